@@ -1,0 +1,169 @@
+//! What can go wrong, said so that the reader can go and mend it: row, class and the next step.
+//!
+//! Rows are counted from 0 here; a layer that reads files turns them into the line the user sees.
+
+/// An error of the library. Its text is one sentence that names the place and the way on.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A score is not a number, or is infinite.
+    #[error("row {row}: the score of {class:?} is {value}; scores must be finite numbers")]
+    NotFinite {
+        /// Row, from 0.
+        row: usize,
+        /// Name of the class.
+        class: String,
+        /// What stands there.
+        value: f64,
+    },
+    /// A score is below −1e-6.
+    #[error("row {row}: the score of {class:?} is {value}; scores must not be negative")]
+    Negative {
+        /// Row, from 0.
+        row: usize,
+        /// Name of the class.
+        class: String,
+        /// What stands there.
+        value: f64,
+    },
+    /// A row's scores do not sum to one.
+    #[error(
+        "row {row}: the scores sum to {sum} (classes {classes}), not to 1; if that is meant, ask for normalisation"
+    )]
+    NotOne {
+        /// Row, from 0.
+        row: usize,
+        /// The classes summed, as text.
+        classes: String,
+        /// The sum that was found.
+        sum: f64,
+    },
+    /// There is no class.
+    #[error("there is no class; name at least one score column")]
+    NoClasses,
+    /// More classes than a label can tell apart.
+    #[error("{found} classes are too many; at most {limit} are supported")]
+    TooManyClasses {
+        /// How many were given.
+        found: usize,
+        /// How many can be.
+        limit: usize,
+    },
+    /// A class name is empty or given twice.
+    #[error("class name {name:?} is {problem}; class names must be unique and not empty")]
+    ClassName {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// A class that is not in the list.
+    #[error("unknown class {name:?}; the classes are {classes}")]
+    UnknownClass {
+        /// The name.
+        name: String,
+        /// The classes there are, as text.
+        classes: String,
+    },
+    /// Something given per row or per class has the wrong length.
+    #[error("{what} has {found} entries where {expected} were expected")]
+    Length {
+        /// What has the wrong length.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// The right length.
+        expected: usize,
+    },
+    /// A code (group, truth or label) that stands for nothing.
+    #[error("row {row}: {what} code {code} is out of range; codes run from 0 to {last}")]
+    Code {
+        /// Row, from 0.
+        row: usize,
+        /// What is coded.
+        what: &'static str,
+        /// The code found.
+        code: usize,
+        /// The largest code allowed.
+        last: usize,
+    },
+    /// The total of the row counts is beyond what is supported.
+    #[error("the counts of the rows sum to more than {limit}; split the table")]
+    TooManyPeople {
+        /// The largest total.
+        limit: u64,
+    },
+    /// A rule that cannot split rows was given rows that stand for several people.
+    #[error("{rule} does not yet split rows that stand for several people; expand the counts to one row a person")]
+    CountsUnsupported {
+        /// The rule.
+        rule: &'static str,
+    },
+    /// Something that the rule or reference needs is not in the table.
+    #[error("{what} is needed for {by} but the table has none; give it, or choose another {instead}")]
+    Missing {
+        /// What is missing.
+        what: &'static str,
+        /// What needs it.
+        by: &'static str,
+        /// What may be chosen instead.
+        instead: &'static str,
+    },
+    /// A parameter is outside its range.
+    #[error("{what} is {value}; it must be {range}")]
+    Parameter {
+        /// The parameter.
+        what: String,
+        /// Its value.
+        value: f64,
+        /// The values allowed.
+        range: &'static str,
+    },
+    /// A reference distribution that is none.
+    #[error("the reference{of} {problem}")]
+    Reference {
+        /// ` of group "x"`, or nothing.
+        of: String,
+        /// What is wrong with it, and the way on.
+        problem: String,
+    },
+    /// Whole-number targets that cannot be met.
+    #[error("the targets{of} sum to {sum} but there are {rows} rows to label; they must be equal")]
+    TargetSum {
+        /// ` of group "x"`, or nothing.
+        of: String,
+        /// The sum of the targets.
+        sum: u64,
+        /// The rows there are.
+        rows: u64,
+    },
+    /// A group that the reference or the decision does not know.
+    #[error("group {group:?} is not in the {what}, which has {known} groups; add it, or fit again with it")]
+    UnknownGroup {
+        /// The group.
+        group: String,
+        /// Reference or decision.
+        what: &'static str,
+        /// How many groups it knows.
+        known: usize,
+    },
+    /// A decision is applied to other classes than it was fitted to.
+    #[error(
+        "the decision was fitted to the classes {fitted}, the table has {found}; bring the columns into that order"
+    )]
+    ClassesDiffer {
+        /// The decision's classes.
+        fitted: String,
+        /// The table's classes.
+        found: String,
+    },
+    /// A saved decision that cannot be one.
+    #[error("the decision is not sound: {problem}; fit it again")]
+    Decision {
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+/// The library's result type.
+pub type Result<T> = std::result::Result<T, Error>;

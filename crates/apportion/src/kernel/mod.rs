@@ -1,0 +1,21 @@
+//! The passes over rows: tiles of a few hundred rows, column by column, in code that the compiler vectorises.
+//!
+//! A pass sees rows through [`Rows`]: it loads a [`Tile`] (whatever the layout and the type of the scores), runs over it
+//! while it lies in the first-level cache, and goes on to the next. Memory is read once, in order. Values are compared
+//! in single precision with a margin for its error; what falls within the margin is settled exactly, on the
+//! [`Grid`], by whoever asked for the pass.
+
+mod grid;
+mod simd;
+mod sweep;
+mod tile;
+mod top_two;
+mod yardstick;
+
+pub use grid::{GRID, Grid};
+pub(crate) use simd::Kernel;
+pub use simd::Level;
+pub use yardstick::lean_argmax;
+pub(crate) use sweep::{Bounds, Swept, Unsettled, Watch, sweep};
+pub(crate) use tile::{Layout, Plain, Real, Rows, TILE, Tile};
+pub(crate) use top_two::{TopTwo, top_two};

@@ -1,0 +1,60 @@
+//! The best and the second-best class of each row of a tile, at given prices.
+
+use super::tile::{Real, TILE};
+
+/// Rows handled at once: one AVX-512 register of single precision, two of AVX2.
+pub(super) const LANES: usize = 16;
+
+/// For each row of a tile: its best class and value, its second-best class, and the gap between the two.
+pub(crate) struct TopTwo {
+    pub(crate) best: [u8; TILE],
+    pub(crate) next: [u8; TILE],
+    pub(crate) value: [f32; TILE],
+    pub(crate) gap: [f32; TILE],
+}
+
+impl TopTwo {
+    pub(crate) fn new() -> TopTwo {
+        TopTwo { best: [0; TILE], next: [0; TILE], value: [0.0; TILE], gap: [0.0; TILE] }
+    }
+}
+
+/// Compares score + price over the classes; the first class wins where they are equal.
+#[inline(always)]
+pub(crate) fn top_two<T: Real>(columns: &[T], prices: &[f32], out: &mut TopTwo) {
+    for lanes in (0..TILE).step_by(LANES) {
+        let mut first = [f32::NEG_INFINITY; LANES];
+        let mut second = [f32::NEG_INFINITY; LANES];
+        let (mut best, mut next) = ([0u32; LANES], [0u32; LANES]);
+        for (class, &price) in prices.iter().enumerate() {
+            let column = &columns[class * TILE + lanes..][..LANES];
+            for lane in 0..LANES {
+                let value = column[lane].single() + price;
+                let leads = value > first[lane];
+                let follows = value > second[lane];
+                next[lane] = if leads {
+                    best[lane]
+                } else if follows {
+                    class as u32
+                } else {
+                    next[lane]
+                };
+                second[lane] = if leads {
+                    first[lane]
+                } else if follows {
+                    value
+                } else {
+                    second[lane]
+                };
+                best[lane] = if leads { class as u32 } else { best[lane] };
+                first[lane] = if leads { value } else { first[lane] };
+            }
+        }
+        for lane in 0..LANES {
+            out.best[lanes + lane] = best[lane] as u8;
+            out.next[lanes + lane] = next[lane] as u8;
+            out.value[lanes + lane] = first[lane];
+            out.gap[lanes + lane] = first[lane] - second[lane];
+        }
+    }
+}

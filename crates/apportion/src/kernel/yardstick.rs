@@ -1,0 +1,54 @@
+//! The yardstick of the benchmarks: the leanest argmax pass over a matrix, with no check of the values and no care for
+//! ties beyond the first class. Nothing else uses it.
+
+use super::simd::{Kernel, Level};
+use super::tile::{Layout, Plain, Real, Rows, TILE, Tile};
+use super::top_two::LANES;
+
+/// Writes the first class among the largest scores of each row of a row-major matrix.
+#[doc(hidden)]
+pub fn lean_argmax(level: Level, scores: &[f32], classes: usize, labels: &mut [u8]) {
+    let rows = Plain { layout: Layout::RowMajor(scores), classes, magnitude: 1.0 };
+    level.run(Lean { rows, labels });
+}
+
+struct Lean<'a> {
+    rows: Plain<'a, f32>,
+    labels: &'a mut [u8],
+}
+
+impl Kernel for Lean<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let classes = self.rows.classes();
+        let mut tile = Tile::new(classes);
+        let mut best = [0u8; TILE];
+        for start in (0..self.rows.rows()).step_by(TILE) {
+            self.rows.load(start, &mut tile);
+            argmax(tile.columns(), classes, &mut best);
+            self.labels[start..start + tile.len()].copy_from_slice(&best[..tile.len()]);
+        }
+    }
+}
+
+#[inline(always)]
+fn argmax<T: Real>(columns: &[T], classes: usize, out: &mut [u8; TILE]) {
+    for lanes in (0..TILE).step_by(LANES) {
+        let mut first = [f32::NEG_INFINITY; LANES];
+        let mut best = [0u32; LANES];
+        for class in 0..classes {
+            let column = &columns[class * TILE + lanes..][..LANES];
+            for lane in 0..LANES {
+                let value = column[lane].single();
+                let leads = value > first[lane];
+                first[lane] = if leads { value } else { first[lane] };
+                best[lane] = if leads { class as u32 } else { best[lane] };
+            }
+        }
+        for lane in 0..LANES {
+            out[lanes + lane] = best[lane] as u8;
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The distribution that the labels should have, and its whole numbers.
+
+use std::collections::BTreeMap;
+
+use crate::error::{Error, Result};
+use crate::scores::{Label, SUM_TOLERANCE, UNCODED};
+use crate::transport::Demand;
+
+/// Something for all rows, or for each group by its name.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Spread<T> {
+    /// The same for every group.
+    Overall(T),
+    /// One for each group.
+    ByGroup(BTreeMap<String, T>),
+}
+
+impl<T> Spread<T> {
+    fn of(&self, group: Option<&str>) -> Result<&T> {
+        match (self, group) {
+            (Spread::Overall(value), _) => Ok(value),
+            (Spread::ByGroup(_), None) => Err(Error::Reference {
+                of: String::new(),
+                problem: "is given by group, but the rule looks at all rows together; match by group".into(),
+            }),
+            (Spread::ByGroup(values), Some(group)) => values.get(group).ok_or_else(|| Error::UnknownGroup {
+                group: group.to_owned(),
+                what: "reference",
+                known: values.len(),
+            }),
+        }
+    }
+}
+
+/// The distribution that the labels should have. By group, where the rule is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reference {
+    /// The aggregate posterior: the mean of the scores.
+    Posterior,
+    /// The shares of the true classes, among the rows whose truth is known.
+    Truth,
+    /// Every class alike.
+    Uniform,
+    /// Given shares, in the order of the classes; scaled to sum to one.
+    Shares(Spread<Vec<f64>>),
+    /// Given counts, in the order of the classes; they must sum to the number of rows.
+    Targets(Spread<Vec<u64>>),
+}
+
+/// What is known of the counts before the scores are read.
+pub(crate) enum Plan {
+    /// The counts themselves.
+    Counts(Demand),
+    /// They follow from the sums of the scores, by [`round_posterior`].
+    Posterior,
+}
+
+impl Reference {
+    /// The counts for `rows` rows of a group (or of all), whose true classes `truth` yields.
+    pub(crate) fn plan(
+        &self,
+        classes: usize,
+        rows: u64,
+        group: Option<&str>,
+        truth: Option<impl Iterator<Item = Label>>,
+    ) -> Result<Plan> {
+        let of = || group.map_or_else(String::new, |group| format!(" of group {group:?}"));
+        let demand = match self {
+            Reference::Posterior => return Ok(Plan::Posterior),
+            Reference::Uniform => round(&vec![1; classes], rows),
+            Reference::Truth => {
+                let truth = truth.ok_or(Error::Missing {
+                    what: "a true class",
+                    by: "the reference truth",
+                    instead: "reference",
+                })?;
+                let counts = count_truth(truth, classes);
+                if rows > 0 && counts.iter().all(|&count| count == 0) {
+                    let problem = "cannot be the truth, as no row's true class is known; choose another".into();
+                    return Err(Error::Reference { of: of(), problem });
+                }
+                round(&counts, rows)
+            }
+            Reference::Shares(shares) => {
+                let weights =
+                    weigh(shares.of(group)?, classes).map_err(|problem| Error::Reference { of: of(), problem })?;
+                round(&weights, rows)
+            }
+            Reference::Targets(targets) => {
+                let targets = targets.of(group)?;
+                if targets.len() != classes {
+                    return Err(Error::Length { what: "the list of targets", found: targets.len(), expected: classes });
+                }
+                let sum = targets.iter().fold(0u64, |sum, &target| sum.saturating_add(target));
+                if sum != rows {
+                    return Err(Error::TargetSum { of: of(), sum, rows });
+                }
+                Demand::exactly(targets.clone())
+            }
+        };
+        Ok(Plan::Counts(demand))
+    }
+}
+
+fn count_truth(truth: impl Iterator<Item = Label>, classes: usize) -> Vec<u128> {
+    let mut counts = vec![0; classes];
+    truth.filter(|&label| label != UNCODED).for_each(|label| counts[usize::from(label)] += 1);
+    counts
+}
+
+/// Shares as whole numbers of 1e-15, so that 0.15 means fifteen hundredths and remainders tie where a reader of the
+/// decimals expects it.
+fn weigh(shares: &[f64], classes: usize) -> std::result::Result<Vec<u128>, String> {
+    if shares.len() != classes {
+        return Err(format!("has {} shares where there are {classes} classes; give one for each", shares.len()));
+    }
+    if let Some(share) = shares.iter().find(|share| !share.is_finite() || **share < 0.0) {
+        return Err(format!("has a share of {share}; shares must be finite and not negative"));
+    }
+    let sum: f64 = shares.iter().sum();
+    if (sum - 1.0).abs() > SUM_TOLERANCE {
+        return Err(format!("sums to {sum}, not to 1; correct the shares"));
+    }
+    Ok(shares.iter().map(|share| (share * 1e15).round() as u128).collect())
+}
+
+/// Counts in proportion to the sums of the scores, in units of the grid. Sums a little below zero count as zero.
+pub(crate) fn round_posterior(sums: &[i128], rows: u64) -> Demand {
+    round(&sums.iter().map(|&sum| sum.max(0).unsigned_abs()).collect::<Vec<_>>(), rows)
+}
+
+/// Largest remainders, exactly: every class gets the whole part of its quota, and the units left over go to the largest
+/// remainders. Where equal remainders compete for the last of them, the choice is left open: the solver takes the
+/// roundings that cost least, then the first classes.
+pub(crate) fn round(weights: &[u128], rows: u64) -> Demand {
+    let total: u128 = weights.iter().sum();
+    if total == 0 {
+        return Demand::exactly(vec![0; weights.len()]);
+    }
+    let quotas: Vec<u128> = weights.iter().map(|weight| weight * u128::from(rows)).collect();
+    let whole: Vec<u64> = quotas.iter().map(|quota| (quota / total) as u64).collect();
+    let remainders: Vec<u128> = quotas.iter().map(|quota| quota % total).collect();
+    let left = (rows - whole.iter().sum::<u64>()) as usize;
+    if left == 0 {
+        return Demand::exactly(whole);
+    }
+    let mut order = remainders.clone();
+    order.sort_unstable_by(|a, b| b.cmp(a));
+    let last = order[left - 1];
+    let contested = order.get(left) == Some(&last);
+    let up = |remainder: &u128, round_last: bool| u64::from(*remainder > last || (round_last && *remainder == last));
+    let bound = |round_last: bool| {
+        whole.iter().zip(&remainders).map(|(whole, remainder)| whole + up(remainder, round_last)).collect()
+    };
+    Demand { least: bound(!contested), most: bound(true) }
+}

@@ -1,0 +1,105 @@
+//! The rules: what a user may ask for, one file each.
+//!
+//! Independent rules look at one row at a time; their fit is empty. `Match` looks at all rows together.
+
+mod argmax;
+mod matching;
+mod sampling;
+mod threshold;
+
+pub use matching::Match;
+pub use threshold::Thresholds;
+
+pub(crate) use argmax::prices as argmax_prices;
+pub(crate) use sampling::{sample, top_classes};
+pub(crate) use threshold::{bar_units, check_bar, label as threshold_label};
+
+use crate::decision::{Decision, Fitted};
+use crate::error::{Error, Result};
+use crate::kernel::Level;
+use crate::label::Labels;
+use crate::scores::Scores;
+use crate::transport::Certificate;
+
+/// A rule that turns scores into labels.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Rule {
+    /// The likeliest class; the first among equals.
+    Argmax,
+    /// The likeliest class where it is likely enough, else Uncoded.
+    Threshold(Thresholds),
+    /// A class drawn with the row's scores as probabilities.
+    Thompson,
+    /// A class drawn among the k likeliest and all that tie with the last of them.
+    TopK(usize),
+    /// The labels of greatest expected accuracy among those whose counts match a reference.
+    Match(Match),
+}
+
+/// What does not belong to the rule: how chance is seeded, and what instructions the machine has.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Settles draws and ties, together with the rows' keys.
+    pub seed: u64,
+    /// The instructions to use; results never depend on it.
+    pub simd: Level,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { seed: 0, simd: Level::best() }
+    }
+}
+
+/// Labels with the decision that gives them and, for joint rules, their proof.
+#[derive(Clone, Debug)]
+pub struct Labelled {
+    /// A label for each row.
+    pub labels: Labels,
+    /// What to save: labels the same rows the same way, and any others.
+    pub decision: Decision,
+    /// For joint rules only.
+    pub joint: Option<Joint>,
+}
+
+/// What a joint rule says of its labels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Joint {
+    /// The proof that no labels with these counts have a greater sum of scores.
+    pub certificate: Certificate,
+    /// The counts of the classes: the reference in whole numbers, summed over the groups.
+    pub targets: Vec<u64>,
+    /// The same for each group, in the order of the groups, where the rule looks at groups.
+    pub group_targets: Vec<Vec<u64>>,
+    /// Rows for which several classes were equally good.
+    pub tied_rows: u64,
+    /// Tied rows whose key an earlier one has: they were told apart by their order.
+    pub repeated_keys: u64,
+}
+
+impl Rule {
+    /// Labels the rows.
+    pub fn label(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Labelled> {
+        if let Rule::Match(matching) = self {
+            return matching.label(scores, settings);
+        }
+        let decision = self.fit(scores, settings)?;
+        Ok(Labelled { labels: decision.apply(scores, settings.simd)?, decision, joint: None })
+    }
+
+    /// Fits a decision to the rows: small, to be saved, for these rows and any others.
+    pub fn fit(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Decision> {
+        let fitted = match self {
+            Rule::Argmax => Fitted::Argmax,
+            Rule::Threshold(thresholds) => Fitted::Threshold { at: thresholds.resolve(scores.classes())? },
+            Rule::Thompson => Fitted::Thompson,
+            Rule::TopK(0) => {
+                return Err(Error::Parameter { what: "k of top-k".into(), value: 0.0, range: "at least 1" });
+            }
+            Rule::TopK(k) => Fitted::TopK { k: *k },
+            Rule::Match(matching) => return Ok(matching.label(scores, settings)?.decision),
+        };
+        Decision::new(scores.classes().clone(), settings.seed, fitted)
+    }
+}

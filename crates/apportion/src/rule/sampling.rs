@@ -1,0 +1,36 @@
+//! Thompson sampling and top-k: a class drawn by chance, the row's scores being the probabilities.
+//!
+//! The counts are right on average, and so they are within any subgroup, known or not; row by row it is the least
+//! accurate of the rules. A draw depends on (seed, key, number of the draw) alone.
+
+use crate::scores::Label;
+use crate::seed;
+
+/// Keeps apart the chances of draws and those of ties.
+const DRAWS: u64 = 1 << 63;
+
+/// Draws a class with probabilities proportional to the scores. Exact: whole numbers throughout. Scores below zero count
+/// as zero. Draws are numbered from 0.
+pub(crate) fn sample(scores: &[i64], seed: u64, key: u64, draw: u64) -> Label {
+    let weight = |score: &i64| (*score).max(0) as u64;
+    let total: u64 = scores.iter().map(weight).sum();
+    let mut left = seed::below(seed::hash(seed, key, DRAWS | draw), total);
+    for (class, score) in scores.iter().enumerate() {
+        let weight = weight(score);
+        if left < weight {
+            return class as Label;
+        }
+        left -= weight;
+    }
+    // Only where no score is above zero, which rows that sum to one never show.
+    0
+}
+
+/// Sets to zero all scores below the k-th largest.
+pub(crate) fn top_classes(scores: &mut [i64], k: usize, sorted: &mut Vec<i64>) {
+    sorted.clear();
+    sorted.extend_from_slice(scores);
+    sorted.sort_unstable_by(|a, b| b.cmp(a));
+    let least = sorted[k.min(sorted.len()) - 1];
+    scores.iter_mut().filter(|score| **score < least).for_each(|score| *score = 0);
+}

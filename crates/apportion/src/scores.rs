@@ -1,0 +1,421 @@
+//! The table of scores: K columns of probabilities, one row a person, viewed where it lies.
+//!
+//! [`Scores`] borrows. Its shape is checked when it is built; its values are checked by whatever reads them, in the
+//! same pass, so that a large table is not read once more only to be checked ([`Scores::check`] does just that, where it
+//! is wanted). No result is ever made from a value that fails.
+
+use crate::error::{Error, Result};
+use crate::kernel::{GRID, Layout, Plain, Rows, Tile};
+
+/// A label or a true class: the index of a class, or [`UNCODED`].
+pub type Label = u8;
+
+/// The label of a row left unlabelled, and the truth of a row whose truth is not known.
+pub const UNCODED: Label = Label::MAX;
+
+/// The largest number of classes.
+pub const MAX_CLASSES: usize = 250;
+
+/// The largest number of people that the rows of one table may stand for, so that exact totals fit 128 bits.
+pub const MAX_PEOPLE: u64 = 1 << 40;
+
+/// A score may lie this far below zero: the noise of arithmetic.
+pub const LEAST_SCORE: f64 = -1e-6;
+
+/// A row may sum to one plus or minus this.
+pub const SUM_TOLERANCE: f64 = 1e-3;
+
+/// The classes: names in an order, which breaks ties of argmax.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "Vec<String>", into = "Vec<String>")]
+pub struct Classes(Vec<String>);
+
+impl Classes {
+    /// Names the classes, in order.
+    pub fn new<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Result<Classes> {
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        if names.is_empty() {
+            return Err(Error::NoClasses);
+        }
+        if names.len() > MAX_CLASSES {
+            return Err(Error::TooManyClasses { found: names.len(), limit: MAX_CLASSES });
+        }
+        for (position, name) in names.iter().enumerate() {
+            let problem = if name.is_empty() {
+                "empty"
+            } else if names[..position].contains(name) {
+                "given twice"
+            } else {
+                continue;
+            };
+            return Err(Error::ClassName { name: name.clone(), problem });
+        }
+        Ok(Classes(names))
+    }
+
+    /// How many classes there are: K.
+    #[allow(clippy::len_without_is_empty)] // never empty
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The names, in order.
+    pub fn names(&self) -> &[String] {
+        &self.0
+    }
+
+    /// The name of a label; that of [`UNCODED`] is `Uncoded`.
+    pub fn name(&self, label: Label) -> &str {
+        self.0.get(usize::from(label)).map_or("Uncoded", String::as_str)
+    }
+
+    /// The position of a class by its name.
+    pub fn position(&self, name: &str) -> Result<usize> {
+        self.0
+            .iter()
+            .position(|class| class == name)
+            .ok_or_else(|| Error::UnknownClass { name: name.to_owned(), classes: self.to_string() })
+    }
+}
+
+impl std::fmt::Display for Classes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0.join(", "))
+    }
+}
+
+impl TryFrom<Vec<String>> for Classes {
+    type Error = Error;
+    fn try_from(names: Vec<String>) -> Result<Classes> {
+        Classes::new(names)
+    }
+}
+
+impl From<Classes> for Vec<String> {
+    fn from(classes: Classes) -> Vec<String> {
+        classes.0
+    }
+}
+
+/// Where the scores lie: one row-major matrix, as numpy has it, or K columns, as Arrow has them.
+#[derive(Clone, Debug)]
+pub enum Matrix<'a> {
+    /// Rows of `f32`, one after the other.
+    RowsF32(&'a [f32]),
+    /// Rows of `f64`, one after the other.
+    RowsF64(&'a [f64]),
+    /// A column of `f32` for each class.
+    ColumnsF32(Vec<&'a [f32]>),
+    /// A column of `f64` for each class.
+    ColumnsF64(Vec<&'a [f64]>),
+}
+
+/// What is done to a row before it is used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scaling {
+    /// Nothing: rows sum to one within [`SUM_TOLERANCE`], else they are refused.
+    #[default]
+    AsGiven,
+    /// Divided by 100: the scores are percentages.
+    Percent,
+    /// Divided by the row's sum, which must be above zero.
+    Normalize,
+}
+
+/// The groups of the rows, such as counties: a code per row, and the names that the codes stand for.
+#[derive(Clone, Copy, Debug)]
+pub struct Groups<'a> {
+    /// The group of each row, an index into `names`.
+    pub codes: &'a [u32],
+    /// The name of each group.
+    pub names: &'a [String],
+}
+
+/// The keys of the rows, which settle ties and draws together with the seed.
+#[derive(Clone, Copy, Debug)]
+pub enum Keys<'a> {
+    /// The index of the row, counted from the given number (the rows in the batches before this one).
+    Index(u64),
+    /// A key per row, as [`seed::key_of_text`](crate::seed::key_of_text) makes it from an identifier.
+    Given(&'a [u64]),
+}
+
+impl Keys<'_> {
+    /// The key of a row.
+    #[inline]
+    pub fn of(&self, row: usize) -> u64 {
+        match self {
+            Keys::Index(first) => first + row as u64,
+            Keys::Given(keys) => keys[row],
+        }
+    }
+}
+
+/// A table of scores with what else is known of its rows. Borrowed, never copied.
+#[derive(Clone, Debug)]
+pub struct Scores<'a> {
+    classes: &'a Classes,
+    matrix: Matrix<'a>,
+    rows: usize,
+    scaling: Scaling,
+    keys: Keys<'a>,
+    groups: Option<Groups<'a>>,
+    truth: Option<&'a [Label]>,
+    counts: Option<&'a [u64]>,
+}
+
+impl<'a> Scores<'a> {
+    /// Views a matrix or columns as scores of the classes.
+    pub fn new(classes: &'a Classes, matrix: Matrix<'a>) -> Result<Scores<'a>> {
+        let k = classes.len();
+        let rows = match &matrix {
+            Matrix::RowsF32(values) => rows_of(values.len(), k)?,
+            Matrix::RowsF64(values) => rows_of(values.len(), k)?,
+            Matrix::ColumnsF32(columns) => length_of(columns, k)?,
+            Matrix::ColumnsF64(columns) => length_of(columns, k)?,
+        };
+        Ok(Scores {
+            classes,
+            matrix,
+            rows,
+            scaling: Scaling::AsGiven,
+            keys: Keys::Index(0),
+            groups: None,
+            truth: None,
+            counts: None,
+        })
+    }
+
+    /// Divides rows by 100 or by their sum before they are used.
+    pub fn scaled(mut self, scaling: Scaling) -> Self {
+        self.scaling = scaling;
+        self
+    }
+
+    /// Gives the rows keys.
+    pub fn with_keys(mut self, keys: Keys<'a>) -> Result<Self> {
+        if let Keys::Given(keys) = keys {
+            expect_length("the list of keys", keys.len(), self.rows)?;
+        }
+        self.keys = keys;
+        Ok(self)
+    }
+
+    /// Gives the rows groups.
+    pub fn with_groups(mut self, groups: Groups<'a>) -> Result<Self> {
+        expect_length("the list of groups", groups.codes.len(), self.rows)?;
+        if let Some(row) = groups.codes.iter().position(|&code| code as usize >= groups.names.len()) {
+            let code = groups.codes[row] as usize;
+            return Err(Error::Code { row, what: "group", code, last: groups.names.len().saturating_sub(1) });
+        }
+        self.groups = Some(groups);
+        Ok(self)
+    }
+
+    /// Gives the rows their true classes; [`UNCODED`] where the truth is not known.
+    pub fn with_truth(mut self, truth: &'a [Label]) -> Result<Self> {
+        expect_length("the list of true classes", truth.len(), self.rows)?;
+        check_labels(truth, self.classes, "truth")?;
+        self.truth = Some(truth);
+        Ok(self)
+    }
+
+    /// Says how many people each row stands for.
+    pub fn with_counts(mut self, counts: &'a [u64]) -> Result<Self> {
+        expect_length("the list of counts", counts.len(), self.rows)?;
+        let total = counts.iter().try_fold(0u64, |sum, &count| sum.checked_add(count));
+        if total.is_none_or(|total| total > MAX_PEOPLE) {
+            return Err(Error::TooManyPeople { limit: MAX_PEOPLE });
+        }
+        self.counts = Some(counts);
+        Ok(self)
+    }
+
+    /// How many rows there are: N.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// How many people the rows stand for.
+    pub fn people(&self) -> u64 {
+        self.counts.map_or(self.rows as u64, |counts| counts.iter().sum())
+    }
+
+    /// The classes.
+    pub fn classes(&self) -> &'a Classes {
+        self.classes
+    }
+
+    /// The keys of the rows.
+    pub fn keys(&self) -> Keys<'a> {
+        self.keys
+    }
+
+    /// The groups of the rows.
+    pub fn groups(&self) -> Option<Groups<'a>> {
+        self.groups
+    }
+
+    /// The true classes of the rows.
+    pub fn truth(&self) -> Option<&'a [Label]> {
+        self.truth
+    }
+
+    /// How many people each row stands for.
+    pub fn counts(&self) -> Option<&'a [u64]> {
+        self.counts
+    }
+
+    /// Reads every value once and refuses what is not a score.
+    pub fn check(&self) -> Result<()> {
+        self.check_rows(0..self.rows)
+    }
+
+    /// Refuses the first of some rows that is not one of scores.
+    pub(crate) fn check_rows(&self, mut rows: std::ops::Range<usize>) -> Result<()> {
+        rows.try_for_each(|row| self.check_row(row).map(|_| ()))
+    }
+
+    /// Reads one row, in multiples of 2^-40 ([`GRID`]), and refuses it where it is not one of scores.
+    pub fn read_row(&self, row: usize, scores: &mut [i64]) -> Result<()> {
+        let sum = self.check_row(row)?;
+        for (class, score) in scores.iter_mut().enumerate() {
+            *score = GRID.round(self.scaling.apply(self.raw(row, class), sum));
+        }
+        Ok(())
+    }
+
+    /// A value as it lies in the table.
+    #[inline]
+    fn raw(&self, row: usize, class: usize) -> f64 {
+        match &self.matrix {
+            Matrix::RowsF32(values) => f64::from(values[row * self.classes.len() + class]),
+            Matrix::RowsF64(values) => values[row * self.classes.len() + class],
+            Matrix::ColumnsF32(columns) => f64::from(columns[class][row]),
+            Matrix::ColumnsF64(columns) => columns[class][row],
+        }
+    }
+
+    /// The sum of a row's values as they lie in the table.
+    #[inline]
+    fn raw_sum(&self, row: usize) -> f64 {
+        (0..self.classes.len()).map(|class| self.raw(row, class)).sum()
+    }
+
+    /// Refuses a row that is not one of scores; returns the sum of its values.
+    fn check_row(&self, row: usize) -> Result<f64> {
+        let unit = if self.scaling == Scaling::Percent { 100.0 } else { 1.0 };
+        for (class, name) in self.classes.names().iter().enumerate() {
+            let value = self.raw(row, class);
+            if !value.is_finite() {
+                return Err(Error::NotFinite { row, class: name.clone(), value });
+            }
+            if value < LEAST_SCORE * unit {
+                return Err(Error::Negative { row, class: name.clone(), value });
+            }
+        }
+        let sum = self.raw_sum(row);
+        let sound = match self.scaling {
+            Scaling::Normalize => sum > 0.0 && sum.is_finite(),
+            _ => (sum / unit - 1.0).abs() <= SUM_TOLERANCE,
+        };
+        if sound { Ok(sum) } else { Err(Error::NotOne { row, classes: self.classes.to_string(), sum }) }
+    }
+
+    /// Shows the rows to a visitor, in the type in which they are read.
+    pub(crate) fn visit<V: Visitor>(&self, visitor: V) -> V::Output {
+        let classes = self.classes.len();
+        let magnitude = 1.0 + SUM_TOLERANCE as f32;
+        if self.scaling != Scaling::AsGiven {
+            return visitor.visit(&Scaled(self));
+        }
+        match &self.matrix {
+            Matrix::RowsF32(values) => visitor.visit(&Plain { layout: Layout::RowMajor(values), classes, magnitude }),
+            Matrix::RowsF64(values) => visitor.visit(&Plain { layout: Layout::RowMajor(values), classes, magnitude }),
+            Matrix::ColumnsF32(columns) => {
+                visitor.visit(&Plain { layout: Layout::Columns(columns), classes, magnitude })
+            }
+            Matrix::ColumnsF64(columns) => {
+                visitor.visit(&Plain { layout: Layout::Columns(columns), classes, magnitude })
+            }
+        }
+    }
+}
+
+/// Something to do with the rows, whatever their type.
+pub(crate) trait Visitor {
+    type Output;
+    fn visit<R: Rows>(self, rows: &R) -> Self::Output;
+}
+
+impl Scaling {
+    /// A value scaled; NaN where it is no score, so that the pass which reads it sees that.
+    #[inline]
+    fn apply(self, value: f64, sum: f64) -> f64 {
+        match self {
+            Scaling::AsGiven => value,
+            Scaling::Percent => value / 100.0,
+            Scaling::Normalize if value >= LEAST_SCORE => value.max(0.0) / sum,
+            Scaling::Normalize => f64::NAN,
+        }
+    }
+}
+
+/// Rows that are scaled as they are read.
+struct Scaled<'a>(&'a Scores<'a>);
+
+impl Rows for Scaled<'_> {
+    type Elem = f64;
+
+    fn rows(&self) -> usize {
+        self.0.rows
+    }
+
+    fn classes(&self) -> usize {
+        self.0.classes.len()
+    }
+
+    fn magnitude(&self) -> f32 {
+        1.0 + SUM_TOLERANCE as f32
+    }
+
+    fn load(&self, start: usize, tile: &mut Tile<f64>) {
+        tile.fill(self.0.rows - start, |lane, class| self.score(start + lane, class));
+    }
+
+    fn score(&self, row: usize, class: usize) -> f64 {
+        self.0.scaling.apply(self.0.raw(row, class), self.0.raw_sum(row))
+    }
+}
+
+/// The number of rows in a row-major matrix.
+fn rows_of(values: usize, k: usize) -> Result<usize> {
+    if values.is_multiple_of(k) {
+        Ok(values / k)
+    } else {
+        Err(Error::Length { what: "the row-major matrix", found: values, expected: values.next_multiple_of(k) })
+    }
+}
+
+/// The common length of the columns.
+fn length_of<T>(columns: &[&[T]], k: usize) -> Result<usize> {
+    expect_length("the list of columns", columns.len(), k)?;
+    let rows = columns[0].len();
+    columns.iter().try_for_each(|column| expect_length("a score column", column.len(), rows))?;
+    Ok(rows)
+}
+
+/// Refuses a list of the wrong length.
+pub(crate) fn expect_length(what: &'static str, found: usize, expected: usize) -> Result<()> {
+    if found == expected { Ok(()) } else { Err(Error::Length { what, found, expected }) }
+}
+
+/// Refuses a label that is neither a class nor [`UNCODED`].
+pub(crate) fn check_labels(labels: &[Label], classes: &Classes, what: &'static str) -> Result<()> {
+    let k = classes.len();
+    match labels.iter().position(|&label| label != UNCODED && usize::from(label) >= k) {
+        Some(row) => Err(Error::Code { row, what, code: usize::from(labels[row]), last: k - 1 }),
+        None => Ok(()),
+    }
+}

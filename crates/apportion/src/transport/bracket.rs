@@ -1,0 +1,195 @@
+//! A box around the estimated prices that holds the optimal ones, almost surely.
+//!
+//! How far the whole table's prices can lie from the sample's is told in rows, not in prices: the count of class k over
+//! the whole table misses its target by a few standard deviations of the sample's imbalance (the sandwich variance, for
+//! what moves together), so the price of k lies between the prices at which that many rows more, or less, would be in k.
+//! Order statistics of the gaps give these prices, and hold for rare classes and for heaps of identical rows alike,
+//! where a density would not. That the box really held is proved afterwards; a miss costs time, never exactness.
+
+use super::newton::{Estimate, Near, Pull, invert_pinned, laplacian, largest, scan};
+use super::prices::PriceSet;
+use super::sample::Sample;
+use crate::kernel::{Bounds, GRID, Level, Real, TILE, Tile, TopTwo, top_two};
+
+/// Standard deviations that the box allows for.
+const DEVIATIONS: f64 = 4.5;
+/// Added on both sides: more than the error of single precision.
+const SLACK: f32 = 4e-6;
+/// The largest window in which gaps are listed before all rows are looked at.
+const WIDEST: f32 = 0.5;
+
+/// Bounds on the prices. Infinite where a class is never given (high) or never certain (low).
+#[derive(Clone, Debug)]
+pub(super) struct Bracket {
+    low: Vec<f32>,
+    high: Vec<f32>,
+}
+
+impl Bracket {
+    /// No bounds at all: no row is certain.
+    pub(super) fn none(open: &[bool]) -> Bracket {
+        let high = open.iter().map(|&open| if open { 0.0 } else { f32::NEG_INFINITY }).collect();
+        Bracket { low: vec![f32::NEG_INFINITY; open.len()], high }
+    }
+
+    /// Bounds from a sample, `reach` times as wide as usual for each class.
+    pub(super) fn around<T: Real>(
+        level: Level,
+        sample: &Sample<T>,
+        pull: &Pull,
+        estimate: &Estimate,
+        reach: &[f64],
+    ) -> Bracket {
+        let ranks = ranks(level, sample, pull, estimate, reach);
+        let pinned = largest(&estimate.targets);
+        let mut gaps = Gaps::of(&estimate.scan.near, reach.len());
+        let mut window = estimate.scan.window;
+        while window < WIDEST && gaps.fall_short(&ranks, &estimate.scan.counts, pinned) {
+            window *= 4.0;
+            gaps = Gaps::of(&scan(level, &sample.tiles, &estimate.prices, window).near, reach.len());
+        }
+        let mut bracket = Bracket { low: Vec::new(), high: Vec::new() };
+        for (class, &price) in estimate.prices.iter().enumerate() {
+            let rank = ranks[class];
+            let (down, up) = if class == pinned || !price.is_finite() {
+                (Some(0.0), Some(0.0))
+            } else {
+                (nth(&mut gaps.out_of[class], rank), nth(&mut gaps.into[class], rank))
+            };
+            let up =
+                up.unwrap_or_else(|| nth(&mut gains(sample, &estimate.prices, class), rank).unwrap_or(f32::INFINITY));
+            bracket.low.push(down.map_or(f32::NEG_INFINITY, |down| price as f32 - down - SLACK));
+            bracket.high.push(price as f32 + up + SLACK);
+        }
+        bracket
+    }
+
+    /// As bounds for a sweep over scores up to `magnitude`.
+    pub(super) fn bounds(&self, magnitude: f32) -> Bounds {
+        Bounds::new(&self.low, &self.high, magnitude)
+    }
+
+    /// As a set of prices, up to a common shift.
+    pub(super) fn price_set(&self) -> PriceSet {
+        let units = |side: &[f32]| -> Vec<Option<i64>> {
+            side.iter().map(|&price| price.is_finite().then(|| GRID.round(f64::from(price)))).collect()
+        };
+        PriceSet::within(&units(&self.low), &units(&self.high))
+    }
+
+    /// The classes whose price lies outside, where the prices are shifted to agree at the class with least room.
+    pub(super) fn misses(&self, prices: &[f64]) -> Vec<bool> {
+        let room = |class: usize| self.high[class] - self.low[class];
+        let fixed = (0..prices.len())
+            .filter(|&class| room(class).is_finite())
+            .min_by(|&a, &b| room(a).total_cmp(&room(b)))
+            .unwrap_or(0);
+        let shift = f64::from(self.high[fixed] + self.low[fixed]) / 2.0 - prices[fixed];
+        prices
+            .iter()
+            .enumerate()
+            .map(|(class, price)| {
+                let price = (price + shift) as f32;
+                price.is_finite() && !(self.low[class] <= price && price <= self.high[class])
+            })
+            .collect()
+    }
+}
+
+/// How many sample rows the count of each class may be off.
+fn ranks<T: Real>(level: Level, sample: &Sample<T>, pull: &Pull, estimate: &Estimate, reach: &[f64]) -> Vec<usize> {
+    let k = reach.len();
+    let unseen = 1.0 - sample.rows as f64 / sample.population as f64;
+    let spread = covariance(level, sample, pull, estimate);
+    let mut curvature = laplacian(&estimate.scan.near, estimate.scan.window, k);
+    let alone: Vec<f64> = (0..k).map(|class| curvature[class * k + class]).collect();
+    (0..k).for_each(|class| curvature[class * k + class] += 1.0);
+    let inverse = invert_pinned(curvature, largest(&estimate.targets));
+    (0..k)
+        .map(|class| {
+            let response = &inverse[class * k..][..k];
+            let variance: f64 =
+                (0..k).map(|a| response[a] * (0..k).map(|b| spread[a * k + b] * response[b]).sum::<f64>()).sum();
+            let count_deviation = spread[class * k + class].max(estimate.targets[class] * 0.1).max(1.0).sqrt();
+            // How much further the price moves than its own count alone would move it.
+            let joint = (variance.sqrt() * alone[class] / count_deviation).clamp(1.0, 10.0);
+            let rank = reach[class] * DEVIATIONS * joint * count_deviation * unseen.sqrt();
+            (rank + estimate.excess(class).abs() + 3.0).min(sample.rows as f64) as usize
+        })
+        .collect()
+}
+
+/// The covariance of the sample's counts − targets, from its first rows.
+fn covariance<T: Real>(level: Level, sample: &Sample<T>, pull: &Pull, estimate: &Estimate) -> Vec<f64> {
+    const TILES: usize = 16;
+    let k = estimate.prices.len();
+    let prices: Vec<f32> = estimate.prices.iter().map(|&price| price as f32).collect();
+    let mut matrix = vec![0.0; k * k];
+    let mut misses = vec![0.0; k];
+    let mut tops = TopTwo::new();
+    let tiles = &sample.tiles[..sample.tiles.len().min(TILES)];
+    let rows: usize = tiles.iter().map(Tile::len).sum();
+    let _ = level;
+    for tile in tiles {
+        top_two(tile.columns(), &prices, &mut tops);
+        for lane in 0..tile.len() {
+            match pull {
+                Pull::OwnScores => {
+                    misses.iter_mut().zip(tile.row(lane)).for_each(|(miss, score)| *miss = -score.double());
+                }
+                Pull::Shares(shares) => misses.iter_mut().zip(shares).for_each(|(miss, share)| *miss = -share),
+            }
+            misses[usize::from(tops.best[lane])] += 1.0;
+            for (a, row) in matrix.chunks_exact_mut(k).enumerate() {
+                row.iter_mut().zip(&misses).for_each(|(entry, miss)| *entry += misses[a] * miss);
+            }
+        }
+    }
+    let scale = sample.rows as f64 / rows.max(1) as f64;
+    matrix.iter_mut().for_each(|entry| *entry *= scale);
+    matrix
+}
+
+/// For each class the gaps of the rows nearest to entering and to leaving it.
+struct Gaps {
+    into: Vec<Vec<f32>>,
+    out_of: Vec<Vec<f32>>,
+}
+
+impl Gaps {
+    fn of(near: &[Near], classes: usize) -> Gaps {
+        let mut gaps = Gaps { into: vec![Vec::new(); classes], out_of: vec![Vec::new(); classes] };
+        for row in near {
+            gaps.into[usize::from(row.next)].push(row.gap);
+            gaps.out_of[usize::from(row.best)].push(row.gap);
+        }
+        gaps
+    }
+
+    /// Whether a wider window would help some class to its rank.
+    fn fall_short(&self, ranks: &[usize], counts: &[f64], pinned: usize) -> bool {
+        (0..ranks.len()).filter(|&class| class != pinned).any(|class| {
+            let rank = ranks[class];
+            self.into[class].len() <= rank || (self.out_of[class].len() <= rank && counts[class] > rank as f64)
+        })
+    }
+}
+
+/// What each sample row lacks to enter a class.
+fn gains<T: Real>(sample: &Sample<T>, prices: &[f64], class: usize) -> Vec<f32> {
+    let prices: Vec<f32> = prices.iter().map(|&price| price as f32).collect();
+    let mut tops = TopTwo::new();
+    let mut gains = Vec::with_capacity(sample.rows);
+    for tile in &sample.tiles {
+        top_two(tile.columns(), &prices, &mut tops);
+        let own = &tile.columns()[class * TILE..][..tile.len()];
+        let lacks = own.iter().zip(&tops.value).map(|(score, value)| value - (score.single() + prices[class]));
+        gains.extend(lacks.filter(|&gain| gain > 0.0));
+    }
+    gains
+}
+
+/// The element that would stand at a place if the list were sorted.
+fn nth(values: &mut [f32], place: usize) -> Option<f32> {
+    (place < values.len()).then(|| *values.select_nth_unstable_by(place, f32::total_cmp).1)
+}

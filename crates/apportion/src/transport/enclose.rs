@@ -1,0 +1,241 @@
+//! All optimal prices of a table: sample, estimate, box, one pass, and the same again on the few rows that are left.
+
+use super::band::{Band, Guard, sweep_into_band};
+use super::bracket::Bracket;
+use super::demand::Demand;
+use super::newton::{Estimate, Pull, estimate, scan};
+use super::paths::Atoms;
+use super::prices::{PriceSet, Prices};
+use super::sample::Sample;
+use crate::error::Result;
+use crate::kernel::{GRID, Level, Real, Rows, Swept, Watch};
+
+/// Up to this many rows are solved by paths at once.
+const FEW: usize = 4096;
+/// A band above this part of the rows is not worth another box.
+const NO_PROGRESS: f64 = 0.7;
+/// Boxes that are tried before all rows are put into the band.
+const TRIES: usize = 5;
+/// How much wider a box becomes for a class that it missed.
+const WIDER: f64 = 4.0;
+
+/// What the counts are to be.
+pub(crate) enum Goal<'a> {
+    /// Known beforehand.
+    Known(Demand),
+    /// A function of the sums of the scores, which the pass finds out.
+    OfSums(&'a (dyn Fn(&[i128]) -> Demand + Sync)),
+}
+
+impl Goal<'_> {
+    fn demand(&self, sums: &[i128]) -> Demand {
+        match self {
+            Goal::Known(demand) => demand.clone(),
+            Goal::OfSums(demand) => demand(sums),
+        }
+    }
+
+    fn pull(&self) -> Pull {
+        match self {
+            Goal::OfSums(_) => Pull::OwnScores,
+            Goal::Known(demand) => {
+                let middle = demand.least.iter().zip(&demand.most).map(|(least, most)| (least + most) as f64);
+                let total: f64 = middle.clone().sum();
+                Pull::Shares(middle.map(|count| count / total.max(1.0)).collect())
+            }
+        }
+    }
+
+    fn watch(&self, guarded: bool) -> Watch {
+        match (self, guarded) {
+            (Goal::OfSums(_), _) => Watch::ValuesAndSums,
+            (Goal::Known(_), true) => Watch::Values,
+            (Goal::Known(_), false) => Watch::Nothing,
+        }
+    }
+
+    fn open(&self, classes: usize) -> Vec<bool> {
+        match self {
+            Goal::Known(demand) => demand.open(),
+            Goal::OfSums(_) => vec![true; classes],
+        }
+    }
+}
+
+/// The optimal prices, with what was found on the way.
+pub(super) struct Enclosed<T> {
+    pub(super) demand: Demand,
+    /// Optimal counts.
+    pub(super) counts: Vec<u64>,
+    /// Optimal prices, closed; all of them, or only those inside the box.
+    pub(super) set: PriceSet,
+    pub(super) is_all: bool,
+    /// The rows that were certain.
+    pub(super) swept: Swept,
+    /// The rows that were not.
+    pub(super) band: Band<T>,
+}
+
+/// Finds optimal prices and labels the rows that they make certain.
+pub(super) fn enclose<R: Rows>(
+    level: Level,
+    rows: &R,
+    goal: &Goal<'_>,
+    guard: Option<Guard<'_>>,
+    labels: &mut [u8],
+) -> Result<Enclosed<R::Elem>> {
+    let mut search = Search::new(level, rows, goal);
+    let watch = goal.watch(guard.is_some());
+    for _ in 0..TRIES {
+        let bracket = search.bracket();
+        let (swept, band) = sweep_into_band(level, rows, &bracket.bounds(rows.magnitude()), watch, guard, labels)?;
+        let demand = goal.demand(&swept.sums);
+        if std::env::var("TR").is_ok() { eprintln!("enclose n={} band={} bracket={:?} excess={:?}", rows.rows(), band.places.len(), bracket, search.sampled.as_ref().map(|(s,e)| (s.rows, e.scan.window, e.scan.near.len(), (0..e.prices.len()).map(|c| e.excess(c) as i64).collect::<Vec<_>>()))); }
+        match within_bracket(level, &bracket, &demand, &swept, &band, rows.rows()) {
+            Ok((counts, set, is_all)) => return Ok(Enclosed { demand, counts, set, is_all, swept, band }),
+            Err(miss) => { if std::env::var("TR").is_ok() { eprintln!("MISS {miss:?}"); } search.learn(&bracket, &miss) },
+        }
+    }
+    search.give_up();
+    let bracket = search.bracket();
+    let (swept, band) = sweep_into_band(level, rows, &bracket.bounds(rows.magnitude()), watch, guard, labels)?;
+    let demand = goal.demand(&swept.sums);
+    let (counts, set) = solve_few(level, &band, &demand);
+    Ok(Enclosed { demand, counts, set, is_all: true, swept, band })
+}
+
+/// Why the optimal prices are not in a box.
+#[derive(Debug)]
+enum Miss {
+    /// The band's own prices lie outside.
+    Prices(Prices),
+    /// A class has more certain rows than it is to have.
+    TooMany(usize),
+    /// The band is too small for what is left to give.
+    TooFew,
+}
+
+/// Solves the band and looks whether its prices meet the box. Returns counts over all rows, the prices, and whether
+/// these are all optimal ones.
+fn within_bracket<T: Real>(
+    level: Level,
+    bracket: &Bracket,
+    demand: &Demand,
+    swept: &Swept,
+    band: &Band<T>,
+    rows: usize,
+) -> std::result::Result<(Vec<u64>, PriceSet, bool), Miss> {
+    let rest = demand.less(&swept.counts).map_err(Miss::TooMany)?;
+    let left = band.places.len() as u64;
+    if rest.least.iter().sum::<u64>() > left || rest.most.iter().sum::<u64>() < left {
+        return Err(Miss::TooFew);
+    }
+    let (counts, inner, inner_is_all) =
+        if band.places.len() <= FEW || band.places.len() as f64 > NO_PROGRESS * rows as f64 {
+            let (counts, set) = solve_few(level, band, &rest);
+            (counts, set, true)
+        } else {
+            let mut scratch = vec![0; band.places.len()];
+            match enclose(level, &band.rows(), &Goal::Known(rest.clone()), None, &mut scratch) {
+                Ok(inner) => (inner.counts, inner.set, inner.is_all),
+                // Without a guard nothing is refused.
+                Err(_) => return Err(Miss::TooFew),
+            }
+        };
+    let outer = bracket.price_set();
+    let mut set = inner.clone();
+    set.meet(&outer);
+    if !set.close() {
+        return Err(Miss::Prices(inner.centre(&rest.open())));
+    }
+    let counts = counts.iter().zip(&swept.counts).map(|(band, certain)| band + certain).collect();
+    Ok((counts, set, inner_is_all && inner.inside(&outer)))
+}
+
+/// Solves a band by paths, from Newton's prices.
+fn solve_few<T: Real>(level: Level, band: &Band<T>, demand: &Demand) -> (Vec<u64>, PriceSet) {
+    let rows = band.rows();
+    let k = rows.classes();
+    let open = demand.open();
+    let scores = (0..rows.rows())
+        .flat_map(|row| (0..k).map(move |class| (row, class)))
+        .map(|(row, class)| GRID.round(rows.score(row, class).double()))
+        .collect();
+    let estimate = estimate(level, &Sample::all(&rows), &Goal::Known(demand.clone()).pull(), &open);
+    let start = estimate.prices.iter().map(|&price| price.is_finite().then(|| GRID.round(price))).collect();
+    let missing: f64 = (0..k).map(|class| estimate.excess(class).abs()).sum();
+    let mut atoms = Atoms::single(k, scores);
+    if std::env::var("TR").is_ok() { eprintln!("few n={} missing={missing} {:?}", rows.rows(), (0..k).map(|c| estimate.excess(c) as i64).collect::<Vec<_>>()); }
+    // Newton's method comes near unless many rows are identical.
+    if missing > 64.0 || rows.rows() > 4 * FEW {
+        atoms = atoms.merged();
+    }
+    let mut assigned = atoms.assign(demand, &start);
+    let sound = assigned.set.close();
+    debug_assert!(sound, "labels that are optimal for their counts have prices");
+    (assigned.counts, assigned.set)
+}
+
+/// The box, and how it is mended when it misses.
+struct Search<'a, R: Rows> {
+    level: Level,
+    open: Vec<bool>,
+    pull: Pull,
+    /// None where all rows go to the band.
+    sampled: Option<(Sample<R::Elem>, Estimate)>,
+    reach: Vec<f64>,
+    rows: &'a R,
+}
+
+impl<'a, R: Rows> Search<'a, R> {
+    fn new(level: Level, rows: &'a R, goal: &Goal<'_>) -> Self {
+        let (open, pull) = (goal.open(rows.classes()), goal.pull());
+        let sampled = (rows.rows() > FEW).then(|| {
+            let sample = Sample::draw(rows, sample_size(rows.rows()));
+            let estimate = estimate(level, &sample, &pull, &open);
+            (sample, estimate)
+        });
+        Search { level, reach: vec![1.0; open.len()], open, pull, sampled, rows }
+    }
+
+    fn bracket(&self) -> Bracket {
+        match &self.sampled {
+            None => Bracket::none(&self.open),
+            Some((sample, estimate)) => Bracket::around(self.level, sample, &self.pull, estimate, &self.reach),
+        }
+    }
+
+    /// Recentres at what the band said, and widens the classes that were missed.
+    fn learn(&mut self, bracket: &Bracket, miss: &Miss) {
+        let Some((sample, estimate)) = &mut self.sampled else { return };
+        let classes = self.reach.len();
+        let failed = match miss {
+            Miss::TooMany(class) => (0..classes).map(|other| other == *class).collect(),
+            Miss::TooFew => vec![true; classes],
+            Miss::Prices(prices) => {
+                let prices: Vec<f64> =
+                    prices.iter().map(|price| price.map_or(f64::NEG_INFINITY, |price| GRID.value(price))).collect();
+                let failed = bracket.misses(&prices);
+                estimate.prices = prices;
+                estimate.scan = scan(self.level, &sample.tiles, &estimate.prices, estimate.scan.window);
+                failed
+            }
+        };
+        // A miss at the class that holds the box in place is a miss of all the others.
+        let all = failed.iter().filter(|&&failed| failed).count() <= 1;
+        for (reach, failed) in self.reach.iter_mut().zip(failed) {
+            *reach *= if failed || all { WIDER } else { 1.0 };
+        }
+        let _ = self.rows;
+    }
+
+    fn give_up(&mut self) {
+        self.sampled = None;
+    }
+}
+
+/// How many rows to draw: the passes over the sample and the band that it leaves cost about the same.
+fn sample_size(rows: usize) -> usize {
+    let size = 3.0 * (rows as f64).powf(2.0 / 3.0);
+    (size as usize).clamp(1, rows)
+}

@@ -1,0 +1,241 @@
+//! Prices from a sample: Newton's method on the dual.
+//!
+//! The dual Σ_i max_y (q_iy + λ_y) − Σ_y n_y λ_y is convex; its gradient is counts − targets. Its second derivative is
+//! the density of rows at the boundaries between classes: a Laplacian whose weight for {a, b} is the number of rows with
+//! these two classes on top and a gap below h, divided by 2h. The prices need not be exact: they are the middle of a
+//! box, and the box is checked.
+
+use super::sample::Sample;
+use crate::kernel::{Kernel, Level, Real, TILE, Tile, TopTwo, top_two};
+
+/// What the counts are to be, as far as a sample can tell.
+#[derive(Clone, Debug)]
+pub(super) enum Pull {
+    /// The sums of the rows' own scores.
+    OwnScores,
+    /// Given shares of the rows.
+    Shares(Vec<f64>),
+}
+
+/// A row near the boundary between two classes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Near {
+    pub(super) best: u8,
+    pub(super) next: u8,
+    pub(super) gap: f32,
+}
+
+/// The sample at given prices.
+#[derive(Clone, Debug)]
+pub(super) struct Scan {
+    pub(super) counts: Vec<f64>,
+    /// Rows whose gap is below the window.
+    pub(super) near: Vec<Near>,
+    pub(super) window: f32,
+    /// Sum of the best values.
+    value: f64,
+}
+
+/// Where Newton's method ended.
+#[derive(Clone, Debug)]
+pub(super) struct Estimate {
+    pub(super) prices: Vec<f64>,
+    pub(super) targets: Vec<f64>,
+    pub(super) scan: Scan,
+}
+
+impl Estimate {
+    /// By how much a class has too many sample rows.
+    pub(super) fn excess(&self, class: usize) -> f64 {
+        self.scan.counts[class] - self.targets[class]
+    }
+}
+
+/// Beginnings of the sample on which the method runs, as parts of the whole.
+const PREFIXES: [usize; 3] = [16, 4, 1];
+const STEPS: usize = 8;
+/// No price moves further than this in one step.
+const LONGEST_STEP: f64 = 0.3;
+const FIRST_WINDOW: f32 = 0.1;
+
+/// Estimates the prices at which the sample's counts meet their targets.
+pub(super) fn estimate<T: Real>(level: Level, sample: &Sample<T>, pull: &Pull, open: &[bool]) -> Estimate {
+    let mut prices: Vec<f64> = open.iter().map(|&open| if open { 0.0 } else { f64::NEG_INFINITY }).collect();
+    let mut window = FIRST_WINDOW;
+    let mut last = None;
+    for part in PREFIXES {
+        let tiles = &sample.tiles[..sample.tiles.len().div_ceil(part)];
+        if part > 1 && tiles.len() < 4 {
+            continue;
+        }
+        let targets = pull.targets(tiles, open.len());
+        let mut scanned = scan(level, tiles, &prices, window);
+        for _ in 0..STEPS {
+            if is_met(&scanned.counts, &targets) {
+                break;
+            }
+            let Some((next, next_scan)) = step(level, tiles, &targets, &prices, &scanned) else { break };
+            (prices, scanned) = (next, next_scan);
+        }
+        window = scanned.window;
+        last = Some((targets, scanned));
+    }
+    let (targets, scan) = last.unwrap_or_else(|| (vec![0.0; open.len()], scan(level, &sample.tiles, &prices, window)));
+    Estimate { prices, targets, scan }
+}
+
+impl Pull {
+    /// The counts that some rows should have.
+    fn targets<T: Real>(&self, tiles: &[Tile<T>], classes: usize) -> Vec<f64> {
+        let rows: usize = tiles.iter().map(Tile::len).sum();
+        let mut sums = match self {
+            Pull::Shares(shares) => shares.clone(),
+            Pull::OwnScores => {
+                let mut sums = vec![0.0; classes];
+                for tile in tiles {
+                    for (column, sum) in tile.columns().chunks_exact(TILE).zip(&mut sums) {
+                        *sum += column.iter().map(|value| value.double()).sum::<f64>();
+                    }
+                }
+                sums
+            }
+        };
+        let total: f64 = sums.iter().sum();
+        sums.iter_mut().for_each(|sum| *sum *= rows as f64 / total.max(f64::MIN_POSITIVE));
+        sums
+    }
+}
+
+/// Whether the counts are near enough: well within what the draw of the sample changes by itself.
+fn is_met(counts: &[f64], targets: &[f64]) -> bool {
+    counts.iter().zip(targets).all(|(count, target)| (count - target).abs() <= 0.1 * target.sqrt())
+}
+
+/// One step of the method, shortened until the dual falls. None where it does not.
+fn step<T: Real>(
+    level: Level,
+    tiles: &[Tile<T>],
+    targets: &[f64],
+    prices: &[f64],
+    at: &Scan,
+) -> Option<(Vec<f64>, Scan)> {
+    let excess: Vec<f64> = at.counts.iter().zip(targets).map(|(count, target)| count - target).collect();
+    let pinned = largest(targets);
+    // Where no row is near, a ridge keeps the step within reach.
+    let mut curvature = laplacian(&at.near, at.window, targets.len());
+    for (class, excess) in excess.iter().enumerate() {
+        curvature[class * targets.len() + class] += 1.0 + 2.0 * excess.abs();
+    }
+    let inverse = invert_pinned(curvature, pinned);
+    let direction: Vec<f64> = inverse
+        .chunks_exact(targets.len())
+        .map(|row| -row.iter().zip(&excess).map(|(entry, excess)| entry * excess).sum::<f64>())
+        .collect();
+    let longest = direction.iter().fold(0.0f64, |most, step| most.max(step.abs()));
+    let mut scale = (LONGEST_STEP / longest).min(1.0);
+    for _ in 0..4 {
+        let next: Vec<f64> = prices.iter().zip(&direction).map(|(price, step)| price + scale * step).collect();
+        let window = window_for(longest * scale, at);
+        let scanned = scan(level, tiles, &next, window);
+        if dual(&scanned, &next, targets) <= dual(at, prices, targets) {
+            return Some((next, scanned));
+        }
+        scale *= 0.35;
+    }
+    None
+}
+
+/// The next window: about the length of the step, but wide enough to hold some rows for every class.
+fn window_for(step: f64, at: &Scan) -> f32 {
+    let enough = 48 * at.counts.len();
+    let hold = at.window * (enough as f32 / (at.near.len() as f32 + 1.0));
+    (step as f32).max(hold).clamp(1e-6, 2.0 * FIRST_WINDOW)
+}
+
+fn dual(scan: &Scan, prices: &[f64], targets: &[f64]) -> f64 {
+    let paid: f64 = prices.iter().zip(targets).filter(|(p, _)| p.is_finite()).map(|(p, target)| p * target).sum();
+    scan.value - paid
+}
+
+pub(super) fn largest(values: &[f64]) -> usize {
+    (1..values.len()).fold(0, |best, class| if values[class] > values[best] { class } else { best })
+}
+
+/// The second derivative of the dual, row-major.
+pub(super) fn laplacian(near: &[Near], window: f32, classes: usize) -> Vec<f64> {
+    let mut matrix = vec![0.0; classes * classes];
+    for row in near {
+        let (a, b) = (usize::from(row.best), usize::from(row.next));
+        matrix[a * classes + b] -= 1.0;
+    }
+    for a in 0..classes {
+        for b in 0..a {
+            let weight = (matrix[a * classes + b] + matrix[b * classes + a]) / (2.0 * f64::from(window));
+            matrix[a * classes + b] = weight;
+            matrix[b * classes + a] = weight;
+            matrix[a * classes + a] -= weight;
+            matrix[b * classes + b] -= weight;
+        }
+    }
+    matrix
+}
+
+/// The inverse of a symmetric positive definite matrix with one unknown held at zero (Gauss and Jordan; such matrices
+/// need no pivoting).
+pub(super) fn invert_pinned(mut matrix: Vec<f64>, pinned: usize) -> Vec<f64> {
+    let k = matrix.len().isqrt();
+    let mut inverse = vec![0.0; k * k];
+    let free: Vec<usize> = (0..k).filter(|&class| class != pinned).collect();
+    free.iter().for_each(|&class| inverse[class * k + class] = 1.0);
+    for &pivot in &free {
+        let scale = 1.0 / matrix[pivot * k + pivot].max(f64::MIN_POSITIVE);
+        for &other in &free {
+            matrix[pivot * k + other] *= scale;
+            inverse[pivot * k + other] *= scale;
+        }
+        for &row in free.iter().filter(|&&row| row != pivot) {
+            let factor = matrix[row * k + pivot];
+            for &other in &free {
+                matrix[row * k + other] -= factor * matrix[pivot * k + other];
+                inverse[row * k + other] -= factor * inverse[pivot * k + other];
+            }
+        }
+    }
+    inverse
+}
+
+/// Counts the sample's rows at given prices, and lists those near a boundary.
+pub(super) fn scan<T: Real>(level: Level, tiles: &[Tile<T>], prices: &[f64], window: f32) -> Scan {
+    let prices: Vec<f32> = prices.iter().map(|&price| price as f32).collect();
+    level.run(ScanKernel { tiles, prices: &prices, window })
+}
+
+struct ScanKernel<'a, T> {
+    tiles: &'a [Tile<T>],
+    prices: &'a [f32],
+    window: f32,
+}
+
+impl<T: Real> Kernel for ScanKernel<'_, T> {
+    type Output = Scan;
+
+    #[inline(always)]
+    fn run(self) -> Scan {
+        let mut found =
+            Scan { counts: vec![0.0; self.prices.len()], near: Vec::new(), window: self.window, value: 0.0 };
+        let mut counts = [0u32; 256];
+        let mut tops = TopTwo::new();
+        for tile in self.tiles {
+            top_two(tile.columns(), self.prices, &mut tops);
+            for lane in 0..tile.len() {
+                counts[usize::from(tops.best[lane])] += 1;
+                if tops.gap[lane] < self.window {
+                    found.near.push(Near { best: tops.best[lane], next: tops.next[lane], gap: tops.gap[lane] });
+                }
+            }
+            found.value += tops.value[..tile.len()].iter().map(|&value| f64::from(value)).sum::<f64>();
+        }
+        found.counts.iter_mut().zip(counts).for_each(|(count, found)| *count = f64::from(found));
+        found
+    }
+}

@@ -1,0 +1,251 @@
+//! Few rows, exactly: shortest paths among the classes.
+//!
+//! Start from the labels that some prices give: they are optimal for the counts that they happen to have. Moving one
+//! person from class a to class b, perhaps by way of others, costs the shortest path in a graph with only K nodes, whose
+//! edge a→b costs the least s_a − s_b among the rows in a. Take the exchange that improves most, until none does:
+//! labels stay optimal for their counts throughout, and since the best value is an M-concave function of the counts, the
+//! end is the optimum. Identical rows are one atom with many copies and move together.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use super::demand::Demand;
+use super::prices::{FREE, PriceSet, Prices};
+use crate::seed;
+
+/// What a person too many or too few costs: more than any path of scores.
+const VIOLATION: i64 = 1 << 52;
+
+/// Rows on the grid, each with the number of copies it stands for.
+pub(super) struct Atoms {
+    classes: usize,
+    scores: Vec<i64>,
+    copies: Vec<u64>,
+}
+
+/// Counts that are optimal, and all prices at which they are.
+pub(super) struct Assigned {
+    pub(super) counts: Vec<u64>,
+    pub(super) set: PriceSet,
+}
+
+impl Atoms {
+    /// One atom a row.
+    pub(super) fn single(classes: usize, scores: Vec<i64>) -> Atoms {
+        let copies = vec![1; scores.len() / classes];
+        Atoms { classes, scores, copies }
+    }
+
+    /// Identical rows as one.
+    pub(super) fn merged(self) -> Atoms {
+        let mut merged = Atoms { classes: self.classes, scores: Vec::new(), copies: Vec::new() };
+        let mut known: HashMap<u64, Vec<u32>> = HashMap::new();
+        for (row, &copies) in self.scores.chunks_exact(self.classes).zip(&self.copies) {
+            let hash = row.iter().fold(0, |hash, &score| seed::hash(hash, score as u64, 0));
+            let alike = known.entry(hash).or_default();
+            match alike.iter().find(|&&atom| merged.row(atom) == row) {
+                Some(&atom) => merged.copies[atom as usize] += copies,
+                None => {
+                    alike.push(merged.copies.len() as u32);
+                    merged.copies.push(copies);
+                    merged.scores.extend_from_slice(row);
+                }
+            }
+        }
+        merged
+    }
+
+    fn row(&self, atom: u32) -> &[i64] {
+        &self.scores[atom as usize * self.classes..][..self.classes]
+    }
+
+    /// The best assignment with counts as demanded, from the labels that the prices give.
+    pub(super) fn assign(&self, demand: &Demand, start: &Prices) -> Assigned {
+        let mut state = State::new(self, demand, start);
+        while state.improve() {}
+        state.prefer_first_classes();
+        Assigned { set: state.price_set(), counts: state.counts }
+    }
+}
+
+/// Rows in class a by what it costs to move them to class b, cheapest first. Entries that have left are skipped.
+type Heap = BinaryHeap<Reverse<(i64, u32)>>;
+
+struct State<'a> {
+    atoms: &'a Atoms,
+    demand: &'a Demand,
+    k: usize,
+    /// Copies of each atom in each class.
+    amounts: Vec<u64>,
+    counts: Vec<u64>,
+    heaps: Vec<Heap>,
+    /// The cheapest move a→b: its cost and its atom.
+    edges: Vec<(i64, u32)>,
+}
+
+/// Classes from the one that gives to the one that takes.
+type Path = Vec<usize>;
+
+impl<'a> State<'a> {
+    fn new(atoms: &'a Atoms, demand: &'a Demand, start: &Prices) -> State<'a> {
+        let k = atoms.classes;
+        let mut amounts = vec![0; atoms.scores.len()];
+        let mut counts = vec![0; k];
+        let mut entries: Vec<Vec<Reverse<(i64, u32)>>> = vec![Vec::new(); k * k];
+        for (atom, row) in atoms.scores.chunks_exact(k).enumerate() {
+            let label = best_class(row, start);
+            amounts[atom * k + label] = atoms.copies[atom];
+            counts[label] += atoms.copies[atom];
+            for other in (0..k).filter(|&other| other != label && demand.most[other] > 0) {
+                entries[label * k + other].push(Reverse((row[label] - row[other], atom as u32)));
+            }
+        }
+        let heaps = entries.into_iter().map(BinaryHeap::from).collect();
+        let mut state = State { atoms, demand, k, amounts, counts, heaps, edges: vec![(FREE, 0); k * k] };
+        (0..k).for_each(|class| state.refresh(class));
+        state
+    }
+
+    /// Finds the cheapest moves out of a class again.
+    fn refresh(&mut self, from: usize) {
+        for to in 0..self.k {
+            let heap = &mut self.heaps[from * self.k + to];
+            while heap.peek().is_some_and(|Reverse((_, atom))| self.amounts[*atom as usize * self.k + from] == 0) {
+                heap.pop();
+            }
+            self.edges[from * self.k + to] = heap.peek().map_or((FREE, 0), |Reverse(entry)| *entry);
+        }
+    }
+
+    /// What it costs to take one person away from a class, and how many can go at that cost.
+    fn give(&self, class: usize) -> (i64, u64) {
+        let (count, least, most) = (self.counts[class], self.demand.least[class], self.demand.most[class]);
+        if count > most {
+            (-VIOLATION, count - most)
+        } else if count > least {
+            (0, count - least)
+        } else {
+            (VIOLATION, count)
+        }
+    }
+
+    /// What it costs to add one person to a class, and how many can come at that cost.
+    fn take(&self, class: usize) -> (i64, u64) {
+        let (count, least, most) = (self.counts[class], self.demand.least[class], self.demand.most[class]);
+        if count < least {
+            (-VIOLATION, least - count)
+        } else if count < most {
+            (0, most - count)
+        } else {
+            (VIOLATION, u64::MAX)
+        }
+    }
+
+    /// Makes the exchange that improves most. False where none improves.
+    fn improve(&mut self) -> bool {
+        let sources: Vec<i64> = (0..self.k).map(|class| self.give(class).0).collect();
+        let (distance, parent) = self.shortest(&sources);
+        let total = |class: usize| distance[class] + self.take(class).0;
+        let Some(end) = (0..self.k).min_by_key(|&class| total(class)).filter(|&end| total(end) < 0) else {
+            return false;
+        };
+        self.exchange(&trace(&parent, end));
+        true
+    }
+
+    /// Among roundings that cost the same, the one that rounds up the first classes.
+    fn prefer_first_classes(&mut self) {
+        let flexible: Vec<usize> =
+            (0..self.k).filter(|&class| self.demand.least[class] < self.demand.most[class]).collect();
+        for (position, &first) in flexible.iter().enumerate() {
+            for &last in flexible[position + 1..].iter().rev() {
+                while self.take(first).0 == 0 && self.give(last).0 == 0 {
+                    let sources: Vec<i64> = (0..self.k).map(|class| if class == last { 0 } else { FREE }).collect();
+                    let (distance, parent) = self.shortest(&sources);
+                    if distance[first] != 0 {
+                        break;
+                    }
+                    self.exchange(&trace(&parent, first));
+                }
+            }
+        }
+    }
+
+    /// The least cost of reaching each class from any source, and the class before it (Bellman and Ford).
+    fn shortest(&self, sources: &[i64]) -> (Vec<i64>, Vec<Option<usize>>) {
+        let mut distance = sources.to_vec();
+        let mut parent = vec![None; self.k];
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for from in 0..self.k {
+                if distance[from] >= FREE {
+                    continue;
+                }
+                for to in 0..self.k {
+                    let cost = self.edges[from * self.k + to].0;
+                    if cost < FREE && distance[from] + cost < distance[to] {
+                        distance[to] = distance[from] + cost;
+                        parent[to] = Some(from);
+                        changed = true;
+                    }
+                }
+            }
+        }
+        (distance, parent)
+    }
+
+    /// Moves as many people along a path as can go at its price.
+    fn exchange(&mut self, path: &Path) {
+        let (source, end) = (path[0], path[path.len() - 1]);
+        let moves: Vec<(usize, usize, u32)> =
+            path.windows(2).map(|pair| (pair[0], pair[1], self.edges[pair[0] * self.k + pair[1]].1)).collect();
+        let amount = moves
+            .iter()
+            .map(|&(from, _, atom)| self.amounts[atom as usize * self.k + from])
+            .fold(self.give(source).1.min(self.take(end).1), u64::min);
+        for &(from, to, atom) in &moves {
+            let place = atom as usize * self.k;
+            self.amounts[place + from] -= amount;
+            if self.amounts[place + to] == 0 {
+                self.enter(to, atom);
+            }
+            self.amounts[place + to] += amount;
+        }
+        self.counts[source] -= amount;
+        self.counts[end] += amount;
+        path.iter().for_each(|&class| self.refresh(class));
+    }
+
+    /// Lists the moves of an atom that is new in a class.
+    fn enter(&mut self, class: usize, atom: u32) {
+        let row = self.atoms.row(atom);
+        for other in (0..self.k).filter(|&other| other != class && self.demand.most[other] > 0) {
+            self.heaps[class * self.k + other].push(Reverse((row[class] - row[other], atom)));
+        }
+    }
+
+    /// All prices at which the assignment is optimal.
+    fn price_set(&self) -> PriceSet {
+        let mut set = PriceSet::all(self.k);
+        for from in 0..self.k {
+            for to in (0..self.k).filter(|&to| to != from) {
+                set.limit(from, to, self.edges[from * self.k + to].0);
+            }
+        }
+        set.share_roundings(&self.counts, self.demand);
+        set
+    }
+}
+
+/// The best open class of a row at the prices; the first where several are.
+fn best_class(row: &[i64], prices: &Prices) -> usize {
+    let value = |class: usize| prices[class].map_or(i64::MIN, |price| row[class] + price);
+    (1..row.len()).fold(0, |best, class| if value(class) > value(best) { class } else { best })
+}
+
+fn trace(parent: &[Option<usize>], end: usize) -> Path {
+    let mut path: Path = std::iter::successors(Some(end), |&class| parent[class]).collect();
+    path.reverse();
+    path
+}

@@ -1,0 +1,118 @@
+//! Rows at given prices: those with one best class are settled, those with several are tied.
+
+use rayon::prelude::*;
+use std::ops::Range;
+
+use super::prices::{PriceSet, Prices};
+use super::ties::tight;
+use crate::error::Result;
+use crate::kernel::{Bounds, GRID, Level, Real, Rows, Swept, Tile, Unsettled, Watch, sweep};
+
+/// Rows that one thread looks at at a time.
+const STRETCH: usize = 1 << 16;
+
+/// What given prices do to rows.
+#[derive(Debug)]
+pub(super) struct Settled {
+    /// Settled rows of each class.
+    pub(super) counts: Vec<u64>,
+    /// The scores of the settled rows' labels, summed.
+    pub(super) chosen: i128,
+    /// The tied rows, in order.
+    pub(super) tied: Vec<usize>,
+    /// The tied rows' best values (scores and prices), summed.
+    pub(super) tied_value: i128,
+}
+
+impl Settled {
+    fn new(classes: usize) -> Settled {
+        Settled { counts: vec![0; classes], chosen: 0, tied: Vec::new(), tied_value: 0 }
+    }
+
+    fn merge(&mut self, mut part: Settled) {
+        self.counts.iter_mut().zip(&part.counts).for_each(|(sum, count)| *sum += count);
+        self.chosen += part.chosen;
+        self.tied.append(&mut part.tied);
+        self.tied_value += part.tied_value;
+    }
+}
+
+/// Bounds that are the prices themselves.
+pub(crate) fn exact_bounds(prices: &Prices, magnitude: f32) -> Bounds {
+    let single = |price: &Option<i64>| price.map_or(f32::NEG_INFINITY, |price| GRID.value(price) as f32);
+    let prices: Vec<f32> = prices.iter().map(single).collect();
+    Bounds::new(&prices, &prices, magnitude)
+}
+
+/// Labels the rows that have one best class.
+pub(super) fn settle<R: Rows>(level: Level, rows: &R, prices: &Prices, labels: &mut [u8]) -> Settled {
+    let bounds = exact_bounds(prices, rows.magnitude());
+    let parts: Vec<Settled> = labels
+        .par_chunks_mut(STRETCH)
+        .enumerate()
+        .map(|(stretch, labels)| {
+            let start = stretch * STRETCH;
+            let mut close = Close { prices, tight: Vec::new(), found: Settled::new(prices.len()) };
+            let range = start..start + labels.len();
+            let swept = sweep(level, rows, range, &bounds, Watch::Nothing, labels, &mut close)
+                .unwrap_or_else(|_| Swept::new(prices.len()));
+            close.found.merge(Settled { chosen: swept.chosen, counts: swept.counts, ..Settled::new(prices.len()) });
+            close.found
+        })
+        .collect();
+    let mut settled = Settled::new(prices.len());
+    parts.into_iter().for_each(|part| settled.merge(part));
+    settled
+}
+
+/// Decides exactly where single precision cannot.
+struct Close<'a> {
+    prices: &'a Prices,
+    tight: Vec<usize>,
+    found: Settled,
+}
+
+impl<T: Real> Unsettled<T> for Close<'_> {
+    fn row(&mut self, row: usize, tile: &Tile<T>, lane: usize) -> u8 {
+        let scores = |class: usize| GRID.round(tile.score(lane, class).double());
+        let value = tight(self.prices, scores, &mut self.tight);
+        let first = self.tight[0];
+        if self.tight.len() == 1 {
+            self.found.counts[first] += 1;
+            self.found.chosen += i128::from(scores(first));
+        } else {
+            self.found.tied.push(row);
+            self.found.tied_value += i128::from(value);
+        }
+        first as u8
+    }
+
+    fn suspect(&mut self, _: Range<usize>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// All prices at which every row prefers its label.
+pub(super) fn preferences<R: Rows>(rows: &R, labels: &[u8]) -> PriceSet {
+    let k = rows.classes();
+    labels
+        .par_chunks(STRETCH)
+        .enumerate()
+        .map(|(stretch, labels)| {
+            let mut set = PriceSet::all(k);
+            let mut scores = vec![0; k];
+            for (row, &label) in labels.iter().enumerate() {
+                let row = stretch * STRETCH + row;
+                scores.iter_mut().enumerate().for_each(|(y, score)| *score = GRID.round(rows.score(row, y).double()));
+                set.prefer(usize::from(label), &scores);
+            }
+            set
+        })
+        .reduce(
+            || PriceSet::all(k),
+            |mut all, part| {
+                all.meet(&part);
+                all
+            },
+        )
+}

@@ -1,0 +1,81 @@
+//! What the tests share: tables made from a seed, and the data beside the checkout.
+#![allow(dead_code)]
+
+use std::path::PathBuf;
+
+use apportion::{Classes, seed};
+
+/// Numbers from a seed.
+pub struct Chance {
+    seed: u64,
+    drawn: u64,
+}
+
+impl Chance {
+    pub fn new(seed: u64) -> Chance {
+        Chance { seed, drawn: 0 }
+    }
+
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.drawn += 1;
+        seed::below(seed::hash(self.seed, self.drawn, 1), bound)
+    }
+
+    /// Between 0 and 1.
+    pub fn unit(&mut self) -> f64 {
+        self.below(1 << 53) as f64 / (1u64 << 53) as f64
+    }
+
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last as u64 + 1) as usize);
+        }
+    }
+}
+
+pub fn classes(k: usize) -> Classes {
+    Classes::new((0..k).map(|class| format!("c{class}"))).unwrap()
+}
+
+/// Rows that sum to one, skewed towards the first classes.
+pub fn continuous(chance: &mut Chance, rows: usize, k: usize) -> Vec<f64> {
+    let mut scores = Vec::with_capacity(rows * k);
+    for _ in 0..rows {
+        let weights: Vec<f64> = (0..k).map(|class| chance.unit().powi(3) / (class + 1) as f64 + 1e-9).collect();
+        let sum: f64 = weights.iter().sum();
+        scores.extend(weights.iter().map(|weight| weight / sum));
+    }
+    scores
+}
+
+/// Rows in multiples of 1/parts: many are equal, and many classes tie.
+pub fn lumpy(chance: &mut Chance, rows: usize, k: usize, parts: u64) -> Vec<f64> {
+    let mut scores = Vec::with_capacity(rows * k);
+    for _ in 0..rows {
+        let mut left = parts;
+        for class in 0..k {
+            let take = if class + 1 == k { left } else { chance.below(left + 1) };
+            left -= take;
+            scores.push(take as f64 / parts as f64);
+        }
+    }
+    scores
+}
+
+/// The same values in single precision, which then are the values.
+pub fn single(scores: &[f64]) -> Vec<f32> {
+    scores.iter().map(|&score| score as f32).collect()
+}
+
+pub fn columns<T: Copy>(scores: &[T], k: usize) -> Vec<Vec<T>> {
+    (0..k).map(|class| scores.iter().skip(class).step_by(k).copied().collect()).collect()
+}
+
+/// A file of the data that lie beside the checkout; says so where they do not.
+pub fn shared(name: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
+    if !path.exists() {
+        eprintln!("skipped: {name} is not beside the checkout");
+    }
+    path.exists().then_some(path)
+}
