@@ -421,8 +421,8 @@ struct Exact<'a> {
     tied: Vec<Tied>,
 }
 
-impl<T: Real> Unsettled<T> for Exact<'_> {
-    fn row(&mut self, row: usize, tile: &Tile<T>, lane: usize) -> Label {
+impl<R: Rows> Unsettled<R> for Exact<'_> {
+    fn row(&mut self, _: &R, row: usize, tile: &Tile<R::Elem>, lane: usize) -> Label {
         tight(self.prices, |class| GRID.round(tile.score(lane, class).double()), &mut self.tight);
         if self.tight.len() > 1 {
             self.tied.push((row, self.tight.clone()));

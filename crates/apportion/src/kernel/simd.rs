@@ -3,7 +3,7 @@
 //! The loops of [`kernel`](crate::kernel) are plain Rust over fixed-size chunks, which the compiler turns into
 //! vector code for whatever instructions it may assume. This file only widens that assumption: [`Level::run`] calls
 //! the work from inside a function compiled for the level, after asking the processor. It is the one file of the
-//! crate with `unsafe` code, and each of its two blocks calls a safe function whose instructions were just found.
+//! crate with `unsafe` code: two blocks call a safe function whose instructions were just found, and one prefetches.
 #![allow(unsafe_code)]
 
 use std::fmt;
@@ -91,6 +91,16 @@ fn with_avx2<K: Kernel>(work: K) -> K::Output {
 #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")]
 fn with_avx512<K: Kernel>(work: K) -> K::Output {
     work.run()
+}
+
+/// Asks for the memory of an element to be brought into the cache. Nothing happens where there is no such element.
+#[inline(always)]
+pub(crate) fn prefetch<T>(values: &[T], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(value) = values.get(index) {
+        // SAFETY: the address is that of an element; a prefetch reads nothing and cannot fault.
+        unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(std::ptr::from_ref(value).cast()) };
+    }
 }
 
 impl fmt::Display for Level {

@@ -7,18 +7,17 @@
 
 use std::ops::Range;
 
-use super::grid::{GRID, Grid};
 use super::simd::{Kernel, Level};
-use super::tile::{Real, Rows, TILE, Tile};
-use super::top_two::LANES;
+use super::tile::{BLOCK, LANES, Real, Rows, TILE, Tile};
+use super::top_two::{larger, smaller};
 use crate::error::Result;
 
 /// Bounds on the prices, in single precision, with the margin for its error.
 #[derive(Clone, Debug)]
 pub(crate) struct Bounds {
     high: Vec<f32>,
-    /// high − low + margin: by how much the best must lead.
-    lead: Vec<f32>,
+    /// With the margin for the error of single precision taken off.
+    low: Vec<f32>,
 }
 
 impl Bounds {
@@ -29,8 +28,7 @@ impl Bounds {
         // Rounding a score to single precision, adding a price, and the two subtractions below err by less than four
         // units of 2^-24 relative to the largest value; twice that again is room to spare.
         let margin = (magnitude + largest) * 2.0f32.powi(-21);
-        let lead = low.iter().zip(high).map(|(low, high)| if high.is_finite() { high - low + margin } else { 0.0 });
-        Bounds { high: high.to_vec(), lead: lead.collect() }
+        Bounds { high: high.to_vec(), low: low.iter().map(|low| low - margin).collect() }
     }
 }
 
@@ -69,9 +67,9 @@ impl Swept {
 }
 
 /// Receives what a sweep cannot settle.
-pub(crate) trait Unsettled<T> {
+pub(crate) trait Unsettled<R: Rows> {
     /// A row whose label is not certain, to be found in the tile at `lane`; returns the label to write for now.
-    fn row(&mut self, row: usize, tile: &Tile<T>, lane: usize) -> u8;
+    fn row(&mut self, rows: &R, row: usize, tile: &Tile<R::Elem>, lane: usize) -> u8;
 
     /// Rows among which a value may be no score: refuses them, or finds that they are sound after all.
     fn suspect(&mut self, rows: Range<usize>) -> Result<()>;
@@ -85,7 +83,7 @@ pub(crate) fn sweep<R: Rows>(
     bounds: &Bounds,
     watch: Watch,
     labels: &mut [u8],
-    unsettled: &mut impl Unsettled<R::Elem>,
+    unsettled: &mut impl Unsettled<R>,
 ) -> Result<Swept> {
     let pass = Pass { rows, range, bounds, labels, unsettled };
     match watch {
@@ -108,7 +106,7 @@ struct Watched<'p, R, U, const CHECK: bool, const SUM: bool>(Pass<'p, R, U>);
 /// A code for lanes whose label is not settled.
 const OPEN: u8 = u8::MAX;
 
-impl<R: Rows, U: Unsettled<R::Elem>, const CHECK: bool, const SUM: bool> Kernel for Watched<'_, R, U, CHECK, SUM> {
+impl<R: Rows, U: Unsettled<R>, const CHECK: bool, const SUM: bool> Kernel for Watched<'_, R, U, CHECK, SUM> {
     type Output = Result<Swept>;
 
     #[inline(always)]
@@ -118,24 +116,31 @@ impl<R: Rows, U: Unsettled<R::Elem>, const CHECK: bool, const SUM: bool> Kernel 
         let mut swept = Swept::new(classes);
         let mut tile = Tile::new(classes);
         let mut codes = [OPEN; TILE];
+        let mut chosen = [R::Elem::default(); TILE];
         for start in range.clone().step_by(TILE) {
-            rows.load(start, &mut tile);
+            let suspect = settle::<_, CHECK>(rows, start, &mut tile, bounds, &mut codes, &mut chosen);
             let len = tile.len().min(range.end - start);
-            let best = settle::<_, CHECK>(tile.columns(), bounds, &mut codes);
-            if CHECK && best.suspect {
+            if CHECK && suspect {
                 unsettled.suspect(start..start + len)?;
             }
             if SUM {
-                add_columns(tile.columns(), &mut swept.sums);
+                for (column, sum) in tile.columns().chunks_exact(TILE).zip(&mut swept.sums) {
+                    *sum += i128::from(Real::units(column));
+                }
             }
+            swept.chosen += i128::from(Real::units(&chosen));
             codes[len..].fill(OPEN);
-            swept.chosen += i128::from(best.chosen);
             count_codes(&codes, &mut swept.counts);
             let labels = &mut labels[start - range.start..][..len];
             labels.copy_from_slice(&codes[..len]);
-            for lane in 0..len {
-                if codes[lane] == OPEN {
-                    labels[lane] = unsettled.row(start + lane, &tile, lane);
+            for lanes in (0..len).step_by(64) {
+                let mut open = open_lanes(&codes, lanes);
+                while open != 0 {
+                    let lane = lanes + open.trailing_zeros() as usize;
+                    open &= open - 1;
+                    if lane < len {
+                        labels[lane] = unsettled.row(rows, start + lane, &tile, lane);
+                    }
                 }
             }
         }
@@ -143,51 +148,63 @@ impl<R: Rows, U: Unsettled<R::Elem>, const CHECK: bool, const SUM: bool> Kernel 
     }
 }
 
-struct Settled {
-    /// Sum of the certain labels' scores, in units of the grid.
-    chosen: i64,
-    /// Whether some value may be no score.
-    suspect: bool,
+/// The open ones among 64 lanes, as bits.
+#[inline(always)]
+fn open_lanes(codes: &[u8; TILE], lanes: usize) -> u64 {
+    let mut open = 0u64;
+    for lane in 0..64 {
+        open |= u64::from(codes[lanes + lane] == OPEN) << lane;
+    }
+    open
 }
 
-/// Codes each row of a tile with its class where that is certain.
+/// Loads a tile and codes each of its rows with its class where that is certain, along with
+/// the score of that class, else 0. Says whether some value may be no score.
 #[inline(always)]
-fn settle<T: Real, const CHECK: bool>(columns: &[T], bounds: &Bounds, codes: &mut [u8; TILE]) -> Settled {
+fn settle<R: Rows, const CHECK: bool>(
+    rows: &R,
+    start: usize,
+    tile: &mut Tile<R::Elem>,
+    bounds: &Bounds,
+    codes: &mut [u8; TILE],
+    chosen: &mut [R::Elem; TILE],
+) -> bool {
     // A little inside the limits of `Scores`, which decides exactly.
     const LEAST: f32 = -0.9e-6;
     const OFF: f32 = 0.99e-3;
     let mut suspects = [0u32; LANES];
-    let mut chosen = [0i64; LANES];
     for lanes in (0..TILE).step_by(LANES) {
-        let mut first = [f32::NEG_INFINITY; LANES];
-        let mut second = [f32::NEG_INFINITY; LANES];
-        let mut best = [0u32; LANES];
-        let mut lead = [f32::INFINITY; LANES];
-        let mut score = [T::default(); LANES];
+        if lanes % BLOCK == 0 {
+            rows.load_lanes(start, lanes, tile);
+        }
+        let columns = tile.columns();
+        let (mut first, mut second) = ([f32::NEG_INFINITY; LANES], [f32::NEG_INFINITY; LANES]);
+        let (mut best, mut floor) = ([0u32; LANES], [f32::NEG_INFINITY; LANES]);
+        let mut score = [R::Elem::default(); LANES];
         let (mut sum, mut least) = ([-1.0f32; LANES], [0.0f32; LANES]);
-        for (class, (&high, &ahead)) in bounds.high.iter().zip(&bounds.lead).enumerate() {
-            let column = &columns[class * TILE + lanes..][..LANES];
+        for (class, (&high, &low)) in bounds.high.iter().zip(&bounds.low).enumerate() {
+            let column: &[R::Elem; LANES] = chunk(columns, class * TILE + lanes);
             for lane in 0..LANES {
                 let single = column[lane].single();
                 let value = single + high;
                 let leads = value > first[lane];
-                let runner_up = if leads { first[lane] } else { value };
-                second[lane] = if runner_up > second[lane] { runner_up } else { second[lane] };
-                first[lane] = if leads { value } else { first[lane] };
-                best[lane] = if leads { class as u32 } else { best[lane] };
-                lead[lane] = if leads { ahead } else { lead[lane] };
-                score[lane] = if leads { column[lane] } else { score[lane] };
+                let mask = u32::from(leads).wrapping_neg();
+                second[lane] = larger(second[lane], smaller(first[lane], value));
+                first[lane] = larger(first[lane], value);
+                best[lane] = (mask & class as u32) | (!mask & best[lane]);
+                floor[lane] = f32::from_bits((mask & (single + low).to_bits()) | (!mask & floor[lane].to_bits()));
+                score[lane] = column[lane].masked(score[lane], mask);
                 if CHECK {
                     sum[lane] += single;
-                    least[lane] = if single < least[lane] { single } else { least[lane] };
+                    least[lane] = smaller(least[lane], single);
                 }
             }
         }
         for lane in 0..LANES {
-            let certain = first[lane] - second[lane] > lead[lane];
+            let certain = floor[lane] > second[lane];
             codes[lanes + lane] = if certain { best[lane] as u8 } else { OPEN };
-            let units = GRID.raised(score[lane].double());
-            chosen[lane] = chosen[lane].wrapping_add(if certain { units } else { Grid::RAISED_ZERO });
+            let mask = u32::from(certain).wrapping_neg();
+            chosen[lanes + lane] = score[lane].masked(R::Elem::default(), mask);
             if CHECK {
                 // Written so that NaN fails.
                 let sound = (sum[lane].abs() <= OFF) & (least[lane] >= LEAST);
@@ -195,26 +212,17 @@ fn settle<T: Real, const CHECK: bool>(columns: &[T], bounds: &Bounds, codes: &mu
             }
         }
     }
-    let raised = Grid::RAISED_ZERO.wrapping_mul(TILE as i64);
-    Settled {
-        chosen: chosen.iter().fold(0i64, |sum, &part| sum.wrapping_add(part)).wrapping_sub(raised),
-        suspect: CHECK && suspects.iter().any(|&suspect| suspect != 0),
-    }
+    CHECK && suspects.iter().any(|&suspect| suspect != 0)
 }
 
-/// Adds a tile's columns to exact sums.
 #[inline(always)]
-fn add_columns<T: Real>(columns: &[T], sums: &mut [i128]) {
-    for (column, sum) in columns.chunks_exact(TILE).zip(sums) {
-        // Wrapping, since the constant of `raised` is large; the difference is not.
-        let raised = column.iter().fold(0i64, |sum, value| sum.wrapping_add(GRID.raised(value.double())));
-        *sum += i128::from(raised.wrapping_sub(Grid::RAISED_ZERO.wrapping_mul(TILE as i64)));
-    }
+fn chunk<T>(values: &[T], start: usize) -> &[T; LANES] {
+    values[start..].first_chunk().expect("a tile is a multiple of the lanes")
 }
 
 /// Counts the settled rows of each class.
 #[inline(always)]
-fn count_codes(codes: &[u8; TILE], counts: &mut [u64]) {
+pub(crate) fn count_codes(codes: &[u8; TILE], counts: &mut [u64]) {
     // Halves, so that a count fits the byte in which it is vectorised.
     for half in codes.chunks_exact(TILE / 2) {
         for (class, count) in counts.iter_mut().enumerate() {

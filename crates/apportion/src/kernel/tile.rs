@@ -1,12 +1,28 @@
 //! Tiles: a few hundred rows, column by column, whatever the layout and the type they come from.
 
+use super::grid::{GRID, Grid};
+use super::simd::prefetch;
+
 /// Rows in a tile: K columns of them lie in the first-level cache.
 pub(crate) const TILE: usize = 256;
+
+/// Rows handled at once: one AVX-512 register of single precision, two of AVX2.
+pub(crate) const LANES: usize = 16;
+
+/// Rows loaded at once.
+pub(crate) const BLOCK: usize = 64;
+
+/// Bytes in a line of the cache.
+const LINE: usize = 64;
 
 /// A floating-point type of scores.
 pub(crate) trait Real: Copy + Default + Send + Sync + 'static {
     fn single(self) -> f32;
     fn double(self) -> f64;
+    /// The sum of a tile's column, each value rounded to the grid, in units of the grid.
+    fn units(column: &[Self]) -> i64;
+    /// This number where the mask's bits are set, the other where they are not.
+    fn masked(self, other: Self, mask: u32) -> Self;
 }
 
 impl Real for f32 {
@@ -18,6 +34,25 @@ impl Real for f32 {
     fn double(self) -> f64 {
         f64::from(self)
     }
+    #[inline(always)]
+    fn units(column: &[f32]) -> i64 {
+        // Twice the trick of `Grid::round`, in single precision: adding COARSE leaves multiples of 2^-21, adding FINE to
+        // what that left over leaves multiples of 2^-40. Both sums of a tile fit 32 bits.
+        const COARSE: f32 = 6.0;
+        const FINE: f32 = 1.5 / (1u32 << 17) as f32;
+        let (mut coarse, mut fine) = (0i32, 0i32);
+        for &value in column {
+            let raised = value + COARSE;
+            let rest = value - (raised - COARSE);
+            coarse = coarse.wrapping_add((raised.to_bits() as i32).wrapping_sub(COARSE.to_bits() as i32));
+            fine = fine.wrapping_add(((rest + FINE).to_bits() as i32).wrapping_sub(FINE.to_bits() as i32));
+        }
+        (i64::from(coarse) << 19) + i64::from(fine)
+    }
+    #[inline(always)]
+    fn masked(self, other: f32, mask: u32) -> f32 {
+        f32::from_bits((mask & self.to_bits()) | (!mask & other.to_bits()))
+    }
 }
 
 impl Real for f64 {
@@ -28,6 +63,16 @@ impl Real for f64 {
     #[inline(always)]
     fn double(self) -> f64 {
         self
+    }
+    #[inline(always)]
+    fn units(column: &[f64]) -> i64 {
+        let raised = column.iter().fold(0i64, |sum, &value| sum.wrapping_add(GRID.raised(value)));
+        raised.wrapping_sub(Grid::RAISED_ZERO.wrapping_mul(column.len() as i64))
+    }
+    #[inline(always)]
+    fn masked(self, other: f64, mask: u32) -> f64 {
+        let mask = u64::from(mask) << 32 | u64::from(mask);
+        f64::from_bits((mask & self.to_bits()) | (!mask & other.to_bits()))
     }
 }
 
@@ -44,8 +89,30 @@ pub(crate) trait Rows: Sync {
     /// Loads the rows from `start`: [`TILE`] of them, or as many as there are.
     fn load(&self, start: usize, tile: &mut Tile<Self::Elem>);
 
+    /// Loads the same a few lanes at a time, so that memory works while the processor does: to be called for every
+    /// [`LANES`]-th lane in turn.
+    #[inline(always)]
+    fn load_lanes(&self, start: usize, lanes: usize, tile: &mut Tile<Self::Elem>) {
+        if lanes == 0 {
+            self.load(start, tile);
+        }
+    }
+
     /// One score.
     fn score(&self, row: usize, class: usize) -> Self::Elem;
+
+    /// Appends a row, which lies in the tile at `lane`, to a row-major list.
+    #[inline(always)]
+    fn copy_row(&self, row: usize, tile: &Tile<Self::Elem>, lane: usize, into: &mut Vec<Self::Elem>) {
+        let _ = row;
+        into.extend(tile.values[lane..].iter().step_by(TILE));
+    }
+
+    /// Asks for some rows to be brought into the cache, since they are needed soon.
+    #[inline(always)]
+    fn prefetch(&self, start: usize, rows: usize) {
+        let _ = (start, rows);
+    }
 }
 
 /// Some rows, column by column, [`TILE`] values a column. Rows beyond [`len`](Self::len) are zeros.
@@ -83,11 +150,12 @@ impl<T: Real> Tile<T> {
         self.values[class * TILE + lane]
     }
 
-    /// Writes one row; rows up to the last one written count as filled.
-    pub(crate) fn write(&mut self, lane: usize, score: impl Fn(usize) -> T) {
-        self.len = self.len.max(lane + 1);
-        for (class, value) in self.values[lane..].iter_mut().step_by(TILE).enumerate() {
-            *value = score(class);
+    /// Writes some rows from a function of (row, class); rows up to the last one written count as filled.
+    #[inline(always)]
+    pub(crate) fn write<const ROWS: usize>(&mut self, lane: usize, score: impl Fn(usize, usize) -> T) {
+        self.len = self.len.max(lane + ROWS);
+        for (class, column) in self.values.chunks_exact_mut(TILE).enumerate() {
+            column[lane..lane + ROWS].iter_mut().enumerate().for_each(|(row, value)| *value = score(row, class));
         }
     }
 
@@ -108,20 +176,28 @@ impl<T: Real> Tile<T> {
         if rows.len() < TILE * classes {
             return self.fill(rows.len() / classes, |lane, class| rows[lane * classes + class]);
         }
+        for lanes in (0..TILE).step_by(BLOCK) {
+            self.transpose_lanes(rows, classes, lanes);
+        }
+    }
+
+    /// Takes some of so many rows that they fill the tile.
+    #[inline(always)]
+    fn transpose_lanes(&mut self, rows: &[T], classes: usize, lanes: usize) {
         self.len = TILE;
+        let rows = &rows[lanes * classes..][..BLOCK * classes];
+        let into = &mut self.values[lanes..];
         match classes {
-            2 => transpose_full::<2, T>(rows, &mut self.values),
-            3 => transpose_full::<3, T>(rows, &mut self.values),
-            4 => transpose_full::<4, T>(rows, &mut self.values),
-            5 => transpose_full::<5, T>(rows, &mut self.values),
-            6 => transpose_full::<6, T>(rows, &mut self.values),
-            7 => transpose_full::<7, T>(rows, &mut self.values),
-            8 => transpose_full::<8, T>(rows, &mut self.values),
+            2 => transpose::<2, T>(rows, into),
+            3 => transpose::<3, T>(rows, into),
+            4 => transpose::<4, T>(rows, into),
+            5 => transpose::<5, T>(rows, into),
+            6 => transpose::<6, T>(rows, into),
+            7 => transpose::<7, T>(rows, into),
+            8 => transpose::<8, T>(rows, into),
             _ => {
-                for (lane, row) in rows[..TILE * classes].chunks_exact(classes).enumerate() {
-                    for (class, &value) in row.iter().enumerate() {
-                        self.values[class * TILE + lane] = value;
-                    }
+                for (lane, row) in rows.chunks_exact(classes).enumerate() {
+                    row.iter().enumerate().for_each(|(class, &value)| into[class * TILE + lane] = value);
                 }
             }
         }
@@ -141,9 +217,9 @@ impl<T: Real> Tile<T> {
 
 /// The usual numbers of classes as constants: the inner loop unrolls and vectorises.
 #[inline(always)]
-fn transpose_full<const K: usize, T: Real>(rows: &[T], columns: &mut [T]) {
-    let (rows, columns) = (&rows[..TILE * K], &mut columns[..TILE * K]);
-    for lane in 0..TILE {
+fn transpose<const K: usize, T: Real>(rows: &[T], columns: &mut [T]) {
+    let (rows, columns) = (&rows[..BLOCK * K], &mut columns[..TILE * (K - 1) + BLOCK]);
+    for lane in 0..BLOCK {
         for class in 0..K {
             columns[class * TILE + lane] = rows[lane * K + class];
         }
@@ -192,10 +268,45 @@ impl<T: Real> Rows for Plain<'_, T> {
     }
 
     #[inline(always)]
+    fn load_lanes(&self, start: usize, lanes: usize, tile: &mut Tile<T>) {
+        match self.layout {
+            Layout::RowMajor(values) if values.len() >= (start + TILE) * self.classes => {
+                tile.transpose_lanes(&values[start * self.classes..], self.classes, lanes);
+            }
+            _ if lanes == 0 => self.load(start, tile),
+            _ => {}
+        }
+    }
+
+    #[inline(always)]
     fn score(&self, row: usize, class: usize) -> T {
         match self.layout {
             Layout::RowMajor(values) => values[row * self.classes + class],
             Layout::Columns(columns) => columns[class][row],
+        }
+    }
+
+    #[inline(always)]
+    fn copy_row(&self, row: usize, tile: &Tile<T>, lane: usize, into: &mut Vec<T>) {
+        match self.layout {
+            Layout::RowMajor(values) => into.extend_from_slice(&values[row * self.classes..][..self.classes]),
+            Layout::Columns(_) => into.extend(tile.row(lane)),
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, start: usize, rows: usize) {
+        let line = LINE / size_of::<T>();
+        match self.layout {
+            Layout::RowMajor(values) => {
+                let (begin, end) = (start * self.classes, (start + rows) * self.classes);
+                (begin..end).step_by(line).for_each(|place| prefetch(values, place));
+            }
+            Layout::Columns(columns) => {
+                for column in columns {
+                    (start..start + rows).step_by(line).for_each(|place| prefetch(column, place));
+                }
+            }
         }
     }
 }

@@ -1,9 +1,6 @@
 //! The best and the second-best class of each row of a tile, at given prices.
 
-use super::tile::{Real, TILE};
-
-/// Rows handled at once: one AVX-512 register of single precision, two of AVX2.
-pub(super) const LANES: usize = 16;
+use super::tile::{LANES, Real, TILE};
 
 /// For each row of a tile: its best class and value, its second-best class, and the gap between the two.
 pub(crate) struct TopTwo {
@@ -19,6 +16,16 @@ impl TopTwo {
     }
 }
 
+#[inline(always)]
+pub(super) fn larger(a: f32, b: f32) -> f32 {
+    if a > b { a } else { b }
+}
+
+#[inline(always)]
+pub(super) fn smaller(a: f32, b: f32) -> f32 {
+    if a < b { a } else { b }
+}
+
 /// Compares score + price over the classes; the first class wins where they are equal.
 #[inline(always)]
 pub(crate) fn top_two<T: Real>(columns: &[T], prices: &[f32], out: &mut TopTwo) {
@@ -30,24 +37,14 @@ pub(crate) fn top_two<T: Real>(columns: &[T], prices: &[f32], out: &mut TopTwo) 
             let column = &columns[class * TILE + lanes..][..LANES];
             for lane in 0..LANES {
                 let value = column[lane].single() + price;
-                let leads = value > first[lane];
-                let follows = value > second[lane];
-                next[lane] = if leads {
-                    best[lane]
-                } else if follows {
-                    class as u32
-                } else {
-                    next[lane]
-                };
-                second[lane] = if leads {
-                    first[lane]
-                } else if follows {
-                    value
-                } else {
-                    second[lane]
-                };
-                best[lane] = if leads { class as u32 } else { best[lane] };
-                first[lane] = if leads { value } else { first[lane] };
+                // Masks, not branches: the compiler keeps them in registers.
+                let leads = u32::from(value > first[lane]).wrapping_neg();
+                let follows = u32::from(value > second[lane]).wrapping_neg();
+                let runner_up = (follows & class as u32) | (!follows & next[lane]);
+                next[lane] = (leads & best[lane]) | (!leads & runner_up);
+                best[lane] = (leads & class as u32) | (!leads & best[lane]);
+                second[lane] = larger(second[lane], smaller(first[lane], value));
+                first[lane] = larger(first[lane], value);
             }
         }
         for lane in 0..LANES {

@@ -2,8 +2,7 @@
 //! ties beyond the first class. Nothing else uses it.
 
 use super::simd::{Kernel, Level};
-use super::tile::{Layout, Plain, Real, Rows, TILE, Tile};
-use super::top_two::LANES;
+use super::tile::{BLOCK, LANES, Layout, Plain, Rows, TILE, Tile};
 
 /// Writes the first class among the largest scores of each row of a row-major matrix.
 #[doc(hidden)]
@@ -26,22 +25,24 @@ impl Kernel for Lean<'_> {
         let mut tile = Tile::new(classes);
         let mut best = [0u8; TILE];
         for start in (0..self.rows.rows()).step_by(TILE) {
-            self.rows.load(start, &mut tile);
-            argmax(tile.columns(), classes, &mut best);
+            argmax(&self.rows, start, &mut tile, &mut best);
             self.labels[start..start + tile.len()].copy_from_slice(&best[..tile.len()]);
         }
     }
 }
 
 #[inline(always)]
-fn argmax<T: Real>(columns: &[T], classes: usize, out: &mut [u8; TILE]) {
+fn argmax(rows: &Plain<'_, f32>, start: usize, tile: &mut Tile<f32>, out: &mut [u8; TILE]) {
     for lanes in (0..TILE).step_by(LANES) {
+        if lanes % BLOCK == 0 {
+            rows.load_lanes(start, lanes, tile);
+        }
         let mut first = [f32::NEG_INFINITY; LANES];
         let mut best = [0u32; LANES];
-        for class in 0..classes {
-            let column = &columns[class * TILE + lanes..][..LANES];
+        for class in 0..rows.classes() {
+            let column = &tile.columns()[class * TILE + lanes..][..LANES];
             for lane in 0..LANES {
-                let value = column[lane].single();
+                let value = column[lane];
                 let leads = value > first[lane];
                 first[lane] = if leads { value } else { first[lane] };
                 best[lane] = if leads { class as u32 } else { best[lane] };

@@ -30,6 +30,14 @@ impl<T: Real> Band<T> {
         Plain { layout: Layout::RowMajor(&self.values), classes: self.classes, magnitude: self.magnitude }
     }
 
+    /// Makes room for the rows to come, judging by those of the first stretch: growing again and again would touch twice
+    /// the memory.
+    fn foresee(&mut self, stretches: usize) {
+        let rows = self.places.len() * stretches + self.places.len() / 2;
+        self.places.reserve(rows);
+        self.values.reserve(rows * self.classes);
+    }
+
     fn append(&mut self, other: &mut Band<T>) {
         self.places.append(&mut other.places);
         self.values.append(&mut other.values);
@@ -42,10 +50,11 @@ struct Collect<'a, T> {
     guard: Option<Guard<'a>>,
 }
 
-impl<T: Real> Unsettled<T> for Collect<'_, T> {
-    fn row(&mut self, row: usize, tile: &Tile<T>, lane: usize) -> u8 {
+impl<R: Rows> Unsettled<R> for Collect<'_, R::Elem> {
+    #[inline(always)]
+    fn row(&mut self, rows: &R, row: usize, tile: &Tile<R::Elem>, lane: usize) -> u8 {
         self.band.places.push(row);
-        self.band.values.extend(tile.row(lane));
+        rows.copy_row(row, tile, lane, &mut self.band.values);
         0
     }
 
@@ -63,24 +72,25 @@ pub(super) fn sweep_into_band<R: Rows>(
     guard: Option<Guard<'_>>,
     labels: &mut [u8],
 ) -> Result<(Swept, Band<R::Elem>)> {
-    let empty = || Band::new(rows.classes(), rows.magnitude());
-    let parts: Vec<Result<_>> = labels
+    let empty = || Ok((Swept::new(rows.classes()), Band::new(rows.classes(), rows.magnitude())));
+    labels
         .par_chunks_mut(STRETCH)
         .enumerate()
-        .map(|(stretch, labels)| {
-            let start = stretch * STRETCH;
-            let mut collect = Collect { band: empty(), guard };
-            let range = start..start + labels.len();
-            let swept = sweep(level, rows, range, bounds, watch, labels, &mut collect)?;
-            Ok((swept, collect.band))
+        .fold(empty, |part: Result<_>, (stretch, labels)| {
+            let (mut total, band): (Swept, Band<R::Elem>) = part?;
+            let is_first = band.places.is_empty();
+            let mut collect = Collect { band, guard };
+            let range = stretch * STRETCH..stretch * STRETCH + labels.len();
+            total.merge(&sweep(level, rows, range, bounds, watch, labels, &mut collect)?);
+            if is_first {
+                collect.band.foresee(rows.rows() / STRETCH - stretch.min(rows.rows() / STRETCH));
+            }
+            Ok((total, collect.band))
         })
-        .collect();
-    let mut band = empty();
-    let mut total = Swept::new(rows.classes());
-    for part in parts {
-        let (swept, mut rest) = part?;
-        total.merge(&swept);
-        band.append(&mut rest);
-    }
-    Ok((total, band))
+        .reduce(empty, |left, right| {
+            let ((mut total, mut band), (part, mut rest)) = (left?, right?);
+            total.merge(&part);
+            band.append(&mut rest);
+            Ok((total, band))
+        })
 }

@@ -6,13 +6,16 @@
 //! Order statistics of the gaps give these prices, and hold for rare classes and for heaps of identical rows alike,
 //! where a density would not. That the box really held is proved afterwards; a miss costs time, never exactness.
 
-use super::newton::{Estimate, Near, Pull, invert_pinned, laplacian, largest, scan};
+use super::newton::{Estimate, Guess, Near, Pull, invert_pinned, laplacian, largest, scan};
 use super::prices::PriceSet;
-use super::sample::Sample;
+use super::sample::{CLUSTER, Sample};
 use crate::kernel::{Bounds, GRID, Level, Real, TILE, Tile, TopTwo, top_two};
 
 /// Standard deviations that the box allows for.
-const DEVIATIONS: f64 = 4.5;
+const DEVIATIONS: f64 = 4.0;
+/// Rows on either side of the boundary that the box holds even where nothing is left to chance, so that all optimal
+/// prices, and not only some, lie inside.
+const NEIGHBOURS: f64 = 16.0;
 /// Added on both sides: more than the error of single precision.
 const SLACK: f32 = 4e-6;
 /// The largest window in which gaps are listed before all rows are looked at.
@@ -40,12 +43,16 @@ impl Bracket {
         estimate: &Estimate,
         reach: &[f64],
     ) -> Bracket {
-        let ranks = ranks(level, sample, pull, estimate, reach);
+        let ranks = ranks(sample, pull, estimate, reach);
         let pinned = largest(&estimate.targets);
         let mut gaps = Gaps::of(&estimate.scan.near, reach.len());
         let mut window = estimate.scan.window;
-        while window < WIDEST && gaps.fall_short(&ranks, &estimate.scan.counts, pinned) {
-            window *= 4.0;
+        while window < WIDEST {
+            let short = gaps.shortage(&ranks, &estimate.scan.counts, pinned);
+            if short < 1.0 {
+                break;
+            }
+            window = (window * 1.5 * short).min(WIDEST);
             gaps = Gaps::of(&scan(level, &sample.tiles, &estimate.prices, window).near, reach.len());
         }
         let mut bracket = Bracket { low: Vec::new(), high: Vec::new() };
@@ -64,6 +71,24 @@ impl Bracket {
         bracket
     }
 
+    /// What it knows of the prices, for whoever looks closer.
+    pub(super) fn guess(&self) -> Guess {
+        let mut guess = Guess::none(self.low.len());
+        let mut widest = 0.0f32;
+        for (class, (&low, &high)) in self.low.iter().zip(&self.high).enumerate() {
+            if low.is_finite() {
+                guess.prices[class] = f64::from(low + high) / 2.0;
+                widest = widest.max(high - low);
+            } else if high.is_finite() {
+                guess.prices[class] = f64::from(high);
+            }
+        }
+        if widest > 0.0 {
+            guess.window = guess.window.min(widest / 4.0);
+        }
+        guess
+    }
+
     /// As bounds for a sweep over scores up to `magnitude`.
     pub(super) fn bounds(&self, magnitude: f32) -> Bounds {
         Bounds::new(&self.low, &self.high, magnitude)
@@ -76,35 +101,19 @@ impl Bracket {
         };
         PriceSet::within(&units(&self.low), &units(&self.high))
     }
-
-    /// The classes whose price lies outside, where the prices are shifted to agree at the class with least room.
-    pub(super) fn misses(&self, prices: &[f64]) -> Vec<bool> {
-        let room = |class: usize| self.high[class] - self.low[class];
-        let fixed = (0..prices.len())
-            .filter(|&class| room(class).is_finite())
-            .min_by(|&a, &b| room(a).total_cmp(&room(b)))
-            .unwrap_or(0);
-        let shift = f64::from(self.high[fixed] + self.low[fixed]) / 2.0 - prices[fixed];
-        prices
-            .iter()
-            .enumerate()
-            .map(|(class, price)| {
-                let price = (price + shift) as f32;
-                price.is_finite() && !(self.low[class] <= price && price <= self.high[class])
-            })
-            .collect()
-    }
 }
 
 /// How many sample rows the count of each class may be off.
-fn ranks<T: Real>(level: Level, sample: &Sample<T>, pull: &Pull, estimate: &Estimate, reach: &[f64]) -> Vec<usize> {
+fn ranks<T: Real>(sample: &Sample<T>, pull: &Pull, estimate: &Estimate, reach: &[f64]) -> Vec<usize> {
     let k = reach.len();
     let unseen = 1.0 - sample.rows as f64 / sample.population as f64;
-    let spread = covariance(level, sample, pull, estimate);
+    let spread = covariance(sample, pull, estimate);
     let mut curvature = laplacian(&estimate.scan.near, estimate.scan.window, k);
     let alone: Vec<f64> = (0..k).map(|class| curvature[class * k + class]).collect();
     (0..k).for_each(|class| curvature[class * k + class] += 1.0);
     let inverse = invert_pinned(curvature, largest(&estimate.targets));
+    // Rows that must still change their class, perhaps by way of this one.
+    let moved: f64 = (0..k).map(|class| estimate.excess(class).abs()).sum::<f64>() / 2.0;
     (0..k)
         .map(|class| {
             let response = &inverse[class * k..][..k];
@@ -113,14 +122,14 @@ fn ranks<T: Real>(level: Level, sample: &Sample<T>, pull: &Pull, estimate: &Esti
             let count_deviation = spread[class * k + class].max(estimate.targets[class] * 0.1).max(1.0).sqrt();
             // How much further the price moves than its own count alone would move it.
             let joint = (variance.sqrt() * alone[class] / count_deviation).clamp(1.0, 10.0);
-            let rank = reach[class] * DEVIATIONS * joint * count_deviation * unseen.sqrt();
-            (rank + estimate.excess(class).abs() + 3.0).min(sample.rows as f64) as usize
+            let chance = DEVIATIONS * joint * count_deviation * unseen.sqrt();
+            (reach[class] * (chance + moved + NEIGHBOURS)).min(sample.rows as f64) as usize
         })
         .collect()
 }
 
 /// The covariance of the sample's counts − targets, from its first rows.
-fn covariance<T: Real>(level: Level, sample: &Sample<T>, pull: &Pull, estimate: &Estimate) -> Vec<f64> {
+fn covariance<T: Real>(sample: &Sample<T>, pull: &Pull, estimate: &Estimate) -> Vec<f64> {
     const TILES: usize = 16;
     let k = estimate.prices.len();
     let prices: Vec<f32> = estimate.prices.iter().map(|&price| price as f32).collect();
@@ -129,17 +138,19 @@ fn covariance<T: Real>(level: Level, sample: &Sample<T>, pull: &Pull, estimate: 
     let mut tops = TopTwo::new();
     let tiles = &sample.tiles[..sample.tiles.len().min(TILES)];
     let rows: usize = tiles.iter().map(Tile::len).sum();
-    let _ = level;
     for tile in tiles {
         top_two(tile.columns(), &prices, &mut tops);
-        for lane in 0..tile.len() {
-            match pull {
-                Pull::OwnScores => {
-                    misses.iter_mut().zip(tile.row(lane)).for_each(|(miss, score)| *miss = -score.double());
+        for cluster in (0..tile.len()).step_by(CLUSTER) {
+            misses.fill(0.0);
+            for lane in cluster..tile.len().min(cluster + CLUSTER) {
+                match pull {
+                    Pull::OwnScores => {
+                        misses.iter_mut().zip(tile.row(lane)).for_each(|(miss, score)| *miss -= score.double());
+                    }
+                    Pull::Shares(shares) => misses.iter_mut().zip(shares).for_each(|(miss, share)| *miss -= share),
                 }
-                Pull::Shares(shares) => misses.iter_mut().zip(shares).for_each(|(miss, share)| *miss = -share),
+                misses[usize::from(tops.best[lane])] += 1.0;
             }
-            misses[usize::from(tops.best[lane])] += 1.0;
             for (a, row) in matrix.chunks_exact_mut(k).enumerate() {
                 row.iter_mut().zip(&misses).for_each(|(entry, miss)| *entry += misses[a] * miss);
             }
@@ -166,12 +177,16 @@ impl Gaps {
         gaps
     }
 
-    /// Whether a wider window would help some class to its rank.
-    fn fall_short(&self, ranks: &[usize], counts: &[f64], pinned: usize) -> bool {
-        (0..ranks.len()).filter(|&class| class != pinned).any(|class| {
-            let rank = ranks[class];
-            self.into[class].len() <= rank || (self.out_of[class].len() <= rank && counts[class] > rank as f64)
-        })
+    /// How many times wider the window must be, about, to take every class to its rank; below 1 where it does.
+    fn shortage(&self, ranks: &[usize], counts: &[f64], pinned: usize) -> f32 {
+        let lack = |gaps: &Vec<f32>, rank: usize| (rank + 1) as f32 / (gaps.len() as f32 + 0.5);
+        (0..ranks.len())
+            .filter(|&class| class != pinned)
+            .map(|class| {
+                let leaving = if counts[class] > ranks[class] as f64 { lack(&self.out_of[class], ranks[class]) } else { 0.0 };
+                leaving.max(lack(&self.into[class], ranks[class]))
+            })
+            .fold(0.0, f32::max)
     }
 }
 

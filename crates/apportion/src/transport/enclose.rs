@@ -3,15 +3,17 @@
 use super::band::{Band, Guard, sweep_into_band};
 use super::bracket::Bracket;
 use super::demand::Demand;
-use super::newton::{Estimate, Pull, estimate, scan};
+use super::newton::{Estimate, Guess, Pull, estimate};
 use super::paths::Atoms;
-use super::prices::{PriceSet, Prices};
+use super::prices::PriceSet;
 use super::sample::Sample;
 use crate::error::Result;
 use crate::kernel::{GRID, Level, Real, Rows, Swept, Watch};
 
 /// Up to this many rows are solved by paths at once.
 const FEW: usize = 4096;
+/// Up to this many rows are their own sample: Newton's method then leaves a thin band.
+const ALL: usize = 1 << 15;
 /// A band above this part of the rows is not worth another box.
 const NO_PROGRESS: f64 = 0.7;
 /// Boxes that are tried before all rows are put into the band.
@@ -82,37 +84,39 @@ pub(super) fn enclose<R: Rows>(
     rows: &R,
     goal: &Goal<'_>,
     guard: Option<Guard<'_>>,
+    guess: &Guess,
     labels: &mut [u8],
 ) -> Result<Enclosed<R::Elem>> {
-    let mut search = Search::new(level, rows, goal);
+    let mut search = Search::new(level, rows, goal, guess);
     let watch = goal.watch(guard.is_some());
     for _ in 0..TRIES {
+        let t0 = std::time::Instant::now();
         let bracket = search.bracket();
+        let t1 = std::time::Instant::now();
         let (swept, band) = sweep_into_band(level, rows, &bracket.bounds(rows.magnitude()), watch, guard, labels)?;
+            if std::env::var("TR").is_ok() { eprintln!("  bracket {:?} sweep {:?}", t1-t0, t1.elapsed()); }
         let demand = goal.demand(&swept.sums);
         if std::env::var("TR").is_ok() { eprintln!("enclose n={} band={} bracket={:?} excess={:?}", rows.rows(), band.places.len(), bracket, search.sampled.as_ref().map(|(s,e)| (s.rows, e.scan.window, e.scan.near.len(), (0..e.prices.len()).map(|c| e.excess(c) as i64).collect::<Vec<_>>()))); }
         match within_bracket(level, &bracket, &demand, &swept, &band, rows.rows()) {
             Ok((counts, set, is_all)) => return Ok(Enclosed { demand, counts, set, is_all, swept, band }),
-            Err(miss) => { if std::env::var("TR").is_ok() { eprintln!("MISS {miss:?}"); } search.learn(&bracket, &miss) },
+            Err(miss) => { if std::env::var("TR").is_ok() { eprintln!("MISS {miss:?}"); } search.widen(&miss) },
         }
     }
     search.give_up();
     let bracket = search.bracket();
     let (swept, band) = sweep_into_band(level, rows, &bracket.bounds(rows.magnitude()), watch, guard, labels)?;
     let demand = goal.demand(&swept.sums);
-    let (counts, set) = solve_few(level, &band, &demand);
+    let (counts, set) = solve_few(level, &band, &demand, guess);
     Ok(Enclosed { demand, counts, set, is_all: true, swept, band })
 }
 
 /// Why the optimal prices are not in a box.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Miss {
-    /// The band's own prices lie outside.
-    Prices(Prices),
-    /// A class has more certain rows than it is to have.
+    /// A class has more certain rows than it is to have: its own price may be lower than the box allows.
     TooMany(usize),
-    /// The band is too small for what is left to give.
-    TooFew,
+    /// They lie elsewhere.
+    Elsewhere,
 }
 
 /// Solves the band and looks whether its prices meet the box. Returns counts over all rows, the prices, and whether
@@ -128,32 +132,32 @@ fn within_bracket<T: Real>(
     let rest = demand.less(&swept.counts).map_err(Miss::TooMany)?;
     let left = band.places.len() as u64;
     if rest.least.iter().sum::<u64>() > left || rest.most.iter().sum::<u64>() < left {
-        return Err(Miss::TooFew);
+        return Err(Miss::Elsewhere);
     }
     let (counts, inner, inner_is_all) =
         if band.places.len() <= FEW || band.places.len() as f64 > NO_PROGRESS * rows as f64 {
-            let (counts, set) = solve_few(level, band, &rest);
+            let (counts, set) = solve_few(level, band, &rest, &bracket.guess());
             (counts, set, true)
         } else {
             let mut scratch = vec![0; band.places.len()];
-            match enclose(level, &band.rows(), &Goal::Known(rest.clone()), None, &mut scratch) {
+            match enclose(level, &band.rows(), &Goal::Known(rest.clone()), None, &bracket.guess(), &mut scratch) {
                 Ok(inner) => (inner.counts, inner.set, inner.is_all),
                 // Without a guard nothing is refused.
-                Err(_) => return Err(Miss::TooFew),
+                Err(_) => return Err(Miss::Elsewhere),
             }
         };
     let outer = bracket.price_set();
     let mut set = inner.clone();
     set.meet(&outer);
     if !set.close() {
-        return Err(Miss::Prices(inner.centre(&rest.open())));
+        return Err(Miss::Elsewhere);
     }
     let counts = counts.iter().zip(&swept.counts).map(|(band, certain)| band + certain).collect();
     Ok((counts, set, inner_is_all && inner.inside(&outer)))
 }
 
 /// Solves a band by paths, from Newton's prices.
-fn solve_few<T: Real>(level: Level, band: &Band<T>, demand: &Demand) -> (Vec<u64>, PriceSet) {
+fn solve_few<T: Real>(level: Level, band: &Band<T>, demand: &Demand, guess: &Guess) -> (Vec<u64>, PriceSet) {
     let rows = band.rows();
     let k = rows.classes();
     let open = demand.open();
@@ -161,7 +165,7 @@ fn solve_few<T: Real>(level: Level, band: &Band<T>, demand: &Demand) -> (Vec<u64
         .flat_map(|row| (0..k).map(move |class| (row, class)))
         .map(|(row, class)| GRID.round(rows.score(row, class).double()))
         .collect();
-    let estimate = estimate(level, &Sample::all(&rows), &Goal::Known(demand.clone()).pull(), &open);
+    let estimate = estimate(level, &Sample::all(&rows), &Goal::Known(demand.clone()).pull(), &open, guess);
     let start = estimate.prices.iter().map(|&price| price.is_finite().then(|| GRID.round(price))).collect();
     let missing: f64 = (0..k).map(|class| estimate.excess(class).abs()).sum();
     let mut atoms = Atoms::single(k, scores);
@@ -170,32 +174,36 @@ fn solve_few<T: Real>(level: Level, band: &Band<T>, demand: &Demand) -> (Vec<u64
     if missing > 64.0 || rows.rows() > 4 * FEW {
         atoms = atoms.merged();
     }
+    let t0 = std::time::Instant::now();
     let mut assigned = atoms.assign(demand, &start);
+            if std::env::var("TR").is_ok() { eprintln!("  assign {:?}", t0.elapsed()); }
     let sound = assigned.set.close();
     debug_assert!(sound, "labels that are optimal for their counts have prices");
     (assigned.counts, assigned.set)
 }
 
 /// The box, and how it is mended when it misses.
-struct Search<'a, R: Rows> {
+struct Search<T> {
     level: Level,
     open: Vec<bool>,
     pull: Pull,
     /// None where all rows go to the band.
-    sampled: Option<(Sample<R::Elem>, Estimate)>,
+    sampled: Option<(Sample<T>, Estimate)>,
     reach: Vec<f64>,
-    rows: &'a R,
 }
 
-impl<'a, R: Rows> Search<'a, R> {
-    fn new(level: Level, rows: &'a R, goal: &Goal<'_>) -> Self {
+impl<T: Real> Search<T> {
+    fn new<R: Rows<Elem = T>>(level: Level, rows: &R, goal: &Goal<'_>, guess: &Guess) -> Self {
         let (open, pull) = (goal.open(rows.classes()), goal.pull());
         let sampled = (rows.rows() > FEW).then(|| {
+            let t0 = std::time::Instant::now();
             let sample = Sample::draw(rows, sample_size(rows.rows()));
-            let estimate = estimate(level, &sample, &pull, &open);
+            let t1 = std::time::Instant::now();
+            let estimate = estimate(level, &sample, &pull, &open, guess);
+            if std::env::var("TR").is_ok() { eprintln!("  n={} draw {:?} newton {:?}", rows.rows(), t1-t0, t1.elapsed()); }
             (sample, estimate)
         });
-        Search { level, reach: vec![1.0; open.len()], open, pull, sampled, rows }
+        Search { level, reach: vec![1.0; open.len()], open, pull, sampled }
     }
 
     fn bracket(&self) -> Bracket {
@@ -205,28 +213,11 @@ impl<'a, R: Rows> Search<'a, R> {
         }
     }
 
-    /// Recentres at what the band said, and widens the classes that were missed.
-    fn learn(&mut self, bracket: &Bracket, miss: &Miss) {
-        let Some((sample, estimate)) = &mut self.sampled else { return };
-        let classes = self.reach.len();
-        let failed = match miss {
-            Miss::TooMany(class) => (0..classes).map(|other| other == *class).collect(),
-            Miss::TooFew => vec![true; classes],
-            Miss::Prices(prices) => {
-                let prices: Vec<f64> =
-                    prices.iter().map(|price| price.map_or(f64::NEG_INFINITY, |price| GRID.value(price))).collect();
-                let failed = bracket.misses(&prices);
-                estimate.prices = prices;
-                estimate.scan = scan(self.level, &sample.tiles, &estimate.prices, estimate.scan.window);
-                failed
-            }
-        };
-        // A miss at the class that holds the box in place is a miss of all the others.
-        let all = failed.iter().filter(|&&failed| failed).count() <= 1;
-        for (reach, failed) in self.reach.iter_mut().zip(failed) {
-            *reach *= if failed || all { WIDER } else { 1.0 };
+    /// Widens the box: for the class that has too many certain rows, or else for all.
+    fn widen(&mut self, miss: &Miss) {
+        for (class, reach) in self.reach.iter_mut().enumerate() {
+            *reach *= if *miss == Miss::TooMany(class) || *miss == Miss::Elsewhere { WIDER } else { 1.0 };
         }
-        let _ = self.rows;
     }
 
     fn give_up(&mut self) {
@@ -236,6 +227,8 @@ impl<'a, R: Rows> Search<'a, R> {
 
 /// How many rows to draw: the passes over the sample and the band that it leaves cost about the same.
 fn sample_size(rows: usize) -> usize {
-    let size = 3.0 * (rows as f64).powf(2.0 / 3.0);
-    (size as usize).clamp(1, rows)
+    if rows <= ALL {
+        return rows;
+    }
+    (3.0 * (rows as f64).powf(2.0 / 3.0)) as usize
 }

@@ -32,6 +32,7 @@ pub(crate) use prices::Prices;
 pub(crate) use settle::exact_bounds;
 
 use self::enclose::enclose;
+use self::newton::Guess;
 use self::settle::{Settled, preferences, settle};
 use self::ties::Repeats;
 use crate::error::Result;
@@ -75,7 +76,10 @@ fn solve_level<R: Rows>(
     labels: &mut [u8],
     level: usize,
 ) -> Result<Solution> {
-    let enclosed = enclose(setting.simd, rows, goal, setting.guard, labels)?;
+    let t0 = std::time::Instant::now();
+    let enclosed = enclose(setting.simd, rows, goal, setting.guard, &Guess::none(rows.classes()), labels)?;
+            if std::env::var("TR").is_ok() { eprintln!(" enclose {:?} is_all {}", t0.elapsed(), enclosed.is_all); }
+    let t0 = std::time::Instant::now();
     let open = enclosed.demand.open();
     let counts = &enclosed.counts;
     let mut prices = enclosed.set.centre(&open);
@@ -102,6 +106,7 @@ fn solve_level<R: Rows>(
         certain = &none;
     }
 
+            if std::env::var("TR").is_ok() { eprintln!(" rest {:?}", t0.elapsed()); }
     let certificate = certify(certain, &settled, &ties, &prices, counts);
     let mut levels = vec![prices];
     levels.extend(ties.prices);

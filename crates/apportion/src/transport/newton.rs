@@ -6,7 +6,7 @@
 //! box, and the box is checked.
 
 use super::sample::Sample;
-use crate::kernel::{Kernel, Level, Real, TILE, Tile, TopTwo, top_two};
+use crate::kernel::{Kernel, Level, Real, TILE, Tile, TopTwo, count_codes, top_two};
 
 /// What the counts are to be, as far as a sample can tell.
 #[derive(Clone, Debug)]
@@ -58,10 +58,31 @@ const STEPS: usize = 8;
 const LONGEST_STEP: f64 = 0.3;
 const FIRST_WINDOW: f32 = 0.1;
 
+/// Where to begin: prices, and how far off they may be.
+#[derive(Clone, Debug)]
+pub(super) struct Guess {
+    pub(super) prices: Vec<f64>,
+    pub(super) window: f32,
+}
+
+impl Guess {
+    /// Nothing is known: argmax.
+    pub(super) fn none(classes: usize) -> Guess {
+        Guess { prices: vec![0.0; classes], window: FIRST_WINDOW }
+    }
+}
+
 /// Estimates the prices at which the sample's counts meet their targets.
-pub(super) fn estimate<T: Real>(level: Level, sample: &Sample<T>, pull: &Pull, open: &[bool]) -> Estimate {
-    let mut prices: Vec<f64> = open.iter().map(|&open| if open { 0.0 } else { f64::NEG_INFINITY }).collect();
-    let mut window = FIRST_WINDOW;
+pub(super) fn estimate<T: Real>(
+    level: Level,
+    sample: &Sample<T>,
+    pull: &Pull,
+    open: &[bool],
+    guess: &Guess,
+) -> Estimate {
+    let price = |(&open, &price): (&bool, &f64)| if open { price } else { f64::NEG_INFINITY };
+    let mut prices: Vec<f64> = open.iter().zip(&guess.prices).map(price).collect();
+    let mut window = guess.window;
     let mut last = None;
     for part in PREFIXES {
         let tiles = &sample.tiles[..sample.tiles.len().div_ceil(part)];
@@ -108,7 +129,7 @@ impl Pull {
 
 /// Whether the counts are near enough: well within what the draw of the sample changes by itself.
 fn is_met(counts: &[f64], targets: &[f64]) -> bool {
-    counts.iter().zip(targets).all(|(count, target)| (count - target).abs() <= 0.1 * target.sqrt())
+    counts.iter().zip(targets).all(|(count, target)| (count - target).abs() <= 0.5 * target.sqrt())
 }
 
 /// One step of the method, shortened until the dual falls. None where it does not.
@@ -147,7 +168,7 @@ fn step<T: Real>(
 
 /// The next window: about the length of the step, but wide enough to hold some rows for every class.
 fn window_for(step: f64, at: &Scan) -> f32 {
-    let enough = 48 * at.counts.len();
+    let enough = 100 * at.counts.len();
     let hold = at.window * (enough as f32 / (at.near.len() as f32 + 1.0));
     (step as f32).max(hold).clamp(1e-6, 2.0 * FIRST_WINDOW)
 }
@@ -223,19 +244,20 @@ impl<T: Real> Kernel for ScanKernel<'_, T> {
     fn run(self) -> Scan {
         let mut found =
             Scan { counts: vec![0.0; self.prices.len()], near: Vec::new(), window: self.window, value: 0.0 };
-        let mut counts = [0u32; 256];
+        let mut counts = vec![0; self.prices.len()];
         let mut tops = TopTwo::new();
         for tile in self.tiles {
             top_two(tile.columns(), self.prices, &mut tops);
+            tops.best[tile.len()..].fill(u8::MAX);
+            count_codes(&tops.best, &mut counts);
             for lane in 0..tile.len() {
-                counts[usize::from(tops.best[lane])] += 1;
                 if tops.gap[lane] < self.window {
                     found.near.push(Near { best: tops.best[lane], next: tops.next[lane], gap: tops.gap[lane] });
                 }
             }
             found.value += tops.value[..tile.len()].iter().map(|&value| f64::from(value)).sum::<f64>();
         }
-        found.counts.iter_mut().zip(counts).for_each(|(count, found)| *count = f64::from(found));
+        found.counts.iter_mut().zip(counts).for_each(|(count, found)| *count = found as f64);
         found
     }
 }

@@ -72,8 +72,8 @@ struct Close<'a> {
     found: Settled,
 }
 
-impl<T: Real> Unsettled<T> for Close<'_> {
-    fn row(&mut self, row: usize, tile: &Tile<T>, lane: usize) -> u8 {
+impl<R: Rows> Unsettled<R> for Close<'_> {
+    fn row(&mut self, _: &R, row: usize, tile: &Tile<R::Elem>, lane: usize) -> u8 {
         let scores = |class: usize| GRID.round(tile.score(lane, class).double());
         let value = tight(self.prices, scores, &mut self.tight);
         let first = self.tight[0];
