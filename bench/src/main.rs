@@ -16,7 +16,11 @@ fn main() {
         for (name, rows, distinct) in
             [("continuous", 1_000_000, 0), ("continuous", 6_400_000, 0), ("ties", 6_400_000, 200_000)]
         {
-            if std::env::var("ONLY").is_ok_and(|o| o != rows.to_string()) || (std::env::var("ONLY").is_ok() && distinct>0) { continue; }
+            if std::env::var("ONLY").is_ok_and(|o| o != rows.to_string())
+                || (std::env::var("ONLY").is_ok() && distinct > 0)
+            {
+                continue;
+            }
             measure(name, rows, distinct);
         }
     });
@@ -31,8 +35,13 @@ fn measure(name: &str, rows: usize, distinct: usize) {
     let rule = Rule::Match(Match::overall(Reference::Posterior));
     let mut times = [const { Vec::new() }; 3];
     for _ in 0..std::env::var("REPS").map_or(15, |r| r.parse().unwrap()) {
-        if std::env::var("MATCH").is_err() { times[0].push(time(|| lean_argmax(settings.simd, &scores, K, &mut labels)));
-        times[1].push(time(|| drop(black_box(Rule::Argmax.label(&table, &settings))))); } else { times[0].push(1.0); times[1].push(1.0); }
+        if std::env::var("MATCH").is_err() {
+            times[0].push(time(|| lean_argmax(settings.simd, &scores, K, &mut labels)));
+            times[1].push(time(|| drop(black_box(Rule::Argmax.label(&table, &settings)))));
+        } else {
+            times[0].push(1.0);
+            times[1].push(1.0);
+        }
         times[2].push(time(|| drop(black_box(rule.label(&table, &settings)))));
     }
     let [lean, argmax, matching] = times.map(|mut times| {

@@ -1,4 +1,5 @@
 //! apportion
+mod audit;
 mod decision;
 mod error;
 mod kernel;
@@ -9,6 +10,7 @@ mod scores;
 pub mod seed;
 mod transport;
 
+pub use audit::*;
 pub use decision::{Applier, Decision, Fitted, GroupPrices};
 pub use error::{Error, Result};
 #[doc(hidden)]

@@ -99,7 +99,9 @@ pub(crate) fn prefetch<T>(values: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(value) = values.get(index) {
         // SAFETY: the address is that of an element; a prefetch reads nothing and cannot fault.
-        unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(std::ptr::from_ref(value).cast()) };
+        unsafe {
+            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(std::ptr::from_ref(value).cast())
+        };
     }
 }
 

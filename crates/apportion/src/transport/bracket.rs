@@ -183,7 +183,8 @@ impl Gaps {
         (0..ranks.len())
             .filter(|&class| class != pinned)
             .map(|class| {
-                let leaving = if counts[class] > ranks[class] as f64 { lack(&self.out_of[class], ranks[class]) } else { 0.0 };
+                let leaving =
+                    if counts[class] > ranks[class] as f64 { lack(&self.out_of[class], ranks[class]) } else { 0.0 };
                 leaving.max(lack(&self.into[class], ranks[class]))
             })
             .fold(0.0, f32::max)

@@ -3,17 +3,17 @@
 use super::band::{Band, Guard, sweep_into_band};
 use super::bracket::Bracket;
 use super::demand::Demand;
-use super::newton::{Estimate, Guess, Pull, estimate};
+use super::newton::{Estimate, Guess, Pull, estimate, largest};
 use super::paths::Atoms;
 use super::prices::PriceSet;
 use super::sample::Sample;
 use crate::error::Result;
 use crate::kernel::{GRID, Level, Real, Rows, Swept, Watch};
 
-/// Up to this many rows are solved by paths at once.
-const FEW: usize = 4096;
+/// Up to this many rows are solved by paths at once. (Small in unit tests, so that small problems go all the way.)
+const FEW: usize = if cfg!(test) { 32 } else { 4096 };
 /// Up to this many rows are their own sample: Newton's method then leaves a thin band.
-const ALL: usize = 1 << 15;
+const ALL: usize = if cfg!(test) { 128 } else { 1 << 15 };
 /// A band above this part of the rows is not worth another box.
 const NO_PROGRESS: f64 = 0.7;
 /// Boxes that are tried before all rows are put into the band.
@@ -89,29 +89,20 @@ pub(super) fn enclose<R: Rows>(
 ) -> Result<Enclosed<R::Elem>> {
     let mut search = Search::new(level, rows, goal, guess);
     let watch = goal.watch(guard.is_some());
-    for _ in 0..TRIES {
-        let t0 = std::time::Instant::now();
+    loop {
         let bracket = search.bracket();
-        let t1 = std::time::Instant::now();
         let (swept, band) = sweep_into_band(level, rows, &bracket.bounds(rows.magnitude()), watch, guard, labels)?;
-            if std::env::var("TR").is_ok() { eprintln!("  bracket {:?} sweep {:?}", t1-t0, t1.elapsed()); }
         let demand = goal.demand(&swept.sums);
-        if std::env::var("TR").is_ok() { eprintln!("enclose n={} band={} bracket={:?} excess={:?}", rows.rows(), band.places.len(), bracket, search.sampled.as_ref().map(|(s,e)| (s.rows, e.scan.window, e.scan.near.len(), (0..e.prices.len()).map(|c| e.excess(c) as i64).collect::<Vec<_>>()))); }
         match within_bracket(level, &bracket, &demand, &swept, &band, rows.rows()) {
             Ok((counts, set, is_all)) => return Ok(Enclosed { demand, counts, set, is_all, swept, band }),
-            Err(miss) => { if std::env::var("TR").is_ok() { eprintln!("MISS {miss:?}"); } search.widen(&miss) },
+            // Without a box, at the last, nothing can be missed.
+            Err(miss) => search.widen(miss),
         }
     }
-    search.give_up();
-    let bracket = search.bracket();
-    let (swept, band) = sweep_into_band(level, rows, &bracket.bounds(rows.magnitude()), watch, guard, labels)?;
-    let demand = goal.demand(&swept.sums);
-    let (counts, set) = solve_few(level, &band, &demand, guess);
-    Ok(Enclosed { demand, counts, set, is_all: true, swept, band })
 }
 
 /// Why the optimal prices are not in a box.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 enum Miss {
     /// A class has more certain rows than it is to have: its own price may be lower than the box allows.
     TooMany(usize),
@@ -169,14 +160,11 @@ fn solve_few<T: Real>(level: Level, band: &Band<T>, demand: &Demand, guess: &Gue
     let start = estimate.prices.iter().map(|&price| price.is_finite().then(|| GRID.round(price))).collect();
     let missing: f64 = (0..k).map(|class| estimate.excess(class).abs()).sum();
     let mut atoms = Atoms::single(k, scores);
-    if std::env::var("TR").is_ok() { eprintln!("few n={} missing={missing} {:?}", rows.rows(), (0..k).map(|c| estimate.excess(c) as i64).collect::<Vec<_>>()); }
     // Newton's method comes near unless many rows are identical.
     if missing > 64.0 || rows.rows() > 4 * FEW {
         atoms = atoms.merged();
     }
-    let t0 = std::time::Instant::now();
     let mut assigned = atoms.assign(demand, &start);
-            if std::env::var("TR").is_ok() { eprintln!("  assign {:?}", t0.elapsed()); }
     let sound = assigned.set.close();
     debug_assert!(sound, "labels that are optimal for their counts have prices");
     (assigned.counts, assigned.set)
@@ -190,20 +178,18 @@ struct Search<T> {
     /// None where all rows go to the band.
     sampled: Option<(Sample<T>, Estimate)>,
     reach: Vec<f64>,
+    misses: usize,
 }
 
 impl<T: Real> Search<T> {
     fn new<R: Rows<Elem = T>>(level: Level, rows: &R, goal: &Goal<'_>, guess: &Guess) -> Self {
         let (open, pull) = (goal.open(rows.classes()), goal.pull());
         let sampled = (rows.rows() > FEW).then(|| {
-            let t0 = std::time::Instant::now();
             let sample = Sample::draw(rows, sample_size(rows.rows()));
-            let t1 = std::time::Instant::now();
             let estimate = estimate(level, &sample, &pull, &open, guess);
-            if std::env::var("TR").is_ok() { eprintln!("  n={} draw {:?} newton {:?}", rows.rows(), t1-t0, t1.elapsed()); }
             (sample, estimate)
         });
-        Search { level, reach: vec![1.0; open.len()], open, pull, sampled }
+        Search { level, reach: vec![1.0; open.len()], open, pull, sampled, misses: 0 }
     }
 
     fn bracket(&self) -> Bracket {
@@ -213,15 +199,18 @@ impl<T: Real> Search<T> {
         }
     }
 
-    /// Widens the box: for the class that has too many certain rows, or else for all.
-    fn widen(&mut self, miss: &Miss) {
-        for (class, reach) in self.reach.iter_mut().enumerate() {
-            *reach *= if *miss == Miss::TooMany(class) || *miss == Miss::Elsewhere { WIDER } else { 1.0 };
+    /// Widens the box: for the class that has too many certain rows, or else for all. After some tries, without end.
+    fn widen(&mut self, miss: Miss) {
+        self.misses += 1;
+        if self.misses == TRIES {
+            self.sampled = None;
         }
-    }
-
-    fn give_up(&mut self) {
-        self.sampled = None;
+        // The box is held in place by the largest class, which has no width to change.
+        let anchor = self.sampled.as_ref().map(|(_, estimate)| largest(&estimate.targets));
+        for (class, reach) in self.reach.iter_mut().enumerate() {
+            let spared = matches!(miss, Miss::TooMany(missed) if missed != class && Some(missed) != anchor);
+            *reach *= if spared { 1.0 } else { WIDER };
+        }
     }
 }
 

@@ -22,6 +22,8 @@ mod paths;
 mod prices;
 mod sample;
 mod settle;
+#[cfg(test)]
+mod tests;
 pub(crate) mod ties;
 
 pub(crate) use band::Guard;
@@ -76,10 +78,7 @@ fn solve_level<R: Rows>(
     labels: &mut [u8],
     level: usize,
 ) -> Result<Solution> {
-    let t0 = std::time::Instant::now();
     let enclosed = enclose(setting.simd, rows, goal, setting.guard, &Guess::none(rows.classes()), labels)?;
-            if std::env::var("TR").is_ok() { eprintln!(" enclose {:?} is_all {}", t0.elapsed(), enclosed.is_all); }
-    let t0 = std::time::Instant::now();
     let open = enclosed.demand.open();
     let counts = &enclosed.counts;
     let mut prices = enclosed.set.centre(&open);
@@ -106,7 +105,6 @@ fn solve_level<R: Rows>(
         certain = &none;
     }
 
-            if std::env::var("TR").is_ok() { eprintln!(" rest {:?}", t0.elapsed()); }
     let certificate = certify(certain, &settled, &ties, &prices, counts);
     let mut levels = vec![prices];
     levels.extend(ties.prices);

@@ -1,0 +1,300 @@
+//! Calibration: a histogram of scores that merges, and the bins and measures derived from it.
+//!
+//! Scores are kept in equal buckets, a whole number of them in each tenth, so that the ten bins of equal width are exact
+//! while everything else has the resolution of a bucket. A bucket holds its people, the sum of their scores and how many
+//! of them are of the class: means within bins are exact. Memory is taken by the tenth, where a score falls.
+
+use super::report::{Bin, Binning, Calibration};
+use super::{cell::add_all, intervals::wilson};
+use crate::kernel::{GRID, Grid};
+
+/// 2^11 buckets a tenth: 20,480 in all.
+pub(super) const OVERALL_FINENESS: u32 = 11;
+
+/// 2^4 buckets a tenth: 160 in all, so that thousands of groups fit in memory.
+pub(super) const GROUP_FINENESS: u32 = 4;
+
+const TENTHS: usize = 10;
+
+/// People whose score falls in one narrow range.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Bucket {
+    /// How many.
+    pub(super) people: u64,
+    /// How many of them are of the class.
+    pub(super) members: u64,
+    /// The sum of their scores.
+    pub(super) scores: i128,
+}
+
+impl std::ops::AddAssign for Bucket {
+    fn add_assign(&mut self, other: Bucket) {
+        self.people += other.people;
+        self.members += other.members;
+        self.scores += other.scores;
+    }
+}
+
+impl Bucket {
+    /// The mean score.
+    pub(super) fn mean(&self) -> Option<f64> {
+        (self.people > 0).then(|| GRID.total(self.scores) / self.people as f64)
+    }
+
+    /// The part who are of the class.
+    fn observed(&self) -> Option<f64> {
+        (self.people > 0).then(|| self.members as f64 / self.people as f64)
+    }
+
+    /// Σ (truth − score), in grid units.
+    fn surplus(&self) -> i128 {
+        i128::from(self.members) * i128::from(Grid::UNIT) - self.scores
+    }
+}
+
+/// Histograms of a number of score columns, each of equal buckets, 2^fineness of them a tenth.
+///
+/// All buckets lie in one list, a tenth of a column after the other as they come into use: with thousands of groups
+/// what costs time is the way to a bucket through memory, and this is the shortest.
+#[derive(Clone, Debug)]
+pub(super) struct Histograms {
+    fineness: u32,
+    /// For each column and tenth, which block of buckets is its own, counted from 1; 0 where no score fell in it.
+    blocks: Vec<u32>,
+    buckets: Vec<Bucket>,
+}
+
+impl Histograms {
+    /// Empty ones.
+    pub(super) fn new(columns: usize, fineness: u32) -> Histograms {
+        Histograms { fineness, blocks: vec![0; columns * TENTHS], buckets: Vec::new() }
+    }
+
+    /// Takes in a score of so many people.
+    #[inline]
+    pub(super) fn add(&mut self, column: usize, score: i64, people: u64, member: bool) {
+        let number = bucket_of(score, self.fineness);
+        let (tenth, position) = (number >> self.fineness, number & ((1 << self.fineness) - 1));
+        let bucket = &mut self.block(column * TENTHS + tenth)[position];
+        bucket.people += people;
+        bucket.members += if member { people } else { 0 };
+        bucket.scores += i128::from(score) * i128::from(people);
+    }
+
+    /// The buckets of a tenth of a column, made where there are none yet.
+    #[inline]
+    fn block(&mut self, place: usize) -> &mut [Bucket] {
+        let size = 1 << self.fineness;
+        if self.blocks[place] == 0 {
+            self.buckets.resize(self.buckets.len() + size, Bucket::default());
+            self.blocks[place] = (self.buckets.len() / size) as u32;
+        }
+        let block = self.blocks[place] as usize;
+        &mut self.buckets[(block - 1) * size..block * size]
+    }
+
+    /// Takes in other ones of as many columns and the same fineness.
+    pub(super) fn merge(&mut self, other: &Histograms) {
+        for place in (0..other.blocks.len()).filter(|&place| other.blocks[place] > 0) {
+            add_all(self.block(place), other.tenth(place));
+        }
+    }
+
+    /// The buckets of a tenth of a column, none where no score fell in it.
+    fn tenth(&self, place: usize) -> &[Bucket] {
+        let size = 1 << self.fineness;
+        match self.blocks[place] as usize {
+            0 => &[],
+            block => &self.buckets[(block - 1) * size..block * size],
+        }
+    }
+
+    /// The histogram of one column.
+    pub(super) fn of(&self, column: usize) -> Histogram<'_> {
+        let tenths = std::array::from_fn(|tenth| self.tenth(column * TENTHS + tenth));
+        Histogram { fineness: self.fineness, tenths }
+    }
+}
+
+/// The bucket of a score, so that bucket j begins at j/buckets rounded to the grid: there, where a score given as 0.3 is
+/// rounded to as well. Hence the half unit, that is, the doubling. A score outside 0 to 1, the noise of arithmetic, is in
+/// the end bucket.
+#[inline]
+fn bucket_of(score: i64, fineness: u32) -> usize {
+    let buckets = (TENTHS as u64) << fineness;
+    let doubled = 2 * score.clamp(0, Grid::UNIT - 1) as u64 + 1;
+    ((doubled * buckets) >> 41) as usize
+}
+
+/// The scores of one column in buckets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Histogram<'a> {
+    fineness: u32,
+    /// Buckets by tenth; a tenth without scores is empty.
+    tenths: [&'a [Bucket]; TENTHS],
+}
+
+impl Histogram<'_> {
+    /// The buckets with people in them, by their number, from low scores to high.
+    fn buckets(&self) -> impl Iterator<Item = (usize, &Bucket)> {
+        let tenths = self.tenths.iter().enumerate();
+        tenths
+            .flat_map(|(tenth, buckets)| ((tenth << self.fineness)..).zip(buckets.iter()))
+            .filter(|(_, bucket)| bucket.people > 0)
+    }
+
+    /// Everybody.
+    fn total(&self) -> Bucket {
+        sum(self.buckets().map(|(_, bucket)| bucket))
+    }
+
+    /// The mean of the bucket that holds the least score which `quarters` quarters of the people do not exceed.
+    pub(super) fn quartile(&self, quarters: u64) -> Option<f64> {
+        let people = u128::from(self.total().people);
+        let mut so_far = 0;
+        self.buckets().find_map(|(_, bucket)| {
+            so_far += u128::from(bucket.people);
+            if 4 * so_far >= u128::from(quarters) * people { bucket.mean() } else { None }
+        })
+    }
+
+    /// Calibration, where anybody is in it.
+    pub(super) fn calibration(&self) -> Option<Calibration> {
+        let total = self.total();
+        (total.people > 0).then(|| Calibration {
+            equal_width: binning(self.equal_width(), total.people),
+            equal_count: binning(self.equal_count(total.people), total.people),
+            kuiper: self.kuiper(total.people),
+        })
+    }
+
+    /// The ten tenths.
+    fn equal_width(&self) -> Vec<Spread> {
+        let spread = |(tenth, buckets): (usize, &&[Bucket])| Spread {
+            from: tenth as f64 / TENTHS as f64,
+            to: (tenth + 1) as f64 / TENTHS as f64,
+            sum: sum(*buckets),
+        };
+        self.tenths.iter().enumerate().map(spread).collect()
+    }
+
+    /// Ten parts of as many people as whole buckets allow; those without people are left out.
+    fn equal_count(&self, people: u64) -> Vec<Spread> {
+        let buckets = (TENTHS << self.fineness) as f64;
+        let mut before = 0u128;
+        let mut parts: Vec<(u128, Spread)> = Vec::with_capacity(TENTHS);
+        for (number, bucket) in self.buckets() {
+            let middle = 2 * before + u128::from(bucket.people);
+            let part = TENTHS as u128 * middle / (2 * u128::from(people));
+            before += u128::from(bucket.people);
+            let (from, to) = (number as f64 / buckets, (number + 1) as f64 / buckets);
+            match parts.last_mut().filter(|(last, _)| *last == part) {
+                Some((_, spread)) => {
+                    spread.to = to;
+                    spread.sum += *bucket;
+                }
+                None => parts.push((part, Spread { from, to, sum: *bucket })),
+            }
+        }
+        parts.into_iter().map(|(_, spread)| spread).collect()
+    }
+
+    /// Kuiper's measure, with F taken after each bucket and zero before the first.
+    fn kuiper(&self, people: u64) -> f64 {
+        let (mut sum, mut least, mut most) = (0i128, 0i128, 0i128);
+        for (_, bucket) in self.buckets() {
+            sum += bucket.surplus();
+            least = least.min(sum);
+            most = most.max(sum);
+        }
+        GRID.total(most - least) / people as f64
+    }
+}
+
+/// People whose score lies between two values.
+struct Spread {
+    from: f64,
+    to: f64,
+    sum: Bucket,
+}
+
+/// Buckets taken together.
+fn sum<'a>(buckets: impl IntoIterator<Item = &'a Bucket>) -> Bucket {
+    buckets.into_iter().fold(Bucket::default(), |mut sum, bucket| {
+        sum += *bucket;
+        sum
+    })
+}
+
+/// The bins of a report, and the expected calibration error.
+fn binning(spreads: Vec<Spread>, people: u64) -> Binning {
+    let surplus: i128 = spreads.iter().map(|spread| spread.sum.surplus().abs()).sum();
+    let bin = |spread: Spread| Bin {
+        from: spread.from,
+        to: spread.to,
+        people: spread.sum.people,
+        mean_score: spread.sum.mean(),
+        observed: spread.sum.observed(),
+        interval: wilson(spread.sum.members, spread.sum.people),
+    };
+    Binning { bins: spreads.into_iter().map(bin).collect(), expected_error: GRID.total(surplus) / people as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_begin_at_their_rounded_boundary() {
+        for fineness in [OVERALL_FINENESS, GROUP_FINENESS, 0] {
+            let buckets = TENTHS << fineness;
+            for bucket in 1..buckets {
+                let boundary = GRID.round(bucket as f64 / buckets as f64);
+                assert_eq!(bucket_of(boundary, fineness), bucket);
+                assert_eq!(bucket_of(boundary - 1, fineness), bucket - 1);
+            }
+            assert_eq!(bucket_of(-5, fineness), 0);
+            assert_eq!(bucket_of(Grid::UNIT, fineness), buckets - 1);
+            assert_eq!(bucket_of(i64::MAX, fineness), buckets - 1);
+        }
+    }
+
+    /// The second of two columns, the first of which must not matter.
+    fn filled(scores: &[(f64, u64, bool)]) -> Histograms {
+        let mut histograms = Histograms::new(2, GROUP_FINENESS);
+        for &(score, people, member) in scores {
+            histograms.add(0, GRID.round(0.31), 1, true);
+            histograms.add(1, GRID.round(score), people, member);
+        }
+        histograms
+    }
+
+    #[test]
+    fn equal_count_bins_keep_equal_scores_together() {
+        let histograms = filled(&[(0.5, 95, true), (0.9, 5, true)]);
+        let people: Vec<u64> = histograms.of(1).equal_count(100).iter().map(|spread| spread.sum.people).collect();
+        assert_eq!(people, [95, 5]);
+    }
+
+    #[test]
+    fn kuiper_of_a_constant_score_is_its_error() {
+        assert_eq!(filled(&[(0.75, 1, true), (0.75, 3, false)]).of(1).kuiper(4), 0.5);
+    }
+
+    #[test]
+    fn quartiles_are_the_least_values_not_exceeded() {
+        assert_eq!(filled(&[]).of(1).quartile(2), None);
+        let histograms = filled(&[(0.75, 1, true), (0.5, 2, false), (0.25, 1, false)]);
+        let quartiles = [1, 2, 3].map(|quarters| histograms.of(1).quartile(quarters));
+        assert_eq!(quartiles, [Some(0.25), Some(0.5), Some(0.5)]);
+    }
+
+    #[test]
+    fn histograms_merge_whatever_the_order_of_their_tenths() {
+        let mut merged = filled(&[(0.75, 1, true), (0.1, 2, false)]);
+        merged.merge(&filled(&[(0.1, 3, true), (0.95, 4, true), (0.75, 5, true)]));
+        let people = merged.of(1).equal_width().iter().map(|spread| spread.sum.people).collect::<Vec<u64>>();
+        assert_eq!(people, [0, 5, 0, 0, 0, 0, 0, 6, 0, 4]);
+        assert_eq!(merged.of(0).total().people, 5);
+    }
+}

@@ -1,0 +1,243 @@
+//! The one pass: reads each row once and sends it to the sums of all rows and of its group.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::cell::{Cell, Extent, Row, Shape};
+use super::counts::{largest, posterior, share_of_scores};
+use super::intervals::Draws;
+use super::options::{AuditOptions, UncodedPolicy};
+use super::report::{Audit, GroupSection, Section, Undercounted};
+use super::section::Frame;
+use crate::error::{Error, Result};
+use crate::kernel::Grid;
+use crate::label::Labels;
+use crate::scores::{Classes, Label, MAX_PEOPLE, Scores, UNCODED, expect_length};
+
+/// Fewer rows than this are not worth a thread of their own.
+const ROWS_PER_PIECE: usize = 1024;
+
+/// Scores lie within ±2048, for which the grid is made; only the normalising of rows that nearly cancel can pass it.
+const LARGEST_SCORE: i64 = 2048 * Grid::UNIT;
+
+/// An audit in the making: takes rows in by the batch, and merges with tallies of other rows.
+///
+/// ```
+/// use apportion::{AuditOptions, Classes, Labels, Matrix, Scores, Tally};
+///
+/// let classes = Classes::new(["white", "black"])?;
+/// let mut tally = Tally::new(&classes, &AuditOptions::default(), &[])?;
+/// for batch in [[0.9, 0.1, 0.6, 0.4], [0.7, 0.3, 0.8, 0.2]] {
+///     let scores = Scores::new(&classes, Matrix::RowsF64(&batch))?;
+///     tally.add(&scores, &Labels::new(vec![0, 0], &classes)?)?;
+/// }
+/// let audit = tally.finish()?;
+/// let black = audit.overall.classes[1].against_posterior.expect("there are rows");
+/// assert!((black.difference + 0.25).abs() < 1e-9);
+/// # Ok::<(), apportion::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Tally {
+    classes: Classes,
+    options: AuditOptions,
+    groups: Vec<String>,
+    overall: Cell,
+    /// The sums of each group, once it has a row.
+    cells: Vec<Option<Box<Cell>>>,
+    /// Why a batch was refused. Part of it may be in the sums, so nothing more can come of them.
+    refused: Option<Error>,
+}
+
+impl Tally {
+    /// Begins an audit. Without groups (an empty list) it is of all rows only, whatever groups the batches have.
+    pub fn new(classes: &Classes, options: &AuditOptions, groups: &[String]) -> Result<Tally> {
+        let options = options.checked(classes, groups)?;
+        let overall = Cell::new(classes.len(), replicates(&options), Extent::Overall);
+        let (classes, groups, cells) = (classes.clone(), groups.to_vec(), vec![None; groups.len()]);
+        Ok(Tally { classes, options, groups, overall, cells, refused: None })
+    }
+
+    /// Takes a batch in. Once a batch is refused, so is everything after it: part of the batch may be in the sums.
+    pub fn add(&mut self, scores: &Scores<'_>, labels: &Labels) -> Result<()> {
+        self.check_usable()?;
+        self.check_fit(scores, labels)?;
+        check_people(self.overall.people, scores.people())?;
+        self.add_rows(scores, labels.values(), 0..scores.rows()).inspect_err(|error| self.refused = Some(error.clone()))
+    }
+
+    /// Takes in a tally of other rows, which must have the same classes, groups and options.
+    pub fn merge(&mut self, other: &Tally) -> Result<()> {
+        self.check_usable()?;
+        other.check_usable()?;
+        self.check_classes(&other.classes)?;
+        self.check_groups(&other.groups)?;
+        if self.options != other.options {
+            let (of, problem) = (" and options of two tallies", "differ; merge tallies of one audit");
+            return Err(Error::Reference { of: of.to_owned(), problem: problem.to_owned() });
+        }
+        check_people(self.overall.people, other.overall.people)?;
+        self.overall.merge(&other.overall);
+        for (mine, theirs) in self.cells.iter_mut().zip(&other.cells) {
+            match (mine, theirs) {
+                (Some(mine), Some(theirs)) => mine.merge(theirs),
+                (mine @ None, Some(theirs)) => *mine = Some(theirs.clone()),
+                (_, None) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The audit of the rows taken in. An error if a batch was refused.
+    pub fn finish(&self) -> Result<Audit> {
+        self.check_usable()?;
+        let focus = self.focus();
+        let frame = Frame { classes: &self.classes, options: &self.options, focus };
+        let overall = frame.section(&self.overall, self.options.reference.as_deref());
+        let group = |(code, (cell, name)): (usize, (&Option<Box<Cell>>, &String))| {
+            let given = self.options.group_references.as_ref().map(|references| &references[code][..]);
+            let section = frame.section(cell.as_ref()?, given);
+            Some(GroupSection { code, name: name.clone(), section })
+        };
+        let groups: Vec<GroupSection> = self.cells.iter().zip(&self.groups).enumerate().filter_map(group).collect();
+        let undercounted = undercounted(&groups, self.classes.len());
+        let (classes, options) = (self.classes.clone(), self.options.clone());
+        Ok(Audit { classes, options, focus, overall, groups, undercounted })
+    }
+
+    /// The focus class: the one asked for, else the largest in the reference of all rows.
+    fn focus(&self) -> Option<usize> {
+        let posterior = || share_of_scores(&posterior(&self.overall, self.options.uncoded), self.overall.considered);
+        let reference = || self.options.reference.clone().or_else(posterior);
+        self.options.focus.or_else(|| largest(&reference()?))
+    }
+
+    /// Reads rows, each once, and without allocating.
+    fn add_rows(&mut self, scores: &Scores<'_>, labels: &[Label], rows: Range<usize>) -> Result<()> {
+        let mut values = vec![0; self.classes.len()];
+        let mut draws = Draws::new(self.options.bootstrap.as_ref());
+        for row in rows {
+            let given = read(scores, labels, row, &mut values)?;
+            self.add_row(scores, row, given, &values, &mut draws);
+        }
+        Ok(())
+    }
+
+    /// Takes in one row that has been read.
+    #[inline]
+    fn add_row(&mut self, scores: &Scores<'_>, index: usize, given: Label, values: &[i64], draws: &mut Draws) {
+        let shape = Shape::of(values);
+        let policy = self.options.uncoded;
+        let row = Row {
+            scores: values,
+            people: scores.counts().map_or(1, |counts| counts[index]),
+            given,
+            label: if given == UNCODED && policy == UncodedPolicy::Argmax { shape.argmax } else { given },
+            truth: scores.truth().map_or(UNCODED, |truth| truth[index]),
+            shape,
+            considered: given != UNCODED || policy != UncodedPolicy::Drop,
+            weights: draws.of(scores.keys().of(index)),
+        };
+        self.overall.add(&row);
+        if let Some(groups) = scores.groups().filter(|_| !self.groups.is_empty()) {
+            let new = || Box::new(Cell::new(values.len(), replicates(&self.options), Extent::Group));
+            self.cells[groups.codes[index] as usize].get_or_insert_with(new).add(&row);
+        }
+    }
+
+    /// Refuses to go on once a batch was refused.
+    fn check_usable(&self) -> Result<()> {
+        self.refused.clone().map_or(Ok(()), Err)
+    }
+
+    /// Refuses a batch that is not one of this audit.
+    fn check_fit(&self, scores: &Scores<'_>, labels: &Labels) -> Result<()> {
+        self.check_classes(scores.classes())?;
+        expect_length("the list of labels", labels.values().len(), scores.rows())?;
+        match scores.groups() {
+            _ if self.groups.is_empty() => Ok(()),
+            Some(groups) => self.check_groups(groups.names),
+            None => Err(Error::Missing { what: "a group for each row", by: "an audit by group", instead: "audit" }),
+        }
+    }
+
+    /// Refuses other classes.
+    fn check_classes(&self, classes: &Classes) -> Result<()> {
+        if *classes == self.classes {
+            return Ok(());
+        }
+        Err(Error::ClassesDiffer { fitted: self.classes.to_string(), found: classes.to_string() })
+    }
+
+    /// Refuses other groups: codes would stand for other names.
+    fn check_groups(&self, names: &[String]) -> Result<()> {
+        expect_length("the list of group names", names.len(), self.groups.len())?;
+        match names.iter().zip(&self.groups).find(|(name, mine)| name != mine) {
+            Some((name, _)) => {
+                let known = self.groups.len();
+                Err(Error::UnknownGroup { group: name.clone(), what: "audit in this place", known })
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl Audit {
+    /// Audits a table in memory, on all threads of the present rayon pool, by group where it has groups.
+    pub fn of(scores: &Scores<'_>, labels: &Labels, options: &AuditOptions) -> Result<Audit> {
+        let names = scores.groups().map_or(&[][..], |groups| groups.names);
+        let mut tally = Tally::new(scores.classes(), options, names)?;
+        tally.check_fit(scores, labels)?;
+        let pieces: Vec<Result<Tally>> = pieces_of(scores.rows())
+            .into_par_iter()
+            .map(|rows| {
+                let mut piece = tally.clone();
+                piece.add_rows(scores, labels.values(), rows).map(|()| piece)
+            })
+            .collect();
+        // In the order of the rows, so that the first bad row is the one reported.
+        pieces.into_iter().try_for_each(|piece| tally.merge(&piece?))?;
+        tally.finish()
+    }
+}
+
+/// Reads the scores and the label of a row, or says what is wrong with them.
+#[inline]
+fn read(scores: &Scores<'_>, labels: &[Label], row: usize, values: &mut [i64]) -> Result<Label> {
+    scores.read_row(row, values)?;
+    values.iter_mut().for_each(|value| *value = (*value).clamp(-LARGEST_SCORE, LARGEST_SCORE));
+    let (label, last) = (labels[row], values.len() - 1);
+    if label != UNCODED && usize::from(label) > last {
+        return Err(Error::Code { row, what: "label", code: usize::from(label), last });
+    }
+    Ok(label)
+}
+
+/// The rows in as many even pieces as there are threads.
+fn pieces_of(rows: usize) -> Vec<Range<usize>> {
+    let pieces = rows.div_ceil(ROWS_PER_PIECE).clamp(1, rayon::current_num_threads().max(1));
+    let size = rows.div_ceil(pieces);
+    (0..pieces).map(|piece| (piece * size).min(rows)..((piece + 1) * size).min(rows)).collect()
+}
+
+/// How many replicates are asked for.
+fn replicates(options: &AuditOptions) -> usize {
+    options.bootstrap.map_or(0, |bootstrap| bootstrap.replicates as usize)
+}
+
+/// Refuses more people than exact totals hold.
+fn check_people(before: u64, more: u64) -> Result<()> {
+    match before.checked_add(more) {
+        Some(people) if people <= MAX_PEOPLE => Ok(()),
+        _ => Err(Error::TooManyPeople { limit: MAX_PEOPLE }),
+    }
+}
+
+/// In how many groups the others are undercounted.
+fn undercounted(groups: &[GroupSection], classes: usize) -> Option<Undercounted> {
+    let bias = |section: &Section| Some(section.others?.against_posterior?.difference);
+    let biases: Vec<f64> = groups.iter().filter_map(|group| bias(&group.section)).collect();
+    let noise = classes as f64 / (2 * Grid::UNIT) as f64;
+    let low = biases.iter().filter(|&&bias| bias < -noise).count();
+    (!biases.is_empty()).then_some(Undercounted { groups: low, of: biases.len() })
+}

@@ -1,0 +1,135 @@
+//! Problems of some hundred to some thousand rows, all the way through sample, box, band and paths (which the unit tests'
+//! small thresholds make happen), against the whole problem solved by paths alone and the certificate computed anew.
+
+use super::demand::Demand;
+use super::paths::Atoms;
+use super::{Goal, Setting, Solution, solve};
+use crate::kernel::{GRID, Layout, Level, Plain};
+use crate::reference::{round, round_posterior};
+use crate::seed;
+
+struct Problem {
+    k: usize,
+    scores: Vec<f64>,
+}
+
+/// Skewed, continuous or lumpy scores, sometimes with hardly a row for the last classes, sometimes sorted.
+fn problem(seed: u64) -> Problem {
+    let chance = |salt: u64| seed::hash(seed, salt, 7);
+    let unit = |salt: u64| (chance(salt) >> 11) as f64 / (1u64 << 53) as f64;
+    let k = 1 + chance(1) as usize % 6;
+    let rows = 1 + chance(2) as usize % 3000;
+    let parts = [0.0, 2.0, 10.0, 100.0][chance(3) as usize % 4];
+    let rarity = [1.0f64, 1.0, 4.0, 40.0][chance(4) as usize % 4];
+    let distinct = if chance(5) % 3 == 0 { 1 + rows / 20 } else { rows };
+    let mut table: Vec<Vec<f64>> = (0..rows)
+        .map(|row| {
+            let row = (row % distinct * k) as u64;
+            let weight = |y: u64| unit(100 + row + y).powi(4) / rarity.powi(y as i32) + 1e-12;
+            let weights: Vec<f64> = (0..k as u64).map(weight).collect();
+            let sum: f64 = weights.iter().sum();
+            let mut scores: Vec<f64> = weights.iter().map(|weight| weight / sum).collect();
+            if parts > 0.0 {
+                scores.iter_mut().for_each(|score| *score = (*score * parts).floor() / parts);
+                scores[0] += 1.0 - scores.iter().sum::<f64>();
+            }
+            scores
+        })
+        .collect();
+    if chance(6) % 4 == 0 {
+        table.sort_by(|a, b| a.partial_cmp(b).unwrap());
+    }
+    Problem { k, scores: table.concat() }
+}
+
+impl Problem {
+    fn rows(&self) -> usize {
+        self.scores.len() / self.k
+    }
+
+    fn units(&self) -> Vec<i64> {
+        self.scores.iter().map(|&score| GRID.round(score)).collect()
+    }
+
+    fn solve(&self, goal: &Goal<'_>, simd: Level) -> (Vec<u8>, Solution) {
+        let rows = Plain { layout: Layout::RowMajor(&self.scores), classes: self.k, magnitude: 1.001 };
+        let mut labels = vec![0; self.rows()];
+        let setting = Setting { simd, seed: 5, key: &|row| row as u64, guard: None };
+        let solution = solve(&rows, goal, &setting, &mut labels).unwrap();
+        (labels, solution)
+    }
+
+    /// The certificate from nothing but scores, labels and prices, and the labels' counts.
+    fn check(&self, labels: &[u8], solution: &Solution) {
+        let units = self.units();
+        let (mut primal, mut dual, mut counts) = (0i128, 0i128, vec![0; self.k]);
+        for (row, &label) in units.chunks(self.k).zip(labels) {
+            primal += i128::from(row[label as usize]);
+            let best = (0..self.k).filter_map(|y| Some(row[y] + solution.prices[0][y]?)).max().unwrap();
+            dual += i128::from(best - solution.prices[0][label as usize].unwrap());
+            counts[label as usize] += 1;
+        }
+        assert_eq!(counts, solution.counts, "labels have the counts that were promised");
+        assert_eq!((primal, dual), (solution.certificate.primal, solution.certificate.dual), "the certificate is true");
+        assert_eq!(primal, dual, "and closed");
+    }
+}
+
+#[test]
+fn the_posterior_is_matched_exactly_at_every_simd_level() {
+    for seed in 0..400 {
+        let problem = problem(seed);
+        let rows = problem.rows() as u64;
+        let posterior = |sums: &[i128]| round_posterior(sums, rows);
+        let (labels, solution) = problem.solve(&Goal::OfSums(&posterior), Level::best());
+        problem.check(&labels, &solution);
+        for level in Level::available() {
+            let (again, other) = problem.solve(&Goal::OfSums(&posterior), level);
+            assert_eq!((&again, &other.prices), (&labels, &solution.prices), "{level}, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn given_counts_are_matched_at_the_value_that_paths_alone_find() {
+    for seed in 1000..1400 {
+        let problem = problem(seed);
+        let weights: Vec<u128> = (0..problem.k as u64).map(|y| u128::from(seed::hash(seed, y, 9) % 7)).collect();
+        if weights.iter().sum::<u128>() == 0 {
+            continue;
+        }
+        let demand = round(&weights, problem.rows() as u64);
+        let (labels, solution) = problem.solve(&Goal::Known(demand.clone()), Level::best());
+        problem.check(&labels, &solution);
+        let alone = paths_alone(&problem, &demand);
+        assert_eq!(solution.counts, alone, "the same roundings, seed {seed}");
+    }
+}
+
+/// The optimal counts, by paths from argmax over all rows.
+fn paths_alone(problem: &Problem, demand: &Demand) -> Vec<u64> {
+    let atoms = Atoms::single(problem.k, problem.units());
+    let open = demand.open();
+    atoms.assign(demand, &open.iter().map(|open| open.then_some(0)).collect()).counts
+}
+
+#[test]
+fn the_lots_of_ties_have_the_greatest_sum() {
+    // Equal rows: every labelling with the right counts is optimal, and the lots alone decide.
+    let problem = Problem { k: 3, scores: [0.5, 0.25, 0.25].repeat(9) };
+    let (labels, solution) = problem.solve(&Goal::Known(Demand::exactly(vec![4, 3, 2])), Level::best());
+    problem.check(&labels, &solution);
+    assert_eq!(solution.tied, 9);
+    let lots = |labels: &[u8]| -> i64 {
+        labels.iter().enumerate().map(|(row, &label)| super::ties::lot(5, row as u64, 0, usize::from(label))).sum()
+    };
+    let mut best = Vec::new();
+    for code in 0..3usize.pow(9) {
+        let other: Vec<u8> = (0..9).map(|row| (code / 3usize.pow(row) % 3) as u8).collect();
+        let count = |class: u8| other.iter().filter(|&&label| label == class).count();
+        if (count(0), count(1), count(2)) == (4, 3, 2) {
+            best.push((lots(&other), other));
+        }
+    }
+    assert_eq!(best.iter().max().unwrap().1, labels);
+}
