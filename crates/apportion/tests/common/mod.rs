@@ -1,5 +1,5 @@
 //! What the tests share: tables made from a seed, and the data beside the checkout.
-#![allow(dead_code)]
+#![allow(dead_code, unreachable_pub)]
 
 use std::path::PathBuf;
 

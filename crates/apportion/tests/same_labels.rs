@@ -1,0 +1,193 @@
+//! The same input, seed and options give the same labels, whatever the threads, the order of the rows, the layout and
+//! type of the scores, the SIMD level and the batches.
+
+mod common;
+
+use apportion::*;
+use common::*;
+
+const SEED: u64 = 11;
+
+struct Table {
+    k: usize,
+    scores: Vec<f32>,
+    keys: Vec<u64>,
+    groups: Vec<u32>,
+    names: Vec<String>,
+}
+
+/// Continuous and lumpy tables, large enough for sample, box and band.
+fn tables() -> Vec<Table> {
+    let mut chance = Chance::new(3);
+    [(40_000, 6, 0), (60_001, 4, 20), (30_000, 3, 1000), (9_000, 1, 0), (20_000, 9, 6)]
+        .into_iter()
+        .map(|(rows, k, parts)| {
+            let scores = if parts == 0 { continuous(&mut chance, rows, k) } else { lumpy(&mut chance, rows, k, parts) };
+            let keys = (0..rows).map(|row| seed::key_of_text(&format!("NC{row}"))).collect();
+            let groups = (0..rows).map(|_| chance.below(5).pow(2) as u32 / 2).collect();
+            let names = (0..9).map(|group| format!("county {group}")).collect();
+            Table { k, scores: single(&scores), keys, groups, names }
+        })
+        .collect()
+}
+
+fn rules() -> Vec<Rule> {
+    vec![
+        Rule::Argmax,
+        Rule::Threshold(Thresholds::at(0.6).with("c0", 0.8)),
+        Rule::Thompson,
+        Rule::TopK(2),
+        Rule::Match(Match::overall(Reference::Posterior)),
+        Rule::Match(Match::overall(Reference::Uniform)),
+        Rule::Match(Match::by_group(Reference::Posterior)),
+    ]
+}
+
+fn label(table: &Table, matrix: Matrix<'_>, keys: &[u64], groups: &[u32], rule: &Rule, simd: Level) -> Labelled {
+    let classes = classes(table.k);
+    let scores = Scores::new(&classes, matrix).unwrap().with_keys(Keys::Given(keys)).unwrap();
+    let scores = scores.with_groups(Groups { codes: groups, names: &table.names }).unwrap();
+    rule.label(&scores, &Settings { seed: SEED, simd }).unwrap()
+}
+
+fn plain(table: &Table, rule: &Rule) -> Labelled {
+    label(table, Matrix::RowsF32(&table.scores), &table.keys, &table.groups, rule, Level::best())
+}
+
+#[test]
+fn whatever_the_threads() {
+    for table in tables() {
+        for rule in rules() {
+            let expected = plain(&table, &rule);
+            for threads in [1, 2, 7] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let found = pool.install(|| plain(&table, &rule));
+                assert_eq!(found.labels, expected.labels, "{threads} threads, {rule:?}");
+                assert_eq!(found.decision, expected.decision, "{threads} threads, {rule:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn whatever_the_simd_level() {
+    for table in tables() {
+        for rule in rules() {
+            let expected = plain(&table, &rule);
+            for level in Level::available() {
+                let rows = Matrix::RowsF32(&table.scores);
+                let found = label(&table, rows, &table.keys, &table.groups, &rule, level);
+                assert_eq!(found.labels, expected.labels, "{level}, {rule:?}");
+                assert_eq!(found.decision, expected.decision, "{level}, {rule:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn whatever_the_layout_and_the_type() {
+    for table in tables() {
+        let double: Vec<f64> = table.scores.iter().map(|&score| f64::from(score)).collect();
+        let (singles, doubles) = (columns(&table.scores, table.k), columns(&double, table.k));
+        for rule in rules() {
+            let expected = plain(&table, &rule);
+            for matrix in [
+                Matrix::RowsF64(&double),
+                Matrix::ColumnsF32(singles.iter().map(Vec::as_slice).collect()),
+                Matrix::ColumnsF64(doubles.iter().map(Vec::as_slice).collect()),
+            ] {
+                let found = label(&table, matrix, &table.keys, &table.groups, &rule, Level::best());
+                assert_eq!(found.labels, expected.labels, "{rule:?}");
+                assert_eq!(found.decision, expected.decision, "{rule:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn whatever_the_order_of_the_rows() {
+    let mut chance = Chance::new(4);
+    for table in tables() {
+        let rows = table.keys.len();
+        let mut order: Vec<usize> = (0..rows).collect();
+        chance.shuffle(&mut order);
+        let mixed = Table {
+            k: table.k,
+            scores: order.iter().flat_map(|&row| table.scores[row * table.k..][..table.k].to_vec()).collect(),
+            keys: order.iter().map(|&row| table.keys[row]).collect(),
+            groups: order.iter().map(|&row| table.groups[row]).collect(),
+            names: table.names.clone(),
+        };
+        for rule in rules() {
+            let (expected, found) = (plain(&table, &rule), plain(&mixed, &rule));
+            for (place, &row) in order.iter().enumerate() {
+                assert_eq!(found.labels.values()[place], expected.labels.values()[row], "{rule:?}, row {row}");
+            }
+            assert_eq!(found.decision, expected.decision, "{rule:?}");
+        }
+    }
+}
+
+#[test]
+fn whatever_the_batches_of_apply() {
+    for table in tables() {
+        let classes = classes(table.k);
+        for rule in rules() {
+            let expected = plain(&table, &rule);
+            for batch in [1_000, 7_777, 1 << 20] {
+                let mut applier = expected.decision.applier(Level::best());
+                let mut found = Vec::new();
+                for start in (0..table.keys.len()).step_by(batch) {
+                    let end = (start + batch).min(table.keys.len());
+                    let matrix = Matrix::RowsF32(&table.scores[start * table.k..end * table.k]);
+                    let groups = Groups { codes: &table.groups[start..end], names: &table.names };
+                    let scores = Scores::new(&classes, matrix).unwrap();
+                    let scores = scores.with_keys(Keys::Given(&table.keys[start..end])).unwrap();
+                    found.extend(applier.label(&scores.with_groups(groups).unwrap()).unwrap().into_values());
+                }
+                assert_eq!(found, expected.labels.values(), "batches of {batch}, {rule:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_certificate_closes_and_counts_are_the_targets() {
+    for table in tables() {
+        let classes = classes(table.k);
+        let scores = Scores::new(&classes, Matrix::RowsF32(&table.scores)).unwrap();
+        for reference in [Reference::Posterior, Reference::Uniform] {
+            let labelled = Rule::Match(Match::overall(reference)).label(&scores, &Settings::default()).unwrap();
+            let joint = labelled.joint.unwrap();
+            assert!(joint.certificate.is_closed());
+            assert_eq!(labelled.labels.counts(), joint.targets);
+            assert_eq!(labelled.decision.certify(&scores, &labelled.labels).unwrap(), joint.certificate);
+        }
+    }
+}
+
+#[test]
+fn tied_rows_with_one_key_are_told_apart_by_their_order() {
+    let classes = classes(2);
+    let values = [0.5f32; 2 * 50_000];
+    let keys = vec![1; 50_000];
+    let scores = Scores::new(&classes, Matrix::RowsF32(&values)).unwrap().with_keys(Keys::Given(&keys)).unwrap();
+    let labelled = Rule::Match(Match::overall(Reference::Posterior)).label(&scores, &Settings::default()).unwrap();
+    assert_eq!(labelled.labels.counts(), [25_000, 25_000]);
+    let joint = labelled.joint.unwrap();
+    assert_eq!((joint.tied_rows, joint.repeated_keys), (50_000, 49_999));
+    assert_eq!(labelled.decision.apply(&scores, Level::best()).unwrap(), labelled.labels);
+}
+
+#[test]
+fn another_seed_settles_ties_otherwise() {
+    let classes = classes(2);
+    let values = [0.5f32; 2 * 1000];
+    let scores = Scores::new(&classes, Matrix::RowsF32(&values)).unwrap();
+    let of_seed = |seed| {
+        let settings = Settings { seed, ..Settings::default() };
+        Rule::Match(Match::overall(Reference::Posterior)).label(&scores, &settings).unwrap().labels
+    };
+    assert_ne!(of_seed(1), of_seed(2));
+    assert_eq!(of_seed(1).counts(), of_seed(2).counts());
+}

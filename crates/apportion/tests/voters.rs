@@ -1,0 +1,88 @@
+//! A synthetic North Carolina of 100,000 voters, against the optimum that POT's `emd` found and argmax labels from NumPy.
+
+mod common;
+
+use std::collections::HashMap;
+use std::fs::File;
+
+use apportion::*;
+use common::shared;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::RowAccessor;
+
+const CLASSES: [&str; 6] = ["white", "black", "hispanic", "asian", "aian", "other"];
+
+struct Voters {
+    classes: Classes,
+    scores: Vec<f64>,
+    truth: Vec<Label>,
+    counties: Vec<u32>,
+    county_names: Vec<String>,
+}
+
+fn rows(name: &str) -> Option<Vec<parquet::record::Row>> {
+    let reader = SerializedFileReader::new(File::open(shared(name)?).unwrap()).unwrap();
+    Some(reader.get_row_iter(None).unwrap().map(|row| row.unwrap()).collect())
+}
+
+fn voters() -> Option<Voters> {
+    let classes = Classes::new(CLASSES).unwrap();
+    let (mut scores, mut truth, mut counties, mut names) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut codes = HashMap::new();
+    for row in rows("nc_synth_100k.parquet")? {
+        // id, county, county_fips, surname, race, then the scores
+        scores.extend((5..11).map(|column| row.get_double(column).unwrap()));
+        truth.push(classes.position(row.get_string(4).unwrap()).unwrap() as Label);
+        let county = row.get_string(1).unwrap();
+        counties.push(*codes.entry(county.clone()).or_insert_with(|| {
+            names.push(county.clone());
+            names.len() as u32 - 1
+        }));
+    }
+    Some(Voters { classes, scores, truth, counties, county_names: names })
+}
+
+#[test]
+fn the_matched_objective_is_that_of_an_independent_solver() {
+    let Some(voters) = voters() else { return };
+    let scores = Scores::new(&voters.classes, Matrix::RowsF64(&voters.scores)).unwrap();
+    let settings = Settings::default();
+    let matched = Rule::Match(Match::overall(Reference::Posterior)).label(&scores, &settings).unwrap();
+    let joint = matched.joint.unwrap();
+    assert!((joint.certificate.objective() - 78236.0170387).abs() < 1e-6, "{}", joint.certificate.objective());
+    assert!(joint.certificate.is_closed());
+    assert_eq!(matched.decision.certify(&scores, &matched.labels).unwrap(), joint.certificate);
+
+    let argmax = Rule::Argmax.label(&scores, &settings).unwrap();
+    let mut counts = vec![0; CLASSES.len()];
+    for (index, row) in rows("nc_synth_100k_matched.parquet").unwrap().iter().enumerate() {
+        assert_eq!(voters.classes.name(argmax.labels.values()[index]), row.get_string(1).unwrap());
+        counts[voters.classes.position(row.get_string(2).unwrap()).unwrap()] += 1;
+    }
+    assert_eq!(matched.labels.counts(), counts);
+}
+
+#[test]
+fn every_county_is_matched_to_its_own_posterior_and_truth() {
+    let Some(voters) = voters() else { return };
+    let groups = Groups { codes: &voters.counties, names: &voters.county_names };
+    let scores = Scores::new(&voters.classes, Matrix::RowsF64(&voters.scores)).unwrap();
+    let scores = scores.with_groups(groups).unwrap().with_truth(&voters.truth).unwrap();
+    let settings = Settings::default();
+    for reference in [Reference::Posterior, Reference::Truth] {
+        let matched = Rule::Match(Match::by_group(reference.clone())).label(&scores, &settings).unwrap();
+        assert!(matched.joint.as_ref().unwrap().certificate.is_closed());
+        let proof = matched.decision.certify(&scores, &matched.labels).unwrap();
+        assert_eq!(proof, matched.joint.unwrap().certificate);
+        assert_eq!(matched.decision.apply(&scores, settings.simd).unwrap(), matched.labels);
+        let audit = Audit::of(&scores, &matched.labels, &AuditOptions::default()).unwrap();
+        for group in &audit.groups {
+            let distance = match reference {
+                Reference::Posterior => group.section.against_posterior.as_ref().unwrap(),
+                _ => group.section.against_truth.as_ref().unwrap(),
+            };
+            // Largest remainders leave less than one person a class.
+            assert!(-distance.fidelity < CLASSES.len() as f64 / group.section.people as f64, "{}", group.name);
+        }
+    }
+}
