@@ -1,4 +1,73 @@
-//! apportion
+//! Labels from probabilities, with the counts kept right: the exact optimum, with its proof.
+//!
+//! # The problem
+//! A model gives each of N people a score for each of K classes: q\[i, y\], the probability that person i is in class y.
+//! One label a person is wanted. Taking the likeliest class maximises expected accuracy row by row, and undercounts every
+//! class that is rarely the likeliest: a hundred people with 40% each count as none, not as forty.
+//!
+//! **Match** chooses the labels jointly. Given a reference distribution p (most often the aggregate posterior, the mean of
+//! q) and its whole numbers n (largest remainders of N·p, Σ n_y = N),
+//!
+//! ```text
+//! maximise  Σ_i q[i, ŷ_i]      over labels ŷ with exactly n_y rows in class y.
+//! ```
+//!
+//! It is a transportation problem, and its dual has one unknown a class, the price λ_y:
+//!
+//! ```text
+//! minimise  Σ_i max_y (q[i, y] + λ_y) − Σ_y n_y λ_y,
+//! ```
+//!
+//! so that an optimal label is ŷ_i = argmax_y (q\[i, y\] + λ_y), but for ties. Scores are rounded to multiples of 2^-40
+//! ([`GRID`]) and all arithmetic is in whole numbers from there: both sides of the duality are integers, and their
+//! equality is the [`Certificate`].
+//!
+//! # The map
+//! ```text
+//! Rule ──fit(Scores, Reference)──▶ Decision ──apply(Scores)──▶ Labels ──Audit::of(Scores, Labels)──▶ Audit
+//! ```
+//! | type | what it is |
+//! |---|---|
+//! | [`Scores`] | a table of q, borrowed as numpy or Arrow has it, with keys, groups, truth, counts |
+//! | [`Rule`] | what is asked for: argmax, threshold, Thompson, top-k, [`Match`] |
+//! | [`Reference`] | the distribution that the labels should have |
+//! | [`Decision`] | a rule fitted to a table: K prices a group, seed; small, serde, labels any batch |
+//! | [`Labelled`] | labels, their decision and, for joint rules, certificate and targets ([`Joint`]) |
+//! | [`Audit`] | what labels do against scores, truth and reference; built by a mergeable [`Tally`] |
+//!
+//! The crate reads no files, no environment and no clock, prints nothing, and has no state. It uses the threads of the
+//! rayon pool that it is called in. The same scores, keys, seed and options give the same labels whatever the threads,
+//! the batches, the SIMD level ([`Level`]) and the order of the rows.
+//!
+//! # An example
+//! ```
+//! use apportion::{Audit, AuditOptions, Classes, Match, Matrix, Reference, Rule, Scores, Settings};
+//!
+//! let classes = Classes::new(["white", "black", "other"])?;
+//! let q = [
+//!     0.80, 0.15, 0.05, //
+//!     0.70, 0.25, 0.05, //
+//!     0.60, 0.35, 0.05, //
+//!     0.55, 0.40, 0.05, //
+//!     0.20, 0.75, 0.05, //
+//!     0.50, 0.30, 0.20,
+//! ];
+//! let scores = Scores::new(&classes, Matrix::RowsF64(&q))?;
+//! let settings = Settings::default();
+//!
+//! let argmax = Rule::Argmax.label(&scores, &settings)?;
+//! assert_eq!(argmax.labels.counts(), [5, 1, 0]); // the scores sum to 3.35, 2.2 and 0.45
+//!
+//! let matched = Rule::Match(Match::overall(Reference::Posterior)).label(&scores, &settings)?;
+//! assert_eq!(matched.labels.counts(), [3, 2, 1]);
+//! assert!(matched.joint.is_some_and(|joint| joint.certificate.is_closed()));
+//!
+//! let audit = Audit::of(&scores, &matched.labels, &AuditOptions::default())?;
+//! let accuracy = audit.overall.expected_accuracy.unwrap_or_default();
+//! assert!((accuracy - 0.575).abs() < 1e-9); // that of argmax is 0.65
+//! # Ok::<(), apportion::Error>(())
+//! ```
+
 mod audit;
 mod decision;
 mod error;

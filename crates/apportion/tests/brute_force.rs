@@ -1,4 +1,5 @@
 //! Thousands of small problems against all labellings, in exact arithmetic of their own.
+#![allow(clippy::unwrap_used)] // in helpers, too
 
 mod common;
 

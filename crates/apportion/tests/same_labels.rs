@@ -1,5 +1,6 @@
 //! The same input, seed and options give the same labels, whatever the threads, the order of the rows, the layout and
 //! type of the scores, the SIMD level and the batches.
+#![allow(clippy::unwrap_used)] // in helpers, too
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! A synthetic North Carolina of 100,000 voters, against the optimum that POT's `emd` found and argmax labels from NumPy.
+#![allow(clippy::unwrap_used)] // in helpers, too
 
 mod common;
 

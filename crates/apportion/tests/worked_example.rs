@@ -1,4 +1,5 @@
 //! The worked example of the semantics, literally, from scores in single and in double precision.
+#![allow(clippy::unwrap_used)] // in helpers, too
 
 mod common;
 

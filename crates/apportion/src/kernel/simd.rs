@@ -100,7 +100,7 @@ pub(crate) fn prefetch<T>(values: &[T], index: usize) {
     if let Some(value) = values.get(index) {
         // SAFETY: the address is that of an element; a prefetch reads nothing and cannot fault.
         unsafe {
-            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(std::ptr::from_ref(value).cast())
+            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(std::ptr::from_ref(value).cast());
         };
     }
 }

@@ -106,7 +106,8 @@ impl PriceSet {
     /// open class has price 0.
     pub(super) fn centre(&self, open: &[bool]) -> Prices {
         let k = self.classes;
-        let Some(first) = open.iter().position(|&open| open) else { return vec![None; k] };
+        // No class is open where there are no rows, and nothing is to be learned: argmax.
+        let Some(first) = open.iter().position(|&open| open) else { return vec![Some(0); k] };
         // A class that nothing limits is held at a distance that no path of scores reaches.
         let limit = |a: usize, b: usize| match self.limit_of(a, b) {
             free if free >= FREE / 2 => i128::from(Grid::UNIT) * (k as i128 + 1),

@@ -1,5 +1,5 @@
 //! What the tests share: tables made from a seed, and the data beside the checkout.
-#![allow(dead_code, unreachable_pub)]
+#![allow(dead_code, unreachable_pub, clippy::print_stderr)]
 
 use std::path::PathBuf;
 

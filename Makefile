@@ -1,0 +1,30 @@
+# Everything sets itself up on a fresh machine with Rust: cargo fetches what it needs, and tools go to .tools.
+CARGO ?= cargo
+TOOLS := $(CURDIR)/.tools
+DENY := $(TOOLS)/bin/cargo-deny
+
+.PHONY: help test lint deny bench clean
+help: ## What can be made
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+
+test: ## Tests and the snippets of the documentation
+	$(CARGO) test --workspace --locked
+
+lint: ## Format, clippy, documentation, licences
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+	$(MAKE) deny
+
+deny: $(DENY) ## Licences, bans and sources of all that we depend on
+	$(DENY) --offline check bans licenses sources
+
+$(DENY):
+	$(CARGO) install --locked --root $(TOOLS) cargo-deny
+
+bench: ## Speed in memory, as ratios to an argmax pass in the same run
+	$(CARGO) run --release --locked -p apportion-bench
+
+clean: ## Removes what was built
+	$(CARGO) clean
+	rm -rf $(TOOLS)

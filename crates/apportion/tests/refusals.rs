@@ -1,0 +1,309 @@
+//! Whatever is refused, and with which words: row, class and the next step are named. Nothing panics.
+#![allow(clippy::unwrap_used)] // in helpers, too
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use apportion::*;
+use common::*;
+
+fn every_rule() -> Vec<Rule> {
+    vec![
+        Rule::Argmax,
+        Rule::Threshold(Thresholds::at(0.5)),
+        Rule::Thompson,
+        Rule::TopK(2),
+        Rule::Match(Match::overall(Reference::Posterior)),
+        Rule::Match(Match::overall(Reference::Uniform)),
+        Rule::Match(Match::by_group(Reference::Posterior)),
+    ]
+}
+
+/// The error of every rule on a table with one bad value far down, in every layout.
+fn refused(bad: f64, class: usize, scaling: Scaling) -> String {
+    const ROWS: usize = 70_000;
+    const BAD: usize = 66_000;
+    let classes = Classes::new(["white", "black", "other"]).unwrap();
+    let unit = if scaling == Scaling::Percent { 100.0 } else { 1.0 };
+    let mut values: Vec<f64> = [0.5, 0.25, 0.25].map(|score| score * unit).repeat(ROWS);
+    values[BAD * 3 + class] = bad;
+    let single = single(&values);
+    let (wide, narrow) = (columns(&values, 3), columns(&single, 3));
+    let groups: Vec<u32> = (0..ROWS as u32).map(|row| row % 3).collect();
+    let names = ["a", "b", "c"].map(String::from);
+    let mut messages = Vec::new();
+    for matrix in [
+        Matrix::RowsF64(&values),
+        Matrix::RowsF32(&single),
+        Matrix::ColumnsF64(wide.iter().map(Vec::as_slice).collect()),
+        Matrix::ColumnsF32(narrow.iter().map(Vec::as_slice).collect()),
+    ] {
+        let scores = Scores::new(&classes, matrix).unwrap().scaled(scaling);
+        let scores = scores.with_groups(Groups { codes: &groups, names: &names }).unwrap();
+        messages.push(scores.check().unwrap_err().to_string());
+        for rule in every_rule() {
+            messages.push(rule.label(&scores, &Settings::default()).unwrap_err().to_string());
+        }
+        let labels = Labels::new(vec![0; ROWS], &classes).unwrap();
+        messages.push(Audit::of(&scores, &labels, &AuditOptions::default()).unwrap_err().to_string());
+    }
+    for message in &messages {
+        assert!(message.starts_with("row 66000: "), "{message}");
+        // Single precision may show other digits of the value.
+        let kind = |text: &str| text.split_whitespace().filter(|word| word.parse::<f64>().is_err()).count();
+        assert_eq!(kind(message), kind(&messages[0]), "{message}");
+    }
+    messages.swap_remove(0)
+}
+
+#[test]
+fn values_that_are_no_scores() {
+    assert_eq!(
+        refused(f64::NAN, 1, Scaling::AsGiven),
+        "row 66000: the score of \"black\" is NaN; scores must be finite numbers"
+    );
+    assert_eq!(
+        refused(f64::INFINITY, 2, Scaling::AsGiven),
+        "row 66000: the score of \"other\" is inf; scores must be finite numbers"
+    );
+    assert_eq!(
+        refused(-0.25, 1, Scaling::AsGiven),
+        "row 66000: the score of \"black\" is -0.25; scores must not be negative"
+    );
+    assert_eq!(
+        refused(0.5, 1, Scaling::AsGiven),
+        "row 66000: the scores sum to 1.25 (classes white, black, other), not to 1; if that is meant, ask for normalisation"
+    );
+    assert_eq!(
+        refused(-25.0, 0, Scaling::Percent),
+        "row 66000: the score of \"white\" is -25; scores must not be negative"
+    );
+    assert_eq!(
+        refused(0.5, 0, Scaling::Percent),
+        "row 66000: the scores sum to 50.5 (classes white, black, other), not to 1; if that is meant, ask for normalisation"
+    );
+    assert_eq!(
+        refused(f64::NAN, 0, Scaling::Normalize),
+        "row 66000: the score of \"white\" is NaN; scores must be finite numbers"
+    );
+    assert_eq!(
+        refused(-0.5, 0, Scaling::Normalize),
+        "row 66000: the score of \"white\" is -0.5; scores must not be negative"
+    );
+}
+
+#[test]
+fn a_row_without_anything_to_normalise() {
+    let classes = classes(2);
+    let values = [0.5, 0.5, 0.0, 0.0];
+    let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap().scaled(Scaling::Normalize);
+    for rule in [Rule::Argmax, Rule::Thompson, Rule::Match(Match::overall(Reference::Posterior))] {
+        let error = rule.label(&scores, &Settings::default()).unwrap_err();
+        assert!(matches!(error, Error::NotOne { row: 1, .. }), "{error}");
+    }
+}
+
+#[test]
+fn the_limits_themselves_are_allowed() {
+    let classes = classes(2);
+    // A little noise below zero, and sums within a thousandth of one.
+    let values = [1.0, -1e-6, 0.5, 0.4991, 0.6, 0.4009, 0.3, 0.7];
+    let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
+    for rule in [Rule::Argmax, Rule::Thompson, Rule::TopK(1), Rule::Match(Match::overall(Reference::Posterior))] {
+        rule.label(&scores, &Settings::default()).unwrap();
+    }
+}
+
+#[test]
+fn percentages_and_normalised_rows_give_the_labels_of_the_scores() {
+    let classes = classes(3);
+    let values = continuous(&mut Chance::new(8), 5000, 3);
+    let hundred: Vec<f64> = values.iter().map(|value| value * 64.0).collect();
+    let rule = Rule::Match(Match::overall(Reference::Posterior));
+    let label = |values: &[f64], scaling| {
+        let scores = Scores::new(&classes, Matrix::RowsF64(values)).unwrap().scaled(scaling);
+        rule.label(&scores, &Settings::default()).unwrap().labels
+    };
+    let expected = label(&values, Scaling::Normalize);
+    assert_eq!(label(&hundred, Scaling::Normalize), expected);
+    let percent: Vec<f64> = values.iter().map(|value| value * 100.0).collect();
+    let agreement = label(&percent, Scaling::Percent);
+    assert_eq!(agreement.counts(), expected.counts());
+}
+
+#[test]
+fn class_names() {
+    assert_eq!(Classes::new(Vec::<String>::new()), Err(Error::NoClasses));
+    assert_eq!(
+        Classes::new(["a", "a"]).unwrap_err().to_string(),
+        "class name \"a\" is given twice; class names must be unique and not empty"
+    );
+    assert!(matches!(Classes::new([""]), Err(Error::ClassName { problem: "empty", .. })));
+    let many = (0..=MAX_CLASSES).map(|class| class.to_string());
+    assert!(matches!(Classes::new(many), Err(Error::TooManyClasses { found: 251, limit: 250 })));
+    let two = Classes::new(["a", "b"]).unwrap();
+    assert_eq!(two.position("c").unwrap_err().to_string(), "unknown class \"c\"; the classes are a, b");
+}
+
+#[test]
+fn shapes() {
+    let classes = classes(2);
+    let values = [0.5; 6];
+    let length = |result: Result<Scores<'_>>| matches!(result, Err(Error::Length { .. }));
+    assert!(length(Scores::new(&classes, Matrix::RowsF64(&values[..5]))));
+    assert!(length(Scores::new(&classes, Matrix::ColumnsF64(vec![&values]))));
+    assert!(length(Scores::new(&classes, Matrix::ColumnsF64(vec![&values, &values[..5]]))));
+    let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
+    assert!(length(scores.clone().with_truth(&[0])));
+    assert!(length(scores.clone().with_counts(&[0])));
+    assert!(length(scores.clone().with_keys(Keys::Given(&[0]))));
+    assert!(length(scores.clone().with_groups(Groups { codes: &[0], names: &[] })));
+    assert!(matches!(scores.clone().with_truth(&[0, 2, 1]), Err(Error::Code { row: 1, code: 2, last: 1, .. })));
+    assert!(scores.clone().with_truth(&[0, UNCODED, 1]).is_ok());
+    let groups = Groups { codes: &[0, 0, 1], names: &["a".into()] };
+    assert!(matches!(scores.clone().with_groups(groups), Err(Error::Code { row: 2, code: 1, last: 0, .. })));
+    assert!(matches!(scores.clone().with_counts(&[u64::MAX, 1, 1]), Err(Error::TooManyPeople { .. })));
+    assert!(matches!(Labels::new(vec![7], &classes), Err(Error::Code { what: "label", .. })));
+}
+
+#[test]
+fn rules_and_their_parameters() {
+    let classes = classes(2);
+    let values = [0.5; 6];
+    let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
+    let error = |rule: Rule| rule.label(&scores, &Settings::default()).unwrap_err().to_string();
+    assert_eq!(error(Rule::TopK(0)), "k of top-k is 0; it must be at least 1");
+    assert_eq!(
+        error(Rule::Threshold(Thresholds::at(1.5))),
+        "the threshold of \"c0\" is 1.5; it must be between 0 and 1"
+    );
+    assert!(error(Rule::Threshold(Thresholds::at(f64::NAN))).contains("NaN"));
+    assert_eq!(
+        error(Rule::Threshold(Thresholds::at(0.5).with("purple", 0.1))),
+        "unknown class \"purple\"; the classes are c0, c1"
+    );
+    assert!(error(Rule::Match(Match::overall(Reference::Truth))).starts_with("a true class is needed"));
+    assert!(error(Rule::Match(Match::by_group(Reference::Posterior))).starts_with("a group is needed"));
+    let counted = scores.clone().with_counts(&[1, 2, 3]).unwrap();
+    for rule in [Rule::Thompson, Rule::TopK(1), Rule::Match(Match::overall(Reference::Posterior))] {
+        let error = rule.label(&counted, &Settings::default()).unwrap_err();
+        assert!(matches!(error, Error::CountsUnsupported { .. }), "{error}");
+    }
+}
+
+#[test]
+fn references() {
+    let classes = classes(2);
+    let values = [0.5; 6];
+    let names = ["a".to_owned(), "b".to_owned()];
+    let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
+    let scores = scores.with_groups(Groups { codes: &[0, 0, 1], names: &names }).unwrap();
+    let scores = scores.with_truth(&[0, 1, UNCODED]).unwrap();
+    let overall = |reference| {
+        let rule = Rule::Match(Match::overall(reference));
+        rule.label(&scores, &Settings::default()).map(|labelled| labelled.labels.counts())
+    };
+    let by_group = |reference| {
+        let rule = Rule::Match(Match::by_group(reference));
+        rule.label(&scores, &Settings::default()).map(|labelled| labelled.labels.counts())
+    };
+    let targets = |counts: [u64; 2]| Reference::Targets(Spread::Overall(counts.to_vec()));
+    let shares = |shares: &[f64]| Reference::Shares(Spread::Overall(shares.to_vec()));
+    assert_eq!(overall(targets([2, 1])), Ok(vec![2, 1]));
+    assert_eq!(
+        overall(targets([2, 2])).unwrap_err().to_string(),
+        "the targets sum to 4 but there are 3 rows to label; they must be equal"
+    );
+    assert!(matches!(overall(Reference::Targets(Spread::Overall(vec![3]))), Err(Error::Length { .. })));
+    assert_eq!(
+        overall(shares(&[0.5])).unwrap_err().to_string(),
+        "the reference has 1 shares where there are 2 classes; give one for each"
+    );
+    assert!(overall(shares(&[0.5, 0.6])).unwrap_err().to_string().contains("sums to 1.1"));
+    assert!(overall(shares(&[1.5, -0.5])).unwrap_err().to_string().contains("share of -0.5"));
+    assert!(overall(shares(&[f64::NAN, 1.0])).unwrap_err().to_string().contains("share of NaN"));
+    let one = BTreeMap::from([("a".to_owned(), vec![0.5, 0.5])]);
+    let reference = Reference::Shares(Spread::ByGroup(one));
+    assert!(overall(reference.clone()).unwrap_err().to_string().contains("given by group"));
+    assert_eq!(
+        by_group(reference).unwrap_err().to_string(),
+        "group \"b\" is not in the reference, which has 1 groups; add it, or fit again with it"
+    );
+    assert_eq!(
+        by_group(Reference::Truth).unwrap_err().to_string(),
+        "the reference of group \"b\" cannot be the truth, as no row's true class is known; choose another"
+    );
+}
+
+#[test]
+fn decisions() {
+    let two = classes(2);
+    let values = [0.5; 6];
+    let names = ["a".to_owned(), "b".to_owned()];
+    let groups = |codes| Groups { codes, names: &names };
+    let scores = Scores::new(&two, Matrix::RowsF64(&values)).unwrap();
+    let fitted = scores.clone().with_groups(groups(&[0, 0, 0])).unwrap();
+    let rule = Rule::Match(Match::by_group(Reference::Posterior));
+    let decision = rule.fit(&fitted, &Settings::default()).unwrap();
+    assert!(matches!(decision.apply(&scores, Level::best()), Err(Error::Missing { .. })));
+    let other = scores.clone().with_groups(groups(&[0, 1, 0])).unwrap();
+    assert_eq!(
+        decision.apply(&other, Level::best()).unwrap_err().to_string(),
+        "group \"b\" is not in the decision, which has 1 groups; add it, or fit again with it"
+    );
+    let three = classes(3);
+    let scores = Scores::new(&three, Matrix::RowsF64(&values)).unwrap();
+    assert!(matches!(decision.apply(&scores, Level::best()), Err(Error::ClassesDiffer { .. })));
+
+    let read = |json: &str| serde_json::from_str::<Decision>(json).map_err(|error| error.to_string());
+    let saved = |rule: &str| format!(r#"{{"version":1,"classes":["a","b"],"seed":0,"rule":{rule}}}"#);
+    assert!(read(&saved(r#""argmax""#)).is_ok());
+    for (rule, problem) in [
+        (r#"{"prices":[{"prices":[0.0]}]}"#, "not one for each class"),
+        (r#"{"prices":[{"prices":[null,null]}]}"#, "leave no class"),
+        (r#"{"prices":[{"prices":[0.0,1e300]}]}"#, "out of range"),
+        (r#"{"prices":[{"group":"x","prices":[0,0]},{"group":"x","prices":[0,0]}]}"#, "twice"),
+        (r#"{"threshold":{"at":[0.5]}}"#, "1 thresholds for 2 classes"),
+        (r#"{"threshold":{"at":[0.5,2.0]}}"#, "between 0 and 1"),
+        (r#"{"top-k":{"k":0}}"#, "k is 0"),
+    ] {
+        let error = read(&saved(rule)).unwrap_err();
+        assert!(error.contains(problem), "{error}");
+    }
+    assert!(read(&saved(r#""argmax""#).replace(":1,", ":9,")).unwrap_err().contains("version 9"));
+    assert!(read(&saved(r#""argmax""#).replace(r#""b""#, r#""a""#)).unwrap_err().contains("given twice"));
+}
+
+#[test]
+fn no_rows_and_one_class_are_outcomes() {
+    for k in [1, 3] {
+        let classes = classes(k);
+        let scores = Scores::new(&classes, Matrix::RowsF64(&[])).unwrap();
+        let groups = ["a".to_owned()];
+        let scores = scores.with_groups(Groups { codes: &[], names: &groups }).unwrap().with_truth(&[]).unwrap();
+        for rule in every_rule().into_iter().chain([Rule::Match(Match::overall(Reference::Truth))]) {
+            let labelled = rule.label(&scores, &Settings::default()).unwrap();
+            assert_eq!(labelled.labels.counts(), vec![0; k]);
+            assert!(labelled.joint.is_none_or(|joint| joint.certificate.is_closed()));
+            assert_eq!(labelled.decision.apply(&scores, Level::best()).unwrap(), labelled.labels);
+        }
+    }
+    let classes = classes(1);
+    let values = [1.0; 10];
+    let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
+    let labelled = Rule::Match(Match::overall(Reference::Posterior)).label(&scores, &Settings::default()).unwrap();
+    assert_eq!(labelled.labels.counts(), [10]);
+}
+
+#[test]
+fn a_class_without_a_target_is_never_given() {
+    let classes = classes(3);
+    let values = continuous(&mut Chance::new(2), 10_000, 3);
+    let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
+    let reference = Reference::Targets(Spread::Overall(vec![0, 10_000, 0]));
+    let labelled = Rule::Match(Match::overall(reference)).label(&scores, &Settings::default()).unwrap();
+    assert_eq!(labelled.labels.counts(), [0, 10_000, 0]);
+    let Fitted::Prices(prices) = labelled.decision.fitted() else { panic!("prices") };
+    assert_eq!(prices[0].prices, [None, Some(0.0), None]);
+}

@@ -1,0 +1,87 @@
+//! The paper's theorems on data: what argmax loses, and what no other rule can win. (Theorem 1 is tested with the audit.)
+#![allow(clippy::unwrap_used)] // in helpers, too
+
+mod common;
+
+use apportion::*;
+use common::*;
+
+/// Theorem 2 (ii): argmax has the greatest expected accuracy of all rules; (iii) on these data no independent rule other
+/// than argmax reaches the joint optimum for its own counts.
+#[test]
+fn argmax_is_most_accurate_and_matching_beats_sampling_at_its_counts() {
+    let classes = classes(5);
+    for seed in 0..40 {
+        let values = continuous(&mut Chance::new(seed), 3000, 5);
+        let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
+        let settings = Settings { seed, ..Settings::default() };
+        let value = |labels: &Labels| -> f64 {
+            let labels = labels.values().iter().enumerate();
+            labels.map(|(row, &label)| values[row * 5 + usize::from(label)]).sum()
+        };
+        let best = value(&Rule::Argmax.label(&scores, &settings).unwrap().labels);
+        for rule in [Rule::Thompson, Rule::TopK(2), Rule::Match(Match::overall(Reference::Posterior))] {
+            let labels = rule.label(&scores, &settings).unwrap().labels;
+            assert!(value(&labels) < best, "{rule:?}");
+            // The best labels with the same counts: by construction at least as good, and better for any chance.
+            let counts = Reference::Targets(Spread::Overall(labels.counts()));
+            let joint = Rule::Match(Match::overall(counts)).label(&scores, &settings).unwrap().labels;
+            assert_eq!(joint.counts(), labels.counts());
+            let gain = value(&joint) - value(&labels);
+            assert!(if matches!(rule, Rule::Match(_)) { gain.abs() < 1e-9 } else { gain > 10.0 }, "{rule:?}: {gain}");
+        }
+    }
+}
+
+/// Sampling is right on average, row by row and in sum, and depends on the key alone.
+#[test]
+fn thompson_draws_each_class_with_its_probability() {
+    let classes = classes(4);
+    let rows = 200_000;
+    let values = [0.4, 0.3, 0.2, 0.1].repeat(rows);
+    let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
+    let settings = Settings { seed: 9, ..Settings::default() };
+    let near = |counts: Vec<u64>, shares: [f64; 4]| {
+        for (count, share) in counts.iter().zip(shares) {
+            let deviation = (rows as f64 * share * (1.0 - share)).sqrt();
+            assert!((*count as f64 - rows as f64 * share).abs() <= 4.5 * deviation, "{counts:?}");
+        }
+    };
+    let thompson = Rule::Thompson.fit(&scores, &settings).unwrap();
+    let first = thompson.apply(&scores, settings.simd).unwrap();
+    near(first.counts(), [0.4, 0.3, 0.2, 0.1]);
+    assert_eq!(thompson.draw(&scores, settings.simd, 0).unwrap(), first);
+    let second = thompson.draw(&scores, settings.simd, 1).unwrap();
+    near(second.counts(), [0.4, 0.3, 0.2, 0.1]);
+    // Two draws agree as often as chance has it: Σ p².
+    let agreed = first.values().iter().zip(second.values()).filter(|(a, b)| a == b).count();
+    assert!((agreed as f64 / rows as f64 - 0.3).abs() < 0.006);
+    near(Rule::TopK(2).label(&scores, &settings).unwrap().labels.counts(), [4.0 / 7.0, 3.0 / 7.0, 0.0, 0.0]);
+}
+
+/// Top-k keeps all that tie with the k-th class.
+#[test]
+fn top_k_keeps_ties() {
+    let classes = classes(4);
+    let values = [0.4, 0.2, 0.2, 0.2].repeat(10_000);
+    let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
+    let counts = Rule::TopK(2).label(&scores, &Settings::default()).unwrap().labels.counts();
+    assert!(counts.iter().all(|&count| count > 1800), "{counts:?}");
+    let argmax = Rule::TopK(1).label(&scores, &Settings::default()).unwrap().labels.counts();
+    assert_eq!(argmax, [10_000, 0, 0, 0]);
+}
+
+/// Seeded labels are frozen: a change needs a line in the changelog.
+#[test]
+fn seeded_labels_are_frozen() {
+    let classes = classes(3);
+    let values = [0.5, 0.25, 0.25].repeat(24);
+    let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
+    let text = |rule: Rule| -> String {
+        let labels = rule.label(&scores, &Settings { seed: 42, ..Settings::default() }).unwrap().labels;
+        labels.values().iter().map(|label| char::from(b'0' + label)).collect()
+    };
+    assert_eq!(text(Rule::Thompson), "102210100000112102102010");
+    assert_eq!(text(Rule::TopK(1)), "000000000000000000000000");
+    assert_eq!(text(Rule::Match(Match::overall(Reference::Posterior))), "200000111210020001202021");
+}
