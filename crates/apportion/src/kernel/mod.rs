@@ -15,7 +15,7 @@ mod yardstick;
 pub use grid::{GRID, Grid};
 pub(crate) use simd::Kernel;
 pub use simd::Level;
-pub(crate) use sweep::{Bounds, Swept, Unsettled, Watch, count_codes, sweep};
+pub(crate) use sweep::{Bounds, Swept, Unsettled, Watch, count_codes, lanes_where, sweep};
 pub(crate) use tile::{Layout, Plain, Real, Rows, TILE, Tile};
 pub(crate) use top_two::{TopTwo, top_two};
 pub use yardstick::lean_argmax;

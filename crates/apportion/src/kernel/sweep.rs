@@ -134,13 +134,8 @@ impl<R: Rows, U: Unsettled<R>, const CHECK: bool, const SUM: bool> Kernel for Wa
             let labels = &mut labels[start - range.start..][..len];
             labels.copy_from_slice(&codes[..len]);
             for lanes in (0..len).step_by(64) {
-                let mut open = open_lanes(&codes, lanes);
-                while open != 0 {
-                    let lane = lanes + open.trailing_zeros() as usize;
-                    open &= open - 1;
-                    if lane < len {
-                        labels[lane] = unsettled.row(rows, start + lane, &tile, lane);
-                    }
+                for lane in lanes_where(lanes, |lane| codes[lane] == OPEN).take_while(|&lane| lane < len) {
+                    labels[lane] = unsettled.row(rows, start + lane, &tile, lane);
                 }
             }
         }
@@ -148,14 +143,19 @@ impl<R: Rows, U: Unsettled<R>, const CHECK: bool, const SUM: bool> Kernel for Wa
     }
 }
 
-/// The open ones among 64 lanes, as bits.
+/// The lanes among 64 for which something holds, in order. A vector comparison makes a mask, and only its ones are
+/// visited.
 #[inline(always)]
-fn open_lanes(codes: &[u8; TILE], lanes: usize) -> u64 {
-    let mut open = 0u64;
+pub(crate) fn lanes_where(start: usize, holds: impl Fn(usize) -> bool) -> impl Iterator<Item = usize> {
+    let mut mask = 0u64;
     for lane in 0..64 {
-        open |= u64::from(codes[lanes + lane] == OPEN) << lane;
+        mask |= u64::from(holds(start + lane)) << lane;
     }
-    open
+    std::iter::from_fn(move || {
+        let lane = mask.trailing_zeros() as usize;
+        mask &= mask.wrapping_sub(1);
+        (lane < 64).then_some(start + lane)
+    })
 }
 
 /// Loads a tile and codes each of its rows with its class where that is certain, along with

@@ -6,7 +6,7 @@
 //! box, and the box is checked.
 
 use super::sample::Sample;
-use crate::kernel::{Kernel, Level, Real, TILE, Tile, TopTwo, count_codes, top_two};
+use crate::kernel::{GRID, Kernel, Level, Real, TILE, Tile, TopTwo, count_codes, lanes_where, top_two};
 
 /// What the counts are to be, as far as a sample can tell.
 #[derive(Clone, Debug)]
@@ -115,7 +115,7 @@ impl Pull {
                 let mut sums = vec![0.0; classes];
                 for tile in tiles {
                     for (column, sum) in tile.columns().chunks_exact(TILE).zip(&mut sums) {
-                        *sum += column.iter().map(|value| value.double()).sum::<f64>();
+                        *sum += GRID.value(T::units(column));
                     }
                 }
                 sums
@@ -231,6 +231,16 @@ pub(super) fn scan<T: Real>(level: Level, tiles: &[Tile<T>], prices: &[f64], win
     level.run(ScanKernel { tiles, prices: &prices, window })
 }
 
+/// The sum of a few hundred numbers, in several lanes: one after the other each would wait for the last.
+#[inline(always)]
+fn sum(values: &[f32]) -> f64 {
+    let mut lanes = [0.0f32; 32];
+    let chunks = values.chunks_exact(lanes.len());
+    let rest: f32 = chunks.remainder().iter().sum();
+    chunks.for_each(|chunk| lanes.iter_mut().zip(chunk).for_each(|(lane, value)| *lane += value));
+    lanes.iter().map(|&lane| f64::from(lane)).sum::<f64>() + f64::from(rest)
+}
+
 struct ScanKernel<'a, T> {
     tiles: &'a [Tile<T>],
     prices: &'a [f32],
@@ -249,13 +259,14 @@ impl<T: Real> Kernel for ScanKernel<'_, T> {
         for tile in self.tiles {
             top_two(tile.columns(), self.prices, &mut tops);
             tops.best[tile.len()..].fill(u8::MAX);
+            tops.gap[tile.len()..].fill(f32::INFINITY);
             count_codes(&tops.best, &mut counts);
-            for lane in 0..tile.len() {
-                if tops.gap[lane] < self.window {
+            for start in (0..TILE).step_by(64) {
+                for lane in lanes_where(start, |lane| tops.gap[lane] < self.window) {
                     found.near.push(Near { best: tops.best[lane], next: tops.next[lane], gap: tops.gap[lane] });
                 }
             }
-            found.value += tops.value[..tile.len()].iter().map(|&value| f64::from(value)).sum::<f64>();
+            found.value += sum(&tops.value[..tile.len()]);
         }
         found.counts.iter_mut().zip(counts).for_each(|(count, found)| *count = found as f64);
         found
