@@ -70,7 +70,6 @@ fn check(scores: &[f64], k: usize, reference: &Reference, truth: Option<&[Label]
     assert_eq!(proof, joint.certificate, "the certificate computed again, on {scores:?}");
     let applied = labelled.decision.apply(&table, settings.simd).unwrap();
     assert_eq!(applied, labelled.labels, "apply(fit(x), x) = label(x), on {scores:?}");
-    // Ties: among all optimal labellings, the one with the greatest sum of lots is ours alone.
     let json = serde_json::to_string(&labelled.decision).unwrap();
     let again: Decision = serde_json::from_str(&json).unwrap();
     assert_eq!(again, labelled.decision, "saved and read");
@@ -126,5 +125,49 @@ fn matching_given_shares_is_optimal_with_zero_targets_too() {
         let parts = lumpy(&mut chance, 1, k, 20);
         let weights: Vec<u128> = parts.iter().map(|part| (part * 20.0).round() as u128).collect();
         check(&scores, k, &Reference::Shares(Spread::Overall(parts)), None, &weights, seed);
+    }
+}
+
+/// Every group is optimal by itself, and the certificates of the groups add up.
+#[test]
+fn matching_by_group_is_optimal_in_each_group() {
+    let names: Vec<String> = (0..3).map(|group| format!("g{group}")).collect();
+    for seed in 9000..11000 {
+        let (scores, k, truth, mut chance) = problem(seed);
+        let rows = truth.len();
+        let codes: Vec<u32> = (0..rows).map(|_| chance.below(3) as u32).collect();
+        let classes = classes(k);
+        let table = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap().with_truth(&truth).unwrap();
+        let table = table.with_groups(Groups { codes: &codes, names: &names }).unwrap();
+        let reference = [Reference::Posterior, Reference::Truth, Reference::Uniform][chance.below(3) as usize].clone();
+        let rule = Rule::Match(Match::by_group(reference.clone()));
+        let labelled = rule.label(&table, &Settings { seed, ..Settings::default() }).unwrap();
+        let joint = labelled.joint.as_ref().unwrap();
+
+        let mut total = 0;
+        for group in 0..3 {
+            let members: Vec<usize> = (0..rows).filter(|&row| codes[row] == group).collect();
+            let own: Vec<f64> = members.iter().flat_map(|&row| scores[row * k..][..k].to_vec()).collect();
+            let mut weights = vec![u128::from(reference == Reference::Uniform); k];
+            for (place, &unit) in units(&own).iter().enumerate() {
+                weights[place % k] += if reference == Reference::Posterior { unit as u128 } else { 0 };
+            }
+            for &row in &members {
+                weights[usize::from(truth[row])] += u128::from(reference == Reference::Truth);
+            }
+            let mut counts = vec![0; k];
+            members.iter().for_each(|&row| counts[usize::from(labelled.labels.values()[row])] += 1);
+            assert_eq!(counts, joint.group_targets[group as usize]);
+            if !members.is_empty() {
+                let best = best_by_counts(&units(&own), k);
+                let allowed = roundings(&weights, members.len() as u128);
+                assert!(allowed.contains(&counts), "{counts:?} of {allowed:?}");
+                total += allowed.iter().map(|counts| best[counts]).max().unwrap();
+            }
+        }
+        assert!(joint.certificate.is_closed());
+        assert_eq!(joint.certificate.primal, i128::from(total), "seed {seed}, {reference:?}");
+        assert_eq!(labelled.decision.certify(&table, &labelled.labels).unwrap(), joint.certificate);
+        assert_eq!(labelled.decision.apply(&table, Level::best()).unwrap(), labelled.labels);
     }
 }

@@ -8,8 +8,8 @@
 use std::ops::Range;
 
 use super::simd::{Kernel, Level};
-use super::tile::{BLOCK, LANES, Real, Rows, TILE, Tile};
-use super::top_two::{larger, smaller};
+use super::tile::{BLOCK, Real, Rows, TILE, Tile};
+use super::top_two::{LANES, larger, smaller};
 use crate::error::Result;
 
 /// Bounds on the prices, in single precision, with the margin for its error.
@@ -175,7 +175,7 @@ fn settle<R: Rows, const CHECK: bool>(
     let mut suspects = [0u32; LANES];
     for lanes in (0..TILE).step_by(LANES) {
         if lanes % BLOCK == 0 {
-            rows.load_lanes(start, lanes, tile);
+            rows.load_block(start, lanes, tile);
         }
         let columns = tile.columns();
         let (mut first, mut second) = ([f32::NEG_INFINITY; LANES], [f32::NEG_INFINITY; LANES]);

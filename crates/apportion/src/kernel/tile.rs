@@ -6,10 +6,7 @@ use super::simd::prefetch;
 /// Rows in a tile: K columns of them lie in the first-level cache.
 pub(crate) const TILE: usize = 256;
 
-/// Rows handled at once: one AVX-512 register of single precision, two of AVX2.
-pub(crate) const LANES: usize = 16;
-
-/// Rows loaded at once.
+/// Rows loaded at once in a pass: few enough that memory works while the processor does.
 pub(crate) const BLOCK: usize = 64;
 
 /// Bytes in a line of the cache.
@@ -89,10 +86,9 @@ pub(crate) trait Rows: Sync {
     /// Loads the rows from `start`: [`TILE`] of them, or as many as there are.
     fn load(&self, start: usize, tile: &mut Tile<Self::Elem>);
 
-    /// Loads the same a few lanes at a time, so that memory works while the processor does: to be called for every
-    /// [`LANES`]-th lane in turn.
+    /// Loads the same a [`BLOCK`] at a time: to be called for each block of lanes in turn.
     #[inline(always)]
-    fn load_lanes(&self, start: usize, lanes: usize, tile: &mut Tile<Self::Elem>) {
+    fn load_block(&self, start: usize, lanes: usize, tile: &mut Tile<Self::Elem>) {
         if lanes == 0 {
             self.load(start, tile);
         }
@@ -177,13 +173,13 @@ impl<T: Real> Tile<T> {
             return self.fill(rows.len() / classes, |lane, class| rows[lane * classes + class]);
         }
         for lanes in (0..TILE).step_by(BLOCK) {
-            self.transpose_lanes(rows, classes, lanes);
+            self.transpose_block(rows, classes, lanes);
         }
     }
 
     /// Takes some of so many rows that they fill the tile.
     #[inline(always)]
-    fn transpose_lanes(&mut self, rows: &[T], classes: usize, lanes: usize) {
+    fn transpose_block(&mut self, rows: &[T], classes: usize, lanes: usize) {
         self.len = TILE;
         let rows = &rows[lanes * classes..][..BLOCK * classes];
         let into = &mut self.values[lanes..];
@@ -268,10 +264,10 @@ impl<T: Real> Rows for Plain<'_, T> {
     }
 
     #[inline(always)]
-    fn load_lanes(&self, start: usize, lanes: usize, tile: &mut Tile<T>) {
+    fn load_block(&self, start: usize, lanes: usize, tile: &mut Tile<T>) {
         match self.layout {
             Layout::RowMajor(values) if values.len() >= (start + TILE) * self.classes => {
-                tile.transpose_lanes(&values[start * self.classes..], self.classes, lanes);
+                tile.transpose_block(&values[start * self.classes..], self.classes, lanes);
             }
             _ if lanes == 0 => self.load(start, tile),
             _ => {}

@@ -1,6 +1,9 @@
 //! The best and the second-best class of each row of a tile, at given prices.
 
-use super::tile::{LANES, Real, TILE};
+use super::tile::{Real, TILE};
+
+/// Rows handled at once: two AVX-512 registers of single precision, so that one works while the other waits.
+pub(super) const LANES: usize = 32;
 
 /// For each row of a tile: its best class and value, its second-best class, and the gap between the two.
 pub(crate) struct TopTwo {

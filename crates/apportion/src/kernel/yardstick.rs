@@ -2,7 +2,10 @@
 //! ties beyond the first class. Nothing else uses it.
 
 use super::simd::{Kernel, Level};
-use super::tile::{BLOCK, LANES, Layout, Plain, Rows, TILE, Tile};
+use super::tile::{BLOCK, Layout, Plain, Rows, TILE, Tile};
+
+/// Rows handled at once. (More make this simpler pass slower.)
+const LANES: usize = 16;
 
 /// Writes the first class among the largest scores of each row of a row-major matrix.
 #[doc(hidden)]
@@ -35,7 +38,7 @@ impl Kernel for Lean<'_> {
 fn argmax(rows: &Plain<'_, f32>, start: usize, tile: &mut Tile<f32>, out: &mut [u8; TILE]) {
     for lanes in (0..TILE).step_by(LANES) {
         if lanes % BLOCK == 0 {
-            rows.load_lanes(start, lanes, tile);
+            rows.load_block(start, lanes, tile);
         }
         let mut first = [f32::NEG_INFINITY; LANES];
         let mut best = [0u32; LANES];
