@@ -6,10 +6,10 @@
 //! Order statistics of the gaps give these prices, and hold for rare classes and for heaps of identical rows alike,
 //! where a density would not. That the box really held is proved afterwards; a miss costs time, never exactness.
 
-use super::newton::{Estimate, Guess, Near, Pull, invert_pinned, laplacian, largest, scan};
+use super::newton::{Estimate, Guess, Near, Pull, entry_prices, invert_pinned, is_rare, laplacian, largest, nth, scan};
 use super::prices::PriceSet;
 use super::sample::{CLUSTER, Sample};
-use crate::kernel::{Bounds, GRID, Level, Real, TILE, Tile, TopTwo, top_two};
+use crate::kernel::{Bounds, GRID, Level, Real, Tile, TopTwo, top_two};
 
 /// Standard deviations that the box allows for.
 const DEVIATIONS: f64 = 4.0;
@@ -48,7 +48,7 @@ impl Bracket {
         let mut gaps = Gaps::of(&estimate.scan.near, reach.len());
         let mut window = estimate.scan.window;
         while window < WIDEST {
-            let short = gaps.shortage(&ranks, &estimate.scan.counts, pinned);
+            let short = gaps.shortage(&ranks, estimate, pinned);
             if short < 1.0 {
                 break;
             }
@@ -57,16 +57,25 @@ impl Bracket {
         }
         let mut bracket = Bracket { low: Vec::new(), high: Vec::new() };
         for (class, &price) in estimate.prices.iter().enumerate() {
-            let rank = ranks[class];
-            let (down, up) = if class == pinned || !price.is_finite() {
-                (Some(0.0), Some(0.0))
+            let (rank, count) = (ranks[class], estimate.scan.counts[class] as usize);
+            let single = price as f32;
+            let (low, high) = if class == pinned || !price.is_finite() {
+                (Some(single), Some(single))
+            } else if !is_rare(estimate.targets[class])
+                && rank < gaps.into[class].len()
+                && rank < gaps.out_of[class].len()
+            {
+                let (up, down) = (nth(&mut gaps.into[class], rank), nth(&mut gaps.out_of[class], rank));
+                (down.map(|down| single - down), up.map(|up| single + up))
             } else {
-                (nth(&mut gaps.out_of[class], rank), nth(&mut gaps.into[class], rank))
+                let mut entries = entry_prices(level, &sample.tiles, &estimate.prices, class);
+                (
+                    count.checked_sub(rank + 1).and_then(|place| nth(&mut entries, place)),
+                    nth(&mut entries, count + rank),
+                )
             };
-            let up =
-                up.unwrap_or_else(|| nth(&mut gains(sample, &estimate.prices, class), rank).unwrap_or(f32::INFINITY));
-            bracket.low.push(down.map_or(f32::NEG_INFINITY, |down| price as f32 - down - SLACK));
-            bracket.high.push(price as f32 + up + SLACK);
+            bracket.low.push(low.map_or(f32::NEG_INFINITY, |low| low - SLACK));
+            bracket.high.push(high.map_or(f32::INFINITY, |high| high + SLACK));
         }
         bracket
     }
@@ -114,6 +123,7 @@ fn ranks<T: Real>(sample: &Sample<T>, pull: &Pull, estimate: &Estimate, reach: &
     let inverse = invert_pinned(curvature, largest(&estimate.targets));
     // Rows that must still change their class, perhaps by way of this one.
     let moved: f64 = (0..k).map(|class| estimate.excess(class).abs()).sum::<f64>() / 2.0;
+    let neighbours = (NEIGHBOURS * (1.0 - unseen)).max(3.0);
     (0..k)
         .map(|class| {
             let response = &inverse[class * k..][..k];
@@ -123,7 +133,7 @@ fn ranks<T: Real>(sample: &Sample<T>, pull: &Pull, estimate: &Estimate, reach: &
             // How much further the price moves than its own count alone would move it.
             let joint = (variance.sqrt() * alone[class] / count_deviation).clamp(1.0, 10.0);
             let chance = DEVIATIONS * joint * count_deviation * unseen.sqrt();
-            (reach[class] * (chance + moved + NEIGHBOURS)).min(sample.rows as f64) as usize
+            (reach[class] * (chance + moved + neighbours)).min(sample.rows as f64) as usize
         })
         .collect()
 }
@@ -177,35 +187,13 @@ impl Gaps {
         gaps
     }
 
-    /// How many times wider the window must be, about, to take every class to its rank; below 1 where it does.
-    fn shortage(&self, ranks: &[usize], counts: &[f64], pinned: usize) -> f32 {
+    /// How many times wider the window must be, about, to take every class that is not rare to its rank; below 1 where
+    /// it does.
+    fn shortage(&self, ranks: &[usize], estimate: &Estimate, pinned: usize) -> f32 {
         let lack = |gaps: &Vec<f32>, rank: usize| (rank + 1) as f32 / (gaps.len() as f32 + 0.5);
         (0..ranks.len())
-            .filter(|&class| class != pinned)
-            .map(|class| {
-                let leaving =
-                    if counts[class] > ranks[class] as f64 { lack(&self.out_of[class], ranks[class]) } else { 0.0 };
-                leaving.max(lack(&self.into[class], ranks[class]))
-            })
+            .filter(|&class| class != pinned && !is_rare(estimate.targets[class]))
+            .map(|class| lack(&self.out_of[class], ranks[class]).max(lack(&self.into[class], ranks[class])))
             .fold(0.0, f32::max)
     }
-}
-
-/// What each sample row lacks to enter a class.
-fn gains<T: Real>(sample: &Sample<T>, prices: &[f64], class: usize) -> Vec<f32> {
-    let prices: Vec<f32> = prices.iter().map(|&price| price as f32).collect();
-    let mut tops = TopTwo::new();
-    let mut gains = Vec::with_capacity(sample.rows);
-    for tile in &sample.tiles {
-        top_two(tile.columns(), &prices, &mut tops);
-        let own = &tile.columns()[class * TILE..][..tile.len()];
-        let lacks = own.iter().zip(&tops.value).map(|(score, value)| value - (score.single() + prices[class]));
-        gains.extend(lacks.filter(|&gain| gain > 0.0));
-    }
-    gains
-}
-
-/// The element that would stand at a place if the list were sorted.
-fn nth(values: &mut [f32], place: usize) -> Option<f32> {
-    (place < values.len()).then(|| *values.select_nth_unstable_by(place, f32::total_cmp).1)
 }

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::kernel::{GRID, Level, Real, Rows, Swept, Watch};
 
 /// Up to this many rows are solved by paths at once. (Small in unit tests, so that small problems go all the way.)
-const FEW: usize = if cfg!(test) { 32 } else { 4096 };
+const FEW: usize = if cfg!(test) { 32 } else { 1024 };
 /// Up to this many rows are their own sample: Newton's method then leaves a thin band.
 const ALL: usize = if cfg!(test) { 128 } else { 1 << 15 };
 /// A band above this part of the rows is not worth another box.

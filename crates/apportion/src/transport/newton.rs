@@ -90,6 +90,7 @@ pub(super) fn estimate<T: Real>(
             continue;
         }
         let targets = pull.targets(tiles, open.len());
+        price_rare(level, tiles, &targets, &mut prices);
         let mut scanned = scan(level, tiles, &prices, window);
         for _ in 0..STEPS {
             if is_met(&scanned.counts, &targets) {
@@ -97,6 +98,9 @@ pub(super) fn estimate<T: Real>(
             }
             let Some((next, next_scan)) = step(level, tiles, &targets, &prices, &scanned) else { break };
             (prices, scanned) = (next, next_scan);
+            if price_rare(level, tiles, &targets, &mut prices) {
+                scanned = scan(level, tiles, &prices, scanned.window);
+            }
         }
         window = scanned.window;
         last = Some((targets, scanned));
@@ -129,7 +133,71 @@ impl Pull {
 
 /// Whether the counts are near enough: well within what the draw of the sample changes by itself.
 fn is_met(counts: &[f64], targets: &[f64]) -> bool {
-    counts.iter().zip(targets).all(|(count, target)| (count - target).abs() <= 0.5 * target.sqrt())
+    counts.iter().zip(targets).all(|(count, target)| (count - target).abs() <= (0.5 * target.sqrt()).max(1.0))
+}
+
+/// Whether too few rows are wanted of a class for its density at the boundary to be known. Such a class is priced by
+/// itself: it changes little for the others.
+pub(super) fn is_rare(target: f64) -> bool {
+    target < 80.0
+}
+
+/// Prices each rare class so that just as many rows enter it as are wanted. False where there is none.
+fn price_rare<T: Real>(level: Level, tiles: &[Tile<T>], targets: &[f64], prices: &mut [f64]) -> bool {
+    let largest = largest(targets);
+    let rare: Vec<usize> =
+        (0..prices.len()).filter(|&y| y != largest && is_rare(targets[y]) && prices[y].is_finite()).collect();
+    for &class in &rare {
+        let mut entries = entry_prices(level, tiles, prices, class);
+        let wanted = targets[class].round() as usize;
+        // Between the last row that is wanted and the first that is not.
+        let last = wanted.checked_sub(1).and_then(|place| nth(&mut entries, place));
+        let first = nth(&mut entries, wanted);
+        prices[class] = match (last, first) {
+            (Some(last), Some(first)) => f64::from(last + first) / 2.0,
+            (None, Some(first)) => f64::from(first) - 1e-3,
+            (Some(last), None) => f64::from(last) + 1e-3,
+            (None, None) => prices[class],
+        };
+    }
+    !rare.is_empty()
+}
+
+/// The price at which each row would enter a class.
+pub(super) fn entry_prices<T: Real>(level: Level, tiles: &[Tile<T>], prices: &[f64], class: usize) -> Vec<f32> {
+    let prices: Vec<f32> = prices.iter().map(|&price| price as f32).collect();
+    level.run(EntryKernel { tiles, prices: &prices, class })
+}
+
+struct EntryKernel<'a, T> {
+    tiles: &'a [Tile<T>],
+    prices: &'a [f32],
+    class: usize,
+}
+
+impl<T: Real> Kernel for EntryKernel<'_, T> {
+    type Output = Vec<f32>;
+
+    #[inline(always)]
+    fn run(self) -> Vec<f32> {
+        let mut entries = Vec::with_capacity(self.tiles.len() * TILE);
+        let mut tops = TopTwo::new();
+        for tile in self.tiles {
+            top_two(tile.columns(), self.prices, &mut tops);
+            let own = &tile.columns()[self.class * TILE..][..TILE];
+            entries.extend((0..tile.len()).map(|lane| {
+                let is_in = usize::from(tops.best[lane]) == self.class;
+                let best_of_others = tops.value[lane] - if is_in { tops.gap[lane] } else { 0.0 };
+                best_of_others - own[lane].single()
+            }));
+        }
+        entries
+    }
+}
+
+/// The element that would stand at a place if the list were sorted.
+pub(super) fn nth(values: &mut [f32], place: usize) -> Option<f32> {
+    (place < values.len()).then(|| *values.select_nth_unstable_by(place, f32::total_cmp).1)
 }
 
 /// One step of the method, shortened until the dual falls. None where it does not.
@@ -145,7 +213,8 @@ fn step<T: Real>(
     // Where no row is near, a ridge keeps the step within reach.
     let mut curvature = laplacian(&at.near, at.window, targets.len());
     for (class, excess) in excess.iter().enumerate() {
-        curvature[class * targets.len() + class] += 1.0 + 2.0 * excess.abs();
+        let hold = if is_rare(targets[class]) { f64::MAX.sqrt() } else { 0.0 };
+        curvature[class * targets.len() + class] += 1.0 + 2.0 * excess.abs() + hold;
     }
     let inverse = invert_pinned(curvature, pinned);
     let direction: Vec<f64> = inverse
