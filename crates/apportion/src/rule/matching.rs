@@ -110,6 +110,9 @@ fn labelled(
     Ok(Labelled { labels: Labels::trusted(labels, scores.classes().len()), decision, joint: Some(joint) })
 }
 
+/// How many rows ahead memory is asked for.
+const AHEAD: usize = 16;
+
 /// The rows of each group, in order.
 fn members(codes: &[u32], groups: usize) -> Vec<Vec<usize>> {
     let mut sizes = vec![0; groups];
@@ -158,7 +161,11 @@ impl SolveGroups<'_> {
         let plan = self.matching.reference.plan(rows.classes(), members.len() as u64, name, truth)?;
         let k = rows.classes();
         let mut values = Vec::with_capacity(members.len() * k);
-        members.iter().for_each(|&row| values.extend((0..k).map(|class| rows.score(row, class))));
+        for (place, &row) in members.iter().enumerate() {
+            // A group's rows lie anywhere: memory is asked for them well ahead.
+            rows.prefetch(members.get(place + AHEAD).copied().unwrap_or(row), 1);
+            values.extend((0..k).map(|class| rows.score(row, class)));
+        }
         let copy = Plain { layout: Layout::RowMajor(&values), classes: k, magnitude: rows.magnitude() };
         let setting = Setting {
             simd: self.settings.simd,
