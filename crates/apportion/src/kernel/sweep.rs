@@ -16,19 +16,21 @@ use crate::error::Result;
 #[derive(Clone, Debug)]
 pub(crate) struct Bounds {
     high: Vec<f32>,
-    /// With the margin for the error of single precision taken off.
-    low: Vec<f32>,
+    /// high − low, and the margin for the error of single precision: by how much the best must lead.
+    lead: Vec<f32>,
 }
 
 impl Bounds {
     /// Bounds for scores up to `magnitude`. A class with `high` of minus infinity is never given, one with `low` of
     /// minus infinity is never certain.
     pub(crate) fn new(low: &[f32], high: &[f32], magnitude: f32) -> Bounds {
-        let largest = high.iter().filter(|price| price.is_finite()).fold(0.0f32, |most, price| most.max(price.abs()));
-        // Rounding a score to single precision, adding a price, and the two subtractions below err by less than four
-        // units of 2^-24 relative to the largest value; twice that again is room to spare.
-        let margin = (magnitude + largest) * 2.0f32.powi(-21);
-        Bounds { high: high.to_vec(), low: low.iter().map(|low| low - margin).collect() }
+        let finite = low.iter().chain(high).filter(|price| price.is_finite());
+        let largest = finite.fold(0.0f32, |most, price| most.max(price.abs()));
+        // Rounding two scores, adding two prices, and the subtractions here and in the loop err by less than ten units of
+        // 2^-24 relative to the largest value. Sixteen leave room.
+        let margin = (magnitude + largest) * 2.0f32.powi(-20);
+        let lead = |(low, high): (&f32, &f32)| if high.is_finite() { high - low + margin } else { f32::INFINITY };
+        Bounds { high: high.to_vec(), lead: low.iter().zip(high).map(lead).collect() }
     }
 }
 
@@ -179,10 +181,10 @@ fn settle<R: Rows, const CHECK: bool>(
         }
         let columns = tile.columns();
         let (mut first, mut second) = ([f32::NEG_INFINITY; LANES], [f32::NEG_INFINITY; LANES]);
-        let (mut best, mut floor) = ([0u32; LANES], [f32::NEG_INFINITY; LANES]);
+        let (mut best, mut lead) = ([0u32; LANES], [f32::INFINITY; LANES]);
         let mut score = [R::Elem::default(); LANES];
         let (mut sum, mut least) = ([-1.0f32; LANES], [0.0f32; LANES]);
-        for (class, (&high, &low)) in bounds.high.iter().zip(&bounds.low).enumerate() {
+        for (class, (&high, &ahead)) in bounds.high.iter().zip(&bounds.lead).enumerate() {
             let column: &[R::Elem; LANES] = chunk(columns, class * TILE + lanes);
             for lane in 0..LANES {
                 let single = column[lane].single();
@@ -192,7 +194,7 @@ fn settle<R: Rows, const CHECK: bool>(
                 second[lane] = larger(second[lane], smaller(first[lane], value));
                 first[lane] = larger(first[lane], value);
                 best[lane] = (mask & class as u32) | (!mask & best[lane]);
-                floor[lane] = f32::from_bits((mask & (single + low).to_bits()) | (!mask & floor[lane].to_bits()));
+                lead[lane] = ahead.masked(lead[lane], mask);
                 score[lane] = column[lane].masked(score[lane], mask);
                 if CHECK {
                     sum[lane] += single;
@@ -201,7 +203,7 @@ fn settle<R: Rows, const CHECK: bool>(
             }
         }
         for lane in 0..LANES {
-            let certain = floor[lane] > second[lane];
+            let certain = first[lane] - second[lane] > lead[lane];
             codes[lanes + lane] = if certain { best[lane] as u8 } else { OPEN };
             let mask = u32::from(certain).wrapping_neg();
             chosen[lanes + lane] = score[lane].masked(R::Elem::default(), mask);

@@ -51,7 +51,7 @@ impl<T: Real> Sample<T> {
 
 /// Rows drawn together: they share the lines of memory that must be fetched. Neighbours in a sorted file are alike, so
 /// whoever asks how far a sample can be off takes clusters, not rows, as independent.
-pub(super) const CLUSTER: usize = 8;
+pub(super) const CLUSTER: usize = 16;
 
 /// How many draws ahead memory is asked for: the rows lie anywhere.
 const AHEAD: usize = 4;
