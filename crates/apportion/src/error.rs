@@ -157,6 +157,12 @@ pub enum Error {
         /// The table's classes.
         found: String,
     },
+    /// A batch or a tally that does not belong to an audit.
+    #[error("the audit was begun with other {what}; give every batch and tally of one audit the same")]
+    Tally {
+        /// What differs.
+        what: &'static str,
+    },
     /// A saved decision that cannot be one.
     #[error("the decision is not sound: {problem}; fit it again")]
     Decision {

@@ -28,6 +28,11 @@ impl Labels {
         &self.values
     }
 
+    /// How many classes there are.
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
     /// The labels alone.
     pub fn into_values(self) -> Vec<Label> {
         self.values

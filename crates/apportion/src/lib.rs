@@ -68,6 +68,7 @@
 //! # Ok::<(), apportion::Error>(())
 //! ```
 
+mod apply;
 mod audit;
 mod decision;
 mod error;
@@ -79,8 +80,9 @@ mod scores;
 pub mod seed;
 mod transport;
 
+pub use apply::Applier;
 pub use audit::*;
-pub use decision::{Applier, Decision, Fitted, GroupPrices};
+pub use decision::{Decision, Fitted, GroupPrices};
 pub use error::{Error, Result};
 #[doc(hidden)]
 pub use kernel::lean_argmax;

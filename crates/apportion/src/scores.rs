@@ -4,8 +4,10 @@
 //! same pass, so that a large table is not read once more only to be checked ([`Scores::check`] does just that, where it
 //! is wanted). No result is ever made from a value that fails.
 
+use std::ops::Range;
+
 use crate::error::{Error, Result};
-use crate::kernel::{GRID, Layout, Plain, Rows, Tile};
+use crate::kernel::{GRID, Grid, Layout, Plain, Real, Rows, TILE, Tile};
 
 /// A label or a true class: the index of a class, or [`UNCODED`].
 pub type Label = u8;
@@ -273,17 +275,14 @@ impl<'a> Scores<'a> {
     }
 
     /// Refuses the first of some rows that is not one of scores.
-    pub(crate) fn check_rows(&self, mut rows: std::ops::Range<usize>) -> Result<()> {
-        rows.try_for_each(|row| self.check_row(row).map(|_| ()))
+    pub(crate) fn check_rows(&self, mut rows: Range<usize>) -> Result<()> {
+        rows.try_for_each(|row| self.check_row(row))
     }
 
-    /// Reads one row, in multiples of 2^-40 ([`GRID`]), and refuses it where it is not one of scores.
-    pub fn read_row(&self, row: usize, scores: &mut [i64]) -> Result<()> {
-        let sum = self.check_row(row)?;
-        for (class, score) in scores.iter_mut().enumerate() {
-            *score = GRID.round(self.scaling.apply(self.raw(row, class), sum));
-        }
-        Ok(())
+    /// Reads rows in order, in multiples of 2^-40 ([`GRID`](crate::GRID)), and hands each to `each` with its index;
+    /// refuses one that is not of scores. `each` may change the values it is handed.
+    pub fn read_rows(&self, rows: Range<usize>, each: impl FnMut(usize, &mut [i64]) -> Result<()>) -> Result<()> {
+        self.visit(ReadRows { scores: self, range: rows, each })
     }
 
     /// A value as it lies in the table.
@@ -303,8 +302,8 @@ impl<'a> Scores<'a> {
         (0..self.classes.len()).map(|class| self.raw(row, class)).sum()
     }
 
-    /// Refuses a row that is not one of scores; returns the sum of its values.
-    fn check_row(&self, row: usize) -> Result<f64> {
+    /// Refuses a row that is not one of scores.
+    fn check_row(&self, row: usize) -> Result<()> {
         let unit = if self.scaling == Scaling::Percent { 100.0 } else { 1.0 };
         for (class, name) in self.classes.names().iter().enumerate() {
             let value = self.raw(row, class);
@@ -320,7 +319,7 @@ impl<'a> Scores<'a> {
             Scaling::Normalize => sum > 0.0 && sum.is_finite(),
             _ => (sum / unit - 1.0).abs() <= SUM_TOLERANCE,
         };
-        if sound { Ok(sum) } else { Err(Error::NotOne { row, classes: self.classes.to_string(), sum }) }
+        if sound { Ok(()) } else { Err(Error::NotOne { row, classes: self.classes.to_string(), sum }) }
     }
 
     /// Shows the rows to a visitor, in the type in which they are read.
@@ -347,6 +346,42 @@ impl<'a> Scores<'a> {
 pub(crate) trait Visitor {
     type Output;
     fn visit<R: Rows>(self, rows: &R) -> Self::Output;
+}
+
+/// Reads rows tile by tile.
+struct ReadRows<'a, F> {
+    scores: &'a Scores<'a>,
+    range: Range<usize>,
+    each: F,
+}
+
+impl<F: FnMut(usize, &mut [i64]) -> Result<()>> Visitor for ReadRows<'_, F> {
+    type Output = Result<()>;
+
+    fn visit<R: Rows>(mut self, rows: &R) -> Result<()> {
+        let mut tile = Tile::new(rows.classes());
+        let mut row = vec![0; rows.classes()];
+        for start in self.range.clone().step_by(TILE) {
+            rows.load(start, &mut tile);
+            for lane in 0..tile.len().min(self.range.end - start) {
+                row.iter_mut().zip(tile.row(lane)).for_each(|(units, score)| *units = GRID.round(score.double()));
+                if !is_plainly_sound(&row) {
+                    self.scores.check_row(start + lane)?;
+                }
+                (self.each)(start + lane, &mut row)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a row is one of scores beyond doubt, a little inside the limits. What is not finite is far outside.
+#[inline]
+fn is_plainly_sound(row: &[i64]) -> bool {
+    const LEAST: i64 = (0.9 * LEAST_SCORE * Grid::UNIT as f64) as i64;
+    const OFF: u64 = (0.99 * SUM_TOLERANCE * Grid::UNIT as f64) as u64;
+    row.iter().all(|&units| (LEAST..=2 * Grid::UNIT).contains(&units))
+        && (row.iter().sum::<i64>() - Grid::UNIT).unsigned_abs() <= OFF
 }
 
 impl Scaling {

@@ -899,21 +899,21 @@ fn batches_of_another_audit_are_refused() {
     let options = AuditOptions::default();
     let tally = || Tally::new(&table.classes, &options, &table.names).expect("options");
     let other = Table::random(2, 20, 2, 2, false);
-    assert!(matches!(tally().add(&other.view(), &other.given_labels()), Err(Error::ClassesDiffer { .. })));
+    assert!(matches!(tally().add(&other.view(), &other.given_labels()), Err(Error::Tally { what: "classes" })));
     let short = table.pick(&[1, 2]).given_labels();
     assert!(matches!(tally().add(&table.view(), &short), Err(Error::Length { .. })));
     let bare = Scores::new(&table.classes, Matrix::RowsF64(&table.scores)).expect("a table");
     assert!(matches!(tally().add(&bare, &table.given_labels()), Err(Error::Missing { .. })));
     let renamed = Table { names: vec!["group 0".to_owned(), "x".to_owned()], ..table.clone() };
-    assert!(matches!(tally().add(&renamed.view(), &table.given_labels()), Err(Error::UnknownGroup { .. })));
+    assert!(matches!(tally().add(&renamed.view(), &table.given_labels()), Err(Error::Tally { what: "groups" })));
     let drop = AuditOptions { uncoded: UncodedPolicy::Drop, ..AuditOptions::default() };
     let drop = Tally::new(&table.classes, &drop, &table.names).expect("options");
     let error = tally().merge(&drop).expect_err("other options").to_string();
-    assert_eq!(error, "the reference and options of two tallies differ; merge tallies of one audit");
+    assert_eq!(error, "the audit was begun with other options; give every batch and tally of one audit the same");
     // Labels of more classes than the scores have.
     let many = Classes::new(["a", "b", "c", "d"]).expect("distinct");
     let labels = Labels::new(vec![3; 20], &many).expect("labels");
-    assert!(matches!(tally().add(&table.view(), &labels), Err(Error::Code { row: 0, .. })));
+    assert!(matches!(tally().add(&table.view(), &labels), Err(Error::Length { found: 4, expected: 3, .. })));
     let huge = Table { counts: vec![MAX_PEOPLE / 32; 20], ..table.clone() };
     let mut full = tally();
     full.add(&huge.view(), &huge.given_labels()).expect("few enough");

@@ -18,9 +18,6 @@ use crate::scores::{Classes, Label, MAX_PEOPLE, Scores, UNCODED, expect_length};
 /// Fewer rows than this are not worth a thread of their own.
 const ROWS_PER_PIECE: usize = 1024;
 
-/// Scores lie within ±2048, for which the grid is made; only the normalising of rows that nearly cancel can pass it.
-const LARGEST_SCORE: i64 = 2048 * Grid::UNIT;
-
 /// An audit in the making: takes rows in by the batch, and merges with tallies of other rows.
 ///
 /// ```
@@ -73,8 +70,7 @@ impl Tally {
         self.check_classes(&other.classes)?;
         self.check_groups(&other.groups)?;
         if self.options != other.options {
-            let (of, problem) = (" and options of two tallies", "differ; merge tallies of one audit");
-            return Err(Error::Reference { of: of.to_owned(), problem: problem.to_owned() });
+            return Err(Error::Tally { what: "options" });
         }
         check_people(self.overall.people, other.overall.people)?;
         self.overall.merge(&other.overall);
@@ -114,13 +110,11 @@ impl Tally {
 
     /// Reads rows, each once, and without allocating.
     fn add_rows(&mut self, scores: &Scores<'_>, labels: &[Label], rows: Range<usize>) -> Result<()> {
-        let mut values = vec![0; self.classes.len()];
         let mut draws = Draws::new(self.options.bootstrap.as_ref());
-        for row in rows {
-            let given = read(scores, labels, row, &mut values)?;
-            self.add_row(scores, row, given, &values, &mut draws);
-        }
-        Ok(())
+        scores.read_rows(rows, |row, values| {
+            self.add_row(scores, row, labels[row], values, &mut draws);
+            Ok(())
+        })
     }
 
     /// Takes in one row that has been read.
@@ -154,6 +148,7 @@ impl Tally {
     fn check_fit(&self, scores: &Scores<'_>, labels: &Labels) -> Result<()> {
         self.check_classes(scores.classes())?;
         expect_length("the list of labels", labels.values().len(), scores.rows())?;
+        expect_length("the list of the labels' classes", labels.classes(), self.classes.len())?;
         match scores.groups() {
             _ if self.groups.is_empty() => Ok(()),
             Some(groups) => self.check_groups(groups.names),
@@ -166,19 +161,12 @@ impl Tally {
         if *classes == self.classes {
             return Ok(());
         }
-        Err(Error::ClassesDiffer { fitted: self.classes.to_string(), found: classes.to_string() })
+        Err(Error::Tally { what: "classes" })
     }
 
     /// Refuses other groups: codes would stand for other names.
     fn check_groups(&self, names: &[String]) -> Result<()> {
-        expect_length("the list of group names", names.len(), self.groups.len())?;
-        match names.iter().zip(&self.groups).find(|(name, mine)| name != mine) {
-            Some((name, _)) => {
-                let known = self.groups.len();
-                Err(Error::UnknownGroup { group: name.clone(), what: "audit in this place", known })
-            }
-            None => Ok(()),
-        }
+        if names == self.groups { Ok(()) } else { Err(Error::Tally { what: "groups" }) }
     }
 }
 
@@ -199,18 +187,6 @@ impl Audit {
         pieces.into_iter().try_for_each(|piece| tally.merge(&piece?))?;
         tally.finish()
     }
-}
-
-/// Reads the scores and the label of a row, or says what is wrong with them.
-#[inline]
-fn read(scores: &Scores<'_>, labels: &[Label], row: usize, values: &mut [i64]) -> Result<Label> {
-    scores.read_row(row, values)?;
-    values.iter_mut().for_each(|value| *value = (*value).clamp(-LARGEST_SCORE, LARGEST_SCORE));
-    let (label, last) = (labels[row], values.len() - 1);
-    if label != UNCODED && usize::from(label) > last {
-        return Err(Error::Code { row, what: "label", code: usize::from(label), last });
-    }
-    Ok(label)
 }
 
 /// The rows in as many even pieces as there are threads.
