@@ -6,34 +6,31 @@ use std::ops::Range;
 
 use crate::decision::{Decision, Fitted, Prices};
 use crate::error::{Error, Result};
-use crate::kernel::{GRID, Level, Real, Rows, Tile, Unsettled, Watch, sweep};
+use crate::kernel::{Level, Rows, STRETCH};
 use crate::label::Labels;
 use crate::rule;
 use crate::scores::{Label, Scores, Visitor, expect_length};
 use crate::transport::ties::{Repeats, lot, tight};
-use crate::transport::{Certificate, exact_bounds};
-
-/// Rows that one thread labels at a time.
-const STRETCH: usize = 1 << 16;
+use crate::transport::{Certificate, settle};
 
 impl Decision {
     /// Labels rows.
-    pub fn apply(&self, scores: &Scores<'_>, simd: Level) -> Result<Labels> {
-        self.applier(simd).label(scores)
+    pub fn apply(&self, scores: &Scores<'_>) -> Result<Labels> {
+        self.applier().label(scores)
     }
 
     /// Labels rows that come in batches: tied rows with equal keys are told apart across batches too.
-    pub fn applier(&self, simd: Level) -> Applier<'_> {
-        Applier { decision: self, simd, repeats: HashMap::new() }
+    pub fn applier(&self) -> Applier<'_> {
+        Applier { decision: self, simd: Level::best(), repeats: HashMap::new() }
     }
 
     /// A further draw of Thompson sampling or top-k; draw 0 is what [`apply`](Self::apply) gives. Rules without chance
     /// give the same labels at every draw.
-    pub fn draw(&self, scores: &Scores<'_>, simd: Level, draw: u64) -> Result<Labels> {
+    pub fn draw(&self, scores: &Scores<'_>, draw: u64) -> Result<Labels> {
         let k = match &self.fitted {
             Fitted::Thompson => self.classes.len(),
             Fitted::TopK { k } => *k,
-            _ => return self.apply(scores, simd),
+            _ => return self.apply(scores),
         };
         self.check_classes(scores)?;
         if scores.counts().is_some() {
@@ -122,12 +119,10 @@ impl Decision {
 
     /// The label among tied classes.
     fn break_tie(&self, levels: &[Prices], key: u64, tied: &mut Vec<usize>) -> Label {
-        if self.fitted != Fitted::Argmax {
-            for (level, prices) in levels[1..].iter().enumerate() {
-                let best =
-                    tied.iter().filter_map(|&class| Some(prices[class]? + lot(self.seed, key, level, class))).max();
-                tied.retain(|&class| prices[class].map(|price| price + lot(self.seed, key, level, class)) == best);
-            }
+        for (level, prices) in levels[1..].iter().enumerate() {
+            let value = |class: usize| prices[class].map(|price| price + lot(self.seed, key, level, class));
+            let best = tied.iter().filter_map(|&class| value(class)).max();
+            tied.retain(|&class| value(class) == best);
         }
         tied[0] as Label
     }
@@ -157,67 +152,77 @@ pub struct Applier<'d> {
 }
 
 impl Applier<'_> {
+    /// Uses other instructions than the best that the machine has. Labels do not depend on it.
+    pub fn with_simd(mut self, simd: Level) -> Self {
+        self.simd = simd;
+        self
+    }
+
     /// Labels the next batch.
     pub fn label(&mut self, scores: &Scores<'_>) -> Result<Labels> {
         let decision = self.decision;
         decision.check_classes(scores)?;
         match &decision.fitted {
             Fitted::Threshold { at } => {
-                let bars: Vec<i64> = at.iter().map(|&bar| rule::bar_units(bar)).collect();
+                let bars: Vec<i64> = at.iter().map(|&bar| rule::bar_units(bar, scores.is_single())).collect();
                 decision.label_rows(scores, |_, row, _| rule::threshold_label(row, &bars))
             }
-            Fitted::Thompson | Fitted::TopK { .. } => decision.draw(scores, self.simd, 0),
+            Fitted::Thompson | Fitted::TopK { .. } => decision.draw(scores, 0),
             Fitted::Argmax | Fitted::Prices(_) => self.label_at_prices(scores),
         }
     }
 
     fn label_at_prices(&mut self, scores: &Scores<'_>) -> Result<Labels> {
-        let row_prices = self.decision.row_prices(scores)?;
+        let decision = self.decision;
+        let row_prices = decision.row_prices(scores)?;
         let mut labels = vec![0; scores.rows()];
         let tied = match row_prices {
             RowPrices::Same => {
-                let prices = &self.decision.levels[0][0];
+                let prices = &decision.levels[0][0];
                 scores.visit(LabelAll { scores, prices, simd: self.simd, labels: &mut labels })?
             }
-            RowPrices::ByGroup { .. } => self.label_grouped(scores, &row_prices, &mut labels)?,
+            RowPrices::ByGroup { .. } => label_grouped(decision, scores, &row_prices, &mut labels)?,
         };
-        for (row, mut classes) in tied {
-            let place = row_prices.of(row);
-            let key = if self.decision.fitted == Fitted::Argmax {
-                0 // the first class is taken, whatever the key
-            } else {
-                self.repeats.entry(place).or_default().tell_apart(scores.keys().of(row))
-            };
-            labels[row] = self.decision.break_tie(&self.decision.levels[place], key, &mut classes);
+        // Tied rows have the first of their classes: for argmax, that is all.
+        if decision.fitted != Fitted::Argmax {
+            let mut classes = Vec::new();
+            for row in tied {
+                let place = row_prices.of(row);
+                let levels = &decision.levels[place];
+                let repeats = self.repeats.entry(place).or_insert_with(|| Repeats::new(scores.keys().are_unique()));
+                let key = repeats.tell_apart(scores.keys().of(row));
+                scores.read_rows(row..row + 1, |_, scores| {
+                    tight(&levels[0], |class| scores[class], &mut classes);
+                    Ok(())
+                })?;
+                labels[row] = decision.break_tie(levels, key, &mut classes);
+            }
         }
-        Ok(Labels::trusted(labels, self.decision.classes.len()))
-    }
-
-    fn label_grouped(
-        &self,
-        scores: &Scores<'_>,
-        row_prices: &RowPrices<'_>,
-        labels: &mut [Label],
-    ) -> Result<Vec<Tied>> {
-        in_stretches(labels, |start, labels| {
-            let (mut classes, mut tied) = (Vec::new(), Vec::new());
-            scores.read_rows(start..start + labels.len(), |index, row| {
-                let prices = &self.decision.levels[row_prices.of(index)][0];
-                tight(prices, |class| row[class], &mut classes);
-                labels[index - start] = classes[0] as Label;
-                if classes.len() > 1 {
-                    tied.push((index, classes.clone()));
-                }
-                Ok(())
-            })?;
-            Ok(tied)
-        })
-        .map(|parts| parts.into_iter().flatten().collect())
+        Ok(Labels::trusted(labels, decision.classes.len()))
     }
 }
 
-/// A row and the classes that are equally good for it.
-type Tied = (usize, Vec<usize>);
+/// Labels each row at the prices of its group; returns the tied rows, in order.
+fn label_grouped(
+    decision: &Decision,
+    scores: &Scores<'_>,
+    row_prices: &RowPrices<'_>,
+    labels: &mut [Label],
+) -> Result<Vec<usize>> {
+    let parts = in_stretches(labels, |start, labels| {
+        let (mut classes, mut tied) = (Vec::new(), Vec::new());
+        scores.read_rows(start..start + labels.len(), |index, row| {
+            tight(&decision.levels[row_prices.of(index)][0], |class| row[class], &mut classes);
+            labels[index - start] = classes[0] as Label;
+            if classes.len() > 1 {
+                tied.push(index);
+            }
+            Ok(())
+        })?;
+        Ok(tied)
+    })?;
+    Ok(parts.concat())
+}
 
 /// Labels all rows at the same prices; returns the tied ones, in order.
 struct LabelAll<'a> {
@@ -228,39 +233,11 @@ struct LabelAll<'a> {
 }
 
 impl Visitor for LabelAll<'_> {
-    type Output = Result<Vec<Tied>>;
+    type Output = Result<Vec<usize>>;
 
-    fn visit<R: Rows>(self, rows: &R) -> Result<Vec<Tied>> {
-        let bounds = exact_bounds(self.prices, rows.magnitude());
-        in_stretches(self.labels, |start, labels| {
-            let mut exact = Exact { scores: self.scores, prices: self.prices, tight: Vec::new(), tied: Vec::new() };
-            let range = start..start + labels.len();
-            sweep(self.simd, rows, range, &bounds, Watch::Values, labels, &mut exact)?;
-            Ok(exact.tied)
-        })
-        .map(|parts| parts.into_iter().flatten().collect())
-    }
-}
-
-/// Decides exactly where single precision cannot.
-struct Exact<'a> {
-    scores: &'a Scores<'a>,
-    prices: &'a Prices,
-    tight: Vec<usize>,
-    tied: Vec<Tied>,
-}
-
-impl<R: Rows> Unsettled<R> for Exact<'_> {
-    fn row(&mut self, _: &R, row: usize, tile: &Tile<R::Elem>, lane: usize) -> Label {
-        tight(self.prices, |class| GRID.round(tile.score(lane, class).double()), &mut self.tight);
-        if self.tight.len() > 1 {
-            self.tied.push((row, self.tight.clone()));
-        }
-        self.tight[0] as Label
-    }
-
-    fn suspect(&mut self, rows: Range<usize>) -> Result<()> {
-        self.scores.check_rows(rows)
+    fn visit<R: Rows>(self, rows: &R) -> Result<Vec<usize>> {
+        let guard = |rows: Range<usize>| self.scores.check_rows(rows);
+        Ok(settle(self.simd, rows, self.prices, Some(&guard), self.labels)?.tied)
     }
 }
 

@@ -27,9 +27,7 @@ pub enum Error {
         value: f64,
     },
     /// A row's scores do not sum to one.
-    #[error(
-        "row {row}: the scores sum to {sum} (classes {classes}), not to 1; if that is meant, ask for normalisation"
-    )]
+    #[error("row {row}: the scores sum to {sum} (classes {classes}), not to {expected}; {hint}")]
     NotOne {
         /// Row, from 0.
         row: usize,
@@ -37,6 +35,10 @@ pub enum Error {
         classes: String,
         /// The sum that was found.
         sum: f64,
+        /// The sum that was expected, as text.
+        expected: &'static str,
+        /// The way on.
+        hint: &'static str,
     },
     /// There is no class.
     #[error("there is no class; name at least one score column")]
@@ -86,6 +88,12 @@ pub enum Error {
         code: usize,
         /// The largest code allowed.
         last: usize,
+    },
+    /// Two groups have one name.
+    #[error("group {group:?} is listed twice; give every group one code")]
+    RepeatedGroup {
+        /// The name.
+        group: String,
     },
     /// The total of the row counts is beyond what is supported.
     #[error("the counts of the rows sum to more than {limit}; split the table")]
@@ -163,6 +171,9 @@ pub enum Error {
         /// What differs.
         what: &'static str,
     },
+    /// The solver found no proof. This is a fault of the program, never of the data.
+    #[error("the labels could not be proved optimal, so none are returned; please report this as a bug")]
+    Unproved,
     /// A saved decision that cannot be one.
     #[error("the decision is not sound: {problem}; fit it again")]
     Decision {

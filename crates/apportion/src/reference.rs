@@ -152,5 +152,5 @@ pub(crate) fn round(weights: &[u128], rows: u64) -> Demand {
     let bound = |round_last: bool| {
         whole.iter().zip(&remainders).map(|(whole, remainder)| whole + up(remainder, round_last)).collect()
     };
-    Demand { least: bound(!contested), most: bound(true) }
+    Demand::between(bound(!contested), bound(true))
 }

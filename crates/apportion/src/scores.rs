@@ -114,7 +114,7 @@ pub enum Matrix<'a> {
 
 /// What is done to a row before it is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Scaling {
     /// Nothing: rows sum to one within [`SUM_TOLERANCE`], else they are refused.
     #[default]
@@ -144,11 +144,16 @@ pub enum Keys<'a> {
 }
 
 impl Keys<'_> {
+    /// Whether no two rows can have one key.
+    pub(crate) fn are_unique(&self) -> bool {
+        matches!(self, Keys::Index(_))
+    }
+
     /// The key of a row.
     #[inline]
     pub fn of(&self, row: usize) -> u64 {
         match self {
-            Keys::Index(first) => first + row as u64,
+            Keys::Index(first) => first.wrapping_add(row as u64),
             Keys::Given(keys) => keys[row],
         }
     }
@@ -207,6 +212,11 @@ impl<'a> Scores<'a> {
     /// Gives the rows groups.
     pub fn with_groups(mut self, groups: Groups<'a>) -> Result<Self> {
         expect_length("the list of groups", groups.codes.len(), self.rows)?;
+        let mut names: Vec<&String> = groups.names.iter().collect();
+        names.sort_unstable();
+        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(Error::RepeatedGroup { group: pair[0].clone() });
+        }
         if let Some(row) = groups.codes.iter().position(|&code| code as usize >= groups.names.len()) {
             let code = groups.codes[row] as usize;
             return Err(Error::Code { row, what: "group", code, last: groups.names.len().saturating_sub(1) });
@@ -296,15 +306,22 @@ impl<'a> Scores<'a> {
         }
     }
 
-    /// The sum of a row's values as they lie in the table.
+    /// The sum of a row's values; without the noise below zero where rows are divided by it.
     #[inline]
-    fn raw_sum(&self, row: usize) -> f64 {
-        (0..self.classes.len()).map(|class| self.raw(row, class)).sum()
+    fn sum(&self, row: usize) -> f64 {
+        let least = if self.scaling == Scaling::Normalize { 0.0 } else { f64::NEG_INFINITY };
+        (0..self.classes.len()).map(|class| self.raw(row, class).max(least)).sum()
+    }
+
+    /// Whether the scores are in single precision.
+    pub(crate) fn is_single(&self) -> bool {
+        matches!(self.matrix, Matrix::RowsF32(_) | Matrix::ColumnsF32(_))
     }
 
     /// Refuses a row that is not one of scores.
     fn check_row(&self, row: usize) -> Result<()> {
-        let unit = if self.scaling == Scaling::Percent { 100.0 } else { 1.0 };
+        let sum = self.sum(row);
+        let unit = self.scaling.unit(sum);
         for (class, name) in self.classes.names().iter().enumerate() {
             let value = self.raw(row, class);
             if !value.is_finite() {
@@ -314,12 +331,19 @@ impl<'a> Scores<'a> {
                 return Err(Error::Negative { row, class: name.clone(), value });
             }
         }
-        let sum = self.raw_sum(row);
-        let sound = match self.scaling {
-            Scaling::Normalize => sum > 0.0 && sum.is_finite(),
-            _ => (sum / unit - 1.0).abs() <= SUM_TOLERANCE,
+        let (sound, expected, hint) = match self.scaling {
+            Scaling::Normalize => (sum > 0.0 && sum.is_finite(), "more than 0", "leave the row out"),
+            Scaling::Percent => ((sum / unit - 1.0).abs() <= SUM_TOLERANCE, "100", "if that is meant, normalise"),
+            Scaling::AsGiven => (
+                (sum - 1.0).abs() <= SUM_TOLERANCE,
+                "1",
+                "if that is meant, normalise, or say that they are percentages",
+            ),
         };
-        if sound { Ok(()) } else { Err(Error::NotOne { row, classes: self.classes.to_string(), sum }) }
+        if sound {
+            return Ok(());
+        }
+        Err(Error::NotOne { row, classes: self.classes.to_string(), sum, expected, hint })
     }
 
     /// Shows the rows to a visitor, in the type in which they are read.
@@ -385,14 +409,24 @@ fn is_plainly_sound(row: &[i64]) -> bool {
 }
 
 impl Scaling {
-    /// A value scaled; NaN where it is no score, so that the pass which reads it sees that.
+    /// What a row of this sum is divided by.
     #[inline]
-    fn apply(self, value: f64, sum: f64) -> f64 {
+    fn unit(self, sum: f64) -> f64 {
         match self {
-            Scaling::AsGiven => value,
-            Scaling::Percent => value / 100.0,
-            Scaling::Normalize if value >= LEAST_SCORE => value.max(0.0) / sum,
+            Scaling::AsGiven => 1.0,
+            Scaling::Percent => 100.0,
+            Scaling::Normalize => sum,
+        }
+    }
+
+    /// A value divided by the row's unit, without noise below zero; NaN where it is no score, so that the pass which reads
+    /// it sees that.
+    #[inline]
+    fn apply(self, value: f64, unit: f64) -> f64 {
+        match self {
+            Scaling::Normalize if value >= LEAST_SCORE * unit => value.max(0.0) / unit,
             Scaling::Normalize => f64::NAN,
+            _ => value / unit,
         }
     }
 }
@@ -416,11 +450,16 @@ impl Rows for Scaled<'_> {
     }
 
     fn load(&self, start: usize, tile: &mut Tile<f64>) {
-        tile.fill(self.0.rows - start, |lane, class| self.score(start + lane, class));
+        let scaling = self.0.scaling;
+        let mut units = [1.0; TILE];
+        for (lane, unit) in units.iter_mut().enumerate().take(self.0.rows - start) {
+            *unit = scaling.unit(if scaling == Scaling::Normalize { self.0.sum(start + lane) } else { 1.0 });
+        }
+        tile.fill(self.0.rows - start, |lane, class| scaling.apply(self.0.raw(start + lane, class), units[lane]));
     }
 
     fn score(&self, row: usize, class: usize) -> f64 {
-        self.0.scaling.apply(self.0.raw(row, class), self.0.raw_sum(row))
+        self.0.scaling.apply(self.0.raw(row, class), self.0.scaling.unit(self.0.sum(row)))
     }
 }
 

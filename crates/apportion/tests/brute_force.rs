@@ -68,7 +68,7 @@ fn check(scores: &[f64], k: usize, reference: &Reference, truth: Option<&[Label]
 
     let proof = labelled.decision.certify(&table, &labelled.labels).unwrap();
     assert_eq!(proof, joint.certificate, "the certificate computed again, on {scores:?}");
-    let applied = labelled.decision.apply(&table, settings.simd).unwrap();
+    let applied = labelled.decision.apply(&table).unwrap();
     assert_eq!(applied, labelled.labels, "apply(fit(x), x) = label(x), on {scores:?}");
     let json = serde_json::to_string(&labelled.decision).unwrap();
     let again: Decision = serde_json::from_str(&json).unwrap();
@@ -168,6 +168,6 @@ fn matching_by_group_is_optimal_in_each_group() {
         assert!(joint.certificate.is_closed());
         assert_eq!(joint.certificate.primal, i128::from(total), "seed {seed}, {reference:?}");
         assert_eq!(labelled.decision.certify(&table, &labelled.labels).unwrap(), joint.certificate);
-        assert_eq!(labelled.decision.apply(&table, Level::best()).unwrap(), labelled.labels);
+        assert_eq!(labelled.decision.apply(&table).unwrap(), labelled.labels);
     }
 }

@@ -73,7 +73,8 @@ fn values_that_are_no_scores() {
     );
     assert_eq!(
         refused(0.5, 1, Scaling::AsGiven),
-        "row 66000: the scores sum to 1.25 (classes white, black, other), not to 1; if that is meant, ask for normalisation"
+        "row 66000: the scores sum to 1.25 (classes white, black, other), not to 1; if that is meant, normalise, or say that \
+         they are percentages"
     );
     assert_eq!(
         refused(-25.0, 0, Scaling::Percent),
@@ -81,7 +82,7 @@ fn values_that_are_no_scores() {
     );
     assert_eq!(
         refused(0.5, 0, Scaling::Percent),
-        "row 66000: the scores sum to 50.5 (classes white, black, other), not to 1; if that is meant, ask for normalisation"
+        "row 66000: the scores sum to 50.5 (classes white, black, other), not to 100; if that is meant, normalise"
     );
     assert_eq!(
         refused(f64::NAN, 0, Scaling::Normalize),
@@ -100,8 +101,73 @@ fn a_row_without_anything_to_normalise() {
     let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap().scaled(Scaling::Normalize);
     for rule in [Rule::Argmax, Rule::Thompson, Rule::Match(Match::overall(Reference::Posterior))] {
         let error = rule.label(&scores, &Settings::default()).unwrap_err();
-        assert!(matches!(error, Error::NotOne { row: 1, .. }), "{error}");
+        assert_eq!(
+            error.to_string(),
+            "row 1: the scores sum to 0 (classes c0, c1), not to more than 0; leave the row out"
+        );
     }
+}
+
+/// Noise below zero is not divided by what is left of a sum: it could make a score of anything.
+#[test]
+fn noise_below_zero_is_normalised_away() {
+    let classes = classes(2);
+    let values = [1e-6, -0.9e-12, 0.5, 0.5, 0.3, 0.7, 0.4, 0.6];
+    let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap().scaled(Scaling::Normalize);
+    let labelled = Rule::Match(Match::overall(Reference::Posterior)).label(&scores, &Settings::default()).unwrap();
+    assert_eq!(labelled.labels.counts(), [2, 2]);
+    let values = [1e-6, -0.9e-6, 0.5, 0.5];
+    let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap().scaled(Scaling::Normalize);
+    assert!(matches!(scores.check(), Err(Error::Negative { row: 0, .. })));
+}
+
+#[test]
+fn groups_without_rows_need_no_reference_and_names_are_not_repeated() {
+    let classes = classes(2);
+    let values = [0.5; 4];
+    let names = ["a".to_owned(), "unused".to_owned()];
+    let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
+    let grouped = scores.clone().with_groups(Groups { codes: &[0, 0], names: &names }).unwrap();
+    let reference = Reference::Shares(Spread::ByGroup(BTreeMap::from([("a".to_owned(), vec![0.5, 0.5])])));
+    let labelled = Rule::Match(Match::by_group(reference)).label(&grouped, &Settings::default()).unwrap();
+    assert_eq!(labelled.labels.counts(), [1, 1]);
+    let twice = ["a".to_owned(), "a".to_owned()];
+    let error = scores.with_groups(Groups { codes: &[0, 1], names: &twice }).unwrap_err();
+    assert_eq!(error.to_string(), "group \"a\" is listed twice; give every group one code");
+}
+
+#[test]
+fn an_independent_rule_proves_nothing() {
+    let classes = classes(2);
+    let values = [0.5; 4];
+    let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
+    for rule in [Rule::Thompson, Rule::TopK(1), Rule::Threshold(Thresholds::at(0.5))] {
+        let labelled = rule.label(&scores, &Settings::default()).unwrap();
+        let error = labelled.decision.certify(&scores, &labelled.labels).unwrap_err();
+        assert!(matches!(error, Error::Decision { .. }), "{error}");
+    }
+    // Argmax is optimal for its counts; other labels are not, and Uncoded ones never.
+    let values = [0.9, 0.1, 0.2, 0.8];
+    let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
+    let argmax = Rule::Argmax.label(&scores, &Settings::default()).unwrap();
+    assert!(argmax.decision.certify(&scores, &argmax.labels).unwrap().is_closed());
+    for other in [vec![1, 0], vec![0, UNCODED]] {
+        let other = Labels::new(other, &classes).unwrap();
+        assert!(!argmax.decision.certify(&scores, &other).unwrap().is_closed());
+    }
+}
+
+/// A bar is reached in the precision of the scores.
+#[test]
+fn thresholds_are_reached_in_the_precision_of_the_scores() {
+    let classes = classes(2);
+    let bar = Rule::Threshold(Thresholds::at(0.7));
+    let labels = |matrix| {
+        let scores = Scores::new(&classes, matrix).unwrap();
+        bar.label(&scores, &Settings::default()).unwrap().labels.into_values()
+    };
+    assert_eq!(labels(Matrix::RowsF64(&[0.7, 0.3, 0.69999999, 0.30000001])), [0, UNCODED]);
+    assert_eq!(labels(Matrix::RowsF32(&[0.7, 0.3, 0.6999, 0.3001])), [0, UNCODED]);
 }
 
 #[test]
@@ -246,15 +312,15 @@ fn decisions() {
     let fitted = scores.clone().with_groups(groups(&[0, 0, 0])).unwrap();
     let rule = Rule::Match(Match::by_group(Reference::Posterior));
     let decision = rule.fit(&fitted, &Settings::default()).unwrap();
-    assert!(matches!(decision.apply(&scores, Level::best()), Err(Error::Missing { .. })));
+    assert!(matches!(decision.apply(&scores), Err(Error::Missing { .. })));
     let other = scores.clone().with_groups(groups(&[0, 1, 0])).unwrap();
     assert_eq!(
-        decision.apply(&other, Level::best()).unwrap_err().to_string(),
+        decision.apply(&other).unwrap_err().to_string(),
         "group \"b\" is not in the decision, which has 1 groups; add it, or fit again with it"
     );
     let three = classes(3);
     let scores = Scores::new(&three, Matrix::RowsF64(&values)).unwrap();
-    assert!(matches!(decision.apply(&scores, Level::best()), Err(Error::ClassesDiffer { .. })));
+    assert!(matches!(decision.apply(&scores), Err(Error::ClassesDiffer { .. })));
 
     let read = |json: &str| serde_json::from_str::<Decision>(json).map_err(|error| error.to_string());
     let saved = |rule: &str| format!(r#"{{"version":1,"classes":["a","b"],"seed":0,"rule":{rule}}}"#);
@@ -286,7 +352,7 @@ fn no_rows_and_one_class_are_outcomes() {
             let labelled = rule.label(&scores, &Settings::default()).unwrap();
             assert_eq!(labelled.labels.counts(), vec![0; k]);
             assert!(labelled.joint.is_none_or(|joint| joint.certificate.is_closed()));
-            assert_eq!(labelled.decision.apply(&scores, Level::best()).unwrap(), labelled.labels);
+            assert_eq!(labelled.decision.apply(&scores).unwrap(), labelled.labels);
         }
     }
     let classes = classes(1);

@@ -136,7 +136,7 @@ fn whatever_the_batches_of_apply() {
         for rule in rules() {
             let expected = plain(&table, &rule);
             for batch in [1_000, 7_777, 1 << 20] {
-                let mut applier = expected.decision.applier(Level::best());
+                let mut applier = expected.decision.applier();
                 let mut found = Vec::new();
                 for start in (0..table.keys.len()).step_by(batch) {
                     let end = (start + batch).min(table.keys.len());
@@ -177,7 +177,7 @@ fn tied_rows_with_one_key_are_told_apart_by_their_order() {
     assert_eq!(labelled.labels.counts(), [25_000, 25_000]);
     let joint = labelled.joint.unwrap();
     assert_eq!((joint.tied_rows, joint.repeated_keys), (50_000, 49_999));
-    assert_eq!(labelled.decision.apply(&scores, Level::best()).unwrap(), labelled.labels);
+    assert_eq!(labelled.decision.apply(&scores).unwrap(), labelled.labels);
 }
 
 #[test]
@@ -191,4 +191,42 @@ fn another_seed_settles_ties_otherwise() {
     };
     assert_ne!(of_seed(1), of_seed(2));
     assert_eq!(of_seed(1).counts(), of_seed(2).counts());
+}
+
+/// Files sorted by place: blocks of rows that are alike, so that a sample misleads.
+#[test]
+fn sorted_files_are_matched_exactly() {
+    for (seed, parts) in (1126..1142).map(|seed| (seed, 0.0)).chain((1250..1262).map(|seed| (seed, 256.0))) {
+        let (mut drawn, mut left, mut base, mut values) = (0, 0, Vec::new(), Vec::new());
+        let mut unit = || {
+            drawn += 1;
+            (seed::hash(seed, drawn, 77) >> 11) as f64 / (1u64 << 53) as f64
+        };
+        let k = 2 + (unit() * 4.0) as usize;
+        let rows = 33_000 + (unit() * 10_000.0) as usize;
+        let mean = 50.0 + 3000.0 * unit();
+        for _ in 0..rows {
+            if left == 0 {
+                left = 1 + (mean * unit()) as usize;
+                base = (0..k).map(|_| unit().powi(6)).collect();
+            }
+            left -= 1;
+            let weights: Vec<f64> = base.iter().map(|weight| weight + 0.02 * unit()).collect();
+            let sum: f64 = weights.iter().sum();
+            let mut row: Vec<f64> = weights.iter().map(|weight| weight / sum).collect();
+            if parts > 0.0 {
+                row.iter_mut().for_each(|score| *score = (*score * parts).floor() / parts);
+                row[0] += 1.0 - row.iter().sum::<f64>();
+            }
+            values.extend(single(&row));
+        }
+        let classes = classes(k);
+        let scores = Scores::new(&classes, Matrix::RowsF32(&values)).unwrap();
+        for reference in [Reference::Uniform, Reference::Posterior] {
+            let labelled = Rule::Match(Match::overall(reference)).label(&scores, &Settings::default()).unwrap();
+            let joint = labelled.joint.unwrap();
+            assert_eq!(labelled.labels.counts(), joint.targets, "seed {seed}");
+            assert_eq!(labelled.decision.certify(&scores, &labelled.labels).unwrap(), joint.certificate);
+        }
+    }
 }

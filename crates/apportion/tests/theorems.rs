@@ -48,10 +48,10 @@ fn thompson_draws_each_class_with_its_probability() {
         }
     };
     let thompson = Rule::Thompson.fit(&scores, &settings).unwrap();
-    let first = thompson.apply(&scores, settings.simd).unwrap();
+    let first = thompson.apply(&scores).unwrap();
     near(first.counts(), [0.4, 0.3, 0.2, 0.1]);
-    assert_eq!(thompson.draw(&scores, settings.simd, 0).unwrap(), first);
-    let second = thompson.draw(&scores, settings.simd, 1).unwrap();
+    assert_eq!(thompson.draw(&scores, 0).unwrap(), first);
+    let second = thompson.draw(&scores, 1).unwrap();
     near(second.counts(), [0.4, 0.3, 0.2, 0.1]);
     // Two draws agree as often as chance has it: Σ p².
     let agreed = first.values().iter().zip(second.values()).filter(|(a, b)| a == b).count();

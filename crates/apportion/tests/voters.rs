@@ -75,7 +75,7 @@ fn every_county_is_matched_to_its_own_posterior_and_truth() {
         assert!(matched.joint.as_ref().unwrap().certificate.is_closed());
         let proof = matched.decision.certify(&scores, &matched.labels).unwrap();
         assert_eq!(proof, matched.joint.unwrap().certificate);
-        assert_eq!(matched.decision.apply(&scores, settings.simd).unwrap(), matched.labels);
+        assert_eq!(matched.decision.apply(&scores).unwrap(), matched.labels);
         let audit = Audit::of(&scores, &matched.labels, &AuditOptions::default()).unwrap();
         for group in &audit.groups {
             let distance = match reference {

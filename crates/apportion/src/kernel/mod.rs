@@ -16,6 +16,6 @@ pub use grid::{GRID, Grid};
 pub(crate) use simd::Kernel;
 pub use simd::Level;
 pub(crate) use sweep::{Bounds, Swept, Unsettled, Watch, count_codes, lanes_where, sweep};
-pub(crate) use tile::{Layout, Plain, Real, Rows, TILE, Tile};
+pub(crate) use tile::{Layout, Plain, Real, Rows, STRETCH, TILE, Tile};
 pub(crate) use top_two::{TopTwo, top_two};
 pub use yardstick::lean_argmax;

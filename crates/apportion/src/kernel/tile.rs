@@ -6,6 +6,9 @@ use super::simd::prefetch;
 /// Rows in a tile: K columns of them lie in the first-level cache.
 pub(crate) const TILE: usize = 256;
 
+/// Rows that one thread takes at a time: a multiple of [`TILE`].
+pub(crate) const STRETCH: usize = 1 << 16;
+
 /// Rows loaded at once in a pass: few enough that memory works while the processor does.
 pub(crate) const BLOCK: usize = 64;
 

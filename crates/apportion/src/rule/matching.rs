@@ -10,7 +10,7 @@ use crate::kernel::{Layout, Plain, Rows};
 use crate::label::Labels;
 use crate::reference::{Plan, Reference, round_posterior};
 use crate::scores::{Label, Scores, Visitor};
-use crate::transport::{Goal, Setting, Solution, solve};
+use crate::transport::{Demand, Goal, Setting, Solution, solve};
 
 /// Counts that match a reference, overall or in each group.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +47,7 @@ impl Match {
             simd: settings.simd,
             seed: settings.seed,
             key: &|row| scores.keys().of(row),
+            unique_keys: scores.keys().are_unique(),
             guard: Some(&|rows: Range<usize>| scores.check_rows(rows)),
         };
         let solution = scores.visit(SolveAll { plan, setting, labels: &mut labels })?;
@@ -158,8 +159,12 @@ impl SolveGroups<'_> {
         let members = &self.members[group];
         let name = self.scores.groups().map(|groups| groups.names[group].as_str());
         let truth = self.scores.truth().map(|truth| members.iter().map(|&row| truth[row]));
-        let plan = self.matching.reference.plan(rows.classes(), members.len() as u64, name, truth)?;
         let k = rows.classes();
+        let plan = match members.len() {
+            // A name that no row has needs no reference.
+            0 => Plan::Counts(Demand::exactly(vec![0; k])),
+            count => self.matching.reference.plan(k, count as u64, name, truth)?,
+        };
         let mut values = Vec::with_capacity(members.len() * k);
         for (place, &row) in members.iter().enumerate() {
             // A group's rows lie anywhere: memory is asked for them well ahead.
@@ -171,6 +176,7 @@ impl SolveGroups<'_> {
             simd: self.settings.simd,
             seed: self.settings.seed,
             key: &|row| self.scores.keys().of(members[row]),
+            unique_keys: self.scores.keys().are_unique(),
             guard: Some(&|mut rows: Range<usize>| {
                 rows.try_for_each(|row| self.scores.check_rows(members[row]..members[row] + 1))
             }),
@@ -184,6 +190,9 @@ impl SolveGroups<'_> {
 impl Visitor for SolveGroups<'_> {
     type Output = Result<Vec<(Vec<Label>, Solution)>>;
     fn visit<R: Rows>(self, rows: &R) -> Self::Output {
-        (0..self.members.len()).into_par_iter().map(|group| self.solve_one(rows, group)).collect()
+        let groups = (0..self.members.len()).into_par_iter();
+        let solved: Vec<Result<_>> = groups.map(|group| self.solve_one(rows, group)).collect();
+        // The error of the first group that has one, whatever the threads.
+        solved.into_iter().collect()
     }
 }

@@ -85,7 +85,7 @@ impl Rule {
             return matching.label(scores, settings);
         }
         let decision = self.fit(scores, settings)?;
-        Ok(Labelled { labels: decision.apply(scores, settings.simd)?, decision, joint: None })
+        Ok(Labelled { labels: decision.applier().with_simd(settings.simd).label(scores)?, decision, joint: None })
     }
 
     /// Fits a decision to the rows: small, to be saved, for these rows and any others.

@@ -48,10 +48,10 @@ pub(crate) fn check_bar(class: &str, bar: f64) -> Result<()> {
     Err(Error::Parameter { what: format!("the threshold of {class:?}"), value: bar, range: "between 0 and 1" })
 }
 
-/// A bar in units of the grid. A score that equals the bar in single precision reaches it: 0.7 of a file of `f32` is a
-/// little below 0.7.
-pub(crate) fn bar_units(bar: f64) -> i64 {
-    GRID.round(bar.min(f64::from(bar as f32)))
+/// A bar in units of the grid. Scores in single precision are held against the bar in single precision: the 0.7 of a file
+/// of `f32` is a little below 0.7, and meant to reach it.
+pub(crate) fn bar_units(bar: f64, single: bool) -> i64 {
+    GRID.round(if single { bar.min(f64::from(bar as f32)) } else { bar })
 }
 
 /// The label of one row.

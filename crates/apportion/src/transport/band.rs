@@ -4,10 +4,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::kernel::{Bounds, Layout, Level, Plain, Real, Rows, Swept, Tile, Unsettled, Watch, sweep};
-
-/// Rows that one thread sweeps at a time.
-const STRETCH: usize = 1 << 16;
+use crate::kernel::{Bounds, Layout, Level, Plain, Real, Rows, STRETCH, Swept, Tile, Unsettled, Watch, sweep};
 
 /// Refuses rows among which a value may be no score.
 pub(crate) type Guard<'a> = &'a (dyn Fn(Range<usize>) -> Result<()> + Sync);
@@ -33,7 +30,8 @@ impl<T: Real> Band<T> {
     /// Makes room for the rows to come, judging by those of the first stretch: growing again and again would touch twice
     /// the memory.
     fn foresee(&mut self, stretches: usize) {
-        let rows = self.places.len() * stretches + self.places.len() / 2;
+        // Rows that are open at the beginning of a sorted file say little of the rest.
+        let rows = (self.places.len() * stretches + self.places.len() / 2).min(stretches * STRETCH / 8);
         self.places.reserve(rows);
         self.values.reserve(rows * self.classes);
     }

@@ -26,13 +26,15 @@ const WIDEST: f32 = 0.5;
 pub(super) struct Bracket {
     low: Vec<f32>,
     high: Vec<f32>,
+    /// The estimate that it is built around; none where it bounds nothing.
+    estimate: Option<Vec<f64>>,
 }
 
 impl Bracket {
     /// No bounds at all: no row is certain.
     pub(super) fn none(open: &[bool]) -> Bracket {
         let high = open.iter().map(|&open| if open { 0.0 } else { f32::NEG_INFINITY }).collect();
-        Bracket { low: vec![f32::NEG_INFINITY; open.len()], high }
+        Bracket { low: vec![f32::NEG_INFINITY; open.len()], high, estimate: None }
     }
 
     /// Bounds from a sample, `reach` times as wide as usual for each class.
@@ -55,7 +57,7 @@ impl Bracket {
             window = (window * 1.5 * short).min(WIDEST);
             gaps = Gaps::of(&scan(level, &sample.tiles, &estimate.prices, window).near, reach.len());
         }
-        let mut bracket = Bracket { low: Vec::new(), high: Vec::new() };
+        let mut bracket = Bracket { low: Vec::new(), high: Vec::new(), estimate: Some(estimate.prices.clone()) };
         for (class, &price) in estimate.prices.iter().enumerate() {
             let (rank, count) = (ranks[class], estimate.scan.counts[class] as usize);
             let single = price as f32;
@@ -80,22 +82,19 @@ impl Bracket {
         bracket
     }
 
+    /// Whether it makes any row certain.
+    pub(super) fn is_bounded(&self) -> bool {
+        self.estimate.is_some()
+    }
+
     /// What it knows of the prices, for whoever looks closer.
     pub(super) fn guess(&self) -> Guess {
-        let mut guess = Guess::none(self.low.len());
-        let mut widest = 0.0f32;
-        for (class, (&low, &high)) in self.low.iter().zip(&self.high).enumerate() {
-            if low.is_finite() {
-                guess.prices[class] = f64::from(low + high) / 2.0;
-                widest = widest.max(high - low);
-            } else if high.is_finite() {
-                guess.prices[class] = f64::from(high);
-            }
-        }
-        if widest > 0.0 {
-            guess.window = guess.window.min(widest / 4.0);
-        }
-        guess
+        let Some(prices) = &self.estimate else { return Guess::none(self.low.len()) };
+        let widths = self.low.iter().zip(&self.high).map(|(low, high)| high - low).filter(|width| width.is_finite());
+        let widest = widths.fold(0.0, f32::max);
+        let none = Guess::none(self.low.len());
+        let prices = prices.iter().map(|&price| if price.is_finite() { price } else { 0.0 }).collect();
+        Guess { prices, window: if widest > 0.0 { none.window.min(widest / 4.0) } else { none.window } }
     }
 
     /// As bounds for a sweep over scores up to `magnitude`.

@@ -6,8 +6,8 @@ use crate::kernel::GRID;
 /// where the labels are optimal.
 ///
 /// For any prices λ and any labels with counts n, Σ s\[i, ŷ_i\] ≤ Σ_i max_y (s_iy + λ_y) − Σ_y n_y λ_y: the left is the
-/// primal value, the right the dual. Both are checked again, from the scores, by
-/// [`Certificate::of`](crate::Certificate::of).
+/// primal value, the right the dual. [`Decision::certify`](crate::Decision::certify) computes both anew from the scores.
+/// It proves the labels best for their counts; that of contested roundings the best were taken is not part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Certificate {
     /// Sum of the labels' scores, in units of 2^-40.

@@ -7,7 +7,7 @@ use super::newton::{Estimate, Guess, Pull, estimate, largest};
 use super::paths::Atoms;
 use super::prices::PriceSet;
 use super::sample::Sample;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::{GRID, Level, Real, Rows, Swept, Watch};
 
 /// Up to this many rows are solved by paths at once. (Small in unit tests, so that small problems go all the way.)
@@ -40,11 +40,7 @@ impl Goal<'_> {
     fn pull(&self) -> Pull {
         match self {
             Goal::OfSums(_) => Pull::OwnScores,
-            Goal::Known(demand) => {
-                let middle = demand.least.iter().zip(&demand.most).map(|(least, most)| (least + most) as f64);
-                let total: f64 = middle.clone().sum();
-                Pull::Shares(middle.map(|count| count / total.max(1.0)).collect())
-            }
+            Goal::Known(demand) => Pull::Shares(demand.shares_left()),
         }
     }
 
@@ -93,9 +89,10 @@ pub(super) fn enclose<R: Rows>(
         let bracket = search.bracket();
         let (swept, band) = sweep_into_band(level, rows, &bracket.bounds(rows.magnitude()), watch, guard, labels)?;
         let demand = goal.demand(&swept.sums);
-        match within_bracket(level, &bracket, &demand, &swept, &band, rows.rows()) {
+        match within_bracket(level, &bracket, &demand, &swept, &band, rows.rows())? {
             Ok((counts, set, is_all)) => return Ok(Enclosed { demand, counts, set, is_all, swept, band }),
-            // Without a box, at the last, nothing can be missed.
+            // Without a box nothing can be missed, unless the counts cannot be met at all.
+            Err(_) if search.sampled.is_none() => return Err(Error::Unproved),
             Err(miss) => search.widen(miss),
         }
     }
@@ -108,10 +105,14 @@ enum Miss {
     TooMany(usize),
     /// They lie elsewhere.
     Elsewhere,
+    /// The box holds nearly all rows: it is not worth solving them twice.
+    NoProgress,
 }
 
-/// Solves the band and looks whether its prices meet the box. Returns counts over all rows, the prices, and whether
-/// these are all optimal ones.
+/// Counts over all rows, optimal prices, and whether these are all there are.
+type Found = (Vec<u64>, PriceSet, bool);
+
+/// Solves the band and looks whether its prices meet the box.
 fn within_bracket<T: Real>(
     level: Level,
     bracket: &Bracket,
@@ -119,36 +120,37 @@ fn within_bracket<T: Real>(
     swept: &Swept,
     band: &Band<T>,
     rows: usize,
-) -> std::result::Result<(Vec<u64>, PriceSet, bool), Miss> {
-    let rest = demand.less(&swept.counts).map_err(Miss::TooMany)?;
-    let left = band.places.len() as u64;
-    if rest.least.iter().sum::<u64>() > left || rest.most.iter().sum::<u64>() < left {
-        return Err(Miss::Elsewhere);
+) -> Result<std::result::Result<Found, Miss>> {
+    let rest = match demand.with_settled(&swept.counts) {
+        Ok(rest) => rest,
+        Err(class) => return Ok(Err(Miss::TooMany(class))),
+    };
+    let (least, most) = rest.left();
+    if !(least..=most).contains(&(band.places.len() as u64)) {
+        return Ok(Err(Miss::Elsewhere));
     }
-    let (counts, inner, inner_is_all) =
-        if band.places.len() <= FEW || band.places.len() as f64 > NO_PROGRESS * rows as f64 {
-            let (counts, set) = solve_few(level, band, &rest, &bracket.guess());
-            (counts, set, true)
-        } else {
-            let mut scratch = vec![0; band.places.len()];
-            match enclose(level, &band.rows(), &Goal::Known(rest.clone()), None, &bracket.guess(), &mut scratch) {
-                Ok(inner) => (inner.counts, inner.set, inner.is_all),
-                // Without a guard nothing is refused.
-                Err(_) => return Err(Miss::Elsewhere),
-            }
-        };
+    let guess = bracket.guess();
+    let (counts, inner, inner_is_all) = if band.places.len() <= FEW || !bracket.is_bounded() {
+        let (counts, set) = solve_few(level, band, &rest, &guess)?;
+        (counts, set, true)
+    } else if band.places.len() as f64 > NO_PROGRESS * rows as f64 {
+        return Ok(Err(Miss::NoProgress));
+    } else {
+        let mut scratch = vec![0; band.places.len()];
+        let inner = enclose(level, &band.rows(), &Goal::Known(rest), None, &guess, &mut scratch)?;
+        (inner.counts, inner.set, inner.is_all)
+    };
     let outer = bracket.price_set();
     let mut set = inner.clone();
     set.meet(&outer);
     if !set.close() {
-        return Err(Miss::Elsewhere);
+        return Ok(Err(Miss::Elsewhere));
     }
-    let counts = counts.iter().zip(&swept.counts).map(|(band, certain)| band + certain).collect();
-    Ok((counts, set, inner_is_all && inner.inside(&outer)))
+    Ok(Ok((counts, set, inner_is_all && inner.inside(&outer))))
 }
 
 /// Solves a band by paths, from Newton's prices.
-fn solve_few<T: Real>(level: Level, band: &Band<T>, demand: &Demand, guess: &Guess) -> (Vec<u64>, PriceSet) {
+fn solve_few<T: Real>(level: Level, band: &Band<T>, demand: &Demand, guess: &Guess) -> Result<(Vec<u64>, PriceSet)> {
     let rows = band.rows();
     let k = rows.classes();
     let open = demand.open();
@@ -165,9 +167,8 @@ fn solve_few<T: Real>(level: Level, band: &Band<T>, demand: &Demand, guess: &Gue
         atoms = atoms.merged();
     }
     let mut assigned = atoms.assign(demand, &start);
-    let sound = assigned.set.close();
-    debug_assert!(sound, "labels that are optimal for their counts have prices");
-    (assigned.counts, assigned.set)
+    // Labels that are optimal for their counts have prices.
+    if assigned.set.close() { Ok((assigned.counts, assigned.set)) } else { Err(Error::Unproved) }
 }
 
 /// The box, and how it is mended when it misses.
@@ -202,7 +203,7 @@ impl<T: Real> Search<T> {
     /// Widens the box: for the class that has too many certain rows, or else for all. After some tries, without end.
     fn widen(&mut self, miss: Miss) {
         self.misses += 1;
-        if self.misses == TRIES {
+        if self.misses == TRIES || matches!(miss, Miss::NoProgress) {
             self.sampled = None;
         }
         // The box is held in place by the largest class, which has no width to change.

@@ -31,14 +31,14 @@ pub use certificate::Certificate;
 pub(crate) use demand::Demand;
 pub(crate) use enclose::Goal;
 pub(crate) use prices::Prices;
-pub(crate) use settle::exact_bounds;
+pub(crate) use settle::settle;
 
 use self::enclose::enclose;
 use self::newton::Guess;
-use self::settle::{Settled, preferences, settle};
+use self::settle::preferences;
 use self::ties::Repeats;
-use crate::error::Result;
-use crate::kernel::{GRID, Layout, Level, Plain, Real, Rows};
+use crate::error::{Error, Result};
+use crate::kernel::{GRID, Layout, Level, Plain, Real, Rows, Swept};
 
 /// A problem's circumstances: how ties are settled, and what instructions to use.
 pub(crate) struct Setting<'a> {
@@ -46,6 +46,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) seed: u64,
     /// The key of a row.
     pub(crate) key: &'a (dyn Fn(usize) -> u64 + Sync),
+    /// Whether no two rows have one key, as far as is known.
+    pub(crate) unique_keys: bool,
     /// Checks rows with suspicious values; none where the values are known to be sound.
     pub(crate) guard: Option<Guard<'a>>,
 }
@@ -63,7 +65,7 @@ pub(crate) struct Solution {
     pub(crate) repeated_keys: u64,
 }
 
-/// Levels of ties after which rows are told apart by their order. Not reached unless hashes collide again and again.
+/// Levels of ties that may be needed. One or two are; more only if hashes collide again and again.
 const LEVELS: usize = 16;
 
 /// Finds optimal labels, and writes them.
@@ -79,107 +81,101 @@ fn solve_level<R: Rows>(
     level: usize,
 ) -> Result<Solution> {
     let enclosed = enclose(setting.simd, rows, goal, setting.guard, &Guess::none(rows.classes()), labels)?;
-    let open = enclosed.demand.open();
-    let counts = &enclosed.counts;
+    let (counts, open, band) = (enclosed.counts, enclosed.demand.open(), enclosed.band);
+    let mut certain = enclosed.swept;
     let mut prices = enclosed.set.centre(&open);
 
-    let band = &enclosed.band;
     let mut band_labels = vec![0; band.places.len()];
-    let mut settled = settle(setting.simd, &band.rows(), &prices, &mut band_labels);
-    let left = subtract(counts, &enclosed.swept.counts);
-    let key = |row: usize| (setting.key)(band.places[row]);
-    let mut ties = settle_ties(&band.rows(), &settled, &prices, &left, &key, setting, &mut band_labels, level)?;
-    for (&place, &label) in band.places.iter().zip(&band_labels) {
-        labels[place] = label;
-    }
-    let mut certain = &enclosed.swept;
-    let none = crate::kernel::Swept::new(open.len());
+    let band_setting = Setting { key: &|row| (setting.key)(band.places[row]), guard: None, ..*setting };
+    let left = subtract(&counts, &certain.counts)?;
+    let mut rest = finish(&band.rows(), &prices, &left, &band_setting, &mut band_labels, level)?;
+    band.places.iter().zip(&band_labels).for_each(|(&place, &label)| labels[place] = label);
+
     if !enclosed.is_all {
         // Some optimal prices lie outside the box, and the centre is that of all: the rows outside the band count too.
         let mut set = preferences(rows, labels);
-        set.share_roundings(counts, &enclosed.demand);
-        set.close();
+        set.share_roundings(&counts, &enclosed.demand);
+        if !set.close() {
+            return Err(Error::Unproved);
+        }
         prices = set.centre(&open);
-        settled = settle(setting.simd, rows, &prices, labels);
-        ties = settle_ties(rows, &settled, &prices, counts, setting.key, setting, labels, level)?;
-        certain = &none;
+        certain = Swept::new(open.len());
+        let setting = Setting { guard: None, ..*setting };
+        rest = finish(rows, &prices, &counts, &setting, labels, level)?;
     }
 
-    let certificate = certify(certain, &settled, &ties, &prices, counts);
-    let mut levels = vec![prices];
-    levels.extend(ties.prices);
-    Ok(Solution {
-        prices: levels,
-        counts: counts.clone(),
-        certificate,
-        tied: settled.tied.len() as u64,
-        repeated_keys: ties.repeated_keys,
-    })
+    let certificate = certify(&certain, &rest, &prices, &counts);
+    if !certificate.is_closed() {
+        return Err(Error::Unproved);
+    }
+    let levels = std::iter::once(prices).chain(rest.tie_prices).collect();
+    Ok(Solution { prices: levels, counts, certificate, tied: rest.tied, repeated_keys: rest.repeated_keys })
 }
 
-/// How the tied rows were settled.
-struct Ties {
-    prices: Vec<Prices>,
-    /// The scores of the tied rows' labels, summed.
+/// Rows labelled at given prices, ties and all.
+struct Finished {
+    /// The scores of the labels, summed.
     chosen: i128,
+    /// The best values (scores and prices), summed.
+    best: i128,
+    tie_prices: Vec<Prices>,
+    tied: u64,
     repeated_keys: u64,
 }
 
-/// Settles the tied rows by a second problem, with the counts that the other rows leave.
-#[allow(clippy::too_many_arguments)]
-fn settle_ties<R: Rows>(
+/// Labels rows at optimal prices, with the given counts: those with one best class get it, the others are settled by a
+/// second problem.
+fn finish<R: Rows>(
     rows: &R,
-    settled: &Settled,
     prices: &Prices,
     counts: &[u64],
-    key: &(dyn Fn(usize) -> u64 + Sync),
     setting: &Setting<'_>,
     labels: &mut [u8],
     level: usize,
-) -> Result<Ties> {
+) -> Result<Finished> {
+    let settled = settle(setting.simd, rows, prices, None, labels)?;
+    let paid = |class: usize| i128::from(prices[class].unwrap_or(0)) * i128::from(settled.counts[class]);
+    let best = settled.chosen + settled.tied_value + (0..counts.len()).map(paid).sum::<i128>();
     let tied = &settled.tied;
+    let left = subtract(counts, &settled.counts)?;
+    let mut finished =
+        Finished { chosen: settled.chosen, best, tie_prices: Vec::new(), tied: tied.len() as u64, repeated_keys: 0 };
+    if left.iter().sum::<u64>() != tied.len() as u64 || level == LEVELS {
+        return Err(Error::Unproved);
+    }
     if tied.is_empty() {
-        return Ok(Ties { prices: Vec::new(), chosen: 0, repeated_keys: 0 });
+        return Ok(finished);
     }
-    let left = subtract(counts, &settled.counts);
-    let mut repeats = Repeats::default();
-    let keys: Vec<u64> = tied.iter().map(|&row| repeats.tell_apart(key(row))).collect();
+
+    let mut repeats = Repeats::new(setting.unique_keys);
+    let keys: Vec<u64> = tied.iter().map(|&row| repeats.tell_apart((setting.key)(row))).collect();
+    let lots = ties::lots(rows, tied, &keys, prices, setting.seed, level);
+    let classes = rows.classes();
+    let magnitude = GRID.value(-ties::forbidden(classes)) as f32;
+    let problem = Plain { layout: Layout::RowMajor(&lots), classes, magnitude };
+    let tie_setting = Setting { key: &|row| keys[row], unique_keys: true, guard: None, ..*setting };
     let mut tied_labels = vec![0; tied.len()];
-    let mut tie_prices = Vec::new();
-    if level < LEVELS {
-        let lots = ties::lots(rows, tied, &keys, prices, setting.seed, level);
-        let classes = rows.classes();
-        let magnitude = GRID.value(-ties::forbidden(classes)) as f32;
-        let problem = Plain { layout: Layout::RowMajor(&lots), classes, magnitude };
-        let setting = Setting { key: &|row| keys[row], guard: None, ..*setting };
-        tie_prices =
-            solve_level(&problem, &Goal::Known(Demand::exactly(left)), &setting, &mut tied_labels, level + 1)?.prices;
-    }
-    let mut chosen = 0;
+    let goal = Goal::Known(Demand::exactly(left));
+    finished.tie_prices = solve_level(&problem, &goal, &tie_setting, &mut tied_labels, level + 1)?.prices;
+    finished.repeated_keys = repeats.repeated;
     for (&row, &label) in tied.iter().zip(&tied_labels) {
         labels[row] = label;
-        chosen += i128::from(GRID.round(rows.score(row, usize::from(label)).double()));
+        finished.chosen += i128::from(GRID.round(rows.score(row, usize::from(label)).double()));
     }
-    Ok(Ties { prices: tie_prices, chosen, repeated_keys: repeats.repeated })
+    Ok(finished)
 }
 
 /// Adds up the labels' scores, and the bound: the best values at the prices less what the counts pay.
-fn certify(
-    certain: &crate::kernel::Swept,
-    settled: &Settled,
-    ties: &Ties,
-    prices: &Prices,
-    counts: &[u64],
-) -> Certificate {
-    let primal = certain.chosen + settled.chosen + ties.chosen;
-    let mut dual = certain.chosen + settled.chosen + settled.tied_value;
+fn certify(certain: &Swept, rest: &Finished, prices: &Prices, counts: &[u64]) -> Certificate {
+    let mut dual = certain.chosen + rest.best;
     for (class, price) in prices.iter().enumerate() {
-        let unpaid = i128::from(certain.counts[class] + settled.counts[class]) - i128::from(counts[class]);
+        let unpaid = i128::from(certain.counts[class]) - i128::from(counts[class]);
         dual += i128::from(price.unwrap_or(0)) * unpaid;
     }
-    Certificate { primal, dual }
+    Certificate { primal: certain.chosen + rest.chosen, dual }
 }
 
-fn subtract(counts: &[u64], settled: &[u64]) -> Vec<u64> {
-    counts.iter().zip(settled).map(|(count, done)| count.saturating_sub(*done)).collect()
+/// The counts that are left when some rows are settled.
+fn subtract(counts: &[u64], settled: &[u64]) -> Result<Vec<u64>> {
+    counts.iter().zip(settled).map(|(count, done)| count.checked_sub(*done).ok_or(Error::Unproved)).collect()
 }

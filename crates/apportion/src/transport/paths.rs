@@ -23,7 +23,7 @@ pub(super) struct Atoms {
     copies: Vec<u64>,
 }
 
-/// Counts that are optimal, and all prices at which they are.
+/// Counts that are optimal (people settled elsewhere included), and all prices at which they are.
 pub(super) struct Assigned {
     pub(super) counts: Vec<u64>,
     pub(super) set: PriceSet,
@@ -77,6 +77,7 @@ struct State<'a> {
     k: usize,
     /// Copies of each atom in each class.
     amounts: Vec<u64>,
+    /// People in each class, those settled elsewhere included.
     counts: Vec<u64>,
     heaps: Vec<Heap>,
     /// The cheapest move a→b: its cost and its atom.
@@ -90,7 +91,7 @@ impl<'a> State<'a> {
     fn new(atoms: &'a Atoms, demand: &'a Demand, start: &Prices) -> State<'a> {
         let k = atoms.classes;
         let mut amounts = vec![0; atoms.scores.len()];
-        let mut counts = vec![0; k];
+        let mut counts = demand.settled.clone();
         let mut entries: Vec<Vec<Reverse<(i64, u32)>>> = vec![Vec::new(); k * k];
         for (atom, row) in atoms.scores.chunks_exact(k).enumerate() {
             let label = best_class(row, start);
@@ -158,17 +159,34 @@ impl<'a> State<'a> {
         let flexible: Vec<usize> =
             (0..self.k).filter(|&class| self.demand.least[class] < self.demand.most[class]).collect();
         for (position, &first) in flexible.iter().enumerate() {
-            for &last in flexible[position + 1..].iter().rev() {
-                while self.take(first).0 == 0 && self.give(last).0 == 0 {
-                    let sources: Vec<i64> = (0..self.k).map(|class| if class == last { 0 } else { FREE }).collect();
-                    let (distance, parent) = self.shortest(&sources);
-                    if distance[first] != 0 {
-                        break;
+            while self.take(first).0 == 0 {
+                let (distance, next) = self.shortest_to(first);
+                let gives = |&&last: &&usize| self.give(last).0 == 0 && distance[last] == 0;
+                let Some(&last) = flexible[position + 1..].iter().rev().find(gives) else { break };
+                self.exchange(&std::iter::successors(Some(last), |&class| next[class]).collect());
+            }
+        }
+    }
+
+    /// The least cost of reaching a class from each other one, and the class after that one.
+    fn shortest_to(&self, end: usize) -> (Vec<i64>, Vec<Option<usize>>) {
+        let (mut distance, mut next) = (vec![FREE; self.k], vec![None; self.k]);
+        distance[end] = 0;
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for from in 0..self.k {
+                for to in 0..self.k {
+                    let cost = self.edges[from * self.k + to].0;
+                    if cost < FREE && distance[to] < FREE && cost + distance[to] < distance[from] {
+                        distance[from] = cost + distance[to];
+                        next[from] = Some(to);
+                        changed = true;
                     }
-                    self.exchange(&trace(&parent, first));
                 }
             }
         }
+        (distance, next)
     }
 
     /// The least cost of reaching each class from any source, and the class before it (Bellman and Ford).

@@ -3,23 +3,21 @@
 use rayon::prelude::*;
 use std::ops::Range;
 
+use super::band::Guard;
 use super::prices::{PriceSet, Prices};
 use super::ties::tight;
 use crate::error::Result;
-use crate::kernel::{Bounds, GRID, Level, Real, Rows, Swept, Tile, Unsettled, Watch, sweep};
-
-/// Rows that one thread looks at at a time.
-const STRETCH: usize = 1 << 16;
+use crate::kernel::{Bounds, GRID, Level, Real, Rows, STRETCH, Tile, Unsettled, Watch, sweep};
 
 /// What given prices do to rows.
 #[derive(Debug)]
-pub(super) struct Settled {
+pub(crate) struct Settled {
     /// Settled rows of each class.
     pub(super) counts: Vec<u64>,
     /// The scores of the settled rows' labels, summed.
     pub(super) chosen: i128,
     /// The tied rows, in order.
-    pub(super) tied: Vec<usize>,
+    pub(crate) tied: Vec<usize>,
     /// The tied rows' best values (scores and prices), summed.
     pub(super) tied_value: i128,
 }
@@ -37,37 +35,41 @@ impl Settled {
     }
 }
 
-/// Bounds that are the prices themselves.
-pub(crate) fn exact_bounds(prices: &Prices, magnitude: f32) -> Bounds {
+/// Labels the rows that have one best class, and the tied ones with the first of theirs. Values are checked where there is
+/// a guard.
+pub(crate) fn settle<R: Rows>(
+    level: Level,
+    rows: &R,
+    prices: &Prices,
+    guard: Option<Guard<'_>>,
+    labels: &mut [u8],
+) -> Result<Settled> {
     let single = |price: &Option<i64>| price.map_or(f32::NEG_INFINITY, |price| GRID.value(price) as f32);
-    let prices: Vec<f32> = prices.iter().map(single).collect();
-    Bounds::new(&prices, &prices, magnitude)
-}
-
-/// Labels the rows that have one best class.
-pub(super) fn settle<R: Rows>(level: Level, rows: &R, prices: &Prices, labels: &mut [u8]) -> Settled {
-    let bounds = exact_bounds(prices, rows.magnitude());
-    let parts: Vec<Settled> = labels
+    let known: Vec<f32> = prices.iter().map(single).collect();
+    let bounds = Bounds::new(&known, &known, rows.magnitude());
+    let watch = if guard.is_some() { Watch::Values } else { Watch::Nothing };
+    let parts: Vec<Result<Settled>> = labels
         .par_chunks_mut(STRETCH)
         .enumerate()
         .map(|(stretch, labels)| {
             let start = stretch * STRETCH;
-            let mut close = Close { prices, tight: Vec::new(), found: Settled::new(prices.len()) };
+            let mut close = Close { prices, guard, tight: Vec::new(), found: Settled::new(prices.len()) };
             let range = start..start + labels.len();
-            let swept = sweep(level, rows, range, &bounds, Watch::Nothing, labels, &mut close)
-                .unwrap_or_else(|_| Swept::new(prices.len()));
+            let swept = sweep(level, rows, range, &bounds, watch, labels, &mut close)?;
             close.found.merge(Settled { chosen: swept.chosen, counts: swept.counts, ..Settled::new(prices.len()) });
-            close.found
+            Ok(close.found)
         })
         .collect();
+    // In the order of the rows, so that the first bad one is named.
     let mut settled = Settled::new(prices.len());
-    parts.into_iter().for_each(|part| settled.merge(part));
-    settled
+    parts.into_iter().try_for_each(|part| part.map(|part| settled.merge(part)))?;
+    Ok(settled)
 }
 
 /// Decides exactly where single precision cannot.
 struct Close<'a> {
     prices: &'a Prices,
+    guard: Option<Guard<'a>>,
     tight: Vec<usize>,
     found: Settled,
 }
@@ -87,8 +89,8 @@ impl<R: Rows> Unsettled<R> for Close<'_> {
         first as u8
     }
 
-    fn suspect(&mut self, _: Range<usize>) -> Result<()> {
-        Ok(())
+    fn suspect(&mut self, rows: Range<usize>) -> Result<()> {
+        self.guard.map_or(Ok(()), |guard| guard(rows))
     }
 }
 

@@ -23,17 +23,23 @@ pub(super) fn forbidden(classes: usize) -> i64 {
 }
 
 /// Tells rows with equal keys apart by their order.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Repeats {
-    seen: HashMap<u64, u64>,
+    /// How often each key was seen; none where all keys are known to differ.
+    seen: Option<HashMap<u64, u64>>,
     /// How many keys came again.
     pub(crate) repeated: u64,
 }
 
 impl Repeats {
+    pub(crate) fn new(unique_keys: bool) -> Repeats {
+        Repeats { seen: (!unique_keys).then(HashMap::new), repeated: 0 }
+    }
+
     /// The key itself at its first time, then another for each further time.
     pub(crate) fn tell_apart(&mut self, key: u64) -> u64 {
-        let times = self.seen.entry(key).or_default();
+        let Some(seen) = &mut self.seen else { return key };
+        let times = seen.entry(key).or_default();
         *times += 1;
         if *times == 1 {
             return key;
