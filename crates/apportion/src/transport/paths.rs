@@ -7,7 +7,9 @@
 //! end is the optimum. Identical rows are one atom with many copies and move together.
 
 use std::cmp::Reverse;
+use std::collections::hash_map::Entry;
 use std::collections::{BinaryHeap, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
 
 use super::demand::Demand;
 use super::prices::{FREE, PriceSet, Prices};
@@ -39,16 +41,23 @@ impl Atoms {
     /// Identical rows as one.
     pub(super) fn merged(self) -> Atoms {
         let mut merged = Atoms { classes: self.classes, scores: Vec::new(), copies: Vec::new() };
-        let mut known: HashMap<u64, Vec<u32>> = HashMap::new();
+        let mut known: HashMap<u64, u32, BuildHasherDefault<AsItIs>> = HashMap::default();
         for (row, &copies) in self.scores.chunks_exact(self.classes).zip(&self.copies) {
-            let hash = row.iter().fold(0, |hash, &score| seed::hash(hash, score as u64, 0));
-            let alike = known.entry(hash).or_default();
-            match alike.iter().find(|&&atom| merged.row(atom) == row) {
-                Some(&atom) => merged.copies[atom as usize] += copies,
-                None => {
-                    alike.push(merged.copies.len() as u32);
-                    merged.copies.push(copies);
-                    merged.scores.extend_from_slice(row);
+            let mut hash = row.iter().fold(0, |hash, &score| seed::hash(hash, score as u64, 0));
+            loop {
+                match known.entry(hash) {
+                    Entry::Occupied(atom) if merged.row(*atom.get()) == row => {
+                        merged.copies[*atom.get() as usize] += copies;
+                        break;
+                    }
+                    // Another row with the same hash: the next place.
+                    Entry::Occupied(_) => hash = hash.wrapping_add(1),
+                    Entry::Vacant(place) => {
+                        place.insert(merged.copies.len() as u32);
+                        merged.copies.push(copies);
+                        merged.scores.extend_from_slice(row);
+                        break;
+                    }
                 }
             }
         }
@@ -65,6 +74,24 @@ impl Atoms {
         while state.improve() {}
         state.prefer_first_classes();
         Assigned { set: state.price_set(), counts: state.counts }
+    }
+}
+
+/// A hasher for keys that are hashes already.
+#[derive(Default)]
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.0 = self.0 << 8 | u64::from(byte));
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
     }
 }
 
