@@ -14,7 +14,8 @@ use crate::transport::ties::{Repeats, lot, tight};
 use crate::transport::{Certificate, settle};
 
 impl Decision {
-    /// Labels rows.
+    /// Labels rows. The counts are right for the rows that it was fitted to; for others they are near, as far as these are
+    /// like those: audit them, or fit again.
     pub fn apply(&self, scores: &Scores<'_>) -> Result<Labels> {
         self.applier().label(scores)
     }
@@ -45,13 +46,13 @@ impl Decision {
     }
 
     /// Computes the proof again from nothing but scores, labels and prices, row by row, in whole numbers. It closes if and
-    /// only if the labels are optimal for their counts (in each group, where the decision has groups) and the prices
-    /// show it.
+    /// only if the labels are optimal for the counts that they have (in each group, where the decision has groups) and the
+    /// prices show it; whether these counts are the ones that were wanted is another question.
     pub fn certify(&self, scores: &Scores<'_>, labels: &Labels) -> Result<Certificate> {
         self.check_classes(scores)?;
         expect_length("the list of labels", labels.values().len(), scores.rows())?;
         if !matches!(self.fitted, Fitted::Argmax | Fitted::Prices(_)) {
-            return Err(Error::Decision { problem: "it has no prices, and proves nothing".into() });
+            return Err(Error::NoPrices);
         }
         let row_prices = self.row_prices(scores)?;
         let mut classes = Vec::new();
@@ -102,6 +103,7 @@ impl Decision {
         let table = scores.groups().ok_or(Error::Missing {
             what: "a group",
             by: "a decision that was fitted by group",
+            with: "with_groups",
             instead: "decision",
         })?;
         let known: HashMap<&str, usize> =
@@ -112,6 +114,7 @@ impl Decision {
                 group: table.names[code as usize].clone(),
                 what: "decision",
                 known: groups.len(),
+                hint: "fit again with its rows, or leave them out",
             }),
             None => Ok(RowPrices::ByGroup { codes: table.codes, places }),
         }

@@ -11,7 +11,18 @@ use crate::scores::Classes;
 
 pub(crate) use crate::transport::Prices;
 
-/// A fitted rule.
+/// A fitted rule: small, and able to label any further rows. It is saved by serde.
+///
+/// ```
+/// # use apportion::{Classes, Decision, Match, Matrix, Reference, Rule, Scores, Settings};
+/// # let classes = Classes::new(["a", "b"])?;
+/// # let scores = Scores::new(&classes, Matrix::RowsF64(&[0.9, 0.1, 0.6, 0.4]))?;
+/// let decision = Rule::Match(Match::overall(Reference::Uniform)).fit(&scores, &Settings::default())?;
+/// let json = serde_json::to_string(&decision)?;
+/// let again: Decision = serde_json::from_str(&json)?;
+/// assert_eq!(again.apply(&scores)?.values(), [0, 1]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(try_from = "Saved", into = "Saved")]
 pub struct Decision {

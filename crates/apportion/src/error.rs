@@ -2,7 +2,7 @@
 //!
 //! Rows are counted from 0 here; a layer that reads files turns them into the line the user sees.
 
-/// An error of the library. Its text is one sentence that names the place and the way on.
+/// An error of the library. Its text is one sentence that names the place and the way on. Rows are counted from 0.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -108,12 +108,16 @@ pub enum Error {
         rule: &'static str,
     },
     /// Something that the rule or reference needs is not in the table.
-    #[error("{what} is needed for {by} but the table has none; give it, or choose another {instead}")]
+    #[error(
+        "{what} is needed for {by} but the table has none; give it with `Scores::{with}`, or choose another {instead}"
+    )]
     Missing {
         /// What is missing.
         what: &'static str,
         /// What needs it.
         by: &'static str,
+        /// The method that gives it.
+        with: &'static str,
         /// What may be chosen instead.
         instead: &'static str,
     },
@@ -136,7 +140,10 @@ pub enum Error {
         problem: String,
     },
     /// Whole-number targets that cannot be met.
-    #[error("the targets{of} sum to {sum} but there are {rows} rows to label; they must be equal")]
+    #[error(
+        "the targets{of} sum to {sum} but there are {rows} rows to label; they must be equal, in each group where \
+             groups are matched"
+    )]
     TargetSum {
         /// ` of group "x"`, or nothing.
         of: String,
@@ -146,7 +153,7 @@ pub enum Error {
         rows: u64,
     },
     /// A group that the reference or the decision does not know.
-    #[error("group {group:?} is not in the {what}, which has {known} groups; add it, or fit again with it")]
+    #[error("group {group:?} is not in the {what}, which has {known} groups; {hint}")]
     UnknownGroup {
         /// The group.
         group: String,
@@ -154,6 +161,8 @@ pub enum Error {
         what: &'static str,
         /// How many groups it knows.
         known: usize,
+        /// The way on.
+        hint: &'static str,
     },
     /// A decision is applied to other classes than it was fitted to.
     #[error(
@@ -174,6 +183,9 @@ pub enum Error {
     /// The solver found no proof. This is a fault of the program, never of the data.
     #[error("the labels could not be proved optimal, so none are returned; please report this as a bug")]
     Unproved,
+    /// A decision that has no prices to prove anything with.
+    #[error("only argmax and match have prices, and can be proved optimal; this decision has none")]
+    NoPrices,
     /// A saved decision that cannot be one.
     #[error("the decision is not sound: {problem}; fit it again")]
     Decision {

@@ -24,7 +24,7 @@
 //!
 //! # The map
 //! ```text
-//! Rule ──fit(Scores, Reference)──▶ Decision ──apply(Scores)──▶ Labels ──Audit::of(Scores, Labels)──▶ Audit
+//! Rule ──fit(Scores, Settings)──▶ Decision ──apply(Scores)──▶ Labels ──Audit::of(Scores, Labels)──▶ Audit
 //! ```
 //! | type | what it is |
 //! |---|---|
@@ -37,7 +37,7 @@
 //!
 //! The crate reads no files, no environment and no clock, prints nothing, and has no state. It uses the threads of the
 //! rayon pool that it is called in. The same scores, keys, seed and options give the same labels whatever the threads,
-//! the batches, the SIMD level ([`Level`]) and the order of the rows.
+//! the batches, the SIMD level ([`Level`]) and, where rows have keys of their own ([`Scores::with_keys`]), their order.
 //!
 //! # An example
 //! ```
@@ -69,7 +69,7 @@
 //! ```
 
 mod apply;
-mod audit;
+pub mod audit;
 mod decision;
 mod error;
 mod kernel;

@@ -27,6 +27,7 @@ impl<T> Spread<T> {
                 group: group.to_owned(),
                 what: "reference",
                 known: values.len(),
+                hint: "add it",
             }),
         }
     }
@@ -41,7 +42,7 @@ pub enum Reference {
     Truth,
     /// Every class alike.
     Uniform,
-    /// Given shares, in the order of the classes; scaled to sum to one.
+    /// Given shares, in the order of the classes. They must sum to one within a thousandth, and are then scaled.
     Shares(Spread<Vec<f64>>),
     /// Given counts, in the order of the classes; they must sum to the number of rows.
     Targets(Spread<Vec<u64>>),
@@ -72,6 +73,7 @@ impl Reference {
                 let truth = truth.ok_or(Error::Missing {
                     what: "a true class",
                     by: "the reference truth",
+                    with: "with_truth",
                     instead: "reference",
                 })?;
                 let counts = count_truth(truth, classes);
@@ -119,7 +121,7 @@ fn weigh(shares: &[f64], classes: usize) -> std::result::Result<Vec<u128>, Strin
     }
     let sum: f64 = shares.iter().sum();
     if (sum - 1.0).abs() > SUM_TOLERANCE {
-        return Err(format!("sums to {sum}, not to 1; correct the shares"));
+        return Err(format!("sums to {sum}, not to 1; divide by the sum, or give counts as targets"));
     }
     Ok(shares.iter().map(|share| (share * 1e15).round() as u128).collect())
 }

@@ -71,6 +71,11 @@ impl Classes {
         self.0.get(usize::from(label)).map_or("Uncoded", String::as_str)
     }
 
+    /// A label or a true class by its name.
+    pub fn label(&self, name: &str) -> Result<Label> {
+        self.position(name).map(|position| position as Label)
+    }
+
     /// The position of a class by its name.
     pub fn position(&self, name: &str) -> Result<usize> {
         self.0
@@ -134,10 +139,13 @@ pub struct Groups<'a> {
     pub names: &'a [String],
 }
 
-/// The keys of the rows, which settle ties and draws together with the seed.
+/// The keys of the rows, which settle ties and draws together with the seed. A person's own identifier is best: labels
+/// then do not depend on the order of the file. Rows that share a key, such as that of a household, share the chance of
+/// their draws; tied rows that do are told apart by their order.
 #[derive(Clone, Copy, Debug)]
 pub enum Keys<'a> {
-    /// The index of the row, counted from the given number (the rows in the batches before this one).
+    /// The index of the row, counted from the given number: that of the rows in the batches before this one. The default is
+    /// `Index(0)`.
     Index(u64),
     /// A key per row, as [`seed::key_of_text`](crate::seed::key_of_text) makes it from an identifier.
     Given(&'a [u64]),
@@ -333,11 +341,13 @@ impl<'a> Scores<'a> {
         }
         let (sound, expected, hint) = match self.scaling {
             Scaling::Normalize => (sum > 0.0 && sum.is_finite(), "more than 0", "leave the row out"),
-            Scaling::Percent => ((sum / unit - 1.0).abs() <= SUM_TOLERANCE, "100", "if that is meant, normalise"),
+            Scaling::Percent => {
+                ((sum / unit - 1.0).abs() <= SUM_TOLERANCE, "100", "if that is meant, use `Scaling::Normalize`")
+            }
             Scaling::AsGiven => (
                 (sum - 1.0).abs() <= SUM_TOLERANCE,
                 "1",
-                "if that is meant, normalise, or say that they are percentages",
+                "if that is meant, use `Scaling::Normalize`, or `Scaling::Percent` for percentages",
             ),
         };
         if sound {

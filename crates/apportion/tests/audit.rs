@@ -2,8 +2,8 @@
 //! other orders, batches and numbers of threads.
 
 use apportion::{
-    Audit, AuditOptions, Binning, Bootstrap, Classes, Error, Groups, Interval, Keys, Label, Labels, MAX_PEOPLE, Matrix,
-    Scaling, Scores, Section, Tally, UNCODED, UncodedPolicy, Undercounted, seed,
+    Audit, AuditOptions, Binning, Bootstrap, Classes, Error, GroupSection, Groups, Interval, Keys, Label, Labels,
+    MAX_PEOPLE, Matrix, Scaling, Scores, Section, Tally, UNCODED, UncodedPolicy, Undercounted, seed,
 };
 use proptest::prelude::*;
 
@@ -497,10 +497,16 @@ fn agrees_with_the_naive_implementation() {
                 assert_eq!(group.name, table.names[group.code]);
                 check(&group.section, &table, Some(group.code as u32), uncoded, focus);
             }
-            let biases = audit.groups.iter().filter_map(|group| group.section.others?.against_posterior);
-            let of = biases.clone().count();
-            let groups = biases.filter(|bias| bias.difference < -1e-9).count();
-            assert_eq!(audit.undercounted, (of > 0).then_some(Undercounted { groups, of }));
+            let people = |group: &GroupSection| group.section.people as f64;
+            let missing: Vec<(f64, f64)> = audit
+                .groups
+                .iter()
+                .filter_map(|group| Some((-group.section.others?.against_posterior?.difference, people(group))))
+                .collect();
+            let (of, groups) = (missing.len(), missing.iter().filter(|(share, _)| *share > 1e-9).count());
+            let by_a_person_or_more = missing.iter().filter(|(share, people)| share * people >= 1.0).count();
+            let expected = Undercounted { groups, by_a_person_or_more, of };
+            assert_eq!(audit.undercounted, (of > 0).then_some(expected));
         }
     }
 }
@@ -982,7 +988,7 @@ fn one_class() {
         assert_eq!((section.accuracy, section.expected_accuracy), (Some(1.0), Some(1.0)));
         close(section.against_posterior.map(|distance| distance.l1), 0.0);
         close(section.others.and_then(|others| others.share), 0.0);
-        assert_eq!(audit.undercounted, Some(Undercounted { groups: 0, of: 2 }));
+        assert_eq!(audit.undercounted, Some(Undercounted { groups: 0, by_a_person_or_more: 0, of: 2 }));
         assert_eq!(section.tied, 0);
     }
 }

@@ -77,6 +77,10 @@ fn every_county_is_matched_to_its_own_posterior_and_truth() {
         assert_eq!(proof, matched.joint.unwrap().certificate);
         assert_eq!(matched.decision.apply(&scores).unwrap(), matched.labels);
         let audit = Audit::of(&scores, &matched.labels, &AuditOptions::default()).unwrap();
+        if reference == Reference::Posterior {
+            let undercounted = audit.undercounted.unwrap();
+            assert_eq!((undercounted.by_a_person_or_more, undercounted.of), (0, 100));
+        }
         for group in &audit.groups {
             let distance = match reference {
                 Reference::Posterior => group.section.against_posterior.as_ref().unwrap(),

@@ -40,9 +40,9 @@ pub enum UncodedPolicy {
 /// A Poisson bootstrap: in each replicate a row comes in as often as a Poisson(1) draw says, which depends on the
 /// seed, the key of the row and the number of the replicate alone.
 ///
-/// What is resampled is the row, with all the people that it stands for. Rows that have one key come and go together.
-/// It takes about 8·(5K + 4) bytes a replicate for each group and each thread, and some ten nanoseconds a replicate for
-/// each row.
+/// What is resampled is the row, with all the people that it stands for and the label that it has: labels are kept as they
+/// are, and no rule is fitted again. Rows that have one key come and go together. It takes about 8·(5K + 4) bytes a
+/// replicate for each group and each thread, and some ten to thirty nanoseconds a replicate for each row.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Bootstrap {
     /// How many replicates, from 1 to [`MAX_REPLICATES`].

@@ -3,7 +3,7 @@
 use super::options::AuditOptions;
 use crate::scores::Classes;
 
-/// What labels do, overall and in each group.
+/// What labels do, overall and in each group. [`audit`](crate::audit) says over which rows each figure is.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Audit {
     /// The classes, in their order.
@@ -23,11 +23,14 @@ pub struct Audit {
 /// In how many groups the classes other than the focus class have, together, fewer labels than posterior.
 ///
 /// A group counts as undercounted where the bias is below −K·2^-41: nearer to zero it may be the rounding of the
-/// scores to the grid.
+/// scores to the grid. Labels are whole people and the posterior is not, so that even an exact match by group leaves
+/// about half of the groups short by a part of a person; where whole people are missing is said apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Undercounted {
     /// Groups in which they are undercounted.
     pub groups: usize,
+    /// Groups in which one person or more is missing.
+    pub by_a_person_or_more: usize,
     /// Groups in which that can be said: those with labels.
     pub of: usize,
 }
@@ -138,13 +141,17 @@ pub struct Bias {
     pub percent: Option<f64>,
 }
 
-/// Why a class has fewer labels than members, in percent of its true count. The two sum to the percent of the bias
-/// against the truth.
+/// Why a class has a smaller share of the labels than of the truth, in percent of its true share. The two sum to the
+/// percent of the bias against the truth.
+///
+/// Like all that is said of labels, they are shares among the labelled rows: where rows are Uncoded, a class that keeps
+/// more of its rows than the others gains, though it has fewer labels than members.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Split {
     /// What the scores do: (posterior − truth) / truth.
     pub miscalibration: f64,
-    /// What the labels do to the scores: (labels − posterior) / truth.
+    /// What the labels do to the scores, wanted or not: (labels − posterior) / truth. Labels that are matched to the truth
+    /// undo the miscalibration here.
     pub discretization: f64,
 }
 

@@ -152,7 +152,12 @@ impl Tally {
         match scores.groups() {
             _ if self.groups.is_empty() => Ok(()),
             Some(groups) => self.check_groups(groups.names),
-            None => Err(Error::Missing { what: "a group for each row", by: "an audit by group", instead: "audit" }),
+            None => Err(Error::Missing {
+                what: "a group for each row",
+                by: "an audit by group",
+                with: "with_groups",
+                instead: "audit",
+            }),
         }
     }
 
@@ -211,9 +216,10 @@ fn check_people(before: u64, more: u64) -> Result<()> {
 
 /// In how many groups the others are undercounted.
 fn undercounted(groups: &[GroupSection], classes: usize) -> Option<Undercounted> {
-    let bias = |section: &Section| Some(section.others?.against_posterior?.difference);
-    let biases: Vec<f64> = groups.iter().filter_map(|group| bias(&group.section)).collect();
+    let bias = |section: &Section| Some((section.others?.against_posterior?.difference, section.people as f64));
+    let biases: Vec<(f64, f64)> = groups.iter().filter_map(|group| bias(&group.section)).collect();
     let noise = classes as f64 / (2 * Grid::UNIT) as f64;
-    let low = biases.iter().filter(|&&bias| bias < -noise).count();
-    (!biases.is_empty()).then_some(Undercounted { groups: low, of: biases.len() })
+    let low = biases.iter().filter(|(bias, _)| *bias < -noise).count();
+    let whole = biases.iter().filter(|(bias, people)| bias * people <= -1.0).count();
+    (!biases.is_empty()).then_some(Undercounted { groups: low, by_a_person_or_more: whole, of: biases.len() })
 }

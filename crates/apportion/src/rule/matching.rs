@@ -65,6 +65,7 @@ impl Match {
         let groups = scores.groups().ok_or(Error::Missing {
             what: "a group",
             by: "matching by group",
+            with: "with_groups",
             instead: "way of matching",
         })?;
         let members = members(groups.codes, groups.names.len());

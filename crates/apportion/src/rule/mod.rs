@@ -18,6 +18,8 @@ use crate::decision::{Decision, Fitted};
 use crate::error::{Error, Result};
 use crate::kernel::Level;
 use crate::label::Labels;
+#[cfg(doc)]
+use crate::scores::Keys;
 use crate::scores::Scores;
 use crate::transport::Certificate;
 
@@ -29,7 +31,9 @@ pub enum Rule {
     Argmax,
     /// The likeliest class where it is likely enough, else Uncoded.
     Threshold(Thresholds),
-    /// A class drawn with the row's scores as probabilities.
+    /// A class drawn with the row's scores as probabilities: right on average, in any subgroup, known or not; least accurate
+    /// row by row. A draw depends on (seed, key) alone, so rows that share a key share their chance: see [`Keys`]. Further
+    /// draws are made by [`Decision::draw`].
     Thompson,
     /// A class drawn among the k likeliest and all that tie with the last of them.
     TopK(usize),
@@ -64,7 +68,7 @@ pub struct Labelled {
 }
 
 /// What a joint rule says of its labels.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Joint {
     /// The proof that no labels with these counts have a greater sum of scores.
     pub certificate: Certificate,

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::kernel::GRID;
 use crate::scores::{Classes, Label, UNCODED};
 
-/// The bar: one for all classes, and others for some.
+/// The bar: one for all classes, and others for some. Scores in single precision are held against it in single precision.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Thresholds {
     /// For every class that is not named.

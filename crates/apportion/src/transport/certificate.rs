@@ -8,7 +8,7 @@ use crate::kernel::GRID;
 /// For any prices λ and any labels with counts n, Σ s\[i, ŷ_i\] ≤ Σ_i max_y (s_iy + λ_y) − Σ_y n_y λ_y: the left is the
 /// primal value, the right the dual. [`Decision::certify`](crate::Decision::certify) computes both anew from the scores.
 /// It proves the labels best for their counts; that of contested roundings the best were taken is not part of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Certificate {
     /// Sum of the labels' scores, in units of 2^-40.
     pub primal: i128,
@@ -17,7 +17,7 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Whether it proves optimality.
+    /// Whether it proves that the labels are optimal for the counts that they have.
     pub fn is_closed(&self) -> bool {
         self.primal == self.dual
     }
