@@ -136,13 +136,31 @@ impl<R: Rows, U: Unsettled<R>, const CHECK: bool, const SUM: bool> Kernel for Wa
             let labels = &mut labels[start - range.start..][..len];
             labels.copy_from_slice(&codes[..len]);
             for lanes in (0..len).step_by(64) {
-                for lane in lanes_where(lanes, |lane| codes[lane] == OPEN).take_while(|&lane| lane < len) {
-                    labels[lane] = unsettled.row(rows, start + lane, &tile, lane);
+                let mut open = open_lanes(&codes, lanes);
+                while open != 0 {
+                    let lane = lanes + open.trailing_zeros() as usize;
+                    open &= open - 1;
+                    if lane < len && codes[lane] == OPEN {
+                        labels[lane] = unsettled.row(rows, start + lane, &tile, lane);
+                    }
                 }
             }
         }
         Ok(swept)
     }
+}
+
+/// The lanes among 64 that may be open, as bits: those whose code has the highest bit.
+#[inline(always)]
+fn open_lanes(codes: &[u8; TILE], start: usize) -> u64 {
+    // Gathers the highest bits of eight bytes in the highest byte.
+    const GATHER: u64 = 0x0002_0408_1020_4081;
+    let eights = codes[start..start + 64].chunks_exact(8).enumerate();
+    eights.fold(0, |open, (eight, codes)| {
+        let word = codes.iter().rev().fold(0, |word, &code| word << 8 | u64::from(code));
+        let bits = (word & 0x8080_8080_8080_8080).wrapping_mul(GATHER) >> 56;
+        open | bits << (8 * eight)
+    })
 }
 
 /// The lanes among 64 for which something holds, in order. A vector comparison makes a mask, and only its ones are
