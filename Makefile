@@ -7,8 +7,9 @@ DENY := $(TOOLS)/bin/cargo-deny
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
-test: ## Tests and the snippets of the documentation
+test: ## Tests, the snippets of the documentation, and the example
 	$(CARGO) test --workspace --locked
+	$(CARGO) run --locked --quiet -p apportion --example voter_file
 
 lint: ## Format, clippy, documentation, licences
 	$(CARGO) fmt --all --check

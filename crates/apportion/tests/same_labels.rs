@@ -230,3 +230,24 @@ fn sorted_files_are_matched_exactly() {
         }
     }
 }
+
+/// So many classes that their codes reach into the highest bit.
+#[test]
+fn many_classes_are_matched_exactly() {
+    let k = 200;
+    let classes = classes(k);
+    let values = single(&continuous(&mut Chance::new(6), 800, k));
+    let scores = Scores::new(&classes, Matrix::RowsF32(&values)).unwrap();
+    for reference in [Reference::Posterior, Reference::Uniform] {
+        let labelled = Rule::Match(Match::overall(reference)).label(&scores, &Settings::default()).unwrap();
+        assert_eq!(labelled.labels.counts(), labelled.joint.as_ref().unwrap().targets);
+        let proof = labelled.decision.certify(&scores, &labelled.labels).unwrap();
+        assert_eq!(proof, labelled.joint.unwrap().certificate);
+        assert_eq!(labelled.decision.apply(&scores).unwrap(), labelled.labels);
+    }
+    let argmax = Rule::Argmax.label(&scores, &Settings::default()).unwrap().labels;
+    for (row, &label) in values.chunks(k).zip(argmax.values()) {
+        let best = (0..k).fold(0, |best, class| if row[class] > row[best] { class } else { best });
+        assert_eq!(usize::from(label), best);
+    }
+}
