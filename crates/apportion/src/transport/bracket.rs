@@ -6,9 +6,10 @@
 //! Order statistics of the gaps give these prices, and hold for rare classes and for heaps of identical rows alike,
 //! where a density would not. That the box really held is proved afterwards; a miss costs time, never exactness.
 
-use super::newton::{Estimate, Guess, Near, Pull, entry_prices, invert_pinned, is_rare, laplacian, largest, nth, scan};
+use super::newton::{Estimate, Guess, Pull, invert_pinned, is_rare, laplacian, largest};
 use super::prices::PriceSet;
 use super::sample::{CLUSTER, Sample};
+use super::scan::{Near, entry_prices, nth, scan};
 use crate::kernel::{Bounds, GRID, Level, Real, Tile, TopTwo, top_two};
 
 /// Standard deviations that the box allows for.

@@ -21,6 +21,7 @@ mod newton;
 mod paths;
 mod prices;
 mod sample;
+mod scan;
 mod settle;
 #[cfg(test)]
 mod tests;
