@@ -104,7 +104,7 @@ pub(crate) trait Rows: Sync {
     #[inline(always)]
     fn copy_row(&self, row: usize, tile: &Tile<Self::Elem>, lane: usize, into: &mut Vec<Self::Elem>) {
         let _ = row;
-        into.extend(tile.values[lane..].iter().step_by(TILE));
+        into.extend(tile.row(lane));
     }
 
     /// Asks for some rows to be brought into the cache, since they are needed soon.

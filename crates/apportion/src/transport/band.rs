@@ -49,7 +49,6 @@ struct Collect<'a, T> {
 }
 
 impl<R: Rows> Unsettled<R> for Collect<'_, R::Elem> {
-    #[inline(never)]
     fn row(&mut self, rows: &R, row: usize, tile: &Tile<R::Elem>, lane: usize) -> u8 {
         self.band.places.push(row);
         rows.copy_row(row, tile, lane, &mut self.band.values);

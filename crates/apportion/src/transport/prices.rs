@@ -40,7 +40,7 @@ impl PriceSet {
         set
     }
 
-    pub(super) fn limit_of(&self, a: usize, b: usize) -> i64 {
+    fn limit_of(&self, a: usize, b: usize) -> i64 {
         self.limits[a * self.classes + b]
     }
 
