@@ -84,8 +84,6 @@ pub use apply::Applier;
 pub use audit::*;
 pub use decision::{Decision, Fitted, GroupPrices};
 pub use error::{Error, Result};
-#[doc(hidden)]
-pub use kernel::lean_argmax;
 pub use kernel::{GRID, Grid, Level};
 pub use label::Labels;
 pub use reference::{Reference, Spread};

@@ -95,6 +95,31 @@ fn values_that_are_no_scores() {
 }
 
 #[test]
+fn whatever_the_vector_code() {
+    let mut chance = Chance::new(5);
+    for k in 2..=9 {
+        let classes = classes(k);
+        let sound = single(&continuous(&mut chance, 600, k));
+        for bad in [f32::NAN, f32::INFINITY, -1e-3, 1.01] {
+            let (row, class) = (chance.below(600) as usize, chance.below(k as u64) as usize);
+            let mut scores = sound.clone();
+            scores[row * k + class] = bad;
+            let columns = columns(&scores, k);
+            let columns = columns.iter().map(Vec::as_slice).collect();
+            for matrix in [Matrix::RowsF32(&scores), Matrix::ColumnsF32(columns)] {
+                let table = Scores::new(&classes, matrix).unwrap();
+                for simd in Level::available() {
+                    for rule in [Rule::Argmax, Rule::Match(Match::overall(Reference::Posterior))] {
+                        let error = rule.label(&table, &Settings { simd, ..Settings::default() }).unwrap_err();
+                        assert!(error.to_string().starts_with(&format!("row {row}:")), "{bad} at {row}: {error}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn a_row_without_anything_to_normalise() {
     let classes = classes(2);
     let values = [0.5, 0.5, 0.0, 0.0];

@@ -17,11 +17,15 @@ struct Table {
     names: Vec<String>,
 }
 
-/// Continuous and lumpy tables, large enough for sample, box and band.
+/// Continuous and lumpy tables, large enough for sample, box and band; and of all the numbers of classes for which the
+/// vector code differs.
 fn tables() -> Vec<Table> {
     let mut chance = Chance::new(3);
-    [(40_000, 6, 0), (60_001, 4, 20), (30_000, 3, 1000), (9_000, 1, 0), (20_000, 9, 6)]
+    let large = [(40_000, 6, 0), (60_001, 4, 20), (30_000, 3, 1000), (9_000, 1, 0), (20_000, 9, 6)];
+    let small = (2..=8).map(|k| (3_000 + k, k, 0));
+    large
         .into_iter()
+        .chain(small)
         .map(|(rows, k, parts)| {
             let scores = if parts == 0 { continuous(&mut chance, rows, k) } else { lumpy(&mut chance, rows, k, parts) };
             let keys = (0..rows).map(|row| seed::key_of_text(&format!("NC{row}"))).collect();

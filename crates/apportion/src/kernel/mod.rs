@@ -10,12 +10,12 @@ mod simd;
 mod sweep;
 mod tile;
 mod top_two;
-mod yardstick;
+#[cfg(target_arch = "x86_64")]
+mod wide;
 
 pub use grid::{GRID, Grid};
-pub(crate) use simd::Kernel;
 pub use simd::Level;
+pub(crate) use simd::{Kernel, Wide};
 pub(crate) use sweep::{Bounds, Swept, Unsettled, Watch, count_codes, lanes_where, sweep};
 pub(crate) use tile::{Layout, Plain, Real, Rows, STRETCH, TILE, Tile};
 pub(crate) use top_two::{TopTwo, top_two};
-pub use yardstick::lean_argmax;

@@ -2,11 +2,15 @@
 //!
 //! The loops of [`kernel`](crate::kernel) are plain Rust over fixed-size chunks, which the compiler turns into
 //! vector code for whatever instructions it may assume. This file only widens that assumption: [`Level::run`] calls
-//! the work from inside a function compiled for the level, after asking the processor. It is the one file of the
-//! crate with `unsafe` code: two blocks call a safe function whose instructions were just found, and one prefetches.
+//! the work from inside a function compiled for the level, after asking the processor. Where the compiler does not find
+//! good code by itself, a pass uses the vectors of [`Wide`], which only exists where the processor has AVX-512.
+//!
+//! It is the one file of the crate with `unsafe` code: calls of safe functions whose instructions were found, loads and
+//! stores of whole arrays, and a prefetch.
 #![allow(unsafe_code)]
 
 use std::fmt;
+use std::ops::Range;
 
 /// Instructions that a pass over the rows may use. Results never depend on it; speed does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,7 +27,8 @@ pub enum Level {
 /// `#[inline(always)]`: only what is inlined is compiled for the level.
 pub(crate) trait Kernel {
     type Output;
-    fn run(self) -> Self::Output;
+    /// Runs; with vectors of sixteen, where there are such.
+    fn run(self, wide: Option<Wide>) -> Self::Output;
 }
 
 impl Level {
@@ -77,31 +82,114 @@ impl Level {
                 return unsafe { with_avx2(work) };
             }
         }
-        work.run()
+        work.run(None)
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 fn with_avx2<K: Kernel>(work: K) -> K::Output {
-    work.run()
+    work.run(None)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")]
 fn with_avx512<K: Kernel>(work: K) -> K::Output {
-    work.run()
+    work.run(Some(Wide(())))
 }
 
-/// Asks for the memory of an element to be brought into the cache. Nothing happens where there is no such element.
-#[inline(always)]
-pub(crate) fn prefetch<T>(values: &[T], index: usize) {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(value) = values.get(index) {
-        // SAFETY: the address is that of an element; a prefetch reads nothing and cannot fault.
-        unsafe {
-            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(std::ptr::from_ref(value).cast());
+/// Proof that the processor has AVX-512, and its vectors of sixteen. Nobody else can make one.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub(crate) struct Wide(());
+
+/// There are none on other processors.
+#[cfg(not(target_arch = "x86_64"))]
+#[derive(Clone, Copy)]
+pub(crate) enum Wide {}
+
+/// Bytes in a line of the cache.
+const LINE: usize = 64;
+
+/// Numbers in a vector.
+pub(crate) const WIDTH: usize = 16;
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use wide::{Floats, Ints};
+
+#[cfg(target_arch = "x86_64")]
+mod wide {
+    use super::{WIDTH, Wide};
+    use std::arch::x86_64::*;
+
+    /// Sixteen numbers of single precision.
+    pub(crate) type Floats = __m512;
+    /// Sixteen whole numbers of 32 bits.
+    pub(crate) type Ints = __m512i;
+
+    /// Defines safe methods that call one instruction each.
+    macro_rules! instructions {
+        ($($(#[$doc:meta])* $name:ident($($arg:ident: $type:ty),*) -> $result:ty = $call:expr;)*) => {
+            $($(#[$doc])*
+            #[inline(always)]
+            pub(crate) fn $name(self, $($arg: $type),*) -> $result {
+                // SAFETY: `self` is only made where the processor was found to have AVX-512 with its byte, double-word
+                // and vector-length extensions; loads and stores go to arrays of just the length that they touch.
+                unsafe { $call }
+            })*
         };
+    }
+
+    impl Wide {
+        instructions! {
+            load(from: &[f32; WIDTH]) -> Floats = _mm512_loadu_ps(from.as_ptr());
+            load_ints(from: &[i32; WIDTH]) -> Ints = _mm512_loadu_si512(from.as_ptr().cast());
+            store_ints(value: Ints, into: &mut [i32; WIDTH]) -> () = _mm512_storeu_si512(into.as_mut_ptr().cast(), value);
+            /// Stores the lowest byte of each number.
+            store_bytes(value: Ints, into: &mut [u8; WIDTH]) -> () =
+                _mm_storeu_si128(into.as_mut_ptr().cast(), _mm512_cvtepi32_epi8(value));
+            splat(value: f32) -> Floats = _mm512_set1_ps(value);
+            splat_int(value: i32) -> Ints = _mm512_set1_epi32(value);
+            add(a: Floats, b: Floats) -> Floats = _mm512_add_ps(a, b);
+            sub(a: Floats, b: Floats) -> Floats = _mm512_sub_ps(a, b);
+            /// a · b + c, rounded once.
+            multiply_add(a: Floats, b: Floats, c: Floats) -> Floats = _mm512_fmadd_ps(a, b, c);
+            /// The smaller; `b` where one is no number.
+            min(a: Floats, b: Floats) -> Floats = _mm512_min_ps(a, b);
+            /// The larger; `b` where one is no number.
+            max(a: Floats, b: Floats) -> Floats = _mm512_max_ps(a, b);
+            abs(a: Floats) -> Floats = _mm512_abs_ps(a);
+            bits(a: Floats) -> Ints = _mm512_castps_si512(a);
+            /// The numbers whose bit is set, moved together; zeros after them.
+            compress(mask: u16, a: Ints) -> Ints = _mm512_maskz_compress_epi32(mask, a);
+            add_ints(a: Ints, b: Ints) -> Ints = _mm512_add_epi32(a, b);
+            /// Where a > b, as bits.
+            above(a: Floats, b: Floats) -> u16 = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, b);
+            /// Where a ≤ b, as bits.
+            at_most(a: Floats, b: Floats) -> u16 = _mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, b);
+            /// `a` where the bit is set, else `b`.
+            select(mask: u16, a: Floats, b: Floats) -> Floats = _mm512_mask_blend_ps(mask, b, a);
+            /// `a` where the bit is set, else `b`.
+            select_ints(mask: u16, a: Ints, b: Ints) -> Ints = _mm512_mask_blend_epi32(mask, b, a);
+            /// The elements of a table at given places.
+            pick(table: Floats, places: Ints) -> Floats = _mm512_permutexvar_ps(places, table);
+            /// The elements of two vectors, one after the other, at given places.
+            pick_of_two(a: Floats, b: Floats, places: Ints) -> Floats = _mm512_permutex2var_ps(a, places, b);
+        }
+    }
+}
+
+/// Asks for the memory of some elements to be brought into the cache. Nothing happens where there are no such elements.
+#[inline(always)]
+pub(crate) fn prefetch<T>(values: &[T], range: Range<usize>) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(values) = values.get(range) {
+        for value in values.iter().step_by(LINE / size_of::<T>()) {
+            // SAFETY: the address is that of an element; a prefetch reads nothing and cannot fault.
+            unsafe {
+                std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(std::ptr::from_ref(value).cast());
+            };
+        }
     }
 }
 

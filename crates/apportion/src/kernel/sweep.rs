@@ -7,20 +7,27 @@
 
 use std::ops::Range;
 
-use super::simd::{Kernel, Level};
+use super::simd::{Kernel, Level, WIDTH, Wide};
 use super::tile::{BLOCK, Real, Rows, TILE, Tile};
 use super::top_two::{LANES, larger, smaller};
+#[cfg(target_arch = "x86_64")]
+use super::wide;
 use crate::error::Result;
 
 /// Bounds on the prices, in single precision, with the margin for its error.
 #[derive(Clone, Debug)]
 pub(crate) struct Bounds {
-    high: Vec<f32>,
+    pub(super) high: Vec<f32>,
     /// high − low, and the margin for the error of single precision: by how much the best must lead.
-    lead: Vec<f32>,
+    pub(super) lead: Vec<f32>,
 }
 
 impl Bounds {
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn classes(&self) -> usize {
+        self.high.len()
+    }
+
     /// Bounds for scores up to `magnitude`. A class with `high` of minus infinity is never given, one with `low` of
     /// minus infinity is never certain.
     pub(crate) fn new(low: &[f32], high: &[f32], magnitude: f32) -> Bounds {
@@ -33,6 +40,23 @@ impl Bounds {
         Bounds { high: high.to_vec(), lead: low.iter().zip(high).map(lead).collect() }
     }
 }
+
+/// What a tile's rows were found to be.
+pub(super) struct Codes {
+    /// The class of each settled row, [`OPEN`] for the others.
+    pub(super) bytes: [u8; TILE],
+    /// The lanes of the others; only so many count.
+    pub(super) open: [i32; TILE + WIDTH],
+    pub(super) open_len: usize,
+}
+
+/// A code for rows whose label is not settled.
+pub(super) const OPEN: u8 = u8::MAX;
+
+/// Values beyond these may be no scores. A little inside the limits of `Scores`, which decides exactly: below LEAST,
+/// or with a sum off by more than OFF.
+pub(super) const LEAST: f32 = -0.9e-6;
+pub(super) const OFF: f32 = 0.99e-3;
 
 /// What a sweep is asked to look at besides the labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,8 +94,8 @@ impl Swept {
 
 /// Receives what a sweep cannot settle.
 pub(crate) trait Unsettled<R: Rows> {
-    /// A row whose label is not certain, to be found in the tile at `lane`; returns the label to write for now.
-    fn row(&mut self, rows: &R, row: usize, tile: &Tile<R::Elem>, lane: usize) -> u8;
+    /// A row whose label is not certain; returns the label to write for now.
+    fn row(&mut self, rows: &R, row: usize) -> u8;
 
     /// Rows among which a value may be no score: refuses them, or finds that they are sound after all.
     fn suspect(&mut self, rows: Range<usize>) -> Result<()>;
@@ -105,62 +129,33 @@ struct Pass<'p, R, U> {
 
 struct Watched<'p, R, U, const CHECK: bool, const SUM: bool>(Pass<'p, R, U>);
 
-/// A code for lanes whose label is not settled.
-const OPEN: u8 = u8::MAX;
-
 impl<R: Rows, U: Unsettled<R>, const CHECK: bool, const SUM: bool> Kernel for Watched<'_, R, U, CHECK, SUM> {
     type Output = Result<Swept>;
 
     #[inline(always)]
-    fn run(self) -> Result<Swept> {
+    fn run(self, wide: Option<Wide>) -> Result<Swept> {
         let Pass { rows, range, bounds, labels, unsettled } = self.0;
-        let classes = rows.classes();
-        let mut swept = Swept::new(classes);
-        let mut tile = Tile::new(classes);
-        let mut codes = [OPEN; TILE];
-        let mut chosen = [R::Elem::default(); TILE];
+        let mut swept = Swept::new(rows.classes());
+        let mut codes = Codes { bytes: [OPEN; TILE], open: [0; TILE + WIDTH], open_len: 0 };
+        let mut settle = Settle::<_, CHECK, SUM>::new(rows, bounds, wide);
         for start in range.clone().step_by(TILE) {
-            let suspect = settle::<_, CHECK>(rows, start, &mut tile, bounds, &mut codes, &mut chosen);
-            let len = tile.len().min(range.end - start);
-            if CHECK && suspect {
+            let len = TILE.min(range.end - start);
+            if settle.tile(start, len, &mut codes, &mut swept) {
                 unsettled.suspect(start..start + len)?;
             }
-            if SUM {
-                for (column, sum) in tile.columns().chunks_exact(TILE).zip(&mut swept.sums) {
-                    *sum += i128::from(Real::units(column));
-                }
-            }
-            swept.chosen += i128::from(Real::units(&chosen));
-            codes[len..].fill(OPEN);
-            count_codes(&codes, &mut swept.counts);
+            count_codes(&codes.bytes, &mut swept.counts);
             let labels = &mut labels[start - range.start..][..len];
-            labels.copy_from_slice(&codes[..len]);
-            for lanes in (0..len).step_by(64) {
-                let mut open = open_lanes(&codes, lanes);
-                while open != 0 {
-                    let lane = lanes + open.trailing_zeros() as usize;
-                    open &= open - 1;
-                    if lane < len && codes[lane] == OPEN {
-                        labels[lane] = unsettled.row(rows, start + lane, &tile, lane);
-                    }
-                }
+            match labels.first_chunk_mut() {
+                Some(full) => *full = codes.bytes,
+                None => labels.copy_from_slice(&codes.bytes[..len]),
+            }
+            for &lane in &codes.open[..codes.open_len] {
+                labels[lane as usize] = unsettled.row(rows, start + lane as usize);
             }
         }
+        settle.finish(&mut swept);
         Ok(swept)
     }
-}
-
-/// The lanes among 64 that may be open, as bits: those whose code has the highest bit.
-#[inline(always)]
-fn open_lanes(codes: &[u8; TILE], start: usize) -> u64 {
-    // Gathers the highest bits of eight bytes in the highest byte.
-    const GATHER: u64 = 0x0002_0408_1020_4081;
-    let eights = codes[start..start + 64].chunks_exact(8).enumerate();
-    eights.fold(0, |open, (eight, codes)| {
-        let word = codes.iter().rev().fold(0, |word, &code| word << 8 | u64::from(code));
-        let bits = (word & 0x8080_8080_8080_8080).wrapping_mul(GATHER) >> 56;
-        open | bits << (8 * eight)
-    })
 }
 
 /// The lanes among 64 for which something holds, in order. A vector comparison makes a mask, and only its ones are
@@ -178,61 +173,125 @@ pub(crate) fn lanes_where(start: usize, holds: impl Fn(usize) -> bool) -> impl I
     })
 }
 
-/// Loads a tile and codes each of its rows with its class where that is certain, along with
-/// the score of that class, else 0. Says whether some value may be no score.
-#[inline(always)]
-fn settle<R: Rows, const CHECK: bool>(
-    rows: &R,
-    start: usize,
-    tile: &mut Tile<R::Elem>,
-    bounds: &Bounds,
-    codes: &mut [u8; TILE],
-    chosen: &mut [R::Elem; TILE],
-) -> bool {
-    // A little inside the limits of `Scores`, which decides exactly.
-    const LEAST: f32 = -0.9e-6;
-    const OFF: f32 = 0.99e-3;
-    let mut suspects = [0u32; LANES];
-    for lanes in (0..TILE).step_by(LANES) {
-        if lanes % BLOCK == 0 {
-            rows.load_block(start, lanes, tile);
+/// Codes tile after tile: by vectors of sixteen rows where that is possible, else in loops that the compiler vectorises.
+struct Settle<'p, R: Rows, const CHECK: bool, const SUM: bool> {
+    rows: &'p R,
+    bounds: &'p Bounds,
+    wide: Option<Wide>,
+    #[cfg(target_arch = "x86_64")]
+    lane_sums: wide::LaneSums,
+    tile: Tile<R::Elem>,
+    /// The score of each settled row's class, else 0.
+    chosen: [R::Elem; TILE],
+}
+
+impl<'p, R: Rows, const CHECK: bool, const SUM: bool> Settle<'p, R, CHECK, SUM> {
+    #[inline(always)]
+    fn new(rows: &'p R, bounds: &'p Bounds, wide: Option<Wide>) -> Self {
+        Settle {
+            rows,
+            bounds,
+            wide,
+            #[cfg(target_arch = "x86_64")]
+            lane_sums: wide::LaneSums::new(),
+            tile: Tile::new(rows.classes()),
+            chosen: [R::Elem::default(); TILE],
         }
-        let columns = tile.columns();
-        let (mut first, mut second) = ([f32::NEG_INFINITY; LANES], [f32::NEG_INFINITY; LANES]);
-        let (mut best, mut lead) = ([0u32; LANES], [f32::INFINITY; LANES]);
-        let mut score = [R::Elem::default(); LANES];
-        let (mut sum, mut least) = ([-1.0f32; LANES], [0.0f32; LANES]);
-        for (class, (&high, &ahead)) in bounds.high.iter().zip(&bounds.lead).enumerate() {
-            let column: &[R::Elem; LANES] = chunk(columns, class * TILE + lanes);
-            for lane in 0..LANES {
-                let single = column[lane].single();
-                let value = single + high;
-                let leads = value > first[lane];
-                let mask = u32::from(leads).wrapping_neg();
-                second[lane] = larger(second[lane], smaller(first[lane], value));
-                first[lane] = larger(first[lane], value);
-                best[lane] = (mask & class as u32) | (!mask & best[lane]);
-                lead[lane] = ahead.masked(lead[lane], mask);
-                score[lane] = column[lane].masked(score[lane], mask);
-                if CHECK {
-                    sum[lane] += single;
-                    least[lane] = smaller(least[lane], single);
-                }
+    }
+
+    /// Codes the rows of a tile, and adds up scores. Says whether some value may be no score.
+    #[inline(always)]
+    fn tile(&mut self, start: usize, len: usize, codes: &mut Codes, swept: &mut Swept) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        if let (Some(wide), Some(layout)) = (self.wide, self.rows.singles())
+            && len == TILE
+            && (2..=wide::MOST_CLASSES).contains(&self.rows.classes())
+        {
+            let suspect = wide::settle::<CHECK, SUM>(wide, &layout, start, self.bounds, codes, &mut self.lane_sums);
+            if self.lane_sums.are_full() {
+                self.finish(swept);
+            }
+            return suspect;
+        }
+        let suspect = self.tile_of_any_kind(start, codes);
+        if SUM {
+            for (column, sum) in self.tile.columns().chunks_exact(TILE).zip(&mut swept.sums) {
+                *sum += i128::from(Real::units(column));
             }
         }
-        for lane in 0..LANES {
-            let certain = first[lane] - second[lane] > lead[lane];
-            codes[lanes + lane] = if certain { best[lane] as u8 } else { OPEN };
-            let mask = u32::from(certain).wrapping_neg();
-            chosen[lanes + lane] = score[lane].masked(R::Elem::default(), mask);
-            if CHECK {
-                // Written so that NaN fails.
-                let sound = (sum[lane].abs() <= OFF) & (least[lane] >= LEAST);
-                suspects[lane] |= u32::from(!sound);
+        swept.chosen += i128::from(Real::units(&self.chosen));
+        codes.bytes[len..].fill(OPEN);
+        codes.open_len = 0;
+        for lanes in (0..len).step_by(64) {
+            for lane in lanes_where(lanes, |lane| codes.bytes[lane] == OPEN).take_while(|&lane| lane < len) {
+                codes.open[codes.open_len] = lane as i32;
+                codes.open_len += 1;
+            }
+        }
+        suspect
+    }
+
+    /// Adds up what is still spread over lanes.
+    #[inline(always)]
+    fn finish(&mut self, swept: &mut Swept) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if let Some(layout) = self.rows.singles() {
+                let (sums, chosen) = self.lane_sums.take(&layout, self.rows.classes());
+                if SUM {
+                    swept.sums.iter_mut().zip(sums).for_each(|(total, sum)| *total += i128::from(sum));
+                }
+                swept.chosen += i128::from(chosen);
             }
         }
     }
-    CHECK && suspects.iter().any(|&suspect| suspect != 0)
+
+    /// Loads a tile of any layout and type, and codes each of its rows.
+    #[inline(always)]
+    fn tile_of_any_kind(&mut self, start: usize, codes: &mut Codes) -> bool {
+        let Settle { rows, bounds, tile, chosen, .. } = self;
+        let mut suspects = [0u32; LANES];
+        for lanes in (0..TILE).step_by(LANES) {
+            if lanes % BLOCK == 0 {
+                rows.load_block(start, lanes, tile);
+            }
+            let columns = tile.columns();
+            let (mut first, mut second) = ([f32::NEG_INFINITY; LANES], [f32::NEG_INFINITY; LANES]);
+            let (mut best, mut lead) = ([0u32; LANES], [f32::INFINITY; LANES]);
+            let mut score = [R::Elem::default(); LANES];
+            let (mut sum, mut least) = ([-1.0f32; LANES], [0.0f32; LANES]);
+            for (class, (&high, &ahead)) in bounds.high.iter().zip(&bounds.lead).enumerate() {
+                let column: &[R::Elem; LANES] = chunk(columns, class * TILE + lanes);
+                for lane in 0..LANES {
+                    let single = column[lane].single();
+                    let value = single + high;
+                    let leads = value > first[lane];
+                    let mask = u32::from(leads).wrapping_neg();
+                    second[lane] = larger(second[lane], smaller(first[lane], value));
+                    first[lane] = larger(first[lane], value);
+                    best[lane] = (mask & class as u32) | (!mask & best[lane]);
+                    lead[lane] = ahead.masked(lead[lane], mask);
+                    score[lane] = column[lane].masked(score[lane], mask);
+                    if CHECK {
+                        sum[lane] += single;
+                        least[lane] = smaller(least[lane], single);
+                    }
+                }
+            }
+            for lane in 0..LANES {
+                let certain = first[lane] - second[lane] > lead[lane];
+                codes.bytes[lanes + lane] = if certain { best[lane] as u8 } else { OPEN };
+                let mask = u32::from(certain).wrapping_neg();
+                chosen[lanes + lane] = score[lane].masked(R::Elem::default(), mask);
+                if CHECK {
+                    // Written so that NaN fails.
+                    let sound = (sum[lane].abs() <= OFF) & (least[lane] >= LEAST);
+                    suspects[lane] |= u32::from(!sound);
+                }
+            }
+        }
+        CHECK && suspects.iter().any(|&suspect| suspect != 0)
+    }
 }
 
 #[inline(always)]

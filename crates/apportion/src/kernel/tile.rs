@@ -12,8 +12,10 @@ pub(crate) const STRETCH: usize = 1 << 16;
 /// Rows loaded at once in a pass: few enough that memory works while the processor does.
 pub(crate) const BLOCK: usize = 64;
 
-/// Bytes in a line of the cache.
-const LINE: usize = 64;
+/// Twice the trick of `Grid::round`, in single precision: adding COARSE leaves multiples of 2^-21, adding FINE to what
+/// that left over leaves multiples of 2^-40.
+pub(super) const COARSE: f32 = 6.0;
+pub(super) const FINE: f32 = 1.5 / (1u32 << 17) as f32;
 
 /// A floating-point type of scores.
 pub(crate) trait Real: Copy + Default + Send + Sync + 'static {
@@ -21,6 +23,8 @@ pub(crate) trait Real: Copy + Default + Send + Sync + 'static {
     fn double(self) -> f64;
     /// The sum of a tile's column, each value rounded to the grid, in units of the grid.
     fn units(column: &[Self]) -> i64;
+    /// The same rows, where they are of single precision.
+    fn singles<'a>(layout: &Layout<'a, Self>) -> Option<Layout<'a, f32>>;
     /// This number where the mask's bits are set, the other where they are not.
     fn masked(self, other: Self, mask: u32) -> Self;
 }
@@ -36,10 +40,7 @@ impl Real for f32 {
     }
     #[inline(always)]
     fn units(column: &[f32]) -> i64 {
-        // Twice the trick of `Grid::round`, in single precision: adding COARSE leaves multiples of 2^-21, adding FINE to
-        // what that left over leaves multiples of 2^-40. Both sums of a tile fit 32 bits.
-        const COARSE: f32 = 6.0;
-        const FINE: f32 = 1.5 / (1u32 << 17) as f32;
+        // Both sums of a tile fit 32 bits.
         let (mut coarse, mut fine) = (0i32, 0i32);
         for &value in column {
             let raised = value + COARSE;
@@ -48,6 +49,10 @@ impl Real for f32 {
             fine = fine.wrapping_add(((rest + FINE).to_bits() as i32).wrapping_sub(FINE.to_bits() as i32));
         }
         (i64::from(coarse) << 19) + i64::from(fine)
+    }
+    #[inline(always)]
+    fn singles<'a>(layout: &Layout<'a, f32>) -> Option<Layout<'a, f32>> {
+        Some(layout.clone())
     }
     #[inline(always)]
     fn masked(self, other: f32, mask: u32) -> f32 {
@@ -68,6 +73,10 @@ impl Real for f64 {
     fn units(column: &[f64]) -> i64 {
         let raised = column.iter().fold(0i64, |sum, &value| sum.wrapping_add(GRID.raised(value)));
         raised.wrapping_sub(Grid::RAISED_ZERO.wrapping_mul(column.len() as i64))
+    }
+    #[inline(always)]
+    fn singles<'a>(_: &Layout<'a, f64>) -> Option<Layout<'a, f32>> {
+        None
     }
     #[inline(always)]
     fn masked(self, other: f64, mask: u32) -> f64 {
@@ -97,14 +106,19 @@ pub(crate) trait Rows: Sync {
         }
     }
 
+    /// The rows as they lie in memory, where they are of single precision and are used as they lie.
+    #[inline(always)]
+    fn singles(&self) -> Option<Layout<'_, f32>> {
+        None
+    }
+
     /// One score.
     fn score(&self, row: usize, class: usize) -> Self::Elem;
 
-    /// Appends a row, which lies in the tile at `lane`, to a row-major list.
+    /// Appends a row to a row-major list.
     #[inline(always)]
-    fn copy_row(&self, row: usize, tile: &Tile<Self::Elem>, lane: usize, into: &mut Vec<Self::Elem>) {
-        let _ = row;
-        into.extend(tile.row(lane));
+    fn copy_row(&self, row: usize, into: &mut Vec<Self::Elem>) {
+        into.extend((0..self.classes()).map(|class| self.score(row, class)));
     }
 
     /// Asks for some rows to be brought into the cache, since they are needed soon.
@@ -141,12 +155,6 @@ impl<T: Real> Tile<T> {
     #[inline(always)]
     pub(crate) fn row(&self, lane: usize) -> impl Iterator<Item = T> + '_ {
         self.values[lane..].iter().step_by(TILE).copied()
-    }
-
-    /// One score.
-    #[inline(always)]
-    pub(crate) fn score(&self, lane: usize, class: usize) -> T {
-        self.values[class * TILE + lane]
     }
 
     /// Writes some rows from a function of (row, class); rows up to the last one written count as filled.
@@ -286,26 +294,31 @@ impl<T: Real> Rows for Plain<'_, T> {
     }
 
     #[inline(always)]
-    fn copy_row(&self, row: usize, tile: &Tile<T>, lane: usize, into: &mut Vec<T>) {
+    fn singles(&self) -> Option<Layout<'_, f32>> {
+        T::singles(&self.layout)
+    }
+
+    #[inline(always)]
+    fn copy_row(&self, row: usize, into: &mut Vec<T>) {
         match self.layout {
-            Layout::RowMajor(values) => into.extend_from_slice(&values[row * self.classes..][..self.classes]),
-            Layout::Columns(_) => into.extend(tile.row(lane)),
+            Layout::RowMajor(values) => {
+                let row = &values[row * self.classes..][..self.classes];
+                // A length that is known beforehand is copied by two moves; asking the library costs more.
+                match self.classes {
+                    5 => into.extend_from_slice(&row[..5]),
+                    6 => into.extend_from_slice(&row[..6]),
+                    _ => into.extend_from_slice(row),
+                }
+            }
+            Layout::Columns(columns) => into.extend(columns.iter().map(|column| column[row])),
         }
     }
 
     #[inline(always)]
     fn prefetch(&self, start: usize, rows: usize) {
-        let line = LINE / size_of::<T>();
         match self.layout {
-            Layout::RowMajor(values) => {
-                let (begin, end) = (start * self.classes, (start + rows) * self.classes);
-                (begin..end).step_by(line).for_each(|place| prefetch(values, place));
-            }
-            Layout::Columns(columns) => {
-                for column in columns {
-                    (start..start + rows).step_by(line).for_each(|place| prefetch(column, place));
-                }
-            }
+            Layout::RowMajor(values) => prefetch(values, start * self.classes..(start + rows) * self.classes),
+            Layout::Columns(columns) => columns.iter().for_each(|column| prefetch(column, start..start + rows)),
         }
     }
 }

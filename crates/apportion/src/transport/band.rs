@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::kernel::{Bounds, Layout, Level, Plain, Real, Rows, STRETCH, Swept, Tile, Unsettled, Watch, sweep};
+use crate::kernel::{Bounds, Layout, Level, Plain, Real, Rows, STRETCH, Swept, Unsettled, Watch, sweep};
 
 /// Refuses rows among which a value may be no score.
 pub(crate) type Guard<'a> = &'a (dyn Fn(Range<usize>) -> Result<()> + Sync);
@@ -37,6 +37,9 @@ impl<T: Real> Band<T> {
     }
 
     fn append(&mut self, other: &mut Band<T>) {
+        if self.places.is_empty() {
+            return std::mem::swap(self, other);
+        }
         self.places.append(&mut other.places);
         self.values.append(&mut other.values);
     }
@@ -49,9 +52,10 @@ struct Collect<'a, T> {
 }
 
 impl<R: Rows> Unsettled<R> for Collect<'_, R::Elem> {
-    fn row(&mut self, rows: &R, row: usize, tile: &Tile<R::Elem>, lane: usize) -> u8 {
+    #[inline(always)]
+    fn row(&mut self, rows: &R, row: usize) -> u8 {
         self.band.places.push(row);
-        rows.copy_row(row, tile, lane, &mut self.band.values);
+        rows.copy_row(row, &mut self.band.values);
         0
     }
 
@@ -70,9 +74,12 @@ pub(super) fn sweep_into_band<R: Rows>(
     labels: &mut [u8],
 ) -> Result<(Swept, Band<R::Elem>)> {
     let empty = || Ok((Swept::new(rows.classes()), Band::new(rows.classes(), rows.magnitude())));
+    // One thread alone fills one band, instead of two to be joined.
+    let least = if rayon::current_num_threads() == 1 { rows.rows() } else { 1 };
     labels
         .par_chunks_mut(STRETCH)
         .enumerate()
+        .with_min_len(least)
         .fold(empty, |part: Result<_>, (stretch, labels)| {
             let (mut total, band): (Swept, Band<R::Elem>) = part?;
             let is_first = band.places.is_empty();

@@ -54,7 +54,7 @@ impl<T: Real> Sample<T> {
 pub(super) const CLUSTER: usize = 16;
 
 /// How many draws ahead memory is asked for: the rows lie anywhere.
-const AHEAD: usize = 4;
+const AHEAD: usize = 8;
 
 /// A step of about the golden section that visits every place: neighbours in the file end up far apart, and every
 /// beginning of the sample is spread evenly over the file.

@@ -1,6 +1,6 @@
 //! What a sample shows at given prices: counts, rows near a boundary, and the prices at which rows enter a class.
 
-use crate::kernel::{Kernel, Level, Real, TILE, Tile, TopTwo, count_codes, lanes_where, top_two};
+use crate::kernel::{Kernel, Level, Real, TILE, Tile, TopTwo, Wide, count_codes, lanes_where, top_two};
 
 /// A row near the boundary between two classes.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,7 @@ impl<T: Real> Kernel for ScanKernel<'_, T> {
     type Output = Scan;
 
     #[inline(always)]
-    fn run(self) -> Scan {
+    fn run(self, _: Option<Wide>) -> Scan {
         let mut found =
             Scan { counts: vec![0.0; self.prices.len()], near: Vec::new(), window: self.window, value: 0.0 };
         let mut counts = vec![0; self.prices.len()];
@@ -85,7 +85,7 @@ impl<T: Real> Kernel for EntryKernel<'_, T> {
     type Output = Vec<f32>;
 
     #[inline(always)]
-    fn run(self) -> Vec<f32> {
+    fn run(self, _: Option<Wide>) -> Vec<f32> {
         let mut entries = Vec::with_capacity(self.tiles.len() * TILE);
         let mut tops = TopTwo::new();
         for tile in self.tiles {

@@ -7,7 +7,7 @@ use super::band::Guard;
 use super::prices::{PriceSet, Prices};
 use super::ties::tight;
 use crate::error::Result;
-use crate::kernel::{Bounds, GRID, Level, Real, Rows, STRETCH, Tile, Unsettled, Watch, sweep};
+use crate::kernel::{Bounds, GRID, Level, Real, Rows, STRETCH, Unsettled, Watch, sweep};
 
 /// What given prices do to rows.
 #[derive(Debug)]
@@ -75,8 +75,8 @@ struct Close<'a> {
 }
 
 impl<R: Rows> Unsettled<R> for Close<'_> {
-    fn row(&mut self, _: &R, row: usize, tile: &Tile<R::Elem>, lane: usize) -> u8 {
-        let scores = |class: usize| GRID.round(tile.score(lane, class).double());
+    fn row(&mut self, rows: &R, row: usize) -> u8 {
+        let scores = |class: usize| GRID.round(rows.score(row, class).double());
         let value = tight(self.prices, scores, &mut self.tight);
         let first = self.tight[0];
         if self.tight.len() == 1 {

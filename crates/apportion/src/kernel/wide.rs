@@ -1,0 +1,344 @@
+//! The sweep's inner loop by vectors of sixteen rows: for single precision and up to [`MOST_CLASSES`] classes, where
+//! all columns of a vector's rows find room in registers.
+//!
+//! It decides and sums just as the loop in `sweep` does, which serves all other cases. Loops run over indices, since only
+//! what is inlined is compiled for the level, and the closures of iterators are not always.
+#![allow(clippy::needless_range_loop)]
+
+use std::hint::black_box;
+
+use super::simd::{Floats, Ints, WIDTH, Wide, prefetch};
+use super::sweep::{Bounds, Codes, LEAST, OFF, OPEN};
+use super::tile::{COARSE, FINE, Layout, TILE};
+
+/// The most classes that are handled here.
+pub(super) const MOST_CLASSES: usize = 8;
+
+/// How far ahead memory is asked for, in numbers: the machine does so by itself, but stops at the end of each page.
+const AHEAD: usize = 1024;
+
+/// Sums of scores in two parts for each lane: multiples of 2^-21, and of 2^-40.
+#[derive(Clone, Copy)]
+struct Parts {
+    coarse: [i32; WIDTH],
+    fine: [i32; WIDTH],
+}
+
+/// Sums that have not been added up over the lanes yet.
+pub(super) struct LaneSums {
+    /// Of the vectors of sixteen rows, as they lie in memory.
+    vectors: [Parts; MOST_CLASSES],
+    /// Of the labels' scores.
+    chosen: Parts,
+    tiles: usize,
+}
+
+impl LaneSums {
+    /// After so many tiles a lane could overflow: a score of 1 is 2^21 coarse units.
+    const MOST_TILES: usize = 32;
+
+    pub(super) fn new() -> LaneSums {
+        let none = Parts { coarse: [0; WIDTH], fine: [0; WIDTH] };
+        LaneSums { vectors: [none; MOST_CLASSES], chosen: none, tiles: 0 }
+    }
+
+    /// Whether it is time to take the sums.
+    #[inline(always)]
+    pub(super) fn are_full(&self) -> bool {
+        self.tiles == Self::MOST_TILES
+    }
+
+    /// Takes the sums, in units of the grid, and begins anew: of each class (or nothing of use where they were not asked
+    /// for), and of the labels' scores.
+    pub(super) fn take(&mut self, layout: &Layout<'_, f32>, classes: usize) -> ([i64; MOST_CLASSES], i64) {
+        if self.tiles == 0 {
+            return ([0; MOST_CLASSES], 0);
+        }
+        // Each lane has been given so many values, each raised by the two constants.
+        let values = (self.tiles * TILE / WIDTH) as i32;
+        let raised = |by: f32| (by.to_bits() as i32).wrapping_mul(values);
+        let units = |parts: &Parts, lane: usize| {
+            (i64::from(parts.coarse[lane].wrapping_sub(raised(COARSE))) << 19)
+                + i64::from(parts.fine[lane].wrapping_sub(raised(FINE)))
+        };
+        let mut sums = [0; MOST_CLASSES];
+        for (place, lane) in (0..classes).flat_map(|vector| (0..WIDTH).map(move |lane| (vector, lane))) {
+            let class = match layout {
+                Layout::RowMajor(_) => (place * WIDTH + lane) % classes,
+                Layout::Columns(_) => place,
+            };
+            sums[class] += units(&self.vectors[place], lane);
+        }
+        let chosen = (0..WIDTH).map(|lane| units(&self.chosen, lane)).sum();
+        *self = LaneSums::new();
+        (sums, chosen)
+    }
+}
+
+/// Codes each row of a full tile, and adds up scores. Says whether some value may be no score.
+#[inline(always)]
+pub(super) fn settle<const CHECK: bool, const SUM: bool>(
+    wide: Wide,
+    layout: &Layout<'_, f32>,
+    start: usize,
+    bounds: &Bounds,
+    codes: &mut Codes,
+    sums: &mut LaneSums,
+) -> bool {
+    match bounds.classes() {
+        2 => settle_classes::<2, CHECK, SUM>(wide, layout, start, bounds, codes, sums),
+        3 => settle_classes::<3, CHECK, SUM>(wide, layout, start, bounds, codes, sums),
+        4 => settle_classes::<4, CHECK, SUM>(wide, layout, start, bounds, codes, sums),
+        5 => settle_classes::<5, CHECK, SUM>(wide, layout, start, bounds, codes, sums),
+        6 => settle_classes::<6, CHECK, SUM>(wide, layout, start, bounds, codes, sums),
+        7 => settle_classes::<7, CHECK, SUM>(wide, layout, start, bounds, codes, sums),
+        _ => settle_classes::<8, CHECK, SUM>(wide, layout, start, bounds, codes, sums),
+    }
+}
+
+#[inline(always)]
+fn settle_classes<const K: usize, const CHECK: bool, const SUM: bool>(
+    wide: Wide,
+    layout: &Layout<'_, f32>,
+    start: usize,
+    bounds: &Bounds,
+    codes: &mut Codes,
+    sums: &mut LaneSums,
+) -> bool {
+    match *layout {
+        Layout::RowMajor(values) => {
+            let rows = RowMajor(&values[start * K..]);
+            settle_tile::<K, CHECK, SUM>(wide, rows, bounds, codes, sums)
+        }
+        Layout::Columns(columns) => settle_tile::<K, CHECK, SUM>(wide, Columns(columns, start), bounds, codes, sums),
+    }
+}
+
+const FIRST_LANES: [i32; WIDTH] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+
+/// A tile's rows, to be loaded sixteen at a time.
+trait Blocks<const K: usize>: Copy {
+    /// Sixteen rows as K vectors, as they lie in memory.
+    fn vectors(self, wide: Wide, block: usize) -> [Floats; K];
+
+    /// The same rows as K columns.
+    fn columns(self, wide: Wide, vectors: [Floats; K]) -> [Floats; K];
+}
+
+#[derive(Clone, Copy)]
+struct RowMajor<'a>(&'a [f32]);
+
+impl<const K: usize> Blocks<K> for RowMajor<'_> {
+    #[inline(always)]
+    fn vectors(self, wide: Wide, block: usize) -> [Floats; K] {
+        let start = block * WIDTH * K;
+        prefetch(self.0, start + AHEAD..start + AHEAD + WIDTH * K);
+        let rows = &self.0[start..][..WIDTH * K];
+        let mut all = [wide.splat(0.0); K];
+        for vector in 0..K {
+            all[vector] = wide.load(chunk(&rows[vector * WIDTH..]));
+        }
+        all
+    }
+
+    #[inline(always)]
+    fn columns(self, wide: Wide, vectors: [Floats; K]) -> [Floats; K] {
+        transposed(wide, vectors)
+    }
+}
+
+/// Columns, of which the tile begins at a row.
+#[derive(Clone, Copy)]
+struct Columns<'a>(&'a [&'a [f32]], usize);
+
+impl<const K: usize> Blocks<K> for Columns<'_> {
+    #[inline(always)]
+    fn vectors(self, wide: Wide, block: usize) -> [Floats; K] {
+        let mut all = [wide.splat(0.0); K];
+        for class in 0..K {
+            all[class] = wide.load(chunk(&self.0[class][self.1 + block * WIDTH..]));
+        }
+        all
+    }
+
+    #[inline(always)]
+    fn columns(self, _: Wide, vectors: [Floats; K]) -> [Floats; K] {
+        vectors
+    }
+}
+
+#[inline(always)]
+fn chunk<T, const N: usize>(values: &[T]) -> &[T; N] {
+    values.first_chunk().expect("a tile is full")
+}
+
+/// What of a sum goes on from block to block.
+#[derive(Clone, Copy)]
+struct Running {
+    coarse: Ints,
+    fine: Ints,
+}
+
+impl Running {
+    #[inline(always)]
+    fn of(wide: Wide, parts: &Parts) -> Running {
+        Running { coarse: wide.load_ints(&parts.coarse), fine: wide.load_ints(&parts.fine) }
+    }
+
+    /// Adds a score to each lane, rounded to the grid; see `Real::units`.
+    #[inline(always)]
+    fn add(&mut self, wide: Wide, score: Floats, one: Floats) {
+        // By products with one, since the processor's adders have enough to do and its multipliers have not.
+        let raised = wide.multiply_add(score, one, wide.splat(COARSE));
+        let rest = wide.sub(score, wide.multiply_add(raised, one, wide.splat(-COARSE)));
+        self.coarse = wide.add_ints(self.coarse, wide.bits(raised));
+        self.fine = wide.add_ints(self.fine, wide.bits(wide.add(rest, wide.splat(FINE))));
+    }
+
+    #[inline(always)]
+    fn store(self, wide: Wide, parts: &mut Parts) {
+        wide.store_ints(self.coarse, &mut parts.coarse);
+        wide.store_ints(self.fine, &mut parts.fine);
+    }
+}
+
+/// Codes sixteen rows after sixteen rows.
+#[inline(always)]
+fn settle_tile<const K: usize, const CHECK: bool, const SUM: bool>(
+    wide: Wide,
+    rows: impl Blocks<K>,
+    bounds: &Bounds,
+    codes: &mut Codes,
+    sums: &mut LaneSums,
+) -> bool {
+    let mut lead = [f32::INFINITY; WIDTH];
+    lead[..K].copy_from_slice(&bounds.lead[..K]);
+    let lead = wide.load(&lead);
+    let mut chosen = Running::of(wide, &sums.chosen);
+    let mut high = [wide.splat(0.0); K];
+    for class in 0..K {
+        high[class] = wide.splat(bounds.high[class]);
+    }
+    // Not seen through by the compiler, which would turn products back into sums.
+    let one = wide.splat(black_box(1.0));
+    let mut totals = [Running::of(wide, &sums.vectors[0]); K];
+    for vector in 1..K {
+        totals[vector] = Running::of(wide, &sums.vectors[vector]);
+    }
+    let mut sound = u16::MAX;
+    let mut lanes = wide.load_ints(&FIRST_LANES);
+    let mut open = 0;
+    for block in 0..TILE / WIDTH {
+        let vectors = rows.vectors(wide, block);
+        if SUM {
+            for vector in 0..K {
+                totals[vector].add(wide, vectors[vector], one);
+            }
+        }
+        let columns = rows.columns(wide, vectors);
+        let mut score = columns[0];
+        let mut first = wide.add(columns[0], high[0]);
+        let mut second = wide.splat(f32::NEG_INFINITY);
+        let mut best = wide.splat_int(0);
+        for class in 1..K {
+            let value = wide.add(columns[class], high[class]);
+            let leads = wide.above(value, first);
+            second = wide.max(second, wide.min(first, value));
+            first = wide.max(first, value);
+            best = wide.select_ints(leads, wide.splat_int(class as i32), best);
+            score = wide.select(leads, columns[class], score);
+        }
+        if CHECK {
+            let (mut sum, mut least) = (wide.add(columns[0], wide.splat(-1.0)), columns[0]);
+            for class in 1..K {
+                sum = wide.add(sum, columns[class]);
+                least = wide.min(least, columns[class]);
+            }
+            // Written so that NaN fails: it is handed on by the sum.
+            sound &= wide.at_most(wide.abs(sum), wide.splat(OFF)) & wide.at_most(wide.splat(LEAST), least);
+        }
+        let certain = wide.above(wide.sub(first, second), wide.pick(lead, best));
+        chosen.add(wide, wide.select(certain, score, wide.splat(0.0)), one);
+        let code = wide.select_ints(certain, best, wide.splat_int(i32::from(OPEN)));
+        wide.store_bytes(code, codes.bytes[block * WIDTH..].first_chunk_mut().expect("a tile is full"));
+        // Stored whole, so that nothing depends on how many there are: a branch here would be guessed wrong too often.
+        wide.store_ints(wide.compress(!certain, lanes), codes.open[open..].first_chunk_mut().expect("a place for all"));
+        open += certain.count_zeros() as usize;
+        lanes = wide.add_ints(lanes, wide.splat_int(WIDTH as i32));
+    }
+    codes.open_len = open;
+    chosen.store(wide, &mut sums.chosen);
+    if SUM {
+        for vector in 0..K {
+            totals[vector].store(wide, &mut sums.vectors[vector]);
+        }
+    }
+    sums.tiles += 1;
+    CHECK && sound != u16::MAX
+}
+
+/// How sixteen rows of K classes become K columns, in two steps.
+///
+/// Their 16·K numbers are K vectors. With g the greatest common divisor of 16 and K, lane l only ever holds classes that
+/// are l modulo g, and the vectors repeat their pattern of classes after K/g. So each run of K/g vectors is blended into
+/// K/g others, of which vector j holds the classes g·j … g·j + g − 1; and a column is picked from the g runs.
+struct Transposition<const K: usize> {
+    /// For blended vector and vector of the run: the lanes to take.
+    blend: [[u16; K]; K],
+    /// For each class and row: its place in the pair of runs that has it.
+    places: [[i32; WIDTH]; K],
+    /// For each class and pair of runs: the rows that it has.
+    pairs: [[u16; 4]; K],
+}
+
+impl<const K: usize> Transposition<K> {
+    const COMMON: usize = common_divisor(WIDTH, K);
+    const RUN: usize = K / Self::COMMON;
+    const TABLE: Self = Self::table();
+
+    const fn table() -> Self {
+        let mut table = Transposition { blend: [[0; K]; K], places: [[0; WIDTH]; K], pairs: [[0; 4]; K] };
+        let mut place = 0;
+        while place < WIDTH * K {
+            let (vector, lane) = (place / WIDTH, place % WIDTH);
+            let (row, class) = (place / K, place % K);
+            let run = vector / Self::RUN;
+            table.blend[class / Self::COMMON][vector % Self::RUN] |= 1 << lane;
+            table.places[class][row] = (lane + WIDTH * (run % 2)) as i32;
+            table.pairs[class][run / 2] |= 1 << row;
+            place += 1;
+        }
+        table
+    }
+}
+
+const fn common_divisor(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { common_divisor(b, a % b) }
+}
+
+#[inline(always)]
+fn transposed<const K: usize>(wide: Wide, vectors: [Floats; K]) -> [Floats; K] {
+    let (common, run) = (Transposition::<K>::COMMON, Transposition::<K>::RUN);
+    let table = const { &Transposition::<K>::TABLE };
+    // Vector j of run r at r · run + j.
+    let mut blended = vectors;
+    for place in 0..K {
+        let (first, j) = (place / run * run, place % run);
+        blended[place] = vectors[first];
+        for i in 1..run {
+            blended[place] = wide.select(table.blend[j][i], vectors[first + i], blended[place]);
+        }
+    }
+    let mut columns = blended;
+    for class in 0..K {
+        let j = class / common;
+        let places = wide.load_ints(&table.places[class]);
+        for pair in 0..common.div_ceil(2) {
+            let (a, b) = (2 * pair, (2 * pair + 1).min(common - 1));
+            let picked = wide.pick_of_two(blended[a * run + j], blended[b * run + j], places);
+            let rows = if pair == 0 { u16::MAX } else { table.pairs[class][pair] };
+            columns[class] = wide.select(rows, picked, columns[class]);
+        }
+    }
+    columns
+}
