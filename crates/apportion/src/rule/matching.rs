@@ -10,7 +10,7 @@ use crate::kernel::{Layout, Plain, Rows};
 use crate::label::Labels;
 use crate::reference::{Plan, Reference, round_posterior};
 use crate::scores::{Label, Scores, Visitor};
-use crate::transport::{Demand, Goal, Setting, Solution, solve};
+use crate::transport::{Demand, Goal, Outline, Setting, Solution, solve};
 
 /// Counts that match a reference, overall or in each group.
 #[derive(Clone, Debug, PartialEq)]
@@ -130,7 +130,7 @@ fn solve_plan<R: Rows>(rows: &R, plan: Plan, setting: &Setting<'_>, labels: &mut
     let posterior = |sums: &[i128]| round_posterior(sums, count);
     let goal = match plan {
         Plan::Counts(demand) => Goal::Known(demand),
-        Plan::Posterior => Goal::OfSums(&posterior),
+        Plan::Posterior => Goal::OfSums(&posterior, Outline { last: 0.0, penalty: None }),
     };
     solve(rows, &goal, setting, labels)
 }

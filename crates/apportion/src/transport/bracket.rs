@@ -6,11 +6,12 @@
 //! Order statistics of the gaps give these prices, and hold for rare classes and for heaps of identical rows alike,
 //! where a density would not. That the box really held is proved afterwards; a miss costs time, never exactness.
 
-use super::newton::{Estimate, Guess, Pull, invert_pinned, is_rare, laplacian, largest};
+use super::newton::{Estimate, Guess, invert_free, laplacian};
 use super::prices::PriceSet;
+use super::pull::Pull;
 use super::sample::{CLUSTER, Sample};
 use super::scan::{Near, entry_prices, nth, scan};
-use crate::kernel::{Bounds, GRID, Level, Real, Tile, TopTwo, top_two};
+use crate::kernel::{Bounds, Grid, Level, Real, Tile, TopTwo, top_two};
 
 /// Standard deviations that the box allows for.
 const DEVIATIONS: f64 = 4.0;
@@ -27,6 +28,8 @@ const WIDEST: f32 = 0.5;
 pub(super) struct Bracket {
     low: Vec<f32>,
     high: Vec<f32>,
+    /// Whether it bounds the prices themselves, and not just their differences.
+    anchored: bool,
     /// The estimate that it is built around; none where it bounds nothing.
     estimate: Option<Vec<f64>>,
 }
@@ -35,7 +38,7 @@ impl Bracket {
     /// No bounds at all: no row is certain.
     pub(super) fn none(open: &[bool]) -> Bracket {
         let high = open.iter().map(|&open| if open { 0.0 } else { f32::NEG_INFINITY }).collect();
-        Bracket { low: vec![f32::NEG_INFINITY; open.len()], high, estimate: None }
+        Bracket { low: vec![f32::NEG_INFINITY; open.len()], high, anchored: false, estimate: None }
     }
 
     /// Bounds from a sample, `reach` times as wide as usual for each class.
@@ -47,35 +50,44 @@ impl Bracket {
         reach: &[f64],
     ) -> Bracket {
         let ranks = ranks(sample, pull, estimate, reach);
-        let pinned = largest(&estimate.targets);
+        let wanted = &estimate.wanted;
+        let anchor = wanted.anchor();
         let mut gaps = Gaps::of(&estimate.scan.near, reach.len());
         let mut window = estimate.scan.window;
         while window < WIDEST {
-            let short = gaps.shortage(&ranks, estimate, pinned);
+            let short = gaps.shortage(&ranks, estimate, anchor);
             if short < 1.0 {
                 break;
             }
             window = (window * 1.5 * short).min(WIDEST);
             gaps = Gaps::of(&scan(level, &sample.tiles, &estimate.prices, window).near, reach.len());
         }
-        let mut bracket = Bracket { low: Vec::new(), high: Vec::new(), estimate: Some(estimate.prices.clone()) };
+        let anchored = pull.is_grounded() && anchor.is_none();
+        let estimated = Some(estimate.prices.clone());
+        let mut bracket = Bracket { low: Vec::new(), high: Vec::new(), anchored, estimate: estimated };
         for (class, &price) in estimate.prices.iter().enumerate() {
             let (rank, count) = (ranks[class], estimate.scan.counts[class] as usize);
             let single = price as f32;
-            let (low, high) = if class == pinned || !price.is_finite() {
+            // A class at a step of its penalty stays there unless its count is off by more than the step allows.
+            let (rank_down, rank_up) = wanted.held[class].map_or((rank, rank), |(fall, rise)| {
+                (rank.saturating_sub(rise.min(1e15) as usize), rank.saturating_sub(fall.min(1e15) as usize))
+            });
+            let stays = |rank: usize| Some(class) == anchor || (wanted.held[class].is_some() && rank == 0);
+            let (low, high) = if (stays(rank_down) && stays(rank_up)) || !price.is_finite() {
                 (Some(single), Some(single))
-            } else if !is_rare(estimate.targets[class])
-                && rank < gaps.into[class].len()
-                && rank < gaps.out_of[class].len()
-            {
-                let (up, down) = (nth(&mut gaps.into[class], rank), nth(&mut gaps.out_of[class], rank));
-                (down.map(|down| single - down), up.map(|up| single + up))
             } else {
-                let mut entries = entry_prices(level, &sample.tiles, &estimate.prices, class);
-                (
-                    count.checked_sub(rank + 1).and_then(|place| nth(&mut entries, place)),
-                    nth(&mut entries, count + rank),
-                )
+                let by_gaps = !wanted.is_rare(class)
+                    && rank < gaps.into[class].len()
+                    && rank < gaps.out_of[class].len();
+                let (low, high) = if by_gaps {
+                    let (up, down) = (nth(&mut gaps.into[class], rank_up), nth(&mut gaps.out_of[class], rank_down));
+                    (down.map(|down| single - down), up.map(|up| single + up))
+                } else {
+                    let mut entries = entry_prices(level, &sample.tiles, &estimate.prices, class);
+                    let low = count.checked_sub(rank_down + 1).and_then(|place| nth(&mut entries, place));
+                    (low, nth(&mut entries, count + rank_up))
+                };
+                (if stays(rank_down) { Some(single) } else { low }, if stays(rank_up) { Some(single) } else { high })
             };
             bracket.low.push(low.map_or(f32::NEG_INFINITY, |low| low - SLACK));
             bracket.high.push(high.map_or(f32::INFINITY, |high| high + SLACK));
@@ -106,10 +118,15 @@ impl Bracket {
     /// As a set of prices, up to a common shift.
     pub(super) fn price_set(&self) -> PriceSet {
         let units = |side: &[f32]| -> Vec<Option<i64>> {
-            side.iter().map(|&price| price.is_finite().then(|| GRID.round(f64::from(price)))).collect()
+            side.iter().map(|&price| price.is_finite().then(|| on_grid(f64::from(price)))).collect()
         };
-        PriceSet::within(&units(&self.low), &units(&self.high))
+        PriceSet::within(&units(&self.low), &units(&self.high), self.anchored)
     }
+}
+
+/// A price on the grid. (`Grid::round` is quicker, and for scores.)
+pub(super) fn on_grid(price: f64) -> i64 {
+    (price * Grid::UNIT as f64).round() as i64
 }
 
 /// How many sample rows the count of each class may be off.
@@ -117,10 +134,11 @@ fn ranks<T: Real>(sample: &Sample<T>, pull: &Pull, estimate: &Estimate, reach: &
     let k = reach.len();
     let unseen = 1.0 - sample.rows as f64 / sample.population as f64;
     let spread = covariance(sample, pull, estimate);
+    let wanted = &estimate.wanted;
     let mut curvature = laplacian(&estimate.scan.near, estimate.scan.window, k);
     let alone: Vec<f64> = (0..k).map(|class| curvature[class * k + class]).collect();
-    (0..k).for_each(|class| curvature[class * k + class] += 1.0);
-    let inverse = invert_pinned(curvature, largest(&estimate.targets));
+    (0..k).for_each(|class| curvature[class * k + class] += 1.0 + wanted.stiffness[class]);
+    let inverse = invert_free(curvature, &wanted.fixed());
     // Rows that must still change their class, perhaps by way of this one.
     let moved: f64 = (0..k).map(|class| estimate.excess(class).abs()).sum::<f64>() / 2.0;
     let neighbours = (NEIGHBOURS * (1.0 - unseen)).max(3.0);
@@ -129,9 +147,11 @@ fn ranks<T: Real>(sample: &Sample<T>, pull: &Pull, estimate: &Estimate, reach: &
             let response = &inverse[class * k..][..k];
             let variance: f64 =
                 (0..k).map(|a| response[a] * (0..k).map(|b| spread[a * k + b] * response[b]).sum::<f64>()).sum();
-            let count_deviation = spread[class * k + class].max(estimate.targets[class] * 0.1).max(1.0).sqrt();
-            // How much further the price moves than its own count alone would move it.
-            let joint = (variance.sqrt() * alone[class] / count_deviation).clamp(1.0, 10.0);
+            let count_deviation = spread[class * k + class].max(wanted.counts[class] * 0.1).max(1.0).sqrt();
+            // How much further the price moves than its own count alone would move it; less far where a penalty lets the
+            // count follow the price.
+            let follows = (alone[class] + 1.0) / (alone[class] + 1.0 + wanted.stiffness[class]);
+            let joint = (variance.sqrt() * alone[class] / count_deviation).max(follows).min(10.0);
             let chance = DEVIATIONS * joint * count_deviation * unseen.sqrt();
             (reach[class] * (chance + moved + neighbours)).min(sample.rows as f64) as usize
         })
@@ -144,7 +164,7 @@ fn covariance<T: Real>(sample: &Sample<T>, pull: &Pull, estimate: &Estimate) -> 
     let k = estimate.prices.len();
     let prices: Vec<f32> = estimate.prices.iter().map(|&price| price as f32).collect();
     let mut matrix = vec![0.0; k * k];
-    let mut misses = vec![0.0; k];
+    let (mut misses, mut total, mut clusters) = (vec![0.0; k], vec![0.0; k], 0.0);
     let mut tops = TopTwo::new();
     let tiles = &sample.tiles[..sample.tiles.len().min(TILES)];
     let rows: usize = tiles.iter().map(Tile::len).sum();
@@ -153,18 +173,20 @@ fn covariance<T: Real>(sample: &Sample<T>, pull: &Pull, estimate: &Estimate) -> 
         for cluster in (0..tile.len()).step_by(CLUSTER) {
             misses.fill(0.0);
             for lane in cluster..tile.len().min(cluster + CLUSTER) {
-                match pull {
-                    Pull::OwnScores => {
-                        misses.iter_mut().zip(tile.row(lane)).for_each(|(miss, score)| *miss -= score.double());
-                    }
-                    Pull::Shares(shares) => misses.iter_mut().zip(shares).for_each(|(miss, share)| *miss -= share),
+                if pull.own_scores() {
+                    misses.iter_mut().zip(tile.row(lane)).for_each(|(miss, score)| *miss -= score.double());
                 }
                 misses[usize::from(tops.best[lane])] += 1.0;
             }
             for (a, row) in matrix.chunks_exact_mut(k).enumerate() {
                 row.iter_mut().zip(&misses).for_each(|(entry, miss)| *entry += misses[a] * miss);
             }
+            total.iter_mut().zip(&misses).for_each(|(sum, miss)| *sum += miss);
+            clusters += 1.0;
         }
+    }
+    for (a, row) in matrix.chunks_exact_mut(k).enumerate() {
+        row.iter_mut().zip(&total).for_each(|(entry, sum)| *entry -= total[a] * sum / f64::max(clusters, 1.0));
     }
     let scale = sample.rows as f64 / rows.max(1) as f64;
     matrix.iter_mut().for_each(|entry| *entry *= scale);
@@ -189,10 +211,10 @@ impl Gaps {
 
     /// How many times wider the window must be, about, to take every class that is not rare to its rank; below 1 where
     /// it does.
-    fn shortage(&self, ranks: &[usize], estimate: &Estimate, pinned: usize) -> f32 {
+    fn shortage(&self, ranks: &[usize], estimate: &Estimate, anchor: Option<usize>) -> f32 {
         let lack = |gaps: &Vec<f32>, rank: usize| (rank + 1) as f32 / (gaps.len() as f32 + 0.5);
         (0..ranks.len())
-            .filter(|&class| class != pinned && !is_rare(estimate.targets[class]))
+            .filter(|&class| Some(class) != anchor && !estimate.wanted.is_rare(class))
             .map(|class| lack(&self.out_of[class], ranks[class]).max(lack(&self.into[class], ranks[class])))
             .fold(0.0, f32::max)
     }

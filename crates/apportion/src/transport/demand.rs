@@ -1,11 +1,18 @@
-//! How many rows each class is to get.
+//! How many rows each class is to get: between two counts, and at what cost.
 
-/// The least and the most rows of each class, and how many of them it has already. Least and most differ where a rounding
-/// is left to the solver: exactly tied remainders, of which it takes the ones that cost least.
-#[derive(Clone, Debug, PartialEq, Eq)]
+use super::penalty::Penalty;
+
+/// What a person too many or too few costs where that is not allowed: more than any path of scores and any penalty.
+pub(super) const VIOLATION: i64 = 1 << 57;
+
+/// The least and the most rows of each class, how many of them it has already, and what missing the reference costs. Least
+/// and most differ without a penalty where a rounding is left to the solver: exactly tied remainders, of which it takes
+/// the ones that cost least.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Demand {
     pub(crate) least: Vec<u64>,
     pub(crate) most: Vec<u64>,
+    pub(crate) penalty: Option<Penalty>,
     /// Rows that are settled elsewhere: certain ones, outside the band.
     pub(super) settled: Vec<u64>,
 }
@@ -13,7 +20,7 @@ pub(crate) struct Demand {
 impl Demand {
     /// Between two counts for each class.
     pub(crate) fn between(least: Vec<u64>, most: Vec<u64>) -> Demand {
-        Demand { settled: vec![0; least.len()], least, most }
+        Demand { settled: vec![0; least.len()], least, most, penalty: None }
     }
 
     /// Exactly these counts.
@@ -24,6 +31,27 @@ impl Demand {
     /// The classes that may be given at all. One that is full stays open: no further row must prefer it.
     pub(crate) fn open(&self) -> Vec<bool> {
         self.most.iter().map(|&most| most > 0).collect()
+    }
+
+    /// The cost of going from `count` people in a class, those settled elsewhere included, to one more.
+    pub(super) fn step(&self, class: usize, count: u64) -> i64 {
+        if count < self.least[class] {
+            -VIOLATION
+        } else if count >= self.most[class] {
+            VIOLATION
+        } else {
+            self.penalty.as_ref().map_or(0, |penalty| penalty.step(class, count))
+        }
+    }
+
+    /// How much less faithful that step is; see [`Penalty::departure`].
+    pub(super) fn departure(&self, class: usize, count: u64) -> i128 {
+        self.penalty.as_ref().map_or(0, |penalty| penalty.departure(class, count))
+    }
+
+    /// Whether prices are relative to a cost of their own, and not just to each other.
+    pub(super) fn is_priced(&self) -> bool {
+        self.penalty.is_some()
     }
 
     /// The same with more rows settled; the first class that then has too many, where one has.
@@ -37,15 +65,10 @@ impl Demand {
 
     /// The least and the most that are still to be given, in all.
     pub(super) fn left(&self) -> (u64, u64) {
-        let left = |side: &[u64]| side.iter().zip(&self.settled).map(|(side, done)| side.saturating_sub(*done)).sum();
+        let left = |side: &[u64]| {
+            let left = side.iter().zip(&self.settled).map(|(side, done)| side.saturating_sub(*done));
+            left.fold(0u64, u64::saturating_add)
+        };
         (left(&self.least), left(&self.most))
-    }
-
-    /// What is still to be given, as shares.
-    pub(super) fn shares_left(&self) -> Vec<f64> {
-        let middle = |class: usize| (self.least[class] + self.most[class]) as f64 / 2.0 - self.settled[class] as f64;
-        let left: Vec<f64> = (0..self.least.len()).map(|class| middle(class).max(0.0)).collect();
-        let total: f64 = left.iter().sum();
-        left.iter().map(|count| count / total.max(1.0)).collect()
     }
 }

@@ -1,11 +1,12 @@
 //! All optimal prices of a table: sample, estimate, box, one pass, and the same again on the few rows that are left.
 
 use super::band::{Band, Guard, sweep_into_band};
-use super::bracket::Bracket;
+use super::bracket::{Bracket, on_grid};
 use super::demand::Demand;
-use super::newton::{Estimate, Guess, Pull, estimate, largest};
+use super::newton::{Estimate, Guess, estimate};
 use super::paths::Atoms;
 use super::prices::PriceSet;
+use super::pull::{Outline, Pull};
 use super::sample::Sample;
 use crate::error::{Error, Result};
 use crate::kernel::{GRID, Level, Real, Rows, Swept, Watch};
@@ -25,28 +26,28 @@ const WIDER: f64 = 4.0;
 pub(crate) enum Goal<'a> {
     /// Known beforehand.
     Known(Demand),
-    /// A function of the sums of the scores, which the pass finds out.
-    OfSums(&'a (dyn Fn(&[i128]) -> Demand + Sync)),
+    /// A function of the sums of the scores, which the pass finds out; and what is known of it before.
+    OfSums(&'a (dyn Fn(&[i128]) -> Demand + Sync), Outline),
 }
 
 impl Goal<'_> {
     fn demand(&self, sums: &[i128]) -> Demand {
         match self {
             Goal::Known(demand) => demand.clone(),
-            Goal::OfSums(demand) => demand(sums),
+            Goal::OfSums(demand, _) => demand(sums),
         }
     }
 
-    fn pull(&self) -> Pull {
+    fn pull(&self, classes: usize, people: usize) -> Pull {
         match self {
-            Goal::OfSums(_) => Pull::OwnScores,
-            Goal::Known(demand) => Pull::Shares(demand.shares_left()),
+            Goal::OfSums(_, outline) => Pull::outlined(*outline, classes, people as f64),
+            Goal::Known(demand) => Pull::of(demand, people as f64),
         }
     }
 
     fn watch(&self, guarded: bool) -> Watch {
         match (self, guarded) {
-            (Goal::OfSums(_), _) => Watch::ValuesAndSums,
+            (Goal::OfSums(..), _) => Watch::ValuesAndSums,
             (Goal::Known(_), true) => Watch::Values,
             (Goal::Known(_), false) => Watch::Nothing,
         }
@@ -55,7 +56,7 @@ impl Goal<'_> {
     fn open(&self, classes: usize) -> Vec<bool> {
         match self {
             Goal::Known(demand) => demand.open(),
-            Goal::OfSums(_) => vec![true; classes],
+            Goal::OfSums(..) => vec![true; classes],
         }
     }
 }
@@ -158,8 +159,8 @@ fn solve_few<T: Real>(level: Level, band: &Band<T>, demand: &Demand, guess: &Gue
         .flat_map(|row| (0..k).map(move |class| (row, class)))
         .map(|(row, class)| GRID.round(rows.score(row, class).double()))
         .collect();
-    let estimate = estimate(level, &Sample::all(&rows), &Goal::Known(demand.clone()).pull(), &open, guess);
-    let start = estimate.prices.iter().map(|&price| price.is_finite().then(|| GRID.round(price))).collect();
+    let estimate = estimate(level, &Sample::all(&rows), &Pull::of(demand, rows.rows() as f64), &open, guess);
+    let start = estimate.prices.iter().map(|&price| price.is_finite().then(|| on_grid(price))).collect();
     let missing: f64 = (0..k).map(|class| estimate.excess(class).abs()).sum();
     let mut atoms = Atoms::single(k, scores);
     // Newton's method comes near unless many rows are identical.
@@ -184,7 +185,7 @@ struct Search<T> {
 
 impl<T: Real> Search<T> {
     fn new<R: Rows<Elem = T>>(level: Level, rows: &R, goal: &Goal<'_>, guess: &Guess) -> Self {
-        let (open, pull) = (goal.open(rows.classes()), goal.pull());
+        let (open, pull) = (goal.open(rows.classes()), goal.pull(rows.classes(), rows.rows()));
         let sampled = (rows.rows() > FEW).then(|| {
             let sample = Sample::draw(rows, sample_size(rows.rows()));
             let estimate = estimate(level, &sample, &pull, &open, guess);
@@ -207,7 +208,7 @@ impl<T: Real> Search<T> {
             self.sampled = None;
         }
         // The box is held in place by the largest class, which has no width to change.
-        let anchor = self.sampled.as_ref().map(|(_, estimate)| largest(&estimate.targets));
+        let anchor = self.sampled.as_ref().and_then(|(_, estimate)| estimate.wanted.anchor());
         for (class, reach) in self.reach.iter_mut().enumerate() {
             let spared = matches!(miss, Miss::TooMany(missed) if missed != class && Some(missed) != anchor);
             *reach *= if spared { 1.0 } else { WIDER };

@@ -19,7 +19,9 @@ mod demand;
 mod enclose;
 mod newton;
 mod paths;
+pub(crate) mod penalty;
 mod prices;
+mod pull;
 mod sample;
 mod scan;
 mod settle;
@@ -32,6 +34,7 @@ pub use certificate::Certificate;
 pub(crate) use demand::Demand;
 pub(crate) use enclose::Goal;
 pub(crate) use prices::Prices;
+pub(crate) use pull::{NEAR, Outline};
 pub(crate) use settle::settle;
 
 use self::enclose::enclose;
@@ -59,6 +62,7 @@ pub(crate) struct Solution {
     /// Prices of the scores, then of each level of ties that was needed.
     pub(crate) prices: Vec<Prices>,
     pub(crate) counts: Vec<u64>,
+    /// The proof for these counts; where missing the reference costs, the cost is not in it.
     pub(crate) certificate: Certificate,
     /// Rows for which several classes are equally good.
     pub(crate) tied: u64,
@@ -84,7 +88,8 @@ fn solve_level<R: Rows>(
     let enclosed = enclose(setting.simd, rows, goal, setting.guard, &Guess::none(rows.classes()), labels)?;
     let (counts, open, band) = (enclosed.counts, enclosed.demand.open(), enclosed.band);
     let mut certain = enclosed.swept;
-    let mut prices = enclosed.set.centre(&open);
+    let grounded = enclosed.demand.is_priced();
+    let mut prices = enclosed.set.centre(&open, grounded);
 
     let mut band_labels = vec![0; band.places.len()];
     let band_setting = Setting { key: &|row| (setting.key)(band.places[row]), guard: None, ..*setting };
@@ -95,20 +100,23 @@ fn solve_level<R: Rows>(
     if !enclosed.is_all {
         // Some optimal prices lie outside the box, and the centre is that of all: the rows outside the band count too.
         let mut set = preferences(rows, labels);
-        set.share_roundings(&counts, &enclosed.demand);
+        set.afford(&counts, &enclosed.demand);
         if !set.close() {
             return Err(Error::Unproved);
         }
-        prices = set.centre(&open);
+        prices = set.centre(&open, grounded);
         certain = Swept::new(open.len());
         let setting = Setting { guard: None, ..*setting };
         rest = finish(rows, &prices, &counts, &setting, labels, level)?;
     }
 
     let certificate = certify(&certain, &rest, &prices, &counts);
-    if !certificate.is_closed() {
+    if !certificate.is_closed() || !affordable(&enclosed.demand, &counts, &prices) {
         return Err(Error::Unproved);
     }
+    // From here on only differences matter.
+    let shift = prices.iter().flatten().next().copied().unwrap_or(0);
+    let prices: Prices = prices.iter().map(|price| price.map(|price| price - shift)).collect();
     let levels = std::iter::once(prices).chain(rest.tie_prices).collect();
     Ok(Solution { prices: levels, counts, certificate, tied: rest.tied, repeated_keys: rest.repeated_keys })
 }
@@ -174,6 +182,17 @@ fn certify(certain: &Swept, rest: &Finished, prices: &Prices, counts: &[u64]) ->
         dual += i128::from(price.unwrap_or(0)) * unpaid;
     }
     Certificate { primal: certain.chosen + rest.chosen, dual }
+}
+
+/// Whether no other counts would be better at these prices, for what they cost: −λ lies between the cost of the last
+/// person and that of one more. (Contested roundings have no prices of their own to be held against.)
+fn affordable(demand: &Demand, counts: &[u64], prices: &Prices) -> bool {
+    let fits = |class: usize| {
+        let (count, Some(price)) = (counts[class], prices[class]) else { return counts[class] == 0 };
+        let last = if count > 0 { demand.step(class, count - 1) } else { i64::MIN };
+        last <= -price && -price <= demand.step(class, count)
+    };
+    !demand.is_priced() || (0..counts.len()).all(fits)
 }
 
 /// The counts that are left when some rows are settled.

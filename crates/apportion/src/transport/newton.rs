@@ -3,33 +3,45 @@
 //! The dual Σ_i max_y (q_iy + λ_y) − Σ_y n_y λ_y is convex; its gradient is counts − targets. Its second derivative is
 //! the density of rows at the boundaries between classes: a Laplacian whose weight for {a, b} is the number of rows with
 //! these two classes on top and a gap below h, divided by 2h. The prices need not be exact: they are the middle of a
-//! box, and the box is checked.
+//! box, and the box is checked. Where a penalty lets the targets follow the prices (see `pull`), its second derivative is
+//! added.
 
+use super::pull::{Pull, SampleQuotas, Wanted};
 use super::sample::Sample;
 use super::scan::{Near, Scan, entry_prices, nth, scan};
-use crate::kernel::{GRID, Level, Real, TILE, Tile};
-
-/// What the counts are to be, as far as a sample can tell.
-#[derive(Clone, Debug)]
-pub(super) enum Pull {
-    /// The sums of the rows' own scores.
-    OwnScores,
-    /// Given shares of the rows.
-    Shares(Vec<f64>),
-}
+use crate::kernel::{Level, Real, Tile};
 
 /// Where Newton's method ended.
 #[derive(Clone, Debug)]
 pub(super) struct Estimate {
     pub(super) prices: Vec<f64>,
-    pub(super) targets: Vec<f64>,
+    pub(super) wanted: Wanted,
     pub(super) scan: Scan,
 }
 
 impl Estimate {
     /// By how much a class has too many sample rows.
     pub(super) fn excess(&self, class: usize) -> f64 {
-        self.scan.counts[class] - self.targets[class]
+        self.scan.counts[class] - self.wanted.counts[class]
+    }
+}
+
+impl Wanted {
+    /// The class that holds the others in place, where only differences of the prices matter: the largest.
+    pub(super) fn anchor(&self) -> Option<usize> {
+        self.is_relative().then(|| largest(&self.counts))
+    }
+
+    /// The classes whose price does not move.
+    pub(super) fn fixed(&self) -> Vec<bool> {
+        let anchor = self.anchor();
+        (0..self.counts.len()).map(|class| self.held[class].is_some() || Some(class) == anchor).collect()
+    }
+
+    /// Whether too few rows are wanted of a class for its density at the boundary to be known. Such a class is priced by
+    /// itself: it changes little for the others.
+    pub(super) fn is_rare(&self, class: usize) -> bool {
+        self.counts[class] < 80.0 && self.stiffness[class] == 0.0 && self.held[class].is_none()
     }
 }
 
@@ -73,113 +85,109 @@ pub(super) fn estimate<T: Real>(
         if part > 1 && tiles.len() < 4 {
             continue;
         }
-        let targets = pull.targets(tiles, open.len());
-        price_rare(level, tiles, &targets, &mut prices);
-        let mut scanned = scan(level, tiles, &prices, window);
+        let problem = Problem { level, tiles, pull, quotas: pull.quotas(tiles, sample.population) };
+        let mut at = problem.look(prices, window);
+        at = problem.price_rare(at);
         for _ in 0..STEPS {
-            if is_met(&scanned.counts, &targets) {
+            if is_met(&at) {
                 break;
             }
-            let Some((next, next_scan)) = step(level, tiles, &targets, &prices, &scanned) else { break };
-            (prices, scanned) = (next, next_scan);
-            if price_rare(level, tiles, &targets, &mut prices) {
-                scanned = scan(level, tiles, &prices, scanned.window);
-            }
+            let Some(next) = problem.step(&at) else { break };
+            at = problem.price_rare(next);
         }
-        window = scanned.window;
-        last = Some((targets, scanned));
+        window = at.scan.window;
+        prices = at.prices.clone();
+        last = Some(at);
     }
-    let (targets, scan) = last.unwrap_or_else(|| (vec![0.0; open.len()], scan(level, &sample.tiles, &prices, window)));
-    Estimate { prices, targets, scan }
-}
-
-impl Pull {
-    /// The counts that some rows should have.
-    fn targets<T: Real>(&self, tiles: &[Tile<T>], classes: usize) -> Vec<f64> {
-        let rows: usize = tiles.iter().map(Tile::len).sum();
-        let mut sums = match self {
-            Pull::Shares(shares) => shares.clone(),
-            Pull::OwnScores => {
-                let mut sums = vec![0.0; classes];
-                for tile in tiles {
-                    for (column, sum) in tile.columns().chunks_exact(TILE).zip(&mut sums) {
-                        *sum += GRID.value(T::units(column));
-                    }
-                }
-                sums
-            }
-        };
-        let total: f64 = sums.iter().sum();
-        sums.iter_mut().for_each(|sum| *sum *= rows as f64 / total.max(f64::MIN_POSITIVE));
-        sums
-    }
+    last.unwrap_or_else(|| {
+        let tiles = &sample.tiles;
+        Problem { level, tiles, pull, quotas: pull.quotas(tiles, sample.population) }.look(prices, window)
+    })
 }
 
 /// Whether the counts are near enough: well within what the draw of the sample changes by itself.
-fn is_met(counts: &[f64], targets: &[f64]) -> bool {
-    counts.iter().zip(targets).all(|(count, target)| (count - target).abs() <= (0.5 * target.sqrt()).max(1.0))
+fn is_met(at: &Estimate) -> bool {
+    let near = |class: usize| at.excess(class).abs() <= (0.5 * at.wanted.counts[class].max(0.0).sqrt()).max(1.0);
+    (0..at.prices.len()).all(near)
 }
 
-/// Whether too few rows are wanted of a class for its density at the boundary to be known. Such a class is priced by
-/// itself: it changes little for the others.
-pub(super) fn is_rare(target: f64) -> bool {
-    target < 80.0
-}
-
-/// Prices each rare class so that just as many rows enter it as are wanted. False where there is none.
-fn price_rare<T: Real>(level: Level, tiles: &[Tile<T>], targets: &[f64], prices: &mut [f64]) -> bool {
-    let largest = largest(targets);
-    let rare: Vec<usize> =
-        (0..prices.len()).filter(|&y| y != largest && is_rare(targets[y]) && prices[y].is_finite()).collect();
-    for &class in &rare {
-        let mut entries = entry_prices(level, tiles, prices, class);
-        let wanted = targets[class].round() as usize;
-        // Between the last row that is wanted and the first that is not.
-        let last = wanted.checked_sub(1).and_then(|place| nth(&mut entries, place));
-        let first = nth(&mut entries, wanted);
-        prices[class] = match (last, first) {
-            (Some(last), Some(first)) => f64::from(last + first) / 2.0,
-            (None, Some(first)) => f64::from(first) - 1e-3,
-            (Some(last), None) => f64::from(last) + 1e-3,
-            (None, None) => prices[class],
-        };
-    }
-    !rare.is_empty()
-}
-
-/// One step of the method, shortened until the dual falls. None where it does not.
-fn step<T: Real>(
+/// A beginning of the sample, and what its counts are to be.
+struct Problem<'a, T> {
     level: Level,
-    tiles: &[Tile<T>],
-    targets: &[f64],
-    prices: &[f64],
-    at: &Scan,
-) -> Option<(Vec<f64>, Scan)> {
-    let excess: Vec<f64> = at.counts.iter().zip(targets).map(|(count, target)| count - target).collect();
-    let pinned = largest(targets);
-    // Where no row is near, a ridge keeps the step within reach.
-    let mut curvature = laplacian(&at.near, at.window, targets.len());
-    for (class, excess) in excess.iter().enumerate() {
-        let hold = if is_rare(targets[class]) { f64::MAX.sqrt() } else { 0.0 };
-        curvature[class * targets.len() + class] += 1.0 + 2.0 * excess.abs() + hold;
+    tiles: &'a [Tile<T>],
+    pull: &'a Pull,
+    quotas: SampleQuotas,
+}
+
+impl<T: Real> Problem<'_, T> {
+    /// The sample at some prices.
+    fn look(&self, prices: Vec<f64>, window: f32) -> Estimate {
+        let scan = scan(self.level, self.tiles, &prices, window);
+        let wanted = self.pull.wanted(&self.quotas, &prices, &scan.counts);
+        Estimate { prices, wanted, scan }
     }
-    let inverse = invert_pinned(curvature, pinned);
-    let direction: Vec<f64> = inverse
-        .chunks_exact(targets.len())
-        .map(|row| -row.iter().zip(&excess).map(|(entry, excess)| entry * excess).sum::<f64>())
-        .collect();
-    let longest = direction.iter().fold(0.0f64, |most, step| most.max(step.abs()));
-    let mut scale = (LONGEST_STEP / longest).min(1.0);
-    for _ in 0..4 {
-        let next: Vec<f64> = prices.iter().zip(&direction).map(|(price, step)| price + scale * step).collect();
-        let window = window_for(longest * scale, at);
-        let scanned = scan(level, tiles, &next, window);
-        if dual(&scanned, &next, targets) <= dual(at, prices, targets) {
-            return Some((next, scanned));
+
+    fn dual(&self, at: &Estimate) -> f64 {
+        at.scan.value + self.pull.conjugate(&self.quotas, &at.prices)
+    }
+
+    /// Prices each rare class so that just as many rows enter it as are wanted.
+    fn price_rare(&self, at: Estimate) -> Estimate {
+        let largest = largest(&at.wanted.counts);
+        let mut prices = at.prices.clone();
+        let rare = |&class: &usize| class != largest && at.wanted.is_rare(class) && prices[class].is_finite();
+        let rare: Vec<usize> = (0..prices.len()).filter(rare).collect();
+        if rare.is_empty() {
+            return at;
         }
-        scale *= 0.35;
+        for &class in &rare {
+            let mut entries = entry_prices(self.level, self.tiles, &prices, class);
+            let wanted = at.wanted.counts[class].round().max(0.0) as usize;
+            // Between the last row that is wanted and the first that is not.
+            let last = wanted.checked_sub(1).and_then(|place| nth(&mut entries, place));
+            let first = nth(&mut entries, wanted);
+            let price = match (last, first) {
+                (Some(last), Some(first)) => f64::from(last + first) / 2.0,
+                (None, Some(first)) => f64::from(first) - 1e-3,
+                (Some(last), None) => f64::from(last) + 1e-3,
+                (None, None) => prices[class],
+            };
+            prices[class] = self.pull.stop(prices[class], price);
+        }
+        self.look(prices, at.scan.window)
     }
-    None
+
+    /// One step of the method, shortened until the dual falls. None where it does not.
+    fn step(&self, at: &Estimate) -> Option<Estimate> {
+        let k = at.prices.len();
+        // Where no row is near, a ridge keeps the step within reach.
+        let mut curvature = laplacian(&at.scan.near, at.scan.window, k);
+        for class in 0..k {
+            let hold = if at.wanted.is_rare(class) { f64::MAX.sqrt() } else { 0.0 };
+            let ridge = 1.0 + 2.0 * at.excess(class).abs();
+            curvature[class * k + class] += at.wanted.stiffness[class] + ridge + hold;
+        }
+        let inverse = invert_free(curvature, &at.wanted.fixed());
+        let direction: Vec<f64> = inverse
+            .chunks_exact(k)
+            .map(|row| -(0..k).map(|class| row[class] * at.excess(class)).sum::<f64>())
+            .collect();
+        let longest = direction.iter().fold(0.0f64, |most, step| most.max(step.abs()));
+        let mut scale = (LONGEST_STEP / longest).min(1.0);
+        for _ in 0..4 {
+            let moved = |(price, step): (&f64, &f64)| self.pull.stop(*price, price + scale * step);
+            let mut prices: Vec<f64> = at.prices.iter().zip(&direction).map(moved).collect();
+            if at.wanted.is_relative() {
+                self.pull.shift_between_steps(&mut prices);
+            }
+            let next = self.look(prices, window_for(longest * scale, &at.scan));
+            if self.dual(&next) <= self.dual(at) {
+                return Some(next);
+            }
+            scale *= 0.35;
+        }
+        None
+    }
 }
 
 /// The next window: about the length of the step, but wide enough to hold some rows for every class.
@@ -187,11 +195,6 @@ fn window_for(step: f64, at: &Scan) -> f32 {
     let enough = 100 * at.counts.len();
     let hold = at.window * (enough as f32 / (at.near.len() as f32 + 1.0));
     (step as f32).max(hold).clamp(1e-6, 2.0 * FIRST_WINDOW)
-}
-
-fn dual(scan: &Scan, prices: &[f64], targets: &[f64]) -> f64 {
-    let paid: f64 = prices.iter().zip(targets).filter(|(p, _)| p.is_finite()).map(|(p, target)| p * target).sum();
-    scan.value - paid
 }
 
 pub(super) fn largest(values: &[f64]) -> usize {
@@ -217,12 +220,12 @@ pub(super) fn laplacian(near: &[Near], window: f32, classes: usize) -> Vec<f64> 
     matrix
 }
 
-/// The inverse of a symmetric positive definite matrix with one unknown held at zero (Gauss and Jordan; such matrices
+/// The inverse of a symmetric positive definite matrix with some unknowns held at zero (Gauss and Jordan; such matrices
 /// need no pivoting).
-pub(super) fn invert_pinned(mut matrix: Vec<f64>, pinned: usize) -> Vec<f64> {
+pub(super) fn invert_free(mut matrix: Vec<f64>, fixed: &[bool]) -> Vec<f64> {
     let k = matrix.len().isqrt();
     let mut inverse = vec![0.0; k * k];
-    let free: Vec<usize> = (0..k).filter(|&class| class != pinned).collect();
+    let free: Vec<usize> = (0..k).filter(|&class| !fixed[class]).collect();
     free.iter().for_each(|&class| inverse[class * k + class] = 1.0);
     for &pivot in &free {
         let scale = 1.0 / matrix[pivot * k + pivot].max(f64::MIN_POSITIVE);

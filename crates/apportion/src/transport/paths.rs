@@ -11,12 +11,9 @@ use std::collections::hash_map::Entry;
 use std::collections::{BinaryHeap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
-use super::demand::Demand;
+use super::demand::{Demand, VIOLATION};
 use super::prices::{FREE, PriceSet, Prices};
 use crate::seed;
-
-/// What a person too many or too few costs: more than any path of scores.
-const VIOLATION: i64 = 1 << 52;
 
 /// Rows on the grid, each with the number of copies it stands for.
 pub(super) struct Atoms {
@@ -72,7 +69,7 @@ impl Atoms {
     pub(super) fn assign(&self, demand: &Demand, start: &Prices) -> Assigned {
         let mut state = State::new(self, demand, start);
         while state.improve() {}
-        state.prefer_first_classes();
+        state.prefer_faithful_and_first();
         Assigned { set: state.price_set(), counts: state.counts }
     }
 }
@@ -145,54 +142,69 @@ impl<'a> State<'a> {
         }
     }
 
-    /// What it costs to take one person away from a class, and how many can go at that cost.
-    fn give(&self, class: usize) -> (i64, u64) {
-        let (count, least, most) = (self.counts[class], self.demand.least[class], self.demand.most[class]);
-        if count > most {
-            (-VIOLATION, count - most)
-        } else if count > least {
-            (0, count - least)
-        } else {
-            (VIOLATION, count)
-        }
+    /// What it costs to take a person away from a class that has already lost some.
+    fn give(&self, class: usize, lost: u64) -> i64 {
+        let left = self.counts[class].checked_sub(lost + 1);
+        left.map_or(FREE, |left| -self.demand.step(class, left))
     }
 
-    /// What it costs to add one person to a class, and how many can come at that cost.
-    fn take(&self, class: usize) -> (i64, u64) {
-        let (count, least, most) = (self.counts[class], self.demand.least[class], self.demand.most[class]);
-        if count < least {
-            (-VIOLATION, least - count)
-        } else if count < most {
-            (0, most - count)
-        } else {
-            (VIOLATION, u64::MAX)
-        }
+    /// What it costs to add a person to a class that has already won some.
+    fn take(&self, class: usize, won: u64) -> i64 {
+        self.demand.step(class, self.counts[class].saturating_add(won))
+    }
+
+    /// How much less faithful the counts become by that exchange.
+    fn departure(&self, source: usize, end: usize, moved: u64) -> i128 {
+        let left = self.counts[source].saturating_sub(moved + 1);
+        self.demand.departure(end, self.counts[end] + moved) - self.demand.departure(source, left)
     }
 
     /// Makes the exchange that improves most. False where none improves.
     fn improve(&mut self) -> bool {
-        let sources: Vec<i64> = (0..self.k).map(|class| self.give(class).0).collect();
+        let sources: Vec<i64> = (0..self.k).map(|class| self.give(class, 0)).collect();
         let (distance, parent) = self.shortest(&sources);
-        let total = |class: usize| distance[class] + self.take(class).0;
+        let total = |class: usize| distance[class].saturating_add(self.take(class, 0));
         let Some(end) = (0..self.k).min_by_key(|&class| total(class)).filter(|&end| total(end) < 0) else {
             return false;
         };
-        self.exchange(&trace(&parent, end));
+        let path = trace(&parent, end);
+        let cost = distance[end] - sources[path[0]];
+        let gain = |state: &Self, moved| state.give(path[0], moved) + cost + state.take(end, moved) < 0;
+        self.exchange(&path, gain);
         true
     }
 
-    /// Among roundings that cost the same, the one that rounds up the first classes.
-    fn prefer_first_classes(&mut self) {
+    /// Among counts that are equally good, takes the most faithful, and of these the one with most people in the first
+    /// classes.
+    fn prefer_faithful_and_first(&mut self) {
         let flexible: Vec<usize> =
             (0..self.k).filter(|&class| self.demand.least[class] < self.demand.most[class]).collect();
-        for (position, &first) in flexible.iter().enumerate() {
-            while self.take(first).0 == 0 {
-                let (distance, next) = self.shortest_to(first);
-                let gives = |&&last: &&usize| self.give(last).0 == 0 && distance[last] == 0;
-                let Some(&last) = flexible[position + 1..].iter().rev().find(gives) else { break };
-                self.exchange(&std::iter::successors(Some(last), |&class| next[class]).collect());
-            }
+        if self.demand.is_priced() {
+            while flexible.iter().any(|&end| self.exchange_into(end, &flexible, |departure| departure < 0)) {}
         }
+        for (position, &first) in flexible.iter().enumerate() {
+            while self.exchange_into(first, &flexible[position + 1..], |departure| departure == 0) {}
+        }
+    }
+
+    /// Makes an exchange into a class, out of the last of some others, that costs nothing and is wanted for how faithful
+    /// it is. False where there is none.
+    fn exchange_into(&mut self, end: usize, sources: &[usize], wanted: impl Fn(i128) -> bool) -> bool {
+        if self.take(end, 0) >= VIOLATION {
+            return false;
+        }
+        let (distance, next) = self.shortest_to(end);
+        let suits = |state: &Self, source: usize, moved: u64| {
+            distance[source] < FREE
+                && state.give(source, moved) < VIOLATION
+                && state.give(source, moved) + distance[source] + state.take(end, moved) == 0
+                && wanted(state.departure(source, end, moved))
+        };
+        let source = sources.iter().rev().find(|&&source| source != end && suits(self, source, 0));
+        let Some(&source) = source else { return false };
+        let path = std::iter::successors(Some(source), |&class| next[class]).collect();
+        self.exchange(&path, |state, moved| suits(state, source, moved));
+        true
     }
 
     /// The least cost of reaching a class from each other one, and the class after that one.
@@ -240,15 +252,22 @@ impl<'a> State<'a> {
         (distance, parent)
     }
 
-    /// Moves as many people along a path as can go at its price.
-    fn exchange(&mut self, path: &Path) {
+    /// Moves as many people along a path as there are, while the exchange is good (as it is for the first of them).
+    fn exchange(&mut self, path: &Path, good: impl Fn(&Self, u64) -> bool) {
         let (source, end) = (path[0], path[path.len() - 1]);
         let moves: Vec<(usize, usize, u32)> =
             path.windows(2).map(|pair| (pair[0], pair[1], self.edges[pair[0] * self.k + pair[1]].1)).collect();
-        let amount = moves
-            .iter()
-            .map(|&(from, _, atom)| self.amounts[atom as usize * self.k + from])
-            .fold(self.give(source).1.min(self.take(end).1), u64::min);
+        let there = moves.iter().map(|&(from, _, atom)| self.amounts[atom as usize * self.k + from]);
+        let there = there.fold(self.counts[source], u64::min);
+        // Costs are convex: it is good up to some person, and not beyond.
+        let (mut amount, mut beyond) = (1, there + 1);
+        if good(self, there - 1) {
+            amount = there;
+        }
+        while amount != there && beyond - amount > 1 {
+            let middle = amount + (beyond - amount) / 2;
+            if good(self, middle - 1) { amount = middle } else { beyond = middle }
+        }
         for &(from, to, atom) in &moves {
             let place = atom as usize * self.k;
             self.amounts[place + from] -= amount;
@@ -278,7 +297,7 @@ impl<'a> State<'a> {
                 set.limit(from, to, self.edges[from * self.k + to].0);
             }
         }
-        set.share_roundings(&self.counts, self.demand);
+        set.afford(&self.counts, self.demand);
         set
     }
 }

@@ -4,32 +4,43 @@
 //! class: λ_b − λ_a ≤ min over rows labelled a of s_a − s_b. Such differences describe a polytope with whole-number
 //! corners. Prices inside a box, up to a common shift, are of the same form, so that "do the optimal prices meet the
 //! box?" is a question about shortest paths among K nodes.
+//!
+//! What the counts cost has the same form, with one node more: the ground, whose price is zero. Counts are optimal where
+//! −λ_y lies between the cost of the last person in y and that of one more.
 
-use super::demand::Demand;
+use super::demand::{Demand, VIOLATION};
 use crate::kernel::Grid;
 
 /// A price for each class, in units of the grid; `None` for a class that is never given.
 pub(crate) type Prices = Vec<Option<i64>>;
 
-/// A limit that does not bind. Sums of K such limits do not overflow.
-pub(super) const FREE: i64 = 1 << 55;
+/// A limit that does not bind. The sum of two does not overflow.
+pub(super) const FREE: i64 = 1 << 60;
 
-/// All λ with λ_b − λ_a ≤ limit(a, b).
+/// All λ with λ_b − λ_a ≤ limit(a, b), for the classes and, last, the ground.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PriceSet {
-    classes: usize,
+    nodes: usize,
     limits: Vec<i64>,
 }
 
 impl PriceSet {
     /// All prices.
     pub(super) fn all(classes: usize) -> PriceSet {
-        PriceSet { classes, limits: vec![FREE; classes * classes] }
+        let nodes = classes + 1;
+        PriceSet { nodes, limits: vec![FREE; nodes * nodes] }
     }
 
-    /// All prices within [low, high] up to a common shift. Infinite bounds do not bind.
-    pub(super) fn within(low: &[Option<i64>], high: &[Option<i64>]) -> PriceSet {
+    fn ground(&self) -> usize {
+        self.nodes - 1
+    }
+
+    /// All prices within [low, high], up to a common shift unless they are anchored to the ground. Infinite bounds do not
+    /// bind.
+    pub(super) fn within(low: &[Option<i64>], high: &[Option<i64>], anchored: bool) -> PriceSet {
         let mut set = PriceSet::all(low.len());
+        let ground = anchored.then_some(0);
+        let (low, high) = ([low, &[ground]].concat(), [high, &[ground]].concat());
         for (a, low) in low.iter().enumerate() {
             for (b, high) in high.iter().enumerate() {
                 if let (true, Some(low), Some(high)) = (a != b, low, high) {
@@ -41,13 +52,13 @@ impl PriceSet {
     }
 
     fn limit_of(&self, a: usize, b: usize) -> i64 {
-        self.limits[a * self.classes + b]
+        self.limits[a * self.nodes + b]
     }
 
     /// Adds λ_b − λ_a ≤ limit.
     #[inline]
     pub(super) fn limit(&mut self, a: usize, b: usize, limit: i64) {
-        let entry = &mut self.limits[a * self.classes + b];
+        let entry = &mut self.limits[a * self.nodes + b];
         *entry = limit.min(*entry);
     }
 
@@ -55,19 +66,23 @@ impl PriceSet {
     #[inline]
     pub(super) fn prefer(&mut self, label: usize, row: &[i64]) {
         let own = row[label];
-        let limits = &mut self.limits[label * self.classes..][..self.classes];
+        let limits = &mut self.limits[label * self.nodes..][..self.nodes];
         for (limit, score) in limits.iter_mut().zip(row) {
             *limit = (own - score).min(*limit);
         }
     }
 
-    /// Adds that a class which was rounded up is priced no higher than one that could have been.
-    pub(super) fn share_roundings(&mut self, counts: &[u64], demand: &Demand) {
-        for lacking in (0..counts.len()).filter(|&class| counts[class] < demand.most[class]) {
-            for rounded in (0..counts.len()).filter(|&class| counts[class] > demand.least[class]) {
-                if lacking != rounded {
-                    self.limit(lacking, rounded, 0);
-                }
+    /// Adds that these counts are as good as any others, for what they cost.
+    pub(super) fn afford(&mut self, counts: &[u64], demand: &Demand) {
+        let ground = self.ground();
+        for (class, &count) in counts.iter().enumerate() {
+            let more = demand.step(class, count);
+            if more < VIOLATION {
+                self.limit(class, ground, more);
+            }
+            let less = if count > 0 { -demand.step(class, count - 1) } else { VIOLATION };
+            if less < VIOLATION {
+                self.limit(ground, class, less);
             }
         }
     }
@@ -78,7 +93,7 @@ impl PriceSet {
 
     /// Makes every limit as tight as the others imply (Floyd and Warshall). False where no prices are left.
     pub(super) fn close(&mut self) -> bool {
-        let k = self.classes;
+        let k = self.nodes;
         for a in 0..k {
             self.limits[a * k + a] = 0;
         }
@@ -101,24 +116,48 @@ impl PriceSet {
         self.limits.iter().zip(&other.limits).all(|(limit, other)| limit <= other)
     }
 
-    /// The centre of a closed set, the same for all who ask: the mean of its 2K extreme points (for each class, the
-    /// highest and the lowest prices of the others relative to it), rounded down, which leaves it inside. The first
-    /// open class has price 0.
-    pub(super) fn centre(&self, open: &[bool]) -> Prices {
-        let k = self.classes;
+    /// The least cost of moving one person from class a to class b, perhaps by way of others, of a closed set.
+    pub(super) fn exchange(&self, a: usize, b: usize) -> Option<i64> {
+        Some(self.limit_of(a, b)).filter(|&limit| limit < FREE / 2)
+    }
+
+    /// The centre of a closed set, the same for all who ask: the mean of its extreme points (for each class, the
+    /// highest and the lowest prices of the others relative to it), rounded down, which leaves it inside. Where the
+    /// ground counts, it is one more class; else the first open class has price 0.
+    pub(super) fn centre(&self, open: &[bool], grounded: bool) -> Prices {
+        let k = open.len();
+        let mut roots: Vec<usize> = (0..k).filter(|&root| open[root]).collect();
         // No class is open where there are no rows, and nothing is to be learned: argmax.
-        let Some(first) = open.iter().position(|&open| open) else { return vec![Some(0); k] };
-        // A class that nothing limits is held at a distance that no path of scores reaches.
-        let limit = |a: usize, b: usize| match self.limit_of(a, b) {
-            free if free >= FREE / 2 => i128::from(Grid::UNIT) * (k as i128 + 1),
-            limit => i128::from(limit),
-        };
-        let roots: Vec<usize> = (0..k).filter(|&root| open[root]).collect();
+        let Some(&first) = roots.first() else { return vec![Some(0); k] };
+        let near = self.brought_near(&roots, grounded);
+        let origin = if grounded { self.ground() } else { first };
+        if grounded {
+            roots.push(origin);
+        }
+        let limit = |a: usize, b: usize| i128::from(near.limit_of(a, b));
         let price = |class: usize| {
             let sum: i128 =
-                roots.iter().map(|&r| limit(r, class) - limit(r, first) + limit(first, r) - limit(class, r)).sum();
+                roots.iter().map(|&r| limit(r, class) - limit(r, origin) + limit(origin, r) - limit(class, r)).sum();
             sum.div_euclid(2 * roots.len() as i128) as i64
         };
         (0..k).map(|class| open[class].then(|| price(class))).collect()
+    }
+
+    /// The part of a closed set in which no class is further from another than any path of scores reaches: without it, a
+    /// class that nothing limits would have no centre.
+    fn brought_near(&self, open: &[usize], grounded: bool) -> PriceSet {
+        let mut near = PriceSet::all(self.nodes - 1);
+        let far = Grid::UNIT * (self.nodes as i64 + 1);
+        for &a in open {
+            for &b in open {
+                near.limit(a, b, self.limit_of(a, b).min(far));
+            }
+            if grounded {
+                near.limit(a, self.ground(), self.limit_of(a, self.ground()).min(VIOLATION));
+                near.limit(self.ground(), a, self.limit_of(self.ground(), a).min(VIOLATION));
+            }
+        }
+        near.close();
+        near
     }
 }

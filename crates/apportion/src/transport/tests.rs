@@ -3,10 +3,13 @@
 
 use super::demand::Demand;
 use super::paths::Atoms;
-use super::{Goal, Setting, Solution, solve};
+use super::{Goal, Outline, Setting, Solution, solve};
 use crate::kernel::{GRID, Layout, Level, Plain};
 use crate::reference::{round, round_posterior};
 use crate::seed;
+
+/// The posterior of all rows.
+const OUTLINE: Outline = Outline { last: 0.0, penalty: None };
 
 struct Problem {
     k: usize,
@@ -81,10 +84,10 @@ fn the_posterior_is_matched_exactly_at_every_simd_level() {
         let problem = problem(seed);
         let rows = problem.rows() as u64;
         let posterior = |sums: &[i128]| round_posterior(sums, rows);
-        let (labels, solution) = problem.solve(&Goal::OfSums(&posterior), Level::best());
+        let (labels, solution) = problem.solve(&Goal::OfSums(&posterior, OUTLINE), Level::best());
         problem.check(&labels, &solution);
         for level in Level::available() {
-            let (again, other) = problem.solve(&Goal::OfSums(&posterior), level);
+            let (again, other) = problem.solve(&Goal::OfSums(&posterior, OUTLINE), level);
             assert_eq!((&again, &other.prices), (&labels, &solution.prices), "{level}, seed {seed}");
         }
     }

@@ -1,0 +1,282 @@
+//! What the counts of a sample are to be at given prices: where Newton's method is drawn to.
+//!
+//! Without a penalty it is one target a class. With one, the count that a class should have falls as its price rises,
+//! since −λ is the cost of one more person (see `penalty`): for l2-squared and kl smoothly, for l1 in steps, at the
+//! prices ±w. Everything here is in rows of the sample, and need not be exact.
+
+use super::demand::Demand;
+use super::penalty::Curve;
+use crate::kernel::{GRID, Real, TILE, Tile};
+
+/// What the counts are to be, as far as a sample can tell.
+#[derive(Clone, Debug)]
+pub(super) struct Pull {
+    quotas: Quotas,
+    slope: Slope,
+    /// People of each class that are settled elsewhere.
+    settled: Vec<f64>,
+    /// The least and the most people of each class.
+    least: Vec<f64>,
+    most: Vec<f64>,
+}
+
+#[derive(Clone, Debug)]
+enum Quotas {
+    /// The sums of the rows' own scores; but this share of the people is for the last class.
+    OwnScores { last: f64 },
+    /// So many people.
+    People(Vec<f64>),
+}
+
+/// How the wanted count follows the price.
+#[derive(Clone, Copy, Debug)]
+enum Slope {
+    /// Not at all.
+    None,
+    /// At most at the first price, the quota between the two, at least at the second.
+    Steps(f64, f64),
+    Smooth {
+        curve: Curve,
+        weight: f64,
+        people: f64,
+    },
+}
+
+/// A goal before the scores have been summed: only its form is known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outline {
+    /// The share of the people that is for the last class, which has no scores of its own.
+    pub(crate) last: f64,
+    /// The weight and curve of the penalty.
+    pub(crate) penalty: Option<(Curve, f64)>,
+}
+
+/// The wanted counts at some prices.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    pub(super) counts: Vec<f64>,
+    /// By how much the wanted count falls for a rise of the price.
+    pub(super) stiffness: Vec<f64>,
+    /// Classes whose price stays, since any of a range of counts is right at it: by how much the count may fall and rise.
+    pub(super) held: Vec<Option<(f64, f64)>>,
+}
+
+impl Wanted {
+    /// Whether nothing but the differences of the prices matters.
+    pub(super) fn is_relative(&self) -> bool {
+        self.held.iter().all(Option::is_none) && self.stiffness.iter().all(|&stiffness| stiffness == 0.0)
+    }
+}
+
+/// Prices this near to a step are at it.
+const AT: f64 = 1e-9;
+
+impl Pull {
+    /// For the posterior, before its sums are known.
+    pub(super) fn outlined(outline: Outline, classes: usize, people: f64) -> Pull {
+        let slope = match outline.penalty {
+            None => Slope::None,
+            Some((Curve::L1, weight)) => Slope::Steps(-weight, weight),
+            Some((curve, weight)) => Slope::Smooth { curve, weight, people: people * (1.0 - outline.last) },
+        };
+        let mut pull = Pull {
+            quotas: Quotas::OwnScores { last: outline.last },
+            slope,
+            settled: vec![0.0; classes],
+            least: vec![0.0; classes],
+            most: vec![people; classes],
+        };
+        if outline.last > 0.0 {
+            pull.least[classes - 1] = people * outline.last;
+            pull.most[classes - 1] = people * outline.last;
+        }
+        pull
+    }
+
+    /// For a demand, and so many people besides those that are settled.
+    pub(super) fn of(demand: &Demand, people: f64) -> Pull {
+        let float = |counts: &[u64]| -> Vec<f64> { counts.iter().map(|&count| count as f64).collect() };
+        let (least, most, settled) = (float(&demand.least), float(&demand.most), float(&demand.settled));
+        let people = people + settled.iter().sum::<f64>();
+        let middle = |class: usize| (least[class] + most[class].min(people)) / 2.0;
+        let clipped = |class: usize, quota: f64| quota.clamp(least[class], most[class]);
+        let (quotas, slope): (Vec<f64>, Slope) = match &demand.penalty {
+            // Contested roundings are too small to matter here.
+            None if (0..least.len()).all(|class| most[class] - least[class] <= 1.0) => {
+                ((0..least.len()).map(middle).collect(), Slope::None)
+            }
+            None => ((0..least.len()).map(middle).collect(), Slope::Steps(0.0, 0.0)),
+            Some(penalty) => {
+                let quotas = (0..least.len()).map(|class| clipped(class, penalty.quotas[class].value()));
+                let slope = match penalty.curve {
+                    Curve::L1 => Slope::Steps(-penalty.weight, penalty.weight),
+                    curve => Slope::Smooth { curve, weight: penalty.weight, people: penalty.people as f64 },
+                };
+                (quotas.collect(), slope)
+            }
+        };
+        // A penalty above any score leaves the quotas only where limits force it to, and then all in one direction.
+        let total: f64 = quotas.iter().sum();
+        let slope = match slope {
+            Slope::Steps(_, weight) if weight >= NEAR && total < people - 0.5 => Slope::Steps(0.0, f64::INFINITY),
+            Slope::Steps(_, weight) if weight >= NEAR && total > people + 0.5 => Slope::Steps(f64::NEG_INFINITY, 0.0),
+            Slope::Steps(_, weight) if weight >= NEAR => Slope::None,
+            slope => slope,
+        };
+        Pull { quotas: Quotas::People(quotas), slope, settled, least, most }
+    }
+
+    /// The quotas, in rows of a sample in which each row stands for so many people.
+    pub(super) fn quotas<T: Real>(&self, tiles: &[Tile<T>], population: usize) -> SampleQuotas {
+        let rows: usize = tiles.iter().map(Tile::len).sum();
+        let scale = population as f64 / rows.max(1) as f64;
+        let people = match &self.quotas {
+            Quotas::People(people) => people.clone(),
+            Quotas::OwnScores { last } => {
+                let mut sums = vec![0.0; self.settled.len()];
+                for tile in tiles {
+                    for (column, sum) in tile.columns().chunks_exact(TILE).zip(&mut sums) {
+                        *sum += GRID.value(T::units(column));
+                    }
+                }
+                let total: f64 = sums.iter().sum();
+                let each = population as f64 * (1.0 - last) / total.max(f64::MIN_POSITIVE);
+                sums.iter_mut().for_each(|sum| *sum *= each);
+                if *last > 0.0
+                    && let Some(sum) = sums.last_mut()
+                {
+                    *sum = last * population as f64;
+                }
+                sums
+            }
+        };
+        SampleQuotas { people, scale }
+    }
+
+    /// The counts wanted at some prices, where the sample has these counts.
+    pub(super) fn wanted(&self, quotas: &SampleQuotas, prices: &[f64], counts: &[f64]) -> Wanted {
+        let k = prices.len();
+        let mut wanted = Wanted { counts: vec![0.0; k], stiffness: vec![0.0; k], held: vec![None; k] };
+        for class in (0..k).filter(|&class| prices[class].is_finite()) {
+            let rows = |people: f64| (people - self.settled[class]) / quotas.scale;
+            let quota = quotas.people[class].clamp(self.least[class], self.most[class]);
+            let (least, most, price) = (self.least[class], self.most[class], prices[class]);
+            wanted.counts[class] = rows(match self.slope {
+                Slope::None => quota,
+                Slope::Steps(low, high) => {
+                    let between = |from: f64, to: f64| {
+                        let (fall, rise) = (counts[class] - rows(from), rows(to) - counts[class]);
+                        (fall >= 0.0 && rise >= 0.0).then_some((fall, rise))
+                    };
+                    if (price - low).abs() < AT && (price - high).abs() < AT {
+                        wanted.held[class] = between(least, most);
+                    } else if (price - low).abs() < AT {
+                        wanted.held[class] = between(quota, most);
+                    } else if (price - high).abs() < AT {
+                        wanted.held[class] = between(least, quota);
+                    }
+                    let here = counts[class] * quotas.scale + self.settled[class];
+                    if wanted.held[class].is_some() {
+                        here
+                    } else if price < low - AT || (price < low + AT && here > most) {
+                        most
+                    } else if price > high + AT || (price > high - AT && here < least) {
+                        least
+                    } else {
+                        quota
+                    }
+                }
+                Slope::Smooth { curve, weight, people } => {
+                    let (count, stiffness) = match curve {
+                        Curve::Kl => {
+                            let count = quota * (-price / weight).clamp(-50.0, 50.0).exp();
+                            (count, count / weight)
+                        }
+                        _ => (quota - price * people / (2.0 * weight), people / (2.0 * weight)),
+                    };
+                    if (least..=most).contains(&count) {
+                        wanted.stiffness[class] = stiffness / quotas.scale;
+                    }
+                    count.clamp(least, most)
+                }
+            });
+        }
+        wanted
+    }
+
+    /// What the wanted counts add to the dual: the most that −λ·count less the cost of the count can be.
+    pub(super) fn conjugate(&self, quotas: &SampleQuotas, prices: &[f64]) -> f64 {
+        let value = |class: usize| {
+            let (price, quota) = (prices[class], quotas.people[class].clamp(self.least[class], self.most[class]));
+            let (least, most) = (self.least[class], self.most[class]);
+            let cost = match self.slope {
+                Slope::None => -price * quota,
+                Slope::Steps(low, high) => {
+                    // At the quota, and then further down or up while that gains.
+                    let below = if price > high { (price - high) * (quota - least) } else { 0.0 };
+                    let above = if price < low { (low - price) * (most - quota) } else { 0.0 };
+                    -price * quota + below + above
+                }
+                Slope::Smooth { curve: Curve::Kl, weight, .. } => {
+                    let count = quota * (-price / weight).clamp(-50.0, 50.0).exp();
+                    let count = count.clamp(least, most);
+                    let spread = if count > 0.0 { (count / quota.max(f64::MIN_POSITIVE)).ln() - 1.0 } else { 0.0 };
+                    -price * count - weight * count * spread
+                }
+                Slope::Smooth { weight, people, .. } => {
+                    let count = (quota - price * people / (2.0 * weight)).clamp(least, most);
+                    -price * count - weight / people * (count - quota).powi(2)
+                }
+            };
+            (cost + price * self.settled[class]) / quotas.scale
+        };
+        (0..prices.len()).filter(|&class| prices[class].is_finite()).map(value).sum()
+    }
+
+    /// Prices that must not be passed in one step.
+    pub(super) fn stop(&self, from: f64, to: f64) -> f64 {
+        let Slope::Steps(low, high) = self.slope else { return to };
+        let mut to = to;
+        for step in [low, high] {
+            if (from < step - AT && to > step) || (from > step + AT && to < step) {
+                to = step;
+            }
+        }
+        to
+    }
+
+    /// Moves all prices alike, where that changes nothing else, so that they lie between the steps.
+    pub(super) fn shift_between_steps(&self, prices: &mut [f64]) {
+        let Slope::Steps(low, high) = self.slope else { return };
+        let finite = prices.iter().copied().filter(|price| price.is_finite());
+        let (least, most) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), p| (a.min(p), b.max(p)));
+        if most - least <= high - low && (least < low || most > high) {
+            let shift = if least < low { low - least } else { high - most };
+            prices.iter_mut().for_each(|price| *price += shift);
+        }
+    }
+
+    /// Whether prices are told from the ground, too, as far as the demand's own are.
+    pub(super) fn is_grounded(&self) -> bool {
+        match self.slope {
+            Slope::None => false,
+            Slope::Steps(low, high) => low.is_finite() && high.is_finite(),
+            Slope::Smooth { .. } => true,
+        }
+    }
+
+    /// Whether the quotas are sums of the rows' own scores.
+    pub(super) fn own_scores(&self) -> bool {
+        matches!(self.quotas, Quotas::OwnScores { .. })
+    }
+}
+
+/// A weight of l1 above any score: the quotas are then left only where they must be. In scores a person.
+pub(crate) const NEAR: f64 = 1024.0;
+
+/// Quotas of the people, and the people that a row of the sample stands for.
+#[derive(Clone, Debug)]
+pub(super) struct SampleQuotas {
+    people: Vec<f64>,
+    scale: f64,
+}
