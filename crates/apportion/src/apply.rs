@@ -6,10 +6,10 @@ use std::ops::Range;
 
 use crate::decision::{Decision, Fitted, Prices};
 use crate::error::{Error, Result};
-use crate::kernel::{Level, Rows, STRETCH};
+use crate::kernel::{Level, Rows, STRETCH, WithZero};
 use crate::label::Labels;
 use crate::rule;
-use crate::scores::{Label, Scores, Visitor, expect_length};
+use crate::scores::{Label, Scores, UNCODED, Visitor, expect_length};
 use crate::transport::ties::{Repeats, lot, tight};
 use crate::transport::{Certificate, settle};
 
@@ -60,7 +60,9 @@ impl Decision {
         scores.read_rows(0..scores.rows(), |index, row| {
             let prices = &self.levels[row_prices.of(index)][0];
             let label = usize::from(labels.values()[index]);
-            let value = tight(prices, |class| row[class], &mut classes);
+            // A row without a label counts as one more class, of score zero.
+            let label = if labels.values()[index] == UNCODED { row.len() } else { label };
+            let value = tight(prices, score_of(row), &mut classes);
             certificate.primal += row.get(label).map_or(0, |&score| i128::from(score));
             // A label without a price is one that the prices never give: they prove nothing.
             let price = prices.get(label).copied().flatten().unwrap_or(-2 * value.abs() - 1);
@@ -195,14 +197,21 @@ impl Applier<'_> {
                 let repeats = self.repeats.entry(place).or_insert_with(|| Repeats::new(scores.keys().are_unique()));
                 let key = repeats.tell_apart(scores.keys().of(row));
                 scores.read_rows(row..row + 1, |_, scores| {
-                    tight(&levels[0], |class| scores[class], &mut classes);
+                    tight(&levels[0], score_of(scores), &mut classes);
                     Ok(())
                 })?;
                 labels[row] = decision.break_tie(levels, key, &mut classes);
             }
         }
+        let last = decision.classes.len();
+        labels.iter_mut().filter(|label| usize::from(**label) == last).for_each(|label| *label = UNCODED);
         Ok(Labels::trusted(labels, decision.classes.len()))
     }
+}
+
+/// The score of a class, or zero for the one beyond them: no label.
+fn score_of(row: &[i64]) -> impl Fn(usize) -> i64 {
+    |class| row.get(class).copied().unwrap_or(0)
 }
 
 /// Labels each row at the prices of its group; returns the tied rows, in order.
@@ -215,7 +224,7 @@ fn label_grouped(
     let parts = in_stretches(labels, |start, labels| {
         let (mut classes, mut tied) = (Vec::new(), Vec::new());
         scores.read_rows(start..start + labels.len(), |index, row| {
-            tight(&decision.levels[row_prices.of(index)][0], |class| row[class], &mut classes);
+            tight(&decision.levels[row_prices.of(index)][0], score_of(row), &mut classes);
             labels[index - start] = classes[0] as Label;
             if classes.len() > 1 {
                 tied.push(index);
@@ -240,7 +249,12 @@ impl Visitor for LabelAll<'_> {
 
     fn visit<R: Rows>(self, rows: &R) -> Result<Vec<usize>> {
         let guard = |rows: Range<usize>| self.scores.check_rows(rows);
-        Ok(settle(self.simd, rows, self.prices, Some(&guard), self.labels)?.tied)
+        let settled = if self.prices.len() > rows.classes() {
+            settle(self.simd, &WithZero(rows), self.prices, Some(&guard), self.labels)
+        } else {
+            settle(self.simd, rows, self.prices, Some(&guard), self.labels)
+        };
+        Ok(settled?.tied)
     }
 }
 

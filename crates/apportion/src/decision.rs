@@ -62,7 +62,8 @@ pub struct GroupPrices {
     /// The group, or none where the prices are for all rows.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub group: Option<String>,
-    /// Added to the scores; a class without a price is never given. Multiples of 2^-40.
+    /// Added to the scores; a class without a price is never given. Multiples of 2^-40. One more than there are classes
+    /// where some rows stay Uncoded: the last is then added to a score of zero.
     pub prices: Vec<Option<f64>>,
     /// Added to the lots among tied classes, level by level.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -172,7 +173,7 @@ fn check_prices(group: &GroupPrices, k: usize) -> Result<()> {
         Err(Error::Decision { problem: format!("the prices{of} {problem}") })
     };
     for level in std::iter::once(&group.prices).chain(&group.ties) {
-        if level.len() != k {
+        if level.len() != group.prices.len() || !(k..=k + 1).contains(&level.len()) {
             return problem("are not one for each class");
         }
         if level.iter().all(Option::is_none) {

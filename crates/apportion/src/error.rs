@@ -152,6 +152,24 @@ pub enum Error {
         /// The rows there are.
         rows: u64,
     },
+    /// Bounds that no labels can keep.
+    #[error("the bounds{of} {problem}")]
+    Bounds {
+        /// ` of group "x"`, or nothing.
+        of: String,
+        /// What is wrong with them, and the way on.
+        problem: String,
+    },
+    /// Two options that do not go together.
+    #[error("{one} does not go together with {other}: {why}")]
+    Together {
+        /// The one.
+        one: &'static str,
+        /// The other.
+        other: &'static str,
+        /// Why not, and the way on.
+        why: &'static str,
+    },
     /// A group that the reference or the decision does not know.
     #[error("group {group:?} is not in the {what}, which has {known} groups; {hint}")]
     UnknownGroup {

@@ -48,27 +48,27 @@ pub enum Reference {
     Targets(Spread<Vec<u64>>),
 }
 
-/// What is known of the counts before the scores are read.
-pub(crate) enum Plan {
-    /// The counts themselves.
-    Counts(Demand),
-    /// They follow from the sums of the scores, by [`round_posterior`].
+/// A reference as weights of the classes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Weights {
+    Known(Vec<u128>),
+    /// The sums of the scores, which are not known yet.
     Posterior,
 }
 
 impl Reference {
-    /// The counts for `rows` rows of a group (or of all), whose true classes `truth` yields.
-    pub(crate) fn plan(
+    /// The weights for `rows` rows to be labelled of a group (or of all), whose true classes `truth` yields.
+    pub(crate) fn weights(
         &self,
         classes: usize,
         rows: u64,
         group: Option<&str>,
         truth: Option<impl Iterator<Item = Label>>,
-    ) -> Result<Plan> {
-        let of = || group.map_or_else(String::new, |group| format!(" of group {group:?}"));
-        let demand = match self {
-            Reference::Posterior => return Ok(Plan::Posterior),
-            Reference::Uniform => round(&vec![1; classes], rows),
+    ) -> Result<Weights> {
+        let of = || of_group(group);
+        let weights = match self {
+            Reference::Posterior => return Ok(Weights::Posterior),
+            Reference::Uniform => vec![1; classes],
             Reference::Truth => {
                 let truth = truth.ok_or(Error::Missing {
                     what: "a true class",
@@ -81,12 +81,10 @@ impl Reference {
                     let problem = "cannot be the truth, as no row's true class is known; choose another".into();
                     return Err(Error::Reference { of: of(), problem });
                 }
-                round(&counts, rows)
+                counts
             }
             Reference::Shares(shares) => {
-                let weights =
-                    weigh(shares.of(group)?, classes).map_err(|problem| Error::Reference { of: of(), problem })?;
-                round(&weights, rows)
+                weigh(shares.of(group)?, classes).map_err(|problem| Error::Reference { of: of(), problem })?
             }
             Reference::Targets(targets) => {
                 let targets = targets.of(group)?;
@@ -97,11 +95,16 @@ impl Reference {
                 if sum != rows {
                     return Err(Error::TargetSum { of: of(), sum, rows });
                 }
-                Demand::exactly(targets.clone())
+                targets.iter().map(|&target| u128::from(target)).collect()
             }
         };
-        Ok(Plan::Counts(demand))
+        Ok(Weights::Known(weights))
     }
+}
+
+/// ` of group "x"`, or nothing.
+pub(crate) fn of_group(group: Option<&str>) -> String {
+    group.map_or_else(String::new, |group| format!(" of group {group:?}"))
 }
 
 fn count_truth(truth: impl Iterator<Item = Label>, classes: usize) -> Vec<u128> {
@@ -126,9 +129,9 @@ fn weigh(shares: &[f64], classes: usize) -> std::result::Result<Vec<u128>, Strin
     Ok(shares.iter().map(|share| (share * 1e15).round() as u128).collect())
 }
 
-/// Counts in proportion to the sums of the scores, in units of the grid. Sums a little below zero count as zero.
-pub(crate) fn round_posterior(sums: &[i128], rows: u64) -> Demand {
-    round(&sums.iter().map(|&sum| sum.max(0).unsigned_abs()).collect::<Vec<_>>(), rows)
+/// Weights from the sums of the scores, in units of the grid. Sums a little below zero count as zero.
+pub(crate) fn posterior_weights(sums: &[i128]) -> Vec<u128> {
+    sums.iter().map(|&sum| sum.max(0).unsigned_abs()).collect()
 }
 
 /// Largest remainders, exactly: every class gets the whole part of its quota, and the units left over go to the largest
@@ -155,4 +158,16 @@ pub(crate) fn round(weights: &[u128], rows: u64) -> Demand {
         whole.iter().zip(&remainders).map(|(whole, remainder)| whole + up(remainder, round_last)).collect()
     };
     Demand::between(bound(!contested), bound(true))
+}
+
+/// The same, with contested units to the first classes.
+pub(crate) fn round_to_first(weights: &[u128], rows: u64) -> Vec<u64> {
+    let Demand { least, most, .. } = round(weights, rows);
+    let mut left = rows.saturating_sub(least.iter().sum());
+    let up = |(least, most): (&u64, &u64)| {
+        let more = (most - least).min(left);
+        left -= more;
+        least + more
+    };
+    least.iter().zip(&most).map(up).collect()
 }

@@ -465,7 +465,8 @@ impl Rows for Scaled<'_> {
         for (lane, unit) in units.iter_mut().enumerate().take(self.0.rows - start) {
             *unit = scaling.unit(if scaling == Scaling::Normalize { self.0.sum(start + lane) } else { 1.0 });
         }
-        tile.fill(self.0.rows - start, |lane, class| scaling.apply(self.0.raw(start + lane, class), units[lane]));
+        let classes = self.0.classes.len();
+        tile.fill(classes, self.0.rows - start, |lane, class| scaling.apply(self.0.raw(start + lane, class), units[lane]));
     }
 
     fn score(&self, row: usize, class: usize) -> f64 {

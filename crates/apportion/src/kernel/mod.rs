@@ -17,5 +17,5 @@ pub use grid::{GRID, Grid};
 pub use simd::Level;
 pub(crate) use simd::{Kernel, Wide};
 pub(crate) use sweep::{Bounds, Swept, Unsettled, Watch, count_codes, lanes_where, sweep};
-pub(crate) use tile::{Layout, Plain, Real, Rows, STRETCH, TILE, Tile};
+pub(crate) use tile::{Layout, Plain, Real, Rows, STRETCH, TILE, Tile, WithZero};
 pub(crate) use top_two::{TopTwo, top_two};

@@ -166,11 +166,11 @@ impl<T: Real> Tile<T> {
         }
     }
 
-    /// Takes rows from a function of (lane, class): `len` of them, or as many as find room.
-    pub(crate) fn fill(&mut self, len: usize, score: impl Fn(usize, usize) -> T) {
+    /// Takes rows of so many classes from a function of (lane, class): `len` of them, or as many as find room.
+    pub(crate) fn fill(&mut self, classes: usize, len: usize, score: impl Fn(usize, usize) -> T) {
         let len = len.min(TILE);
         self.len = len;
-        for (class, column) in self.values.chunks_exact_mut(TILE).enumerate() {
+        for (class, column) in self.values.chunks_exact_mut(TILE).enumerate().take(classes) {
             for (lane, value) in column.iter_mut().enumerate() {
                 *value = if lane < len { score(lane, class) } else { T::default() };
             }
@@ -181,7 +181,7 @@ impl<T: Real> Tile<T> {
     #[inline(always)]
     fn transpose(&mut self, rows: &[T], classes: usize) {
         if rows.len() < TILE * classes {
-            return self.fill(rows.len() / classes, |lane, class| rows[lane * classes + class]);
+            return self.fill(classes, rows.len() / classes, |lane, class| rows[lane * classes + class]);
         }
         for lanes in (0..TILE).step_by(BLOCK) {
             self.transpose_block(rows, classes, lanes);
@@ -320,5 +320,45 @@ impl<T: Real> Rows for Plain<'_, T> {
             Layout::RowMajor(values) => prefetch(values, start * self.classes..(start + rows) * self.classes),
             Layout::Columns(columns) => columns.iter().for_each(|column| prefetch(column, start..start + rows)),
         }
+    }
+}
+
+/// Rows with one more class, whose score is zero: that of rows left without a label.
+pub(crate) struct WithZero<'a, R>(pub(crate) &'a R);
+
+impl<R: Rows> Rows for WithZero<'_, R> {
+    type Elem = R::Elem;
+
+    fn rows(&self) -> usize {
+        self.0.rows()
+    }
+
+    fn classes(&self) -> usize {
+        self.0.classes() + 1
+    }
+
+    fn magnitude(&self) -> f32 {
+        self.0.magnitude()
+    }
+
+    // The last column of a tile is made of zeros, and nobody writes to it.
+    #[inline(always)]
+    fn load(&self, start: usize, tile: &mut Tile<R::Elem>) {
+        self.0.load(start, tile);
+    }
+
+    #[inline(always)]
+    fn load_block(&self, start: usize, lanes: usize, tile: &mut Tile<R::Elem>) {
+        self.0.load_block(start, lanes, tile);
+    }
+
+    #[inline(always)]
+    fn score(&self, row: usize, class: usize) -> R::Elem {
+        if class < self.0.classes() { self.0.score(row, class) } else { R::Elem::default() }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, start: usize, rows: usize) {
+        self.0.prefetch(start, rows);
     }
 }

@@ -1,12 +1,21 @@
 //! The rules: what a user may ask for, one file each.
 //!
-//! Independent rules look at one row at a time; their fit is empty. `Match` looks at all rows together.
+//! Independent rules look at one row at a time; their fit is empty. `Match` and `Balance` look at all rows together: a
+//! reference becomes a `plan`, which the solver of `transport` is given, for all rows or group by group (`joint`).
 
 mod argmax;
+mod balance;
+mod bounds;
+mod euclid;
+mod joint;
 mod matching;
+mod nested;
+mod plan;
 mod sampling;
 mod threshold;
 
+pub use balance::{Balance, Penalty};
+pub use bounds::{Bound, Bounds};
 pub use matching::Match;
 pub use threshold::Thresholds;
 
@@ -39,6 +48,8 @@ pub enum Rule {
     TopK(usize),
     /// The labels of greatest expected accuracy among those whose counts match a reference.
     Match(Match),
+    /// The labels with the best balance of expected accuracy and fidelity to a reference.
+    Balance(Balance),
 }
 
 /// What does not belong to the rule: how chance is seeded, and what instructions the machine has.
@@ -68,11 +79,13 @@ pub struct Labelled {
 }
 
 /// What a joint rule says of its labels.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Joint {
-    /// The proof that no labels with these counts have a greater sum of scores.
+    /// The proof that no labels are better. For match: that none with these counts have a greater sum of scores. For
+    /// balance: that none have a greater sum of scores less N·(1−γ)/γ times the distance, whatever their counts; there the
+    /// values are less by that cost. For plain l2 it is open, by the gap that is left.
     pub certificate: Certificate,
-    /// The counts of the classes: the reference in whole numbers, summed over the groups.
+    /// The reference in whole numbers, summed over the groups. The counts of match.
     pub targets: Vec<u64>,
     /// The same for each group, in the order of the groups, where the rule looks at groups.
     pub group_targets: Vec<Vec<u64>>,
@@ -80,13 +93,17 @@ pub struct Joint {
     pub tied_rows: u64,
     /// Tied rows whose key an earlier one has: they were told apart by their order.
     pub repeated_keys: u64,
+    /// γ · mean score − (1 − γ) · distance, for balance.
+    pub gamma_objective: Option<f64>,
 }
 
 impl Rule {
     /// Labels the rows.
     pub fn label(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Labelled> {
-        if let Rule::Match(matching) = self {
-            return matching.label(scores, settings);
+        match self {
+            Rule::Match(matching) => return matching.label(scores, settings),
+            Rule::Balance(balance) => return balance.label(scores, settings),
+            _ => {}
         }
         let decision = self.fit(scores, settings)?;
         Ok(Labelled { labels: decision.applier().with_simd(settings.simd).label(scores)?, decision, joint: None })
@@ -102,7 +119,7 @@ impl Rule {
                 return Err(Error::Parameter { what: "k of top-k".into(), value: 0.0, range: "at least 1" });
             }
             Rule::TopK(k) => Fitted::TopK { k: *k },
-            Rule::Match(matching) => return Ok(matching.label(scores, settings)?.decision),
+            Rule::Match(_) | Rule::Balance(_) => return Ok(self.label(scores, settings)?.decision),
         };
         Decision::new(scores.classes().clone(), settings.seed, fitted)
     }

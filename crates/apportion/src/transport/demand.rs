@@ -1,6 +1,6 @@
 //! How many rows each class is to get: between two counts, and at what cost.
 
-use super::penalty::Penalty;
+use super::penalty::{Penalty, Quota};
 
 /// What a person too many or too few costs where that is not allowed: more than any path of scores and any penalty.
 pub(super) const VIOLATION: i64 = 1 << 57;
@@ -26,6 +26,22 @@ impl Demand {
     /// Exactly these counts.
     pub(crate) fn exactly(counts: Vec<u64>) -> Demand {
         Demand::between(counts.clone(), counts)
+    }
+
+    /// The same, where missing a reference costs something.
+    pub(crate) fn with_penalty(self, penalty: Option<Penalty>) -> Demand {
+        Demand { penalty, ..self }
+    }
+
+    /// The same with one more class, of exactly this count.
+    pub(crate) fn with_last(mut self, count: u64) -> Demand {
+        self.least.push(count);
+        self.most.push(count);
+        self.settled.push(0);
+        if let Some(penalty) = &mut self.penalty {
+            penalty.quotas.push(Quota::new(count, 1, 1));
+        }
+        self
     }
 
     /// The classes that may be given at all. One that is full stays open: no further row must prefer it.

@@ -17,6 +17,7 @@ mod bracket;
 mod certificate;
 mod demand;
 mod enclose;
+pub(crate) mod nesting;
 mod newton;
 mod paths;
 pub(crate) mod penalty;
@@ -62,8 +63,12 @@ pub(crate) struct Solution {
     /// Prices of the scores, then of each level of ties that was needed.
     pub(crate) prices: Vec<Prices>,
     pub(crate) counts: Vec<u64>,
+    /// The scores of all rows, summed by class, where the goal depends on them.
+    pub(crate) sums: Vec<i128>,
     /// The proof for these counts; where missing the reference costs, the cost is not in it.
     pub(crate) certificate: Certificate,
+    /// What it costs to move one person from class to class; only where the counts were given.
+    pub(crate) exchanges: Vec<(usize, usize, i64)>,
     /// Rows for which several classes are equally good.
     pub(crate) tied: u64,
     /// Tied rows with a key that an earlier tied row has.
@@ -88,6 +93,7 @@ fn solve_level<R: Rows>(
     let enclosed = enclose(setting.simd, rows, goal, setting.guard, &Guess::none(rows.classes()), labels)?;
     let (counts, open, band) = (enclosed.counts, enclosed.demand.open(), enclosed.band);
     let mut certain = enclosed.swept;
+    let sums = certain.sums.clone();
     let grounded = enclosed.demand.is_priced();
     let mut prices = enclosed.set.centre(&open, grounded);
 
@@ -97,6 +103,7 @@ fn solve_level<R: Rows>(
     let mut rest = finish(&band.rows(), &prices, &left, &band_setting, &mut band_labels, level)?;
     band.places.iter().zip(&band_labels).for_each(|(&place, &label)| labels[place] = label);
 
+    let mut exchanges = enclosed.set.exchanges();
     if !enclosed.is_all {
         // Some optimal prices lie outside the box, and the centre is that of all: the rows outside the band count too.
         let mut set = preferences(rows, labels);
@@ -104,6 +111,7 @@ fn solve_level<R: Rows>(
         if !set.close() {
             return Err(Error::Unproved);
         }
+        exchanges = set.exchanges();
         prices = set.centre(&open, grounded);
         certain = Swept::new(open.len());
         let setting = Setting { guard: None, ..*setting };
@@ -118,7 +126,21 @@ fn solve_level<R: Rows>(
     let shift = prices.iter().flatten().next().copied().unwrap_or(0);
     let prices: Prices = prices.iter().map(|price| price.map(|price| price - shift)).collect();
     let levels = std::iter::once(prices).chain(rest.tie_prices).collect();
-    Ok(Solution { prices: levels, counts, certificate, tied: rest.tied, repeated_keys: rest.repeated_keys })
+    Ok(Solution {
+        prices: levels,
+        counts,
+        sums,
+        certificate,
+        exchanges,
+        tied: rest.tied,
+        repeated_keys: rest.repeated_keys,
+    })
+}
+
+/// The best values (scores and prices) of all rows, summed.
+pub(crate) fn best_values<R: Rows>(rows: &R, prices: &Prices, setting: &Setting<'_>) -> Result<i128> {
+    let settled = settle(setting.simd, rows, prices, None, &mut vec![0; rows.rows()])?;
+    Ok(settled.best(prices))
 }
 
 /// Rows labelled at given prices, ties and all.
@@ -143,8 +165,7 @@ fn finish<R: Rows>(
     level: usize,
 ) -> Result<Finished> {
     let settled = settle(setting.simd, rows, prices, None, labels)?;
-    let paid = |class: usize| i128::from(prices[class].unwrap_or(0)) * i128::from(settled.counts[class]);
-    let best = settled.chosen + settled.tied_value + (0..counts.len()).map(paid).sum::<i128>();
+    let best = settled.best(prices);
     let tied = &settled.tied;
     let left = subtract(counts, &settled.counts)?;
     let mut finished =

@@ -48,10 +48,13 @@ impl Quota {
     }
 
     /// count − quota, without loss where they are near.
-    fn miss(&self, count: u64) -> f64 {
+    pub(crate) fn miss(&self, count: u64) -> f64 {
         count as f64 - self.whole as f64 - self.fraction()
     }
 }
+
+/// No step costs more, in units of the grid: it is beyond what any scores are worth.
+const STEEPEST: f64 = (1u64 << 54) as f64;
 
 /// A weighted distance of the counts from their quotas.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,7 +82,7 @@ impl Penalty {
                 ((count + 1.0) / quota.value()).ln() + growth - 1.0
             }
         };
-        (self.weight * rate * Grid::UNIT as f64).round() as i64
+        (self.weight * rate * Grid::UNIT as f64).round().clamp(-STEEPEST, STEEPEST) as i64
     }
 
     /// How much further the count is from its quota after that step, in parts of a person that all classes share.

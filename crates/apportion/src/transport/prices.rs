@@ -116,9 +116,13 @@ impl PriceSet {
         self.limits.iter().zip(&other.limits).all(|(limit, other)| limit <= other)
     }
 
-    /// The least cost of moving one person from class a to class b, perhaps by way of others, of a closed set.
-    pub(super) fn exchange(&self, a: usize, b: usize) -> Option<i64> {
-        Some(self.limit_of(a, b)).filter(|&limit| limit < FREE / 2)
+    /// What it costs to move one person from a class to another, perhaps by way of others, where the counts of the labels
+    /// are all that was asked for: the limits of a closed set.
+    pub(super) fn exchanges(&self) -> Vec<(usize, usize, i64)> {
+        let classes = 0..self.nodes - 1;
+        let pairs = classes.clone().flat_map(|from| classes.clone().map(move |to| (from, to)));
+        let costs = pairs.map(|(from, to)| (from, to, self.limit_of(from, to)));
+        costs.filter(|&(from, to, cost)| from != to && cost < FREE / 2).collect()
     }
 
     /// The centre of a closed set, the same for all who ask: the mean of its extreme points (for each class, the

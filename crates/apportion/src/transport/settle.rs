@@ -27,6 +27,12 @@ impl Settled {
         Settled { counts: vec![0; classes], chosen: 0, tied: Vec::new(), tied_value: 0 }
     }
 
+    /// The best values (scores and prices) of all rows, summed.
+    pub(super) fn best(&self, prices: &Prices) -> i128 {
+        let paid = |(price, &count): (&Option<i64>, &u64)| i128::from(price.unwrap_or(0)) * i128::from(count);
+        self.chosen + self.tied_value + prices.iter().zip(&self.counts).map(paid).sum::<i128>()
+    }
+
     fn merge(&mut self, mut part: Settled) {
         self.counts.iter_mut().zip(&part.counts).for_each(|(sum, count)| *sum += count);
         self.chosen += part.chosen;

@@ -5,7 +5,7 @@ use super::demand::Demand;
 use super::paths::Atoms;
 use super::{Goal, Outline, Setting, Solution, solve};
 use crate::kernel::{GRID, Layout, Level, Plain};
-use crate::reference::{round, round_posterior};
+use crate::reference::{posterior_weights, round};
 use crate::seed;
 
 /// The posterior of all rows.
@@ -83,7 +83,7 @@ fn the_posterior_is_matched_exactly_at_every_simd_level() {
     for seed in 0..400 {
         let problem = problem(seed);
         let rows = problem.rows() as u64;
-        let posterior = |sums: &[i128]| round_posterior(sums, rows);
+        let posterior = |sums: &[i128]| round(&posterior_weights(sums), rows);
         let (labels, solution) = problem.solve(&Goal::OfSums(&posterior, OUTLINE), Level::best());
         problem.check(&labels, &solution);
         for level in Level::available() {

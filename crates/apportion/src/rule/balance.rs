@@ -1,0 +1,88 @@
+//! Balance: the paper's γ programme, which weighs expected accuracy against fidelity to a reference.
+
+use super::joint::{self, Request};
+use super::matching::Match;
+use super::plan::Aim;
+use super::{Labelled, Rule, Settings};
+use crate::error::{Error, Result};
+use crate::scores::Scores;
+use crate::transport::penalty::Curve;
+
+/// How far shares are from their reference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Penalty {
+    /// Σ |m − p|.
+    #[default]
+    L1,
+    /// The plain norm, √Σ (m − p)². The labels come with a bound and the gap that is left.
+    L2,
+    /// Σ (m − p)².
+    L2Squared,
+    /// Σ m ln(m/p), with 0 ln 0 = 0.
+    Kl,
+}
+
+/// Maximises γ · mean score of the labels − (1 − γ) · distance of their shares m from the reference p.
+///
+/// γ = 1 is argmax (within bounds, where there are some) and γ = 0 is [`Match`]. Groups are weighed by their people. Where
+/// several labellings are best, the most faithful is taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Balance {
+    /// The weight of accuracy: 0, or from [`Balance::LEAST_GAMMA`] to 1.
+    pub gamma: f64,
+    /// The distance.
+    pub penalty: Penalty,
+    /// Reference, groups, coverage and bounds.
+    pub aim: Match,
+}
+
+impl Balance {
+    /// The least γ but 0. Accuracy then counts a thousandth of fidelity; match is what is meant by less.
+    pub const LEAST_GAMMA: f64 = 0.001;
+
+    /// Balances with a penalty of Σ |m − p|.
+    pub fn new(gamma: f64, aim: Match) -> Balance {
+        Balance { gamma, penalty: Penalty::L1, aim }
+    }
+
+    /// Uses another distance.
+    pub fn with_penalty(mut self, penalty: Penalty) -> Balance {
+        self.penalty = penalty;
+        self
+    }
+
+    pub(super) fn label(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Labelled> {
+        let gamma = self.gamma;
+        if gamma != 0.0 && !(Self::LEAST_GAMMA..=1.0).contains(&gamma) {
+            return Err(Error::Parameter { what: "gamma".into(), value: gamma, range: "0, or from 0.001 to 1" });
+        }
+        if !self.aim.nested.is_empty() && gamma > 0.0 {
+            return Err(Error::Together {
+                one: "balance",
+                other: "nested targets",
+                why: "it trades the targets that nesting would make exact; use match",
+            });
+        }
+        let free = self.aim.bounds.is_empty() && self.aim.coverage.is_none();
+        if gamma == 1.0 && free && scores.counts().is_none() {
+            return Rule::Argmax.label(scores, settings);
+        }
+        let aim = if gamma == 0.0 {
+            Aim::Match
+        } else {
+            Aim::Balance { curve: self.curve(), weight: (1.0 - gamma) / gamma }
+        };
+        let gamma = Some((gamma, self.penalty));
+        joint::label(&Request { matching: &self.aim, aim, gamma, scores, settings })
+    }
+
+    /// The convex curve by which the solver goes. Plain l2 is solved by way of its square.
+    fn curve(&self) -> Curve {
+        match self.penalty {
+            Penalty::L1 => Curve::L1,
+            Penalty::L2 | Penalty::L2Squared => Curve::L2Squared,
+            Penalty::Kl => Curve::Kl,
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! From a reference to what the solver is asked for: the counts of one table or group, and what missing them costs.
+
+use super::bounds::Bounds;
+use crate::error::Result;
+use crate::reference::{Weights, posterior_weights, round, round_to_first};
+use crate::scores::Classes;
+use crate::transport::penalty::{Curve, Penalty, Quota};
+use crate::transport::{Demand, Goal, NEAR, Outline};
+
+/// How the reference is aimed at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Aim {
+    /// Counts are its whole numbers.
+    Match,
+    /// Missing it costs w times a distance, in scores a person; nothing where w is 0.
+    Balance { curve: Curve, weight: f64 },
+}
+
+/// What is to be solved for one table or group.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    weights: Weights,
+    aim: Aim,
+    /// People who are to be labelled, and those who are not.
+    labelled: u64,
+    uncoded: Option<u64>,
+    /// The least and the most of each class, where there are bounds.
+    bounds: Option<(Vec<u64>, Vec<u64>)>,
+}
+
+impl Plan {
+    pub(super) fn new(weights: Weights, aim: Aim, labelled: u64, uncoded: Option<u64>) -> Plan {
+        Plan { weights, aim, labelled, uncoded, bounds: None }
+    }
+
+    /// Counts that are known.
+    pub(super) fn exactly(counts: &[u64]) -> Plan {
+        let weights = Weights::Known(counts.iter().map(|&count| u128::from(count)).collect());
+        Plan::new(weights, Aim::Match, counts.iter().sum(), None)
+    }
+
+    /// The same, for match.
+    pub(super) fn matching(&self) -> Plan {
+        Plan { aim: Aim::Match, ..self.clone() }
+    }
+
+    /// Adds bounds. The sums of the scores must be known by now.
+    pub(super) fn bounded(mut self, bounds: &Bounds, classes: &Classes, group: Option<&str>) -> Result<Plan> {
+        if let (false, Weights::Known(weights)) = (bounds.is_empty(), &self.weights) {
+            let quotas = quotas(weights, self.labelled);
+            self.bounds = Some(bounds.resolve(classes, self.labelled, &quotas, group)?);
+        }
+        Ok(self)
+    }
+
+    /// Whether a class of rows without a label is added.
+    pub(super) fn has_uncoded(&self) -> bool {
+        self.uncoded.is_some()
+    }
+
+    /// The whole numbers of the reference, contested ones to the first classes.
+    pub(super) fn targets(&self, weights: &[u128]) -> Vec<u64> {
+        round_to_first(weights, self.labelled)
+    }
+
+    /// The weights, once the sums of the scores are known.
+    pub(super) fn weights(&self, sums: &[i128]) -> Vec<u128> {
+        match &self.weights {
+            Weights::Known(weights) => weights.clone(),
+            Weights::Posterior => {
+                let classes = sums.len() - usize::from(self.has_uncoded());
+                posterior_weights(&sums[..classes])
+            }
+        }
+    }
+
+    /// Calls with the goal for the solver.
+    pub(super) fn with_goal<T>(&self, solve: impl FnOnce(&Goal<'_>) -> T) -> T {
+        match &self.weights {
+            Weights::Known(weights) => solve(&Goal::Known(self.demand(weights))),
+            Weights::Posterior => {
+                let people = self.labelled + self.uncoded.unwrap_or(0);
+                let last = self.uncoded.unwrap_or(0) as f64 / people.max(1) as f64;
+                let penalty = match self.aim {
+                    Aim::Balance { curve, weight } => Some((curve, weight)),
+                    Aim::Match => None,
+                };
+                let demand = |sums: &[i128]| self.demand(&self.weights(sums));
+                solve(&Goal::OfSums(&demand, Outline { last, penalty }))
+            }
+        }
+    }
+
+    /// The penalty of counts, where missing the reference costs something.
+    pub(super) fn penalty(&self, weights: &[u128]) -> Option<Penalty> {
+        let Aim::Balance { curve, weight } = self.aim else { return None };
+        let quotas = quotas(weights, self.labelled);
+        (weight > 0.0).then_some(Penalty { curve, weight, people: self.labelled, quotas })
+    }
+
+    fn demand(&self, weights: &[u128]) -> Demand {
+        let demand = match self.aim {
+            Aim::Match => self.near_targets(weights),
+            Aim::Balance { .. } => self.priced(weights),
+        };
+        match self.uncoded {
+            Some(uncoded) => demand.with_last(uncoded),
+            None => demand,
+        }
+    }
+
+    /// The targets, or the counts nearest to them that the bounds allow.
+    fn near_targets(&self, weights: &[u128]) -> Demand {
+        let rounded = round(weights, self.labelled);
+        let Some((least, most)) = &self.bounds else { return rounded };
+        let within = |class: usize| least[class] <= rounded.least[class] && rounded.most[class] <= most[class];
+        if (0..weights.len()).all(within) {
+            return rounded;
+        }
+        let quotas = self.targets(weights).iter().map(|&whole| Quota { whole, rest: 0, total: 1 }).collect();
+        let penalty = Penalty { curve: Curve::L1, weight: NEAR, people: self.labelled, quotas };
+        Demand::between(least.clone(), most.clone()).with_penalty(Some(penalty))
+    }
+
+    /// Any counts within the bounds, at the cost of missing the reference.
+    fn priced(&self, weights: &[u128]) -> Demand {
+        let k = weights.len();
+        let (least, mut most) = self.bounds.clone().unwrap_or_else(|| (vec![0; k], vec![self.labelled; k]));
+        let penalty = self.penalty(weights);
+        if let Some(Penalty { curve: Curve::Kl, quotas, .. }) = &penalty {
+            // Whoever has no share in the reference is infinitely far from it.
+            let out_of_reach = |class: &usize| quotas[*class].value() == 0.0;
+            (0..k).filter(out_of_reach).for_each(|class| most[class] = least[class]);
+        }
+        Demand::between(least, most).with_penalty(penalty)
+    }
+}
+
+/// N·p of each class.
+pub(super) fn quotas(weights: &[u128], people: u64) -> Vec<Quota> {
+    let total = weights.iter().sum();
+    weights.iter().map(|&weight| Quota::new(people, weight, total)).collect()
+}
