@@ -87,7 +87,9 @@ pub use error::{Error, Result};
 pub use kernel::{GRID, Grid, Level};
 pub use label::Labels;
 pub use reference::{Reference, Spread};
-pub use rule::{Balance, Bound, Bounds, Joint, Labelled, Match, Penalty, Rule, Settings, Thresholds};
+pub use rule::{
+    Balance, Bound, Bounds, Frontier, Joint, Labelled, Match, Penalty, Point, Rule, Settings, Thinned, Thresholds,
+};
 pub use scores::{
     Classes, Groups, Keys, LEAST_SCORE, Label, MAX_CLASSES, MAX_PEOPLE, Matrix, SUM_TOLERANCE, Scaling, Scores, UNCODED,
 };

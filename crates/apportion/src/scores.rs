@@ -466,7 +466,9 @@ impl Rows for Scaled<'_> {
             *unit = scaling.unit(if scaling == Scaling::Normalize { self.0.sum(start + lane) } else { 1.0 });
         }
         let classes = self.0.classes.len();
-        tile.fill(classes, self.0.rows - start, |lane, class| scaling.apply(self.0.raw(start + lane, class), units[lane]));
+        tile.fill(classes, self.0.rows - start, |lane, class| {
+            scaling.apply(self.0.raw(start + lane, class), units[lane])
+        });
     }
 
     fn score(&self, row: usize, class: usize) -> f64 {

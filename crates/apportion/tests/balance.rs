@@ -135,7 +135,8 @@ fn plain_l2_is_bounded() {
         let joint = rule.label(&table, &Settings::default()).unwrap().joint.unwrap();
         let rows = scores.len() as f64 / k as f64;
         let best = best_by_counts(&scores, k, false);
-        let value = |counts: &[u64], sum: f64| gamma * sum / rows - (1.0 - gamma) * distance(Penalty::L2, counts, &shares);
+        let value =
+            |counts: &[u64], sum: f64| gamma * sum / rows - (1.0 - gamma) * distance(Penalty::L2, counts, &shares);
         let optimum = best.iter().map(|(counts, &sum)| value(counts, sum)).fold(f64::NEG_INFINITY, f64::max);
         let (found, gap) = (joint.gamma_objective.unwrap(), joint.certificate.gap() * gamma / rows);
         let what = format!("{found} + {gap}, best {optimum}: seed {seed}, γ {gamma}, {scores:?}");

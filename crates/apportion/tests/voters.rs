@@ -3,45 +3,9 @@
 
 mod common;
 
-use std::collections::HashMap;
-use std::fs::File;
-
 use apportion::*;
-use common::shared;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use common::voters::*;
 use parquet::record::RowAccessor;
-
-const CLASSES: [&str; 6] = ["white", "black", "hispanic", "asian", "aian", "other"];
-
-struct Voters {
-    classes: Classes,
-    scores: Vec<f64>,
-    truth: Vec<Label>,
-    counties: Vec<u32>,
-    county_names: Vec<String>,
-}
-
-fn rows(name: &str) -> Option<Vec<parquet::record::Row>> {
-    let reader = SerializedFileReader::new(File::open(shared(name)?).unwrap()).unwrap();
-    Some(reader.get_row_iter(None).unwrap().map(|row| row.unwrap()).collect())
-}
-
-fn voters() -> Option<Voters> {
-    let classes = Classes::new(CLASSES).unwrap();
-    let (mut scores, mut truth, mut counties, mut names) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut codes = HashMap::new();
-    for row in rows("nc_synth_100k.parquet")? {
-        // id, county, county_fips, surname, race, then the scores
-        scores.extend((5..11).map(|column| row.get_double(column).unwrap()));
-        truth.push(classes.position(row.get_string(4).unwrap()).unwrap() as Label);
-        let county = row.get_string(1).unwrap();
-        counties.push(*codes.entry(county.clone()).or_insert_with(|| {
-            names.push(county.clone());
-            names.len() as u32 - 1
-        }));
-    }
-    Some(Voters { classes, scores, truth, counties, county_names: names })
-}
 
 #[test]
 fn the_matched_objective_is_that_of_an_independent_solver() {

@@ -68,11 +68,8 @@ impl Balance {
         if gamma == 1.0 && free && scores.counts().is_none() {
             return Rule::Argmax.label(scores, settings);
         }
-        let aim = if gamma == 0.0 {
-            Aim::Match
-        } else {
-            Aim::Balance { curve: self.curve(), weight: (1.0 - gamma) / gamma }
-        };
+        let aim =
+            if gamma == 0.0 { Aim::Match } else { Aim::Balance { curve: self.curve(), weight: (1.0 - gamma) / gamma } };
         let gamma = Some((gamma, self.penalty));
         joint::label(&Request { matching: &self.aim, aim, gamma, scores, settings })
     }

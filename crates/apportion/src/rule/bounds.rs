@@ -64,11 +64,16 @@ impl Bounds {
         let refuse = |problem: String| Err(Error::Bounds { of: of_group(group), problem });
         if let Some(class) = (0..least.len()).find(|&class| least[class] > most[class]) {
             let (name, least, most) = (&classes.names()[class], least[class], most[class]);
-            return refuse(format!("ask for at least {least} and at most {most} of {name:?}; raise one or lower the other"));
+            return refuse(format!(
+                "ask for at least {least} and at most {most} of {name:?}; raise one or lower the other"
+            ));
         }
         let sum = |side: &[u64]| side.iter().fold(0u64, |sum, &bound| sum.saturating_add(bound));
         if sum(&least) > people {
-            return refuse(format!("ask for at least {} people in all, and there are {people}; lower some", sum(&least)));
+            return refuse(format!(
+                "ask for at least {} people in all, and there are {people}; lower some",
+                sum(&least)
+            ));
         }
         if sum(&most) < people {
             return refuse(format!("allow at most {} people in all, and there are {people}; raise some", sum(&most)));

@@ -14,6 +14,7 @@ use crate::kernel::{GRID, Layout, Plain, Real, Rows, WithZero};
 use crate::label::Labels;
 use crate::reference::{Weights, posterior_weights};
 use crate::scores::{Label, Scores, UNCODED, Visitor};
+use crate::transport::frontier::{Way, walk};
 use crate::transport::nesting::Quotas;
 use crate::transport::{Certificate, Setting, Solution, solve};
 
@@ -41,26 +42,68 @@ pub(super) struct Outcome {
 
 /// Labels all rows together, or each group by itself.
 pub(super) fn label(request: &Request<'_>) -> Result<Labelled> {
-    let Request { matching, scores, .. } = request;
     check(request)?;
-    if !matching.by_group {
-        let outcome = scores.visit(Whole(request))?;
-        return labelled(request, vec![outcome], None);
+    match groups(request)? {
+        None => labelled(request, vec![request.scores.visit(Whole(request, Best))?], None),
+        Some((members, names)) => {
+            let outcomes = in_parts(request, Best, &members, Some(names))?;
+            labelled(request, outcomes, Some(&members))
+        }
     }
-    let groups = scores.groups().ok_or(Error::Missing {
+}
+
+/// The ways from argmax to the targets, of all rows together or of each group.
+pub(super) fn ways(request: &Request<'_>) -> Result<Vec<Way>> {
+    check(request)?;
+    match groups(request)? {
+        None => Ok(vec![request.scores.visit(Whole(request, Walk))?]),
+        Some((members, names)) => in_parts(request, Walk, &members, Some(names)),
+    }
+}
+
+/// The rows of each group and the groups' names, where the rule looks at groups.
+fn groups<'a>(request: &Request<'a>) -> Result<Option<(Vec<Vec<usize>>, &'a [String])>> {
+    if !request.matching.by_group {
+        return Ok(None);
+    }
+    let groups = request.scores.groups().ok_or(Error::Missing {
         what: "a group",
         by: "matching by group",
         with: "with_groups",
         instead: "way of matching",
     })?;
-    let members = members(groups.codes, groups.names.len());
-    let outcomes = in_parts(request, &members, Some(groups.names))?;
-    labelled(request, outcomes, Some(&members))
+    Ok(Some((members(groups.codes, groups.names.len()), groups.names)))
+}
+
+/// Something to be found out about a table or a group with a plan.
+pub(super) trait Task: Copy + Send + Sync {
+    type Output: Send;
+    fn run<R: Rows>(self, request: &Request<'_>, rows: &R, plan: &Plan, setting: &Setting<'_>) -> Result<Self::Output>;
+}
+
+/// Its best labels.
+#[derive(Clone, Copy)]
+pub(super) struct Best;
+
+/// The way from argmax to the targets.
+#[derive(Clone, Copy)]
+struct Walk;
+
+impl Task for Walk {
+    type Output = Way;
+    fn run<R: Rows>(self, _: &Request<'_>, rows: &R, plan: &Plan, setting: &Setting<'_>) -> Result<Way> {
+        plan.with_goal(|goal| walk(rows, goal, setting))
+    }
 }
 
 /// Solves parts of the rows, each by itself.
-pub(super) fn in_parts(request: &Request<'_>, members: &[Vec<usize>], names: Option<&[String]>) -> Result<Vec<Outcome>> {
-    let solved = request.scores.visit(Parts { request, members, names });
+pub(super) fn in_parts<T: Task>(
+    request: &Request<'_>,
+    task: T,
+    members: &[Vec<usize>],
+    names: Option<&[String]>,
+) -> Result<Vec<T::Output>> {
+    let solved = request.scores.visit(Parts { request, task, members, names });
     // Parts are solved in any order; the first bad row is the one to name.
     solved.map_err(|error| request.scores.check().err().unwrap_or(error))
 }
@@ -83,7 +126,8 @@ fn check(request: &Request<'_>) -> Result<()> {
     if !nested.is_empty() && !by_group {
         return together("nested", "matching overall", "the groups are the smallest units; match by group");
     }
-    if matches!(request.gamma, Some((gamma, Penalty::L2)) if gamma > 0.0) && (coverage.is_some() || !bounds.is_empty()) {
+    if matches!(request.gamma, Some((gamma, Penalty::L2)) if gamma > 0.0) && (coverage.is_some() || !bounds.is_empty())
+    {
         return together("the penalty l2", "coverage or bounds", "its bound is not known then; use l2-squared");
     }
     Ok(())
@@ -91,12 +135,7 @@ fn check(request: &Request<'_>) -> Result<()> {
 
 impl Request<'_> {
     /// What is asked of some rows: all, or those of a group.
-    fn plan<R: Rows>(
-        &self,
-        rows: &R,
-        group: Option<&str>,
-        truth: Option<impl Iterator<Item = Label>>,
-    ) -> Result<Plan> {
+    fn plan<R: Rows>(&self, rows: &R, group: Option<&str>, truth: Option<impl Iterator<Item = Label>>) -> Result<Plan> {
         let Match { reference, coverage, bounds, .. } = self.matching;
         let people = rows.rows() as u64;
         let uncoded = coverage.map(|share| ((1.0 - share) * people as f64).round() as u64);
@@ -107,12 +146,14 @@ impl Request<'_> {
         }
         Plan::new(weights, self.aim, labelled, uncoded).bounded(bounds, self.scores.classes(), group)
     }
+}
 
-    /// Solves a plan for some rows.
-    fn outcome<R: Rows>(&self, rows: &R, plan: &Plan, setting: &Setting<'_>) -> Result<Outcome> {
+impl Task for Best {
+    type Output = Outcome;
+    fn run<R: Rows>(self, request: &Request<'_>, rows: &R, plan: &Plan, setting: &Setting<'_>) -> Result<Outcome> {
         let mut labels = vec![0; rows.rows()];
         let k = rows.classes();
-        let solution = match (self.gamma, self.aim) {
+        let solution = match (request.gamma, request.aim) {
             (Some((_, Penalty::L2)), Aim::Balance { weight, .. }) if weight > 0.0 => {
                 return euclid::solve_norm(rows, plan, weight, setting);
             }
@@ -128,7 +169,7 @@ impl Request<'_> {
             labels,
             targets: plan.targets(&weights),
             certificate: Certificate { primal: primal - cost, dual: dual - cost },
-            distance: self.gamma.map_or(0.0, |(_, penalty)| distance(penalty, counts, &weights)),
+            distance: request.gamma.map_or(0.0, |(_, penalty)| distance(penalty, counts, &weights)),
             solution,
         })
     }
@@ -152,19 +193,17 @@ pub(super) fn distance(penalty: Penalty, counts: &[u64], weights: &[u128]) -> f6
 
 /// The scores of some rows, summed by class, in units of the grid.
 fn sums<R: Rows>(rows: &R) -> Vec<i128> {
-    let sum = |class: usize| {
-        (0..rows.rows()).map(|row| i128::from(GRID.round(rows.score(row, class).double()))).sum()
-    };
+    let sum = |class: usize| (0..rows.rows()).map(|row| i128::from(GRID.round(rows.score(row, class).double()))).sum();
     (0..rows.classes()).map(sum).collect()
 }
 
 /// All rows together.
-struct Whole<'a>(&'a Request<'a>);
+struct Whole<'a, T>(&'a Request<'a>, T);
 
-impl Visitor for Whole<'_> {
-    type Output = Result<Outcome>;
+impl<T: Task> Visitor for Whole<'_, T> {
+    type Output = Result<T::Output>;
 
-    fn visit<R: Rows>(self, rows: &R) -> Result<Outcome> {
+    fn visit<R: Rows>(self, rows: &R) -> Self::Output {
         let Request { scores, settings, .. } = self.0;
         let plan = self.0.plan(rows, None, scores.truth().map(|truth| truth.iter().copied()))?;
         let setting = Setting {
@@ -174,7 +213,7 @@ impl Visitor for Whole<'_> {
             unique_keys: scores.keys().are_unique(),
             guard: Some(&|rows: Range<usize>| scores.check_rows(rows)),
         };
-        self.0.outcome(rows, &plan, &setting)
+        self.1.run(self.0, rows, &plan, &setting)
     }
 }
 
@@ -191,14 +230,15 @@ pub(super) fn members(codes: &[u32], groups: usize) -> Vec<Vec<usize>> {
 }
 
 /// Parts of the rows, each by itself.
-struct Parts<'a> {
+struct Parts<'a, T> {
     request: &'a Request<'a>,
+    task: T,
     members: &'a [Vec<usize>],
     names: Option<&'a [String]>,
 }
 
-impl Visitor for Parts<'_> {
-    type Output = Result<Vec<Outcome>>;
+impl<T: Task> Visitor for Parts<'_, T> {
+    type Output = Result<Vec<T::Output>>;
 
     fn visit<R: Rows>(self, rows: &R) -> Self::Output {
         let nested = self.nested(rows)?;
@@ -210,7 +250,7 @@ impl Visitor for Parts<'_> {
     }
 }
 
-impl Parts<'_> {
+impl<T: Task> Parts<'_, T> {
     /// A part's rows, copied together.
     fn gather<R: Rows>(&self, rows: &R, part: usize) -> Vec<R::Elem> {
         let members = &self.members[part];
@@ -233,12 +273,11 @@ impl Parts<'_> {
         self.request.plan(rows, self.names.map(|names| names[part].as_str()), truth)
     }
 
-    fn solve<R: Rows>(&self, rows: &R, part: usize, targets: Option<&[u64]>) -> Result<Outcome> {
+    fn solve<R: Rows>(&self, rows: &R, part: usize, targets: Option<&[u64]>) -> Result<T::Output> {
         let Request { scores, settings, .. } = self.request;
         let members = &self.members[part];
         let values = self.gather(rows, part);
-        let copy =
-            Plain { layout: Layout::RowMajor(&values), classes: rows.classes(), magnitude: rows.magnitude() };
+        let copy = Plain { layout: Layout::RowMajor(&values), classes: rows.classes(), magnitude: rows.magnitude() };
         let plan = match targets {
             Some(targets) => Plan::exactly(targets),
             None => self.plan(&copy, part)?,
@@ -252,7 +291,7 @@ impl Parts<'_> {
                 rows.try_for_each(|row| scores.check_rows(members[row]..members[row] + 1))
             }),
         };
-        self.request.outcome(&copy, &plan, &setting)
+        self.task.run(self.request, &copy, &plan, &setting)
     }
 
     /// The counts of each group, where larger units' totals are to be right, too.

@@ -7,6 +7,7 @@ mod argmax;
 mod balance;
 mod bounds;
 mod euclid;
+mod frontier;
 mod joint;
 mod matching;
 mod nested;
@@ -16,6 +17,7 @@ mod threshold;
 
 pub use balance::{Balance, Penalty};
 pub use bounds::{Bound, Bounds};
+pub use frontier::{Frontier, Point, Thinned};
 pub use matching::Match;
 pub use threshold::Thresholds;
 

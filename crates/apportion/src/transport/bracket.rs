@@ -76,9 +76,8 @@ impl Bracket {
             let (low, high) = if (stays(rank_down) && stays(rank_up)) || !price.is_finite() {
                 (Some(single), Some(single))
             } else {
-                let by_gaps = !wanted.is_rare(class)
-                    && rank < gaps.into[class].len()
-                    && rank < gaps.out_of[class].len();
+                let by_gaps =
+                    !wanted.is_rare(class) && rank < gaps.into[class].len() && rank < gaps.out_of[class].len();
                 let (low, high) = if by_gaps {
                     let (up, down) = (nth(&mut gaps.into[class], rank_up), nth(&mut gaps.out_of[class], rank_down));
                     (down.map(|down| single - down), up.map(|up| single + up))

@@ -9,7 +9,7 @@ use super::prices::PriceSet;
 use super::pull::{Outline, Pull};
 use super::sample::Sample;
 use crate::error::{Error, Result};
-use crate::kernel::{GRID, Level, Real, Rows, Swept, Watch};
+use crate::kernel::{Level, Real, Rows, Swept, Watch};
 
 /// Up to this many rows are solved by paths at once. (Small in unit tests, so that small problems go all the way.)
 const FEW: usize = if cfg!(test) { 32 } else { 1024 };
@@ -155,14 +155,10 @@ fn solve_few<T: Real>(level: Level, band: &Band<T>, demand: &Demand, guess: &Gue
     let rows = band.rows();
     let k = rows.classes();
     let open = demand.open();
-    let scores = (0..rows.rows())
-        .flat_map(|row| (0..k).map(move |class| (row, class)))
-        .map(|(row, class)| GRID.round(rows.score(row, class).double()))
-        .collect();
     let estimate = estimate(level, &Sample::all(&rows), &Pull::of(demand, rows.rows() as f64), &open, guess);
     let start = estimate.prices.iter().map(|&price| price.is_finite().then(|| on_grid(price))).collect();
     let missing: f64 = (0..k).map(|class| estimate.excess(class).abs()).sum();
-    let mut atoms = Atoms::single(k, scores);
+    let mut atoms = Atoms::of(&rows);
     // Newton's method comes near unless many rows are identical.
     if missing > 64.0 || rows.rows() > 4 * FEW {
         atoms = atoms.merged();

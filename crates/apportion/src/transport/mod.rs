@@ -17,6 +17,7 @@ mod bracket;
 mod certificate;
 mod demand;
 mod enclose;
+pub(crate) mod frontier;
 pub(crate) mod nesting;
 mod newton;
 mod paths;

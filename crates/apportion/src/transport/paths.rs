@@ -12,7 +12,9 @@ use std::collections::{BinaryHeap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::demand::{Demand, VIOLATION};
+use super::frontier::Step;
 use super::prices::{FREE, PriceSet, Prices};
+use crate::kernel::{GRID, Real, Rows};
 use crate::seed;
 
 /// Rows on the grid, each with the number of copies it stands for.
@@ -30,9 +32,17 @@ pub(super) struct Assigned {
 
 impl Atoms {
     /// One atom a row.
-    pub(super) fn single(classes: usize, scores: Vec<i64>) -> Atoms {
+    fn single(classes: usize, scores: Vec<i64>) -> Atoms {
         let copies = vec![1; scores.len() / classes];
         Atoms { classes, scores, copies }
+    }
+
+    /// The rows of a table, one atom each.
+    pub(super) fn of<R: Rows>(rows: &R) -> Atoms {
+        let k = rows.classes();
+        let places = (0..rows.rows()).flat_map(|row| (0..k).map(move |class| (row, class)));
+        let scores = places.map(|(row, class)| GRID.round(rows.score(row, class).double()));
+        Atoms::single(k, scores.collect())
     }
 
     /// Identical rows as one.
@@ -65,9 +75,14 @@ impl Atoms {
         &self.scores[atom as usize * self.classes..][..self.classes]
     }
 
+    /// The labels that some prices give.
+    pub(super) fn begin<'a>(&'a self, demand: &'a Demand, start: &Prices) -> State<'a> {
+        State::new(self, demand, start)
+    }
+
     /// The best assignment with counts as demanded, from the labels that the prices give.
     pub(super) fn assign(&self, demand: &Demand, start: &Prices) -> Assigned {
-        let mut state = State::new(self, demand, start);
+        let mut state = self.begin(demand, start);
         while state.improve() {}
         state.prefer_faithful_and_first();
         Assigned { set: state.price_set(), counts: state.counts }
@@ -95,7 +110,8 @@ impl Hasher for AsItIs {
 /// Rows in class a by what it costs to move them to class b, cheapest first. Entries that have left are skipped.
 type Heap = BinaryHeap<Reverse<(i64, u32)>>;
 
-struct State<'a> {
+/// Labels on their way.
+pub(super) struct State<'a> {
     atoms: &'a Atoms,
     demand: &'a Demand,
     k: usize,
@@ -129,6 +145,32 @@ impl<'a> State<'a> {
         let mut state = State { atoms, demand, k, amounts, counts, heaps, edges: vec![(FREE, 0); k * k] };
         (0..k).for_each(|class| state.refresh(class));
         state
+    }
+
+    /// People in each class, those settled elsewhere included.
+    pub(super) fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
+    /// The scores of the labels, summed; without those settled elsewhere.
+    pub(super) fn value(&self) -> i128 {
+        let values = self.amounts.iter().zip(&self.atoms.scores);
+        values.map(|(&amount, &score)| i128::from(amount) * i128::from(score)).sum()
+    }
+
+    /// Brings the counts nearer to some others by the cheapest exchange that does. None where they are there.
+    pub(super) fn approach(&mut self, targets: &[u64]) -> Option<Step> {
+        let surplus = |state: &Self, class: usize| state.counts[class].saturating_sub(targets[class]);
+        let sources: Vec<i64> = (0..self.k).map(|class| if surplus(self, class) > 0 { 0 } else { FREE }).collect();
+        let (distance, parent) = self.shortest(&sources);
+        let lacking = (0..self.k).filter(|&class| self.counts[class] < targets[class]);
+        let end = lacking.min_by_key(|&class| distance[class]).filter(|&end| distance[end] < FREE)?;
+        let path = trace(&parent, end);
+        let most = surplus(self, path[0]).min(targets[end] - self.counts[end]);
+        let before = self.counts[end];
+        self.exchange(&path, |_, moved| moved < most);
+        let people = self.counts[end] - before;
+        Some(Step { cost: distance[end], from: path[0] as u8, to: end as u8, people })
     }
 
     /// Finds the cheapest moves out of a class again.

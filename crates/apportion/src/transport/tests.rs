@@ -111,7 +111,8 @@ fn given_counts_are_matched_at_the_value_that_paths_alone_find() {
 
 /// The optimal counts, by paths from argmax over all rows.
 fn paths_alone(problem: &Problem, demand: &Demand) -> Vec<u64> {
-    let atoms = Atoms::single(problem.k, problem.units());
+    let rows = Plain { layout: Layout::RowMajor(&problem.scores), classes: problem.k, magnitude: 1.001 };
+    let atoms = Atoms::of(&rows);
     let open = demand.open();
     atoms.assign(demand, &open.iter().map(|open| open.then_some(0)).collect()).counts
 }

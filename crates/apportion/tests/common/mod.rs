@@ -1,5 +1,7 @@
 //! What the tests share: tables made from a seed, and the data beside the checkout.
-#![allow(dead_code, unreachable_pub, clippy::print_stderr)]
+#![allow(dead_code, unreachable_pub, clippy::print_stderr, clippy::unwrap_used)]
+
+pub mod voters;
 
 use std::path::PathBuf;
 

@@ -1,0 +1,213 @@
+//! The frontier: every optimal trade of expected accuracy against fidelity, from argmax to match.
+
+use super::joint::{self, Request};
+use super::matching::Match;
+use super::plan::Aim;
+use super::{Balance, Rule, Settings};
+use crate::error::{Error, Result};
+use crate::kernel::{GRID, Grid};
+use crate::reference::{Reference, Spread};
+use crate::scores::Scores;
+use crate::transport::frontier::{Step, Way};
+
+/// Every optimum of [`Balance`] with the penalty l1 and the reference targets/N, found in one run.
+///
+/// It begins at argmax and ends at [`Match`]. With groups, each has its own targets, and all go by one γ.
+///
+/// ```
+/// # use apportion::*;
+/// # let classes = Classes::new(["white", "black"])?;
+/// # let scores = Scores::new(&classes, Matrix::RowsF64(&[0.9, 0.1, 0.7, 0.3, 0.6, 0.4, 0.6, 0.4, 0.7, 0.3]))?;
+/// # let settings = Settings::default();
+/// let frontier = Frontier::of(&Match::overall(Reference::Posterior), &scores, &settings)?;
+/// for point in frontier.points() {
+///     println!("γ from {:.3}: accuracy {:.3}, fidelity {:.3}", point.from_gamma, point.accuracy, point.fidelity);
+/// }
+/// let labels = frontier.rule(0.9).label(&scores, &settings)?.labels;
+/// assert_eq!(labels.counts(), frontier.at(0.9).counts);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Frontier {
+    aim: Match,
+    people: u64,
+    start: Start,
+    /// In the order of their costs.
+    steps: Vec<Step>,
+}
+
+/// Argmax.
+#[derive(Clone, Debug)]
+struct Start {
+    counts: Vec<u64>,
+    value: i128,
+    /// Σ |c − n|, over all groups.
+    distance: u64,
+}
+
+/// One optimum: it holds for all γ between two.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Point {
+    /// It is optimal above this γ. At the γ itself, where two points are equally good, the more faithful is taken: the next.
+    pub from_gamma: f64,
+    /// Up to this γ, which is included.
+    pub to_gamma: f64,
+    /// How many people have each class. (Exact ties can leave a choice of counts; these are one of the choices.)
+    pub counts: Vec<u64>,
+    /// Expected accuracy: the mean score of the labels.
+    pub accuracy: f64,
+    /// −Σ |share − target share|; with groups, weighed by their people.
+    pub fidelity: f64,
+}
+
+/// Some points of a frontier, to be joined by straight lines.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Thinned {
+    /// The points, the first and the last among them.
+    pub points: Vec<Point>,
+    /// Nowhere does the accuracy of the lines differ by more from the frontier at the same fidelity.
+    pub error: f64,
+}
+
+impl Frontier {
+    /// Finds the whole frontier for a reference, overall or by group.
+    pub fn of(aim: &Match, scores: &Scores<'_>, settings: &Settings) -> Result<Frontier> {
+        let plain = aim.coverage.is_none() && aim.bounds.is_empty() && aim.nested.is_empty();
+        if !plain {
+            return Err(Error::Together {
+                one: "the frontier",
+                other: "coverage, bounds or nested targets",
+                why: "it runs from argmax to plain match; ask for single points by balance",
+            });
+        }
+        let request = Request { matching: aim, aim: Aim::Match, gamma: None, scores, settings };
+        let ways = joint::ways(&request)?;
+        let mut start = Start { counts: vec![0; scores.classes().len()], value: 0, distance: 0 };
+        let mut steps = Vec::new();
+        for way in &ways {
+            start.counts.iter_mut().zip(&way.counts).for_each(|(sum, count)| *sum += count);
+            start.value += way.value;
+            start.distance += way.counts.iter().zip(&way.targets).map(|(count, n)| count.abs_diff(*n)).sum::<u64>();
+            steps.extend_from_slice(&way.steps);
+        }
+        steps.sort_by_key(|step| step.cost);
+        Ok(Frontier {
+            aim: Match { reference: targets(scores, aim, ways), ..aim.clone() },
+            people: scores.people(),
+            start,
+            steps,
+        })
+    }
+
+    /// All points, from argmax to match.
+    pub fn points(&self) -> impl Iterator<Item = Point> + '_ {
+        let mut at = self.start.clone();
+        let mut place: usize = 0;
+        let mut done = false;
+        std::iter::from_fn(move || {
+            if done {
+                return None;
+            }
+            let reached = place.checked_sub(1).map(|last| self.steps[last].cost);
+            let next = self.steps.get(place).map(|step| step.cost);
+            let point = self.point(&at, reached, next);
+            // People who cost the same go together.
+            while let Some(step) = self.steps.get(place).filter(|step| Some(step.cost) == next) {
+                at.take(step);
+                place += 1;
+            }
+            done = next.is_none();
+            Some(point)
+        })
+    }
+
+    /// How many points there are.
+    pub fn len(&self) -> usize {
+        1 + self.steps.chunk_by(|a, b| a.cost == b.cost).count()
+    }
+
+    /// Never: argmax is always there.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// The point that is optimal at a γ.
+    pub fn at(&self, gamma: f64) -> Point {
+        let twice = 2.0 * (1.0 - gamma) / gamma * Grid::UNIT as f64;
+        // γ = 1 is argmax, even where moving people costs nothing.
+        let place = if gamma >= 1.0 { 0 } else { self.steps.partition_point(|step| step.cost as f64 <= twice) };
+        let mut at = self.start.clone();
+        self.steps[..place].iter().for_each(|step| at.take(step));
+        let reached = place.checked_sub(1).map(|last| self.steps[last].cost);
+        self.point(&at, reached, self.steps.get(place).map(|step| step.cost))
+    }
+
+    /// The rule that gives the labels at a γ.
+    pub fn rule(&self, gamma: f64) -> Rule {
+        if gamma >= 1.0 {
+            Rule::Argmax
+        } else if gamma < Balance::LEAST_GAMMA {
+            Rule::Match(self.aim.clone())
+        } else {
+            Rule::Balance(Balance::new(gamma, self.aim.clone()))
+        }
+    }
+
+    /// About so many points, evenly spread over the people who are moved, for drawing.
+    pub fn thinned(&self, points: usize) -> Thinned {
+        let most = points.max(2) as u64 - 1;
+        let moved: u64 = self.steps.iter().map(|step| step.people).sum();
+        let mut thinned = Thinned { points: Vec::new(), error: 0.0 };
+        let (mut skipped, mut part): (Vec<(f64, f64)>, Option<u64>) = (Vec::new(), None);
+        let last = self.len() - 1;
+        for (place, point) in self.points().enumerate() {
+            // Each person moved brings the fidelity up by 2/N.
+            let so_far = (point.fidelity * self.people as f64 + self.start.distance as f64).round() as u64 / 2;
+            let own_part = so_far * most / moved.max(1);
+            if Some(own_part) == part && place != last {
+                skipped.push((point.fidelity, point.accuracy));
+                continue;
+            }
+            if let Some(before) = thinned.points.last() {
+                let slope = (point.accuracy - before.accuracy) / (point.fidelity - before.fidelity);
+                let line = |fidelity: f64| before.accuracy + slope * (fidelity - before.fidelity);
+                let off = skipped.iter().map(|&(fidelity, accuracy)| (accuracy - line(fidelity)).abs());
+                thinned.error = off.fold(thinned.error, f64::max);
+            }
+            skipped.clear();
+            part = Some(own_part);
+            thinned.points.push(point);
+        }
+        thinned
+    }
+
+    fn point(&self, at: &Start, reached: Option<i64>, next: Option<i64>) -> Point {
+        let people = self.people.max(1) as f64;
+        let gamma = |cost: i64| 1.0 / (1.0 + GRID.value(cost) / 2.0);
+        Point {
+            from_gamma: next.map_or(0.0, gamma),
+            to_gamma: reached.map_or(1.0, gamma),
+            counts: at.counts.clone(),
+            accuracy: GRID.total(at.value) / people,
+            fidelity: -(at.distance as f64) / people,
+        }
+    }
+}
+
+impl Start {
+    fn take(&mut self, step: &Step) {
+        self.counts[usize::from(step.from)] -= step.people;
+        self.counts[usize::from(step.to)] += step.people;
+        self.value -= i128::from(step.cost) * i128::from(step.people);
+        self.distance -= 2 * step.people;
+    }
+}
+
+/// The targets that the ways lead to, as a reference.
+fn targets(scores: &Scores<'_>, aim: &Match, ways: Vec<Way>) -> Reference {
+    let targets = ways.into_iter().map(|way| way.targets);
+    Reference::Targets(match scores.groups().filter(|_| aim.by_group) {
+        Some(groups) => Spread::ByGroup(groups.names.iter().cloned().zip(targets).collect()),
+        None => Spread::Overall(targets.flatten().collect()),
+    })
+}

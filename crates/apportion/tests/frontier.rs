@@ -1,0 +1,117 @@
+//! The frontier against separate solves at many γ, on voters and on small tables with ties.
+#![allow(clippy::unwrap_used)] // in helpers, too
+
+mod common;
+
+use apportion::*;
+use common::voters::voters;
+use common::*;
+
+/// γ from 0.5 to 1, more of them near 1.
+fn gammas() -> impl Iterator<Item = f64> {
+    (0..50).map(|place| 1.0 - 0.5 * (f64::from(place) / 49.0).powi(2))
+}
+
+fn check(table: &Scores<'_>, aim: &Match, unique: bool, what: &str) {
+    let settings = Settings { seed: 3, ..Settings::default() };
+    let frontier = Frontier::of(aim, table, &settings).unwrap();
+    let points: Vec<Point> = frontier.points().collect();
+    assert_eq!(points.len(), frontier.len());
+    let people = table.people() as f64;
+
+    // The ends.
+    let argmax = Rule::Argmax.label(table, &settings).unwrap();
+    assert_eq!(points[0].counts, argmax.labels.counts(), "{what}");
+    let matched = Rule::Match(aim.clone()).label(table, &settings).unwrap();
+    let joint = matched.joint.unwrap();
+    let last = points.last().unwrap();
+    assert_eq!(last.counts, matched.labels.counts(), "{what}");
+    assert!((last.accuracy - joint.certificate.objective() / people).abs() < 1e-12, "{what}");
+    assert_eq!((last.fidelity, last.from_gamma, points[0].to_gamma), (0.0, 0.0, 1.0), "{what}");
+
+    // The way between them.
+    for pair in points.windows(2) {
+        assert!(pair[1].accuracy <= pair[0].accuracy && pair[1].fidelity > pair[0].fidelity, "{what}: {pair:?}");
+        assert!(pair[0].from_gamma == pair[1].to_gamma && pair[1].to_gamma <= pair[0].to_gamma, "{what}: {pair:?}");
+    }
+
+    // Single solves.
+    for gamma in gammas().filter(|&gamma| gamma < 1.0) {
+        let point = frontier.at(gamma);
+        assert!(point.from_gamma < gamma && gamma <= point.to_gamma, "{what}: {point:?} at {gamma}");
+        let labelled = frontier.rule(gamma).label(table, &settings).unwrap();
+        let joint = labelled.joint.unwrap();
+        assert!(joint.certificate.is_closed());
+        let objective = gamma * point.accuracy + (1.0 - gamma) * point.fidelity;
+        assert!((joint.gamma_objective.unwrap() - objective).abs() < 1e-10, "{what}: γ {gamma}");
+        // Ties can leave a choice of counts.
+        if unique {
+            assert_eq!(labelled.labels.counts(), point.counts, "{what}: γ {gamma}");
+        }
+    }
+}
+
+#[test]
+fn of_voters_equals_single_solves() {
+    let Some(voters) = voters() else { return };
+    check(&voters.table(), &Match::overall(Reference::Posterior), true, "voters");
+}
+
+#[test]
+fn of_voters_by_county_equals_single_solves() {
+    let Some(voters) = voters() else { return };
+    check(&voters.table(), &Match::by_group(Reference::Posterior), true, "voters by county");
+}
+
+#[test]
+fn of_small_tables_equals_single_solves() {
+    let mut chance = Chance::new(8);
+    for case in 0..300 {
+        let k = 2 + chance.below(4) as usize;
+        let rows = 1 + chance.below(60) as usize;
+        let scores = if case % 2 == 0 { continuous(&mut chance, rows, k) } else { lumpy(&mut chance, rows, k, 7) };
+        let classes = classes(k);
+        let groups: Vec<u32> = (0..rows).map(|_| chance.below(3) as u32).collect();
+        let names = ["a", "b", "c"].map(String::from);
+        let table = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap();
+        let table = table.with_groups(Groups { codes: &groups, names: &names }).unwrap();
+        let reference = if case % 3 == 0 { Reference::Uniform } else { Reference::Posterior };
+        let aim = Match { by_group: case % 5 == 0, ..Match::overall(reference) };
+        check(&table, &aim, case % 2 == 0, &format!("case {case}"));
+    }
+}
+
+/// A class that must be emptied has no price: nothing bounds the way.
+#[test]
+fn with_a_class_to_be_emptied() {
+    let mut chance = Chance::new(9);
+    let scores = continuous(&mut chance, 5000, 4);
+    let classes = classes(4);
+    let table = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap();
+    let shares = Reference::Shares(Spread::Overall(vec![0.0, 0.5, 0.25, 0.25]));
+    check(&table, &Match::overall(shares), true, "emptied");
+}
+
+#[test]
+fn thinned_lines_stay_within_their_error() {
+    let mut chance = Chance::new(10);
+    let scores = continuous(&mut chance, 20_000, 5);
+    let classes = classes(5);
+    let table = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap();
+    let frontier = Frontier::of(&Match::overall(Reference::Posterior), &table, &Settings::default()).unwrap();
+    for most in [2, 20, 200] {
+        let Thinned { points, error } = frontier.thinned(most);
+        assert!((most..=most + 2).contains(&points.len()), "{} of {most}", points.len());
+        assert_eq!(points.first(), frontier.points().next().as_ref());
+        assert_eq!(points.last(), frontier.points().last().as_ref());
+        let mut worst: f64 = 0.0;
+        for point in frontier.points() {
+            let after = points.iter().position(|end| end.fidelity >= point.fidelity).unwrap();
+            let (left, right) = (&points[after.saturating_sub(1)], &points[after]);
+            let width = right.fidelity - left.fidelity;
+            let part = if width > 0.0 { (point.fidelity - left.fidelity) / width } else { 0.0 };
+            worst = worst.max((left.accuracy + part * (right.accuracy - left.accuracy) - point.accuracy).abs());
+        }
+        assert!((worst - error).abs() < 1e-12, "{most}: {worst} is said to be {error}");
+    }
+}
