@@ -72,7 +72,7 @@ impl Decision {
         Ok(certificate)
     }
 
-    fn check_classes(&self, scores: &Scores<'_>) -> Result<()> {
+    pub(crate) fn check_classes(&self, scores: &Scores<'_>) -> Result<()> {
         if scores.classes() == &self.classes {
             return Ok(());
         }

@@ -102,7 +102,7 @@ pub enum Error {
         limit: u64,
     },
     /// A rule that cannot split rows was given rows that stand for several people.
-    #[error("{rule} does not yet split rows that stand for several people; expand the counts to one row a person")]
+    #[error("{rule} may split rows that stand for several people, and labels cannot say so; use `allot`")]
     CountsUnsupported {
         /// The rule.
         rule: &'static str,

@@ -88,7 +88,8 @@ pub use kernel::{GRID, Grid, Level};
 pub use label::Labels;
 pub use reference::{Reference, Spread};
 pub use rule::{
-    Balance, Bound, Bounds, Frontier, Joint, Labelled, Match, Penalty, Point, Rule, Settings, Thinned, Thresholds,
+    Allotment, Allotted, Balance, Batched, Batches, Bound, Bounds, Frontier, Joint, Labelled, Match, Penalty, Point,
+    Rule, Settings, Thinned, Thresholds,
 };
 pub use scores::{
     Classes, Groups, Keys, LEAST_SCORE, Label, MAX_CLASSES, MAX_PEOPLE, Matrix, SUM_TOLERANCE, Scaling, Scores, UNCODED,

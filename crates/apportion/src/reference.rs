@@ -57,13 +57,14 @@ pub(crate) enum Weights {
 }
 
 impl Reference {
-    /// The weights for `rows` rows to be labelled of a group (or of all), whose true classes `truth` yields.
+    /// The weights for `rows` rows to be labelled of a group (or of all), whose true classes `truth` yields, with
+    /// the people who have them.
     pub(crate) fn weights(
         &self,
         classes: usize,
         rows: u64,
         group: Option<&str>,
-        truth: Option<impl Iterator<Item = Label>>,
+        truth: Option<impl Iterator<Item = (Label, u64)>>,
     ) -> Result<Weights> {
         let of = || of_group(group);
         let weights = match self {
@@ -107,9 +108,10 @@ pub(crate) fn of_group(group: Option<&str>) -> String {
     group.map_or_else(String::new, |group| format!(" of group {group:?}"))
 }
 
-fn count_truth(truth: impl Iterator<Item = Label>, classes: usize) -> Vec<u128> {
+fn count_truth(truth: impl Iterator<Item = (Label, u64)>, classes: usize) -> Vec<u128> {
     let mut counts = vec![0; classes];
-    truth.filter(|&label| label != UNCODED).for_each(|label| counts[usize::from(label)] += 1);
+    let known = truth.filter(|&(label, _)| label != UNCODED);
+    known.for_each(|(label, people)| counts[usize::from(label)] += u128::from(people));
     counts
 }
 

@@ -359,18 +359,18 @@ impl<'a> Scores<'a> {
     /// Shows the rows to a visitor, in the type in which they are read.
     pub(crate) fn visit<V: Visitor>(&self, visitor: V) -> V::Output {
         let classes = self.classes.len();
-        let magnitude = 1.0 + SUM_TOLERANCE as f32;
+        let (magnitude, weights) = (1.0 + SUM_TOLERANCE as f32, self.counts);
         if self.scaling != Scaling::AsGiven {
             return visitor.visit(&Scaled(self));
         }
         match &self.matrix {
-            Matrix::RowsF32(values) => visitor.visit(&Plain { layout: Layout::RowMajor(values), classes, magnitude }),
-            Matrix::RowsF64(values) => visitor.visit(&Plain { layout: Layout::RowMajor(values), classes, magnitude }),
+            Matrix::RowsF32(values) => visitor.visit(&Plain::matrix(values, classes, magnitude, weights)),
+            Matrix::RowsF64(values) => visitor.visit(&Plain::matrix(values, classes, magnitude, weights)),
             Matrix::ColumnsF32(columns) => {
-                visitor.visit(&Plain { layout: Layout::Columns(columns), classes, magnitude })
+                visitor.visit(&Plain { layout: Layout::Columns(columns), classes, magnitude, weights })
             }
             Matrix::ColumnsF64(columns) => {
-                visitor.visit(&Plain { layout: Layout::Columns(columns), classes, magnitude })
+                visitor.visit(&Plain { layout: Layout::Columns(columns), classes, magnitude, weights })
             }
         }
     }
@@ -453,6 +453,10 @@ impl Rows for Scaled<'_> {
 
     fn classes(&self) -> usize {
         self.0.classes.len()
+    }
+
+    fn weights(&self) -> Option<&[u64]> {
+        self.0.counts
     }
 
     fn magnitude(&self) -> f32 {

@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::grid::GRID;
 use super::simd::{Kernel, Level, WIDTH, Wide};
 use super::tile::{BLOCK, Real, Rows, TILE, Tile};
 use super::top_two::{LANES, larger, smaller};
@@ -72,11 +73,11 @@ pub(crate) enum Watch {
 /// What a sweep found. Sweeps over parts of a table merge.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Swept {
-    /// Settled rows of each class.
+    /// Settled people of each class.
     pub(crate) counts: Vec<u64>,
-    /// The scores of the settled rows' labels, summed, in units of the grid.
+    /// The scores of the settled people's labels, summed, in units of the grid.
     pub(crate) chosen: i128,
-    /// The scores of all rows, summed by class, in units of the grid (where asked for).
+    /// The scores of all people, summed by class, in units of the grid (where asked for).
     pub(crate) sums: Vec<i128>,
 }
 
@@ -135,7 +136,7 @@ impl<R: Rows, U: Unsettled<R>, const CHECK: bool, const SUM: bool> Kernel for Wa
     #[inline(always)]
     fn run(self, wide: Option<Wide>) -> Result<Swept> {
         let Pass { rows, range, bounds, labels, unsettled } = self.0;
-        let mut swept = Swept::new(rows.classes());
+        let (mut swept, mut weighed) = (Swept::new(rows.classes()), Swept::new(rows.classes()));
         let mut codes = Codes { bytes: [OPEN; TILE], open: [0; TILE + WIDTH], open_len: 0 };
         let mut settle = Settle::<_, CHECK, SUM>::new(rows, bounds, wide);
         for start in range.clone().step_by(TILE) {
@@ -143,7 +144,10 @@ impl<R: Rows, U: Unsettled<R>, const CHECK: bool, const SUM: bool> Kernel for Wa
             if settle.tile(start, len, &mut codes, &mut swept) {
                 unsettled.suspect(start..start + len)?;
             }
-            count_codes(&codes.bytes, &mut swept.counts);
+            match rows.weights() {
+                None => count_codes(&codes.bytes, &mut swept.counts),
+                Some(weights) => weigh(rows, start, &weights[start..start + len], &codes, &mut weighed),
+            }
             let labels = &mut labels[start - range.start..][..len];
             match labels.first_chunk_mut() {
                 Some(full) => *full = codes.bytes,
@@ -154,7 +158,20 @@ impl<R: Rows, U: Unsettled<R>, const CHECK: bool, const SUM: bool> Kernel for Wa
             }
         }
         settle.finish(&mut swept);
-        Ok(swept)
+        Ok(if rows.weights().is_some() { weighed } else { swept })
+    }
+}
+
+/// Counts and sums people, where rows stand for several: row by row, since such tables are small.
+fn weigh<R: Rows>(rows: &R, start: usize, weights: &[u64], codes: &Codes, swept: &mut Swept) {
+    for (lane, &weight) in weights.iter().enumerate() {
+        let units = |class: usize| i128::from(GRID.round(rows.score(start + lane, class).double()));
+        swept.sums.iter_mut().enumerate().for_each(|(class, sum)| *sum += units(class) * i128::from(weight));
+        let code = codes.bytes[lane];
+        if code != OPEN {
+            swept.counts[usize::from(code)] += weight;
+            swept.chosen += units(usize::from(code)) * i128::from(weight);
+        }
     }
 }
 

@@ -92,6 +92,16 @@ pub(crate) trait Rows: Sync {
     fn rows(&self) -> usize;
     fn classes(&self) -> usize;
 
+    /// How many people each row stands for; one, where there is no list.
+    fn weights(&self) -> Option<&[u64]> {
+        None
+    }
+
+    /// How many people all rows stand for.
+    fn people(&self) -> u64 {
+        self.weights().map_or(self.rows() as u64, |weights| weights.iter().sum())
+    }
+
     /// A bound on the absolute value of the scores, for the error of single precision.
     fn magnitude(&self) -> f32;
 
@@ -246,10 +256,22 @@ pub(crate) struct Plain<'a, T> {
     pub(crate) layout: Layout<'a, T>,
     pub(crate) classes: usize,
     pub(crate) magnitude: f32,
+    pub(crate) weights: Option<&'a [u64]>,
+}
+
+impl<'a, T: Real> Plain<'a, T> {
+    /// A row-major matrix.
+    pub(crate) fn matrix(values: &'a [T], classes: usize, magnitude: f32, weights: Option<&'a [u64]>) -> Self {
+        Plain { layout: Layout::RowMajor(values), classes, magnitude, weights }
+    }
 }
 
 impl<T: Real> Rows for Plain<'_, T> {
     type Elem = T;
+
+    fn weights(&self) -> Option<&[u64]> {
+        self.weights
+    }
 
     fn rows(&self) -> usize {
         match self.layout {
@@ -335,6 +357,10 @@ impl<R: Rows> Rows for WithZero<'_, R> {
 
     fn classes(&self) -> usize {
         self.0.classes() + 1
+    }
+
+    fn weights(&self) -> Option<&[u64]> {
+        self.0.weights()
     }
 
     fn magnitude(&self) -> f32 {

@@ -1,6 +1,6 @@
 //! Balance: the paper's γ programme, which weighs expected accuracy against fidelity to a reference.
 
-use super::joint::{self, Request};
+use super::joint::{self, Request, Solved};
 use super::matching::Match;
 use super::plan::Aim;
 use super::{Labelled, Rule, Settings};
@@ -53,6 +53,23 @@ impl Balance {
     }
 
     pub(super) fn label(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Labelled> {
+        joint::refuse_counts(scores, "balance")?;
+        match self.solve(scores, settings)? {
+            Some(solved) => Ok(solved.labelled(scores)),
+            None => Rule::Argmax.label(scores, settings),
+        }
+    }
+
+    /// None where it is argmax.
+    pub(super) fn solve(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Option<Solved>> {
+        Ok(match self.request(scores, settings)? {
+            Some(request) => Some(joint::solve_request(&request)?),
+            None => None,
+        })
+    }
+
+    /// What is asked for; none where it is argmax.
+    pub(super) fn request<'a>(&'a self, scores: &'a Scores<'a>, settings: &'a Settings) -> Result<Option<Request<'a>>> {
         let gamma = self.gamma;
         if gamma != 0.0 && !(Self::LEAST_GAMMA..=1.0).contains(&gamma) {
             return Err(Error::Parameter { what: "gamma".into(), value: gamma, range: "0, or from 0.001 to 1" });
@@ -65,13 +82,13 @@ impl Balance {
             });
         }
         let free = self.aim.bounds.is_empty() && self.aim.coverage.is_none();
-        if gamma == 1.0 && free && scores.counts().is_none() {
-            return Rule::Argmax.label(scores, settings);
+        if gamma == 1.0 && free {
+            return Ok(None);
         }
         let aim =
             if gamma == 0.0 { Aim::Match } else { Aim::Balance { curve: self.curve(), weight: (1.0 - gamma) / gamma } };
         let gamma = Some((gamma, self.penalty));
-        joint::label(&Request { matching: &self.aim, aim, gamma, scores, settings })
+        Ok(Some(Request { matching: &self.aim, aim, gamma, scores, settings }))
     }
 
     /// The convex curve by which the solver goes. Plain l2 is solved by way of its square.

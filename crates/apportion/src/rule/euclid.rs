@@ -25,7 +25,7 @@ pub(super) fn solve_norm<R: Rows>(rows: &R, plan: &Plan, weight: f64, setting: &
     let mut labels = vec![0; rows.rows()];
     let matched = plan.matching().with_goal(|goal| solve(rows, goal, setting, &mut labels))?;
     let weights = plan.weights(&matched.sums);
-    let people = rows.rows() as u64;
+    let people = rows.people();
     // The values have been checked by now.
     let setting = Setting { guard: None, ..*setting };
     let problem = Norm { rows, quotas: quotas(&weights, people), weights, weight, people, setting: &setting };
@@ -35,7 +35,7 @@ pub(super) fn solve_norm<R: Rows>(rows: &R, plan: &Plan, weight: f64, setting: &
     let bound = problem.bound(&[&solution, &matched])?.max(value);
     Ok(Outcome {
         labels: labels.to_vec(),
-        targets: plan.targets(&problem.weights),
+        targets: plan.targets(&problem.weights, &solution.counts),
         certificate: Certificate { primal: on_grid(value), dual: on_grid(bound) },
         distance: distance(Penalty::L2, &solution.counts, &problem.weights),
         solution,

@@ -10,13 +10,13 @@ use super::plan::{Aim, Plan, quotas};
 use super::{Joint, Labelled, Settings};
 use crate::decision::{Decision, Fitted, GroupPrices};
 use crate::error::{Error, Result};
-use crate::kernel::{GRID, Layout, Plain, Real, Rows, WithZero};
+use crate::kernel::{GRID, Plain, Real, Rows, WithZero};
 use crate::label::Labels;
 use crate::reference::{Weights, posterior_weights};
 use crate::scores::{Label, Scores, UNCODED, Visitor};
 use crate::transport::frontier::{Way, walk};
 use crate::transport::nesting::Quotas;
-use crate::transport::{Certificate, Setting, Solution, solve};
+use crate::transport::{Certificate, Setting, Solution, Split, solve};
 
 /// Everything that was asked for.
 pub(super) struct Request<'a> {
@@ -40,16 +40,38 @@ pub(super) struct Outcome {
     pub(super) distance: f64,
 }
 
+/// All rows labelled, whatever their groups.
+pub(super) struct Solved {
+    pub(super) labels: Vec<Label>,
+    /// Rows that stand for several people who have several labels.
+    pub(super) splits: Vec<Split>,
+    pub(super) decision: Decision,
+    pub(super) joint: Joint,
+}
+
+impl Solved {
+    /// As labels, which rows that stand for one person can have.
+    pub(super) fn labelled(self, scores: &Scores<'_>) -> Labelled {
+        let labels = Labels::trusted(self.labels, scores.classes().len());
+        Labelled { labels, decision: self.decision, joint: Some(self.joint) }
+    }
+}
+
 /// Labels all rows together, or each group by itself.
-pub(super) fn label(request: &Request<'_>) -> Result<Labelled> {
+pub(super) fn solve_request(request: &Request<'_>) -> Result<Solved> {
     check(request)?;
     match groups(request)? {
-        None => labelled(request, vec![request.scores.visit(Whole(request, Best))?], None),
+        None => put_together(request, vec![request.scores.visit(Whole(request, Best))?], None),
         Some((members, names)) => {
             let outcomes = in_parts(request, Best, &members, Some(names))?;
-            labelled(request, outcomes, Some(&members))
+            put_together(request, outcomes, Some(&members))
         }
     }
+}
+
+/// Refuses rows that stand for several people, where labels are wanted: such rows may have to be split.
+pub(super) fn refuse_counts(scores: &Scores<'_>, rule: &'static str) -> Result<()> {
+    if scores.counts().is_some() { Err(Error::CountsUnsupported { rule }) } else { Ok(()) }
 }
 
 /// The ways from argmax to the targets, of all rows together or of each group.
@@ -62,7 +84,7 @@ pub(super) fn ways(request: &Request<'_>) -> Result<Vec<Way>> {
 }
 
 /// The rows of each group and the groups' names, where the rule looks at groups.
-fn groups<'a>(request: &Request<'a>) -> Result<Option<(Vec<Vec<usize>>, &'a [String])>> {
+pub(super) fn groups<'a>(request: &Request<'a>) -> Result<Option<(Vec<Vec<usize>>, &'a [String])>> {
     if !request.matching.by_group {
         return Ok(None);
     }
@@ -108,11 +130,8 @@ pub(super) fn in_parts<T: Task>(
     solved.map_err(|error| request.scores.check().err().unwrap_or(error))
 }
 
-fn check(request: &Request<'_>) -> Result<()> {
+pub(super) fn check(request: &Request<'_>) -> Result<()> {
     let Match { coverage, bounds, nested, by_group, .. } = request.matching;
-    if request.scores.counts().is_some() {
-        return Err(Error::CountsUnsupported { rule: "a joint rule" });
-    }
     if let Some(share) = coverage.filter(|share| !(0.0..=1.0).contains(share)) {
         return Err(Error::Parameter { what: "coverage".into(), value: share, range: "a share from 0 to 1" });
     }
@@ -135,9 +154,14 @@ fn check(request: &Request<'_>) -> Result<()> {
 
 impl Request<'_> {
     /// What is asked of some rows: all, or those of a group.
-    fn plan<R: Rows>(&self, rows: &R, group: Option<&str>, truth: Option<impl Iterator<Item = Label>>) -> Result<Plan> {
+    fn plan<R: Rows>(
+        &self,
+        rows: &R,
+        group: Option<&str>,
+        truth: Option<impl Iterator<Item = (Label, u64)>>,
+    ) -> Result<Plan> {
         let Match { reference, coverage, bounds, .. } = self.matching;
-        let people = rows.rows() as u64;
+        let people = rows.people();
         let uncoded = coverage.map(|share| ((1.0 - share) * people as f64).round() as u64);
         let labelled = people - uncoded.unwrap_or(0);
         let mut weights = reference.weights(rows.classes(), labelled, group, truth)?;
@@ -167,7 +191,7 @@ impl Task for Best {
         let Certificate { primal, dual } = solution.certificate;
         Ok(Outcome {
             labels,
-            targets: plan.targets(&weights),
+            targets: plan.targets(&weights, counts),
             certificate: Certificate { primal: primal - cost, dual: dual - cost },
             distance: request.gamma.map_or(0.0, |(_, penalty)| distance(penalty, counts, &weights)),
             solution,
@@ -193,7 +217,9 @@ pub(super) fn distance(penalty: Penalty, counts: &[u64], weights: &[u128]) -> f6
 
 /// The scores of some rows, summed by class, in units of the grid.
 fn sums<R: Rows>(rows: &R) -> Vec<i128> {
-    let sum = |class: usize| (0..rows.rows()).map(|row| i128::from(GRID.round(rows.score(row, class).double()))).sum();
+    let people = |row: usize| rows.weights().map_or(1, |weights| i128::from(weights[row]));
+    let units = |row: usize, class: usize| i128::from(GRID.round(rows.score(row, class).double()));
+    let sum = |class: usize| (0..rows.rows()).map(|row| people(row) * units(row, class)).sum();
     (0..rows.classes()).map(sum).collect()
 }
 
@@ -205,7 +231,9 @@ impl<T: Task> Visitor for Whole<'_, T> {
 
     fn visit<R: Rows>(self, rows: &R) -> Self::Output {
         let Request { scores, settings, .. } = self.0;
-        let plan = self.0.plan(rows, None, scores.truth().map(|truth| truth.iter().copied()))?;
+        let people = |row: usize| rows.weights().map_or(1, |weights| weights[row]);
+        let truth = scores.truth().map(|truth| truth.iter().enumerate().map(|(row, &label)| (label, people(row))));
+        let plan = self.0.plan(rows, None, truth)?;
         let setting = Setting {
             simd: settings.simd,
             seed: settings.seed,
@@ -251,8 +279,8 @@ impl<T: Task> Visitor for Parts<'_, T> {
 }
 
 impl<T: Task> Parts<'_, T> {
-    /// A part's rows, copied together.
-    fn gather<R: Rows>(&self, rows: &R, part: usize) -> Vec<R::Elem> {
+    /// A part's rows, copied together, and the people they stand for.
+    fn gather<R: Rows>(&self, rows: &R, part: usize) -> (Vec<R::Elem>, Option<Vec<u64>>) {
         let members = &self.members[part];
         let mut values = Vec::with_capacity(members.len() * rows.classes());
         for (place, &row) in members.iter().enumerate() {
@@ -260,7 +288,7 @@ impl<T: Task> Parts<'_, T> {
             rows.prefetch(members.get(place + AHEAD).copied().unwrap_or(row), 1);
             rows.copy_row(row, &mut values);
         }
-        values
+        (values, rows.weights().map(|weights| members.iter().map(|&row| weights[row]).collect()))
     }
 
     fn plan<R: Rows>(&self, rows: &R, part: usize) -> Result<Plan> {
@@ -269,15 +297,17 @@ impl<T: Task> Parts<'_, T> {
         if members.is_empty() {
             return Ok(Plan::exactly(&vec![0; rows.classes()]));
         }
-        let truth = self.request.scores.truth().map(|truth| members.iter().map(|&row| truth[row]));
+        let people = |place: usize| rows.weights().map_or(1, |weights| weights[place]);
+        let truth = self.request.scores.truth();
+        let truth = truth.map(|truth| members.iter().enumerate().map(move |(place, &row)| (truth[row], people(place))));
         self.request.plan(rows, self.names.map(|names| names[part].as_str()), truth)
     }
 
     fn solve<R: Rows>(&self, rows: &R, part: usize, targets: Option<&[u64]>) -> Result<T::Output> {
         let Request { scores, settings, .. } = self.request;
         let members = &self.members[part];
-        let values = self.gather(rows, part);
-        let copy = Plain { layout: Layout::RowMajor(&values), classes: rows.classes(), magnitude: rows.magnitude() };
+        let (values, weights) = self.gather(rows, part);
+        let copy = Plain::matrix(&values, rows.classes(), rows.magnitude(), weights.as_deref());
         let plan = match targets {
             Some(targets) => Plan::exactly(targets),
             None => self.plan(&copy, part)?,
@@ -303,11 +333,9 @@ impl<T: Task> Parts<'_, T> {
         let own: Vec<Result<Quotas>> = (0..self.members.len())
             .into_par_iter()
             .map(|part| {
-                let values = self.gather(rows, part);
-                let copy =
-                    Plain { layout: Layout::RowMajor(&values), classes: rows.classes(), magnitude: rows.magnitude() };
-                let people = copy.rows() as u64;
-                Ok(Quotas { rows: people, weights: self.plan(&copy, part)?.weights(&sums(&copy)) })
+                let (values, weights) = self.gather(rows, part);
+                let copy = Plain::matrix(&values, rows.classes(), rows.magnitude(), weights.as_deref());
+                Ok(Quotas { rows: copy.people(), weights: self.plan(&copy, part)?.weights(&sums(&copy)) })
             })
             .collect();
         let own: Vec<Quotas> = own.into_iter().collect::<Result<_>>()?;
@@ -317,7 +345,7 @@ impl<T: Task> Parts<'_, T> {
 }
 
 /// Puts the labels of all parts together, with their proof.
-fn labelled(request: &Request<'_>, outcomes: Vec<Outcome>, members: Option<&[Vec<usize>]>) -> Result<Labelled> {
+fn put_together(request: &Request<'_>, outcomes: Vec<Outcome>, members: Option<&[Vec<usize>]>) -> Result<Solved> {
     let Request { scores, settings, .. } = request;
     let k = scores.classes().len();
     let mut joint = Joint {
@@ -329,8 +357,7 @@ fn labelled(request: &Request<'_>, outcomes: Vec<Outcome>, members: Option<&[Vec
         gamma_objective: None,
     };
     let (mut accuracy, mut distance, mut people) = (0.0, 0.0, 0);
-    let mut labels = Vec::new();
-    let mut prices = Vec::new();
+    let (mut labels, mut splits, mut prices) = (Vec::new(), Vec::new(), Vec::new());
     if members.is_some() {
         labels = vec![0; scores.rows()];
     }
@@ -345,18 +372,23 @@ fn labelled(request: &Request<'_>, outcomes: Vec<Outcome>, members: Option<&[Vec
         people += solution.counts[..k].iter().sum::<u64>();
         let Some(members) = members else {
             labels = own;
+            splits = solution.splits;
             prices.push(GroupPrices::new(None, &solution.prices));
             continue;
         };
         members[part].iter().zip(own).for_each(|(&row, label)| labels[row] = label);
+        splits.extend(solution.splits.into_iter().map(|(row, people)| (members[part][row], people)));
         joint.group_targets.push(targets);
         // A group without rows teaches no prices.
         if let (false, Some(groups)) = (members[part].is_empty(), scores.groups()) {
             prices.push(GroupPrices::new(Some(groups.names[part].clone()), &solution.prices));
         }
     }
-    joint.gamma_objective =
-        request.gamma.map(|(gamma, _)| (gamma * accuracy - (1.0 - gamma) * distance) / people.max(1) as f64);
+    joint.gamma_objective = request.gamma.map(|(gamma, _)| {
+        // An infinite distance that has no weight is none.
+        let missed = if gamma < 1.0 { (1.0 - gamma) * distance } else { 0.0 };
+        (gamma * accuracy - missed) / people.max(1) as f64
+    });
     let decision = Decision::new(scores.classes().clone(), settings.seed, Fitted::Prices(prices))?;
-    Ok(Labelled { labels: Labels::trusted(labels, k), decision, joint: Some(joint) })
+    Ok(Solved { labels, splits, decision, joint })
 }

@@ -1,7 +1,7 @@
 //! Match: the labels of greatest expected accuracy among those whose counts are the reference's.
 
 use super::bounds::Bounds;
-use super::joint::{self, Request};
+use super::joint::{self, Request, Solved};
 use super::plan::Aim;
 use super::{Labelled, Settings};
 use crate::error::Result;
@@ -56,6 +56,15 @@ impl Match {
     }
 
     pub(super) fn label(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Labelled> {
-        joint::label(&Request { matching: self, aim: Aim::Match, gamma: None, scores, settings })
+        joint::refuse_counts(scores, "match")?;
+        Ok(self.solve(scores, settings)?.labelled(scores))
+    }
+
+    pub(super) fn solve(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Solved> {
+        joint::solve_request(&self.request(scores, settings))
+    }
+
+    pub(super) fn request<'a>(&'a self, scores: &'a Scores<'a>, settings: &'a Settings) -> Request<'a> {
+        Request { matching: self, aim: Aim::Match, gamma: None, scores, settings }
     }
 }

@@ -3,8 +3,10 @@
 //! Independent rules look at one row at a time; their fit is empty. `Match` and `Balance` look at all rows together: a
 //! reference becomes a `plan`, which the solver of `transport` is given, for all rows or group by group (`joint`).
 
+mod allot;
 mod argmax;
 mod balance;
+mod batched;
 mod bounds;
 mod euclid;
 mod frontier;
@@ -15,7 +17,9 @@ mod plan;
 mod sampling;
 mod threshold;
 
+pub use allot::{Allotment, Allotted};
 pub use balance::{Balance, Penalty};
+pub use batched::{Batched, Batches};
 pub use bounds::{Bound, Bounds};
 pub use frontier::{Frontier, Point, Thinned};
 pub use matching::Match;

@@ -1,8 +1,8 @@
 //! From a reference to what the solver is asked for: the counts of one table or group, and what missing them costs.
 
 use super::bounds::Bounds;
-use crate::error::Result;
-use crate::reference::{Weights, posterior_weights, round, round_to_first};
+use crate::error::{Error, Result};
+use crate::reference::{Weights, of_group, posterior_weights, round, round_to_first};
 use crate::scores::Classes;
 use crate::transport::penalty::{Curve, Penalty, Quota};
 use crate::transport::{Demand, Goal, NEAR, Outline};
@@ -48,9 +48,22 @@ impl Plan {
     pub(super) fn bounded(mut self, bounds: &Bounds, classes: &Classes, group: Option<&str>) -> Result<Plan> {
         if let (false, Weights::Known(weights)) = (bounds.is_empty(), &self.weights) {
             let quotas = quotas(weights, self.labelled);
-            self.bounds = Some(bounds.resolve(classes, self.labelled, &quotas, group)?);
+            let (least, most) = bounds.resolve(classes, self.labelled, &quotas, group)?;
+            let absent = |class: usize| quotas[class].value() == 0.0;
+            let reachable: u64 = (0..quotas.len()).filter(|&class| !absent(class)).map(|class| most[class]).sum();
+            let forced = (0..quotas.len()).any(|class| absent(class) && least[class] > 0);
+            if self.is_infinite_where_absent() && (forced || reachable < self.labelled) {
+                let problem =
+                    "need a class that has no share in the reference, which kl does not allow; use another penalty";
+                return Err(Error::Bounds { of: of_group(group), problem: problem.into() });
+            }
+            self.bounds = Some((least, most));
         }
         Ok(self)
+    }
+
+    fn is_infinite_where_absent(&self) -> bool {
+        matches!(self.aim, Aim::Balance { curve: Curve::Kl, weight } if weight > 0.0)
     }
 
     /// Whether a class of rows without a label is added.
@@ -58,8 +71,11 @@ impl Plan {
         self.uncoded.is_some()
     }
 
-    /// The whole numbers of the reference, contested ones to the first classes.
-    pub(super) fn targets(&self, weights: &[u128]) -> Vec<u64> {
+    /// The whole numbers of the reference. Match has them as counts; else contested ones go to the first classes.
+    pub(super) fn targets(&self, weights: &[u128], counts: &[u64]) -> Vec<u64> {
+        if self.aim == Aim::Match && self.bounds.is_none() {
+            return counts.to_vec();
+        }
         round_to_first(weights, self.labelled)
     }
 
@@ -117,7 +133,8 @@ impl Plan {
         if (0..weights.len()).all(within) {
             return rounded;
         }
-        let quotas = self.targets(weights).iter().map(|&whole| Quota { whole, rest: 0, total: 1 }).collect();
+        let quotas =
+            round_to_first(weights, self.labelled).iter().map(|&whole| Quota { whole, rest: 0, total: 1 }).collect();
         let penalty = Penalty { curve: Curve::L1, weight: NEAR, people: self.labelled, quotas };
         Demand::between(least.clone(), most.clone()).with_penalty(Some(penalty))
     }
@@ -130,7 +147,7 @@ impl Plan {
         if let Some(Penalty { curve: Curve::Kl, quotas, .. }) = &penalty {
             // Whoever has no share in the reference is infinitely far from it.
             let out_of_reach = |class: &usize| quotas[*class].value() == 0.0;
-            (0..k).filter(out_of_reach).for_each(|class| most[class] = least[class]);
+            (0..k).filter(out_of_reach).for_each(|class| most[class] = 0);
         }
         Demand::between(least, most).with_penalty(penalty)
     }

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::kernel::{Bounds, Layout, Level, Plain, Real, Rows, STRETCH, Swept, Unsettled, Watch, sweep};
+use crate::kernel::{Bounds, Level, Plain, Real, Rows, STRETCH, Swept, Unsettled, Watch, sweep};
 
 /// Refuses rows among which a value may be no score.
 pub(crate) type Guard<'a> = &'a (dyn Fn(Range<usize>) -> Result<()> + Sync);
@@ -16,15 +16,18 @@ pub(super) struct Band<T> {
     /// Where each row stands in the table.
     pub(super) places: Vec<usize>,
     values: Vec<T>,
+    /// How many people each row stands for; none where it is one.
+    weights: Option<Vec<u64>>,
 }
 
 impl<T: Real> Band<T> {
-    fn new(classes: usize, magnitude: f32) -> Band<T> {
-        Band { classes, magnitude, places: Vec::new(), values: Vec::new() }
+    fn of<R: Rows<Elem = T>>(rows: &R) -> Band<T> {
+        let weights = rows.weights().map(|_| Vec::new());
+        Band { classes: rows.classes(), magnitude: rows.magnitude(), places: Vec::new(), values: Vec::new(), weights }
     }
 
     pub(super) fn rows(&self) -> Plain<'_, T> {
-        Plain { layout: Layout::RowMajor(&self.values), classes: self.classes, magnitude: self.magnitude }
+        Plain::matrix(&self.values, self.classes, self.magnitude, self.weights.as_deref())
     }
 
     /// Makes room for the rows to come, judging by those of the first stretch: growing again and again would touch twice
@@ -42,6 +45,9 @@ impl<T: Real> Band<T> {
         }
         self.places.append(&mut other.places);
         self.values.append(&mut other.values);
+        if let (Some(weights), Some(more)) = (&mut self.weights, &mut other.weights) {
+            weights.append(more);
+        }
     }
 }
 
@@ -56,6 +62,9 @@ impl<R: Rows> Unsettled<R> for Collect<'_, R::Elem> {
     fn row(&mut self, rows: &R, row: usize) -> u8 {
         self.band.places.push(row);
         rows.copy_row(row, &mut self.band.values);
+        if let (Some(weights), Some(own)) = (&mut self.band.weights, rows.weights()) {
+            weights.push(own[row]);
+        }
         0
     }
 
@@ -73,7 +82,7 @@ pub(super) fn sweep_into_band<R: Rows>(
     guard: Option<Guard<'_>>,
     labels: &mut [u8],
 ) -> Result<(Swept, Band<R::Elem>)> {
-    let empty = || Ok((Swept::new(rows.classes()), Band::new(rows.classes(), rows.magnitude())));
+    let empty = || Ok((Swept::new(rows.classes()), Band::of(rows)));
     // One thread alone fills one band, instead of two to be joined.
     let least = if rayon::current_num_threads() == 1 { rows.rows() } else { 1 };
     labels

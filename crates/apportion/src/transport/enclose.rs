@@ -38,7 +38,7 @@ impl Goal<'_> {
         }
     }
 
-    fn pull(&self, classes: usize, people: usize) -> Pull {
+    fn pull(&self, classes: usize, people: u64) -> Pull {
         match self {
             Goal::OfSums(_, outline) => Pull::outlined(*outline, classes, people as f64),
             Goal::Known(demand) => Pull::of(demand, people as f64),
@@ -127,7 +127,7 @@ fn within_bracket<T: Real>(
         Err(class) => return Ok(Err(Miss::TooMany(class))),
     };
     let (least, most) = rest.left();
-    if !(least..=most).contains(&(band.places.len() as u64)) {
+    if !(least..=most).contains(&band.rows().people()) {
         return Ok(Err(Miss::Elsewhere));
     }
     let guess = bracket.guess();
@@ -155,7 +155,7 @@ fn solve_few<T: Real>(level: Level, band: &Band<T>, demand: &Demand, guess: &Gue
     let rows = band.rows();
     let k = rows.classes();
     let open = demand.open();
-    let estimate = estimate(level, &Sample::all(&rows), &Pull::of(demand, rows.rows() as f64), &open, guess);
+    let estimate = estimate(level, &Sample::all(&rows), &Pull::of(demand, rows.people() as f64), &open, guess);
     let start = estimate.prices.iter().map(|&price| price.is_finite().then(|| on_grid(price))).collect();
     let missing: f64 = (0..k).map(|class| estimate.excess(class).abs()).sum();
     let mut atoms = Atoms::of(&rows);
@@ -181,9 +181,9 @@ struct Search<T> {
 
 impl<T: Real> Search<T> {
     fn new<R: Rows<Elem = T>>(level: Level, rows: &R, goal: &Goal<'_>, guess: &Guess) -> Self {
-        let (open, pull) = (goal.open(rows.classes()), goal.pull(rows.classes(), rows.rows()));
+        let (open, pull) = (goal.open(rows.classes()), goal.pull(rows.classes(), rows.people()));
         let sampled = (rows.rows() > FEW).then(|| {
-            let sample = Sample::draw(rows, sample_size(rows.rows()));
+            let sample = Sample::draw(rows, sample_size(rows.people() as usize));
             let estimate = estimate(level, &sample, &pull, &open, guess);
             (sample, estimate)
         });

@@ -37,14 +37,15 @@ pub(crate) use demand::Demand;
 pub(crate) use enclose::Goal;
 pub(crate) use prices::Prices;
 pub(crate) use pull::{NEAR, Outline};
-pub(crate) use settle::settle;
+pub(crate) use settle::{Split, settle};
 
 use self::enclose::enclose;
 use self::newton::Guess;
+use self::paths::Atoms;
 use self::settle::preferences;
 use self::ties::Repeats;
 use crate::error::{Error, Result};
-use crate::kernel::{GRID, Layout, Level, Plain, Real, Rows, Swept};
+use crate::kernel::{GRID, Level, Plain, Real, Rows, Swept};
 
 /// A problem's circumstances: how ties are settled, and what instructions to use.
 pub(crate) struct Setting<'a> {
@@ -74,6 +75,8 @@ pub(crate) struct Solution {
     pub(crate) tied: u64,
     /// Tied rows with a key that an earlier tied row has.
     pub(crate) repeated_keys: u64,
+    /// Where rows stand for several people: those whose people were shared out among equally good classes.
+    pub(crate) splits: Vec<Split>,
 }
 
 /// Levels of ties that may be needed. One or two are; more only if hashes collide again and again.
@@ -103,11 +106,12 @@ fn solve_level<R: Rows>(
     let left = subtract(&counts, &certain.counts)?;
     let mut rest = finish(&band.rows(), &prices, &left, &band_setting, &mut band_labels, level)?;
     band.places.iter().zip(&band_labels).for_each(|(&place, &label)| labels[place] = label);
+    rest.splits.iter_mut().for_each(|(row, _)| *row = band.places[*row]);
 
     let mut exchanges = enclosed.set.exchanges();
     if !enclosed.is_all {
         // Some optimal prices lie outside the box, and the centre is that of all: the rows outside the band count too.
-        let mut set = preferences(rows, labels);
+        let mut set = preferences(rows, labels, &rest.splits);
         set.afford(&counts, &enclosed.demand);
         if !set.close() {
             return Err(Error::Unproved);
@@ -135,6 +139,7 @@ fn solve_level<R: Rows>(
         exchanges,
         tied: rest.tied,
         repeated_keys: rest.repeated_keys,
+        splits: rest.splits,
     })
 }
 
@@ -153,6 +158,7 @@ struct Finished {
     tie_prices: Vec<Prices>,
     tied: u64,
     repeated_keys: u64,
+    splits: Vec<Split>,
 }
 
 /// Labels rows at optimal prices, with the given counts: those with one best class get it, the others are settled by a
@@ -169,9 +175,17 @@ fn finish<R: Rows>(
     let best = settled.best(prices);
     let tied = &settled.tied;
     let left = subtract(counts, &settled.counts)?;
-    let mut finished =
-        Finished { chosen: settled.chosen, best, tie_prices: Vec::new(), tied: tied.len() as u64, repeated_keys: 0 };
-    if left.iter().sum::<u64>() != tied.len() as u64 || level == LEVELS {
+    let weights: Option<Vec<u64>> = rows.weights().map(|weights| tied.iter().map(|&row| weights[row]).collect());
+    let people = weights.as_ref().map_or(tied.len() as u64, |weights| weights.iter().sum());
+    let mut finished = Finished {
+        chosen: settled.chosen,
+        best,
+        tie_prices: Vec::new(),
+        tied: people,
+        repeated_keys: 0,
+        splits: Vec::new(),
+    };
+    if left.iter().sum::<u64>() != people || level == LEVELS {
         return Err(Error::Unproved);
     }
     if tied.is_empty() {
@@ -183,17 +197,47 @@ fn finish<R: Rows>(
     let lots = ties::lots(rows, tied, &keys, prices, setting.seed, level);
     let classes = rows.classes();
     let magnitude = GRID.value(-ties::forbidden(classes)) as f32;
-    let problem = Plain { layout: Layout::RowMajor(&lots), classes, magnitude };
+    let problem = Plain::matrix(&lots, classes, magnitude, weights.as_deref());
+    finished.repeated_keys = repeats.repeated;
+    if weights.is_some() {
+        let (tie_prices, splits) = share_out(&problem, left)?;
+        finished.tie_prices = vec![tie_prices];
+        for (place, people) in splits {
+            let row = tied[place];
+            let first = people.iter().position(|&people| people > 0).unwrap_or(usize::from(labels[row]));
+            labels[row] = first as u8;
+            for (class, &people) in people.iter().enumerate() {
+                let score = GRID.round(rows.score(row, class).double());
+                finished.chosen += i128::from(score) * i128::from(people);
+            }
+            finished.splits.push((row, people));
+        }
+        return Ok(finished);
+    }
     let tie_setting = Setting { key: &|row| keys[row], unique_keys: true, guard: None, ..*setting };
     let mut tied_labels = vec![0; tied.len()];
     let goal = Goal::Known(Demand::exactly(left));
     finished.tie_prices = solve_level(&problem, &goal, &tie_setting, &mut tied_labels, level + 1)?.prices;
-    finished.repeated_keys = repeats.repeated;
     for (&row, &label) in tied.iter().zip(&tied_labels) {
         labels[row] = label;
         finished.chosen += i128::from(GRID.round(rows.score(row, usize::from(label)).double()));
     }
     Ok(finished)
+}
+
+/// Shares out the people of tied rows, where rows stand for several: the sum of the lots is the greatest, and a row's
+/// people may be split. That is unique by itself, but for ties among the lots.
+fn share_out<R: Rows>(lots: &R, counts: Vec<u64>) -> Result<(Prices, Vec<Split>)> {
+    let k = lots.classes();
+    let demand = Demand::exactly(counts);
+    let open = demand.open();
+    let start = open.iter().map(|open| open.then_some(0)).collect();
+    let mut assigned = Atoms::of(lots).assign(&demand, &start);
+    if !assigned.set.close() {
+        return Err(Error::Unproved);
+    }
+    let splits = assigned.amounts.chunks_exact(k).map(<[u64]>::to_vec).enumerate().collect();
+    Ok((assigned.set.centre(&open, false), splits))
 }
 
 /// Adds up the labels' scores, and the bound: the best values at the prices less what the counts pay.

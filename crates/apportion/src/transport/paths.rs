@@ -28,21 +28,18 @@ pub(super) struct Atoms {
 pub(super) struct Assigned {
     pub(super) counts: Vec<u64>,
     pub(super) set: PriceSet,
+    /// Copies of each atom in each class.
+    pub(super) amounts: Vec<u64>,
 }
 
 impl Atoms {
-    /// One atom a row.
-    fn single(classes: usize, scores: Vec<i64>) -> Atoms {
-        let copies = vec![1; scores.len() / classes];
-        Atoms { classes, scores, copies }
-    }
-
     /// The rows of a table, one atom each.
     pub(super) fn of<R: Rows>(rows: &R) -> Atoms {
         let k = rows.classes();
         let places = (0..rows.rows()).flat_map(|row| (0..k).map(move |class| (row, class)));
         let scores = places.map(|(row, class)| GRID.round(rows.score(row, class).double()));
-        Atoms::single(k, scores.collect())
+        let copies = rows.weights().map_or_else(|| vec![1; rows.rows()], <[u64]>::to_vec);
+        Atoms { classes: k, scores: scores.collect(), copies }
     }
 
     /// Identical rows as one.
@@ -85,7 +82,7 @@ impl Atoms {
         let mut state = self.begin(demand, start);
         while state.improve() {}
         state.prefer_faithful_and_first();
-        Assigned { set: state.price_set(), counts: state.counts }
+        Assigned { set: state.price_set(), counts: state.counts, amounts: state.amounts }
     }
 }
 

@@ -14,6 +14,9 @@ impl<T: Real> Sample<T> {
     /// Draws about `size` rows, a [`CLUSTER`] from each of as many stretches of equal length as that makes; all rows
     /// where they are fewer. Labels never depend on the draw.
     pub(super) fn draw<R: Rows<Elem = T>>(rows: &R, size: usize) -> Sample<T> {
+        if let Some(weights) = rows.weights() {
+            return Sample::draw_people(rows, weights, size);
+        }
         let (population, k) = (rows.rows(), rows.classes());
         if size >= population {
             return Sample::all(rows);
@@ -37,8 +40,30 @@ impl<T: Real> Sample<T> {
         Sample { tiles, rows: clusters * CLUSTER, population }
     }
 
-    /// All rows, in their order.
+    /// Draws about `size` people, at equal distances, where rows stand for several: such a row may be drawn many times.
+    fn draw_people<R: Rows<Elem = T>>(rows: &R, weights: &[u64], size: usize) -> Sample<T> {
+        let population: u64 = weights.iter().sum();
+        let size = (size as u64).min(population) as usize;
+        let mut tiles: Vec<Tile<T>> = (0..size.div_ceil(TILE)).map(|_| Tile::new(rows.classes())).collect();
+        let step = scattering_step(size);
+        let (mut place, mut row, mut passed) = (0, 0, 0);
+        for drawn in 0..size as u64 {
+            let person = (u128::from(drawn) * u128::from(population) / size as u128) as u64;
+            while passed + weights[row] <= person {
+                passed += weights[row];
+                row += 1;
+            }
+            tiles[place / TILE].write::<1>(place % TILE, |_, class| rows.score(row, class));
+            place = (place + step) % size;
+        }
+        Sample { tiles, rows: size, population: population as usize }
+    }
+
+    /// All rows, in their order; where they stand for several people, as many of these as find room.
     pub(super) fn all<R: Rows<Elem = T>>(rows: &R) -> Sample<T> {
+        if let Some(weights) = rows.weights() {
+            return Sample::draw_people(rows, weights, MOST_PEOPLE);
+        }
         let population = rows.rows();
         let tile = |start| {
             let mut tile = Tile::new(rows.classes());
@@ -48,6 +73,9 @@ impl<T: Real> Sample<T> {
         Sample { tiles: (0..population).step_by(TILE).map(tile).collect(), rows: population, population }
     }
 }
+
+/// The most people who are looked at one by one where rows stand for several.
+const MOST_PEOPLE: usize = 1 << 15;
 
 /// Rows drawn together: they share the lines of memory that must be fetched. Neighbours in a sorted file are alike, so
 /// whoever asks how far a sample can be off takes clusters, not rows, as independent.

@@ -12,13 +12,13 @@ use crate::kernel::{Bounds, GRID, Level, Real, Rows, STRETCH, Unsettled, Watch, 
 /// What given prices do to rows.
 #[derive(Debug)]
 pub(crate) struct Settled {
-    /// Settled rows of each class.
+    /// Settled people of each class.
     pub(super) counts: Vec<u64>,
-    /// The scores of the settled rows' labels, summed.
+    /// The scores of the settled people's labels, summed.
     pub(super) chosen: i128,
     /// The tied rows, in order.
     pub(crate) tied: Vec<usize>,
-    /// The tied rows' best values (scores and prices), summed.
+    /// The tied people's best values (scores and prices), summed.
     pub(super) tied_value: i128,
 }
 
@@ -85,12 +85,13 @@ impl<R: Rows> Unsettled<R> for Close<'_> {
         let scores = |class: usize| GRID.round(rows.score(row, class).double());
         let value = tight(self.prices, scores, &mut self.tight);
         let first = self.tight[0];
+        let people = rows.weights().map_or(1, |weights| weights[row]);
         if self.tight.len() == 1 {
-            self.found.counts[first] += 1;
-            self.found.chosen += i128::from(scores(first));
+            self.found.counts[first] += people;
+            self.found.chosen += i128::from(scores(first)) * i128::from(people);
         } else {
             self.found.tied.push(row);
-            self.found.tied_value += i128::from(value);
+            self.found.tied_value += i128::from(value) * i128::from(people);
         }
         first as u8
     }
@@ -100,10 +101,10 @@ impl<R: Rows> Unsettled<R> for Close<'_> {
     }
 }
 
-/// All prices at which every row prefers its label.
-pub(super) fn preferences<R: Rows>(rows: &R, labels: &[u8]) -> PriceSet {
+/// All prices at which every row prefers its label, or all its labels where it is split.
+pub(super) fn preferences<R: Rows>(rows: &R, labels: &[u8], splits: &[Split]) -> PriceSet {
     let k = rows.classes();
-    labels
+    let mut set = labels
         .par_chunks(STRETCH)
         .enumerate()
         .map(|(stretch, labels)| {
@@ -122,5 +123,13 @@ pub(super) fn preferences<R: Rows>(rows: &R, labels: &[u8]) -> PriceSet {
                 all.meet(&part);
                 all
             },
-        )
+        );
+    for (row, people) in splits {
+        let scores: Vec<i64> = (0..k).map(|class| GRID.round(rows.score(*row, class).double())).collect();
+        people.iter().enumerate().filter(|(_, people)| **people > 0).for_each(|(class, _)| set.prefer(class, &scores));
+    }
+    set
 }
+
+/// A row that stands for several people, and how many of them have each class.
+pub(crate) type Split = (usize, Vec<u64>);

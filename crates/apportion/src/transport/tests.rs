@@ -4,7 +4,7 @@
 use super::demand::Demand;
 use super::paths::Atoms;
 use super::{Goal, Outline, Setting, Solution, solve};
-use crate::kernel::{GRID, Layout, Level, Plain};
+use crate::kernel::{GRID, Level, Plain};
 use crate::reference::{posterior_weights, round};
 use crate::seed;
 
@@ -55,7 +55,7 @@ impl Problem {
     }
 
     fn solve(&self, goal: &Goal<'_>, simd: Level) -> (Vec<u8>, Solution) {
-        let rows = Plain { layout: Layout::RowMajor(&self.scores), classes: self.k, magnitude: 1.001 };
+        let rows = Plain::matrix(&self.scores, self.k, 1.001, None);
         let mut labels = vec![0; self.rows()];
         let setting = Setting { simd, seed: 5, key: &|row| row as u64, unique_keys: true, guard: None };
         let solution = solve(&rows, goal, &setting, &mut labels).unwrap();
@@ -111,7 +111,7 @@ fn given_counts_are_matched_at_the_value_that_paths_alone_find() {
 
 /// The optimal counts, by paths from argmax over all rows.
 fn paths_alone(problem: &Problem, demand: &Demand) -> Vec<u64> {
-    let rows = Plain { layout: Layout::RowMajor(&problem.scores), classes: problem.k, magnitude: 1.001 };
+    let rows = Plain::matrix(&problem.scores, problem.k, 1.001, None);
     let atoms = Atoms::of(&rows);
     let open = demand.open();
     atoms.assign(demand, &open.iter().map(|open| open.then_some(0)).collect()).counts

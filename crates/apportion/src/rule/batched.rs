@@ -1,0 +1,158 @@
+//! Joint rules batch by batch, as the paper ran them: only to show what batching loses.
+
+use super::joint::{self, Best, Outcome, Request};
+use super::{Balance, Match, Rule, Settings};
+use crate::error::{Error, Result};
+use crate::kernel::GRID;
+use crate::label::Labels;
+use crate::reference::{Weights, posterior_weights};
+use crate::scores::Scores;
+use crate::seed;
+
+/// How rows are put into batches: shuffled by the seed, so many at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Batches {
+    /// Rows in a batch. The paper took 10,000.
+    pub size: usize,
+    /// Whether a batch holds rows of one group only. (A rule by group has its batches within groups anyway.)
+    pub within_groups: bool,
+}
+
+/// Labels that were found batch by batch, and what that cost.
+#[derive(Clone, Debug)]
+pub struct Batched {
+    /// A label for each row.
+    pub labels: Labels,
+    /// How many batches there were.
+    pub batches: usize,
+    /// The objective of the labels: their mean score or, for balance, γ · mean score − (1 − γ) · distance of all their
+    /// shares from the reference.
+    pub objective: f64,
+    /// The same of the labels that are chosen jointly, over all rows at once.
+    pub joint_objective: f64,
+    /// Σ |count − count| between the two: people in the wrong class, from the view of the totals, twice.
+    pub count_difference: u64,
+}
+
+impl Batched {
+    /// What batching loses. It can be below zero for match: batches that miss the targets may gain accuracy by that.
+    pub fn loss(&self) -> f64 {
+        self.joint_objective - self.objective
+    }
+}
+
+impl Batches {
+    /// Runs match batch by batch: each batch is matched to its own reference.
+    pub fn label_match(&self, matching: &Match, scores: &Scores<'_>, settings: &Settings) -> Result<Batched> {
+        let request = matching.request(scores, settings);
+        let joint = Rule::Match(matching.clone());
+        self.run(&request, &joint)
+    }
+
+    /// Runs balance batch by batch.
+    pub fn label_balance(&self, balance: &Balance, scores: &Scores<'_>, settings: &Settings) -> Result<Batched> {
+        let joint = Rule::Balance(balance.clone());
+        match balance.request(scores, settings)? {
+            Some(request) => self.run(&request, &joint),
+            // Argmax looks at one row at a time: batches lose nothing.
+            None => {
+                let request = balance.aim.request(scores, settings);
+                let labels = Rule::Argmax.label(scores, settings)?.labels;
+                let objective = objective(&request, &labels)?;
+                let batches = self.batches(&request)?.len();
+                Ok(Batched { labels, batches, objective, joint_objective: objective, count_difference: 0 })
+            }
+        }
+    }
+
+    fn run(&self, request: &Request<'_>, rule: &Rule) -> Result<Batched> {
+        let Request { scores, settings, matching, .. } = request;
+        joint::check(request)?;
+        joint::refuse_counts(scores, "batched")?;
+        if self.size == 0 {
+            return Err(Error::Parameter { what: "the size of a batch".into(), value: 0.0, range: "at least 1" });
+        }
+        if !matching.nested.is_empty() {
+            let why = "a batch has no county's or state's people; use match without batches";
+            return Err(Error::Together { one: "batched", other: "nested targets", why });
+        }
+        let whole = rule.label(scores, settings)?;
+        let batches = self.batches(request)?;
+        let members: Vec<Vec<usize>> = batches.iter().map(|(_, rows)| rows.clone()).collect();
+        let names: Option<Vec<String>> = scores
+            .groups()
+            .filter(|_| matching.by_group)
+            .map(|groups| batches.iter().map(|(group, _)| groups.names[*group].clone()).collect());
+        let outcomes = joint::in_parts(request, Best, &members, names.as_deref())?;
+        let mut labels = vec![0; scores.rows()];
+        for (members, Outcome { labels: own, .. }) in members.iter().zip(outcomes) {
+            members.iter().zip(own).for_each(|(&row, label)| labels[row] = label);
+        }
+        let labels = Labels::trusted(labels, scores.classes().len());
+        let differences = labels.counts().into_iter().zip(whole.labels.counts()).map(|(a, b)| a.abs_diff(b));
+        Ok(Batched {
+            batches: members.len(),
+            objective: objective(request, &labels)?,
+            joint_objective: objective(request, &whole.labels)?,
+            count_difference: differences.sum(),
+            labels,
+        })
+    }
+
+    /// The rows of each batch, and their group: those of each group, or of all, in an order that the seed makes.
+    fn batches(&self, request: &Request<'_>) -> Result<Vec<(usize, Vec<usize>)>> {
+        let Request { scores, settings, matching, .. } = request;
+        let pools = if self.within_groups || matching.by_group {
+            let by_group = Match { by_group: true, ..(*matching).clone() };
+            let request = Request { matching: &by_group, ..*request };
+            joint::groups(&request)?.map(|(members, _)| members).unwrap_or_default()
+        } else {
+            vec![(0..scores.rows()).collect()]
+        };
+        let mut batches = Vec::new();
+        for (group, mut pool) in pools.into_iter().enumerate() {
+            pool.sort_by_cached_key(|&row| (seed::hash(settings.seed, scores.keys().of(row), BATCHES), row));
+            batches.extend(pool.chunks(self.size).map(|rows| (group, rows.to_vec())));
+        }
+        Ok(batches)
+    }
+}
+
+/// Keeps apart the chances of batches and all others.
+const BATCHES: u64 = u64::MAX - 2;
+
+/// What labels are worth over all rows: their mean score; for balance, weighed against the distance of their shares from
+/// the reference, in each group where the rule looks at groups.
+fn objective(request: &Request<'_>, labels: &Labels) -> Result<f64> {
+    let Request { scores, matching, .. } = request;
+    let groups = scores.groups().filter(|_| matching.by_group);
+    let k = scores.classes().len();
+    let parts = groups.map_or(1, |groups| groups.names.len());
+    let part_of = |row: usize| groups.map_or(0, |groups| groups.codes[row] as usize);
+    let (mut sums, mut counts) = (vec![vec![0i128; k]; parts], vec![vec![0u64; k]; parts]);
+    let mut value = 0i128;
+    scores.read_rows(0..scores.rows(), |index, row| {
+        let (part, label) = (part_of(index), usize::from(labels.values()[index]));
+        sums[part].iter_mut().zip(&*row).for_each(|(sum, &units)| *sum += i128::from(units));
+        if let Some(&units) = row.get(label) {
+            value += i128::from(units);
+            counts[part][label] += 1;
+        }
+        Ok(())
+    })?;
+    let labelled = counts.iter().flatten().sum::<u64>().max(1) as f64;
+    let accuracy = GRID.total(value) / labelled;
+    let Some((gamma, penalty)) = request.gamma else { return Ok(accuracy) };
+    let mut distance = 0.0;
+    for part in (0..parts).filter(|&part| counts[part].iter().any(|&count| count > 0)) {
+        let name = groups.map(|groups| groups.names[part].as_str());
+        let members = (0..scores.rows()).filter(|&row| part_of(row) == part);
+        let truth = scores.truth().map(|truth| members.map(|row| (truth[row], 1)));
+        let weights = match matching.reference.weights(k, counts[part].iter().sum(), name, truth)? {
+            Weights::Known(weights) => weights,
+            Weights::Posterior => posterior_weights(&sums[part]),
+        };
+        distance += joint::distance(penalty, &counts[part], &weights);
+    }
+    Ok(gamma * accuracy - (1.0 - gamma) * distance / labelled)
+}
