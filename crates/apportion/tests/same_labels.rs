@@ -45,7 +45,19 @@ fn rules() -> Vec<Rule> {
         Rule::Match(Match::overall(Reference::Posterior)),
         Rule::Match(Match::overall(Reference::Uniform)),
         Rule::Match(Match::by_group(Reference::Posterior)),
+        Rule::Match(Match::overall(Reference::Posterior).with_coverage(0.7)),
+        Rule::Match(Match::overall(Reference::Uniform).with_bounds(within(0.02))),
+        Rule::Balance(Balance::new(0.9, Match::overall(Reference::Posterior))),
+        Rule::Balance(Balance::new(0.97, Match::by_group(Reference::Posterior).with_coverage(0.9))),
+        Rule::Balance(Balance::new(0.8, Match::overall(Reference::Uniform)).with_penalty(Penalty::L2Squared)),
+        Rule::Balance(Balance::new(0.9, Match::overall(Reference::Posterior)).with_penalty(Penalty::Kl)),
+        Rule::Balance(Balance::new(0.9, Match::by_group(Reference::Posterior)).with_penalty(Penalty::L2)),
+        Rule::Balance(Balance::new(1.0, Match::overall(Reference::Uniform).with_bounds(within(0.1)))),
     ]
+}
+
+fn within(margin: f64) -> Bounds {
+    Bounds { margin: Some(margin), ..Bounds::default() }
 }
 
 fn label(table: &Table, matrix: Matrix<'_>, keys: &[u64], groups: &[u32], rule: &Rule, simd: Level) -> Labelled {

@@ -90,7 +90,11 @@ pub(super) fn estimate<T: Real>(
         at = problem.price_rare(at);
         for _ in 0..STEPS {
             if is_met(&at) {
-                break;
+                // Classes held at one step only are so by accident: nothing holds them where all prices move alike.
+                match problem.centred(&at) {
+                    Some(centred) => at = centred,
+                    None => break,
+                }
             }
             let Some(next) = problem.step(&at) else { break };
             at = problem.price_rare(next);
@@ -125,6 +129,13 @@ impl<T: Real> Problem<'_, T> {
         let scan = scan(self.level, self.tiles, &prices, window);
         let wanted = self.pull.wanted(&self.quotas, &prices, &scan.counts);
         Estimate { prices, wanted, scan }
+    }
+
+    /// The same prices between the steps of a penalty, where some were at one of them and need not be.
+    fn centred(&self, at: &Estimate) -> Option<Estimate> {
+        let mut prices = at.prices.clone();
+        (!at.wanted.is_relative() && self.pull.centre_between_steps(&self.quotas, &mut prices))
+            .then(|| self.look(prices, at.scan.window))
     }
 
     fn dual(&self, at: &Estimate) -> f64 {
@@ -176,10 +187,7 @@ impl<T: Real> Problem<'_, T> {
         let mut scale = (LONGEST_STEP / longest).min(1.0);
         for _ in 0..4 {
             let moved = |(price, step): (&f64, &f64)| self.pull.stop(*price, price + scale * step);
-            let mut prices: Vec<f64> = at.prices.iter().zip(&direction).map(moved).collect();
-            if at.wanted.is_relative() {
-                self.pull.shift_between_steps(&mut prices);
-            }
+            let prices: Vec<f64> = at.prices.iter().zip(&direction).map(moved).collect();
             let next = self.look(prices, window_for(longest * scale, &at.scan));
             if self.dual(&next) <= self.dual(at) {
                 return Some(next);

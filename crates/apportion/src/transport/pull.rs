@@ -150,7 +150,7 @@ impl Pull {
                 sums
             }
         };
-        SampleQuotas { people, scale }
+        SampleQuotas { people, scale, population: population as f64 }
     }
 
     /// The counts wanted at some prices, where the sample has these counts.
@@ -245,15 +245,20 @@ impl Pull {
         to
     }
 
-    /// Moves all prices alike, where that changes nothing else, so that they lie between the steps.
-    pub(super) fn shift_between_steps(&self, prices: &mut [f64]) {
-        let Slope::Steps(low, high) = self.slope else { return };
+    /// Moves all prices alike to the middle between the steps, where they find room there and the quotas are for all the
+    /// people: that changes nothing else. False where it cannot be.
+    pub(super) fn centre_between_steps(&self, quotas: &SampleQuotas, prices: &mut [f64]) -> bool {
+        let Slope::Steps(low, high) = self.slope else { return false };
         let finite = prices.iter().copied().filter(|price| price.is_finite());
         let (least, most) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), p| (a.min(p), b.max(p)));
-        if most - least <= high - low && (least < low || most > high) {
-            let shift = if least < low { low - least } else { high - most };
+        let total: f64 = quotas.people.iter().sum();
+        let is_complete = (total - quotas.population - self.settled.iter().sum::<f64>()).abs() < 0.5;
+        let finds_room = is_complete && (high - low).is_finite() && most - least < high - low - AT;
+        if finds_room {
+            let shift = (low + high - least - most) / 2.0;
             prices.iter_mut().for_each(|price| *price += shift);
         }
+        finds_room
     }
 
     /// Whether prices are told from the ground, too, as far as the demand's own are.
@@ -279,4 +284,5 @@ pub(crate) const NEAR: f64 = 1024.0;
 pub(super) struct SampleQuotas {
     people: Vec<f64>,
     scale: f64,
+    population: f64,
 }

@@ -3,7 +3,8 @@
 
 use super::demand::Demand;
 use super::paths::Atoms;
-use super::{Goal, Outline, Setting, Solution, solve};
+use super::penalty::{Curve, Penalty, Quota};
+use super::{Goal, NEAR, Outline, Setting, Solution, solve};
 use crate::kernel::{GRID, Level, Plain};
 use crate::reference::{posterior_weights, round};
 use crate::seed;
@@ -55,7 +56,11 @@ impl Problem {
     }
 
     fn solve(&self, goal: &Goal<'_>, simd: Level) -> (Vec<u8>, Solution) {
-        let rows = Plain::matrix(&self.scores, self.k, 1.001, None);
+        self.solve_people(goal, simd, None)
+    }
+
+    fn solve_people(&self, goal: &Goal<'_>, simd: Level, weights: Option<&[u64]>) -> (Vec<u8>, Solution) {
+        let rows = Plain::matrix(&self.scores, self.k, 1.001, weights);
         let mut labels = vec![0; self.rows()];
         let setting = Setting { simd, seed: 5, key: &|row| row as u64, unique_keys: true, guard: None };
         let solution = solve(&rows, goal, &setting, &mut labels).unwrap();
@@ -106,6 +111,66 @@ fn given_counts_are_matched_at_the_value_that_paths_alone_find() {
         problem.check(&labels, &solution);
         let alone = paths_alone(&problem, &demand);
         assert_eq!(solution.counts, alone, "the same roundings, seed {seed}");
+    }
+}
+
+/// Costs of every form, with and without limits, around quotas near to and far from argmax.
+fn priced(seed: u64, k: usize, people: u64) -> Demand {
+    let chance = |salt: u64| seed::hash(seed, salt, 13);
+    let weights: Vec<u128> = (0..k as u64).map(|y| u128::from(1 + chance(y) % 40)).collect();
+    let total = weights.iter().sum();
+    let quotas: Vec<Quota> = weights.iter().map(|&weight| Quota::new(people, weight, total)).collect();
+    let gamma = [0.3, 0.6, 0.8, 0.9, 0.95, 0.99][chance(50) as usize % 6];
+    let curve = [Curve::L1, Curve::L2Squared, Curve::Kl][chance(51) as usize % 3];
+    let weight = if chance(52) % 8 == 0 { NEAR } else { (1.0 - gamma) / gamma };
+    let curve = if weight == NEAR { Curve::L1 } else { curve };
+    let (mut least, mut most) = (vec![0; k], vec![people; k]);
+    if chance(53) % 3 == 0 && k > 1 {
+        most[0] = people * (chance(54) % 100) / 100;
+        least[1] = (people - most[0]) * (chance(55) % 100) / 200;
+    }
+    let penalty = (chance(56) % 10 > 0).then_some(Penalty { curve, weight, people, quotas });
+    Demand::between(least, most).with_penalty(penalty)
+}
+
+#[test]
+fn what_costs_something_is_weighed_as_paths_alone_do() {
+    for seed in 3000..4500 {
+        let problem = problem(seed);
+        let demand = priced(seed, problem.k, problem.rows() as u64);
+        let (labels, solution) = problem.solve(&Goal::Known(demand.clone()), Level::best());
+        problem.check(&labels, &solution);
+        assert_eq!(solution.counts, paths_alone(&problem, &demand), "the same counts, seed {seed}");
+    }
+}
+
+/// Rows with counts are as many rows: the same counts, and the same value.
+#[test]
+fn people_are_rows() {
+    for seed in 5000..5600 {
+        let problem = problem(seed);
+        let weights: Vec<u64> = (0..problem.rows() as u64).map(|row| seed::hash(seed, row, 15) % 5).collect();
+        let people: u64 = weights.iter().sum();
+        let demand = if seed % 2 == 0 { priced(seed, problem.k, people) } else { round(&vec![1; problem.k], people) };
+        let (labels, solution) = problem.solve_people(&Goal::Known(demand.clone()), Level::best(), Some(&weights));
+        let one_by_one = problem.scores.chunks(problem.k).zip(&weights);
+        let scores = one_by_one.flat_map(|(row, &weight)| row.repeat(weight as usize)).collect();
+        let expanded = Problem { k: problem.k, scores };
+        let (_, expected) = expanded.solve(&Goal::Known(demand), Level::best());
+        assert_eq!(solution.counts, expected.counts, "seed {seed}");
+        assert_eq!(solution.certificate, expected.certificate, "seed {seed}");
+
+        // What each row's people have adds up to both.
+        let mut amounts: Vec<Vec<u64>> = vec![vec![0; problem.k]; weights.len()];
+        (0..weights.len()).for_each(|row| amounts[row][usize::from(labels[row])] = weights[row]);
+        solution.splits.iter().for_each(|(row, people)| amounts[*row].clone_from(people));
+        let (mut counts, mut value) = (vec![0; problem.k], 0i128);
+        for (row, (amounts, scores)) in amounts.iter().zip(problem.units().chunks(problem.k)).enumerate() {
+            assert_eq!(amounts.iter().sum::<u64>(), weights[row], "seed {seed}");
+            counts.iter_mut().zip(amounts).for_each(|(sum, amount)| *sum += amount);
+            value += amounts.iter().zip(scores).map(|(&n, &s)| i128::from(n) * i128::from(s)).sum::<i128>();
+        }
+        assert_eq!((counts, value), (solution.counts, solution.certificate.primal), "seed {seed}");
     }
 }
 
