@@ -398,3 +398,70 @@ fn a_class_without_a_target_is_never_given() {
     let Fitted::Prices(prices) = labelled.decision.fitted() else { panic!("prices") };
     assert_eq!(prices[0].prices, [None, Some(0.0), None]);
 }
+
+/// Options that do not go together are refused by name.
+#[test]
+fn options_that_do_not_go_together() {
+    let classes = classes(2);
+    let names = ["a", "b"].map(String::from);
+    let table = Scores::new(&classes, Matrix::RowsF64(&[0.6, 0.4, 0.3, 0.7])).unwrap();
+    let table = table.with_groups(Groups { codes: &[0, 1], names: &names }).unwrap();
+    let settings = Settings::default();
+    let posterior = || Match::overall(Reference::Posterior);
+    let nested = || Match::nested(Reference::Posterior, vec![0, 0]);
+    let bounds = || Bounds { margin: Some(0.1), ..Bounds::default() };
+    let l2 = |aim: Match| Rule::Balance(Balance::new(0.9, aim).with_penalty(Penalty::L2));
+    let error = |rule: Rule| rule.label(&table, &settings).unwrap_err().to_string();
+    for (rule, names) in [
+        (Rule::Match(nested().with_coverage(0.5)), "nested does not go together with coverage: "),
+        (Rule::Match(nested().with_bounds(bounds())), "nested does not go together with bounds: "),
+        (Rule::Match(Match { by_group: false, ..nested() }), "nested does not go together with matching overall: "),
+        (Rule::Balance(Balance::new(0.9, nested())), "balance does not go together with nested targets: "),
+        (l2(posterior().with_coverage(0.5)), "the penalty l2 does not go together with coverage or bounds: "),
+        (l2(posterior().with_bounds(bounds())), "the penalty l2 does not go together with coverage or bounds: "),
+    ] {
+        let message = error(rule);
+        assert!(message.starts_with(names), "{message}");
+    }
+    for aim in [nested(), posterior().with_coverage(0.5), posterior().with_bounds(bounds())] {
+        let message = Frontier::of(&aim, &table, &settings).unwrap_err().to_string();
+        assert!(message.starts_with("the frontier does not go together with "), "{message}");
+    }
+    let batches = Batches { size: 10, within_groups: false };
+    let message = batches.label_match(&nested(), &table, &settings).unwrap_err().to_string();
+    assert!(message.starts_with("batched does not go together with nested targets: "), "{message}");
+    let message = Batches { size: 0, ..batches }.label_match(&posterior(), &table, &settings).unwrap_err().to_string();
+    assert_eq!(message, "the size of a batch is 0; it must be at least 1");
+    let wrong = Match::nested(Reference::Posterior, vec![0]);
+    assert!(error(Rule::Match(wrong)).contains("the list of larger units has 1 entries where 2 were expected"));
+}
+
+#[test]
+fn shares_and_bounds_out_of_range() {
+    let classes = classes(2);
+    let table = Scores::new(&classes, Matrix::RowsF64(&[0.6, 0.4, 0.3, 0.7])).unwrap();
+    let settings = Settings::default();
+    let posterior = || Match::overall(Reference::Posterior);
+    let error = |rule: Rule| rule.label(&table, &settings).unwrap_err().to_string();
+    let least = |name: &str, bound| Bounds { at_least: BTreeMap::from([(name.into(), bound)]), ..Bounds::default() };
+    let bounded = |bounds| Rule::Match(posterior().with_bounds(bounds));
+    for gamma in [-0.1, 0.0005, 1.1, f64::NAN] {
+        let message = error(Rule::Balance(Balance::new(gamma, posterior())));
+        assert!(message.starts_with("gamma is ") && message.ends_with("0, or from 0.001 to 1"), "{message}");
+    }
+    assert!(error(Rule::Match(posterior().with_coverage(1.5))).starts_with("coverage is 1.5"));
+    assert!(error(Rule::Match(posterior().with_coverage(f64::NAN))).starts_with("coverage is NaN"));
+    assert!(error(bounded(least("c9", Bound::Count(1)))).contains("unknown class \"c9\""));
+    assert!(error(bounded(least("c0", Bound::Share(1.5)))).contains("the bound of \"c0\" is 1.5"));
+    assert!(
+        error(bounded(Bounds { margin: Some(-1.0), ..Bounds::default() })).contains("the margin of the bounds is -1")
+    );
+    let message = error(bounded(least("c0", Bound::Count(3))));
+    assert!(message.contains("at least 3 and at most 2 of \"c0\""), "{message}");
+    let mut both = least("c0", Bound::Count(2));
+    both.at_least.insert("c1".into(), Bound::Count(1));
+    assert!(error(bounded(both)).contains("ask for at least 3 people in all, and there are 2"));
+    let mut most = Bounds::default();
+    most.at_most = ["c0", "c1"].map(|name| (name.into(), Bound::Share(0.0))).into();
+    assert!(error(bounded(most)).contains("allow at most 0 people in all, and there are 2"));
+}

@@ -42,6 +42,23 @@ fn matching() {
 }
 
 #[test]
+fn balance() {
+    for (gamma, labels, counts, accuracy, fidelity, objective) in [
+        (0.9, "wwwbbw", [4, 2, 0], 0.625, -0.216667, 0.540833),
+        (0.95, "wwwwbw", [5, 1, 0], 0.65, -0.55, 0.59),
+        (0.5, "wwwbbw", [4, 2, 0], 0.625, -0.216667, 0.204167),
+    ] {
+        let rule = Rule::Balance(Balance::new(gamma, Match::overall(Reference::Posterior)));
+        check(&rule, &Expected { labels, counts, accuracy, fidelity });
+        let classes = Classes::new(["white", "black", "other"]).unwrap();
+        let scores = Scores::new(&classes, Matrix::RowsF64(&SCORES)).unwrap();
+        let joint = rule.label(&scores, &Settings::default()).unwrap().joint.unwrap();
+        assert!((joint.gamma_objective.unwrap() - objective).abs() < 5e-7);
+        assert!(joint.certificate.is_closed());
+    }
+}
+
+#[test]
 fn threshold() {
     let rule = Rule::Threshold(Thresholds::at(0.7));
     check(&rule, &Expected { labels: "wwUUbU", counts: [2, 1, 0], accuracy: 0.75, fidelity: -0.216667 });

@@ -1,0 +1,243 @@
+//! Nested targets, cells, batches, and the special cases by which others know these problems.
+#![allow(clippy::unwrap_used)] // in helpers, too
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use apportion::*;
+use common::voters::voters;
+use common::*;
+
+/// Largest remainders, with contested units to the first classes.
+fn largest_remainders(sums: &[f64], people: u64) -> Vec<u64> {
+    let total: f64 = sums.iter().sum();
+    let quotas: Vec<f64> = sums.iter().map(|sum| sum / total * people as f64).collect();
+    let mut counts: Vec<u64> = quotas.iter().map(|quota| quota.floor() as u64).collect();
+    let mut order: Vec<usize> = (0..sums.len()).collect();
+    order.sort_by(|&a, &b| (quotas[b].fract()).total_cmp(&quotas[a].fract()));
+    let left = (people - counts.iter().sum::<u64>()) as usize;
+    order[..left].iter().for_each(|&class| counts[class] += 1);
+    counts
+}
+
+#[test]
+fn counties_and_regions_are_right_at_once() {
+    let Some(voters) = voters() else { return };
+    let table = voters.table();
+    let k = voters.classes.len();
+    let counties = voters.county_names.len();
+    // Regions of a dozen counties, and three parts of the state.
+    let regions: Vec<u32> = (0..counties as u32).map(|county| county % 9).collect();
+    let parts = vec![0, 0, 0, 1, 1, 1, 2, 2, 2];
+    let mut rule = Match::nested(Reference::Posterior, regions.clone());
+    let two = Rule::Match(rule.clone()).label(&table, &Settings::default()).unwrap();
+    rule.nested.push(parts.clone());
+    let three = Rule::Match(rule).label(&table, &Settings::default()).unwrap();
+
+    for (labelled, levels) in [(&two, 1), (&three, 2)] {
+        let joint = labelled.joint.as_ref().unwrap();
+        assert!(joint.certificate.is_closed());
+        assert_eq!(labelled.decision.apply(&table).unwrap(), labelled.labels);
+        let unit_of = |row: usize| {
+            let region = regions[voters.counties[row] as usize];
+            if levels == 1 { region } else { parts[region as usize] }
+        };
+        for unit in 0..if levels == 1 { 9 } else { 3 } {
+            let rows: Vec<usize> = (0..table.rows()).filter(|&row| unit_of(row) == unit).collect();
+            let (mut sums, mut counts) = (vec![0.0; k], vec![0; k]);
+            for &row in &rows {
+                sums.iter_mut().zip(&voters.scores[row * k..]).for_each(|(sum, score)| *sum += score);
+                counts[usize::from(labelled.labels.values()[row])] += 1;
+            }
+            assert_eq!(counts, largest_remainders(&sums, rows.len() as u64), "unit {unit} of level {levels}");
+        }
+        // Each county is still within a person of its own shares.
+        let mut sums = vec![vec![0.0; k]; counties];
+        for row in 0..table.rows() {
+            let own = &mut sums[voters.counties[row] as usize];
+            own.iter_mut().zip(&voters.scores[row * k..]).for_each(|(sum, score)| *sum += score);
+        }
+        for (sums, targets) in sums.iter().zip(&joint.group_targets) {
+            let people = targets.iter().sum::<u64>() as f64;
+            let total: f64 = sums.iter().sum();
+            let near = |(sum, target): (&f64, &u64)| (sum / total * people - *target as f64).abs() < 1.0 + 1e-9;
+            assert!(sums.iter().zip(targets).all(near), "{targets:?} for {sums:?}");
+        }
+    }
+}
+
+/// Two groups of one person each, half in the first two classes and half in the last two. All four remainders tie, the
+/// first two classes are rounded up, and the second group's person has to take a class of which it has no share.
+#[test]
+fn nested_targets_leave_floor_and_ceiling_where_they_must() {
+    let classes = classes(4);
+    let scores = [0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.5, 0.5];
+    let names = ["a", "b"].map(String::from);
+    let table = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap();
+    let table = table.with_groups(Groups { codes: &[0, 1], names: &names }).unwrap();
+    let rule = Rule::Match(Match::nested(Reference::Posterior, vec![0, 0]));
+    let joint = rule.label(&table, &Settings::default()).unwrap().joint.unwrap();
+    assert_eq!(joint.targets, [1, 1, 0, 0]);
+    assert_eq!(joint.group_targets[1][2..], [0, 0]);
+    assert!(joint.certificate.is_closed());
+}
+
+/// Voters with names as common as names are: 4.2 million people, 1.23 million distinct rows.
+#[test]
+fn cells_are_people() {
+    let (cells, people, k) = (1_230_000, 4_200_000u64, 6);
+    let mut chance = Chance::new(4);
+    let scores = single(&continuous(&mut chance, cells, k));
+    let mut counts = vec![1u64; cells];
+    for _ in cells as u64..people {
+        let unit = chance.unit();
+        counts[((unit * unit * unit) * cells as f64) as usize] += 1;
+    }
+    let classes = classes(k);
+    let table = Scores::new(&classes, Matrix::RowsF32(&scores)).unwrap().with_counts(&counts).unwrap();
+    let one_by_one: Vec<f32> =
+        scores.chunks(k).zip(&counts).flat_map(|(row, &count)| row.repeat(count as usize)).collect();
+    let expanded = Scores::new(&classes, Matrix::RowsF32(&one_by_one)).unwrap();
+    for rule in [
+        Rule::Match(Match::overall(Reference::Posterior)),
+        Rule::Balance(Balance::new(0.9, Match::overall(Reference::Posterior))),
+    ] {
+        let allotted = rule.allot(&table, &Settings::default()).unwrap();
+        let labelled = rule.label(&expanded, &Settings::default()).unwrap();
+        assert_eq!(allotted.allotment.counts(), labelled.labels.counts());
+        assert_eq!(allotted.joint.unwrap().certificate, labelled.joint.unwrap().certificate);
+        for (row, &count) in allotted.allotment.rows().zip(&counts) {
+            assert_eq!(row.iter().sum::<u64>(), count);
+        }
+        let split = allotted.allotment.rows().filter(|row| row.iter().filter(|&&n| n > 0).count() > 1).count();
+        assert!(split < k, "a basic solution splits fewer rows than there are classes: {split}");
+    }
+}
+
+#[test]
+fn every_rule_allots_people() {
+    let classes = classes(3);
+    let scores = [0.5, 0.3, 0.2, 0.1, 0.2, 0.7];
+    let table = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap().with_counts(&[100_000, 7]).unwrap();
+    let settings = Settings::default();
+    let of = |rule: Rule| rule.allot(&table, &settings).unwrap().allotment;
+    assert_eq!(of(Rule::Argmax).row(0), [100_000, 0, 0, 0]);
+    assert_eq!(of(Rule::Threshold(Thresholds::at(0.6))).row(0), [0, 0, 0, 100_000]);
+    assert_eq!(of(Rule::Balance(Balance::new(1.0, Match::overall(Reference::Uniform)))).row(1), [0, 0, 7, 0]);
+    let drawn = of(Rule::Thompson);
+    for (found, expected) in drawn.row(0).iter().zip([50_000.0, 30_000.0, 20_000.0, 0.0f64]) {
+        // Five standard deviations.
+        assert!((*found as f64 - expected).abs() < 5.0 * (expected * 0.7).sqrt() + 0.5, "{:?}", drawn.row(0));
+    }
+    let top = of(Rule::TopK(2));
+    assert_eq!((top.row(0)[2], top.row(1)[0]), (0, 0));
+    // A person alone has the draw of the row.
+    let alone = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap();
+    let labels = Rule::Thompson.label(&alone, &settings).unwrap().labels;
+    let single = Rule::Thompson.allot(&alone.clone().with_counts(&[1, 1]).unwrap(), &settings).unwrap().allotment;
+    for (row, &label) in labels.values().iter().enumerate() {
+        assert_eq!(single.row(row)[usize::from(label)], 1);
+    }
+}
+
+#[test]
+fn batches_lose_something() {
+    let Some(voters) = voters() else { return };
+    let table = voters.table();
+    let settings = Settings { seed: 1, ..Settings::default() };
+    let posterior = Match::overall(Reference::Posterior);
+    let balance = Balance::new(0.9, posterior.clone());
+    let small = Batches { size: 1000, within_groups: false };
+
+    let batched = small.label_balance(&balance, &table, &settings).unwrap();
+    assert_eq!(batched.batches, 100);
+    assert!(batched.loss() > 1e-5 && batched.loss() < 1e-2, "{}", batched.loss());
+    let joint = Rule::Balance(balance.clone()).label(&table, &settings).unwrap().joint.unwrap();
+    assert!((joint.gamma_objective.unwrap() - batched.joint_objective).abs() < 1e-12);
+    // Larger batches lose less, and one batch nothing.
+    let larger = Batches { size: 10_000, ..small }.label_balance(&balance, &table, &settings).unwrap();
+    assert!(larger.loss() > 0.0 && larger.loss() < batched.loss());
+    let whole = Batches { size: 100_000, ..small }.label_balance(&balance, &table, &settings).unwrap();
+    assert_eq!((whole.batches, whole.loss(), whole.count_difference), (1, 0.0, 0));
+
+    // Matched batches round a hundred times: their counts are near, not right.
+    let matched = small.label_match(&posterior, &table, &settings).unwrap();
+    assert!(matched.count_difference > 0 && matched.count_difference < 600, "{}", matched.count_difference);
+    let within = Batches { size: 1000, within_groups: true }.label_match(&posterior, &table, &settings).unwrap();
+    assert!(within.batches > 100 && within.loss() > 0.0, "{} {}", within.batches, within.loss());
+    let by_county = Batches { size: 1000, within_groups: true };
+    let by_county = by_county.label_match(&Match::by_group(Reference::Posterior), &table, &settings).unwrap();
+    assert_eq!(by_county.labels, within.labels, "the same batches, each matched to its own posterior");
+    let argmax = small.label_balance(&Balance::new(1.0, posterior), &table, &settings).unwrap();
+    assert_eq!(argmax.loss(), 0.0);
+}
+
+/// Corpus-level constraints (Zhao et al. 2017): the most accurate labels whose shares are within a margin of the
+/// reference.
+#[test]
+fn corpus_level_constraints_are_bounds() {
+    let Some(voters) = voters() else { return };
+    let table = voters.table();
+    let margin = 0.01;
+    let bounds = Bounds { margin: Some(margin), ..Bounds::default() };
+    let rule = Rule::Balance(Balance::new(1.0, Match::overall(Reference::Posterior).with_bounds(bounds)));
+    let settings = Settings::default();
+    let labelled = rule.label(&table, &settings).unwrap();
+    assert!(labelled.joint.as_ref().unwrap().certificate.is_closed());
+    let options = AuditOptions::default();
+    let bias = |rule: &Rule| {
+        let labels = rule.label(&table, &settings).unwrap().labels;
+        let audit = Audit::of(&table, &labels, &options).unwrap().overall;
+        let bias: Vec<f64> =
+            audit.classes.iter().map(|class| class.against_posterior.as_ref().unwrap().difference).collect();
+        (bias, audit.expected_accuracy.unwrap())
+    };
+    let (argmax, most) = bias(&Rule::Argmax);
+    let (bounded, accuracy) = bias(&rule);
+    let (_, least) = bias(&Rule::Match(Match::overall(Reference::Posterior)));
+    let worst = |bias: &[f64]| bias.iter().fold(0.0f64, |worst, points| worst.max(points.abs()));
+    assert!(worst(&argmax) > 2.0 * margin, "argmax breaks them: {argmax:?}");
+    assert!(worst(&bounded) <= margin + 1e-5 && worst(&bounded) > 0.9 * margin, "{bounded:?}");
+    assert!(least < accuracy && accuracy < most);
+}
+
+/// Calibrated recommendations (Seymen et al. 2021; min-cost flow, WSDM 2023): each user's list is matched to the genres
+/// that the user watches.
+#[test]
+fn calibrated_recommendations_are_matches_by_user() {
+    let mut chance = Chance::new(12);
+    let (users, k) = (40usize, 5);
+    let codes: Vec<u32> = (0..users * 50).map(|row| (row % users) as u32).collect();
+    let names: Vec<String> = (0..users).map(|user| format!("user {user}")).collect();
+    let scores = continuous(&mut chance, codes.len(), k);
+    let watched: BTreeMap<String, Vec<f64>> =
+        names.iter().map(|name| (name.clone(), lumpy(&mut chance, 1, k, 50))).collect();
+    let classes = classes(k);
+    let table = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap();
+    let table = table.with_groups(Groups { codes: &codes, names: &names }).unwrap();
+    let rule = Rule::Match(Match::by_group(Reference::Shares(Spread::ByGroup(watched.clone()))));
+    let labelled = rule.label(&table, &Settings::default()).unwrap();
+    assert!(labelled.joint.unwrap().certificate.is_closed());
+    for (user, name) in names.iter().enumerate() {
+        let own = |class: usize| {
+            let rows = (0..codes.len()).filter(|&row| codes[row] as usize == user);
+            rows.filter(|&row| usize::from(labelled.labels.values()[row]) == class).count() as f64
+        };
+        let expected: Vec<f64> = watched[name].iter().map(|share| (share * 50.0).round()).collect();
+        assert_eq!((0..k).map(own).collect::<Vec<_>>(), expected, "{name}");
+    }
+}
+
+/// Uniform parity: every class as often as every other.
+#[test]
+fn uniform_parity_is_a_reference() {
+    let mut chance = Chance::new(13);
+    let scores = continuous(&mut chance, 10_003, 4);
+    let classes = classes(4);
+    let table = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap();
+    let labelled = Rule::Match(Match::overall(Reference::Uniform)).label(&table, &Settings::default()).unwrap();
+    let mut counts = labelled.labels.counts();
+    counts.sort_unstable();
+    assert_eq!(counts, [2500, 2501, 2501, 2501]);
+}
