@@ -1,9 +1,7 @@
 //! Labels: one class a row, or none.
 
 use crate::error::Result;
-#[cfg(doc)]
-use crate::scores::UNCODED;
-use crate::scores::{Classes, Label, check_labels};
+use crate::scores::{Classes, Label, UNCODED, check_labels};
 
 /// One label a row: a class, or [`UNCODED`].
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -22,6 +22,10 @@
 //! ([`GRID`]) and all arithmetic is in whole numbers from there: both sides of the duality are integers, and their
 //! equality is the [`Certificate`].
 //!
+//! **Balance** weighs the two: γ · mean q − (1 − γ) · distance of the labels' shares from p. The distance is a convex function
+//! of the counts, so that it has a conjugate in the dual, and nothing else changes. [`joint`] shows all joint rules, which
+//! of their options go together, and by what names others know them.
+//!
 //! # The map
 //! ```text
 //! Rule ──fit(Scores, Settings)──▶ Decision ──apply(Scores)──▶ Labels ──Audit::of(Scores, Labels)──▶ Audit
@@ -29,9 +33,10 @@
 //! | type | what it is |
 //! |---|---|
 //! | [`Scores`] | a table of q, borrowed as numpy or Arrow has it, with keys, groups, truth, counts |
-//! | [`Rule`] | what is asked for: argmax, threshold, Thompson, top-k, [`Match`] |
+//! | [`Rule`] | what is asked for: argmax, threshold, Thompson, top-k, [`Match`], [`Balance`] |
 //! | [`Reference`] | the distribution that the labels should have |
 //! | [`Decision`] | a rule fitted to a table: K prices a group, seed; small, serde, labels any batch |
+//! | [`Frontier`] | every optimal trade of accuracy against fidelity, from argmax to match |
 //! | [`Labelled`] | labels, their decision and, for joint rules, certificate and targets ([`Joint`]) |
 //! | [`Audit`] | what labels do against scores, truth and reference; built by a mergeable [`Tally`] |
 //!
@@ -95,6 +100,9 @@ pub use scores::{
     Classes, Groups, Keys, LEAST_SCORE, Label, MAX_CLASSES, MAX_PEOPLE, Matrix, SUM_TOLERANCE, Scaling, Scores, UNCODED,
 };
 pub use transport::Certificate;
+
+#[doc = include_str!("../docs/joint.md")]
+pub mod joint {}
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

@@ -113,7 +113,7 @@ fn optimum(people: &People<'_>, options: &Options, shares: &[f64]) -> Option<f64
     let best: Vec<(&[u64], f64)> =
         best.iter().filter(|(counts, _)| kept(counts)).map(|(counts, &sum)| (&counts[..k], sum)).collect();
     let value = |counts: &[u64], sum: f64| match options.gamma {
-        Some(gamma) if gamma == 1.0 => sum,
+        Some(1.0) => sum,
         Some(gamma) => gamma * sum - (1.0 - gamma) * distance(options.penalty, counts, shares),
         None => sum,
     };

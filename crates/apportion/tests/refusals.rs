@@ -461,7 +461,7 @@ fn shares_and_bounds_out_of_range() {
     let mut both = least("c0", Bound::Count(2));
     both.at_least.insert("c1".into(), Bound::Count(1));
     assert!(error(bounded(both)).contains("ask for at least 3 people in all, and there are 2"));
-    let mut most = Bounds::default();
-    most.at_most = ["c0", "c1"].map(|name| (name.into(), Bound::Share(0.0))).into();
+    let most = ["c0", "c1"].map(|name| (name.into(), Bound::Share(0.0))).into();
+    let most = Bounds { at_most: most, ..Bounds::default() };
     assert!(error(bounded(most)).contains("allow at most 0 people in all, and there are 2"));
 }

@@ -83,8 +83,11 @@ pub(super) fn ways(request: &Request<'_>) -> Result<Vec<Way>> {
     }
 }
 
-/// The rows of each group and the groups' names, where the rule looks at groups.
-pub(super) fn groups<'a>(request: &Request<'a>) -> Result<Option<(Vec<Vec<usize>>, &'a [String])>> {
+/// The rows of each group, and the groups' names.
+type Members<'a> = (Vec<Vec<usize>>, &'a [String]);
+
+/// The groups, where the rule looks at groups.
+pub(super) fn groups<'a>(request: &Request<'a>) -> Result<Option<Members<'a>>> {
     if !request.matching.by_group {
         return Ok(None);
     }
