@@ -63,10 +63,11 @@ impl Decision {
             // A row without a label counts as one more class, of score zero.
             let label = if labels.values()[index] == UNCODED { row.len() } else { label };
             let value = tight(prices, score_of(row), &mut classes);
-            certificate.primal += row.get(label).map_or(0, |&score| i128::from(score));
+            let people = scores.counts().map_or(1, |counts| i128::from(counts[index]));
+            certificate.primal += row.get(label).map_or(0, |&score| i128::from(score)) * people;
             // A label without a price is one that the prices never give: they prove nothing.
             let price = prices.get(label).copied().flatten().unwrap_or(-2 * value.abs() - 1);
-            certificate.dual += i128::from(value) - i128::from(price);
+            certificate.dual += (i128::from(value) - i128::from(price)) * people;
             Ok(())
         })?;
         Ok(certificate)

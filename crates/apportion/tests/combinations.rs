@@ -102,7 +102,7 @@ fn limits(bounds: &Bounds, people: u64, shares: &[f64]) -> Option<Vec<(u64, u64)
 /// None where no labels can keep the bounds.
 fn optimum(people: &People<'_>, options: &Options, shares: &[f64]) -> Option<f64> {
     let n = people.rows.len() as u64;
-    let uncoded = options.coverage.map_or(0, |share| ((1.0 - share) * n as f64).round() as u64);
+    let uncoded = options.coverage.map_or(0, |share| ((1.0 - share) * n as f64 + 1e-9).round() as u64);
     let labelled = n - uncoded;
     let limits = limits(&options.bounds, labelled, shares)?;
     let k = people.k;

@@ -35,6 +35,20 @@ fn check(table: &Scores<'_>, aim: &Match, unique: bool, what: &str) {
         assert!(pair[0].from_gamma == pair[1].to_gamma && pair[1].to_gamma <= pair[0].to_gamma, "{what}: {pair:?}");
     }
 
+    // At the breakpoints themselves, where two points are as good: the more faithful.
+    for pair in points.windows(2).step_by(points.len() / 40 + 1) {
+        // γ = 1 is argmax, even where moving people costs nothing.
+        if pair[0].from_gamma == 1.0 {
+            continue;
+        }
+        assert_eq!(frontier.at(pair[0].from_gamma).counts, pair[1].counts, "{what}");
+        assert_eq!(frontier.at(pair[1].to_gamma).counts, pair[1].counts, "{what}");
+        if unique {
+            let labelled = frontier.rule(pair[0].from_gamma).label(table, &settings).unwrap();
+            assert_eq!(labelled.labels.counts(), pair[1].counts, "{what}: balance at {}", pair[0].from_gamma);
+        }
+    }
+
     // Single solves.
     for gamma in gammas().filter(|&gamma| gamma < 1.0) {
         let point = frontier.at(gamma);
@@ -99,6 +113,11 @@ fn thinned_lines_stay_within_their_error() {
     let classes = classes(5);
     let table = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap();
     let frontier = Frontier::of(&Match::overall(Reference::Posterior), &table, &Settings::default()).unwrap();
+    assert_eq!(frontier.thinned(usize::MAX).points.len(), frontier.len());
+    for gamma in [-1.0, 0.0, 0.0001] {
+        assert_eq!(frontier.at(gamma).fidelity, 0.0);
+    }
+    assert_eq!(frontier.at(f64::NAN), frontier.at(1.0));
     for most in [2, 20, 200] {
         let Thinned { points, error } = frontier.thinned(most);
         assert!((most..=most + 2).contains(&points.len()), "{} of {most}", points.len());

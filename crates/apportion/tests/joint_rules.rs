@@ -83,6 +83,102 @@ fn nested_targets_leave_floor_and_ceiling_where_they_must() {
     assert!(joint.certificate.is_closed());
 }
 
+/// Given shares over three levels of units, with enough people for their products to be large.
+#[test]
+fn given_shares_nest_at_any_size() {
+    let (groups, size) = (6u32, 20_000);
+    let classes = classes(3);
+    let mut chance = Chance::new(21);
+    let codes: Vec<u32> = (0..groups * size).map(|row| row % groups).collect();
+    let scores = single(&continuous(&mut chance, codes.len(), 3));
+    let names: Vec<String> = (0..groups).map(|group| format!("g{group}")).collect();
+    let table = Scores::new(&classes, Matrix::RowsF32(&scores)).unwrap();
+    let table = table.with_groups(Groups { codes: &codes, names: &names }).unwrap();
+    let mut rule = Match::nested(Reference::Shares(Spread::Overall(vec![0.5, 0.3, 0.2])), vec![7, 7, 7, 900, 900, 3]);
+    rule.nested.push(vec![1, 1, 0]); // the units 3, 7 and 900, in this order
+    rule.nested.push(vec![u32::MAX, u32::MAX]);
+    let labelled = Rule::Match(rule).label(&table, &Settings::default()).unwrap();
+    assert_eq!(labelled.labels.counts(), [60_000, 36_000, 24_000]);
+    assert!(labelled.joint.unwrap().group_targets.iter().all(|targets| targets == &[10_000, 6_000, 4_000]));
+}
+
+/// Rows that stand for nobody change nothing, wherever they are.
+#[test]
+fn rows_of_nobody_are_not_seen() {
+    let mut chance = Chance::new(22);
+    for case in 0..60 {
+        let (rows, k) = (1500 + chance.below(1500) as usize, 2 + chance.below(4) as usize);
+        let scores = if case % 2 == 0 { continuous(&mut chance, rows, k) } else { lumpy(&mut chance, rows, k, 9) };
+        let counts: Vec<u64> = (0..rows).map(|_| chance.below(4)).collect();
+        let classes = classes(k);
+        let decide = |order: &[usize]| {
+            let scores: Vec<f64> = order.iter().flat_map(|&row| scores[row * k..][..k].to_vec()).collect();
+            let counts: Vec<u64> = order.iter().map(|&row| counts[row]).collect();
+            let keys: Vec<u64> = order.iter().map(|&row| row as u64).collect();
+            let table = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap().with_counts(&counts).unwrap();
+            let table = table.with_keys(Keys::Given(&keys)).unwrap();
+            Rule::Match(Match::overall(Reference::Uniform)).allot(&table, &Settings::default()).unwrap()
+        };
+        let mut order: Vec<usize> = (0..rows).collect();
+        let expected = decide(&order);
+        let without: Vec<usize> = order.iter().copied().filter(|&row| counts[row] > 0).collect();
+        assert_eq!(decide(&without).decision, expected.decision, "case {case}");
+        chance.shuffle(&mut order);
+        let shuffled = decide(&order);
+        assert_eq!(shuffled.decision, expected.decision, "case {case}");
+        for (place, &row) in order.iter().enumerate() {
+            assert_eq!(shuffled.allotment.row(place), expected.allotment.row(row), "case {case}");
+        }
+    }
+}
+
+/// Very many people in few rows take no longer than the rows do.
+#[test]
+fn a_row_can_stand_for_very_many() {
+    let classes = classes(3);
+    let scores = [0.5, 0.3, 0.2, 0.1, 0.2, 0.7];
+    let counts = [1 << 38, (1 << 38) + 1];
+    let table = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap().with_counts(&counts).unwrap();
+    for penalty in [Penalty::L1, Penalty::L2Squared, Penalty::Kl] {
+        let rule = Rule::Balance(Balance::new(0.9, Match::overall(Reference::Posterior)).with_penalty(penalty));
+        let allotted = rule.allot(&table, &Settings::default()).unwrap();
+        assert!(allotted.joint.unwrap().certificate.is_closed());
+        assert_eq!(allotted.allotment.counts().iter().sum::<u64>(), counts[0] + counts[1]);
+    }
+}
+
+#[test]
+fn coverage_is_rounded_as_it_is_written() {
+    let classes = classes(2);
+    for (rows, share, uncoded) in [(5, 0.9, 1), (15, 0.9, 2), (25, 0.9, 3), (10, 0.75, 3), (4, 0.0, 4), (4, 1.0, 0)] {
+        let scores = [0.6, 0.4].repeat(rows);
+        let table = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap();
+        let rule = Rule::Match(Match::overall(Reference::Posterior).with_coverage(share));
+        let labels = rule.label(&table, &Settings::default()).unwrap().labels;
+        assert_eq!(labels.values().iter().filter(|&&label| label == UNCODED).count(), uncoded, "{share} of {rows}");
+    }
+}
+
+/// Bounds that leave the targets alone leave the choice among contested roundings to the solver, too. Where accuracy does not
+/// decide, the most faithful counts within bounds are taken, at γ = 1 as well.
+#[test]
+fn bounds_that_do_not_bind_change_nothing() {
+    let classes = classes(3);
+    let scores = [0.2, 0.3, 0.5].repeat(4);
+    let table = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap();
+    let most = |name: &str, count| Bounds { at_most: [(name.into(), Bound::Count(count))].into(), ..Bounds::default() };
+    let rule = Rule::Match(Match::overall(Reference::Uniform).with_bounds(most("c0", 3)));
+    let labelled = rule.label(&table, &Settings::default()).unwrap();
+    assert_eq!(labelled.labels.counts(), [1, 1, 2]);
+    assert_eq!(labelled.joint.unwrap().targets, [1, 1, 2]);
+
+    let scores = [0.5, 0.5, 0.0].repeat(10);
+    let table = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap();
+    let aim = Match::overall(Reference::Posterior).with_bounds(most("c0", 8));
+    let labelled = Rule::Balance(Balance::new(1.0, aim)).label(&table, &Settings::default()).unwrap();
+    assert_eq!(labelled.labels.counts(), [5, 5, 0]);
+}
+
 /// Voters with names as common as names are: 4.2 million people, 1.23 million distinct rows.
 #[test]
 fn cells_are_people() {

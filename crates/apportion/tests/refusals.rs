@@ -432,6 +432,13 @@ fn options_that_do_not_go_together() {
     assert!(message.starts_with("batched does not go together with nested targets: "), "{message}");
     let message = Batches { size: 0, ..batches }.label_match(&posterior(), &table, &settings).unwrap_err().to_string();
     assert_eq!(message, "the size of a batch is 0; it must be at least 1");
+    let argmax = Balance::new(1.0, posterior());
+    assert!(Batches { size: 0, ..batches }.label_balance(&argmax, &table, &settings).is_err());
+    let counted = table.clone().with_counts(&[1, 2]).unwrap();
+    assert!(matches!(batches.label_balance(&argmax, &counted, &settings), Err(Error::CountsUnsupported { .. })));
+    let given = Match::overall(Reference::Targets(Spread::Overall(vec![1, 1])));
+    let message = batches.label_match(&given, &table, &settings).unwrap_err().to_string();
+    assert!(message.starts_with("batched does not go together with given targets: "), "{message}");
     let wrong = Match::nested(Reference::Posterior, vec![0]);
     assert!(error(Rule::Match(wrong)).contains("the list of larger units has 1 entries where 2 were expected"));
 }

@@ -5,7 +5,7 @@ use super::{Balance, Match, Rule, Settings};
 use crate::error::{Error, Result};
 use crate::kernel::GRID;
 use crate::label::Labels;
-use crate::reference::{Weights, posterior_weights};
+use crate::reference::{Reference, Weights, posterior_weights};
 use crate::scores::Scores;
 use crate::seed;
 
@@ -52,6 +52,7 @@ impl Batches {
     /// Runs balance batch by batch.
     pub fn label_balance(&self, balance: &Balance, scores: &Scores<'_>, settings: &Settings) -> Result<Batched> {
         let joint = Rule::Balance(balance.clone());
+        self.check(&balance.aim.request(scores, settings))?;
         match balance.request(scores, settings)? {
             Some(request) => self.run(&request, &joint),
             // Argmax looks at one row at a time: batches lose nothing.
@@ -65,10 +66,14 @@ impl Batches {
         }
     }
 
-    fn run(&self, request: &Request<'_>, rule: &Rule) -> Result<Batched> {
-        let Request { scores, settings, matching, .. } = request;
+    fn check(&self, request: &Request<'_>) -> Result<()> {
+        let Request { scores, matching, .. } = request;
         joint::check(request)?;
         joint::refuse_counts(scores, "batched")?;
+        if matches!(matching.reference, Reference::Targets(_)) {
+            let why = "counts for all rows are none for a batch; give shares";
+            return Err(Error::Together { one: "batched", other: "given targets", why });
+        }
         if self.size == 0 {
             return Err(Error::Parameter { what: "the size of a batch".into(), value: 0.0, range: "at least 1" });
         }
@@ -76,6 +81,12 @@ impl Batches {
             let why = "a batch has no county's or state's people; use match without batches";
             return Err(Error::Together { one: "batched", other: "nested targets", why });
         }
+        Ok(())
+    }
+
+    fn run(&self, request: &Request<'_>, rule: &Rule) -> Result<Batched> {
+        let Request { scores, settings, matching, .. } = request;
+        self.check(request)?;
         let whole = rule.label(scores, settings)?;
         let batches = self.batches(request)?;
         let members: Vec<Vec<usize>> = batches.iter().map(|(_, rows)| rows.clone()).collect();
@@ -143,11 +154,13 @@ fn objective(request: &Request<'_>, labels: &Labels) -> Result<f64> {
     let labelled = counts.iter().flatten().sum::<u64>().max(1) as f64;
     let accuracy = GRID.total(value) / labelled;
     let Some((gamma, penalty)) = request.gamma else { return Ok(accuracy) };
+    let members = groups.map(|groups| joint::members(groups.codes, parts));
+    let all: Vec<usize> = if members.is_none() { (0..scores.rows()).collect() } else { Vec::new() };
     let mut distance = 0.0;
     for part in (0..parts).filter(|&part| counts[part].iter().any(|&count| count > 0)) {
         let name = groups.map(|groups| groups.names[part].as_str());
-        let members = (0..scores.rows()).filter(|&row| part_of(row) == part);
-        let truth = scores.truth().map(|truth| members.map(|row| (truth[row], 1)));
+        let own = members.as_ref().map_or(&all, |members| &members[part]);
+        let truth = scores.truth().map(|truth| own.iter().map(|&row| (truth[row], 1)));
         let weights = match matching.reference.weights(k, counts[part].iter().sum(), name, truth)? {
             Weights::Known(weights) => weights,
             Weights::Posterior => posterior_weights(&sums[part]),

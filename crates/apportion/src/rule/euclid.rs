@@ -17,6 +17,8 @@ use crate::transport::{Certificate, Demand, Goal, Prices, Setting, Solution, bes
 
 /// Values of τ that are tried at first.
 const SCAN: i32 = 10;
+/// Below every price by more than any score.
+const OUT_OF_REACH: f64 = -1.01;
 /// Steps from the best of them, and then from person to person.
 const STEPS: usize = 24;
 
@@ -127,7 +129,9 @@ impl<R: Rows> Norm<'_, R> {
     fn bound(&self, solutions: &[&Solution]) -> Result<f64> {
         let mut least = f64::INFINITY;
         for solution in solutions {
-            let own: Vec<f64> = solution.prices[0].iter().map(|price| price.map_or(0.0, |p| GRID.value(p))).collect();
+            // A class that is never given has no price: one that is out of reach will do.
+            let price = |price: &Option<i64>| price.map_or(OUT_OF_REACH, |price| GRID.value(price));
+            let own: Vec<f64> = solution.prices[0].iter().map(price).collect();
             let mean = own.iter().sum::<f64>() / own.len() as f64;
             let centred = own.iter().map(|price| price - mean).collect();
             let misses: Vec<f64> =

@@ -108,11 +108,11 @@ impl Frontier {
             if done {
                 return None;
             }
-            let reached = place.checked_sub(1).map(|last| self.steps[last].cost);
-            let next = self.steps.get(place).map(|step| step.cost);
+            let reached = place.checked_sub(1).map(|last| self.steps[last].weight());
+            let next = self.steps.get(place).map(Step::weight);
             let point = self.point(&at, reached, next);
-            // People who cost the same go together.
-            while let Some(step) = self.steps.get(place).filter(|step| Some(step.cost) == next) {
+            // People who go at the same γ go together.
+            while let Some(step) = self.steps.get(place).filter(|step| Some(step.weight()) == next) {
                 at.take(step);
                 place += 1;
             }
@@ -123,7 +123,7 @@ impl Frontier {
 
     /// How many points there are.
     pub fn len(&self) -> usize {
-        1 + self.steps.chunk_by(|a, b| a.cost == b.cost).count()
+        1 + self.steps.chunk_by(|a, b| a.weight() == b.weight()).count()
     }
 
     /// Never: argmax is always there.
@@ -131,38 +131,44 @@ impl Frontier {
         false
     }
 
-    /// The point that is optimal at a γ.
+    /// The point that is optimal at a γ. What is above 1, or no number, counts as 1.
     pub fn at(&self, gamma: f64) -> Point {
-        let twice = 2.0 * (1.0 - gamma) / gamma * Grid::UNIT as f64;
-        // γ = 1 is argmax, even where moving people costs nothing.
-        let place = if gamma >= 1.0 { 0 } else { self.steps.partition_point(|step| step.cost as f64 <= twice) };
+        // γ = 1 is argmax, even where moving people costs nothing; what is below the least γ is match.
+        let place = if gamma < Balance::LEAST_GAMMA {
+            self.steps.len()
+        } else if gamma < 1.0 {
+            let weight = ((1.0 - gamma) / gamma * Grid::UNIT as f64).round() as i64;
+            self.steps.partition_point(|step| step.weight() <= weight)
+        } else {
+            0
+        };
         let mut at = self.start.clone();
         self.steps[..place].iter().for_each(|step| at.take(step));
-        let reached = place.checked_sub(1).map(|last| self.steps[last].cost);
-        self.point(&at, reached, self.steps.get(place).map(|step| step.cost))
+        let reached = place.checked_sub(1).map(|last| self.steps[last].weight());
+        self.point(&at, reached, self.steps.get(place).map(Step::weight))
     }
 
     /// The rule that gives the labels at a γ.
     pub fn rule(&self, gamma: f64) -> Rule {
-        if gamma >= 1.0 {
-            Rule::Argmax
-        } else if gamma < Balance::LEAST_GAMMA {
+        if gamma < Balance::LEAST_GAMMA {
             Rule::Match(self.aim.clone())
-        } else {
+        } else if gamma < 1.0 {
             Rule::Balance(Balance::new(gamma, self.aim.clone()))
+        } else {
+            Rule::Argmax
         }
     }
 
     /// About so many points, evenly spread over the people who are moved, for drawing.
     pub fn thinned(&self, points: usize) -> Thinned {
-        let most = points.max(2) as u64 - 1;
-        let moved: u64 = self.steps.iter().map(|step| step.people).sum();
+        let most = points.max(2) as u128 - 1;
+        let moved: u128 = self.steps.iter().map(|step| u128::from(step.people)).sum();
         let mut thinned = Thinned { points: Vec::new(), error: 0.0 };
-        let (mut skipped, mut part): (Vec<(f64, f64)>, Option<u64>) = (Vec::new(), None);
+        let (mut skipped, mut part): (Vec<(f64, f64)>, Option<u128>) = (Vec::new(), None);
         let last = self.len() - 1;
         for (place, point) in self.points().enumerate() {
             // Each person moved brings the fidelity up by 2/N.
-            let so_far = (point.fidelity * self.people as f64 + self.start.distance as f64).round() as u64 / 2;
+            let so_far = (point.fidelity * self.people as f64 + self.start.distance as f64).round() as u128 / 2;
             let own_part = so_far * most / moved.max(1);
             if Some(own_part) == part && place != last {
                 skipped.push((point.fidelity, point.accuracy));
@@ -181,9 +187,10 @@ impl Frontier {
         thinned
     }
 
+    /// The point between two weights of the distance.
     fn point(&self, at: &Start, reached: Option<i64>, next: Option<i64>) -> Point {
         let people = self.people.max(1) as f64;
-        let gamma = |cost: i64| 1.0 / (1.0 + GRID.value(cost) / 2.0);
+        let gamma = |weight: i64| 1.0 / (1.0 + GRID.value(weight));
         Point {
             from_gamma: next.map_or(0.0, gamma),
             to_gamma: reached.map_or(1.0, gamma),
@@ -191,6 +198,14 @@ impl Frontier {
             accuracy: GRID.total(at.value) / people,
             fidelity: -(at.distance as f64) / people,
         }
+    }
+}
+
+impl Step {
+    /// The least weight of the distance at which it pays: a person moved brings two counts nearer. Balance knows weights on
+    /// the grid only, so that this is where it, too, takes the step.
+    fn weight(&self) -> i64 {
+        (self.cost + 1) / 2
     }
 }
 

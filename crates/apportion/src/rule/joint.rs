@@ -138,6 +138,10 @@ pub(super) fn check(request: &Request<'_>) -> Result<()> {
     if let Some(share) = coverage.filter(|share| !(0.0..=1.0).contains(share)) {
         return Err(Error::Parameter { what: "coverage".into(), value: share, range: "a share from 0 to 1" });
     }
+    // What is summed beforehand is checked beforehand; all else is by the pass that reads it.
+    if !bounds.is_empty() || !nested.is_empty() {
+        request.scores.check()?;
+    }
     let together = |one, other, why| Err(Error::Together { one, other, why });
     if !nested.is_empty() && coverage.is_some() {
         return together("nested", "coverage", "which rows stay without a label would have to be shared out; use one");
@@ -165,7 +169,7 @@ impl Request<'_> {
     ) -> Result<Plan> {
         let Match { reference, coverage, bounds, .. } = self.matching;
         let people = rows.people();
-        let uncoded = coverage.map(|share| ((1.0 - share) * people as f64).round() as u64);
+        let uncoded = coverage.map(|share| uncoded(share, people));
         let labelled = people - uncoded.unwrap_or(0);
         let mut weights = reference.weights(rows.classes(), labelled, group, truth)?;
         if weights == Weights::Posterior && !bounds.is_empty() {
@@ -200,6 +204,13 @@ impl Task for Best {
             solution,
         })
     }
+}
+
+/// How many people stay without a label: the rest of the share, rounded, half up. In decimals, as users write them.
+fn uncoded(share: f64, people: u64) -> u64 {
+    const WHOLE: u128 = 1_000_000_000_000_000;
+    let rest = WHOLE - ((share * WHOLE as f64).round() as u128).min(WHOLE);
+    ((2 * rest * u128::from(people) + WHOLE) / (2 * WHOLE)) as u64
 }
 
 /// So many people times the distance of their shares from the reference.
@@ -342,7 +353,6 @@ impl<T: Task> Parts<'_, T> {
             })
             .collect();
         let own: Vec<Quotas> = own.into_iter().collect::<Result<_>>()?;
-        self.request.scores.check()?;
         super::nested::targets(&self.request.matching.reference, own, levels).map(Some)
     }
 }

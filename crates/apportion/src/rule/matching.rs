@@ -38,7 +38,7 @@ impl Match {
     /// of each group, in the order of the groups' names.
     ///
     /// The totals of a unit are the whole numbers of its own reference. The counts of its groups sum to them and are, all
-    /// together, as near as possible to the groups' own references.
+    /// together, as near as possible to the groups' own references. Where remainders tie, the first classes are rounded up.
     pub fn nested(reference: Reference, units: Vec<u32>) -> Match {
         Match { nested: vec![units], ..Match::by_group(reference) }
     }

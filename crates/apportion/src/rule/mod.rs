@@ -89,13 +89,13 @@ pub struct Labelled {
 pub struct Joint {
     /// The proof that no labels are better. For match: that none with these counts have a greater sum of scores. For
     /// balance: that none have a greater sum of scores less N·(1−γ)/γ times the distance, whatever their counts; there the
-    /// values are less by that cost. For plain l2 it is open, by the gap that is left.
+    /// values are less by that cost. For plain l2 the dual is a bound, in floating point, and the gap is what is left.
     pub certificate: Certificate,
-    /// The reference in whole numbers, summed over the groups. The counts of match.
+    /// The reference in whole numbers, summed over the groups: the counts of match, unless bounds forbid them.
     pub targets: Vec<u64>,
     /// The same for each group, in the order of the groups, where the rule looks at groups.
     pub group_targets: Vec<Vec<u64>>,
-    /// Rows for which several classes were equally good.
+    /// Rows for which several classes were equally good; people, where rows stand for several.
     pub tied_rows: u64,
     /// Tied rows whose key an earlier one has: they were told apart by their order.
     pub repeated_keys: u64,

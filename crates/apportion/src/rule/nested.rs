@@ -1,55 +1,69 @@
 //! Targets of groups within larger units, so that the totals of both are right: counties and states at once.
 
+use std::collections::BTreeMap;
+
 use crate::error::{Error, Result};
 use crate::reference::{Reference, round_to_first};
 use crate::transport::nesting::{Quotas, nest};
 
 /// The counts of the smallest units, from their quotas and the units that each level's units lie in.
 pub(super) fn targets(reference: &Reference, own: Vec<Quotas>, levels: &[Vec<u32>]) -> Result<Vec<Vec<u64>>> {
-    // Quotas of every level, from the smallest units to the largest.
-    let mut quotas = vec![own];
+    // Quotas of every level, from the smallest units to the largest, and the members of each larger unit.
+    let (mut quotas, mut members) = (vec![own], Vec::new());
     for units in levels {
         let smaller = quotas.last().map_or(&[][..], Vec::as_slice);
-        quotas.push(together(reference, smaller, units)?);
+        members.push(members_of(units, smaller.len())?);
+        let larger = members.last().map_or(&[][..], Vec::as_slice);
+        quotas.push(larger.iter().map(|members| together(reference, members.iter().map(|&m| &smaller[m]))).collect());
     }
     let largest = quotas.pop().unwrap_or_default();
     let mut totals: Vec<Vec<u64>> = largest.iter().map(|unit| round_to_first(&unit.weights, unit.rows)).collect();
-    for (smaller, units) in quotas.iter().zip(levels).rev() {
+    for (smaller, members) in quotas.iter().zip(&members).rev() {
         let mut counts = vec![Vec::new(); smaller.len()];
-        for (unit, total) in totals.iter().enumerate() {
-            let members: Vec<usize> = (0..smaller.len()).filter(|&place| units[place] as usize == unit).collect();
+        for (members, total) in members.iter().zip(&totals) {
             let own: Vec<Quotas> = members.iter().map(|&place| smaller[place].clone()).collect();
             let nested = nest(total, &own).ok_or(Error::Unproved)?;
-            members.into_iter().zip(nested).for_each(|(place, nested)| counts[place] = nested);
+            members.iter().zip(nested).for_each(|(&place, nested)| counts[place] = nested);
         }
         totals = counts;
     }
     Ok(totals)
 }
 
-/// The quotas of larger units: the reference over all their people.
-fn together(reference: &Reference, smaller: &[Quotas], units: &[u32]) -> Result<Vec<Quotas>> {
-    if units.len() != smaller.len() {
-        let what = "the list of larger units";
-        return Err(Error::Length { what, found: units.len(), expected: smaller.len() });
+/// The smaller units in each larger one. Larger units are in the order of their numbers, of which some may be missing.
+fn members_of(units: &[u32], smaller: usize) -> Result<Vec<Vec<usize>>> {
+    if units.len() != smaller {
+        return Err(Error::Length { what: "the list of larger units", found: units.len(), expected: smaller });
     }
-    let classes = smaller.first().map_or(0, |unit| unit.weights.len());
-    let count = units.iter().map(|&unit| unit as usize + 1).max().unwrap_or(0);
-    let mut larger = vec![Quotas { rows: 0, weights: vec![0; classes] }; count];
-    for (own, &unit) in smaller.iter().zip(units) {
-        let unit = &mut larger[unit as usize];
+    let mut members: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    units.iter().enumerate().for_each(|(place, &unit)| members.entry(unit).or_default().push(place));
+    Ok(members.into_values().collect())
+}
+
+/// The quotas of a larger unit: the reference over all its people.
+fn together<'a>(reference: &Reference, members: impl Iterator<Item = &'a Quotas>) -> Quotas {
+    let mut unit = Quotas { rows: 0, weights: Vec::new() };
+    for own in members {
         unit.rows += own.rows;
+        unit.weights.resize(own.weights.len(), 0);
         // Scores, true classes and targets add up. Given shares do so in proportion to the people.
-        let (people, total) = match reference {
-            Reference::Shares(_) => (u128::from(own.rows), own.weights.iter().sum::<u128>().max(1)),
-            _ => (1, 1),
-        };
-        for (sum, weight) in unit.weights.iter_mut().zip(&own.weights) {
-            *sum += if total > 1 { people * weight * SHARE / total } else { *weight };
+        let total = own.weights.iter().sum::<u128>().max(1);
+        for (sum, &weight) in unit.weights.iter_mut().zip(&own.weights) {
+            *sum += match reference {
+                Reference::Shares(_) => u128::from(own.rows) * share(weight, total),
+                _ => weight,
+            };
         }
     }
-    Ok(larger)
+    unit
 }
 
 /// Parts of a share that are told apart.
-const SHARE: u128 = 1_000_000_000_000_000;
+const PARTS: u128 = 1_000_000_000_000_000;
+
+/// A weight's part of a total, in units of 1/[`PARTS`], without overflow.
+fn share(weight: u128, total: u128) -> u128 {
+    // Products with PARTS, of 50 bits, find room below 2^77.
+    let spare = (128 - total.leading_zeros()).saturating_sub(77);
+    (weight >> spare) * PARTS / (total >> spare).max(1)
+}

@@ -73,10 +73,16 @@ impl Plan {
 
     /// The whole numbers of the reference. Match has them as counts; else contested ones go to the first classes.
     pub(super) fn targets(&self, weights: &[u128], counts: &[u64]) -> Vec<u64> {
-        if self.aim == Aim::Match && self.bounds.is_none() {
+        if self.aim == Aim::Match && self.are_within(&round(weights, self.labelled)) {
             return counts.to_vec();
         }
         round_to_first(weights, self.labelled)
+    }
+
+    /// Whether counts are within the bounds, however they are rounded.
+    fn are_within(&self, rounded: &Demand) -> bool {
+        let Some((least, most)) = &self.bounds else { return true };
+        (0..least.len()).all(|class| least[class] <= rounded.least[class] && rounded.most[class] <= most[class])
     }
 
     /// The weights, once the sums of the scores are known.
@@ -110,8 +116,9 @@ impl Plan {
     /// The penalty of counts, where missing the reference costs something.
     pub(super) fn penalty(&self, weights: &[u128]) -> Option<Penalty> {
         let Aim::Balance { curve, weight } = self.aim else { return None };
-        let quotas = quotas(weights, self.labelled);
-        (weight > 0.0).then_some(Penalty { curve, weight, people: self.labelled, quotas })
+        // What costs nothing is still more or less faithful; and nothing is infinitely far.
+        let curve = if weight > 0.0 { curve } else { Curve::L1 };
+        Some(Penalty { curve, weight, people: self.labelled, quotas: quotas(weights, self.labelled) })
     }
 
     fn demand(&self, weights: &[u128]) -> Demand {
@@ -128,13 +135,10 @@ impl Plan {
     /// The targets, or the counts nearest to them that the bounds allow.
     fn near_targets(&self, weights: &[u128]) -> Demand {
         let rounded = round(weights, self.labelled);
-        let Some((least, most)) = &self.bounds else { return rounded };
-        let within = |class: usize| least[class] <= rounded.least[class] && rounded.most[class] <= most[class];
-        if (0..weights.len()).all(within) {
-            return rounded;
-        }
-        let quotas =
-            round_to_first(weights, self.labelled).iter().map(|&whole| Quota { whole, rest: 0, total: 1 }).collect();
+        let Some((least, most)) = self.bounds.as_ref().filter(|_| !self.are_within(&rounded)) else { return rounded };
+        // Contested units lie halfway: either rounding is as near.
+        let half = |(least, most): (&u64, &u64)| Quota { whole: *least, rest: u128::from(most - least), total: 2 };
+        let quotas = rounded.least.iter().zip(&rounded.most).map(half).collect();
         let penalty = Penalty { curve: Curve::L1, weight: NEAR, people: self.labelled, quotas };
         Demand::between(least.clone(), most.clone()).with_penalty(Some(penalty))
     }

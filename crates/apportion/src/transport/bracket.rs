@@ -28,8 +28,6 @@ const WIDEST: f32 = 0.5;
 pub(super) struct Bracket {
     low: Vec<f32>,
     high: Vec<f32>,
-    /// Whether it bounds the prices themselves, and not just their differences.
-    anchored: bool,
     /// The estimate that it is built around; none where it bounds nothing.
     estimate: Option<Vec<f64>>,
 }
@@ -38,7 +36,7 @@ impl Bracket {
     /// No bounds at all: no row is certain.
     pub(super) fn none(open: &[bool]) -> Bracket {
         let high = open.iter().map(|&open| if open { 0.0 } else { f32::NEG_INFINITY }).collect();
-        Bracket { low: vec![f32::NEG_INFINITY; open.len()], high, anchored: false, estimate: None }
+        Bracket { low: vec![f32::NEG_INFINITY; open.len()], high, estimate: None }
     }
 
     /// Bounds from a sample, `reach` times as wide as usual for each class.
@@ -62,9 +60,8 @@ impl Bracket {
             window = (window * 1.5 * short).min(WIDEST);
             gaps = Gaps::of(&scan(level, &sample.tiles, &estimate.prices, window).near, reach.len());
         }
-        let anchored = pull.is_grounded() && anchor.is_none();
         let estimated = Some(estimate.prices.clone());
-        let mut bracket = Bracket { low: Vec::new(), high: Vec::new(), anchored, estimate: estimated };
+        let mut bracket = Bracket { low: Vec::new(), high: Vec::new(), estimate: estimated };
         for (class, &price) in estimate.prices.iter().enumerate() {
             let (rank, count) = (ranks[class], estimate.scan.counts[class] as usize);
             let single = price as f32;
@@ -119,7 +116,7 @@ impl Bracket {
         let units = |side: &[f32]| -> Vec<Option<i64>> {
             side.iter().map(|&price| price.is_finite().then(|| on_grid(f64::from(price)))).collect()
         };
-        PriceSet::within(&units(&self.low), &units(&self.high), self.anchored)
+        PriceSet::within(&units(&self.low), &units(&self.high))
     }
 }
 

@@ -15,6 +15,8 @@ use crate::kernel::{Level, Real, Rows, Swept, Watch};
 const FEW: usize = if cfg!(test) { 32 } else { 1024 };
 /// Up to this many rows are their own sample: Newton's method then leaves a thin band.
 const ALL: usize = if cfg!(test) { 128 } else { 1 << 15 };
+/// How often a row is drawn at most, on average, where rows stand for several people.
+const OFTEN: usize = 16;
 /// A band above this part of the rows is not worth another box.
 const NO_PROGRESS: f64 = 0.7;
 /// Boxes that are tried before all rows are put into the band.
@@ -183,7 +185,7 @@ impl<T: Real> Search<T> {
     fn new<R: Rows<Elem = T>>(level: Level, rows: &R, goal: &Goal<'_>, guess: &Guess) -> Self {
         let (open, pull) = (goal.open(rows.classes()), goal.pull(rows.classes(), rows.people()));
         let sampled = (rows.rows() > FEW).then(|| {
-            let sample = Sample::draw(rows, sample_size(rows.people() as usize));
+            let sample = Sample::draw(rows, sample_size(rows));
             let estimate = estimate(level, &sample, &pull, &open, guess);
             (sample, estimate)
         });
@@ -213,7 +215,9 @@ impl<T: Real> Search<T> {
 }
 
 /// How many rows to draw: the passes over the sample and the band that it leaves cost about the same.
-fn sample_size(rows: usize) -> usize {
+fn sample_size<R: Rows>(rows: &R) -> usize {
+    // Rows that stand for very many people are not worth looking at that often.
+    let rows = (rows.people() as usize).min(rows.rows().saturating_mul(OFTEN));
     if rows <= ALL {
         return rows;
     }

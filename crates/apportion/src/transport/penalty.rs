@@ -7,8 +7,7 @@
 //! l1: w Σ |c − t|      l2-squared: (w/N) Σ (c − t)²      kl: w Σ c ln(c/t).
 //! ```
 //!
-//! Only steps matter, from c people to c + 1. Each is rounded to the grid by itself, which keeps the cost convex; a cost
-//! is the sum of its steps. (The steps of kl are less by w than those of the formula, all alike: where the people are
+//! Only steps matter, from c people to c + 1. Each is rounded to the grid by itself, which keeps the cost convex. (The steps of kl are less by w than those of the formula, all alike: where the people are
 //! given, that changes nothing, and prices stay near zero.)
 
 use crate::kernel::Grid;
@@ -96,42 +95,16 @@ impl Penalty {
         }
     }
 
-    /// What the counts cost, in units of the grid: the steps from the quota's whole part, summed, and the cost there.
+    /// What the counts cost, in units of the grid, rounded once. The steps of the solver, each rounded by itself, sum to it
+    /// within half a unit a step.
     pub(crate) fn total(&self, counts: &[u64]) -> i128 {
-        let left_out = match self.curve {
-            Curve::Kl => self.weight * counts.iter().sum::<u64>() as f64 * Grid::UNIT as f64,
-            _ => 0.0,
+        let cost = |(&count, quota): (&u64, &Quota)| match self.curve {
+            Curve::L1 => quota.miss(count).abs(),
+            Curve::L2Squared => quota.miss(count) * quota.miss(count) / self.people as f64,
+            Curve::Kl if count == 0 => 0.0,
+            Curve::Kl => count as f64 * (count as f64 / quota.value()).ln(),
         };
-        counts.iter().enumerate().map(|(class, &count)| self.cost(class, count)).sum::<i128>() + left_out as i128
-    }
-
-    fn cost(&self, class: usize, count: u64) -> i128 {
-        let quota = &self.quotas[class];
-        let base = self.weight * Grid::UNIT as f64;
-        let start = match self.curve {
-            Curve::L1 => base * quota.fraction(),
-            Curve::L2Squared => base * quota.fraction() * quota.fraction() / self.people as f64,
-            Curve::Kl if quota.whole == 0 => 0.0,
-            Curve::Kl => base * quota.whole as f64 * ((quota.whole as f64 / quota.value()).ln() - 1.0),
-        };
-        let steps = |from: u64, to: u64| -> i128 {
-            match self.curve {
-                // All steps but the one that crosses the quota are alike.
-                Curve::L1 if from < to => {
-                    i128::from(self.step(class, from))
-                        + i128::from(to - from - 1) * i128::from(self.step(class, from + 1))
-                }
-                _ => (from..to).map(|count| i128::from(self.step(class, count))).sum(),
-            }
-        };
-        start.round() as i128 + steps(quota.whole, count.max(quota.whole))
-            - if count < quota.whole {
-                match self.curve {
-                    Curve::L1 => i128::from(quota.whole - count) * i128::from(self.step(class, count)),
-                    _ => steps(count, quota.whole),
-                }
-            } else {
-                0
-            }
+        let sum: f64 = counts.iter().zip(&self.quotas).map(cost).sum();
+        (self.weight * sum * Grid::UNIT as f64).round() as i128
     }
 }

@@ -35,12 +35,9 @@ impl PriceSet {
         self.nodes - 1
     }
 
-    /// All prices within [low, high], up to a common shift unless they are anchored to the ground. Infinite bounds do not
-    /// bind.
-    pub(super) fn within(low: &[Option<i64>], high: &[Option<i64>], anchored: bool) -> PriceSet {
+    /// All prices within [low, high] up to a common shift. Infinite bounds do not bind.
+    pub(super) fn within(low: &[Option<i64>], high: &[Option<i64>]) -> PriceSet {
         let mut set = PriceSet::all(low.len());
-        let ground = anchored.then_some(0);
-        let (low, high) = ([low, &[ground]].concat(), [high, &[ground]].concat());
         for (a, low) in low.iter().enumerate() {
             for (b, high) in high.iter().enumerate() {
                 if let (true, Some(low), Some(high)) = (a != b, low, high) {
@@ -107,8 +104,12 @@ impl PriceSet {
                     self.limits[a * k + b] = self.limits[a * k + b].min(first + self.limits[via * k + b]);
                 }
             }
+            // No later than here: on and on, a cycle below zero would grow beyond all numbers.
+            if (0..k).any(|a| self.limits[a * k + a] < 0) {
+                return false;
+            }
         }
-        (0..k).all(|a| self.limits[a * k + a] >= 0)
+        true
     }
 
     /// Whether every limit of a closed set lies within another's.

@@ -261,15 +261,6 @@ impl Pull {
         finds_room
     }
 
-    /// Whether prices are told from the ground, too, as far as the demand's own are.
-    pub(super) fn is_grounded(&self) -> bool {
-        match self.slope {
-            Slope::None => false,
-            Slope::Steps(low, high) => low.is_finite() && high.is_finite(),
-            Slope::Smooth { .. } => true,
-        }
-    }
-
     /// Whether the quotas are sums of the rows' own scores.
     pub(super) fn own_scores(&self) -> bool {
         matches!(self.quotas, Quotas::OwnScores { .. })

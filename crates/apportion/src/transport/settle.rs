@@ -112,6 +112,10 @@ pub(super) fn preferences<R: Rows>(rows: &R, labels: &[u8], splits: &[Split]) ->
             let mut scores = vec![0; k];
             for (row, &label) in labels.iter().enumerate() {
                 let row = stretch * STRETCH + row;
+                // Nobody prefers anything.
+                if rows.weights().is_some_and(|weights| weights[row] == 0) {
+                    continue;
+                }
                 scores.iter_mut().enumerate().for_each(|(y, score)| *score = GRID.round(rows.score(row, y).double()));
                 set.prefer(usize::from(label), &scores);
             }
