@@ -83,6 +83,7 @@ mod reference;
 mod rule;
 mod scores;
 pub mod seed;
+pub mod simulate;
 mod transport;
 
 pub use apply::Applier;

@@ -1,0 +1,91 @@
+//! Draws by given weights in constant time: Walker's alias method, with Vose's construction, in whole numbers.
+//!
+//! Every outcome gets a column of the same height. A column is filled up by at most one other outcome, so that a draw is
+//! one column, chosen evenly, and one comparison within it.
+
+/// Weights are rounded to this part of their sum, far below what a draw of 64 bits could tell apart in practice.
+const UNITS: f64 = (1u64 << 60) as f64;
+
+/// A distribution over 0, 1, 2, …
+#[derive(Clone, Debug)]
+pub(super) struct Alias {
+    columns: Vec<Column>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Column {
+    /// The part of the column that is its own outcome's, of 2^64.
+    own: u64,
+    /// The outcome of the rest.
+    other: u32,
+}
+
+impl Alias {
+    /// From weights that are finite and not negative, whose sum is above zero; at most 2^32 of them.
+    pub(super) fn new(weights: &[f64]) -> Alias {
+        let sum: f64 = weights.iter().sum();
+        let units: Vec<u128> = weights.iter().map(|weight| (weight / sum * UNITS).round() as u128).collect();
+        // All columns together hold the sum of the units, once for each column: whole numbers, and nothing left over.
+        let height: u128 = units.iter().sum();
+        let mut left: Vec<u128> = units.iter().map(|unit| unit * units.len() as u128).collect();
+        let mut columns: Vec<Column> =
+            (0..units.len()).map(|own| Column { own: u64::MAX, other: own as u32 }).collect();
+        let (mut short, mut tall): (Vec<usize>, Vec<usize>) = (0..left.len()).partition(|&own| left[own] < height);
+        while let (Some(own), Some(&other)) = (short.pop(), tall.last()) {
+            columns[own] = Column { own: ((left[own] << 64) / height) as u64, other: other as u32 };
+            left[other] -= height - left[own];
+            if left[other] < height {
+                tall.pop();
+                short.push(other);
+            }
+        }
+        Alias { columns }
+    }
+
+    /// The outcome that a hash of 64 bits decides.
+    #[inline]
+    pub(super) fn draw(&self, hash: u64) -> u32 {
+        // The high half is the column, as in `seed::below`; the low half, the place within it.
+        let product = u128::from(hash) * self.columns.len() as u128;
+        let (column, place) = ((product >> 64) as u32, product as u64);
+        let Column { own, other } = self.columns[column as usize];
+        if place < own { column } else { other }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The chance of every outcome, added up from the columns.
+    fn chances(alias: &Alias) -> Vec<f64> {
+        let mut chances = vec![0.0; alias.columns.len()];
+        for (outcome, column) in alias.columns.iter().enumerate() {
+            let own = column.own as f64 / 2f64.powi(64);
+            chances[outcome] += own;
+            chances[column.other as usize] += 1.0 - own;
+        }
+        chances.iter().map(|chance| chance / alias.columns.len() as f64).collect()
+    }
+
+    #[test]
+    fn chances_are_proportional_to_weights() {
+        let skewed: Vec<f64> = (0..1000).map(|outcome| f64::from(outcome % 17) * 1.01f64.powi(outcome)).collect();
+        let lists =
+            [vec![3.0], vec![1.0; 7], vec![0.0, 2.5, 0.0, 0.5], vec![1e-30, 1e30], vec![4e-320, 1e-320], skewed];
+        for weights in lists {
+            let sum: f64 = weights.iter().sum();
+            for (chance, weight) in chances(&Alias::new(&weights)).iter().zip(&weights) {
+                assert!((chance - weight / sum).abs() < 1e-15, "{chance} where {weight} of {sum}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_no_weight_is_never_drawn() {
+        let alias = Alias::new(&[0.0, 1.0, 0.0, 3.0, 0.0]);
+        let ends = (0..5u64).flat_map(|column| [u64::MAX / 5 * column + 5, u64::MAX / 5 * (column + 1) - 5]);
+        let hashes = ends.chain([0, u64::MAX]).chain((0..1000).map(|key| crate::seed::hash(1, key, 0)));
+        assert!(hashes.map(|hash| alias.draw(hash)).all(|outcome| outcome == 1 || outcome == 3));
+    }
+}
