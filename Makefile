@@ -3,9 +3,12 @@ CARGO ?= cargo
 TOOLS := $(CURDIR)/.tools
 DENY := $(TOOLS)/bin/cargo-deny
 
-.PHONY: help test lint deny bench clean
+.PHONY: help demo test lint deny bench clean
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+
+demo: ## All of it on made-up voters, into ./apportion-demo
+	$(CARGO) run --release --locked --quiet -p apportion-cli -- demo
 
 test: ## Tests, the snippets of the documentation, and the example
 	$(CARGO) test --workspace --locked

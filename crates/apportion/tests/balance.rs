@@ -128,16 +128,43 @@ fn plain_l2_is_bounded() {
     for seed in 20_000..22_000 {
         let Case { k, scores, mut chance } = case(seed);
         let gamma = gamma(&mut chance).min(0.999);
-        let shares = posterior(&scores, k);
         let classes = classes(k);
-        let table = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap();
-        let rule = Rule::Balance(Balance::new(gamma, Match::overall(Reference::Posterior)).with_penalty(Penalty::L2));
-        let joint = rule.label(&table, &Settings::default()).unwrap().joint.unwrap();
-        let rows = scores.len() as f64 / k as f64;
-        let best = best_by_counts(&scores, k, false);
-        let value =
-            |counts: &[u64], sum: f64| gamma * sum / rows - (1.0 - gamma) * distance(Penalty::L2, counts, &shares);
-        let optimum = best.iter().map(|(counts, &sum)| value(counts, sum)).fold(f64::NEG_INFINITY, f64::max);
+        let rows = scores.len() / k;
+        let codes: Vec<u32> = (0..rows).map(|_| chance.below(2) as u32).collect();
+        let counts: Vec<u64> = (0..rows).map(|_| chance.below(3)).collect();
+        let names = ["a", "b"].map(String::from);
+        let by_group = chance.below(3) == 0;
+        let mut table = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap();
+        table = table.with_groups(Groups { codes: &codes, names: &names }).unwrap();
+        let people_of = |row: usize| if seed % 3 == 0 { counts[row] } else { 1 };
+        if seed % 3 == 0 {
+            table = table.with_counts(&counts).unwrap();
+        }
+        let aim = Match { by_group, ..Match::overall(Reference::Posterior) };
+        let rule = Rule::Balance(Balance::new(gamma, aim).with_penalty(Penalty::L2));
+        let joint = rule.allot(&table, &Settings::default()).unwrap().joint.unwrap();
+        let rows_of = |group: u32| {
+            let codes = &codes;
+            let own = (0..rows).filter(move |&row| !by_group || codes[row] == group);
+            own.flat_map(|row| std::iter::repeat_n(row, people_of(row) as usize))
+                .flat_map(|row| scores[row * k..][..k].to_vec())
+                .collect::<Vec<f64>>()
+        };
+        let parts: Vec<Vec<f64>> =
+            (0..if by_group { 2 } else { 1 }).map(rows_of).filter(|part| !part.is_empty()).collect();
+        let rows: f64 = parts.iter().map(|part| (part.len() / k) as f64).sum();
+        if rows == 0.0 {
+            continue;
+        }
+        // Groups are weighed by their people.
+        let best_of = |part: &Vec<f64>| {
+            let (people, shares) = ((part.len() / k) as f64, posterior(part, k));
+            let far = |counts: &[u64]| people * distance(Penalty::L2, counts, &shares);
+            let all = best_by_counts(part, k, false);
+            let values = all.iter().map(|(counts, &sum)| gamma * sum - (1.0 - gamma) * far(counts));
+            values.fold(f64::NEG_INFINITY, f64::max)
+        };
+        let optimum = parts.iter().map(best_of).sum::<f64>() / rows;
         let (found, gap) = (joint.gamma_objective.unwrap(), joint.certificate.gap() * gamma / rows);
         let what = format!("{found} + {gap}, best {optimum}: seed {seed}, γ {gamma}, {scores:?}");
         assert!(found <= optimum + TOLERANCE && optimum <= found + gap + TOLERANCE, "{what}");

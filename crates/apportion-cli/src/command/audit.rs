@@ -1,0 +1,154 @@
+//! `apportion audit`: how far labels that exist already are off.
+
+use anyhow::{Context, Result, bail};
+use apportion::{Audit, AuditOptions, Labels, UncodedPolicy};
+use apportion_table::TruthOptions;
+use clap::Args;
+use serde_json::json;
+
+use crate::options::{TableArgs, pairs};
+use crate::text;
+
+/// Options of `audit`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  apportion audit labelled.csv --label label
+  apportion audit voters.parquet --label vb_voterbase_race --label-map Caucasian=white,African-American=black \\
+      --uncoded Uncoded=argmax --truth race --by county")]
+pub(crate) struct AuditArgs {
+    #[command(flatten)]
+    table: TableArgs,
+    /// The column of the labels.
+    #[arg(long, value_name = "COL")]
+    label: String,
+    /// Values of the labels that stand for a class.
+    #[arg(long, value_delimiter = ',', value_name = "VALUE=CLASS,…")]
+    label_map: Vec<String>,
+    /// The value that stands for no label (empty ones always do), and what to do with such rows.
+    #[arg(long, value_name = "VALUE=argmax|drop|keep", default_value = "Uncoded=keep")]
+    uncoded: String,
+    /// The class that is set against all others together; the largest where none is named.
+    #[arg(long, value_name = "CLASS")]
+    focus: Option<String>,
+}
+
+pub(crate) fn run(args: &AuditArgs) -> Result<()> {
+    let (value, policy) =
+        args.uncoded.rsplit_once('=').context("--uncoded is VALUE=argmax, VALUE=drop or VALUE=keep")?;
+    let uncoded = match policy {
+        "argmax" => UncodedPolicy::Argmax,
+        "drop" => UncodedPolicy::Drop,
+        "keep" => UncodedPolicy::Keep,
+        other => bail!("--uncoded: {other:?} is none of argmax, drop and keep"),
+    };
+    let (input, table) = args.table.read()?;
+    let scores = table.scores()?;
+    let map = pairs("--label-map", &args.label_map)?;
+    let column = TruthOptions { column: args.label.clone(), map, exclude: vec![value.to_owned()] };
+    let labelled = args.table.read_labels(&input, column).context("--label")?;
+    let labels = labelled.scores()?.truth().map(<[u8]>::to_vec).unwrap_or_default();
+    let labels = Labels::new(labels, table.classes())?;
+    let focus = args.focus.as_ref().map(|class| table.classes().position(class)).transpose()?;
+    let options = AuditOptions { uncoded, focus, ..AuditOptions::default() };
+    let audit = Audit::of(&scores, &labels, &options).map_err(|error| table.explain(error))?;
+    if args.table.json {
+        println!("{}", as_json(&audit));
+    } else {
+        println!("{}", as_text(&audit));
+    }
+    Ok(())
+}
+
+fn as_json(audit: &Audit) -> serde_json::Value {
+    let section = |section: &apportion::Section| {
+        let of = |each: &dyn Fn(&apportion::ClassAudit) -> serde_json::Value| -> Vec<serde_json::Value> {
+            section.classes.iter().map(each).collect()
+        };
+        json!({
+            "rows": section.rows,
+            "labelled": section.labelled,
+            "counts": of(&|class| json!(class.labels)),
+            "shares": of(&|class| json!(class.share)),
+            "accuracy": section.accuracy,
+            "expected_accuracy": section.expected_accuracy,
+            "fidelity": {
+                "posterior": section.against_posterior.as_ref().map(|distance| distance.fidelity),
+                "truth": section.against_truth.as_ref().map(|distance| distance.fidelity),
+            },
+            "bias": {
+                "posterior": of(&|class| json!(class.against_posterior.as_ref().map(|bias| bias.difference))),
+                "truth": of(&|class| json!(class.against_truth.as_ref().map(|bias| bias.difference))),
+            },
+            "split": of(&|class| json!(class.split.as_ref().map(|split| json!({
+                "miscalibration": split.miscalibration,
+                "discretization": split.discretization,
+            })))),
+            "mae": section.score_error.implied_mae,
+        })
+    };
+    let mut all = section(&audit.overall);
+    all["classes"] = json!(audit.classes.names());
+    all["groups"] = audit
+        .groups
+        .iter()
+        .map(|group| {
+            let mut own = section(&group.section);
+            own["group"] = json!(group.name);
+            own
+        })
+        .collect();
+    all
+}
+
+fn as_text(audit: &Audit) -> String {
+    let section = &audit.overall;
+    let with_truth = section.with_truth > 0;
+    let mut header = vec!["class", "labels", "scores sum to", "off by", ""];
+    if with_truth {
+        header.extend(["truth", "off by", ""]);
+    }
+    let rows: Vec<Vec<String>> = section
+        .classes
+        .iter()
+        .map(|class| {
+            let bias = class.against_posterior.as_ref();
+            let mut row = vec![
+                class.class.clone(),
+                text::count(class.labels),
+                format!("{:.1}", class.posterior_sum),
+                text::signed(bias.map(|bias| 100.0 * bias.difference), 2, " points"),
+                text::signed(bias.and_then(|bias| bias.percent), 1, "%"),
+            ];
+            if with_truth {
+                let bias = class.against_truth.as_ref();
+                row.push(class.truth_count.map_or_else(|| "–".into(), text::count));
+                row.push(text::signed(bias.map(|bias| 100.0 * bias.difference), 2, " points"));
+                row.push(text::signed(bias.and_then(|bias| bias.percent), 1, "%"));
+            }
+            row
+        })
+        .collect();
+    let mut lines = vec![
+        format!("{} rows, {} labelled", text::count(section.rows), text::count(section.labelled)),
+        text::columns(&header, &rows),
+        format!(
+            "expected accuracy {}, fidelity to the posterior {}",
+            text::plain(section.expected_accuracy, 4),
+            text::plain(section.against_posterior.as_ref().map(|distance| distance.fidelity), 4)
+        ),
+    ];
+    if with_truth {
+        lines.push(format!(
+            "accuracy {}, fidelity to the truth {}, over {} rows whose truth is known",
+            text::plain(section.accuracy, 4),
+            text::plain(section.against_truth.as_ref().map(|distance| distance.fidelity), 4),
+            text::count(section.with_truth)
+        ));
+    }
+    if let (Some(under), Some(focus)) = (&audit.undercounted, audit.focus) {
+        let class = &audit.classes.names()[focus];
+        lines.push(format!("all but {class} are undercounted in {} of {} groups", under.groups, under.of));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,124 @@
+//! `apportion compare`: rules side by side on the user's own scores.
+
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use apportion::{Balance, Batches, Labels, Match, Reference, Rule, Thresholds};
+use apportion_table::TruthOptions;
+use clap::Args;
+
+use crate::options::{TableArgs, pairs};
+use crate::outcome::Outcome;
+use crate::text;
+
+/// Options of `compare`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  apportion compare scores.csv
+  apportion compare scores.parquet --truth race --by county
+  apportion compare scores.parquet --batch 10000
+  apportion compare voters.csv --label race_proxy --label-map W=white,B=black")]
+pub(crate) struct CompareArgs {
+    #[command(flatten)]
+    table: TableArgs,
+    /// A column of labels that exist already, to be set beside the rules.
+    #[arg(long, value_name = "COL")]
+    label: Option<String>,
+    /// Values of the labels that stand for a class.
+    #[arg(long, value_delimiter = ',', value_name = "VALUE=CLASS,…", requires = "label")]
+    label_map: Vec<String>,
+    /// Also solves match and balance in random batches of so many rows, to show what batching loses.
+    #[arg(long, value_name = "ROWS")]
+    batch: Option<usize>,
+}
+
+pub(crate) fn run(args: &CompareArgs) -> Result<()> {
+    let (input, table) = args.table.read()?;
+    let scores = table.scores()?;
+    let settings = args.table.settings();
+    let mut outcomes = Vec::new();
+    if let Some(column) = &args.label {
+        let map = pairs("--label-map", &args.label_map)?;
+        let column = TruthOptions { column: column.clone(), map, exclude: vec!["Uncoded".into()] };
+        let labelled = args.table.read_labels(&input, column).context("--label")?;
+        let labels = labelled.scores()?.truth().map(<[u8]>::to_vec).unwrap_or_default();
+        let labels = Labels::new(labels, table.classes())?;
+        outcomes.push((Outcome::new("your labels", &scores, &labels, None)?, None));
+    }
+    for (name, rule) in rules(!args.table.by.is_empty(), args.table.truth.is_some()) {
+        let begin = Instant::now();
+        let labelled = rule.label(&scores, &settings).map_err(|error| table.explain(error))?;
+        let seconds = begin.elapsed().as_secs_f64();
+        outcomes.push((Outcome::new(name, &scores, &labelled.labels, labelled.joint)?, Some(seconds)));
+    }
+    let mut losses = Vec::new();
+    if let Some(size) = args.batch {
+        let batches = Batches { size, within_groups: false };
+        let posterior = Match::overall(Reference::Posterior);
+        let balance = Balance::new(0.9, posterior.clone());
+        for (name, batched) in [
+            ("match", batches.label_match(&posterior, &scores, &settings)),
+            ("balance γ 0.9", batches.label_balance(&balance, &scores, &settings)),
+        ] {
+            let batched = batched.map_err(|error| table.explain(error))?;
+            losses.push(format!(
+                "{name}: {} batches of {size} lose {:.2e} of the objective, and counts differ by {} in all",
+                batched.batches,
+                batched.loss(),
+                batched.count_difference
+            ));
+            outcomes.push((Outcome::new(&format!("{name} in batches"), &scores, &batched.labels, None)?, None));
+        }
+    }
+    if args.table.json {
+        let all: Vec<_> = outcomes.iter().map(|(outcome, _)| outcome.json(settings.seed, None)).collect();
+        println!("{}", serde_json::Value::from(all));
+    } else {
+        println!("{}", side_by_side(&outcomes));
+        losses.iter().for_each(|loss| println!("{loss}"));
+    }
+    Ok(())
+}
+
+/// The rows of the paper's extended table.
+fn rules(by_group: bool, truth: bool) -> Vec<(&'static str, Rule)> {
+    let posterior = || Match::overall(Reference::Posterior);
+    let mut rules = vec![
+        ("threshold 0.8", Rule::Threshold(Thresholds::at(0.8))),
+        ("balance γ 0.9", Rule::Balance(Balance::new(0.9, posterior()))),
+        ("argmax", Rule::Argmax),
+        ("match", Rule::Match(posterior())),
+    ];
+    if by_group {
+        rules.push(("match by group", Rule::Match(Match::by_group(Reference::Posterior))));
+    }
+    rules.extend([("thompson", Rule::Thompson), ("top-2", Rule::TopK(2))]);
+    if truth {
+        rules.push(("match to truth", Rule::Match(Match::overall(Reference::Truth))));
+        if by_group {
+            rules.push(("match to truth by group", Rule::Match(Match::by_group(Reference::Truth))));
+        }
+    }
+    rules
+}
+
+fn side_by_side(outcomes: &[(Outcome, Option<f64>)]) -> String {
+    let header = ["rule", "accuracy", "expected", "fidelity to posterior", "to truth", "coverage", "seconds"];
+    let rows: Vec<Vec<String>> = outcomes
+        .iter()
+        .map(|(outcome, seconds)| {
+            let section = outcome.section();
+            vec![
+                outcome.name.clone(),
+                text::plain(section.accuracy, 4),
+                text::plain(section.expected_accuracy, 4),
+                text::plain(section.against_posterior.as_ref().map(|distance| distance.fidelity), 4),
+                text::plain(section.against_truth.as_ref().map(|distance| distance.fidelity), 4),
+                text::plain(section.coverage, 3),
+                text::plain(*seconds, 3),
+            ]
+        })
+        .collect();
+    text::columns(&header, &rows)
+}

@@ -1,0 +1,52 @@
+//! `apportion frontier`: every optimal trade of accuracy against fidelity.
+
+use anyhow::Result;
+use apportion::{Frontier, Point};
+use clap::Args;
+use serde_json::json;
+
+use crate::options::TableArgs;
+use crate::rule::RuleArgs;
+
+/// Options of `frontier`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  apportion frontier scores.csv > frontier.csv
+  apportion frontier scores.parquet --points 200 --json")]
+pub(crate) struct FrontierArgs {
+    #[command(flatten)]
+    table: TableArgs,
+    #[command(flatten)]
+    rule: RuleArgs,
+    /// About so many points, evenly spread; all where it is not given.
+    #[arg(long)]
+    points: Option<usize>,
+}
+
+pub(crate) fn run(args: &FrontierArgs) -> Result<()> {
+    let (_, table) = args.table.read()?;
+    let scores = table.scores()?;
+    let aim = args.rule.matching(&table, !args.table.by.is_empty())?;
+    let frontier = Frontier::of(&aim, &scores, &args.table.settings()).map_err(|error| table.explain(error))?;
+    let (points, error): (Vec<Point>, f64) = match args.points {
+        Some(points) => {
+            let thinned = frontier.thinned(points);
+            (thinned.points, thinned.error)
+        }
+        None => (frontier.points().collect(), 0.0),
+    };
+    args.table
+        .say(&format!("{} points in all; between those shown, accuracy is off by {error:.1e} at most", frontier.len()));
+    if args.table.json {
+        println!("{}", json!({ "classes": table.classes().names(), "error": error, "points": points }));
+        return Ok(());
+    }
+    let counts = table.classes().names().iter().map(|class| format!("n_{class}")).collect::<Vec<_>>().join(",");
+    println!("above_gamma,to_gamma,accuracy,fidelity,{counts}");
+    for point in points {
+        let counts = point.counts.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+        println!("{},{},{},{},{counts}", point.from_gamma, point.to_gamma, point.accuracy, point.fidelity);
+    }
+    Ok(())
+}

@@ -1,0 +1,221 @@
+//! `apportion label`: every input row again, in order, with its label.
+
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use apportion::{Allotment, Label, Labels, Rule, Scores, UNCODED};
+use apportion_table::{Added, Input, Output, Table, write_labelled};
+use arrow::array::{ArrayRef, Float64Array, StringArray, UInt64Array};
+use arrow::datatypes::{DataType, Field, FieldRef};
+use clap::Args;
+
+use crate::options::TableArgs;
+use crate::outcome::Outcome;
+use crate::rule::RuleArgs;
+use crate::text;
+
+/// Options of `label`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  apportion label scores.parquet -o labelled.parquet
+  apportion label scores.csv -o labelled.csv --by county --id voter_id
+  apportion label scores.csv -o labelled.csv --rule balance --gamma 0.9
+  apportion label scores.csv -o labelled.csv --rule threshold --at 0.8,black=0.5
+  apportion label scores.csv -o draws.csv --rule thompson --draws 5
+
+Which rule: match keeps the counts of the whole file (or of each --by group) right at the least cost in accuracy;
+thompson keeps them right, on average, in subgroups that nobody thought of; argmax is the most accurate row by row, and
+undercounts every minority. Where the scores themselves can be used, use them.")]
+pub(crate) struct LabelArgs {
+    #[command(flatten)]
+    table: TableArgs,
+    #[command(flatten)]
+    rule: RuleArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Where labels go.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct OutputArgs {
+    /// The output; its ending says the format. A folder for one output an input, or - for CSV on standard output.
+    #[arg(short, long, value_name = "OUT")]
+    output: String,
+    /// Replaces the output where it exists.
+    #[arg(long)]
+    force: bool,
+    /// Writes the identifier and the label alone.
+    #[arg(long)]
+    only_label: bool,
+    /// The name of the label's column; that of its score is NAME_score.
+    #[arg(long = "as", default_value = "label", value_name = "NAME")]
+    name: String,
+}
+
+pub(crate) fn run(args: &LabelArgs) -> Result<()> {
+    args.output.check(&args.table)?;
+    let (input, table) = args.table.read()?;
+    let scores = table.scores()?;
+    let explain = |error: apportion::Error| table.explain(error);
+    let rule = args.rule.rule(&table, !args.table.by.is_empty())?;
+    let settings = args.table.settings();
+    let name = format!("{:?}", args.rule.rule).to_lowercase();
+    if scores.counts().is_some() {
+        let allotted = rule.allot(&scores, &settings).map_err(explain)?;
+        let paths = args.output.write_people(&args.table, &input, &table, &allotted.allotment)?;
+        args.table.say(&format!("{}\n{}", written(&paths), counted(&table, &allotted.allotment)));
+        return Ok(());
+    }
+    let labelled = rule.label(&scores, &settings).map_err(explain)?;
+    let mut draws = vec![labelled.labels];
+    for draw in 1..args.rule.draws {
+        draws.push(labelled.decision.draw(&scores, draw).map_err(explain)?);
+    }
+    let paths = args.output.write(&args.table, &input, &scores, &draws)?;
+    let outcome = Outcome::new(&name, &scores, &draws[0], labelled.joint)?;
+    if args.table.json {
+        println!("{}", outcome.json(settings.seed, Some(&labelled.decision)));
+    }
+    let argmax = Outcome::new("argmax", &scores, &Rule::Argmax.label(&scores, &settings)?.labels, None)?;
+    args.table.say(&format!("{}\n\n{}", summary(&argmax, &outcome), written(&paths)));
+    Ok(())
+}
+
+impl OutputArgs {
+    /// Refuses what cannot go together before anything is read.
+    pub(crate) fn check(&self, table: &TableArgs) -> Result<()> {
+        if self.output == "-" && table.json {
+            bail!("-o - and --json both write to standard output; choose one");
+        }
+        if self.only_label && table.id.is_none() {
+            bail!("--only-label writes the identifier and the label; name the identifier with --id");
+        }
+        Ok(())
+    }
+
+    /// Writes labels, and the score of each.
+    pub(crate) fn write(
+        &self,
+        options: &TableArgs,
+        input: &Input,
+        scores: &Scores<'_>,
+        draws: &[Labels],
+    ) -> Result<Vec<std::path::PathBuf>> {
+        let mut fields: Vec<FieldRef> = Vec::new();
+        for draw in 0..draws.len() {
+            let name = if draws.len() == 1 { self.name.clone() } else { format!("{}_{}", self.name, draw + 1) };
+            fields.push(Arc::new(Field::new(&name, DataType::Utf8, false)));
+            fields.push(Arc::new(Field::new(format!("{name}_score"), DataType::Float64, true)));
+        }
+        let values = |start: usize, rows: usize| -> Vec<ArrayRef> {
+            draws
+                .iter()
+                .flat_map(|labels| label_columns(scores, &labels.values()[start..start + rows], start))
+                .collect()
+        };
+        self.finish(options, input, fields, &values)
+    }
+
+    /// Writes how many of each row's people have each class.
+    fn write_people(
+        &self,
+        options: &TableArgs,
+        input: &Input,
+        table: &Table,
+        allotment: &Allotment,
+    ) -> Result<Vec<std::path::PathBuf>> {
+        let names = table.classes().names().iter().map(String::as_str).chain(["uncoded"]);
+        let fields: Vec<FieldRef> =
+            names.map(|name| Arc::new(Field::new(format!("n_{name}"), DataType::UInt64, false))).collect();
+        let values = |start: usize, rows: usize| -> Vec<ArrayRef> {
+            let column = |class: usize| (start..start + rows).map(move |row| allotment.row(row)[class]);
+            (0..fields.len()).map(|class| Arc::new(UInt64Array::from_iter_values(column(class))) as ArrayRef).collect()
+        };
+        self.finish(options, input, fields.clone(), &values)
+    }
+
+    fn finish(
+        &self,
+        options: &TableArgs,
+        input: &Input,
+        fields: Vec<FieldRef>,
+        values: &dyn Fn(usize, usize) -> Vec<ArrayRef>,
+    ) -> Result<Vec<std::path::PathBuf>> {
+        let keep = self.only_label.then(|| options.id.iter().cloned().collect::<Vec<_>>());
+        if keep.is_none() {
+            let names = input.open(0)?.names();
+            if let Some(taken) = fields.iter().find(|field| names.contains(field.name())) {
+                bail!("the input has a column {:?} already; name the new one with --as NAME", taken.name());
+            }
+        }
+        let output = Output { path: self.output.clone(), force: self.force };
+        Ok(write_labelled(input, &output, &Added { fields, values, keep })?)
+    }
+}
+
+/// The labels' names, and their scores.
+fn label_columns(scores: &Scores<'_>, labels: &[Label], start: usize) -> Vec<ArrayRef> {
+    let names = labels.iter().map(|&label| scores.classes().name(label));
+    let mut own = Vec::with_capacity(labels.len());
+    // The values have been checked by now: nothing can be refused here.
+    let read = scores.read_rows(start..start + labels.len(), |row, units| {
+        let label = labels[row - start];
+        own.push((label != UNCODED).then(|| apportion::GRID.value(units[usize::from(label)])));
+        Ok(())
+    });
+    debug_assert!(read.is_ok());
+    own.resize(labels.len(), None);
+    vec![Arc::new(StringArray::from_iter_values(names)), Arc::new(Float64Array::from(own))]
+}
+
+/// Counts before and after, the worst bias, and the cost.
+fn summary(argmax: &Outcome, outcome: &Outcome) -> String {
+    let rows: Vec<Vec<String>> = outcome
+        .section()
+        .classes
+        .iter()
+        .zip(&argmax.section().classes)
+        .map(|(own, before)| {
+            let percent =
+                |class: &apportion::ClassAudit| class.against_posterior.as_ref().and_then(|bias| bias.percent);
+            vec![
+                own.class.clone(),
+                format!("{:.1}", own.posterior_sum),
+                text::count(before.labels),
+                text::signed(percent(before), 1, "%"),
+                text::count(own.labels),
+                text::signed(percent(own), 1, "%"),
+            ]
+        })
+        .collect();
+    let table = text::columns(&["class", "scores sum to", "argmax", "off by", &outcome.name, "off by"], &rows);
+    let (before, after) = (argmax.section().expected_accuracy, outcome.section().expected_accuracy);
+    let cost = before.zip(after).map(|(before, after)| 100.0 * (after - before));
+    format!(
+        "{table}\nexpected accuracy {} (argmax {}: {})",
+        text::plain(after, 4),
+        text::plain(before, 4),
+        text::signed(cost, 2, " points")
+    )
+}
+
+fn counted(table: &Table, allotment: &Allotment) -> String {
+    let counts = allotment.counts();
+    let rows: Vec<Vec<String>> = table
+        .classes()
+        .names()
+        .iter()
+        .zip(counts)
+        .map(|(class, people)| vec![class.clone(), text::count(people)])
+        .collect();
+    text::columns(&["class", "people"], &rows)
+}
+
+pub(crate) fn written(paths: &[std::path::PathBuf]) -> String {
+    match paths {
+        [] => "written to standard output".into(),
+        [path] => format!("written to {}", path.display()),
+        paths => format!("written to {} files in {}", paths.len(), paths[0].parent().unwrap_or(&paths[0]).display()),
+    }
+}

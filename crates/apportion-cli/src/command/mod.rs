@@ -1,0 +1,48 @@
+//! The commands, one file each.
+
+mod audit;
+mod compare;
+mod decision;
+mod demo;
+mod frontier;
+mod label;
+mod simulate;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+/// What to do.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Labels every row of a table of scores.
+    Label(label::LabelArgs),
+    /// Says how far labels that exist already are off.
+    Audit(audit::AuditArgs),
+    /// Sets rules side by side on your own scores.
+    Compare(compare::CompareArgs),
+    /// Lists every optimal trade of accuracy against fidelity.
+    Frontier(frontier::FrontierArgs),
+    /// Fits a rule to a table and saves the decision.
+    Fit(decision::FitArgs),
+    /// Labels a table by a decision that was saved.
+    Apply(decision::ApplyArgs),
+    /// Makes up data: a voter file of people who do not exist.
+    Simulate(simulate::SimulateArgs),
+    /// Shows all of it on data inside the program.
+    Demo(demo::DemoArgs),
+}
+
+impl Command {
+    pub(crate) fn run(self) -> Result<()> {
+        match self {
+            Command::Label(args) => label::run(&args),
+            Command::Audit(args) => audit::run(&args),
+            Command::Compare(args) => compare::run(&args),
+            Command::Frontier(args) => frontier::run(&args),
+            Command::Fit(args) => decision::fit(&args),
+            Command::Apply(args) => decision::apply(&args),
+            Command::Simulate(args) => simulate::run(&args),
+            Command::Demo(args) => demo::run(&args),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! The program: one straight line from the command line to a command.
+#![allow(clippy::print_stdout, clippy::print_stderr)] // it is a program
+
+mod command;
+mod options;
+mod outcome;
+mod reference;
+mod rule;
+mod text;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use command::Command;
+
+/// Labels from probabilities, with the counts kept right: the exact optimum, with its proof.
+#[derive(Parser)]
+#[command(name = "apportion", version, arg_required_else_help = true, after_help = EXAMPLES)]
+struct Program {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  apportion label scores.parquet -o labelled.parquet            counts as the scores say, at the least cost
+  apportion label scores.csv -o labelled.csv --by county        the same within each county
+  apportion audit labelled.csv --label race_proxy               how far labels that exist already are off
+  apportion compare scores.csv --truth race                     every rule side by side
+  apportion demo                                                all of it, on data inside the program
+
+Labels are estimates about groups. Where the scores themselves can be used, use them.";
+
+fn main() -> ExitCode {
+    let program = Program::parse();
+    match program.command.run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Options that commands share: which files, which columns, how many threads.
+
+use anyhow::{Context, Result, bail};
+use apportion::Settings;
+use apportion_table::{Input, InputOptions, Table, TableOptions, TruthOptions};
+use clap::{Args, ValueEnum};
+
+/// Which files, and what their columns hold.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct TableArgs {
+    /// Files (CSV, TSV, Parquet, Arrow; .gz, .zst), folders or globs; - for standard input.
+    #[arg(required = true, value_name = "SCORES")]
+    pub(crate) inputs: Vec<String>,
+    /// The score columns. Without this they are found by their names.
+    #[arg(long, value_delimiter = ',', value_name = "COL,COL,…")]
+    scores: Vec<String>,
+    /// Names of the classes for the score columns, or another order of the names that were found.
+    #[arg(long, value_delimiter = ',', value_name = "NAME,NAME,…")]
+    classes: Vec<String>,
+    /// The column that identifies a row: ties and draws then do not depend on the order of the rows.
+    #[arg(long, value_name = "COL")]
+    pub(crate) id: Option<String>,
+    /// Columns whose values together are a group.
+    #[arg(long, value_delimiter = ',', value_name = "COL[,COL]")]
+    pub(crate) by: Vec<String>,
+    /// The column that says how many people a row stands for.
+    #[arg(long, value_name = "COL")]
+    pub(crate) count: Option<String>,
+    /// The column of the true class.
+    #[arg(long, value_name = "COL")]
+    pub(crate) truth: Option<String>,
+    /// Values of the truth that stand for a class.
+    #[arg(long, value_delimiter = ',', value_name = "VALUE=CLASS,…", requires = "truth")]
+    truth_map: Vec<String>,
+    /// Values of the truth that stand for none: such rows are left out of whatever needs truth.
+    #[arg(long, value_delimiter = ',', value_name = "VALUE,…", requires = "truth")]
+    truth_exclude: Vec<String>,
+    /// Divides each row by its sum.
+    #[arg(long)]
+    normalize: bool,
+    /// How text is encoded that does not say so itself.
+    #[arg(long, value_enum, default_value_t = Encoding::Utf8)]
+    encoding: Encoding,
+    /// What separates the values of text.
+    #[arg(long, value_name = "CHAR")]
+    delimiter: Option<char>,
+    /// Threads to use; all where it is not given. Results do not depend on it.
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Settles ties and draws, together with the rows' identifiers.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Prints the result as one JSON object on standard output.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Says nothing on standard error but errors.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Encoding {
+    /// UTF-8; UTF-16 where a byte order mark says so.
+    Utf8,
+    /// Latin-1 (Windows 1252).
+    Latin1,
+}
+
+impl TableArgs {
+    /// Opens the files and reads what is needed of them. Another column of classes is read in place of the truth where one
+    /// is given.
+    pub(crate) fn read(&self) -> Result<(Input, Table)> {
+        if let Some(threads) = self.threads {
+            rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("--threads")?;
+        }
+        let input = self.input()?;
+        let table = Table::read(&input, &self.options(self.truth_options()?))?;
+        self.say(&table.origin());
+        Ok((input, table))
+    }
+
+    /// Reads a column of labels, by the same classes.
+    pub(crate) fn read_labels(&self, input: &Input, labels: TruthOptions) -> Result<Table> {
+        Ok(Table::read(input, &self.options(Some(labels)))?)
+    }
+
+    fn input(&self) -> Result<Input> {
+        let delimiter = match self.delimiter.map(u8::try_from) {
+            Some(Err(_)) => bail!("--delimiter: it must be one character of ASCII"),
+            Some(Ok(byte)) => Some(byte),
+            None => None,
+        };
+        let latin1 = matches!(self.encoding, Encoding::Latin1);
+        Ok(Input::new(&self.inputs, InputOptions { latin1, delimiter })?)
+    }
+
+    fn options(&self, truth: Option<TruthOptions>) -> TableOptions {
+        TableOptions {
+            scores: self.scores.clone(),
+            classes: self.classes.clone(),
+            id: self.id.clone(),
+            by: self.by.clone(),
+            count: self.count.clone(),
+            truth,
+            normalize: self.normalize,
+        }
+    }
+
+    fn truth_options(&self) -> Result<Option<TruthOptions>> {
+        let Some(column) = self.truth.clone() else { return Ok(None) };
+        Ok(Some(TruthOptions {
+            column,
+            map: pairs("--truth-map", &self.truth_map)?,
+            exclude: self.truth_exclude.clone(),
+        }))
+    }
+
+    pub(crate) fn settings(&self) -> Settings {
+        Settings { seed: self.seed, ..Settings::default() }
+    }
+
+    /// A word on standard error, unless silence is wanted.
+    pub(crate) fn say(&self, text: &str) {
+        if !self.quiet {
+            eprintln!("{text}");
+        }
+    }
+}
+
+/// Reads VALUE=CLASS.
+pub(crate) fn pairs(option: &str, texts: &[String]) -> Result<Vec<(String, String)>> {
+    let pair = |text: &String| {
+        let (value, class) = text.split_once('=')?;
+        Some((value.trim().to_owned(), class.trim().to_owned()))
+    };
+    texts.iter().map(|text| pair(text).with_context(|| format!("{option}: {text:?} is not VALUE=CLASS"))).collect()
+}

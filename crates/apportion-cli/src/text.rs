@@ -1,0 +1,33 @@
+//! Tables and numbers for people.
+
+/// Columns of text, the first to the left and the others to the right.
+pub(crate) fn columns(header: &[&str], rows: &[Vec<String>]) -> String {
+    let header: Vec<String> = header.iter().map(|name| (*name).to_owned()).collect();
+    let all: Vec<&Vec<String>> = std::iter::once(&header).chain(rows).collect();
+    let width = |column: usize| all.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..header.len()).map(width).collect();
+    let line = |row: &&Vec<String>| {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
+            if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    all.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// A whole number with its thousands apart.
+pub(crate) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().map(|g| std::str::from_utf8(g).unwrap_or("")).collect();
+    groups.join(",")
+}
+
+/// A number with its sign, or a dash.
+pub(crate) fn signed(number: Option<f64>, decimals: usize, unit: &str) -> String {
+    number.map_or_else(|| "–".into(), |number| format!("{number:+.decimals$}{unit}"))
+}
+
+/// A number, or a dash.
+pub(crate) fn plain(number: Option<f64>, decimals: usize) -> String {
+    number.map_or_else(|| "–".into(), |number| format!("{number:.decimals$}"))
+}

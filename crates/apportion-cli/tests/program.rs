@@ -1,0 +1,329 @@
+//! The program as a user meets it: files in every format, the same labels from all, and one message for what is wrong.
+#![allow(clippy::unwrap_used, clippy::print_stderr)] // in helpers, too
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+
+fn apportion(folder: &Path, args: &[&str]) -> Output {
+    Command::cargo_bin("apportion").unwrap().current_dir(folder).args(args).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Runs what must succeed; returns standard output.
+fn run(folder: &Path, args: &[&str]) -> String {
+    let output = apportion(folder, args);
+    assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// Runs what must fail; returns the message.
+fn refused(folder: &Path, args: &[&str]) -> String {
+    let output = apportion(folder, args);
+    assert_eq!(output.status.code(), Some(1), "{args:?}: {}{}", text(&output.stdout), text(&output.stderr));
+    let message = text(&output.stderr);
+    let errors: Vec<&str> = message.lines().filter(|line| line.starts_with("error: ")).collect();
+    assert_eq!(errors.len(), 1, "one message: {message}");
+    errors[0]["error: ".len()..].to_owned()
+}
+
+fn json(folder: &Path, args: &[&str]) -> serde_json::Value {
+    serde_json::from_str(&run(folder, args)).unwrap()
+}
+
+/// The first column and the column `label` of a CSV file, sorted.
+fn labels(path: &Path) -> Vec<(String, String)> {
+    let text = fs::read_to_string(path).unwrap();
+    let mut lines = text.lines();
+    let place = lines.next().unwrap().split(',').position(|name| name == "label").unwrap();
+    let mut labels: Vec<(String, String)> = lines
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            (cells[0].to_owned(), cells[place].to_owned())
+        })
+        .collect();
+    labels.sort();
+    labels
+}
+
+fn voters(folder: &Path, rows: u32) {
+    run(folder, &["simulate", "voters", "--rows", &rows.to_string(), "--seed", "5", "-o", "voters.csv", "-q"]);
+}
+
+fn shared(name: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
+    if !path.exists() {
+        eprintln!("skipped: {name} is not beside the checkout");
+    }
+    path.exists().then_some(path)
+}
+
+#[test]
+fn the_voters_of_north_carolina_have_the_known_objective() {
+    let Some(path) = shared("nc_synth_100k.parquet") else { return };
+    let folder = TempDir::new().unwrap();
+    let found = json(folder.path(), &["label", path.to_str().unwrap(), "-o", "out.parquet", "--json", "-q"]);
+    assert!((found["objective"].as_f64().unwrap() - 78236.0170387).abs() < 1e-6, "{found}");
+    assert_eq!(found["certificate"]["gap"], 0.0);
+    assert_eq!(found["counts"], found["targets"]);
+    let audit = json(folder.path(), &["audit", "out.parquet", "--label", "label", "--truth", "race", "--json", "-q"]);
+    assert_eq!(audit["counts"], found["counts"]);
+    assert!((audit["expected_accuracy"].as_f64().unwrap() - 0.782360170387).abs() < 1e-9);
+}
+
+#[test]
+fn every_format_gives_the_same_labels() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    voters(folder, 3000);
+    let options = ["--id", "id", "--seed", "3"];
+    let with = |input: &str, output: &str, more: &[&str]| {
+        run(folder, &[&["label", input, "-o", output, "-q"], &options[..], more].concat());
+    };
+    with("voters.csv", "expected.csv", &[]);
+    let expected = labels(&folder.join("expected.csv"));
+    assert_eq!(expected.len(), 3000);
+
+    // Through every format and back.
+    let mut from = "voters.csv".to_owned();
+    for ending in ["tsv", "csv.gz", "csv.zst", "parquet", "arrow", "csv"] {
+        let to = format!("copy.{ending}");
+        with(&from, &to, &["--as", &format!("through_{}", ending.replace('.', "_"))]);
+        from = to;
+    }
+    with("copy.csv", "again.csv", &["--threads", "1"]);
+    assert_eq!(labels(&folder.join("again.csv")), expected);
+    with("voters.csv", "two.csv", &["--threads", "2"]);
+    assert_eq!(labels(&folder.join("two.csv")), expected);
+
+    // In another order, and as several files of a partitioned folder.
+    let text = fs::read_to_string(folder.join("voters.csv")).unwrap();
+    let (header, rows) = text.split_once('\n').unwrap();
+    let mut rows: Vec<&str> = rows.lines().collect();
+    rows.reverse();
+    fs::create_dir_all(folder.join("parts/state=NC")).unwrap();
+    fs::write(folder.join("parts/state=NC/a.csv"), format!("{header}\n{}\n", rows[..1000].join("\n"))).unwrap();
+    fs::write(folder.join("parts/state=NC/b.csv"), format!("{header}\n{}\n", rows[1000..].join("\n"))).unwrap();
+    with("parts", "joined.csv", &[]);
+    assert_eq!(labels(&folder.join("joined.csv")), expected);
+    assert!(fs::read_to_string(folder.join("joined.csv")).unwrap().lines().next().unwrap().contains(",state,label"));
+    with("parts/*/*.csv", "out/", &[]);
+    assert_eq!(fs::read_to_string(folder.join("out/a.csv")).unwrap().lines().count(), 1001);
+
+    // From standard input to standard output.
+    let mut command = Command::cargo_bin("apportion").unwrap();
+    command.args(["label", "-", "-o", "-", "-q", "--id", "id", "--seed", "3"]).write_stdin(text.clone());
+    fs::write(folder.join("piped.csv"), command.output().unwrap().stdout).unwrap();
+    assert_eq!(labels(&folder.join("piped.csv")), expected);
+
+    // UTF-16 with tabs, as North Carolina publishes its file.
+    let mut bytes = vec![0xff, 0xfe];
+    text.replace(',', "\t").encode_utf16().for_each(|unit| bytes.extend(unit.to_le_bytes()));
+    fs::write(folder.join("wide.txt"), bytes).unwrap();
+    with("wide.txt", "narrow.csv", &[]);
+    assert_eq!(labels(&folder.join("narrow.csv")), expected);
+}
+
+#[test]
+fn every_rule_runs() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    voters(folder, 2000);
+    let rules = [
+        "--rule argmax",
+        "--rule threshold --at 0.8,black=0.5",
+        "--rule thompson --draws 3",
+        "--rule top-k --k 2",
+        "--rule match --by county",
+        "--rule match --reference uniform",
+        "--rule match --reference truth --truth race",
+        "--rule match --coverage 0.7",
+        "--rule match --at-least black=30%,other=50 --at-most white=60%",
+        "--rule balance --gamma 0.9 --penalty l1",
+        "--rule balance --gamma 0.9 --penalty l2",
+        "--rule balance --gamma 0.9 --penalty l2-squared --by county",
+        "--rule balance --gamma 0.9 --penalty kl",
+        "--rule balance --gamma 1 --margin 0.01",
+    ];
+    for (place, rule) in rules.into_iter().enumerate() {
+        let output = format!("out{place}.csv");
+        let args: Vec<&str> = ["label", "voters.csv", "-o", &output].into_iter().chain(rule.split(' ')).collect();
+        run(folder, &args);
+        assert_eq!(fs::read_to_string(folder.join(&output)).unwrap().lines().count(), 2001, "{rule}");
+    }
+    let draws = fs::read_to_string(folder.join("out2.csv")).unwrap();
+    let header = draws.lines().next().unwrap();
+    assert!(header.ends_with("label_1,label_1_score,label_2,label_2_score,label_3,label_3_score"), "{header}");
+
+    let compared = run(folder, &["compare", "voters.csv", "--truth", "race", "--by", "county", "-q"]);
+    assert_eq!(compared.lines().count(), 10, "{compared}");
+    let batched = run(folder, &["compare", "voters.csv", "--batch", "100", "-q"]);
+    assert!(batched.contains("match in batches") && batched.contains("batches of 100 lose"), "{batched}");
+    let frontier = run(folder, &["frontier", "voters.csv", "-q", "--points", "9"]);
+    assert!(frontier.starts_with("above_gamma,to_gamma,accuracy,fidelity,n_white"), "{frontier}");
+}
+
+#[test]
+fn a_decision_is_saved_and_applied() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    voters(folder, 2000);
+    run(folder, &["label", "voters.csv", "-o", "labelled.csv", "--by", "county", "-q"]);
+    run(folder, &["fit", "voters.csv", "-o", "decision.json", "--by", "county", "-q"]);
+    run(folder, &["apply", "voters.csv", "--decision", "decision.json", "-o", "applied.csv", "--by", "county", "-q"]);
+    assert_eq!(labels(&folder.join("applied.csv")), labels(&folder.join("labelled.csv")));
+}
+
+#[test]
+fn cells_are_split_into_people() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("cells.csv"), "cell,p_white,p_black,people\na,0.7,0.3,10\nb,0.5,0.5,4\n").unwrap();
+    run(folder, &["label", "cells.csv", "-o", "out.csv", "--count", "people", "-q"]);
+    let out = fs::read_to_string(folder.join("out.csv")).unwrap();
+    let cells: Vec<Vec<&str>> = out.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(cells[0].join(","), "cell,p_white,p_black,people,n_white,n_black,n_uncoded");
+    let of = |line: usize, place: usize| -> u64 { cells[line][place].parse().unwrap() };
+    assert_eq!((of(1, 4) + of(2, 4), of(1, 5) + of(2, 5)), (9, 5));
+    assert_eq!((of(1, 4) + of(1, 5), of(2, 4) + of(2, 5)), (10, 4));
+}
+
+#[test]
+fn tables_of_other_tools_are_understood() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    for (name, table, counts) in [
+        (
+            "wru",
+            "pred.whi,pred.bla,pred.his,pred.asi,pred.oth\n.6,.3,.05,.03,.02\n.5,.4,.05,.03,.02\n",
+            [1, 1, 0, 0, 0],
+        ),
+        ("zrp", "AAPI,AIAN,BLACK,HISPANIC,WHITE,race_proxy\n.1,.1,.1,.2,.5,W\n.1,.1,.4,.1,.3,B\n", [0, 0, 1, 0, 1]),
+    ] {
+        fs::write(folder.join("t.csv"), table).unwrap();
+        let found = json(folder, &["label", "t.csv", "-o", "o.csv", "--force", "--json", "-q"]);
+        assert_eq!(found["counts"], serde_json::json!(counts), "{name}");
+    }
+    // Percentages, and shares that the Census does not publish.
+    let census = "name,pctwhite,pctblack,pctapi,pctaian,pct2prace,pcthispanic\nX,70,20,(S),(S),5,3\nY,10,80,2,2,3,3\n";
+    fs::write(folder.join("census.csv"), census).unwrap();
+    let output = apportion(folder, &["label", "census.csv", "-o", "c.csv", "--rule", "argmax"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("ethnicolr (Census)"));
+    assert!(text(&output.stderr).contains("percentages, divided by 100"));
+}
+
+#[test]
+fn whatever_is_wrong_gets_one_message_and_no_output() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let good = "id,p_white,p_black,race\n1,0.6,0.4,white\n2,0.3,0.7,black\n";
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).unwrap();
+    write("good.csv", good.as_bytes());
+    write("nan.csv", b"id,p_white,p_black\n1,0.6,0.4\n2,,0.7\n");
+    write("text.csv", b"id,p_white,p_black\n1,0.6,0.4\n2,much,0.7\n");
+    write("sum.csv", b"id,p_white,p_black\n1,0.6,0.4\n2,0.6,0.7\n");
+    write("ragged.csv", b"id,p_white,p_black\n1,0.6,0.4\n2,0.3\n");
+    write("empty.csv", b"");
+    write("header.csv", b"id,p_white,p_black\n");
+    write("twice.csv", b"id,p_white,p_white\n1,0.6,0.4\n");
+    write("none.csv", b"id,a,b\n1,0.6,0.4\n");
+    write("latin.csv", b"id,p_white,p_black,name\n1,0.6,0.4,Mu\xf1oz\n");
+    write("cut.csv.gz", &packed(good)[..20]);
+    run(folder, &["label", "good.csv", "-o", "good.parquet", "-q"]);
+    let whole = fs::read(folder.join("good.parquet")).unwrap();
+    write("cut.parquet", &whole[..whole.len() / 2]);
+
+    for (args, message) in [
+        ("nan.csv", "nan.csv: row 2, column \"p_white\": the score of \"white\" is NaN; scores must be finite numbers"),
+        ("text.csv", "text.csv: row 2, column \"p_white\": \"much\" is no number"),
+        ("sum.csv", "sum.csv: row 2: the scores sum to 1.2999"),
+        ("ragged.csv", "ragged.csv: line 3, expected 3 got 2 fields; mend or quote that line"),
+        ("empty.csv", "empty.csv: the file is empty"),
+        ("header.csv", "header.csv: it has columns but no rows"),
+        ("twice.csv", "twice.csv: two columns are called \"p_white\"; rename one of them"),
+        ("none.csv", "none.csv: no score columns were recognised among id, a, b; name them with --scores"),
+        ("latin.csv", "latin.csv: it is not UTF-8"),
+        ("cut.csv.gz", "cut.csv.gz: it cannot be unpacked"),
+        ("cut.parquet", "cut.parquet: it is no whole Parquet file"),
+        ("missing.csv", "missing.csv: there is no such file; check the path"),
+        (
+            "good.csv --scores p_white,p_red",
+            "--scores: there is no column \"p_red\"; the columns are id, p_white, p_black",
+        ),
+        ("good.csv --truth race --truth-map white=red", "column \"race\": these values are no class: \"white\" (1)"),
+        ("good.csv --rule balance --gamma 2", "gamma is 2; it must be 0, or from 0.001 to 1"),
+        ("good.csv --reference nowhere.csv", "--reference nowhere.csv: nowhere.csv: there is no such file"),
+        (
+            "good.csv --reference truth",
+            "a true class is needed for the reference truth but the table has none; give it with --truth",
+        ),
+        ("good.csv --only-label", "--only-label writes the identifier and the label; name the identifier with --id"),
+    ] {
+        let args: Vec<&str> = ["label"].into_iter().chain(args.split(' ')).chain(["-o", "out.csv"]).collect();
+        let found = refused(folder, &args);
+        assert!(found.starts_with(message), "{args:?}: {found}");
+        assert!(!folder.join("out.csv").exists(), "{args:?}");
+    }
+    // Nothing else is left behind, either.
+    let left: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_str().unwrap().starts_with('.')), "{left:?}");
+
+    let found = refused(folder, &["label", "good.csv", "-o", "good.csv"]);
+    assert_eq!(found, "good.csv: it is one of the inputs, which are never overwritten; write elsewhere");
+    let found = refused(folder, &["label", "good.csv", "-o", "good.parquet"]);
+    assert!(found.contains("it exists already"), "{found}");
+    run(folder, &["label", "good.csv", "-o", "good.parquet", "--force"]);
+    run(folder, &["label", "latin.csv", "-o", "latin.parquet", "--encoding", "latin1"]);
+}
+
+fn packed(text: &str) -> Vec<u8> {
+    use std::io::Write;
+    let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    writer.write_all(text.as_bytes()).unwrap();
+    writer.finish().unwrap()
+}
+
+#[test]
+fn the_command_line_is_checked() {
+    let folder = TempDir::new().unwrap();
+    for args in [&["label"][..], &["label", "x.csv", "-o", "y.csv", "--rule", "magic"], &["nothing"]] {
+        assert_eq!(apportion(folder.path(), args).status.code(), Some(2), "{args:?}");
+    }
+    let help = apportion(folder.path(), &[]);
+    assert!(text(&help.stderr).contains("apportion label scores.parquet -o labelled.parquet"));
+}
+
+/// The examples of every help text run, on files that are there.
+#[test]
+fn examples_of_the_help_run() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    voters(folder, 500);
+    let table = fs::read_to_string(folder.join("voters.csv")).unwrap().replacen("id,", "voter_id,", 1);
+    fs::write(folder.join("scores.csv"), &table).unwrap();
+    run(folder, &["label", "scores.csv", "-o", "labelled.csv", "-q"]);
+    for (output, column) in [("scores.parquet", "x"), ("more.parquet", "x"), ("voters.csv", "race_proxy")] {
+        run(folder, &["label", "scores.csv", "-o", output, "--as", column, "--force", "-q"]);
+    }
+    run(folder, &["label", "scores.csv", "-o", "voters.parquet", "--as", "vb_voterbase_race", "-q"]);
+    for command in ["label", "audit", "compare", "frontier", "fit", "apply", "simulate voters"] {
+        let help: Vec<&str> = command.split(' ').chain(["--help"]).collect();
+        let help = run(folder, &help).replace("\\\n", " ");
+        let examples: Vec<&str> = help.lines().map(str::trim).filter(|line| line.starts_with("apportion ")).collect();
+        assert!(!examples.is_empty(), "{command}");
+        for example in examples {
+            // As many people as the example says would take too long here.
+            let example = example.replace("1000000", "1000").replace("100000", "1000");
+            let words: Vec<&str> = example.split(" > ").next().unwrap().split_whitespace().skip(1).collect();
+            let force = if words.contains(&"-o") { &["--force"][..] } else { &[] };
+            run(folder, &[&words[..], force].concat());
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What can go wrong with files: one sentence with file, row, column and the next step.
+
+use std::path::{Path, PathBuf};
+
+/// An error with a file, or with what is in it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file as a whole.
+    #[error("{}: {problem}", .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and the way on.
+        problem: String,
+    },
+    /// A value in a row.
+    #[error("{}: row {row}, column {column:?}: {problem}", .path.display())]
+    Value {
+        /// The file.
+        path: PathBuf,
+        /// The row, counted from 1, without the header.
+        row: u64,
+        /// The column.
+        column: String,
+        /// What is wrong, and the way on.
+        problem: String,
+    },
+    /// A row as a whole.
+    #[error("{}: row {row}: {problem}", .path.display())]
+    Row {
+        /// The file.
+        path: PathBuf,
+        /// The row, counted from 1, without the header.
+        row: u64,
+        /// What is wrong, and the way on.
+        problem: String,
+    },
+    /// The options, whatever the files.
+    #[error("{0}")]
+    Options(String),
+    /// The library.
+    #[error(transparent)]
+    Core(#[from] apportion::Error),
+}
+
+/// The result type of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    pub(crate) fn file(path: &Path, problem: impl Into<String>) -> Error {
+        Error::File { path: path.to_owned(), problem: problem.into() }
+    }
+
+    /// What the system says of a file, with the way on where there is one.
+    pub(crate) fn io(path: &Path, error: &std::io::Error) -> Error {
+        use std::io::ErrorKind;
+        Error::file(
+            path,
+            match error.kind() {
+                ErrorKind::NotFound => "there is no such file; check the path".into(),
+                ErrorKind::PermissionDenied => "it may not be read; ask its owner, or copy it".into(),
+                ErrorKind::StorageFull | ErrorKind::FileTooLarge | ErrorKind::QuotaExceeded => {
+                    format!("{error}; make room, or write elsewhere. Nothing was left behind")
+                }
+                _ => error.to_string(),
+            },
+        )
+    }
+}

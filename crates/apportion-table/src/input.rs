@@ -1,0 +1,205 @@
+//! Which files to read: one, several, a folder, a glob, a hive-partitioned folder, or standard input.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Component, Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use crate::error::{Error, Result};
+
+/// How a file holds its table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Values separated by commas.
+    Csv,
+    /// Values separated by tabs.
+    Tsv,
+    /// Apache Parquet.
+    Parquet,
+    /// Apache Arrow IPC, as a file or a stream (also known as Feather).
+    Ipc,
+}
+
+/// How a file is compressed as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packing {
+    /// Not at all.
+    None,
+    /// By gzip.
+    Gzip,
+    /// By Zstandard.
+    Zstd,
+}
+
+/// How text is to be read.
+#[derive(Clone, Debug, Default)]
+pub struct InputOptions {
+    /// Whether text without a mark of its own is Latin-1, and not UTF-8.
+    pub latin1: bool,
+    /// What separates values, where it is neither a comma nor, in .tsv and .txt files, a tab.
+    pub delimiter: Option<u8>,
+}
+
+/// Files to be read one after the other, as often as needed.
+#[derive(Debug)]
+pub struct Input {
+    pub(crate) files: Vec<Source>,
+    pub(crate) options: InputOptions,
+    /// Where standard input was put, so that it can be read twice. Removed at the end.
+    _spool: Option<NamedTempFile>,
+}
+
+/// One file.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    /// Where it lies.
+    pub(crate) path: PathBuf,
+    /// What to call it.
+    pub(crate) name: PathBuf,
+    pub(crate) format: Format,
+    pub(crate) packing: Packing,
+    /// Columns that its folder's name stands for: `state=NC`.
+    pub(crate) partitions: Vec<(String, String)>,
+}
+
+impl Input {
+    /// Finds the files that some paths stand for: `-` is standard input, a folder all tables in it, `*` and `?` are filled in.
+    pub fn new(paths: &[String], options: InputOptions) -> Result<Input> {
+        let (mut files, mut spool) = (Vec::new(), None);
+        for path in paths {
+            if path == "-" {
+                let (source, file) = spooled()?;
+                files.push(source);
+                spool = Some(file);
+            } else {
+                files.extend(sources(path)?);
+            }
+        }
+        if files.is_empty() {
+            return Err(Error::Options("no file was named; give a path, or - for standard input".into()));
+        }
+        Ok(Input { files, options, _spool: spool })
+    }
+
+    /// The files, as the user knows them.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &Path> {
+        self.files.iter().map(|file| file.name.as_path())
+    }
+
+    /// Whether a path is one of the files.
+    pub fn contains(&self, path: &Path) -> bool {
+        let Ok(path) = path.canonicalize() else { return false };
+        self.files.iter().any(|file| file.path.canonicalize().is_ok_and(|own| own == path))
+    }
+}
+
+/// Endings of files that may hold a table.
+pub(crate) fn by_ending(path: &Path) -> Option<(Format, Packing)> {
+    let name = path.file_name()?.to_str()?.to_lowercase();
+    let (stem, packing) = match name.rsplit_once('.') {
+        Some((stem, "gz")) => (stem, Packing::Gzip),
+        Some((stem, "zst" | "zstd")) => (stem, Packing::Zstd),
+        _ => (name.as_str(), Packing::None),
+    };
+    let format = match stem.rsplit_once('.')?.1 {
+        "csv" => Format::Csv,
+        "tsv" | "txt" | "tab" => Format::Tsv,
+        "parquet" | "pq" => Format::Parquet,
+        "arrow" | "ipc" | "feather" | "arrows" => Format::Ipc,
+        _ => return None,
+    };
+    Some((format, packing))
+}
+
+/// What the first bytes of a file say, where its ending says nothing.
+fn by_content(start: &[u8]) -> (Format, Packing) {
+    match start {
+        [b'P', b'A', b'R', b'1', ..] => (Format::Parquet, Packing::None),
+        [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xff, 0xff, 0xff, 0xff, ..] => (Format::Ipc, Packing::None),
+        [0x1f, 0x8b, ..] => (Format::Csv, Packing::Gzip),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => (Format::Csv, Packing::Zstd),
+        _ => (Format::Csv, Packing::None),
+    }
+}
+
+fn sources(text: &str) -> Result<Vec<Source>> {
+    let path = Path::new(text);
+    if path.is_dir() {
+        let mut found = Vec::new();
+        in_folder(path, path, &mut found)?;
+        if found.is_empty() {
+            return Err(Error::file(path, "the folder holds no table (.csv, .tsv, .txt, .parquet, .arrow; .gz, .zst)"));
+        }
+        return Ok(found);
+    }
+    if !path.exists() && text.contains(['*', '?', '[']) {
+        let paths = glob::glob(text).map_err(|error| Error::file(path, error.to_string()))?;
+        let mut found: Vec<PathBuf> = paths.filter_map(std::result::Result::ok).filter(|path| path.is_file()).collect();
+        found.sort();
+        if found.is_empty() {
+            return Err(Error::file(path, "no file is called so"));
+        }
+        return found.iter().map(|path| source(path, Vec::new())).collect();
+    }
+    Ok(vec![source(path, Vec::new())?])
+}
+
+/// One file. What its ending does not tell, its first bytes do.
+fn source(path: &Path, partitions: Vec<(String, String)>) -> Result<Source> {
+    let mut file = File::open(path).map_err(|error| Error::io(path, &error))?;
+    let mut start = [0; 8];
+    let length = file.read(&mut start).map_err(|error| Error::io(path, &error))?;
+    if length == 0 {
+        return Err(Error::file(path, "the file is empty"));
+    }
+    let (format, packing) = by_ending(path).unwrap_or_else(|| by_content(&start[..length]));
+    Ok(Source { path: path.to_owned(), name: path.to_owned(), format, packing, partitions })
+}
+
+/// All tables in a folder and the folders in it, in the order of their paths. Hidden files and those that begin with an
+/// underscore, such as `_SUCCESS`, are none.
+fn in_folder(root: &Path, folder: &Path, found: &mut Vec<Source>) -> Result<()> {
+    let entries = std::fs::read_dir(folder).map_err(|error| Error::io(folder, &error))?;
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    for path in paths {
+        let hidden = path.file_name().and_then(|name| name.to_str()).is_none_or(|name| name.starts_with(['.', '_']));
+        if hidden {
+            continue;
+        }
+        if path.is_dir() {
+            in_folder(root, &path, found)?;
+        } else if by_ending(&path).is_some() {
+            found.push(source(&path, partitions(root, &path))?);
+        }
+    }
+    Ok(())
+}
+
+/// The columns that the names of folders stand for.
+fn partitions(root: &Path, path: &Path) -> Vec<(String, String)> {
+    let below = path.strip_prefix(root).unwrap_or(path);
+    let folders = below.parent().into_iter().flat_map(Path::components);
+    let parts = folders.filter_map(|part| match part {
+        Component::Normal(name) => name.to_str()?.split_once('='),
+        _ => None,
+    });
+    parts.map(|(column, value)| (column.to_owned(), value.to_owned())).collect()
+}
+
+/// Puts standard input into a file of its own: it is needed twice.
+fn spooled() -> Result<(Source, NamedTempFile)> {
+    let name = PathBuf::from("standard input");
+    let failed = |error: std::io::Error| Error::io(&name, &error);
+    let mut file = NamedTempFile::new().map_err(failed)?;
+    let length = std::io::copy(&mut std::io::stdin().lock(), &mut file).map_err(failed)?;
+    if length == 0 {
+        return Err(Error::file(&name, "it is empty"));
+    }
+    let mut start = Vec::new();
+    file.seek(SeekFrom::Start(0)).map_err(failed)?;
+    file.by_ref().take(8).read_to_end(&mut start).map_err(failed)?;
+    let (format, packing) = by_content(&start);
+    Ok((Source { path: file.path().to_owned(), name, format, packing, partitions: Vec::new() }, file))
+}

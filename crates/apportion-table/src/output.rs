@@ -1,0 +1,265 @@
+//! The same rows again, in their order, with labels beside them: written beside the output and then renamed.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::csv::WriterBuilder;
+use arrow::datatypes::{FieldRef, Schema, SchemaRef};
+use arrow::error::ArrowError;
+use arrow::ipc::writer::FileWriter;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use tempfile::NamedTempFile;
+
+use crate::error::{Error, Result};
+use crate::input::{Format, Input, Packing, by_ending};
+
+/// Columns to be added: their fields, and their values for a range of rows.
+pub struct Added<'a> {
+    /// Names and types.
+    pub fields: Vec<FieldRef>,
+    /// The values of rows from the first number on, so many of them.
+    pub values: &'a dyn Fn(usize, usize) -> Vec<ArrayRef>,
+    /// Columns of the input to keep; all where it is none.
+    pub keep: Option<Vec<String>>,
+}
+
+/// Where labelled rows go.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// A file, a folder (one file for each input), or `-`.
+    pub path: String,
+    /// Whether a file that exists is replaced.
+    pub force: bool,
+}
+
+/// Writes all rows of the input with the added columns. Says which files were written.
+pub fn write_labelled(input: &Input, output: &Output, added: &Added<'_>) -> Result<Vec<PathBuf>> {
+    let mut first = 0;
+    if output.path == "-" {
+        let stdout = Packed::Plain(Box::new(std::io::stdout().lock()));
+        let mut sink = Sink::Csv(Box::new(WriterBuilder::new().build(stdout)));
+        for file in 0..input.names().len() {
+            first += copy(input, file, first, added, &mut sink, Path::new("standard output"))?;
+        }
+        return sink.close(Path::new("standard output")).map(|()| Vec::new());
+    }
+    let path = Path::new(&output.path);
+    if path.is_dir() || output.path.ends_with('/') {
+        return write_each(input, path, output.force, added);
+    }
+    let target = Target::new(path, Some(input), output.force)?;
+    let mut writer = None;
+    for file in 0..input.names().len() {
+        let schema = input.open(file)?.schema().clone();
+        let sink = match &mut writer {
+            Some(sink) => sink,
+            None => writer.insert(target.sink(&extended(&schema, added))?),
+        };
+        first += copy(input, file, first, added, sink, path)?;
+    }
+    if let Some(sink) = writer {
+        sink.close(path)?;
+    }
+    target.publish(output.force)?;
+    Ok(vec![path.to_owned()])
+}
+
+/// Writes batches that are made on the way.
+pub fn write_batches(
+    output: &Output,
+    schema: &SchemaRef,
+    batches: impl Iterator<Item = RecordBatch>,
+) -> Result<Vec<PathBuf>> {
+    let path = Path::new(&output.path);
+    let (target, mut sink) = if output.path == "-" {
+        (None, Sink::Csv(Box::new(WriterBuilder::new().build(Packed::Plain(Box::new(std::io::stdout().lock()))))))
+    } else {
+        let target = Target::new(path, None, output.force)?;
+        let sink = target.sink(schema)?;
+        (Some(target), sink)
+    };
+    for batch in batches {
+        sink.write(&batch, path)?;
+    }
+    sink.close(path)?;
+    target.into_iter().map(|target| target.publish(output.force)).collect()
+}
+
+/// One output for each input, of the same name, all or none.
+fn write_each(input: &Input, folder: &Path, force: bool, added: &Added<'_>) -> Result<Vec<PathBuf>> {
+    std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
+    let (mut targets, mut first) = (Vec::new(), 0);
+    for (file, name) in input.names().enumerate() {
+        let name = name.file_name().ok_or_else(|| Error::file(name, "it has no name to be written under"))?;
+        let path = folder.join(name);
+        if targets.iter().any(|target: &Target| target.path == path) {
+            return Err(Error::file(&path, "two inputs have this name; write them to different folders"));
+        }
+        let target = Target::new(&path, Some(input), force)?;
+        let mut sink = target.sink(&extended(input.open(file)?.schema(), added))?;
+        first += copy(input, file, first, added, &mut sink, &path)?;
+        sink.close(&path)?;
+        targets.push(target);
+    }
+    targets.into_iter().map(|target| target.publish(force)).collect()
+}
+
+/// Copies the rows of a file, from row `first` of all; returns how many.
+fn copy(input: &Input, file: usize, first: usize, added: &Added<'_>, sink: &mut Sink, path: &Path) -> Result<usize> {
+    let batches = input.open(file)?;
+    let schema = extended(batches.schema(), added);
+    let kept: Vec<usize> = kept(batches.schema(), added);
+    let mut rows = 0;
+    for batch in batches {
+        let batch = batch?;
+        let mut columns: Vec<ArrayRef> = kept.iter().map(|&place| batch.column(place).clone()).collect();
+        columns.extend((added.values)(first + rows, batch.num_rows()));
+        rows += batch.num_rows();
+        let labelled = RecordBatch::try_new(schema.clone(), columns).map_err(|error| failed(path, &error))?;
+        sink.write(&labelled, path)?;
+    }
+    Ok(rows)
+}
+
+fn kept(schema: &SchemaRef, added: &Added<'_>) -> Vec<usize> {
+    let keeps = |name: &String| added.keep.as_ref().is_none_or(|keep| keep.contains(name));
+    (0..schema.fields().len()).filter(|&place| keeps(schema.field(place).name())).collect()
+}
+
+fn extended(schema: &SchemaRef, added: &Added<'_>) -> SchemaRef {
+    let mut fields: Vec<FieldRef> =
+        kept(schema, added).into_iter().map(|place| schema.fields()[place].clone()).collect();
+    fields.extend(added.fields.iter().cloned());
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+}
+
+/// An output that is still under another name.
+struct Target {
+    path: PathBuf,
+    format: Format,
+    packing: Packing,
+    file: NamedTempFile,
+}
+
+impl Target {
+    fn new(path: &Path, input: Option<&Input>, force: bool) -> Result<Target> {
+        let (format, packing) = by_ending(path).ok_or_else(|| {
+            Error::file(path, "the ending says no format; use .csv, .tsv (.gz, .zst), .parquet or .arrow")
+        })?;
+        if input.is_some_and(|input| input.contains(path)) {
+            return Err(Error::file(path, "it is one of the inputs, which are never overwritten; write elsewhere"));
+        }
+        if path.exists() && !force {
+            return Err(Error::file(path, "it exists already; choose another name, or allow it with --force"));
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let file = NamedTempFile::new_in(folder).map_err(|error| Error::io(path, &error))?;
+        Ok(Target { path: path.to_owned(), format, packing, file })
+    }
+
+    fn sink(&self, schema: &SchemaRef) -> Result<Sink> {
+        let file = self.file.reopen().map_err(|error| Error::io(&self.path, &error))?;
+        let failed = |error: ArrowError| failed(&self.path, &error);
+        Ok(match self.format {
+            Format::Csv => Sink::Csv(Box::new(WriterBuilder::new().build(self.packed(file)?))),
+            Format::Tsv => Sink::Csv(Box::new(WriterBuilder::new().with_delimiter(b'\t').build(self.packed(file)?))),
+            Format::Parquet => {
+                let level = ZstdLevel::try_new(1).unwrap_or_default();
+                let options = WriterProperties::builder().set_compression(Compression::ZSTD(level)).build();
+                let writer = ArrowWriter::try_new(file, schema.clone(), Some(options));
+                Sink::Parquet(Box::new(writer.map_err(|error| failed(error.into()))?))
+            }
+            Format::Ipc => Sink::Ipc(Box::new(FileWriter::try_new_buffered(file, schema).map_err(failed)?)),
+        })
+    }
+
+    fn packed(&self, file: File) -> Result<Packed> {
+        let file = BufWriter::with_capacity(1 << 18, file);
+        Ok(match self.packing {
+            Packing::None => Packed::Plain(Box::new(file)),
+            Packing::Gzip => Packed::Gzip(flate2::write::GzEncoder::new(file, flate2::Compression::default())),
+            Packing::Zstd => Packed::Zstd(zstd::Encoder::new(file, 0).map_err(|error| Error::io(&self.path, &error))?),
+        })
+    }
+
+    /// Gives the output its name.
+    fn publish(self, force: bool) -> Result<PathBuf> {
+        let path = self.path;
+        let done = if force { self.file.persist(&path) } else { self.file.persist_noclobber(&path) };
+        done.map_err(|error| Error::io(&path, &error.error))?;
+        Ok(path)
+    }
+}
+
+/// Text on its way into a file.
+enum Packed {
+    Plain(Box<dyn Write>),
+    Gzip(flate2::write::GzEncoder<BufWriter<File>>),
+    Zstd(zstd::Encoder<'static, BufWriter<File>>),
+}
+
+impl Write for Packed {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match self {
+            Packed::Plain(writer) => writer.write(bytes),
+            Packed::Gzip(writer) => writer.write(bytes),
+            Packed::Zstd(writer) => writer.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        match self {
+            Packed::Plain(writer) => writer.flush(),
+            Packed::Gzip(writer) => writer.flush(),
+            Packed::Zstd(writer) => writer.flush(),
+        }
+    }
+}
+
+impl Packed {
+    /// Writes what is still held back: a full disk is seen here at the latest.
+    fn finish(self) -> std::io::Result<()> {
+        match self {
+            Packed::Plain(mut writer) => writer.flush(),
+            Packed::Gzip(writer) => writer.finish()?.flush(),
+            Packed::Zstd(writer) => writer.finish()?.flush(),
+        }
+    }
+}
+
+enum Sink {
+    Csv(Box<arrow::csv::Writer<Packed>>),
+    Parquet(Box<ArrowWriter<File>>),
+    Ipc(Box<FileWriter<BufWriter<File>>>),
+}
+
+impl Sink {
+    fn write(&mut self, batch: &RecordBatch, path: &Path) -> Result<()> {
+        match self {
+            Sink::Csv(writer) => writer.write(batch),
+            Sink::Parquet(writer) => writer.write(batch).map_err(ArrowError::from),
+            Sink::Ipc(writer) => writer.write(batch),
+        }
+        .map_err(|error| failed(path, &error))
+    }
+
+    fn close(self, path: &Path) -> Result<()> {
+        match self {
+            Sink::Csv(writer) => writer.into_inner().finish().map_err(|error| Error::io(path, &error)),
+            Sink::Parquet(writer) => writer.close().map(|_| ()).map_err(|error| failed(path, &error.into())),
+            Sink::Ipc(mut writer) => writer.finish().map_err(|error| failed(path, &error)),
+        }
+    }
+}
+
+fn failed(path: &Path, error: &ArrowError) -> Error {
+    match error {
+        ArrowError::IoError(_, error) => Error::io(path, error),
+        other => Error::file(path, format!("it could not be written ({other}). Nothing was left behind")),
+    }
+}
