@@ -4,7 +4,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use apportion::{Classes, Level, Match, Matrix, Reference, Rule, Scores, Settings, seed};
+use apportion::{Balance, Classes, Frontier, Level, Match, Matrix, Penalty, Reference, Rule, Scores, Settings, seed};
 
 const K: usize = 6;
 const PRIOR: [f64; K] = [0.5, 0.25, 0.125, 0.0625, 0.03125, 0.03125];
@@ -15,26 +15,63 @@ fn main() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("one thread");
     pool.install(|| {
         println!("One thread, {}, {K} classes of f32, row-major. Medians of {ROUNDS} rounds.\n", Level::best());
-        println!("{:<24} {:>10} {:>10} {:>8}", "scores", "argmax ms", "match ms", "ratio");
-        measure("continuous, 1M", &normal(1_000_000));
-        measure("continuous, 6.4M", &normal(6_400_000));
-        measure("200k distinct, 6.4M", &repeated(&normal(200_000), 6_400_000));
+        println!("{:<44} {:>10} {:>10} {:>8}", "", "argmax ms", "ms", "ratio");
+        let million = normal(1_000_000);
+        measure("match, 1M", &million, &[("", matching(Reference::Posterior))]);
+        drop(million);
+        let continuous = normal(6_400_000);
+        let mut rules =
+            vec![("match", matching(Reference::Posterior)), ("match, uniform", matching(Reference::Uniform))];
+        for (name, gamma) in [("0.8", 0.8), ("0.9", 0.9), ("0.95", 0.95), ("0.99", 0.99)] {
+            rules.push((name, Rule::Balance(Balance::new(gamma, Match::overall(Reference::Posterior)))));
+        }
+        let balance = Balance::new(0.9, Match::overall(Reference::Posterior));
+        rules.push(("0.9, l2-squared", Rule::Balance(balance.clone().with_penalty(Penalty::L2Squared))));
+        rules.push(("0.9, kl", Rule::Balance(balance.with_penalty(Penalty::Kl))));
+        rules.push(("match, coverage 0.7", Rule::Match(Match::overall(Reference::Posterior).with_coverage(0.7))));
+        measure("6.4M", &continuous, &rules);
+        frontier("6.4M, whole frontier", &continuous);
+        drop(continuous);
+        measure("6.4M, 200k distinct", &repeated(&normal(200_000), 6_400_000), &rules[..1]);
     });
 }
 
-fn measure(name: &str, scores: &[f32]) {
+fn matching(reference: Reference) -> Rule {
+    Rule::Match(Match::overall(reference))
+}
+
+/// Rules against argmax on the same scores. Works take turns, so that a busy neighbour slows all of them alike.
+fn measure(data: &str, scores: &[f32], rules: &[(&str, Rule)]) {
     let classes = Classes::new((0..K).map(|class| format!("c{class}"))).expect("names");
     let table = Scores::new(&classes, Matrix::RowsF32(scores)).expect("a table");
     let settings = Settings::default();
-    let matching = Rule::Match(Match::overall(Reference::Posterior));
-    // Works take turns, so that a busy neighbour slows all of them alike.
-    let rounds: Vec<[f64; 2]> = (0..=ROUNDS)
-        .map(|_| [&Rule::Argmax, &matching].map(|rule| time(|| drop(black_box(rule.label(&table, &settings))))))
-        .skip(1) // the first warms up
-        .collect();
+    let label = |rule: &Rule| time(|| drop(black_box(rule.label(&table, &settings))));
+    for (name, rule) in rules {
+        let rounds: Vec<[f64; 2]> = (0..=ROUNDS)
+            .map(|_| [label(&Rule::Argmax), label(rule)])
+            .skip(1) // the first warms up
+            .collect();
+        let kind = if matches!(rule, Rule::Balance(_)) { "balance γ " } else { "" };
+        report(&format!("{data}, {kind}{name}").replace(", ,", ","), &rounds);
+    }
+}
+
+fn frontier(name: &str, scores: &[f32]) {
+    let classes = Classes::new((0..K).map(|class| format!("c{class}"))).expect("names");
+    let table = Scores::new(&classes, Matrix::RowsF32(scores)).expect("a table");
+    let (settings, aim) = (Settings::default(), Match::overall(Reference::Posterior));
+    let round = |_| {
+        let argmax = time(|| drop(black_box(Rule::Argmax.label(&table, &settings))));
+        [argmax, time(|| drop(black_box(Frontier::of(&aim, &table, &settings))))]
+    };
+    report(name, &(0..3).map(round).collect::<Vec<_>>());
+}
+
+fn report(name: &str, rounds: &[[f64; 2]]) {
     let of = |figure: fn(&[f64; 2]) -> f64| median(rounds.iter().map(figure).collect());
     println!(
-        "{name:<24} {:>10.2} {:>10.2} {:>8.2}",
+        "{:<44} {:>10.2} {:>10.2} {:>8.2}",
+        name.trim_end_matches(", "),
         of(|times| times[0]) * 1e3,
         of(|times| times[1]) * 1e3,
         of(|times| times[1] / times[0]),

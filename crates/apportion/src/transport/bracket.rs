@@ -10,7 +10,7 @@ use super::newton::{Estimate, Guess, invert_free, laplacian};
 use super::prices::PriceSet;
 use super::pull::Pull;
 use super::sample::{CLUSTER, Sample};
-use super::scan::{Near, entry_prices, nth, scan};
+use super::scan::{Near, entry_prices, nth, relative, scan};
 use crate::kernel::{Bounds, Grid, Level, Real, Tile, TopTwo, top_two};
 
 /// Standard deviations that the box allows for.
@@ -23,7 +23,7 @@ const SLACK: f32 = 4e-6;
 /// The largest window in which gaps are listed before all rows are looked at.
 const WIDEST: f32 = 0.5;
 
-/// Bounds on the prices. Infinite where a class is never given (high) or never certain (low).
+/// Bounds on the prices, less the highest of the estimate. Infinite where a class is never given (high) or never certain (low).
 #[derive(Clone, Debug)]
 pub(super) struct Bracket {
     low: Vec<f32>,
@@ -62,15 +62,15 @@ impl Bracket {
         }
         let estimated = Some(estimate.prices.clone());
         let mut bracket = Bracket { low: Vec::new(), high: Vec::new(), estimate: estimated };
-        for (class, &price) in estimate.prices.iter().enumerate() {
+        let (singles, _) = relative(&estimate.prices);
+        for (class, &single) in singles.iter().enumerate() {
             let (rank, count) = (ranks[class], estimate.scan.counts[class] as usize);
-            let single = price as f32;
             // A class at a step of its penalty stays there unless its count is off by more than the step allows.
             let (rank_down, rank_up) = wanted.held[class].map_or((rank, rank), |(fall, rise)| {
                 (rank.saturating_sub(rise.min(1e15) as usize), rank.saturating_sub(fall.min(1e15) as usize))
             });
             let stays = |rank: usize| Some(class) == anchor || (wanted.held[class].is_some() && rank == 0);
-            let (low, high) = if (stays(rank_down) && stays(rank_up)) || !price.is_finite() {
+            let (low, high) = if (stays(rank_down) && stays(rank_up)) || !single.is_finite() {
                 (Some(single), Some(single))
             } else {
                 let by_gaps =
@@ -158,7 +158,7 @@ fn ranks<T: Real>(sample: &Sample<T>, pull: &Pull, estimate: &Estimate, reach: &
 fn covariance<T: Real>(sample: &Sample<T>, pull: &Pull, estimate: &Estimate) -> Vec<f64> {
     const TILES: usize = 16;
     let k = estimate.prices.len();
-    let prices: Vec<f32> = estimate.prices.iter().map(|&price| price as f32).collect();
+    let (prices, _) = relative(&estimate.prices);
     let mut matrix = vec![0.0; k * k];
     let (mut misses, mut total, mut clusters) = (vec![0.0; k], vec![0.0; k], 0.0);
     let mut tops = TopTwo::new();

@@ -8,7 +8,7 @@
 
 use super::pull::{Pull, SampleQuotas, Wanted};
 use super::sample::Sample;
-use super::scan::{Near, Scan, entry_prices, nth, scan};
+use super::scan::{Near, Scan, entry_prices, nth, relative, scan};
 use crate::kernel::{Level, Real, Tile};
 
 /// Where Newton's method ended.
@@ -86,6 +86,8 @@ pub(super) fn estimate<T: Real>(
             continue;
         }
         let problem = Problem { level, tiles, pull, quotas: pull.quotas(tiles, sample.population) };
+        let level = pull.level(&problem.quotas, &prices);
+        prices.iter_mut().for_each(|price| *price += level);
         let mut at = problem.look(prices, window);
         at = problem.price_rare(at);
         for _ in 0..STEPS {
@@ -153,14 +155,15 @@ impl<T: Real> Problem<'_, T> {
         }
         for &class in &rare {
             let mut entries = entry_prices(self.level, self.tiles, &prices, class);
+            let (_, base) = relative(&prices);
             let wanted = at.wanted.counts[class].round().max(0.0) as usize;
             // Between the last row that is wanted and the first that is not.
             let last = wanted.checked_sub(1).and_then(|place| nth(&mut entries, place));
             let first = nth(&mut entries, wanted);
             let price = match (last, first) {
-                (Some(last), Some(first)) => f64::from(last + first) / 2.0,
-                (None, Some(first)) => f64::from(first) - 1e-3,
-                (Some(last), None) => f64::from(last) + 1e-3,
+                (Some(last), Some(first)) => base + f64::from(last + first) / 2.0,
+                (None, Some(first)) => base + f64::from(first) - 1e-3,
+                (Some(last), None) => base + f64::from(last) + 1e-3,
                 (None, None) => prices[class],
             };
             prices[class] = self.pull.stop(prices[class], price);

@@ -204,6 +204,42 @@ impl Pull {
         wanted
     }
 
+    /// By how much all prices must move for the wanted counts to be for all the people. (The counts themselves do not change by
+    /// that, so Newton's method would have to find it step by step.)
+    pub(super) fn level(&self, quotas: &SampleQuotas, prices: &[f64]) -> f64 {
+        let people = quotas.population + self.settled.iter().sum::<f64>();
+        let wanted = |shift: f64| -> f64 {
+            let finite = (0..prices.len()).filter(|&class| prices[class].is_finite());
+            finite.map(|class| self.people_at(class, quotas.people[class], prices[class] + shift)).sum()
+        };
+        let (mut low, mut high) = (-FARTHEST, FARTHEST);
+        if (wanted(0.0) - people).abs() < 0.5 || wanted(low) < people || wanted(high) > people {
+            return 0.0;
+        }
+        // What is wanted falls as prices rise.
+        while high - low > AT / 4.0 {
+            let middle = (low + high) / 2.0;
+            if wanted(middle) > people { low = middle } else { high = middle }
+        }
+        high
+    }
+
+    /// The people that a class should have at a price; between two steps, its quota.
+    fn people_at(&self, class: usize, quota: f64, price: f64) -> f64 {
+        let (least, most) = (self.least[class], self.most[class]);
+        let quota = quota.clamp(least, most);
+        match self.slope {
+            Slope::None => quota,
+            Slope::Steps(low, _) if price < low => most,
+            Slope::Steps(_, high) if price > high => least,
+            Slope::Steps(..) => quota,
+            Slope::Smooth { curve: Curve::Kl, weight, .. } => {
+                (quota * (-price / weight).clamp(-50.0, 50.0).exp()).clamp(least, most)
+            }
+            Slope::Smooth { weight, people, .. } => (quota - price * people / (2.0 * weight)).clamp(least, most),
+        }
+    }
+
     /// What the wanted counts add to the dual: the most that −λ·count less the cost of the count can be.
     pub(super) fn conjugate(&self, quotas: &SampleQuotas, prices: &[f64]) -> f64 {
         let value = |class: usize| {
@@ -266,6 +302,9 @@ impl Pull {
         matches!(self.quotas, Quotas::OwnScores { .. })
     }
 }
+
+/// Prices lie nearer than this.
+const FARTHEST: f64 = 65536.0;
 
 /// A weight of l1 above any score: the quotas are then left only where they must be. In scores a person.
 pub(crate) const NEAR: f64 = 1024.0;

@@ -23,8 +23,17 @@ pub(super) struct Scan {
 
 /// Counts the sample's rows at given prices, and lists those near a boundary.
 pub(super) fn scan<T: Real>(level: Level, tiles: &[Tile<T>], prices: &[f64], window: f32) -> Scan {
-    let prices: Vec<f32> = prices.iter().map(|&price| price as f32).collect();
-    level.run(ScanKernel { tiles, prices: &prices, window })
+    let (prices, base) = relative(prices);
+    let mut found = level.run(ScanKernel { tiles, prices: &prices, window });
+    found.value += base * tiles.iter().map(Tile::len).sum::<usize>() as f64;
+    found
+}
+
+/// Prices in single precision, less the highest of them: only differences matter to a row, and they keep their digits.
+pub(super) fn relative(prices: &[f64]) -> (Vec<f32>, f64) {
+    let base = prices.iter().copied().filter(|price| price.is_finite()).fold(f64::NEG_INFINITY, f64::max);
+    let base = if base.is_finite() { base } else { 0.0 };
+    (prices.iter().map(|&price| (price - base) as f32).collect(), base)
 }
 
 /// The sum of a few hundred numbers, in several lanes: one after the other each would wait for the last.
@@ -69,9 +78,9 @@ impl<T: Real> Kernel for ScanKernel<'_, T> {
     }
 }
 
-/// The price at which each row would enter a class.
+/// The price at which each row would enter a class, less the highest of the prices.
 pub(super) fn entry_prices<T: Real>(level: Level, tiles: &[Tile<T>], prices: &[f64], class: usize) -> Vec<f32> {
-    let prices: Vec<f32> = prices.iter().map(|&price| price as f32).collect();
+    let (prices, _) = relative(prices);
     level.run(EntryKernel { tiles, prices: &prices, class })
 }
 
