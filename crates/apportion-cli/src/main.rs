@@ -26,16 +26,23 @@ const EXAMPLES: &str = "\
 Examples:
   apportion label scores.parquet -o labelled.parquet            counts as the scores say, at the least cost
   apportion label scores.csv -o labelled.csv --by county        the same within each county
-  apportion audit labelled.csv --label race_proxy               how far labels that exist already are off
+  apportion audit labelled.csv --label label                    how far labels that exist already are off
   apportion compare scores.csv --truth race                     every rule side by side
   apportion demo                                                all of it, on data inside the program
 
 Labels are estimates about groups. Where the scores themselves can be used, use them.";
 
 fn main() -> ExitCode {
+    // An interruption leaves nothing half written. Where no handler can be set, temporary files may stay behind.
+    let _ = ctrlc::set_handler(|| {
+        apportion_table::remove_unfinished();
+        std::process::exit(130);
+    });
     let program = Program::parse();
     match program.command.run() {
         Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads our output has read enough.
+        Err(error) if format!("{error:#}").contains("Broken pipe") => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
             ExitCode::FAILURE

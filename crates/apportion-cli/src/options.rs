@@ -41,9 +41,9 @@ pub(crate) struct TableArgs {
     /// How text is encoded that does not say so itself.
     #[arg(long, value_enum, default_value_t = Encoding::Utf8)]
     encoding: Encoding,
-    /// What separates the values of text.
+    /// What separates the values of text, where it is neither a comma nor (in .tsv and .txt) a tab: one character, or tab.
     #[arg(long, value_name = "CHAR")]
-    delimiter: Option<char>,
+    delimiter: Option<String>,
     /// Threads to use; all where it is not given. Results do not depend on it.
     #[arg(long)]
     threads: Option<usize>,
@@ -85,10 +85,11 @@ impl TableArgs {
     }
 
     fn input(&self) -> Result<Input> {
-        let delimiter = match self.delimiter.map(u8::try_from) {
-            Some(Err(_)) => bail!("--delimiter: it must be one character of ASCII"),
-            Some(Ok(byte)) => Some(byte),
+        let delimiter = match self.delimiter.as_deref().map(str::as_bytes) {
             None => None,
+            Some(b"tab" | b"\\t") => Some(b'\t'),
+            Some([byte]) => Some(*byte),
+            Some(_) => bail!("--delimiter: it must be one character, or tab"),
         };
         let latin1 = matches!(self.encoding, Encoding::Latin1);
         Ok(Input::new(&self.inputs, InputOptions { latin1, delimiter })?)
@@ -108,11 +109,9 @@ impl TableArgs {
 
     fn truth_options(&self) -> Result<Option<TruthOptions>> {
         let Some(column) = self.truth.clone() else { return Ok(None) };
-        Ok(Some(TruthOptions {
-            column,
-            map: pairs("--truth-map", &self.truth_map)?,
-            exclude: self.truth_exclude.clone(),
-        }))
+        let options = ("--truth-map VALUE=CLASS", "--truth-exclude VALUE");
+        let map = pairs("--truth-map", &self.truth_map)?;
+        Ok(Some(TruthOptions { column, map, exclude: self.truth_exclude.clone(), options }))
     }
 
     pub(crate) fn settings(&self) -> Settings {
@@ -126,6 +125,9 @@ impl TableArgs {
         }
     }
 }
+
+/// How a user says what values of a column of labels mean.
+pub(crate) const LABEL_OPTIONS: (&str, &str) = ("--label-map VALUE=CLASS", "--uncoded VALUE=keep");
 
 /// Reads VALUE=CLASS.
 pub(crate) fn pairs(option: &str, texts: &[String]) -> Result<Vec<(String, String)>> {

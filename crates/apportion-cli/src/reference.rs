@@ -32,7 +32,17 @@ fn shares(path: &str, classes: &Classes) -> Result<Spread<Vec<f64>>> {
         for (row, values) in rows.iter().enumerate() {
             let place = classes.position(values[class].trim()).with_context(|| format!("row {}", row + 1))?;
             let name = group.map_or("", |group| values[group].as_str()).to_owned();
-            found.entry(name).or_insert_with(|| vec![0.0; classes.len()])[place] += number(row, &values[share])?;
+            let shares = found.entry(name).or_insert_with(|| vec![f64::NAN; classes.len()]);
+            if !shares[place].is_nan() {
+                bail!("row {}: the share of {:?} is given twice", row + 1, classes.names()[place]);
+            }
+            shares[place] = number(row, &values[share])?;
+        }
+        for shares in found.values_mut() {
+            for (share, class) in shares.iter_mut().zip(classes.names()).filter(|(share, _)| share.is_nan()) {
+                eprintln!("{path}: no share of {class:?} is given; it counts as 0");
+                *share = 0.0;
+            }
         }
         return match (group, found.remove("")) {
             (None, Some(shares)) => Ok(Spread::Overall(shares)),

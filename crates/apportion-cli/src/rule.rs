@@ -19,20 +19,24 @@ pub(crate) struct RuleArgs {
     #[arg(long, default_value = "posterior", value_name = "posterior|truth|uniform|FILE")]
     pub(crate) reference: String,
     /// balance: the weight of accuracy against fidelity; 1 is argmax, 0 is match.
-    #[arg(long, default_value_t = 0.9)]
-    pub(crate) gamma: f64,
+    #[arg(
+        long,
+        value_name = "0|0.001…1",
+        help = "balance: the weight of accuracy against fidelity; 1 is argmax, 0 is match [default: 0.9]"
+    )]
+    gamma: Option<f64>,
     /// balance: how the distance from the reference is measured.
-    #[arg(long, value_enum, default_value_t = PenaltyName::L1)]
-    penalty: PenaltyName,
+    #[arg(long, value_enum)]
+    penalty: Option<PenaltyName>,
     /// threshold: the least score of a label; one for all, and others for single classes.
-    #[arg(long, value_delimiter = ',', default_value = "0.8", value_name = "T[,CLASS=T]")]
+    #[arg(long, value_delimiter = ',', value_name = "T[,CLASS=T]")]
     at: Vec<String>,
     /// top-k: how many of the likeliest classes are drawn among.
-    #[arg(long, default_value_t = 2)]
-    k: usize,
+    #[arg(long)]
+    k: Option<usize>,
     /// thompson, top-k: how many draws to make.
-    #[arg(long, default_value_t = 1)]
-    pub(crate) draws: u64,
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    draws: Option<u64>,
     /// match, balance: label only this share of the rows.
     #[arg(long, value_name = "SHARE")]
     coverage: Option<f64>,
@@ -75,22 +79,58 @@ enum PenaltyName {
 impl RuleArgs {
     /// The rule for a table.
     pub(crate) fn rule(&self, table: &Table, by_group: bool) -> Result<Rule> {
+        self.refuse_foreign()?;
         Ok(match self.rule {
             RuleName::Argmax => Rule::Argmax,
             RuleName::Threshold => Rule::Threshold(thresholds(&self.at)?),
             RuleName::Thompson => Rule::Thompson,
-            RuleName::TopK => Rule::TopK(self.k),
+            RuleName::TopK => Rule::TopK(self.k.unwrap_or(2)),
             RuleName::Match => Rule::Match(self.matching(table, by_group)?),
             RuleName::Balance => {
-                let penalty = match self.penalty {
+                let penalty = match self.penalty.unwrap_or(PenaltyName::L1) {
                     PenaltyName::L1 => Penalty::L1,
                     PenaltyName::L2 => Penalty::L2,
                     PenaltyName::L2Squared => Penalty::L2Squared,
                     PenaltyName::Kl => Penalty::Kl,
                 };
-                Rule::Balance(Balance::new(self.gamma, self.matching(table, by_group)?).with_penalty(penalty))
+                Rule::Balance(
+                    Balance::new(self.gamma.unwrap_or(0.9), self.matching(table, by_group)?).with_penalty(penalty),
+                )
             }
         })
+    }
+
+    /// The rule's name.
+    pub(crate) fn name(&self) -> String {
+        self.rule.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
+    /// How many draws to make.
+    pub(crate) fn draws(&self) -> u64 {
+        self.draws.unwrap_or(1)
+    }
+
+    /// Refuses options that the rule does not look at: whoever gives one means something by it.
+    fn refuse_foreign(&self) -> Result<()> {
+        use RuleName::{Balance, Match, Thompson, Threshold, TopK};
+        let bounded = !self.at_least.is_empty() || !self.at_most.is_empty() || self.margin.is_some();
+        for (option, given, rules) in [
+            ("--gamma", self.gamma.is_some(), &[Balance][..]),
+            ("--penalty", self.penalty.is_some(), &[Balance]),
+            ("--at", !self.at.is_empty(), &[Threshold]),
+            ("--k", self.k.is_some(), &[TopK]),
+            ("--draws", self.draws.is_some(), &[Thompson, TopK]),
+            ("--coverage", self.coverage.is_some(), &[Match, Balance]),
+            ("--at-least, --at-most and --margin", bounded, &[Match, Balance]),
+            ("--reference", self.reference != "posterior", &[Match, Balance]),
+        ] {
+            if given && !rules.contains(&self.rule) {
+                let names = rules.iter().filter_map(|rule| Some(rule.to_possible_value()?.get_name().to_owned()));
+                let names = names.collect::<Vec<_>>().join(" or --rule ");
+                bail!("{option}: it belongs to --rule {names}");
+            }
+        }
+        Ok(())
     }
 
     /// What a joint rule aims at.

@@ -241,7 +241,7 @@ fn whatever_is_wrong_gets_one_message_and_no_output() {
     write("cut.parquet", &whole[..whole.len() / 2]);
 
     for (args, message) in [
-        ("nan.csv", "nan.csv: row 2, column \"p_white\": the score of \"white\" is NaN; scores must be finite numbers"),
+        ("nan.csv", "nan.csv: row 2, column \"p_white\": there is no number; fill it in, or leave the row out"),
         ("text.csv", "text.csv: row 2, column \"p_white\": \"much\" is no number"),
         ("sum.csv", "sum.csv: row 2: the scores sum to 1.2999"),
         ("ragged.csv", "ragged.csv: line 3, expected 3 got 2 fields; mend or quote that line"),
@@ -264,6 +264,8 @@ fn whatever_is_wrong_gets_one_message_and_no_output() {
             "good.csv --reference truth",
             "a true class is needed for the reference truth but the table has none; give it with --truth",
         ),
+        ("good.csv --gamma 0.5", "--gamma: it belongs to --rule balance"),
+        ("good.csv --rule argmax --coverage 0.5", "--coverage: it belongs to --rule match or --rule balance"),
         ("good.csv --only-label", "--only-label writes the identifier and the label; name the identifier with --id"),
     ] {
         let args: Vec<&str> = ["label"].into_iter().chain(args.split(' ')).chain(["-o", "out.csv"]).collect();
@@ -288,6 +290,29 @@ fn packed(text: &str) -> Vec<u8> {
     let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     writer.write_all(text.as_bytes()).unwrap();
     writer.finish().unwrap()
+}
+
+/// An interruption leaves nothing behind; files that are finished may be read by whom the system lets.
+#[cfg(unix)]
+#[test]
+fn an_interruption_leaves_nothing_behind() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = TempDir::new().unwrap();
+    let program = assert_cmd::cargo::cargo_bin("apportion");
+    let args = ["simulate", "voters", "--rows", "100000000", "-o", "voters.csv"];
+    let mut running = std::process::Command::new(program).current_dir(folder.path()).args(args).spawn().unwrap();
+    let files = || fs::read_dir(folder.path()).unwrap().count();
+    while files() == 0 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    std::process::Command::new("kill").args(["-INT", &running.id().to_string()]).status().unwrap();
+    assert_eq!(running.wait().unwrap().code(), Some(130));
+    assert_eq!(files(), 0);
+
+    run(folder.path(), &["simulate", "voters", "--rows", "10", "-o", "few.csv", "-q"]);
+    let mode = fs::metadata(folder.path().join("few.csv")).unwrap().permissions().mode();
+    fs::write(folder.path().join("other"), "").unwrap();
+    assert_eq!(mode, fs::metadata(folder.path().join("other")).unwrap().permissions().mode());
 }
 
 #[test]

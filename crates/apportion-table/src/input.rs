@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
+use crate::unfinished;
 
 /// How a file holds its table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,7 +193,7 @@ fn partitions(root: &Path, path: &Path) -> Vec<(String, String)> {
 fn spooled() -> Result<(Source, NamedTempFile)> {
     let name = PathBuf::from("standard input");
     let failed = |error: std::io::Error| Error::io(&name, &error);
-    let mut file = NamedTempFile::new().map_err(failed)?;
+    let mut file = unfinished::new_private().map_err(failed)?;
     let length = std::io::copy(&mut std::io::stdin().lock(), &mut file).map_err(failed)?;
     if length == 0 {
         return Err(Error::file(&name, "it is empty"));

@@ -13,6 +13,7 @@ mod input;
 mod output;
 mod read;
 mod table;
+mod unfinished;
 
 pub use columns::{Convention, Found, ScoreColumns, find_scores, same_name};
 pub use error::{Error, Result};
@@ -20,3 +21,4 @@ pub use input::{Format, Input, InputOptions, Packing};
 pub use output::{Added, Output, write_batches, write_labelled};
 pub use read::Batches;
 pub use table::{Table, TableOptions, TruthOptions};
+pub use unfinished::remove_unfinished;

@@ -17,6 +17,7 @@ use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
 use crate::input::{Format, Input, Packing, by_ending};
+use crate::unfinished;
 
 /// Columns to be added: their fields, and their values for a range of rows.
 pub struct Added<'a> {
@@ -158,7 +159,10 @@ impl Target {
             return Err(Error::file(path, "it exists already; choose another name, or allow it with --force"));
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let file = NamedTempFile::new_in(folder).map_err(|error| Error::io(path, &error))?;
+        if !folder.is_dir() {
+            return Err(Error::file(folder, "there is no such folder; make it first"));
+        }
+        let file = unfinished::new_in(folder).map_err(|error| Error::io(path, &error))?;
         Ok(Target { path: path.to_owned(), format, packing, file })
     }
 

@@ -40,6 +40,8 @@ pub struct TruthOptions {
     pub map: Vec<(String, String)>,
     /// Values that stand for none.
     pub exclude: Vec<String>,
+    /// The options by which a user says so: to map, and to leave out.
+    pub options: (&'static str, &'static str),
 }
 
 /// A table of scores with what else is known of its rows.
@@ -111,6 +113,25 @@ impl Table {
         Ok(scores)
     }
 
+    /// The score of a class in a row: the number that the file has, divided as all are.
+    pub fn score(&self, row: usize, class: usize) -> f64 {
+        let k = self.classes.len();
+        let value = |class: usize| match &self.values {
+            Values::Single(values) => f64::from(values[row * k + class]),
+            Values::Double(values) => values[row * k + class],
+        };
+        match self.scaling {
+            Scaling::AsGiven => value(class),
+            Scaling::Percent => value(class) / 100.0,
+            Scaling::Normalize => value(class) / (0..k).map(value).sum::<f64>(),
+        }
+    }
+
+    /// Whether the scores are of single precision.
+    pub fn is_single(&self) -> bool {
+        matches!((&self.values, self.scaling), (Values::Single(_), Scaling::AsGiven))
+    }
+
     /// The classes, in order.
     pub fn classes(&self) -> &Classes {
         &self.classes
@@ -144,8 +165,19 @@ impl Table {
     pub fn explain(&self, error: apportion::Error) -> Error {
         use apportion::Error as Core;
         let (row, class) = match &error {
+            Core::NotFinite { row, class, value } if value.is_nan() => {
+                let (path, row) = self.locate(*row);
+                let column = self.classes.position(class).map_or(class, |place| &self.columns.columns[place]);
+                let problem = "there is no number; fill it in, or leave the row out".into();
+                return Error::Value { path, row, column: column.clone(), problem };
+            }
             Core::NotFinite { row, class, .. } | Core::Negative { row, class, .. } => (*row, Some(class.clone())),
             Core::NotOne { row, .. } => (*row, None),
+            Core::CountsUnsupported { rule } => {
+                return Error::Options(format!(
+                    "{rule} may split rows that stand for several people; use label --count"
+                ));
+            }
             Core::Missing { .. } => {
                 let text = error.to_string();
                 let text = text.replace("`Scores::with_groups`", "--by").replace("`Scores::with_truth`", "--truth");
@@ -228,7 +260,12 @@ impl Reader {
         let (mut columns, found) = if options.scores.is_empty() {
             let found = find_scores(names).ok_or_else(|| {
                 let columns = names.join(", ");
-                Error::file(path, format!("no score columns were recognised among {columns}; name them with --scores"))
+                let hint = match names {
+                    [one] if one.contains(';') => "; is it separated by semicolons? --delimiter ';'",
+                    [one] if one.contains('\t') => "; is it separated by tabs? --delimiter tab",
+                    _ => "; name them with --scores",
+                };
+                Error::file(path, format!("no score columns were recognised among {columns}{hint}"))
             })?;
             (found.scores.clone(), Some(found))
         } else {
@@ -416,9 +453,9 @@ impl Reader {
             let listed = listed.collect::<Vec<_>>().join(", ");
             let more = if self.unknown.len() > 12 { ", …" } else { "" };
             return Err(Error::Options(format!(
-                "column {:?}: these values are no class: {listed}{more}; the classes are {}; map them with --truth-map \
-                 VALUE=CLASS, or leave them out with --truth-exclude VALUE",
-                truth.column, self.classes
+                "column {:?}: these values are no class: {listed}{more}; the classes are {}; map them with {}, or leave \
+                 them out with {}",
+                truth.column, self.classes, truth.options.0, truth.options.1
             )));
         }
         let rows: usize = self.files.iter().map(|(_, rows)| rows).sum();

@@ -126,7 +126,7 @@ fn weigh(shares: &[f64], classes: usize) -> std::result::Result<Vec<u128>, Strin
     }
     let sum: f64 = shares.iter().sum();
     if (sum - 1.0).abs() > SUM_TOLERANCE {
-        return Err(format!("sums to {sum}, not to 1; divide by the sum, or give counts as targets"));
+        return Err(format!("sums to {sum}, not to 1; divide by the sum"));
     }
     Ok(shares.iter().map(|share| (share * 1e15).round() as u128).collect())
 }

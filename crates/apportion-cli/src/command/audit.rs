@@ -6,7 +6,7 @@ use apportion_table::TruthOptions;
 use clap::Args;
 use serde_json::json;
 
-use crate::options::{TableArgs, pairs};
+use crate::options::{LABEL_OPTIONS, TableArgs, pairs};
 use crate::text;
 
 /// Options of `audit`.
@@ -45,7 +45,8 @@ pub(crate) fn run(args: &AuditArgs) -> Result<()> {
     let (input, table) = args.table.read()?;
     let scores = table.scores()?;
     let map = pairs("--label-map", &args.label_map)?;
-    let column = TruthOptions { column: args.label.clone(), map, exclude: vec![value.to_owned()] };
+    let column =
+        TruthOptions { column: args.label.clone(), map, exclude: vec![value.to_owned()], options: LABEL_OPTIONS };
     let labelled = args.table.read_labels(&input, column).context("--label")?;
     let labels = labelled.scores()?.truth().map(<[u8]>::to_vec).unwrap_or_default();
     let labels = Labels::new(labels, table.classes())?;
@@ -67,7 +68,7 @@ fn as_json(audit: &Audit) -> serde_json::Value {
         };
         json!({
             "rows": section.rows,
-            "labelled": section.labelled,
+            "labelled": section.classes.iter().map(|class| class.labels).sum::<u64>(),
             "counts": of(&|class| json!(class.labels)),
             "shares": of(&|class| json!(class.share)),
             "accuracy": section.accuracy,
@@ -130,7 +131,11 @@ fn as_text(audit: &Audit) -> String {
         })
         .collect();
     let mut lines = vec![
-        format!("{} rows, {} labelled", text::count(section.rows), text::count(section.labelled)),
+        format!(
+            "{} rows, {} labelled",
+            text::count(section.rows),
+            text::count(section.classes.iter().map(|class| class.labels).sum())
+        ),
         text::columns(&header, &rows),
         format!(
             "expected accuracy {}, fidelity to the posterior {}",

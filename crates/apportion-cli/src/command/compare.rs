@@ -7,7 +7,7 @@ use apportion::{Balance, Batches, Labels, Match, Reference, Rule, Thresholds};
 use apportion_table::TruthOptions;
 use clap::Args;
 
-use crate::options::{TableArgs, pairs};
+use crate::options::{LABEL_OPTIONS, TableArgs, pairs};
 use crate::outcome::Outcome;
 use crate::text;
 
@@ -40,7 +40,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     let mut outcomes = Vec::new();
     if let Some(column) = &args.label {
         let map = pairs("--label-map", &args.label_map)?;
-        let column = TruthOptions { column: column.clone(), map, exclude: vec!["Uncoded".into()] };
+        let column =
+            TruthOptions { column: column.clone(), map, exclude: vec!["Uncoded".into()], options: LABEL_OPTIONS };
         let labelled = args.table.read_labels(&input, column).context("--label")?;
         let labels = labelled.scores()?.truth().map(<[u8]>::to_vec).unwrap_or_default();
         let labels = Labels::new(labels, table.classes())?;

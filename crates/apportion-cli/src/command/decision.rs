@@ -10,6 +10,7 @@ use clap::Args;
 
 use super::label::{OutputArgs, written};
 use crate::options::TableArgs;
+use crate::outcome::Outcome;
 use crate::rule::RuleArgs;
 
 /// Options of `fit`.
@@ -41,6 +42,9 @@ pub(crate) fn fit(args: &FitArgs) -> Result<()> {
     let decision = rule.fit(&scores, &args.table.settings()).map_err(|error| table.explain(error))?;
     let json = serde_json::to_string_pretty(&decision)?;
     write_whole(&args.output, json.as_bytes())?;
+    if args.table.json {
+        println!("{json}");
+    }
     args.table.say(&written(std::slice::from_ref(&args.output)));
     Ok(())
 }
@@ -71,7 +75,11 @@ pub(crate) fn apply(args: &ApplyArgs) -> Result<()> {
     let (input, table) = args.table.read()?;
     let scores = table.scores()?;
     let labels = decision.apply(&scores).map_err(|error| table.explain(error))?;
-    let paths = args.output.write(&args.table, &input, &scores, &[labels])?;
+    let outcome = Outcome::new("apply", &scores, &labels, None)?;
+    let paths = args.output.write(&args.table, &input, &table, &[labels])?;
+    if args.table.json {
+        println!("{}", outcome.json(decision.seed(), Some(&decision)));
+    }
     args.table.say(&written(&paths));
     Ok(())
 }

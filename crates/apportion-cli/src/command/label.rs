@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use apportion::{Allotment, Label, Labels, Rule, Scores, UNCODED};
+use apportion::{Allotment, Label, Labels, Rule, UNCODED};
 use apportion_table::{Added, Input, Output, Table, write_labelled};
-use arrow::array::{ArrayRef, Float64Array, StringArray, UInt64Array};
+use arrow::array::{ArrayRef, Float32Array, Float64Array, StringArray, UInt64Array};
 use arrow::datatypes::{DataType, Field, FieldRef};
 use clap::Args;
+use serde_json::json;
 
 use crate::options::TableArgs;
 use crate::outcome::Outcome;
@@ -60,19 +61,31 @@ pub(crate) fn run(args: &LabelArgs) -> Result<()> {
     let explain = |error: apportion::Error| table.explain(error);
     let rule = args.rule.rule(&table, !args.table.by.is_empty())?;
     let settings = args.table.settings();
-    let name = format!("{:?}", args.rule.rule).to_lowercase();
+    let name = args.rule.name();
     if scores.counts().is_some() {
         let allotted = rule.allot(&scores, &settings).map_err(explain)?;
         let paths = args.output.write_people(&args.table, &input, &table, &allotted.allotment)?;
-        args.table.say(&format!("{}\n{}", written(&paths), counted(&table, &allotted.allotment)));
+        if args.table.json {
+            let people = json!({
+                "rule": name,
+                "rows": scores.rows(),
+                "people": scores.people(),
+                "classes": table.classes().names(),
+                "counts": allotted.allotment.counts(),
+                "targets": allotted.joint.as_ref().map(|joint| &joint.targets),
+                "seed": settings.seed,
+            });
+            println!("{people}");
+        }
+        args.table.say(&format!("{}\n\n{}", counted(&table, &allotted.allotment), written(&paths)));
         return Ok(());
     }
     let labelled = rule.label(&scores, &settings).map_err(explain)?;
     let mut draws = vec![labelled.labels];
-    for draw in 1..args.rule.draws {
+    for draw in 1..args.rule.draws() {
         draws.push(labelled.decision.draw(&scores, draw).map_err(explain)?);
     }
-    let paths = args.output.write(&args.table, &input, &scores, &draws)?;
+    let paths = args.output.write(&args.table, &input, &table, &draws)?;
     let outcome = Outcome::new(&name, &scores, &draws[0], labelled.joint)?;
     if args.table.json {
         println!("{}", outcome.json(settings.seed, Some(&labelled.decision)));
@@ -99,20 +112,18 @@ impl OutputArgs {
         &self,
         options: &TableArgs,
         input: &Input,
-        scores: &Scores<'_>,
+        table: &Table,
         draws: &[Labels],
     ) -> Result<Vec<std::path::PathBuf>> {
         let mut fields: Vec<FieldRef> = Vec::new();
         for draw in 0..draws.len() {
             let name = if draws.len() == 1 { self.name.clone() } else { format!("{}_{}", self.name, draw + 1) };
             fields.push(Arc::new(Field::new(&name, DataType::Utf8, false)));
-            fields.push(Arc::new(Field::new(format!("{name}_score"), DataType::Float64, true)));
+            let number = if table.is_single() { DataType::Float32 } else { DataType::Float64 };
+            fields.push(Arc::new(Field::new(format!("{name}_score"), number, true)));
         }
         let values = |start: usize, rows: usize| -> Vec<ArrayRef> {
-            draws
-                .iter()
-                .flat_map(|labels| label_columns(scores, &labels.values()[start..start + rows], start))
-                .collect()
+            draws.iter().flat_map(|labels| label_columns(table, &labels.values()[start..start + rows], start)).collect()
         };
         self.finish(options, input, fields, &values)
     }
@@ -154,19 +165,19 @@ impl OutputArgs {
     }
 }
 
-/// The labels' names, and their scores.
-fn label_columns(scores: &Scores<'_>, labels: &[Label], start: usize) -> Vec<ArrayRef> {
-    let names = labels.iter().map(|&label| scores.classes().name(label));
-    let mut own = Vec::with_capacity(labels.len());
-    // The values have been checked by now: nothing can be refused here.
-    let read = scores.read_rows(start..start + labels.len(), |row, units| {
-        let label = labels[row - start];
-        own.push((label != UNCODED).then(|| apportion::GRID.value(units[usize::from(label)])));
-        Ok(())
-    });
-    debug_assert!(read.is_ok());
-    own.resize(labels.len(), None);
-    vec![Arc::new(StringArray::from_iter_values(names)), Arc::new(Float64Array::from(own))]
+/// The labels' names, and their scores as the file has them.
+fn label_columns(table: &Table, labels: &[Label], start: usize) -> Vec<ArrayRef> {
+    let names = labels.iter().map(|&label| table.classes().name(label));
+    let own = labels
+        .iter()
+        .enumerate()
+        .map(|(place, &label)| (label != UNCODED).then(|| table.score(start + place, usize::from(label))));
+    let scores: ArrayRef = if table.is_single() {
+        Arc::new(own.map(|score| score.map(|score| score as f32)).collect::<Float32Array>())
+    } else {
+        Arc::new(own.collect::<Float64Array>())
+    };
+    vec![Arc::new(StringArray::from_iter_values(names)), scores]
 }
 
 /// Counts before and after, the worst bias, and the cost.
