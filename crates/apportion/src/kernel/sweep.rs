@@ -139,12 +139,13 @@ impl<R: Rows, U: Unsettled<R>, const CHECK: bool, const SUM: bool> Kernel for Wa
         let (mut swept, mut weighed) = (Swept::new(rows.classes()), Swept::new(rows.classes()));
         let mut codes = Codes { bytes: [OPEN; TILE], open: [0; TILE + WIDTH], open_len: 0 };
         let mut settle = Settle::<_, CHECK, SUM>::new(rows, bounds, wide);
+        let weights = rows.weights();
         for start in range.clone().step_by(TILE) {
             let len = TILE.min(range.end - start);
             if settle.tile(start, len, &mut codes, &mut swept) {
                 unsettled.suspect(start..start + len)?;
             }
-            match rows.weights() {
+            match weights {
                 None => count_codes(&codes.bytes, &mut swept.counts),
                 Some(weights) => weigh(rows, start, &weights[start..start + len], &codes, &mut weighed),
             }
@@ -158,11 +159,14 @@ impl<R: Rows, U: Unsettled<R>, const CHECK: bool, const SUM: bool> Kernel for Wa
             }
         }
         settle.finish(&mut swept);
-        Ok(if rows.weights().is_some() { weighed } else { swept })
+        Ok(if weights.is_some() { weighed } else { swept })
     }
 }
 
-/// Counts and sums people, where rows stand for several: row by row, since such tables are small.
+/// Counts and sums people, where rows stand for several: row by row, since such tables are small. Never inlined, so that
+/// the loop of all other tables has the registers to itself.
+#[cold]
+#[inline(never)]
 fn weigh<R: Rows>(rows: &R, start: usize, weights: &[u64], codes: &Codes, swept: &mut Swept) {
     for (lane, &weight) in weights.iter().enumerate() {
         let units = |class: usize| i128::from(GRID.round(rows.score(start + lane, class).double()));
