@@ -21,6 +21,7 @@ lint: ## Format, clippy, documentation, licences
 	$(MAKE) deny
 
 deny: $(DENY) ## Licences, bans and sources of all that we depend on
+	$(CARGO) fetch --locked --quiet # of all platforms: cargo-deny looks at them, too
 	$(DENY) --offline check bans licenses sources
 
 $(DENY):

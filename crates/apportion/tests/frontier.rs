@@ -134,3 +134,25 @@ fn thinned_lines_stay_within_their_error() {
         assert!((worst - error).abs() < 1e-12, "{most}: {worst} is said to be {error}");
     }
 }
+
+/// Rows that stand for several people have the frontier of these people.
+#[test]
+fn of_cells_is_that_of_people() {
+    let mut chance = Chance::new(11);
+    for case in 0..40 {
+        let (rows, k) = (20 + chance.below(200) as usize, 2 + chance.below(4) as usize);
+        let scores = if case % 2 == 0 { continuous(&mut chance, rows, k) } else { lumpy(&mut chance, rows, k, 16) };
+        let counts: Vec<u64> = (0..rows).map(|_| chance.below(6)).collect();
+        let people: Vec<f64> =
+            scores.chunks(k).zip(&counts).flat_map(|(row, &count)| row.repeat(count as usize)).collect();
+        let classes = classes(k);
+        let (aim, settings) = (Match::overall(Reference::Posterior), Settings::default());
+        let cells = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap().with_counts(&counts).unwrap();
+        let people = Scores::new(&classes, Matrix::RowsF64(&people)).unwrap();
+        let of = |table: &Scores<'_>| {
+            let frontier = Frontier::of(&aim, table, &settings).unwrap();
+            frontier.points().map(|point| (point.to_gamma, point.accuracy, point.fidelity)).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&cells), of(&people), "case {case}");
+    }
+}

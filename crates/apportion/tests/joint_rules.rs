@@ -265,6 +265,13 @@ fn batches_lose_something() {
     let by_county = Batches { size: 1000, within_groups: true };
     let by_county = by_county.label_match(&Match::by_group(Reference::Posterior), &table, &settings).unwrap();
     assert_eq!(by_county.labels, within.labels, "the same batches, each matched to its own posterior");
+    // With coverage and bounds, too.
+    let covered = small.label_match(&posterior.clone().with_coverage(0.8), &table, &settings).unwrap();
+    assert_eq!(covered.labels.counts().iter().sum::<u64>(), 80_000);
+    let margin = Bounds { margin: Some(0.01), ..Bounds::default() };
+    let bounded = Balance::new(0.95, posterior.clone().with_bounds(margin));
+    let bounded = small.label_balance(&bounded, &table, &settings).unwrap();
+    assert!(bounded.loss() > 0.0, "{}", bounded.loss());
     let argmax = small.label_balance(&Balance::new(1.0, posterior), &table, &settings).unwrap();
     assert_eq!(argmax.loss(), 0.0);
 }
