@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::decision::{Decision, Fitted, Prices};
 use crate::error::{Error, Result};
-use crate::kernel::{Level, Rows, STRETCH, WithZero};
+use crate::kernel::{Level, Real, STRETCH, Source, WithZero};
 use crate::label::Labels;
 use crate::rule;
 use crate::scores::{Label, Scores, UNCODED, Visitor, expect_length};
@@ -248,7 +248,7 @@ struct LabelAll<'a> {
 impl Visitor for LabelAll<'_> {
     type Output = Result<Vec<usize>>;
 
-    fn visit<R: Rows>(self, rows: &R) -> Result<Vec<usize>> {
+    fn visit<T: Real>(self, rows: &dyn Source<T>) -> Result<Vec<usize>> {
         let guard = |rows: Range<usize>| self.scores.check_rows(rows);
         let settled = if self.prices.len() > rows.classes() {
             settle(self.simd, &WithZero(rows), self.prices, Some(&guard), self.labels)

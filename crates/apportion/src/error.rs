@@ -40,6 +40,20 @@ pub enum Error {
         /// The way on.
         hint: &'static str,
     },
+    /// Scores that are kept elsewhere could not be read.
+    #[error("the scores could not be read again: {problem}")]
+    Store {
+        /// What is wrong.
+        problem: String,
+    },
+    /// More rows than can be brought together by group.
+    #[error("{found} rows are too many to be labelled by group at once; at most {limit} are; label parts of them")]
+    TooManyRows {
+        /// How many there are.
+        found: usize,
+        /// How many can be.
+        limit: usize,
+    },
     /// There is no class.
     #[error("there is no class; name at least one score column")]
     NoClasses,

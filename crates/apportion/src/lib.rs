@@ -32,7 +32,7 @@
 //! ```
 //! | type | what it is |
 //! |---|---|
-//! | [`Scores`] | a table of q, borrowed as numpy or Arrow has it, with keys, groups, truth, counts |
+//! | [`Scores`] | a table of q, borrowed as numpy or Arrow has it, or kept in a [`Store`]; with keys, groups, truth, counts |
 //! | [`Rule`] | what is asked for: argmax, threshold, Thompson, top-k, [`Match`], [`Balance`] |
 //! | [`Reference`] | the distribution that the labels should have |
 //! | [`Decision`] | a rule fitted to a table: K prices a group, seed; small, serde, labels any batch |
@@ -84,6 +84,7 @@ mod rule;
 mod scores;
 pub mod seed;
 pub mod simulate;
+mod store;
 mod transport;
 
 pub use apply::Applier;
@@ -100,6 +101,7 @@ pub use rule::{
 pub use scores::{
     Classes, Groups, Keys, LEAST_SCORE, Label, MAX_CLASSES, MAX_PEOPLE, Matrix, SUM_TOLERANCE, Scaling, Scores, UNCODED,
 };
+pub use store::Store;
 pub use transport::Certificate;
 
 #[doc = include_str!("../docs/joint.md")]

@@ -7,7 +7,8 @@
 use std::ops::Range;
 
 use crate::error::{Error, Result};
-use crate::kernel::{GRID, Grid, Layout, Plain, Real, Rows, TILE, Tile};
+use crate::kernel::{GRID, Grid, Layout, Real, Rows, STRETCH, Source, TILE, Tile};
+use crate::store::{Store, Stored};
 
 /// A label or a true class: the index of a class, or [`UNCODED`].
 pub type Label = u8;
@@ -115,6 +116,10 @@ pub enum Matrix<'a> {
     ColumnsF32(Vec<&'a [f32]>),
     /// A column of `f64` for each class.
     ColumnsF64(Vec<&'a [f64]>),
+    /// Rows of `f32` that are kept elsewhere, such as in a file, and brought to hand in parts.
+    StoredF32(&'a dyn Store<f32>),
+    /// Rows of `f64` that are kept elsewhere.
+    StoredF64(&'a dyn Store<f64>),
 }
 
 /// What is done to a row before it is used.
@@ -189,6 +194,8 @@ impl<'a> Scores<'a> {
             Matrix::RowsF64(values) => rows_of(values.len(), k)?,
             Matrix::ColumnsF32(columns) => length_of(columns, k)?,
             Matrix::ColumnsF64(columns) => length_of(columns, k)?,
+            Matrix::StoredF32(store) => store.rows(),
+            Matrix::StoredF64(store) => store.rows(),
         };
         Ok(Scores {
             classes,
@@ -293,8 +300,15 @@ impl<'a> Scores<'a> {
     }
 
     /// Refuses the first of some rows that is not one of scores.
-    pub(crate) fn check_rows(&self, mut rows: Range<usize>) -> Result<()> {
-        rows.try_for_each(|row| self.check_row(row))
+    pub(crate) fn check_rows(&self, rows: Range<usize>) -> Result<()> {
+        let (k, mut values) = (self.classes.len(), Vec::new());
+        for start in rows.clone().step_by(STRETCH) {
+            self.read_raw(start..rows.end.min(start + STRETCH), &mut values)?;
+            for (ahead, row) in values.chunks_exact(k).enumerate() {
+                self.check_row(start + ahead, row)?;
+            }
+        }
+        Ok(())
     }
 
     /// Reads rows in order, in multiples of 2^-40 ([`GRID`](crate::GRID)), and hands each to `each` with its index;
@@ -303,35 +317,47 @@ impl<'a> Scores<'a> {
         self.visit(ReadRows { scores: self, range: rows, each })
     }
 
-    /// A value as it lies in the table.
-    #[inline]
-    fn raw(&self, row: usize, class: usize) -> f64 {
+    /// Values as they lie in the table, row by row.
+    pub(crate) fn read_raw(&self, rows: Range<usize>, into: &mut Vec<f64>) -> Result<()> {
+        let k = self.classes.len();
+        into.clear();
         match &self.matrix {
-            Matrix::RowsF32(values) => f64::from(values[row * self.classes.len() + class]),
-            Matrix::RowsF64(values) => values[row * self.classes.len() + class],
-            Matrix::ColumnsF32(columns) => f64::from(columns[class][row]),
-            Matrix::ColumnsF64(columns) => columns[class][row],
+            Matrix::RowsF32(values) => into.extend(values[rows.start * k..rows.end * k].iter().map(|&v| f64::from(v))),
+            Matrix::RowsF64(values) => into.extend_from_slice(&values[rows.start * k..rows.end * k]),
+            Matrix::ColumnsF32(columns) => {
+                rows.for_each(|row| into.extend(columns.iter().map(|column| f64::from(column[row]))));
+            }
+            Matrix::ColumnsF64(columns) => rows.for_each(|row| into.extend(columns.iter().map(|column| column[row]))),
+            Matrix::StoredF32(store) => {
+                let mut singles = vec![0.0; rows.len() * k];
+                store.read(rows.start, &mut singles)?;
+                into.extend(singles.into_iter().map(f64::from));
+            }
+            Matrix::StoredF64(store) => {
+                into.resize(rows.len() * k, 0.0);
+                store.read(rows.start, into)?;
+            }
         }
+        Ok(())
     }
 
     /// The sum of a row's values; without the noise below zero where rows are divided by it.
     #[inline]
-    fn sum(&self, row: usize) -> f64 {
+    fn sum(&self, row: &[f64]) -> f64 {
         let least = if self.scaling == Scaling::Normalize { 0.0 } else { f64::NEG_INFINITY };
-        (0..self.classes.len()).map(|class| self.raw(row, class).max(least)).sum()
+        row.iter().map(|value| value.max(least)).sum()
     }
 
     /// Whether the scores are in single precision.
     pub(crate) fn is_single(&self) -> bool {
-        matches!(self.matrix, Matrix::RowsF32(_) | Matrix::ColumnsF32(_))
+        matches!(self.matrix, Matrix::RowsF32(_) | Matrix::ColumnsF32(_) | Matrix::StoredF32(_))
     }
 
     /// Refuses a row that is not one of scores.
-    fn check_row(&self, row: usize) -> Result<()> {
-        let sum = self.sum(row);
+    fn check_row(&self, row: usize, values: &[f64]) -> Result<()> {
+        let sum = self.sum(values);
         let unit = self.scaling.unit(sum);
-        for (class, name) in self.classes.names().iter().enumerate() {
-            let value = self.raw(row, class);
+        for (name, &value) in self.classes.names().iter().zip(values) {
             if !value.is_finite() {
                 return Err(Error::NotFinite { row, class: name.clone(), value });
             }
@@ -364,14 +390,16 @@ impl<'a> Scores<'a> {
             return visitor.visit(&Scaled(self));
         }
         match &self.matrix {
-            Matrix::RowsF32(values) => visitor.visit(&Plain::matrix(values, classes, magnitude, weights)),
-            Matrix::RowsF64(values) => visitor.visit(&Plain::matrix(values, classes, magnitude, weights)),
+            Matrix::RowsF32(values) => visitor.visit(&Rows::matrix(values, classes, magnitude, weights)),
+            Matrix::RowsF64(values) => visitor.visit(&Rows::matrix(values, classes, magnitude, weights)),
             Matrix::ColumnsF32(columns) => {
-                visitor.visit(&Plain { layout: Layout::Columns(columns), classes, magnitude, weights })
+                visitor.visit(&Rows::new(Layout::Columns(columns), classes, magnitude, weights))
             }
             Matrix::ColumnsF64(columns) => {
-                visitor.visit(&Plain { layout: Layout::Columns(columns), classes, magnitude, weights })
+                visitor.visit(&Rows::new(Layout::Columns(columns), classes, magnitude, weights))
             }
+            Matrix::StoredF32(store) => visitor.visit(&Stored { store: *store, classes, magnitude, weights }),
+            Matrix::StoredF64(store) => visitor.visit(&Stored { store: *store, classes, magnitude, weights }),
         }
     }
 }
@@ -379,7 +407,7 @@ impl<'a> Scores<'a> {
 /// Something to do with the rows, whatever their type.
 pub(crate) trait Visitor {
     type Output;
-    fn visit<R: Rows>(self, rows: &R) -> Self::Output;
+    fn visit<T: Real>(self, rows: &dyn Source<T>) -> Self::Output;
 }
 
 /// Reads rows tile by tile.
@@ -392,17 +420,21 @@ struct ReadRows<'a, F> {
 impl<F: FnMut(usize, &mut [i64]) -> Result<()>> Visitor for ReadRows<'_, F> {
     type Output = Result<()>;
 
-    fn visit<R: Rows>(mut self, rows: &R) -> Result<()> {
-        let mut tile = Tile::new(rows.classes());
-        let mut row = vec![0; rows.classes()];
-        for start in self.range.clone().step_by(TILE) {
-            rows.load(start, &mut tile);
-            for lane in 0..tile.len().min(self.range.end - start) {
-                row.iter_mut().zip(tile.row(lane)).for_each(|(units, score)| *units = GRID.round(score.double()));
-                if !is_plainly_sound(&row) {
-                    self.scores.check_row(start + lane)?;
+    fn visit<T: Real>(mut self, source: &dyn Source<T>) -> Result<()> {
+        let mut tile = Tile::new(source.classes());
+        let (mut row, mut room) = (vec![0; source.classes()], Vec::new());
+        for first in self.range.clone().step_by(STRETCH) {
+            let end = self.range.end.min(first + STRETCH);
+            let rows = source.window(first..end, &mut room)?;
+            for start in (first..end).step_by(TILE) {
+                rows.load(start, &mut tile);
+                for lane in 0..tile.len().min(end - start) {
+                    row.iter_mut().zip(tile.row(lane)).for_each(|(units, score)| *units = GRID.round(score.double()));
+                    if !is_plainly_sound(&row) {
+                        self.scores.check_rows(start + lane..start + lane + 1)?;
+                    }
+                    (self.each)(start + lane, &mut row)?;
                 }
-                (self.each)(start + lane, &mut row)?;
             }
         }
         Ok(())
@@ -441,12 +473,10 @@ impl Scaling {
     }
 }
 
-/// Rows that are scaled as they are read.
+/// Rows that are scaled as they are brought to hand.
 struct Scaled<'a>(&'a Scores<'a>);
 
-impl Rows for Scaled<'_> {
-    type Elem = f64;
-
+impl Source<f64> for Scaled<'_> {
     fn rows(&self) -> usize {
         self.0.rows
     }
@@ -463,20 +493,22 @@ impl Rows for Scaled<'_> {
         1.0 + SUM_TOLERANCE as f32
     }
 
-    fn load(&self, start: usize, tile: &mut Tile<f64>) {
+    fn window<'w>(&'w self, rows: Range<usize>, room: &'w mut Vec<f64>) -> Result<Rows<'w, f64>> {
         let scaling = self.0.scaling;
-        let mut units = [1.0; TILE];
-        for (lane, unit) in units.iter_mut().enumerate().take(self.0.rows - start) {
-            *unit = scaling.unit(if scaling == Scaling::Normalize { self.0.sum(start + lane) } else { 1.0 });
+        self.0.read_raw(rows.clone(), room)?;
+        for row in room.chunks_exact_mut(self.classes()) {
+            let unit = scaling.unit(if scaling == Scaling::Normalize { self.0.sum(row) } else { 1.0 });
+            row.iter_mut().for_each(|value| *value = scaling.apply(*value, unit));
         }
-        let classes = self.0.classes.len();
-        tile.fill(classes, self.0.rows - start, |lane, class| {
-            scaling.apply(self.0.raw(start + lane, class), units[lane])
-        });
+        Ok(Rows::matrix(room, self.classes(), self.magnitude(), None).part_of(self, rows.start))
     }
 
-    fn score(&self, row: usize, class: usize) -> f64 {
-        self.0.scaling.apply(self.0.raw(row, class), self.0.scaling.unit(self.0.sum(row)))
+    fn most_bytes(&self) -> usize {
+        match self.0.matrix {
+            Matrix::StoredF32(store) => store.most_bytes(),
+            Matrix::StoredF64(store) => store.most_bytes(),
+            _ => usize::MAX,
+        }
     }
 }
 

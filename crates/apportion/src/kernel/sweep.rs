@@ -9,7 +9,8 @@ use std::ops::Range;
 
 use super::grid::GRID;
 use super::simd::{Kernel, Level, WIDTH, Wide};
-use super::tile::{BLOCK, Real, Rows, TILE, Tile};
+use super::rows::{Rows, Source};
+use super::tile::{BLOCK, Real, TILE, Tile};
 use super::top_two::{LANES, larger, smaller};
 #[cfg(target_arch = "x86_64")]
 use super::wide;
@@ -94,23 +95,23 @@ impl Swept {
 }
 
 /// Receives what a sweep cannot settle.
-pub(crate) trait Unsettled<R: Rows> {
+pub(crate) trait Unsettled<T: Real> {
     /// A row whose label is not certain; returns the label to write for now.
-    fn row(&mut self, rows: &R, row: usize) -> u8;
+    fn row(&mut self, rows: &Rows<'_, T>, row: usize) -> u8;
 
     /// Rows among which a value may be no score: refuses them, or finds that they are sound after all.
     fn suspect(&mut self, rows: Range<usize>) -> Result<()>;
 }
 
 /// Sweeps the rows of a range, writing a label for each.
-pub(crate) fn sweep<R: Rows>(
+pub(crate) fn sweep<T: Real>(
     level: Level,
-    rows: &R,
+    rows: &Rows<'_, T>,
     range: Range<usize>,
     bounds: &Bounds,
     watch: Watch,
     labels: &mut [u8],
-    unsettled: &mut impl Unsettled<R>,
+    unsettled: &mut impl Unsettled<T>,
 ) -> Result<Swept> {
     let pass = Pass { rows, range, bounds, labels, unsettled };
     match watch {
@@ -120,17 +121,17 @@ pub(crate) fn sweep<R: Rows>(
     }
 }
 
-struct Pass<'p, R, U> {
-    rows: &'p R,
+struct Pass<'p, T, U> {
+    rows: &'p Rows<'p, T>,
     range: Range<usize>,
     bounds: &'p Bounds,
     labels: &'p mut [u8],
     unsettled: &'p mut U,
 }
 
-struct Watched<'p, R, U, const CHECK: bool, const SUM: bool>(Pass<'p, R, U>);
+struct Watched<'p, T, U, const CHECK: bool, const SUM: bool>(Pass<'p, T, U>);
 
-impl<R: Rows, U: Unsettled<R>, const CHECK: bool, const SUM: bool> Kernel for Watched<'_, R, U, CHECK, SUM> {
+impl<T: Real, U: Unsettled<T>, const CHECK: bool, const SUM: bool> Kernel for Watched<'_, T, U, CHECK, SUM> {
     type Output = Result<Swept>;
 
     #[inline(always)]
@@ -167,7 +168,7 @@ impl<R: Rows, U: Unsettled<R>, const CHECK: bool, const SUM: bool> Kernel for Wa
 /// the loop of all other tables has the registers to itself.
 #[cold]
 #[inline(never)]
-fn weigh<R: Rows>(rows: &R, start: usize, weights: &[u64], codes: &Codes, swept: &mut Swept) {
+fn weigh<T: Real>(rows: &Rows<'_, T>, start: usize, weights: &[u64], codes: &Codes, swept: &mut Swept) {
     for (lane, &weight) in weights.iter().enumerate() {
         let units = |class: usize| i128::from(GRID.round(rows.score(start + lane, class).double()));
         swept.sums.iter_mut().enumerate().for_each(|(class, sum)| *sum += units(class) * i128::from(weight));
@@ -195,20 +196,20 @@ pub(crate) fn lanes_where(start: usize, holds: impl Fn(usize) -> bool) -> impl I
 }
 
 /// Codes tile after tile: by vectors of sixteen rows where that is possible, else in loops that the compiler vectorises.
-struct Settle<'p, R: Rows, const CHECK: bool, const SUM: bool> {
-    rows: &'p R,
+struct Settle<'p, T, const CHECK: bool, const SUM: bool> {
+    rows: &'p Rows<'p, T>,
     bounds: &'p Bounds,
     wide: Option<Wide>,
     #[cfg(target_arch = "x86_64")]
     lane_sums: wide::LaneSums,
-    tile: Tile<R::Elem>,
+    tile: Tile<T>,
     /// The score of each settled row's class, else 0.
-    chosen: [R::Elem; TILE],
+    chosen: [T; TILE],
 }
 
-impl<'p, R: Rows, const CHECK: bool, const SUM: bool> Settle<'p, R, CHECK, SUM> {
+impl<'p, T: Real, const CHECK: bool, const SUM: bool> Settle<'p, T, CHECK, SUM> {
     #[inline(always)]
-    fn new(rows: &'p R, bounds: &'p Bounds, wide: Option<Wide>) -> Self {
+    fn new(rows: &'p Rows<'p, T>, bounds: &'p Bounds, wide: Option<Wide>) -> Self {
         Settle {
             rows,
             bounds,
@@ -216,7 +217,7 @@ impl<'p, R: Rows, const CHECK: bool, const SUM: bool> Settle<'p, R, CHECK, SUM> 
             #[cfg(target_arch = "x86_64")]
             lane_sums: wide::LaneSums::new(),
             tile: Tile::new(rows.classes()),
-            chosen: [R::Elem::default(); TILE],
+            chosen: [T::default(); TILE],
         }
     }
 
@@ -224,7 +225,7 @@ impl<'p, R: Rows, const CHECK: bool, const SUM: bool> Settle<'p, R, CHECK, SUM> 
     #[inline(always)]
     fn tile(&mut self, start: usize, len: usize, codes: &mut Codes, swept: &mut Swept) -> bool {
         #[cfg(target_arch = "x86_64")]
-        if let (Some(wide), Some(layout)) = (self.wide, self.rows.singles())
+        if let (Some(wide), Some((layout, start))) = (self.wide, self.rows.singles(start))
             && len == TILE
             && (2..=wide::MOST_CLASSES).contains(&self.rows.classes())
         {
@@ -257,7 +258,7 @@ impl<'p, R: Rows, const CHECK: bool, const SUM: bool> Settle<'p, R, CHECK, SUM> 
     fn finish(&mut self, swept: &mut Swept) {
         #[cfg(target_arch = "x86_64")]
         {
-            if let Some(layout) = self.rows.singles() {
+            if let Some((layout, _)) = self.rows.singles(self.rows.first()) {
                 let (sums, chosen) = self.lane_sums.take(&layout, self.rows.classes());
                 if SUM {
                     swept.sums.iter_mut().zip(sums).for_each(|(total, sum)| *total += i128::from(sum));
@@ -279,10 +280,10 @@ impl<'p, R: Rows, const CHECK: bool, const SUM: bool> Settle<'p, R, CHECK, SUM> 
             let columns = tile.columns();
             let (mut first, mut second) = ([f32::NEG_INFINITY; LANES], [f32::NEG_INFINITY; LANES]);
             let (mut best, mut lead) = ([0u32; LANES], [f32::INFINITY; LANES]);
-            let mut score = [R::Elem::default(); LANES];
+            let mut score = [T::default(); LANES];
             let (mut sum, mut least) = ([-1.0f32; LANES], [0.0f32; LANES]);
             for (class, (&high, &ahead)) in bounds.high.iter().zip(&bounds.lead).enumerate() {
-                let column: &[R::Elem; LANES] = chunk(columns, class * TILE + lanes);
+                let column: &[T; LANES] = chunk(columns, class * TILE + lanes);
                 for lane in 0..LANES {
                     let single = column[lane].single();
                     let value = single + high;
@@ -303,7 +304,7 @@ impl<'p, R: Rows, const CHECK: bool, const SUM: bool> Settle<'p, R, CHECK, SUM> 
                 let certain = first[lane] - second[lane] > lead[lane];
                 codes.bytes[lanes + lane] = if certain { best[lane] as u8 } else { OPEN };
                 let mask = u32::from(certain).wrapping_neg();
-                chosen[lanes + lane] = score[lane].masked(R::Elem::default(), mask);
+                chosen[lanes + lane] = score[lane].masked(T::default(), mask);
                 if CHECK {
                     // Written so that NaN fails.
                     let sound = (sum[lane].abs() <= OFF) & (least[lane] >= LEAST);

@@ -1,7 +1,7 @@
 //! Tiles: a few hundred rows, column by column, whatever the layout and the type they come from.
 
 use super::grid::{GRID, Grid};
-use super::simd::prefetch;
+use super::rows::Layout;
 
 /// Rows in a tile: K columns of them lie in the first-level cache.
 pub(crate) const TILE: usize = 256;
@@ -85,59 +85,6 @@ impl Real for f64 {
     }
 }
 
-/// Something that yields rows of scores in tiles.
-pub(crate) trait Rows: Sync {
-    type Elem: Real;
-
-    fn rows(&self) -> usize;
-    fn classes(&self) -> usize;
-
-    /// How many people each row stands for; one, where there is no list.
-    fn weights(&self) -> Option<&[u64]> {
-        None
-    }
-
-    /// How many people all rows stand for.
-    fn people(&self) -> u64 {
-        self.weights().map_or(self.rows() as u64, |weights| weights.iter().sum())
-    }
-
-    /// A bound on the absolute value of the scores, for the error of single precision.
-    fn magnitude(&self) -> f32;
-
-    /// Loads the rows from `start`: [`TILE`] of them, or as many as there are.
-    fn load(&self, start: usize, tile: &mut Tile<Self::Elem>);
-
-    /// Loads the same a [`BLOCK`] at a time: to be called for each block of lanes in turn.
-    #[inline(always)]
-    fn load_block(&self, start: usize, lanes: usize, tile: &mut Tile<Self::Elem>) {
-        if lanes == 0 {
-            self.load(start, tile);
-        }
-    }
-
-    /// The rows as they lie in memory, where they are of single precision and are used as they lie.
-    #[inline(always)]
-    fn singles(&self) -> Option<Layout<'_, f32>> {
-        None
-    }
-
-    /// One score.
-    fn score(&self, row: usize, class: usize) -> Self::Elem;
-
-    /// Appends a row to a row-major list.
-    #[inline(always)]
-    fn copy_row(&self, row: usize, into: &mut Vec<Self::Elem>) {
-        into.extend((0..self.classes()).map(|class| self.score(row, class)));
-    }
-
-    /// Asks for some rows to be brought into the cache, since they are needed soon.
-    #[inline(always)]
-    fn prefetch(&self, start: usize, rows: usize) {
-        let _ = (start, rows);
-    }
-}
-
 /// Some rows, column by column, [`TILE`] values a column. Rows beyond [`len`](Self::len) are zeros.
 pub(crate) struct Tile<T> {
     values: Vec<T>,
@@ -189,7 +136,7 @@ impl<T: Real> Tile<T> {
 
     /// Takes rows that lie one after the other.
     #[inline(always)]
-    fn transpose(&mut self, rows: &[T], classes: usize) {
+    pub(super) fn transpose(&mut self, rows: &[T], classes: usize) {
         if rows.len() < TILE * classes {
             return self.fill(classes, rows.len() / classes, |lane, class| rows[lane * classes + class]);
         }
@@ -200,7 +147,7 @@ impl<T: Real> Tile<T> {
 
     /// Takes some of so many rows that they fill the tile.
     #[inline(always)]
-    fn transpose_block(&mut self, rows: &[T], classes: usize, lanes: usize) {
+    pub(super) fn transpose_block(&mut self, rows: &[T], classes: usize, lanes: usize) {
         self.len = TILE;
         let rows = &rows[lanes * classes..][..BLOCK * classes];
         let into = &mut self.values[lanes..];
@@ -222,7 +169,7 @@ impl<T: Real> Tile<T> {
 
     /// Takes a stretch of each column.
     #[inline(always)]
-    fn gather(&mut self, columns: &[&[T]], start: usize) {
+    pub(super) fn gather(&mut self, columns: &[&[T]], start: usize) {
         let len = (columns[0].len() - start).min(TILE);
         self.len = len;
         for (column, into) in columns.iter().zip(self.values.chunks_exact_mut(TILE)) {
@@ -240,151 +187,5 @@ fn transpose<const K: usize, T: Real>(rows: &[T], columns: &mut [T]) {
         for class in 0..K {
             columns[class * TILE + lane] = rows[lane * K + class];
         }
-    }
-}
-
-/// One row-major matrix, or a column for each class.
-#[derive(Clone, Debug)]
-pub(crate) enum Layout<'a, T> {
-    RowMajor(&'a [T]),
-    Columns(&'a [&'a [T]]),
-}
-
-/// Scores used as they lie.
-#[derive(Clone, Debug)]
-pub(crate) struct Plain<'a, T> {
-    pub(crate) layout: Layout<'a, T>,
-    pub(crate) classes: usize,
-    pub(crate) magnitude: f32,
-    pub(crate) weights: Option<&'a [u64]>,
-}
-
-impl<'a, T: Real> Plain<'a, T> {
-    /// A row-major matrix.
-    pub(crate) fn matrix(values: &'a [T], classes: usize, magnitude: f32, weights: Option<&'a [u64]>) -> Self {
-        Plain { layout: Layout::RowMajor(values), classes, magnitude, weights }
-    }
-}
-
-impl<T: Real> Rows for Plain<'_, T> {
-    type Elem = T;
-
-    fn weights(&self) -> Option<&[u64]> {
-        self.weights
-    }
-
-    fn rows(&self) -> usize {
-        match self.layout {
-            Layout::RowMajor(values) => values.len() / self.classes,
-            Layout::Columns(columns) => columns[0].len(),
-        }
-    }
-
-    fn classes(&self) -> usize {
-        self.classes
-    }
-
-    fn magnitude(&self) -> f32 {
-        self.magnitude
-    }
-
-    #[inline(always)]
-    fn load(&self, start: usize, tile: &mut Tile<T>) {
-        match self.layout {
-            Layout::RowMajor(values) => tile.transpose(&values[start * self.classes..], self.classes),
-            Layout::Columns(columns) => tile.gather(columns, start),
-        }
-    }
-
-    #[inline(always)]
-    fn load_block(&self, start: usize, lanes: usize, tile: &mut Tile<T>) {
-        match self.layout {
-            Layout::RowMajor(values) if values.len() >= (start + TILE) * self.classes => {
-                tile.transpose_block(&values[start * self.classes..], self.classes, lanes);
-            }
-            _ if lanes == 0 => self.load(start, tile),
-            _ => {}
-        }
-    }
-
-    #[inline(always)]
-    fn score(&self, row: usize, class: usize) -> T {
-        match self.layout {
-            Layout::RowMajor(values) => values[row * self.classes + class],
-            Layout::Columns(columns) => columns[class][row],
-        }
-    }
-
-    #[inline(always)]
-    fn singles(&self) -> Option<Layout<'_, f32>> {
-        T::singles(&self.layout)
-    }
-
-    #[inline(always)]
-    fn copy_row(&self, row: usize, into: &mut Vec<T>) {
-        match self.layout {
-            Layout::RowMajor(values) => {
-                let row = &values[row * self.classes..][..self.classes];
-                // A length that is known beforehand is copied by two moves; asking the library costs more.
-                match self.classes {
-                    5 => into.extend_from_slice(&row[..5]),
-                    6 => into.extend_from_slice(&row[..6]),
-                    _ => into.extend_from_slice(row),
-                }
-            }
-            Layout::Columns(columns) => into.extend(columns.iter().map(|column| column[row])),
-        }
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, start: usize, rows: usize) {
-        match self.layout {
-            Layout::RowMajor(values) => prefetch(values, start * self.classes..(start + rows) * self.classes),
-            Layout::Columns(columns) => columns.iter().for_each(|column| prefetch(column, start..start + rows)),
-        }
-    }
-}
-
-/// Rows with one more class, whose score is zero: that of rows left without a label.
-pub(crate) struct WithZero<'a, R>(pub(crate) &'a R);
-
-impl<R: Rows> Rows for WithZero<'_, R> {
-    type Elem = R::Elem;
-
-    fn rows(&self) -> usize {
-        self.0.rows()
-    }
-
-    fn classes(&self) -> usize {
-        self.0.classes() + 1
-    }
-
-    fn weights(&self) -> Option<&[u64]> {
-        self.0.weights()
-    }
-
-    fn magnitude(&self) -> f32 {
-        self.0.magnitude()
-    }
-
-    // The last column of a tile is made of zeros, and nobody writes to it.
-    #[inline(always)]
-    fn load(&self, start: usize, tile: &mut Tile<R::Elem>) {
-        self.0.load(start, tile);
-    }
-
-    #[inline(always)]
-    fn load_block(&self, start: usize, lanes: usize, tile: &mut Tile<R::Elem>) {
-        self.0.load_block(start, lanes, tile);
-    }
-
-    #[inline(always)]
-    fn score(&self, row: usize, class: usize) -> R::Elem {
-        if class < self.0.classes() { self.0.score(row, class) } else { R::Elem::default() }
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, start: usize, rows: usize) {
-        self.0.prefetch(start, rows);
     }
 }

@@ -7,9 +7,10 @@
 
 use std::hint::black_box;
 
+use super::rows::Layout;
 use super::simd::{Floats, Ints, WIDTH, Wide, prefetch};
 use super::sweep::{Bounds, Codes, LEAST, OFF, OPEN};
-use super::tile::{COARSE, FINE, Layout, TILE};
+use super::tile::{COARSE, FINE, TILE};
 
 /// The most classes that are handled here.
 pub(super) const MOST_CLASSES: usize = 8;

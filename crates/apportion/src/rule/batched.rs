@@ -1,6 +1,7 @@
 //! Joint rules batch by batch, as the paper ran them: only to show what batching loses.
 
-use super::joint::{self, Best, Outcome, Request};
+use super::joint::{self, Best, Request};
+use super::parts::{Division, in_parts};
 use super::{Balance, Match, Rule, Settings};
 use crate::error::{Error, Result};
 use crate::kernel::GRID;
@@ -89,20 +90,20 @@ impl Batches {
         self.check(request)?;
         let whole = rule.label(scores, settings)?;
         let batches = self.batches(request)?;
-        let members: Vec<Vec<usize>> = batches.iter().map(|(_, rows)| rows.clone()).collect();
-        let names: Option<Vec<String>> = scores
+        let names = scores
             .groups()
             .filter(|_| matching.by_group)
             .map(|groups| batches.iter().map(|(group, _)| groups.names[*group].clone()).collect());
-        let outcomes = joint::in_parts(request, Best, &members, names.as_deref())?;
-        let mut labels = vec![0; scores.rows()];
-        for (members, Outcome { labels: own, .. }) in members.iter().zip(outcomes) {
-            members.iter().zip(own).for_each(|(&row, label)| labels[row] = label);
+        let mut codes = vec![0; scores.rows()];
+        for (batch, (_, rows)) in batches.iter().enumerate() {
+            rows.iter().for_each(|&row| codes[row as usize] = batch as u32);
         }
-        let labels = Labels::trusted(labels, scores.classes().len());
+        let division = Division { codes: codes.into(), parts: batches.len(), names };
+        let labels = in_parts(request, Best, &division)?.into_iter().map(|outcome| outcome.labels).collect();
+        let labels = Labels::trusted(division.in_order(labels), scores.classes().len());
         let differences = labels.counts().into_iter().zip(whole.labels.counts()).map(|(a, b)| a.abs_diff(b));
         Ok(Batched {
-            batches: members.len(),
+            batches: batches.len(),
             objective: objective(request, &labels)?,
             joint_objective: objective(request, &whole.labels)?,
             count_difference: differences.sum(),
@@ -111,18 +112,18 @@ impl Batches {
     }
 
     /// The rows of each batch, and their group: those of each group, or of all, in an order that the seed makes.
-    fn batches(&self, request: &Request<'_>) -> Result<Vec<(usize, Vec<usize>)>> {
+    fn batches(&self, request: &Request<'_>) -> Result<Vec<(usize, Vec<u32>)>> {
         let Request { scores, settings, matching, .. } = request;
         let pools = if self.within_groups || matching.by_group {
             let by_group = Match { by_group: true, ..(*matching).clone() };
             let request = Request { matching: &by_group, ..*request };
-            joint::groups(&request)?.map(|(members, _)| members).unwrap_or_default()
+            joint::groups(&request)?.map(|groups| groups.all_members()).unwrap_or_default()
         } else {
-            vec![(0..scores.rows()).collect()]
+            vec![(0..scores.rows() as u32).collect()]
         };
         let mut batches = Vec::new();
         for (group, mut pool) in pools.into_iter().enumerate() {
-            pool.sort_by_cached_key(|&row| (seed::hash(settings.seed, scores.keys().of(row), BATCHES), row));
+            pool.sort_by_cached_key(|&row| (seed::hash(settings.seed, scores.keys().of(row as usize), BATCHES), row));
             batches.extend(pool.chunks(self.size).map(|rows| (group, rows.to_vec())));
         }
         Ok(batches)
@@ -154,13 +155,14 @@ fn objective(request: &Request<'_>, labels: &Labels) -> Result<f64> {
     let labelled = counts.iter().flatten().sum::<u64>().max(1) as f64;
     let accuracy = GRID.total(value) / labelled;
     let Some((gamma, penalty)) = request.gamma else { return Ok(accuracy) };
-    let members = groups.map(|groups| joint::members(groups.codes, parts));
-    let all: Vec<usize> = if members.is_none() { (0..scores.rows()).collect() } else { Vec::new() };
+    let members = match groups {
+        Some(groups) => Division::of(groups).all_members(),
+        None => vec![(0..scores.rows() as u32).collect()],
+    };
     let mut distance = 0.0;
     for part in (0..parts).filter(|&part| counts[part].iter().any(|&count| count > 0)) {
         let name = groups.map(|groups| groups.names[part].as_str());
-        let own = members.as_ref().map_or(&all, |members| &members[part]);
-        let truth = scores.truth().map(|truth| own.iter().map(|&row| (truth[row], 1)));
+        let truth = scores.truth().map(|truth| members[part].iter().map(|&row| (truth[row as usize], 1)));
         let weights = match matching.reference.weights(k, counts[part].iter().sum(), name, truth)? {
             Weights::Known(weights) => weights,
             Weights::Posterior => posterior_weights(&sums[part]),

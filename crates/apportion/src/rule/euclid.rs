@@ -10,7 +10,7 @@ use super::balance::Penalty;
 use super::joint::{Outcome, distance};
 use super::plan::{Plan, quotas};
 use crate::error::Result;
-use crate::kernel::{GRID, Grid, Rows};
+use crate::kernel::{GRID, Grid, Real, Source};
 use crate::scores::Label;
 use crate::transport::penalty::{Curve, Penalty as Cost, Quota};
 use crate::transport::{Certificate, Demand, Goal, Prices, Setting, Solution, best_values, solve};
@@ -23,7 +23,12 @@ const OUT_OF_REACH: f64 = -1.01;
 const STEPS: usize = 24;
 
 /// Solves a plan with w‖c − t‖ as the cost.
-pub(super) fn solve_norm<R: Rows>(rows: &R, plan: &Plan, weight: f64, setting: &Setting<'_>) -> Result<Outcome> {
+pub(super) fn solve_norm<T: Real>(
+    rows: &dyn Source<T>,
+    plan: &Plan,
+    weight: f64,
+    setting: &Setting<'_>,
+) -> Result<Outcome> {
     let mut labels = vec![0; rows.rows()];
     let matched = plan.matching().with_goal(|goal| solve(rows, goal, setting, &mut labels))?;
     let weights = plan.weights(&matched.sums);
@@ -48,8 +53,8 @@ fn on_grid(value: f64) -> i128 {
     (value * Grid::UNIT as f64).round() as i128
 }
 
-struct Norm<'a, R> {
-    rows: &'a R,
+struct Norm<'a, T> {
+    rows: &'a dyn Source<T>,
     quotas: Vec<Quota>,
     weights: Vec<u128>,
     weight: f64,
@@ -57,7 +62,7 @@ struct Norm<'a, R> {
     setting: &'a Setting<'a>,
 }
 
-impl<R: Rows> Norm<'_, R> {
+impl<T: Real> Norm<'_, T> {
     /// The sum of the labels' scores less the cost.
     fn value(&self, solution: &Solution) -> f64 {
         solution.certificate.objective() - self.weight * distance(Penalty::L2, &solution.counts, &self.weights)

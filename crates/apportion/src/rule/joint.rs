@@ -6,16 +6,16 @@ use std::ops::Range;
 use super::balance::Penalty;
 use super::euclid;
 use super::matching::Match;
+use super::parts::{Division, in_parts};
 use super::plan::{Aim, Plan, quotas};
 use super::{Joint, Labelled, Settings};
 use crate::decision::{Decision, Fitted, GroupPrices};
 use crate::error::{Error, Result};
-use crate::kernel::{GRID, Plain, Real, Rows, WithZero};
+use crate::kernel::{GRID, Real, STRETCH, Source, WithZero};
 use crate::label::Labels;
 use crate::reference::{Weights, posterior_weights};
 use crate::scores::{Label, Scores, UNCODED, Visitor};
 use crate::transport::frontier::{Way, walk};
-use crate::transport::nesting::Quotas;
 use crate::transport::{Certificate, Setting, Solution, Split, solve};
 
 /// Everything that was asked for.
@@ -62,10 +62,7 @@ pub(super) fn solve_request(request: &Request<'_>) -> Result<Solved> {
     check(request)?;
     match groups(request)? {
         None => put_together(request, vec![request.scores.visit(Whole(request, Best))?], None),
-        Some((members, names)) => {
-            let outcomes = in_parts(request, Best, &members, Some(names))?;
-            put_together(request, outcomes, Some(&members))
-        }
+        Some(groups) => put_together(request, in_parts(request, Best, &groups)?, Some(&groups)),
     }
 }
 
@@ -79,15 +76,12 @@ pub(super) fn ways(request: &Request<'_>) -> Result<Vec<Way>> {
     check(request)?;
     match groups(request)? {
         None => Ok(vec![request.scores.visit(Whole(request, Walk))?]),
-        Some((members, names)) => in_parts(request, Walk, &members, Some(names)),
+        Some(groups) => in_parts(request, Walk, &groups),
     }
 }
 
-/// The rows of each group, and the groups' names.
-type Members<'a> = (Vec<Vec<usize>>, &'a [String]);
-
 /// The groups, where the rule looks at groups.
-pub(super) fn groups<'a>(request: &Request<'a>) -> Result<Option<Members<'a>>> {
+pub(super) fn groups<'a>(request: &Request<'a>) -> Result<Option<Division<'a>>> {
     if !request.matching.by_group {
         return Ok(None);
     }
@@ -97,13 +91,21 @@ pub(super) fn groups<'a>(request: &Request<'a>) -> Result<Option<Members<'a>>> {
         with: "with_groups",
         instead: "way of matching",
     })?;
-    Ok(Some((members(groups.codes, groups.names.len()), groups.names)))
+    Ok(Some(Division::of(groups)))
 }
 
 /// Something to be found out about a table or a group with a plan.
 pub(super) trait Task: Copy + Send + Sync {
     type Output: Send;
-    fn run<R: Rows>(self, request: &Request<'_>, rows: &R, plan: &Plan, setting: &Setting<'_>) -> Result<Self::Output>;
+    /// `place` says which row of the table a row is.
+    fn run<T: Real>(
+        self,
+        request: &Request<'_>,
+        rows: &dyn Source<T>,
+        place: &dyn Fn(usize) -> usize,
+        plan: &Plan,
+        setting: &Setting<'_>,
+    ) -> Result<Self::Output>;
 }
 
 /// Its best labels.
@@ -116,21 +118,16 @@ struct Walk;
 
 impl Task for Walk {
     type Output = Way;
-    fn run<R: Rows>(self, _: &Request<'_>, rows: &R, plan: &Plan, setting: &Setting<'_>) -> Result<Way> {
+    fn run<T: Real>(
+        self,
+        _: &Request<'_>,
+        rows: &dyn Source<T>,
+        _: &dyn Fn(usize) -> usize,
+        plan: &Plan,
+        setting: &Setting<'_>,
+    ) -> Result<Way> {
         plan.with_goal(|goal| walk(rows, goal, setting))
     }
-}
-
-/// Solves parts of the rows, each by itself.
-pub(super) fn in_parts<T: Task>(
-    request: &Request<'_>,
-    task: T,
-    members: &[Vec<usize>],
-    names: Option<&[String]>,
-) -> Result<Vec<T::Output>> {
-    let solved = request.scores.visit(Parts { request, task, members, names });
-    // Parts are solved in any order; the first bad row is the one to name.
-    solved.map_err(|error| request.scores.check().err().unwrap_or(error))
 }
 
 pub(super) fn check(request: &Request<'_>) -> Result<()> {
@@ -161,9 +158,9 @@ pub(super) fn check(request: &Request<'_>) -> Result<()> {
 
 impl Request<'_> {
     /// What is asked of some rows: all, or those of a group.
-    fn plan<R: Rows>(
+    pub(super) fn plan<T: Real>(
         &self,
-        rows: &R,
+        rows: &dyn Source<T>,
         group: Option<&str>,
         truth: Option<impl Iterator<Item = (Label, u64)>>,
     ) -> Result<Plan> {
@@ -173,7 +170,7 @@ impl Request<'_> {
         let labelled = people - uncoded.unwrap_or(0);
         let mut weights = reference.weights(rows.classes(), labelled, group, truth)?;
         if weights == Weights::Posterior && !bounds.is_empty() {
-            weights = Weights::Known(posterior_weights(&sums(rows)));
+            weights = Weights::Known(posterior_weights(&sums(rows)?));
         }
         Plan::new(weights, self.aim, labelled, uncoded).bounded(bounds, self.scores.classes(), group)
     }
@@ -181,17 +178,27 @@ impl Request<'_> {
 
 impl Task for Best {
     type Output = Outcome;
-    fn run<R: Rows>(self, request: &Request<'_>, rows: &R, plan: &Plan, setting: &Setting<'_>) -> Result<Outcome> {
+    fn run<T: Real>(
+        self,
+        request: &Request<'_>,
+        rows: &dyn Source<T>,
+        place: &dyn Fn(usize) -> usize,
+        plan: &Plan,
+        setting: &Setting<'_>,
+    ) -> Result<Outcome> {
         let mut labels = vec![0; rows.rows()];
         let k = rows.classes();
-        let solution = match (request.gamma, request.aim) {
+        let mut solution = match (request.gamma, request.aim) {
             (Some((_, Penalty::L2)), Aim::Balance { weight, .. }) if weight > 0.0 => {
-                return euclid::solve_norm(rows, plan, weight, setting);
+                let mut outcome = euclid::solve_norm(rows, plan, weight, setting)?;
+                outcome.solution.splits.iter_mut().for_each(|(row, _)| *row = place(*row));
+                return Ok(outcome);
             }
             _ if plan.has_uncoded() => plan.with_goal(|goal| solve(&WithZero(rows), goal, setting, &mut labels))?,
             _ => plan.with_goal(|goal| solve(rows, goal, setting, &mut labels))?,
         };
         labels.iter_mut().filter(|label| usize::from(**label) == k).for_each(|label| *label = UNCODED);
+        solution.splits.iter_mut().for_each(|(row, _)| *row = place(*row));
         let weights = plan.weights(&solution.sums);
         let counts = &solution.counts[..k];
         let cost = plan.penalty(&weights).map_or(0, |penalty| penalty.total(counts));
@@ -230,11 +237,36 @@ pub(super) fn distance(penalty: Penalty, counts: &[u64], weights: &[u128]) -> f6
 }
 
 /// The scores of some rows, summed by class, in units of the grid.
-fn sums<R: Rows>(rows: &R) -> Vec<i128> {
-    let people = |row: usize| rows.weights().map_or(1, |weights| i128::from(weights[row]));
-    let units = |row: usize, class: usize| i128::from(GRID.round(rows.score(row, class).double()));
-    let sum = |class: usize| (0..rows.rows()).map(|row| people(row) * units(row, class)).sum();
-    (0..rows.classes()).map(sum).collect()
+fn sums<T: Real>(source: &dyn Source<T>) -> Result<Vec<i128>> {
+    sums_by(source, &|_| 0, 1).map(|mut sums| sums.remove(0))
+}
+
+/// The scores of the rows of each part, summed by class, in units of the grid.
+pub(super) fn sums_by<T: Real>(
+    source: &dyn Source<T>,
+    part_of: &(dyn Fn(usize) -> usize + Sync),
+    parts: usize,
+) -> Result<Vec<Vec<i128>>> {
+    let none = || (vec![vec![0i128; source.classes()]; parts], Vec::new());
+    let stretches = (0..source.rows().div_ceil(STRETCH)).into_par_iter();
+    let add = |sum: &mut i128, part: i128| *sum += part;
+    let summed = stretches
+        .map(|stretch| stretch * STRETCH..source.rows().min((stretch + 1) * STRETCH))
+        .try_fold(none, |(mut sums, mut room), range| {
+            let rows = source.window(range.clone(), &mut room)?;
+            for row in range {
+                let people = i128::from(source.people_of(row));
+                for (class, sum) in sums[part_of(row)].iter_mut().enumerate() {
+                    add(sum, people * i128::from(GRID.round(rows.score(row, class).double())));
+                }
+            }
+            Ok((sums, room))
+        })
+        .try_reduce(none, |(mut all, room), (part, _)| {
+            all.iter_mut().flatten().zip(part.into_iter().flatten()).for_each(|(sum, part)| add(sum, part));
+            Ok((all, room))
+        });
+    summed.map(|(sums, _)| sums)
 }
 
 /// All rows together.
@@ -243,10 +275,10 @@ struct Whole<'a, T>(&'a Request<'a>, T);
 impl<T: Task> Visitor for Whole<'_, T> {
     type Output = Result<T::Output>;
 
-    fn visit<R: Rows>(self, rows: &R) -> Self::Output {
+    fn visit<U: Real>(self, rows: &dyn Source<U>) -> Self::Output {
         let Request { scores, settings, .. } = self.0;
-        let people = |row: usize| rows.weights().map_or(1, |weights| weights[row]);
-        let truth = scores.truth().map(|truth| truth.iter().enumerate().map(|(row, &label)| (label, people(row))));
+        let truth =
+            scores.truth().map(|truth| truth.iter().enumerate().map(|(row, &label)| (label, rows.people_of(row))));
         let plan = self.0.plan(rows, None, truth)?;
         let setting = Setting {
             simd: settings.simd,
@@ -255,110 +287,12 @@ impl<T: Task> Visitor for Whole<'_, T> {
             unique_keys: scores.keys().are_unique(),
             guard: Some(&|rows: Range<usize>| scores.check_rows(rows)),
         };
-        self.1.run(self.0, rows, &plan, &setting)
-    }
-}
-
-/// How many rows ahead memory is asked for.
-const AHEAD: usize = 16;
-
-/// The rows of each group, in order.
-pub(super) fn members(codes: &[u32], groups: usize) -> Vec<Vec<usize>> {
-    let mut sizes = vec![0; groups];
-    codes.iter().for_each(|&code| sizes[code as usize] += 1);
-    let mut members: Vec<Vec<usize>> = sizes.into_iter().map(Vec::with_capacity).collect();
-    codes.iter().enumerate().for_each(|(row, &code)| members[code as usize].push(row));
-    members
-}
-
-/// Parts of the rows, each by itself.
-struct Parts<'a, T> {
-    request: &'a Request<'a>,
-    task: T,
-    members: &'a [Vec<usize>],
-    names: Option<&'a [String]>,
-}
-
-impl<T: Task> Visitor for Parts<'_, T> {
-    type Output = Result<Vec<T::Output>>;
-
-    fn visit<R: Rows>(self, rows: &R) -> Self::Output {
-        let nested = self.nested(rows)?;
-        let parts = (0..self.members.len()).into_par_iter();
-        let outcomes: Vec<Result<_>> =
-            parts.map(|part| self.solve(rows, part, nested.as_ref().map(|counts| counts[part].as_slice()))).collect();
-        // The error of the first part that has one, whatever the threads.
-        outcomes.into_iter().collect()
-    }
-}
-
-impl<T: Task> Parts<'_, T> {
-    /// A part's rows, copied together, and the people they stand for.
-    fn gather<R: Rows>(&self, rows: &R, part: usize) -> (Vec<R::Elem>, Option<Vec<u64>>) {
-        let members = &self.members[part];
-        let mut values = Vec::with_capacity(members.len() * rows.classes());
-        for (place, &row) in members.iter().enumerate() {
-            // A group's rows lie anywhere: memory is asked for them well ahead.
-            rows.prefetch(members.get(place + AHEAD).copied().unwrap_or(row), 1);
-            rows.copy_row(row, &mut values);
-        }
-        (values, rows.weights().map(|weights| members.iter().map(|&row| weights[row]).collect()))
-    }
-
-    fn plan<R: Rows>(&self, rows: &R, part: usize) -> Result<Plan> {
-        let members = &self.members[part];
-        // A name that no row has needs no reference.
-        if members.is_empty() {
-            return Ok(Plan::exactly(&vec![0; rows.classes()]));
-        }
-        let people = |place: usize| rows.weights().map_or(1, |weights| weights[place]);
-        let truth = self.request.scores.truth();
-        let truth = truth.map(|truth| members.iter().enumerate().map(move |(place, &row)| (truth[row], people(place))));
-        self.request.plan(rows, self.names.map(|names| names[part].as_str()), truth)
-    }
-
-    fn solve<R: Rows>(&self, rows: &R, part: usize, targets: Option<&[u64]>) -> Result<T::Output> {
-        let Request { scores, settings, .. } = self.request;
-        let members = &self.members[part];
-        let (values, weights) = self.gather(rows, part);
-        let copy = Plain::matrix(&values, rows.classes(), rows.magnitude(), weights.as_deref());
-        let plan = match targets {
-            Some(targets) => Plan::exactly(targets),
-            None => self.plan(&copy, part)?,
-        };
-        let setting = Setting {
-            simd: settings.simd,
-            seed: settings.seed,
-            key: &|row| scores.keys().of(members[row]),
-            unique_keys: scores.keys().are_unique(),
-            guard: Some(&|mut rows: Range<usize>| {
-                rows.try_for_each(|row| scores.check_rows(members[row]..members[row] + 1))
-            }),
-        };
-        self.task.run(self.request, &copy, &plan, &setting)
-    }
-
-    /// The counts of each group, where larger units' totals are to be right, too.
-    fn nested<R: Rows>(&self, rows: &R) -> Result<Option<Vec<Vec<u64>>>> {
-        let levels = &self.request.matching.nested;
-        if levels.is_empty() {
-            return Ok(None);
-        }
-        let own: Vec<Result<Quotas>> = (0..self.members.len())
-            .into_par_iter()
-            .map(|part| {
-                let (values, weights) = self.gather(rows, part);
-                let copy = Plain::matrix(&values, rows.classes(), rows.magnitude(), weights.as_deref());
-                Ok(Quotas { rows: copy.people(), weights: self.plan(&copy, part)?.weights(&sums(&copy)) })
-            })
-            .collect();
-        let own: Vec<Quotas> = own.into_iter().collect::<Result<_>>()?;
-        super::nested::targets(&self.request.matching.reference, own, levels).map(Some)
+        self.1.run(self.0, rows, &|row| row, &plan, &setting)
     }
 }
 
 /// Puts the labels of all parts together, with their proof.
-fn put_together(request: &Request<'_>, outcomes: Vec<Outcome>, members: Option<&[Vec<usize>]>) -> Result<Solved> {
+fn put_together(request: &Request<'_>, outcomes: Vec<Outcome>, groups: Option<&Division<'_>>) -> Result<Solved> {
     let Request { scores, settings, .. } = request;
     let k = scores.classes().len();
     let mut joint = Joint {
@@ -371,9 +305,6 @@ fn put_together(request: &Request<'_>, outcomes: Vec<Outcome>, members: Option<&
     };
     let (mut accuracy, mut distance, mut people) = (0.0, 0.0, 0);
     let (mut labels, mut splits, mut prices) = (Vec::new(), Vec::new(), Vec::new());
-    if members.is_some() {
-        labels = vec![0; scores.rows()];
-    }
     for (part, outcome) in outcomes.into_iter().enumerate() {
         let Outcome { labels: own, solution, targets, certificate, distance: far } = outcome;
         joint.certificate = joint.certificate.and(certificate);
@@ -383,20 +314,23 @@ fn put_together(request: &Request<'_>, outcomes: Vec<Outcome>, members: Option<&
         accuracy += solution.certificate.objective();
         distance += far;
         people += solution.counts[..k].iter().sum::<u64>();
-        let Some(members) = members else {
-            labels = own;
-            splits = solution.splits;
-            prices.push(GroupPrices::new(None, &solution.prices));
-            continue;
-        };
-        members[part].iter().zip(own).for_each(|(&row, label)| labels[row] = label);
-        splits.extend(solution.splits.into_iter().map(|(row, people)| (members[part][row], people)));
-        joint.group_targets.push(targets);
-        // A group without rows teaches no prices.
-        if let (false, Some(groups)) = (members[part].is_empty(), scores.groups()) {
-            prices.push(GroupPrices::new(Some(groups.names[part].clone()), &solution.prices));
+        splits.extend(solution.splits);
+        match groups {
+            None => prices.push(GroupPrices::new(None, &solution.prices)),
+            Some(groups) => {
+                joint.group_targets.push(targets);
+                // A group without rows teaches no prices.
+                if !own.is_empty() {
+                    prices.push(GroupPrices::new(groups.name(part).map(String::from), &solution.prices));
+                }
+            }
         }
+        labels.push(own);
     }
+    let labels = match groups {
+        None => labels.remove(0),
+        Some(groups) => groups.in_order(labels),
+    };
     joint.gamma_objective = request.gamma.map(|(gamma, _)| {
         // An infinite distance that has no weight is none.
         let missed = if gamma < 1.0 { (1.0 - gamma) * distance } else { 0.0 };

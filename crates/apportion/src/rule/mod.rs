@@ -13,6 +13,7 @@ mod frontier;
 mod joint;
 mod matching;
 mod nested;
+mod parts;
 mod plan;
 mod sampling;
 mod threshold;

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::kernel::{Bounds, Level, Plain, Real, Rows, STRETCH, Swept, Unsettled, Watch, sweep};
+use crate::kernel::{Bounds, Level, Real, Rows, STRETCH, Source, Swept, Unsettled, Watch, sweep};
 
 /// Refuses rows among which a value may be no score.
 pub(crate) type Guard<'a> = &'a (dyn Fn(Range<usize>) -> Result<()> + Sync);
@@ -21,13 +21,13 @@ pub(super) struct Band<T> {
 }
 
 impl<T: Real> Band<T> {
-    fn of<R: Rows<Elem = T>>(rows: &R) -> Band<T> {
+    fn of(rows: &dyn Source<T>) -> Band<T> {
         let weights = rows.weights().map(|_| Vec::new());
         Band { classes: rows.classes(), magnitude: rows.magnitude(), places: Vec::new(), values: Vec::new(), weights }
     }
 
-    pub(super) fn rows(&self) -> Plain<'_, T> {
-        Plain::matrix(&self.values, self.classes, self.magnitude, self.weights.as_deref())
+    pub(super) fn rows(&self) -> Rows<'_, T> {
+        Rows::matrix(&self.values, self.classes, self.magnitude, self.weights.as_deref())
     }
 
     /// Makes room for the rows to come, judging by those of the first stretch: growing again and again would touch twice
@@ -57,9 +57,9 @@ struct Collect<'a, T> {
     guard: Option<Guard<'a>>,
 }
 
-impl<R: Rows> Unsettled<R> for Collect<'_, R::Elem> {
+impl<T: Real> Unsettled<T> for Collect<'_, T> {
     #[inline(always)]
-    fn row(&mut self, rows: &R, row: usize) -> u8 {
+    fn row(&mut self, rows: &Rows<'_, T>, row: usize) -> u8 {
         self.band.places.push(row);
         rows.copy_row(row, &mut self.band.values);
         if let (Some(weights), Some(own)) = (&mut self.band.weights, rows.weights()) {
@@ -74,36 +74,38 @@ impl<R: Rows> Unsettled<R> for Collect<'_, R::Elem> {
 }
 
 /// Sweeps all rows, in parallel, and merges in their order.
-pub(super) fn sweep_into_band<R: Rows>(
+pub(super) fn sweep_into_band<T: Real>(
     level: Level,
-    rows: &R,
+    source: &dyn Source<T>,
     bounds: &Bounds,
     watch: Watch,
     guard: Option<Guard<'_>>,
     labels: &mut [u8],
-) -> Result<(Swept, Band<R::Elem>)> {
-    let empty = || Ok((Swept::new(rows.classes()), Band::of(rows)));
+) -> Result<(Swept, Band<T>)> {
+    let empty = || Ok((Swept::new(source.classes()), Band::of(source), Vec::new()));
     // One thread alone fills one band, instead of two to be joined.
-    let least = if rayon::current_num_threads() == 1 { rows.rows() } else { 1 };
+    let least = if rayon::current_num_threads() == 1 { source.rows() } else { 1 };
     labels
         .par_chunks_mut(STRETCH)
         .enumerate()
         .with_min_len(least)
         .fold(empty, |part: Result<_>, (stretch, labels)| {
-            let (mut total, band): (Swept, Band<R::Elem>) = part?;
+            let (mut total, band, mut room): (Swept, Band<T>, Vec<T>) = part?;
             let is_first = band.places.is_empty();
             let mut collect = Collect { band, guard };
             let range = stretch * STRETCH..stretch * STRETCH + labels.len();
-            total.merge(&sweep(level, rows, range, bounds, watch, labels, &mut collect)?);
+            let rows = source.window(range.clone(), &mut room)?;
+            total.merge(&sweep(level, &rows, range, bounds, watch, labels, &mut collect)?);
             if is_first {
-                collect.band.foresee(rows.rows() / STRETCH - stretch.min(rows.rows() / STRETCH));
+                collect.band.foresee((source.rows() / STRETCH).saturating_sub(stretch));
             }
-            Ok((total, collect.band))
+            Ok((total, collect.band, room))
         })
         .reduce(empty, |left, right| {
-            let ((mut total, mut band), (part, mut rest)) = (left?, right?);
+            let ((mut total, mut band, room), (part, mut rest, _)) = (left?, right?);
             total.merge(&part);
             band.append(&mut rest);
-            Ok((total, band))
+            Ok((total, band, room))
         })
+        .map(|(total, band, _)| (total, band))
 }

@@ -9,7 +9,7 @@ use super::prices::PriceSet;
 use super::pull::{Outline, Pull};
 use super::sample::Sample;
 use crate::error::{Error, Result};
-use crate::kernel::{Level, Real, Rows, Swept, Watch};
+use crate::kernel::{Level, Real, Source, Swept, Watch};
 
 /// Up to this many rows are solved by paths at once. (Small in unit tests, so that small problems go all the way.)
 const FEW: usize = if cfg!(test) { 32 } else { 1024 };
@@ -78,15 +78,15 @@ pub(super) struct Enclosed<T> {
 }
 
 /// Finds optimal prices and labels the rows that they make certain.
-pub(super) fn enclose<R: Rows>(
+pub(super) fn enclose<T: Real>(
     level: Level,
-    rows: &R,
+    rows: &dyn Source<T>,
     goal: &Goal<'_>,
     guard: Option<Guard<'_>>,
     guess: &Guess,
     labels: &mut [u8],
-) -> Result<Enclosed<R::Elem>> {
-    let mut search = Search::new(level, rows, goal, guess);
+) -> Result<Enclosed<T>> {
+    let mut search = Search::new(level, rows, goal, guess)?;
     let watch = goal.watch(guard.is_some());
     loop {
         let bracket = search.bracket();
@@ -157,7 +157,7 @@ fn solve_few<T: Real>(level: Level, band: &Band<T>, demand: &Demand, guess: &Gue
     let rows = band.rows();
     let k = rows.classes();
     let open = demand.open();
-    let estimate = estimate(level, &Sample::all(&rows), &Pull::of(demand, rows.people() as f64), &open, guess);
+    let estimate = estimate(level, &Sample::all(&rows)?, &Pull::of(demand, rows.people() as f64), &open, guess);
     let start = estimate.prices.iter().map(|&price| price.is_finite().then(|| on_grid(price))).collect();
     let missing: f64 = (0..k).map(|class| estimate.excess(class).abs()).sum();
     let mut atoms = Atoms::of(&rows);
@@ -182,14 +182,16 @@ struct Search<T> {
 }
 
 impl<T: Real> Search<T> {
-    fn new<R: Rows<Elem = T>>(level: Level, rows: &R, goal: &Goal<'_>, guess: &Guess) -> Self {
+    fn new(level: Level, rows: &dyn Source<T>, goal: &Goal<'_>, guess: &Guess) -> Result<Self> {
         let (open, pull) = (goal.open(rows.classes()), goal.pull(rows.classes(), rows.people()));
-        let sampled = (rows.rows() > FEW).then(|| {
-            let sample = Sample::draw(rows, sample_size(rows));
+        let sampled = if rows.rows() > FEW {
+            let sample = Sample::draw(rows, sample_size(rows))?;
             let estimate = estimate(level, &sample, &pull, &open, guess);
-            (sample, estimate)
-        });
-        Search { level, reach: vec![1.0; open.len()], open, pull, sampled, misses: 0 }
+            Some((sample, estimate))
+        } else {
+            None
+        };
+        Ok(Search { level, reach: vec![1.0; open.len()], open, pull, sampled, misses: 0 })
     }
 
     fn bracket(&self) -> Bracket {
@@ -215,7 +217,7 @@ impl<T: Real> Search<T> {
 }
 
 /// How many rows to draw: the passes over the sample and the band that it leaves cost about the same.
-fn sample_size<R: Rows>(rows: &R) -> usize {
+fn sample_size<T: Real>(rows: &dyn Source<T>) -> usize {
     // Rows that stand for very many people are not worth looking at that often.
     let rows = (rows.people() as usize).min(rows.rows().saturating_mul(OFTEN));
     if rows <= ALL {

@@ -11,7 +11,7 @@ use super::enclose::Goal;
 use super::paths::Atoms;
 use super::{Setting, solve};
 use crate::error::{Error, Result};
-use crate::kernel::{Bounds, GRID, Rows, Watch};
+use crate::kernel::{Bounds, GRID, Real, Source, Watch};
 
 /// People who go from one class to another, and what each of them costs, in units of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub(crate) struct Way {
 }
 
 /// Finds the way to the counts of a goal.
-pub(crate) fn walk<R: Rows>(rows: &R, goal: &Goal<'_>, setting: &Setting<'_>) -> Result<Way> {
+pub(crate) fn walk<T: Real>(rows: &dyn Source<T>, goal: &Goal<'_>, setting: &Setting<'_>) -> Result<Way> {
     let mut labels = vec![0; rows.rows()];
     let matched = solve(rows, goal, setting, &mut labels)?;
     let targets = matched.counts;

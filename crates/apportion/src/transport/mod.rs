@@ -45,7 +45,7 @@ use self::paths::Atoms;
 use self::settle::preferences;
 use self::ties::Repeats;
 use crate::error::{Error, Result};
-use crate::kernel::{GRID, Level, Plain, Real, Rows, Swept};
+use crate::kernel::{GRID, Level, Real, Rows, Source, Swept, at_rows};
 
 /// A problem's circumstances: how ties are settled, and what instructions to use.
 pub(crate) struct Setting<'a> {
@@ -83,12 +83,17 @@ pub(crate) struct Solution {
 const LEVELS: usize = 16;
 
 /// Finds optimal labels, and writes them.
-pub(crate) fn solve<R: Rows>(rows: &R, goal: &Goal<'_>, setting: &Setting<'_>, labels: &mut [u8]) -> Result<Solution> {
+pub(crate) fn solve<T: Real>(
+    rows: &dyn Source<T>,
+    goal: &Goal<'_>,
+    setting: &Setting<'_>,
+    labels: &mut [u8],
+) -> Result<Solution> {
     solve_level(rows, goal, setting, labels, 0)
 }
 
-fn solve_level<R: Rows>(
-    rows: &R,
+fn solve_level<T: Real>(
+    rows: &dyn Source<T>,
     goal: &Goal<'_>,
     setting: &Setting<'_>,
     labels: &mut [u8],
@@ -111,7 +116,7 @@ fn solve_level<R: Rows>(
     let mut exchanges = enclosed.set.exchanges();
     if !enclosed.is_all {
         // Some optimal prices lie outside the box, and the centre is that of all: the rows outside the band count too.
-        let mut set = preferences(rows, labels, &rest.splits);
+        let mut set = preferences(rows, labels, &rest.splits)?;
         set.afford(&counts, &enclosed.demand);
         if !set.close() {
             return Err(Error::Unproved);
@@ -144,7 +149,7 @@ fn solve_level<R: Rows>(
 }
 
 /// The best values (scores and prices) of all rows, summed.
-pub(crate) fn best_values<R: Rows>(rows: &R, prices: &Prices, setting: &Setting<'_>) -> Result<i128> {
+pub(crate) fn best_values<T: Real>(rows: &dyn Source<T>, prices: &Prices, setting: &Setting<'_>) -> Result<i128> {
     let settled = settle(setting.simd, rows, prices, None, &mut vec![0; rows.rows()])?;
     Ok(settled.best(prices))
 }
@@ -163,8 +168,8 @@ struct Finished {
 
 /// Labels rows at optimal prices, with the given counts: those with one best class get it, the others are settled by a
 /// second problem.
-fn finish<R: Rows>(
-    rows: &R,
+fn finish<T: Real>(
+    rows: &dyn Source<T>,
     prices: &Prices,
     counts: &[u64],
     setting: &Setting<'_>,
@@ -194,40 +199,41 @@ fn finish<R: Rows>(
 
     let mut repeats = Repeats::new(setting.unique_keys);
     let keys: Vec<u64> = tied.iter().map(|&row| repeats.tell_apart((setting.key)(row))).collect();
-    let lots = ties::lots(rows, tied, &keys, prices, setting.seed, level);
+    let lots = ties::lots(rows, tied, &keys, prices, setting.seed, level)?;
     let classes = rows.classes();
     let magnitude = GRID.value(-ties::forbidden(classes)) as f32;
-    let problem = Plain::matrix(&lots, classes, magnitude, weights.as_deref());
+    let problem = Rows::matrix(&lots, classes, magnitude, weights.as_deref());
     finished.repeated_keys = repeats.repeated;
     if weights.is_some() {
         let (tie_prices, splits) = share_out(&problem, left)?;
         finished.tie_prices = vec![tie_prices];
-        for (place, people) in splits {
-            let row = tied[place];
+        at_rows(rows, tied, |place, row, rows| {
+            let people = &splits[place];
             let first = people.iter().position(|&people| people > 0).unwrap_or(usize::from(labels[row]));
             labels[row] = first as u8;
             for (class, &people) in people.iter().enumerate() {
                 let score = GRID.round(rows.score(row, class).double());
                 finished.chosen += i128::from(score) * i128::from(people);
             }
-            finished.splits.push((row, people));
-        }
+        })?;
+        finished.splits = tied.iter().copied().zip(splits).collect();
         return Ok(finished);
     }
     let tie_setting = Setting { key: &|row| keys[row], unique_keys: true, guard: None, ..*setting };
     let mut tied_labels = vec![0; tied.len()];
     let goal = Goal::Known(Demand::exactly(left));
     finished.tie_prices = solve_level(&problem, &goal, &tie_setting, &mut tied_labels, level + 1)?.prices;
-    for (&row, &label) in tied.iter().zip(&tied_labels) {
+    at_rows(rows, tied, |place, row, rows| {
+        let label = tied_labels[place];
         labels[row] = label;
         finished.chosen += i128::from(GRID.round(rows.score(row, usize::from(label)).double()));
-    }
+    })?;
     Ok(finished)
 }
 
 /// Shares out the people of tied rows, where rows stand for several: the sum of the lots is the greatest, and a row's
 /// people may be split. That is unique by itself, but for ties among the lots.
-fn share_out<R: Rows>(lots: &R, counts: Vec<u64>) -> Result<(Prices, Vec<Split>)> {
+fn share_out(lots: &Rows<'_, f64>, counts: Vec<u64>) -> Result<(Prices, Vec<Vec<u64>>)> {
     let k = lots.classes();
     let demand = Demand::exactly(counts);
     let open = demand.open();
@@ -236,7 +242,7 @@ fn share_out<R: Rows>(lots: &R, counts: Vec<u64>) -> Result<(Prices, Vec<Split>)
     if !assigned.set.close() {
         return Err(Error::Unproved);
     }
-    let splits = assigned.amounts.chunks_exact(k).map(<[u64]>::to_vec).enumerate().collect();
+    let splits = assigned.amounts.chunks_exact(k).map(<[u64]>::to_vec).collect();
     Ok((assigned.set.centre(&open, false), splits))
 }
 

@@ -14,7 +14,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use super::demand::{Demand, VIOLATION};
 use super::frontier::Step;
 use super::prices::{FREE, PriceSet, Prices};
-use crate::kernel::{GRID, Real, Rows};
+use crate::kernel::{GRID, Real, Rows, Source};
 use crate::seed;
 
 /// Rows on the grid, each with the number of copies it stands for.
@@ -34,7 +34,7 @@ pub(super) struct Assigned {
 
 impl Atoms {
     /// The rows of a table, one atom each.
-    pub(super) fn of<R: Rows>(rows: &R) -> Atoms {
+    pub(super) fn of<T: Real>(rows: &Rows<'_, T>) -> Atoms {
         let k = rows.classes();
         let places = (0..rows.rows()).flat_map(|row| (0..k).map(move |class| (row, class)));
         let scores = places.map(|(row, class)| GRID.round(rows.score(row, class).double()));

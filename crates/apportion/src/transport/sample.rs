@@ -1,6 +1,7 @@
 //! A sample of the rows, in tiles, in an order of which every beginning is a sample too.
 
-use crate::kernel::{Real, Rows, TILE, Tile};
+use crate::error::Result;
+use crate::kernel::{Real, Source, TILE, Tile};
 use crate::seed;
 
 /// Rows drawn from a population of rows.
@@ -13,13 +14,13 @@ pub(super) struct Sample<T> {
 impl<T: Real> Sample<T> {
     /// Draws about `size` rows, a [`CLUSTER`] from each of as many stretches of equal length as that makes; all rows
     /// where they are fewer. Labels never depend on the draw.
-    pub(super) fn draw<R: Rows<Elem = T>>(rows: &R, size: usize) -> Sample<T> {
-        if let Some(weights) = rows.weights() {
-            return Sample::draw_people(rows, weights, size);
+    pub(super) fn draw(source: &dyn Source<T>, size: usize) -> Result<Sample<T>> {
+        if let Some(weights) = source.weights() {
+            return Sample::draw_people(source, weights, size);
         }
-        let (population, k) = (rows.rows(), rows.classes());
+        let (population, k) = (source.rows(), source.classes());
         if size >= population {
-            return Sample::all(rows);
+            return Sample::all(source);
         }
         let clusters = size / CLUSTER;
         let length = (population - CLUSTER) as f64 / clusters as f64;
@@ -29,48 +30,51 @@ impl<T: Real> Sample<T> {
         };
         let mut tiles: Vec<Tile<T>> = (0..(clusters * CLUSTER).div_ceil(TILE)).map(|_| Tile::new(k)).collect();
         let step = scattering_step(clusters);
-        let mut place = 0;
+        let (mut place, mut room) = (0, Vec::new());
         for stretch in 0..clusters {
-            rows.prefetch(begin(stretch + AHEAD), CLUSTER);
             let (from, lane) = (begin(stretch), place * CLUSTER);
+            let rows = source.window(from..from + CLUSTER, &mut room)?;
+            rows.prefetch(begin(stretch + AHEAD), CLUSTER);
             tiles[lane / TILE].write::<CLUSTER>(lane % TILE, |row, class| rows.score(from + row, class));
             place += step;
             place -= if place >= clusters { clusters } else { 0 };
         }
-        Sample { tiles, rows: clusters * CLUSTER, population }
+        Ok(Sample { tiles, rows: clusters * CLUSTER, population })
     }
 
     /// Draws about `size` people, at equal distances, where rows stand for several: such a row may be drawn many times.
-    fn draw_people<R: Rows<Elem = T>>(rows: &R, weights: &[u64], size: usize) -> Sample<T> {
+    fn draw_people(source: &dyn Source<T>, weights: &[u64], size: usize) -> Result<Sample<T>> {
         let population: u64 = weights.iter().sum();
         let size = (size as u64).min(population) as usize;
-        let mut tiles: Vec<Tile<T>> = (0..size.div_ceil(TILE)).map(|_| Tile::new(rows.classes())).collect();
+        let mut tiles: Vec<Tile<T>> = (0..size.div_ceil(TILE)).map(|_| Tile::new(source.classes())).collect();
         let step = scattering_step(size);
-        let (mut place, mut row, mut passed) = (0, 0, 0);
+        let (mut place, mut row, mut passed, mut room) = (0, 0, 0, Vec::new());
         for drawn in 0..size as u64 {
             let person = (u128::from(drawn) * u128::from(population) / size as u128) as u64;
             while passed + weights[row] <= person {
                 passed += weights[row];
                 row += 1;
             }
+            let rows = source.window(row..row + 1, &mut room)?;
             tiles[place / TILE].write::<1>(place % TILE, |_, class| rows.score(row, class));
             place = (place + step) % size;
         }
-        Sample { tiles, rows: size, population: population as usize }
+        Ok(Sample { tiles, rows: size, population: population as usize })
     }
 
     /// All rows, in their order; where they stand for several people, as many of these as find room.
-    pub(super) fn all<R: Rows<Elem = T>>(rows: &R) -> Sample<T> {
-        if let Some(weights) = rows.weights() {
-            return Sample::draw_people(rows, weights, MOST_PEOPLE);
+    pub(super) fn all(source: &dyn Source<T>) -> Result<Sample<T>> {
+        if let Some(weights) = source.weights() {
+            return Sample::draw_people(source, weights, MOST_PEOPLE);
         }
-        let population = rows.rows();
+        let (population, mut room) = (source.rows(), Vec::new());
+        let rows = source.window(0..population, &mut room)?;
         let tile = |start| {
-            let mut tile = Tile::new(rows.classes());
+            let mut tile = Tile::new(source.classes());
             rows.load(start, &mut tile);
             tile
         };
-        Sample { tiles: (0..population).step_by(TILE).map(tile).collect(), rows: population, population }
+        Ok(Sample { tiles: (0..population).step_by(TILE).map(tile).collect(), rows: population, population })
     }
 }
 

@@ -7,7 +7,7 @@ use super::band::Guard;
 use super::prices::{PriceSet, Prices};
 use super::ties::tight;
 use crate::error::Result;
-use crate::kernel::{Bounds, GRID, Level, Real, Rows, STRETCH, Unsettled, Watch, sweep};
+use crate::kernel::{Bounds, GRID, Level, Real, Rows, STRETCH, Source, Unsettled, Watch, at_rows, sweep};
 
 /// What given prices do to rows.
 #[derive(Debug)]
@@ -43,25 +43,26 @@ impl Settled {
 
 /// Labels the rows that have one best class, and the tied ones with the first of theirs. Values are checked where there is
 /// a guard.
-pub(crate) fn settle<R: Rows>(
+pub(crate) fn settle<T: Real>(
     level: Level,
-    rows: &R,
+    source: &dyn Source<T>,
     prices: &Prices,
     guard: Option<Guard<'_>>,
     labels: &mut [u8],
 ) -> Result<Settled> {
     let single = |price: &Option<i64>| price.map_or(f32::NEG_INFINITY, |price| GRID.value(price) as f32);
     let known: Vec<f32> = prices.iter().map(single).collect();
-    let bounds = Bounds::new(&known, &known, rows.magnitude());
+    let bounds = Bounds::new(&known, &known, source.magnitude());
     let watch = if guard.is_some() { Watch::Values } else { Watch::Nothing };
     let parts: Vec<Result<Settled>> = labels
         .par_chunks_mut(STRETCH)
         .enumerate()
-        .map(|(stretch, labels)| {
+        .map_with(Vec::new(), |room, (stretch, labels)| {
             let start = stretch * STRETCH;
             let mut close = Close { prices, guard, tight: Vec::new(), found: Settled::new(prices.len()) };
             let range = start..start + labels.len();
-            let swept = sweep(level, rows, range, &bounds, watch, labels, &mut close)?;
+            let rows = source.window(range.clone(), room)?;
+            let swept = sweep(level, &rows, range, &bounds, watch, labels, &mut close)?;
             close.found.merge(Settled { chosen: swept.chosen, counts: swept.counts, ..Settled::new(prices.len()) });
             Ok(close.found)
         })
@@ -80,12 +81,12 @@ struct Close<'a> {
     found: Settled,
 }
 
-impl<R: Rows> Unsettled<R> for Close<'_> {
-    fn row(&mut self, rows: &R, row: usize) -> u8 {
+impl<T: Real> Unsettled<T> for Close<'_> {
+    fn row(&mut self, rows: &Rows<'_, T>, row: usize) -> u8 {
         let scores = |class: usize| GRID.round(rows.score(row, class).double());
         let value = tight(self.prices, scores, &mut self.tight);
         let first = self.tight[0];
-        let people = rows.weights().map_or(1, |weights| weights[row]);
+        let people = rows.people_of(row);
         if self.tight.len() == 1 {
             self.found.counts[first] += people;
             self.found.chosen += i128::from(scores(first)) * i128::from(people);
@@ -102,37 +103,41 @@ impl<R: Rows> Unsettled<R> for Close<'_> {
 }
 
 /// All prices at which every row prefers its label, or all its labels where it is split.
-pub(super) fn preferences<R: Rows>(rows: &R, labels: &[u8], splits: &[Split]) -> PriceSet {
-    let k = rows.classes();
+pub(super) fn preferences<T: Real>(source: &dyn Source<T>, labels: &[u8], splits: &[Split]) -> Result<PriceSet> {
+    let k = source.classes();
     let mut set = labels
         .par_chunks(STRETCH)
         .enumerate()
-        .map(|(stretch, labels)| {
+        .map_with(Vec::new(), |room, (stretch, labels)| {
             let mut set = PriceSet::all(k);
             let mut scores = vec![0; k];
+            let start = stretch * STRETCH;
+            let rows = source.window(start..start + labels.len(), room)?;
             for (row, &label) in labels.iter().enumerate() {
-                let row = stretch * STRETCH + row;
+                let row = start + row;
                 // Nobody prefers anything.
-                if rows.weights().is_some_and(|weights| weights[row] == 0) {
+                if source.people_of(row) == 0 {
                     continue;
                 }
                 scores.iter_mut().enumerate().for_each(|(y, score)| *score = GRID.round(rows.score(row, y).double()));
                 set.prefer(usize::from(label), &scores);
             }
-            set
+            Ok(set)
         })
-        .reduce(
+        .try_reduce(
             || PriceSet::all(k),
             |mut all, part| {
                 all.meet(&part);
-                all
+                Ok(all)
             },
-        );
-    for (row, people) in splits {
-        let scores: Vec<i64> = (0..k).map(|class| GRID.round(rows.score(*row, class).double())).collect();
-        people.iter().enumerate().filter(|(_, people)| **people > 0).for_each(|(class, _)| set.prefer(class, &scores));
-    }
-    set
+        )?;
+    let split: Vec<usize> = splits.iter().map(|(row, _)| *row).collect();
+    at_rows(source, &split, |place, row, rows| {
+        let scores: Vec<i64> = (0..k).map(|class| GRID.round(rows.score(row, class).double())).collect();
+        let present = splits[place].1.iter().enumerate().filter(|(_, people)| **people > 0);
+        present.for_each(|(class, _)| set.prefer(class, &scores));
+    })?;
+    Ok(set)
 }
 
 /// A row that stands for several people, and how many of them have each class.

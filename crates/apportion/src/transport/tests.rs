@@ -5,7 +5,7 @@ use super::demand::Demand;
 use super::paths::Atoms;
 use super::penalty::{Curve, Penalty, Quota};
 use super::{Goal, NEAR, Outline, Setting, Solution, solve};
-use crate::kernel::{GRID, Level, Plain};
+use crate::kernel::{GRID, Level, Rows};
 use crate::reference::{posterior_weights, round};
 use crate::seed;
 
@@ -60,7 +60,7 @@ impl Problem {
     }
 
     fn solve_people(&self, goal: &Goal<'_>, simd: Level, weights: Option<&[u64]>) -> (Vec<u8>, Solution) {
-        let rows = Plain::matrix(&self.scores, self.k, 1.001, weights);
+        let rows = Rows::matrix(&self.scores, self.k, 1.001, weights);
         let mut labels = vec![0; self.rows()];
         let setting = Setting { simd, seed: 5, key: &|row| row as u64, unique_keys: true, guard: None };
         let solution = solve(&rows, goal, &setting, &mut labels).unwrap();
@@ -176,7 +176,7 @@ fn people_are_rows() {
 
 /// The optimal counts, by paths from argmax over all rows.
 fn paths_alone(problem: &Problem, demand: &Demand) -> Vec<u64> {
-    let rows = Plain::matrix(&problem.scores, problem.k, 1.001, None);
+    let rows = Rows::matrix(&problem.scores, problem.k, 1.001, None);
     let atoms = Atoms::of(&rows);
     let open = demand.open();
     atoms.assign(demand, &open.iter().map(|open| open.then_some(0)).collect()).counts

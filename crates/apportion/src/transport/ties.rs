@@ -8,7 +8,8 @@
 use std::collections::HashMap;
 
 use super::prices::Prices;
-use crate::kernel::{GRID, Grid, Real, Rows};
+use crate::error::Result;
+use crate::kernel::{GRID, Grid, Real, Source, at_rows};
 use crate::seed;
 
 /// The hash of a row and a class at a level of ties, as a score on the grid in [0, 1).
@@ -67,22 +68,22 @@ pub(crate) fn tight(prices: &Prices, score: impl Fn(usize) -> i64, tight: &mut V
 }
 
 /// The scores of the second problem, row-major: lots for the tight classes, out of reach for the others.
-pub(super) fn lots<R: Rows>(
-    rows: &R,
+pub(super) fn lots<T: Real>(
+    source: &dyn Source<T>,
     tied: &[usize],
     keys: &[u64],
     prices: &Prices,
     seed: u64,
     level: usize,
-) -> Vec<f64> {
-    let k = rows.classes();
+) -> Result<Vec<f64>> {
+    let k = source.classes();
     let mut scores = vec![GRID.value(forbidden(k)); tied.len() * k];
     let mut classes = Vec::new();
-    for ((&row, &key), scores) in tied.iter().zip(keys).zip(scores.chunks_exact_mut(k)) {
+    at_rows(source, tied, |place, row, rows| {
         tight(prices, |class| GRID.round(rows.score(row, class).double()), &mut classes);
         for &class in &classes {
-            scores[class] = GRID.value(lot(seed, key, level, class));
+            scores[place * k + class] = GRID.value(lot(seed, keys[place], level, class));
         }
-    }
-    scores
+    })?;
+    Ok(scores)
 }

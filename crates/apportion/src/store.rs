@@ -1,0 +1,81 @@
+//! Scores that do not lie in memory: read in parts, again and again, from wherever they are kept.
+
+use std::fmt::Debug;
+use std::ops::Range;
+
+use crate::error::Result;
+use crate::kernel::{Real, Rows, Source};
+
+/// Rows of scores that are kept elsewhere, such as in a file. They are read in stretches, in order or not, by several
+/// threads at once; what is read must not change.
+///
+/// ```
+/// use apportion::{Classes, Error, Matrix, Result, Rule, Scores, Settings, Store};
+///
+/// #[derive(Debug)]
+/// struct Halves; // a million people of whom nothing is known
+///
+/// impl Store<f32> for Halves {
+///     fn rows(&self) -> usize {
+///         1_000_000
+///     }
+///     fn read(&self, first: usize, into: &mut [f32]) -> Result<()> {
+///         into.fill(0.5);
+///         Ok(())
+///     }
+/// }
+///
+/// let classes = Classes::new(["a", "b"])?;
+/// let scores = Scores::new(&classes, Matrix::StoredF32(&Halves))?;
+/// assert_eq!(Rule::Argmax.label(&scores, &Settings::default())?.labels.counts(), [1_000_000, 0]);
+/// # Ok::<(), Error>(())
+/// ```
+pub trait Store<T>: Debug + Sync {
+    /// How many rows there are.
+    fn rows(&self) -> usize;
+
+    /// Reads rows from one on, class by class, as many as the list has room for. What goes wrong is best told by
+    /// [`Error::Store`](crate::Error::Store).
+    fn read(&self, first: usize, into: &mut [T]) -> Result<()>;
+
+    /// How many bytes of memory may be used to bring the rows of many groups together.
+    fn most_bytes(&self) -> usize {
+        1 << 28
+    }
+}
+
+/// A store as a source of rows.
+pub(crate) struct Stored<'a, T> {
+    pub(crate) store: &'a dyn Store<T>,
+    pub(crate) classes: usize,
+    pub(crate) magnitude: f32,
+    pub(crate) weights: Option<&'a [u64]>,
+}
+
+impl<T: Real> Source<T> for Stored<'_, T> {
+    fn rows(&self) -> usize {
+        self.store.rows()
+    }
+
+    fn classes(&self) -> usize {
+        self.classes
+    }
+
+    fn weights(&self) -> Option<&[u64]> {
+        self.weights
+    }
+
+    fn magnitude(&self) -> f32 {
+        self.magnitude
+    }
+
+    fn window<'w>(&'w self, rows: Range<usize>, room: &'w mut Vec<T>) -> Result<Rows<'w, T>> {
+        room.resize(rows.len() * self.classes, T::default());
+        self.store.read(rows.start, room)?;
+        Ok(Rows::matrix(room, self.classes, self.magnitude, None).part_of(self, rows.start))
+    }
+
+    fn most_bytes(&self) -> usize {
+        self.store.most_bytes()
+    }
+}
