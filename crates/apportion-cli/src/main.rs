@@ -2,8 +2,10 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)] // it is a program
 
 mod command;
+mod memory;
 mod options;
 mod outcome;
+mod progress;
 mod reference;
 mod rule;
 mod text;

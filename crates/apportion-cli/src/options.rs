@@ -2,8 +2,11 @@
 
 use anyhow::{Context, Result, bail};
 use apportion::Settings;
-use apportion_table::{Input, InputOptions, Table, TableOptions, TruthOptions};
+use apportion_table::{ClassColumn, Input, InputOptions, Table, TableOptions};
 use clap::{Args, ValueEnum};
+
+use crate::memory;
+use crate::progress::Bar;
 
 /// Which files, and what their columns hold.
 #[derive(Args, Clone, Debug)]
@@ -35,6 +38,12 @@ pub(crate) struct TableArgs {
     /// Values of the truth that stand for none: such rows are left out of whatever needs truth.
     #[arg(long, value_delimiter = ',', value_name = "VALUE,…", requires = "truth")]
     truth_exclude: Vec<String>,
+    /// Takes rows without truth out before anything is computed, as the paper does.
+    #[arg(long, requires = "truth")]
+    only_with_truth: bool,
+    /// Leaves out rows that have no score at all, instead of refusing them.
+    #[arg(long)]
+    skip_missing: bool,
     /// Divides each row by its sum.
     #[arg(long)]
     normalize: bool,
@@ -47,6 +56,13 @@ pub(crate) struct TableArgs {
     /// Threads to use; all where it is not given. Results do not depend on it.
     #[arg(long)]
     threads: Option<usize>,
+    /// About how much memory to use, such as 512M; a quarter of the machine's where it is not given. Scores that do not fit are
+    /// put into a temporary file (in the folder that TMPDIR names). Results do not depend on it.
+    #[arg(long, value_parser = memory::parse, value_name = "SIZE")]
+    memory: Option<u64>,
+    /// Rows that are read at a time. Results do not depend on it.
+    #[arg(long, value_name = "ROWS", default_value_t = 65_536, value_parser = clap::value_parser!(u32).range(1..))]
+    batch_rows: u32,
     /// Settles ties and draws, together with the rows' identifiers.
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
@@ -69,18 +85,32 @@ enum Encoding {
 impl TableArgs {
     /// Opens the files and reads what is needed of them.
     pub(crate) fn read(&self) -> Result<(Input, Table)> {
+        self.read_with(&self.by, None)
+    }
+
+    /// The same, by other groups, and with labels that exist already.
+    pub(crate) fn read_with(&self, by: &[String], labels: Option<ClassColumn>) -> Result<(Input, Table)> {
         if let Some(threads) = self.threads {
             rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("--threads")?;
         }
         let input = self.input()?;
-        let table = Table::read(&input, &self.options(self.truth_options()?))?;
+        let options = TableOptions {
+            scores: self.scores.clone(),
+            classes: self.classes.clone(),
+            id: self.id.clone(),
+            by: by.to_vec(),
+            count: self.count.clone(),
+            truth: self.truth_column()?,
+            labels,
+            normalize: self.normalize,
+            only_with_truth: self.only_with_truth,
+            skip_missing: self.skip_missing,
+            memory: self.memory.unwrap_or_else(memory::default),
+        };
+        let table = Table::read(&input, &options)?;
         self.say(&table.origin());
+        table.remarks().iter().for_each(|remark| self.say(remark));
         Ok((input, table))
-    }
-
-    /// Reads a column of labels, by the same classes.
-    pub(crate) fn read_labels(&self, input: &Input, labels: TruthOptions) -> Result<Table> {
-        Ok(Table::read(input, &self.options(Some(labels)))?)
     }
 
     fn input(&self) -> Result<Input> {
@@ -91,26 +121,15 @@ impl TableArgs {
             Some(_) => bail!("--delimiter: it must be one character, or tab"),
         };
         let latin1 = matches!(self.encoding, Encoding::Latin1);
-        Ok(Input::new(&self.inputs, InputOptions { latin1, delimiter })?)
+        let options = InputOptions { latin1, delimiter, batch_rows: self.batch_rows as usize };
+        Ok(Input::new(&self.inputs, options)?.with_progress(Box::new(Bar::new(self.quiet))))
     }
 
-    fn options(&self, truth: Option<TruthOptions>) -> TableOptions {
-        TableOptions {
-            scores: self.scores.clone(),
-            classes: self.classes.clone(),
-            id: self.id.clone(),
-            by: self.by.clone(),
-            count: self.count.clone(),
-            truth,
-            normalize: self.normalize,
-        }
-    }
-
-    fn truth_options(&self) -> Result<Option<TruthOptions>> {
+    fn truth_column(&self) -> Result<Option<ClassColumn>> {
         let Some(column) = self.truth.clone() else { return Ok(None) };
-        let options = ("--truth-map VALUE=CLASS", "--truth-exclude VALUE");
+        let options = ["--truth", "--truth-map VALUE=CLASS", "--truth-exclude VALUE"];
         let map = pairs("--truth-map", &self.truth_map)?;
-        Ok(Some(TruthOptions { column, map, exclude: self.truth_exclude.clone(), options }))
+        Ok(Some(ClassColumn { column, map, exclude: self.truth_exclude.clone(), options }))
     }
 
     pub(crate) fn settings(&self) -> Settings {
@@ -126,7 +145,7 @@ impl TableArgs {
 }
 
 /// How a user says what values of a column of labels mean.
-pub(crate) const LABEL_OPTIONS: (&str, &str) = ("--label-map VALUE=CLASS", "--uncoded VALUE=keep");
+pub(crate) const LABEL_OPTIONS: [&str; 3] = ["--label", "--label-map VALUE=CLASS", "--uncoded VALUE=keep"];
 
 /// Reads VALUE=CLASS.
 pub(crate) fn pairs(option: &str, texts: &[String]) -> Result<Vec<(String, String)>> {

@@ -49,6 +49,10 @@ pub(crate) struct RuleArgs {
     /// match, balance: every share within this many points of the reference (0.01 is one point).
     #[arg(long, value_name = "POINTS")]
     margin: Option<f64>,
+    /// match, balance: columns of units inside units, the largest first: the counts of each smallest unit are matched, and
+    /// those of every larger unit are right, too.
+    #[arg(long, value_delimiter = ',', value_name = "COL,COL[,…]", conflicts_with = "by")]
+    nested: Vec<String>,
 }
 
 /// The rules.
@@ -100,6 +104,11 @@ impl RuleArgs {
         })
     }
 
+    /// The columns that make groups: those of `--nested`, or else of `--by`.
+    pub(crate) fn groups<'a>(&'a self, by: &'a [String]) -> &'a [String] {
+        if self.nested.is_empty() { by } else { &self.nested }
+    }
+
     /// The rule's name.
     pub(crate) fn name(&self) -> String {
         self.rule.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
@@ -123,6 +132,7 @@ impl RuleArgs {
             ("--coverage", self.coverage.is_some(), &[Match, Balance]),
             ("--at-least, --at-most and --margin", bounded, &[Match, Balance]),
             ("--reference", self.reference != "posterior", &[Match, Balance]),
+            ("--nested", !self.nested.is_empty(), &[Match, Balance]),
         ] {
             if given && !rules.contains(&self.rule) {
                 let names = rules.iter().filter_map(|rule| Some(rule.to_possible_value()?.get_name().to_owned()));
@@ -136,7 +146,11 @@ impl RuleArgs {
     /// What a joint rule aims at.
     pub(crate) fn matching(&self, table: &Table, by_group: bool) -> Result<Match> {
         let reference = reference::read(&self.reference, table.classes())?;
-        let aim = Match { by_group, ..Match::overall(reference) };
+        let nested = if self.nested.is_empty() { Vec::new() } else { table.nesting() };
+        if self.nested.len() == 1 {
+            bail!("--nested names units inside units, such as state,county; for one kind of unit use --by");
+        }
+        let aim = Match { by_group, nested, ..Match::overall(reference) };
         let bounds = Bounds {
             at_least: bounds("--at-least", &self.at_least)?,
             at_most: bounds("--at-most", &self.at_most)?,

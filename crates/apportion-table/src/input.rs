@@ -3,10 +3,12 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
+use crate::progress::{Progress, Silent};
 use crate::unfinished;
 
 /// How a file holds its table.
@@ -34,12 +36,20 @@ pub enum Packing {
 }
 
 /// How text is to be read.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct InputOptions {
     /// Whether text without a mark of its own is Latin-1, and not UTF-8.
     pub latin1: bool,
     /// What separates values, where it is neither a comma nor, in .tsv and .txt files, a tab.
     pub delimiter: Option<u8>,
+    /// Rows that are read at a time. Results do not depend on it.
+    pub batch_rows: usize,
+}
+
+impl Default for InputOptions {
+    fn default() -> InputOptions {
+        InputOptions { latin1: false, delimiter: None, batch_rows: 1 << 16 }
+    }
 }
 
 /// Files to be read one after the other, as often as needed.
@@ -47,6 +57,9 @@ pub struct InputOptions {
 pub struct Input {
     pub(crate) files: Vec<Source>,
     pub(crate) options: InputOptions,
+    progress: Box<dyn Progress>,
+    /// Rows that were read in the pass at hand.
+    rows: AtomicU64,
     /// Where standard input was put, so that it can be read twice. Removed at the end.
     _spool: Option<NamedTempFile>,
 }
@@ -62,6 +75,13 @@ pub(crate) struct Source {
     pub(crate) packing: Packing,
     /// Columns that its folder's name stands for: `state=NC`.
     pub(crate) partitions: Vec<(String, String)>,
+}
+
+impl Source {
+    /// How many bytes it has.
+    pub(crate) fn bytes(&self) -> u64 {
+        std::fs::metadata(&self.path).map_or(0, |file| file.len())
+    }
 }
 
 impl Input {
@@ -80,12 +100,40 @@ impl Input {
         if files.is_empty() {
             return Err(Error::Options("no file was named; give a path, or - for standard input".into()));
         }
-        Ok(Input { files, options, _spool: spool })
+        Ok(Input { files, options, progress: Box::new(Silent), rows: AtomicU64::new(0), _spool: spool })
+    }
+
+    /// Tells somebody how far each pass has come.
+    pub fn with_progress(self, progress: Box<dyn Progress>) -> Input {
+        Input { progress, ..self }
+    }
+
+    /// Begins a pass over the files.
+    pub(crate) fn begin(&self, what: &'static str) {
+        self.rows.store(0, Ordering::Relaxed);
+        self.progress.begin(what, self.files.iter().map(Source::bytes).sum());
+    }
+
+    /// So many more rows have been read, and so many bytes of a file.
+    pub(crate) fn reached(&self, file: usize, rows: u64, bytes: u64) {
+        let rows = rows + self.rows.fetch_add(rows, Ordering::Relaxed);
+        let before: u64 = self.files[..file].iter().map(Source::bytes).sum();
+        self.progress.reached(rows, before + bytes);
+    }
+
+    /// Ends a pass over the files.
+    pub(crate) fn end(&self) {
+        self.progress.end();
     }
 
     /// The files, as the user knows them.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &Path> {
         self.files.iter().map(|file| file.name.as_path())
+    }
+
+    /// One of the files, as the user knows it.
+    pub fn name(&self, file: usize) -> &Path {
+        &self.files[file].name
     }
 
     /// Whether a path is one of the files.

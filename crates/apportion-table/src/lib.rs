@@ -1,24 +1,33 @@
 //! Score tables in files: the only crate that knows CSV, Parquet and Arrow.
 //!
 //! ```text
-//! Input (which files) ──open──▶ Batches (what is in them) ──Columns──▶ Table (scores, keys, groups, truth, counts)
+//! Input (which files) ──open──▶ Batches (what is in them) ──take──▶ Table (scores, keys, groups, truth, labels, counts)
 //!                                        └──────────── labels ────────────▶ Output (the same rows, and their labels)
 //! ```
-//! A table is read twice: once for what the rules need, which is kept in memory, and once to write every column and row
-//! again, in order, with the labels beside them. Nothing else of a row is kept. Output appears whole or not at all.
+//! The files are read twice: once for what the rules need, and once to write every column and row again, in order, with
+//! the labels beside them. Of a row, a byte or two for its label, its key, its group, its truth and its count are kept in
+//! memory; its scores, too, while they fit, and else in a temporary file that is read again. Nothing else of a row is
+//! kept. Output appears whole or not at all.
 
 mod columns;
 mod error;
 mod input;
+mod kept;
+mod number;
 mod output;
+mod progress;
 mod read;
 mod table;
+mod take;
 mod unfinished;
+mod values;
 
 pub use columns::{Found, ScoreColumns, find_scores, same_name};
 pub use error::{Error, Result};
 pub use input::{Format, Input, InputOptions, Packing};
+pub use kept::KeptRows;
 pub use output::{Added, Output, write_batches, write_labelled};
+pub use progress::{Progress, Silent};
 pub use read::Batches;
-pub use table::{Table, TableOptions, TruthOptions};
+pub use table::{ClassColumn, Table, TableOptions};
 pub use unfinished::remove_unfinished;

@@ -23,8 +23,8 @@ use crate::unfinished;
 pub struct Added<'a> {
     /// Names and types.
     pub fields: Vec<FieldRef>,
-    /// The values of rows from the first number on, so many of them.
-    pub values: &'a dyn Fn(usize, usize) -> Vec<ArrayRef>,
+    /// Their values for the next rows: from the first number on, so many of them.
+    pub values: &'a mut dyn FnMut(usize, usize) -> Result<Vec<ArrayRef>>,
     /// Columns of the input to keep; all where it is none.
     pub keep: Option<Vec<String>>,
 }
@@ -39,7 +39,14 @@ pub struct Output {
 }
 
 /// Writes all rows of the input with the added columns. Says which files were written.
-pub fn write_labelled(input: &Input, output: &Output, added: &Added<'_>) -> Result<Vec<PathBuf>> {
+pub fn write_labelled(input: &Input, output: &Output, mut added: Added<'_>) -> Result<Vec<PathBuf>> {
+    input.begin("writing");
+    let written = write_all(input, output, &mut added)?;
+    input.end();
+    Ok(written)
+}
+
+fn write_all(input: &Input, output: &Output, added: &mut Added<'_>) -> Result<Vec<PathBuf>> {
     let mut first = 0;
     if output.path == "-" {
         let stdout = Packed::Plain(Box::new(std::io::stdout().lock()));
@@ -92,7 +99,7 @@ pub fn write_batches(
 }
 
 /// One output for each input, of the same name, all or none.
-fn write_each(input: &Input, folder: &Path, force: bool, added: &Added<'_>) -> Result<Vec<PathBuf>> {
+fn write_each(input: &Input, folder: &Path, force: bool, added: &mut Added<'_>) -> Result<Vec<PathBuf>> {
     std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
     let (mut targets, mut first) = (Vec::new(), 0);
     for (file, name) in input.names().enumerate() {
@@ -111,7 +118,14 @@ fn write_each(input: &Input, folder: &Path, force: bool, added: &Added<'_>) -> R
 }
 
 /// Copies the rows of a file, from row `first` of all; returns how many.
-fn copy(input: &Input, file: usize, first: usize, added: &Added<'_>, sink: &mut Sink, path: &Path) -> Result<usize> {
+fn copy(
+    input: &Input,
+    file: usize,
+    first: usize,
+    added: &mut Added<'_>,
+    sink: &mut Sink,
+    path: &Path,
+) -> Result<usize> {
     let batches = input.open(file)?;
     let schema = extended(batches.schema(), added);
     let kept: Vec<usize> = kept(batches.schema(), added);
@@ -119,7 +133,7 @@ fn copy(input: &Input, file: usize, first: usize, added: &Added<'_>, sink: &mut 
     for batch in batches {
         let batch = batch?;
         let mut columns: Vec<ArrayRef> = kept.iter().map(|&place| batch.column(place).clone()).collect();
-        columns.extend((added.values)(first + rows, batch.num_rows()));
+        columns.extend((added.values)(first + rows, batch.num_rows())?);
         rows += batch.num_rows();
         let labelled = RecordBatch::try_new(schema.clone(), columns).map_err(|error| failed(path, &error))?;
         sink.write(&labelled, path)?;

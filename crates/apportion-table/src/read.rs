@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow::array::{ArrayRef, RecordBatch, StringArray};
 use arrow::csv::ReaderBuilder;
@@ -12,48 +13,66 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use arrow::ipc::reader::{FileReader, StreamReader};
 use encoding_rs_io::DecodeReaderBytesBuilder;
+use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::error::{Error, Result};
 use crate::input::{Format, Input, InputOptions, Packing, Source};
+use crate::progress::Counted;
 
-/// Rows in a batch.
-const BATCH: usize = 1 << 16;
-
-type Inner = Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send>;
+type Rows = Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send>;
 
 /// The rows of a file, batch by batch.
-pub struct Batches {
+pub struct Batches<'a> {
+    input: &'a Input,
+    file: usize,
     schema: SchemaRef,
-    inner: Inner,
-    source: Source,
-    partitions: usize,
+    /// How many of the columns are in the file itself; the others are in its folder's name.
+    own: usize,
+    rows: Rows,
+    /// Bytes that were read so far.
+    read: Arc<AtomicU64>,
+}
+
+/// What a format's reader gives.
+struct Opened {
+    schema: SchemaRef,
+    rows: Rows,
+    read: Arc<AtomicU64>,
 }
 
 impl Input {
     /// Opens one of the files.
-    pub fn open(&self, file: usize) -> Result<Batches> {
+    pub fn open(&self, file: usize) -> Result<Batches<'_>> {
+        self.open_columns(file, &|_| true)
+    }
+
+    /// Opens one of the files for some of its columns: the others are not read.
+    pub fn open_columns(&self, file: usize, wanted: &dyn Fn(&str) -> bool) -> Result<Batches<'_>> {
         let source = &self.files[file];
-        let (schema, inner) = match source.format {
-            Format::Csv | Format::Tsv => open_text(source, &self.options)?,
-            Format::Parquet => open_parquet(source)?,
-            Format::Ipc => open_ipc(source)?,
+        let opened = match source.format {
+            Format::Csv | Format::Tsv => open_text(source, &self.options, wanted)?,
+            Format::Parquet => open_parquet(source, &self.options, wanted)?,
+            Format::Ipc => open_ipc(source, wanted)?,
         };
-        let mut fields: Vec<Arc<Field>> = schema.fields().iter().cloned().collect();
-        refuse_repeated(source, &fields)?;
-        let mut partitions = 0;
-        for (column, _) in &source.partitions {
-            if schema.column_with_name(column).is_none() {
+        let mut fields: Vec<Arc<Field>> = opened.schema.fields().iter().cloned().collect();
+        let own = fields.len();
+        for (column, _) in source.partitions.iter().filter(|(column, _)| wanted(column)) {
+            if opened.schema.column_with_name(column).is_none() {
                 fields.push(Arc::new(Field::new(column, DataType::Utf8, false)));
-                partitions += 1;
             }
         }
-        let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
-        Ok(Batches { schema, inner, source: source.clone(), partitions })
+        let schema = Arc::new(Schema::new_with_metadata(fields, opened.schema.metadata().clone()));
+        Ok(Batches { input: self, file, schema, own, rows: opened.rows, read: opened.read })
+    }
+
+    /// The names of the columns of one of the files.
+    pub fn columns(&self, file: usize) -> Result<Vec<String>> {
+        Ok(self.open(file)?.names())
     }
 }
 
-impl Batches {
+impl Batches<'_> {
     /// The columns.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
@@ -66,28 +85,35 @@ impl Batches {
 
     /// The file, as the user knows it.
     pub fn name(&self) -> &Path {
-        &self.source.name
+        &self.source().name
+    }
+
+    fn source(&self) -> &Source {
+        &self.input.files[self.file]
     }
 
     /// Adds the columns that the folder's name stands for.
     fn with_partitions(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let mut columns: Vec<ArrayRef> = batch.columns().to_vec();
-        let first = self.schema.fields().len() - self.partitions;
-        for field in &self.schema.fields()[first..] {
-            let value = self.source.partitions.iter().find(|(column, _)| column == field.name());
+        for field in &self.schema.fields()[self.own..] {
+            let value = self.source().partitions.iter().find(|(column, _)| column == field.name());
             let value = value.map_or("", |(_, value)| value.as_str());
             columns.push(Arc::new(StringArray::from_iter_values(std::iter::repeat_n(value, batch.num_rows()))));
         }
-        RecordBatch::try_new(self.schema.clone(), columns).map_err(|error| explain(&self.source, &error))
+        RecordBatch::try_new(self.schema.clone(), columns).map_err(|error| explain(self.source(), &error))
     }
 }
 
-impl Iterator for Batches {
+impl Iterator for Batches<'_> {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let batch = self.inner.next()?.map_err(|error| explain(&self.source, &error));
-        Some(batch.and_then(|batch| self.with_partitions(&batch)))
+        let batch = self.rows.next()?.map_err(|error| explain(self.source(), &error));
+        let batch = batch.and_then(|batch| self.with_partitions(&batch));
+        if let Ok(batch) = &batch {
+            self.input.reached(self.file, batch.num_rows() as u64, self.read.load(Ordering::Relaxed));
+        }
+        Some(batch)
     }
 }
 
@@ -102,67 +128,89 @@ fn refuse_repeated(source: &Source, fields: &[Arc<Field>]) -> Result<()> {
     }
 }
 
+/// The places of the columns that are wanted. Two columns of one name are refused, wanted or not.
+fn places(source: &Source, schema: &Schema, wanted: &dyn Fn(&str) -> bool) -> Result<Vec<usize>> {
+    refuse_repeated(source, schema.fields())?;
+    Ok((0..schema.fields().len()).filter(|&place| wanted(schema.field(place).name())).collect())
+}
+
 /// Text, in UTF-8 whatever it was, with all columns as text: nothing is lost in a number's form or an identifier's zeros.
-fn open_text(source: &Source, options: &InputOptions) -> Result<(SchemaRef, Inner)> {
+fn open_text(source: &Source, options: &InputOptions, wanted: &dyn Fn(&str) -> bool) -> Result<Opened> {
     let delimiter = options.delimiter.unwrap_or(match source.format {
         Format::Tsv => b'\t',
         _ => b',',
     });
+    let failed = |error: ArrowError| explain(source, &error);
     let format = CsvFormat::default().with_header(true).with_delimiter(delimiter);
-    let (header, _) =
-        format.infer_schema(decoded(source, options)?, Some(0)).map_err(|error| explain(source, &error))?;
+    let (header, _) = format.infer_schema(decoded(source, options)?.0, Some(0)).map_err(failed)?;
     let named = |field: &Arc<Field>| Field::new(field.name().trim_start_matches('\u{feff}'), DataType::Utf8, true);
-    let schema = Arc::new(Schema::new(header.fields().iter().map(named).collect::<Vec<_>>()));
-    let reader = ReaderBuilder::new(schema.clone())
-        .with_format(format)
-        .with_batch_size(BATCH)
-        .build(decoded(source, options)?)
-        .map_err(|error| explain(source, &error))?;
-    Ok((schema, Box::new(reader)))
+    let all = Arc::new(Schema::new(header.fields().iter().map(named).collect::<Vec<_>>()));
+    let places = places(source, &all, wanted)?;
+    let schema = Arc::new(all.project(&places).map_err(failed)?);
+    let (text, read) = decoded(source, options)?;
+    let reader = ReaderBuilder::new(all).with_format(format).with_batch_size(options.batch_rows);
+    let rows = reader.with_projection(places).build(text).map_err(failed)?;
+    Ok(Opened { schema, rows: Box::new(rows), read })
 }
 
 /// A file's text, unpacked and in UTF-8.
-fn decoded(source: &Source, options: &InputOptions) -> Result<Box<dyn Read + Send>> {
-    let unpacked = unpacked(source)?;
+fn decoded(source: &Source, options: &InputOptions) -> Result<(Box<dyn Read + Send>, Arc<AtomicU64>)> {
+    let (unpacked, read) = unpacked(source)?;
     let encoding = options.latin1.then_some(encoding_rs::WINDOWS_1252);
     // A byte order mark decides; UTF-8 goes through as it is, so that what is not UTF-8 is seen.
     let mut builder = DecodeReaderBytesBuilder::new();
     builder.encoding(encoding).utf8_passthru(true).strip_bom(true).bom_override(true);
-    Ok(Box::new(builder.build(unpacked)))
+    Ok((Box::new(builder.build(unpacked)), read))
 }
 
-fn unpacked(source: &Source) -> Result<Box<dyn Read + Send>> {
-    let file = BufReader::with_capacity(1 << 18, open(source)?);
-    Ok(match source.packing {
+fn unpacked(source: &Source) -> Result<(Box<dyn Read + Send>, Arc<AtomicU64>)> {
+    let (file, read) = Counted::new(open(source)?);
+    let file = BufReader::with_capacity(1 << 18, file);
+    let reader: Box<dyn Read + Send> = match source.packing {
         Packing::None => Box::new(file),
         Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(file)),
         Packing::Zstd => Box::new(zstd::Decoder::with_buffer(file).map_err(|error| Error::io(&source.name, &error))?),
-    })
+    };
+    Ok((reader, read))
 }
 
 fn open(source: &Source) -> Result<File> {
     File::open(&source.path).map_err(|error| Error::io(&source.name, &error))
 }
 
-fn open_parquet(source: &Source) -> Result<(SchemaRef, Inner)> {
+fn open_parquet(source: &Source, options: &InputOptions, wanted: &dyn Fn(&str) -> bool) -> Result<Opened> {
     refuse_packed(source)?;
-    let builder = ParquetRecordBatchReaderBuilder::try_new(open(source)?)
-        .map_err(|error| explain(source, &ArrowError::ParquetError(error.to_string())))?;
-    let schema = builder.schema().clone();
-    let reader = builder
-        .with_batch_size(BATCH)
-        .build()
-        .map_err(|error| explain(source, &ArrowError::ParquetError(error.to_string())))?;
-    Ok((schema, Box::new(reader)))
+    let failed = |error: parquet::errors::ParquetError| explain(source, &ArrowError::ParquetError(error.to_string()));
+    let builder = ParquetRecordBatchReaderBuilder::try_new(open(source)?).map_err(failed)?;
+    let places = places(source, builder.schema(), wanted)?;
+    let schema = Arc::new(builder.schema().project(&places).map_err(|error| explain(source, &error))?);
+    let total = builder.metadata().file_metadata().num_rows().max(1) as f64;
+    let mask = ProjectionMask::roots(builder.parquet_schema(), places);
+    let rows = builder.with_batch_size(options.batch_rows).with_projection(mask).build().map_err(failed)?;
+    // A Parquet file is read here and there: how far one has come is told by the rows.
+    let (read, mut done) = (Arc::new(AtomicU64::new(0)), 0);
+    let (counter, bytes) = (read.clone(), source.bytes() as f64);
+    let counted = rows.inspect(move |batch| {
+        done += batch.as_ref().map_or(0, RecordBatch::num_rows);
+        counter.store((bytes * done as f64 / total) as u64, Ordering::Relaxed);
+    });
+    Ok(Opened { schema, rows: Box::new(counted), read })
 }
 
-fn open_ipc(source: &Source) -> Result<(SchemaRef, Inner)> {
+fn open_ipc(source: &Source, wanted: &dyn Fn(&str) -> bool) -> Result<Opened> {
     refuse_packed(source)?;
-    if let Ok(reader) = FileReader::try_new_buffered(open(source)?, None) {
-        return Ok((reader.schema(), Box::new(reader)));
-    }
-    let reader = StreamReader::try_new_buffered(open(source)?, None).map_err(|error| explain(source, &error))?;
-    Ok((reader.schema(), Box::new(reader)))
+    let reader = |projection: Option<Vec<usize>>| -> Result<Opened> {
+        let (file, read) = Counted::new(open(source)?);
+        if let Ok(reader) = FileReader::try_new_buffered(file, projection.clone()) {
+            return Ok(Opened { schema: reader.schema(), rows: Box::new(reader), read });
+        }
+        let (file, read) = Counted::new(open(source)?);
+        let reader = StreamReader::try_new_buffered(file, projection).map_err(|error| explain(source, &error))?;
+        Ok(Opened { schema: reader.schema(), rows: Box::new(reader), read })
+    };
+    let all = reader(None)?;
+    let places = places(source, &all.schema, wanted)?;
+    if places.len() == all.schema.fields().len() { Ok(all) } else { reader(Some(places)) }
 }
 
 fn refuse_packed(source: &Source) -> Result<()> {

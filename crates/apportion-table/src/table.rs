@@ -1,19 +1,18 @@
-//! What the rules need of a table, in memory: scores, keys, groups, truth and counts.
+//! What the rules need of a table: scores, keys, groups, truth, labels and counts.
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use apportion::{Classes, Groups, Keys, Label, Matrix, Scaling, Scores, UNCODED, seed};
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Float32Type, Float64Type};
+use apportion::{Classes, Groups, Keys, Label, Scaling, Scores, UNCODED};
 
-use crate::columns::{Found, ScoreColumns, find_scores, position};
+use crate::columns::{Found, ScoreColumns};
 use crate::error::{Error, Result};
 use crate::input::Input;
+use crate::kept::KeptRows;
+use crate::take::Taker;
+use crate::values::Values;
 
 /// Which columns hold what.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct TableOptions {
     /// The score columns; found by their names where none are named.
     pub scores: Vec<String>,
@@ -26,82 +25,110 @@ pub struct TableOptions {
     /// The column that says how many people a row stands for.
     pub count: Option<String>,
     /// The true class.
-    pub truth: Option<TruthOptions>,
+    pub truth: Option<ClassColumn>,
+    /// Labels that exist already.
+    pub labels: Option<ClassColumn>,
     /// Whether rows are divided by their sum.
     pub normalize: bool,
+    /// Whether rows without truth are left out.
+    pub only_with_truth: bool,
+    /// Whether rows without any score are left out, and not refused.
+    pub skip_missing: bool,
+    /// About how many bytes of memory may be used: what does not fit is put into a temporary file.
+    pub memory: u64,
+}
+
+impl Default for TableOptions {
+    fn default() -> TableOptions {
+        TableOptions {
+            scores: Vec::new(),
+            classes: Vec::new(),
+            id: None,
+            by: Vec::new(),
+            count: None,
+            truth: None,
+            labels: None,
+            normalize: false,
+            only_with_truth: false,
+            skip_missing: false,
+            memory: u64::MAX,
+        }
+    }
 }
 
 /// How a column of classes is understood.
 #[derive(Clone, Debug, Default)]
-pub struct TruthOptions {
+pub struct ClassColumn {
     /// The column.
     pub column: String,
     /// Values that stand for a class: (value, class).
     pub map: Vec<(String, String)>,
     /// Values that stand for none.
     pub exclude: Vec<String>,
-    /// The options by which a user says so: to map, and to leave out.
-    pub options: (&'static str, &'static str),
+    /// The options by which a user names the column, maps values, and leaves them out.
+    pub options: [&'static str; 3],
 }
 
 /// A table of scores with what else is known of its rows.
 #[derive(Debug)]
 pub struct Table {
-    classes: Classes,
+    pub(crate) classes: Classes,
     /// Where the scores come from, for the user to check.
-    found: Option<Found>,
-    columns: ScoreColumns,
-    values: Values,
-    scaling: Scaling,
-    keys: Option<Vec<u64>>,
-    groups: Option<(Vec<u32>, Vec<String>)>,
-    truth: Option<Vec<Label>>,
-    counts: Option<Vec<u64>>,
+    pub(crate) found: Option<Found>,
+    pub(crate) columns: ScoreColumns,
+    pub(crate) values: Values,
+    pub(crate) scaling: Scaling,
+    pub(crate) keys: Option<Vec<u64>>,
+    pub(crate) groups: Option<GroupColumn>,
+    pub(crate) truth: Option<Vec<Label>>,
+    pub(crate) labels: Option<Vec<Label>>,
+    pub(crate) counts: Option<Vec<u64>>,
     /// The files, and the number of rows in each.
-    files: Vec<(PathBuf, usize)>,
+    pub(crate) files: Vec<(PathBuf, usize)>,
+    /// Which rows of the files the table has.
+    pub(crate) kept: KeptRows,
 }
 
-/// Scores, row by row: in single precision where the files have them so.
-#[derive(Debug)]
-enum Values {
-    Single(Vec<f32>),
-    Double(Vec<f64>),
+/// The group of each row.
+#[derive(Debug, Default)]
+pub(crate) struct GroupColumn {
+    pub(crate) codes: Vec<u32>,
+    /// The values of all columns together.
+    pub(crate) names: Vec<String>,
+    /// The value of each column.
+    pub(crate) values: Vec<Vec<String>>,
 }
-
-/// Rows that are looked at to tell percentages from probabilities.
-const LOOKED_AT: usize = 1000;
 
 impl Table {
     /// Reads what is needed of all files.
     pub fn read(input: &Input, options: &TableOptions) -> Result<Table> {
-        let mut reader: Option<Reader> = None;
+        input.begin("reading");
+        let mut taker: Option<Taker> = None;
         for file in 0..input.names().len() {
-            let batches = input.open(file)?;
-            let names = batches.names();
-            let path = batches.name().to_owned();
-            let reader = match &mut reader {
-                Some(reader) => reader,
-                None => reader.insert(Reader::new(&names, &path, options)?),
+            let names = input.columns(file)?;
+            let path = input.name(file);
+            let taker = match &mut taker {
+                Some(taker) => taker,
+                None => taker.insert(Taker::new(&names, path, options)?),
             };
-            reader.begin(&names, path)?;
+            let wanted = taker.wanted(&names, path)?;
+            let batches = input.open_columns(file, &|name| wanted.iter().any(|wanted| wanted == name))?;
+            taker.begin(&batches.names(), path)?;
             for batch in batches {
-                reader.take(&batch?)?;
+                taker.take(&batch?)?;
             }
         }
-        reader.ok_or_else(|| Error::Options("no file was named".into()))?.finish()
+        input.end();
+        taker.ok_or_else(|| Error::Options("no file was named".into()))?.finish()
     }
 
     /// The scores as the library takes them.
     pub fn scores(&self) -> Result<Scores<'_>> {
-        let matrix = match &self.values {
-            Values::Single(values) => Matrix::RowsF32(values),
-            Values::Double(values) => Matrix::RowsF64(values),
-        };
-        let mut scores = Scores::new(&self.classes, matrix)?.scaled(self.scaling);
+        let mut scores = Scores::new(&self.classes, self.values.matrix())?.scaled(self.scaling);
         if let Some(keys) = &self.keys {
             scores = scores.with_keys(Keys::Given(keys))?;
         }
-        if let Some((codes, names)) = &self.groups {
+        if let Some(GroupColumn { codes, names, .. }) = &self.groups {
             scores = scores.with_groups(Groups { codes, names })?;
         }
         if let Some(truth) = &self.truth {
@@ -113,23 +140,24 @@ impl Table {
         Ok(scores)
     }
 
-    /// The score of a class in a row: the number that the file has, divided as all are.
-    pub fn score(&self, row: usize, class: usize) -> f64 {
+    /// The score of each label of some rows, from one on: the number that the file has, divided as all are.
+    pub fn label_scores(&self, first: usize, labels: &[Label]) -> Result<Vec<Option<f64>>> {
         let k = self.classes.len();
-        let value = |class: usize| match &self.values {
-            Values::Single(values) => f64::from(values[row * k + class]),
-            Values::Double(values) => values[row * k + class],
+        let values = self.values.rows(first..first + labels.len())?;
+        let score = |(row, &label): (&[f64], &Label)| {
+            let value = *row.get(usize::from(label)).filter(|_| label != UNCODED)?;
+            Some(match self.scaling {
+                Scaling::AsGiven => value,
+                Scaling::Percent => value / 100.0,
+                Scaling::Normalize => value / row.iter().sum::<f64>(),
+            })
         };
-        match self.scaling {
-            Scaling::AsGiven => value(class),
-            Scaling::Percent => value(class) / 100.0,
-            Scaling::Normalize => value(class) / (0..k).map(value).sum::<f64>(),
-        }
+        Ok(values.chunks_exact(k).zip(labels).map(score).collect())
     }
 
     /// Whether the scores are of single precision.
     pub fn is_single(&self) -> bool {
-        matches!((&self.values, self.scaling), (Values::Single(_), Scaling::AsGiven))
+        self.values.is_single() && self.scaling == Scaling::AsGiven
     }
 
     /// The classes, in order.
@@ -137,14 +165,38 @@ impl Table {
         &self.classes
     }
 
-    /// How many rows there are.
-    pub fn rows(&self) -> usize {
-        self.files.iter().map(|(_, rows)| rows).sum()
+    /// Labels that exist already.
+    pub fn labels(&self) -> Option<&[Label]> {
+        self.labels.as_deref()
     }
 
-    /// The files, and the number of rows in each.
-    pub fn files(&self) -> &[(PathBuf, usize)] {
-        &self.files
+    /// How many rows the table has.
+    pub fn rows(&self) -> usize {
+        self.kept.count()
+    }
+
+    /// Which rows of the files the table has.
+    pub fn kept(&self) -> &KeptRows {
+        &self.kept
+    }
+
+    /// Units that the groups are part of, from the smallest to the largest, where groups have several columns, the largest
+    /// first: for each group the code of its unit, and then for each unit that of the one above. As
+    /// [`Match::nested`](apportion::Match) takes them.
+    pub fn nesting(&self) -> Vec<Vec<u32>> {
+        let Some(groups) = &self.groups else { return Vec::new() };
+        let mut below: Vec<&[String]> = groups.values.iter().map(Vec::as_slice).collect();
+        let mut levels = Vec::new();
+        while below.first().is_some_and(|values| values.len() > 1) {
+            let units: Vec<&[String]> = below.iter().map(|values| &values[..values.len() - 1]).collect();
+            let mut above = units.clone();
+            above.sort_unstable();
+            above.dedup();
+            let code = |unit: &&[String]| above.binary_search(unit).unwrap_or_default() as u32;
+            levels.push(units.iter().map(code).collect());
+            below = above;
+        }
+        levels
     }
 
     /// One sentence on where the scores come from.
@@ -161,6 +213,27 @@ impl Table {
         }
     }
 
+    /// What else is worth a word: rows without truth, rows that were left out, scores that did not fit into memory.
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        let left_out = self.kept.all() - self.rows();
+        if left_out > 0 {
+            remarks.push(format!("{left_out} of {} rows are left out, and come out without a label", self.kept.all()));
+        }
+        if let Some(truth) = &self.truth {
+            let unknown = truth.iter().filter(|&&truth| truth == UNCODED).count();
+            if unknown > 0 {
+                let rows = self.rows();
+                remarks
+                    .push(format!("truth is not known of {unknown} of {rows} rows: what needs truth leaves them out"));
+            }
+        }
+        if self.values.is_spilled() {
+            remarks.push("the scores do not fit into --memory: they are in a temporary file".into());
+        }
+        remarks
+    }
+
     /// An error of the library, with the file and the row in it.
     pub fn explain(&self, error: apportion::Error) -> Error {
         use apportion::Error as Core;
@@ -168,7 +241,7 @@ impl Table {
             Core::NotFinite { row, class, value } if value.is_nan() => {
                 let (path, row) = self.locate(*row);
                 let column = self.classes.position(class).map_or(class, |place| &self.columns.columns[place]);
-                let problem = "there is no number; fill it in, or leave the row out".into();
+                let problem = NO_NUMBER.into();
                 return Error::Value { path, row, column: column.clone(), problem };
             }
             Core::NotFinite { row, class, .. } | Core::Negative { row, class, .. } => (*row, Some(class.clone())),
@@ -200,7 +273,7 @@ impl Table {
 
     /// The file of a row, and its place in it, from 1.
     fn locate(&self, row: usize) -> (PathBuf, u64) {
-        let mut before = 0;
+        let (row, mut before) = (self.kept.place(row), 0);
         for (path, rows) in &self.files {
             if row < before + rows {
                 return (path.clone(), (row - before) as u64 + 1);
@@ -211,340 +284,5 @@ impl Table {
     }
 }
 
-/// Takes batch after batch.
-struct Reader {
-    options: TableOptions,
-    columns: ScoreColumns,
-    found: Option<Found>,
-    classes: Classes,
-    places: Places,
-    single: Option<Vec<f32>>,
-    double: Vec<f64>,
-    keys: Vec<u64>,
-    group_codes: Vec<u32>,
-    group_names: Vec<String>,
-    group_of: HashMap<String, u32>,
-    truth: Vec<Label>,
-    /// Values that are no class, with how often they came.
-    unknown: Vec<(String, u64)>,
-    counts: Vec<u64>,
-    files: Vec<(PathBuf, usize)>,
-}
-
-/// Where the columns stand in the file at hand.
-struct Places {
-    scores: Vec<usize>,
-    id: Option<usize>,
-    by: Vec<usize>,
-    truth: Option<usize>,
-    count: Option<usize>,
-}
-
-impl Places {
-    fn of(names: &[String], columns: &ScoreColumns, options: &TableOptions) -> Result<Places> {
-        let one =
-            |name: &Option<String>, option: &str| name.as_ref().map(|name| position(names, name, option)).transpose();
-        let truth = options.truth.as_ref().map(|truth| truth.column.clone());
-        Ok(Places {
-            scores: columns.columns.iter().map(|name| position(names, name, "--scores")).collect::<Result<_>>()?,
-            id: one(&options.id, "--id")?,
-            by: options.by.iter().map(|name| position(names, name, "--by")).collect::<Result<_>>()?,
-            truth: one(&truth, "--truth")?,
-            count: one(&options.count, "--count")?,
-        })
-    }
-}
-
-impl Reader {
-    fn new(names: &[String], path: &Path, options: &TableOptions) -> Result<Reader> {
-        let (mut columns, found) = if options.scores.is_empty() {
-            let found = find_scores(names).ok_or_else(|| {
-                let columns = names.join(", ");
-                let hint = match names {
-                    [one] if one.contains(';') => "; is it separated by semicolons? --delimiter ';'",
-                    [one] if one.contains('\t') => "; is it separated by tabs? --delimiter tab",
-                    _ => "; name them with --scores",
-                };
-                Error::file(path, format!("no score columns were recognised among {columns}{hint}"))
-            })?;
-            (found.scores.clone(), Some(found))
-        } else {
-            (ScoreColumns::named(&options.scores, names)?, None)
-        };
-        if !options.classes.is_empty() {
-            columns = in_order(&columns, &options.classes)?;
-        }
-        let classes = Classes::new(columns.classes.clone())?;
-        let places = Places::of(names, &columns, options)?;
-        Ok(Reader {
-            options: options.clone(),
-            columns,
-            found,
-            classes,
-            places,
-            single: Some(Vec::new()),
-            double: Vec::new(),
-            keys: Vec::new(),
-            group_codes: Vec::new(),
-            group_names: Vec::new(),
-            group_of: HashMap::new(),
-            truth: Vec::new(),
-            unknown: Vec::new(),
-            counts: Vec::new(),
-            files: Vec::new(),
-        })
-    }
-
-    /// Begins a file. Its columns may stand elsewhere than in the first.
-    fn begin(&mut self, names: &[String], path: PathBuf) -> Result<()> {
-        self.places = Places::of(names, &self.columns, &self.options).map_err(|error| match error {
-            Error::Options(problem) => Error::file(&path, problem),
-            error => error,
-        })?;
-        self.files.push((path, 0));
-        Ok(())
-    }
-
-    fn take(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.take_scores(batch)?;
-        self.take_keys(batch)?;
-        self.take_groups(batch)?;
-        self.take_truth(batch)?;
-        self.take_counts(batch)?;
-        if let Some((_, rows)) = self.files.last_mut() {
-            *rows += batch.num_rows();
-        }
-        Ok(())
-    }
-
-    fn take_scores(&mut self, batch: &RecordBatch) -> Result<()> {
-        let k = self.places.scores.len();
-        let is_single = |place: &usize| batch.column(*place).data_type() == &DataType::Float32;
-        if let (Some(single), true) = (&mut self.single, self.places.scores.iter().all(is_single)) {
-            let columns: Vec<_> = self
-                .places
-                .scores
-                .iter()
-                .map(|&place| batch.column(place).as_primitive::<Float32Type>().clone())
-                .collect();
-            let start = single.len();
-            single.resize(start + batch.num_rows() * k, 0.0);
-            for (class, column) in columns.iter().enumerate() {
-                for row in 0..batch.num_rows() {
-                    single[start + row * k + class] = if column.is_null(row) { f32::NAN } else { column.value(row) };
-                }
-            }
-            return Ok(());
-        }
-        if let Some(single) = self.single.take() {
-            self.double = single.into_iter().map(f64::from).collect();
-        }
-        let start = self.double.len();
-        self.double.resize(start + batch.num_rows() * k, 0.0);
-        for class in 0..k {
-            let numbers = self.numbers(batch, self.places.scores[class])?;
-            for (row, number) in numbers.into_iter().enumerate() {
-                self.double[start + row * k + class] = number;
-            }
-        }
-        self.double[start..].chunks_exact_mut(k).for_each(fill_suppressed);
-        Ok(())
-    }
-
-    /// A column as numbers; NaN where there is none.
-    fn numbers(&self, batch: &RecordBatch, place: usize) -> Result<Vec<f64>> {
-        let column = batch.column(place);
-        if let Some(text) = column.as_string_opt::<i32>() {
-            return (0..text.len())
-                .map(|row| {
-                    let value = if text.is_null(row) { "" } else { text.value(row).trim() };
-                    parse(value).ok_or_else(|| {
-                        let problem = format!("{value:?} is no number");
-                        self.value_error(batch, place, row, problem)
-                    })
-                })
-                .collect();
-        }
-        let numbers = cast(column, &DataType::Float64).map_err(|_| {
-            let problem = format!("the column holds {}, not numbers; name another", column.data_type());
-            self.value_error(batch, place, 0, problem)
-        })?;
-        let numbers = numbers.as_primitive::<Float64Type>();
-        Ok((0..numbers.len()).map(|row| if numbers.is_null(row) { f64::NAN } else { numbers.value(row) }).collect())
-    }
-
-    fn value_error(&self, batch: &RecordBatch, place: usize, row: usize, problem: String) -> Error {
-        let (path, before) = self.files.last().cloned().unwrap_or_default();
-        let column = batch.schema().field(place).name().clone();
-        Error::Value { path, row: (before + row) as u64 + 1, column, problem }
-    }
-
-    fn take_keys(&mut self, batch: &RecordBatch) -> Result<()> {
-        let Some(place) = self.places.id else { return Ok(()) };
-        let text = self.text(batch, place)?;
-        self.keys.extend(text.iter().map(|key| seed::key_of_text(key)));
-        Ok(())
-    }
-
-    fn take_groups(&mut self, batch: &RecordBatch) -> Result<()> {
-        if self.places.by.is_empty() {
-            return Ok(());
-        }
-        let columns = self.places.by.iter().map(|&place| self.text(batch, place)).collect::<Result<Vec<_>>>()?;
-        for row in 0..batch.num_rows() {
-            let name = columns.iter().map(|column| column[row].as_str()).collect::<Vec<_>>().join(" / ");
-            let code = *self.group_of.entry(name).or_insert_with_key(|name| {
-                self.group_names.push(name.clone());
-                self.group_names.len() as u32 - 1
-            });
-            self.group_codes.push(code);
-        }
-        Ok(())
-    }
-
-    fn take_truth(&mut self, batch: &RecordBatch) -> Result<()> {
-        let (Some(place), Some(options)) = (self.places.truth, &self.options.truth) else { return Ok(()) };
-        for value in self.text(batch, place)? {
-            let value = value.trim();
-            let mapped = options.map.iter().find(|(from, _)| from == value).map_or(value, |(_, class)| class.as_str());
-            let label = match self.classes.label(mapped) {
-                Ok(label) => label,
-                Err(_) if value.is_empty() || options.exclude.iter().any(|other| other == value) => UNCODED,
-                Err(_) => {
-                    match self.unknown.iter_mut().find(|(known, _)| known == value) {
-                        Some((_, times)) => *times += 1,
-                        None => self.unknown.push((value.to_owned(), 1)),
-                    }
-                    UNCODED
-                }
-            };
-            self.truth.push(label);
-        }
-        Ok(())
-    }
-
-    fn take_counts(&mut self, batch: &RecordBatch) -> Result<()> {
-        let Some(place) = self.places.count else { return Ok(()) };
-        for (row, number) in self.numbers(batch, place)?.into_iter().enumerate() {
-            if number.fract() != 0.0 || !(0.0..1e15).contains(&number) {
-                let problem = format!("a count of {number}; counts must be whole numbers, and not negative");
-                return Err(self.value_error(batch, place, row, problem));
-            }
-            self.counts.push(number as u64);
-        }
-        Ok(())
-    }
-
-    /// A column as text; empty where there is nothing.
-    fn text(&self, batch: &RecordBatch, place: usize) -> Result<Vec<String>> {
-        let text: ArrayRef = cast(batch.column(place), &DataType::Utf8).map_err(|_| {
-            let kind = batch.column(place).data_type().to_string();
-            self.value_error(batch, place, 0, format!("the column holds {kind}, which is no text; name another"))
-        })?;
-        let text = text.as_string::<i32>();
-        Ok((0..text.len())
-            .map(|row| if text.is_null(row) { String::new() } else { text.value(row).to_owned() })
-            .collect())
-    }
-
-    fn finish(self) -> Result<Table> {
-        if let Some(truth) = self.options.truth.as_ref().filter(|_| !self.unknown.is_empty()) {
-            let listed = self.unknown.iter().take(12).map(|(value, times)| format!("{value:?} ({times})"));
-            let listed = listed.collect::<Vec<_>>().join(", ");
-            let more = if self.unknown.len() > 12 { ", …" } else { "" };
-            return Err(Error::Options(format!(
-                "column {:?}: these values are no class: {listed}{more}; the classes are {}; map them with {}, or leave \
-                 them out with {}",
-                truth.column, self.classes, truth.options.0, truth.options.1
-            )));
-        }
-        let rows: usize = self.files.iter().map(|(_, rows)| rows).sum();
-        if rows == 0 {
-            let path = self.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
-            return Err(Error::file(&path, "it has columns but no rows"));
-        }
-        let values = match self.single {
-            Some(single) if !single.is_empty() => Values::Single(single),
-            _ => Values::Double(self.double),
-        };
-        let k = self.classes.len();
-        let scaling = if self.options.normalize { Scaling::Normalize } else { values.scaling(k) };
-        let wanted = |there: bool| there.then_some(());
-        Ok(Table {
-            keys: wanted(self.places.id.is_some()).map(|()| self.keys),
-            groups: wanted(!self.places.by.is_empty()).map(|()| (self.group_codes, self.group_names)),
-            truth: wanted(self.places.truth.is_some()).map(|()| self.truth),
-            counts: wanted(self.places.count.is_some()).map(|()| self.counts),
-            classes: self.classes,
-            found: self.found,
-            columns: self.columns,
-            values,
-            scaling,
-            files: self.files,
-        })
-    }
-}
-
-impl Values {
-    /// Whether the first rows are percentages: they sum to about 100.
-    fn scaling(&self, k: usize) -> Scaling {
-        let sum = |row: usize| -> f64 {
-            match self {
-                Values::Single(values) => values[row * k..][..k].iter().map(|&value| f64::from(value)).sum(),
-                Values::Double(values) => values[row * k..][..k].iter().sum(),
-            }
-        };
-        let rows = match self {
-            Values::Single(values) => values.len() / k,
-            Values::Double(values) => values.len() / k,
-        };
-        let percentages = (0..rows.min(LOOKED_AT)).filter(|&row| (sum(row) - 100.0).abs() < 1.0).count();
-        if 2 * percentages > rows.min(LOOKED_AT) { Scaling::Percent } else { Scaling::AsGiven }
-    }
-}
-
-/// Stands for `(S)`, the Census's mark of a share that it does not publish.
-const SUPPRESSED: f64 = f64::NEG_INFINITY;
-
-/// Shares out what the published shares leave, equally, among those that are not published.
-fn fill_suppressed(row: &mut [f64]) {
-    let suppressed = row.iter().filter(|&&score| score == SUPPRESSED).count();
-    if suppressed == 0 {
-        return;
-    }
-    let sum: f64 = row.iter().filter(|&&score| score != SUPPRESSED).sum();
-    let whole = if sum > 1.5 { 100.0 } else { 1.0 };
-    let each = f64::max(whole - sum, 0.0) / suppressed as f64;
-    row.iter_mut().filter(|score| **score == SUPPRESSED).for_each(|score| *score = each);
-}
-
-/// A number as text has it.
-fn parse(text: &str) -> Option<f64> {
-    match text {
-        "(S)" => Some(SUPPRESSED),
-        "" | "NA" | "NaN" | "nan" | "null" | "NULL" => Some(f64::NAN),
-        number => number.parse().ok(),
-    }
-}
-
-/// The same columns in the order in which a user names the classes.
-fn in_order(columns: &ScoreColumns, classes: &[String]) -> Result<ScoreColumns> {
-    if classes.len() != columns.classes.len() {
-        return Err(Error::Options(format!(
-            "--classes names {} classes, and there are {} score columns: {}",
-            classes.len(),
-            columns.columns.len(),
-            columns.columns.join(", ")
-        )));
-    }
-    let places: Option<Vec<usize>> =
-        classes.iter().map(|class| columns.classes.iter().position(|own| own == class)).collect();
-    Ok(match places {
-        // Another order of the same names, or else other names in the same order.
-        Some(places) => ScoreColumns {
-            columns: places.iter().map(|&place| columns.columns[place].clone()).collect(),
-            classes: classes.to_vec(),
-        },
-        None => ScoreColumns { columns: columns.columns.clone(), classes: classes.to_vec() },
-    })
-}
+const NO_NUMBER: &str =
+    "there is no number; fill it in or, where all scores of such rows are missing, leave them out with --skip-missing";

@@ -161,9 +161,8 @@ fn what_cannot_be_read_and_what_is_no_score_is_told() {
     people.values[place * K + 2] = f32::NAN;
     let bad = kept(people.values.clone(), 1 << 20);
     for rule in rules() {
-        let refused = |store| {
-            rule.label(&people.scores(&classes, Matrix::StoredF32(store)), &Settings::default()).unwrap_err()
-        };
+        let refused =
+            |store| rule.label(&people.scores(&classes, Matrix::StoredF32(store)), &Settings::default()).unwrap_err();
         assert!(matches!(refused(&gone), Error::Store { .. }), "{rule:?}");
         assert!(matches!(refused(&bad), Error::NotFinite { row, .. } if row == place), "{rule:?}");
     }

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use apportion::{Audit, AuditOptions, Labels, UncodedPolicy};
-use apportion_table::TruthOptions;
+use apportion_table::ClassColumn;
 use clap::Args;
 use serde_json::json;
 
@@ -42,14 +42,12 @@ pub(crate) fn run(args: &AuditArgs) -> Result<()> {
         "keep" => UncodedPolicy::Keep,
         other => bail!("--uncoded: {other:?} is none of argmax, drop and keep"),
     };
-    let (input, table) = args.table.read()?;
-    let scores = table.scores()?;
     let map = pairs("--label-map", &args.label_map)?;
     let column =
-        TruthOptions { column: args.label.clone(), map, exclude: vec![value.to_owned()], options: LABEL_OPTIONS };
-    let labelled = args.table.read_labels(&input, column).context("--label")?;
-    let labels = labelled.scores()?.truth().map(<[u8]>::to_vec).unwrap_or_default();
-    let labels = Labels::new(labels, table.classes())?;
+        ClassColumn { column: args.label.clone(), map, exclude: vec![value.to_owned()], options: LABEL_OPTIONS };
+    let (_, table) = args.table.read_with(&args.table.by, Some(column))?;
+    let scores = table.scores()?;
+    let labels = Labels::new(table.labels().unwrap_or_default().to_vec(), table.classes())?;
     let focus = args.focus.as_ref().map(|class| table.classes().position(class)).transpose()?;
     let options = AuditOptions { uncoded, focus, ..AuditOptions::default() };
     let audit = Audit::of(&scores, &labels, &options).map_err(|error| table.explain(error))?;

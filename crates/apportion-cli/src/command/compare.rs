@@ -2,13 +2,14 @@
 
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use apportion::{Balance, Batches, Labels, Match, Reference, Rule, Thresholds};
-use apportion_table::TruthOptions;
+use apportion_table::ClassColumn;
 use clap::Args;
 
 use crate::options::{LABEL_OPTIONS, TableArgs, pairs};
 use crate::outcome::Outcome;
+use crate::progress::Working;
 use crate::text;
 
 /// Options of `compare`.
@@ -34,17 +35,20 @@ pub(crate) struct CompareArgs {
 }
 
 pub(crate) fn run(args: &CompareArgs) -> Result<()> {
-    let (input, table) = args.table.read()?;
+    let own = match &args.label {
+        None => None,
+        Some(column) => {
+            let (column, map) = (column.clone(), pairs("--label-map", &args.label_map)?);
+            Some(ClassColumn { column, map, exclude: vec!["Uncoded".into()], options: LABEL_OPTIONS })
+        }
+    };
+    let (_, table) = args.table.read_with(&args.table.by, own)?;
     let scores = table.scores()?;
+    let working = Working::on("comparing", args.table.quiet);
     let settings = args.table.settings();
     let mut outcomes = Vec::new();
-    if let Some(column) = &args.label {
-        let map = pairs("--label-map", &args.label_map)?;
-        let column =
-            TruthOptions { column: column.clone(), map, exclude: vec!["Uncoded".into()], options: LABEL_OPTIONS };
-        let labelled = args.table.read_labels(&input, column).context("--label")?;
-        let labels = labelled.scores()?.truth().map(<[u8]>::to_vec).unwrap_or_default();
-        let labels = Labels::new(labels, table.classes())?;
+    if let Some(labels) = table.labels() {
+        let labels = Labels::new(labels.to_vec(), table.classes())?;
         outcomes.push((Outcome::new("your labels", &scores, &labels, None)?, None));
     }
     for (name, rule) in rules(!args.table.by.is_empty(), args.table.truth.is_some()) {
@@ -72,6 +76,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
             outcomes.push((Outcome::new(&format!("{name} in batches"), &scores, &batched.labels, None)?, None));
         }
     }
+    drop(working);
     if args.table.json {
         let all: Vec<_> = outcomes.iter().map(|(outcome, _)| outcome.json(settings.seed, None)).collect();
         println!("{}", serde_json::Value::from(all));

@@ -11,6 +11,7 @@ use clap::Args;
 use super::label::{OutputArgs, written};
 use crate::options::TableArgs;
 use crate::outcome::Outcome;
+use crate::progress::Working;
 use crate::rule::RuleArgs;
 
 /// Options of `fit`.
@@ -36,10 +37,13 @@ pub(crate) fn fit(args: &FitArgs) -> Result<()> {
     if args.output.exists() && !args.force {
         bail!("{}: it exists already; choose another name, or allow it with --force", args.output.display());
     }
-    let (_, table) = args.table.read()?;
+    let by = args.rule.groups(&args.table.by);
+    let (_, table) = args.table.read_with(by, None)?;
     let scores = table.scores()?;
-    let rule = args.rule.rule(&table, !args.table.by.is_empty())?;
+    let rule = args.rule.rule(&table, !by.is_empty())?;
+    let working = Working::on("fitting", args.table.quiet);
     let decision = rule.fit(&scores, &args.table.settings()).map_err(|error| table.explain(error))?;
+    drop(working);
     let json = serde_json::to_string_pretty(&decision)?;
     write_whole(&args.output, json.as_bytes())?;
     if args.table.json {

@@ -6,6 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::options::TableArgs;
+use crate::progress::Working;
 use crate::rule::RuleArgs;
 
 /// Options of `frontier`.
@@ -25,10 +26,13 @@ pub(crate) struct FrontierArgs {
 }
 
 pub(crate) fn run(args: &FrontierArgs) -> Result<()> {
-    let (_, table) = args.table.read()?;
+    let by = args.rule.groups(&args.table.by);
+    let (_, table) = args.table.read_with(by, None)?;
     let scores = table.scores()?;
-    let aim = args.rule.matching(&table, !args.table.by.is_empty())?;
+    let aim = args.rule.matching(&table, !by.is_empty())?;
+    let working = Working::on("walking the frontier", args.table.quiet);
     let frontier = Frontier::of(&aim, &scores, &args.table.settings()).map_err(|error| table.explain(error))?;
+    drop(working);
     let (points, error): (Vec<Point>, f64) = match args.points {
         Some(points) => {
             let thinned = frontier.thinned(points);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use apportion::{Allotment, Label, Labels, Rule, UNCODED};
+use apportion::{Allotment, Label, Labels, Rule};
 use apportion_table::{Added, Input, Output, Table, write_labelled};
 use arrow::array::{ArrayRef, Float32Array, Float64Array, StringArray, UInt64Array};
 use arrow::datatypes::{DataType, Field, FieldRef};
@@ -12,6 +12,7 @@ use serde_json::json;
 
 use crate::options::TableArgs;
 use crate::outcome::Outcome;
+use crate::progress::Working;
 use crate::rule::RuleArgs;
 use crate::text;
 
@@ -56,14 +57,17 @@ pub(crate) struct OutputArgs {
 
 pub(crate) fn run(args: &LabelArgs) -> Result<()> {
     args.output.check(&args.table)?;
-    let (input, table) = args.table.read()?;
+    let by = args.rule.groups(&args.table.by);
+    let (input, table) = args.table.read_with(by, None)?;
     let scores = table.scores()?;
     let explain = |error: apportion::Error| table.explain(error);
-    let rule = args.rule.rule(&table, !args.table.by.is_empty())?;
+    let rule = args.rule.rule(&table, !by.is_empty())?;
     let settings = args.table.settings();
     let name = args.rule.name();
+    let working = Working::on("labelling", args.table.quiet);
     if scores.counts().is_some() {
         let allotted = rule.allot(&scores, &settings).map_err(explain)?;
+        drop(working);
         let paths = args.output.write_people(&args.table, &input, &table, &allotted.allotment)?;
         if args.table.json {
             let people = json!({
@@ -85,6 +89,7 @@ pub(crate) fn run(args: &LabelArgs) -> Result<()> {
     for draw in 1..args.rule.draws() {
         draws.push(labelled.decision.draw(&scores, draw).map_err(explain)?);
     }
+    drop(working);
     let paths = args.output.write(&args.table, &input, &table, &draws)?;
     let outcome = Outcome::new(&name, &scores, &draws[0], labelled.joint)?;
     if args.table.json {
@@ -118,14 +123,18 @@ impl OutputArgs {
         let mut fields: Vec<FieldRef> = Vec::new();
         for draw in 0..draws.len() {
             let name = if draws.len() == 1 { self.name.clone() } else { format!("{}_{}", self.name, draw + 1) };
-            fields.push(Arc::new(Field::new(&name, DataType::Utf8, false)));
+            fields.push(Arc::new(Field::new(&name, DataType::Utf8, table.kept().all() > table.rows())));
             let number = if table.is_single() { DataType::Float32 } else { DataType::Float64 };
             fields.push(Arc::new(Field::new(format!("{name}_score"), number, true)));
         }
-        let values = |start: usize, rows: usize| -> Vec<ArrayRef> {
-            draws.iter().flat_map(|labels| label_columns(table, &labels.values()[start..start + rows], start)).collect()
+        let mut values = |rows: Taken| -> apportion_table::Result<Vec<ArrayRef>> {
+            let mut columns = Vec::new();
+            for labels in draws {
+                columns.extend(label_columns(table, labels.values(), &rows)?);
+            }
+            Ok(columns)
         };
-        self.finish(options, input, fields, &values)
+        self.finish(options, input, table, fields, &mut values)
     }
 
     /// Writes how many of each row's people have each class.
@@ -137,21 +146,24 @@ impl OutputArgs {
         allotment: &Allotment,
     ) -> Result<Vec<std::path::PathBuf>> {
         let names = table.classes().names().iter().map(String::as_str).chain(["uncoded"]);
+        let may_miss = table.kept().all() > table.rows();
         let fields: Vec<FieldRef> =
-            names.map(|name| Arc::new(Field::new(format!("n_{name}"), DataType::UInt64, false))).collect();
-        let values = |start: usize, rows: usize| -> Vec<ArrayRef> {
-            let column = |class: usize| (start..start + rows).map(move |row| allotment.row(row)[class]);
-            (0..fields.len()).map(|class| Arc::new(UInt64Array::from_iter_values(column(class))) as ArrayRef).collect()
+            names.map(|name| Arc::new(Field::new(format!("n_{name}"), DataType::UInt64, may_miss))).collect();
+        let mut values = |rows: Taken| -> apportion_table::Result<Vec<ArrayRef>> {
+            let people = |class: usize| rows.spread((rows.first..rows.end).map(move |row| allotment.row(row)[class]));
+            let column = |class: usize| Arc::new(people(class).collect::<UInt64Array>()) as ArrayRef;
+            Ok((0..=table.classes().len()).map(column).collect())
         };
-        self.finish(options, input, fields.clone(), &values)
+        self.finish(options, input, table, fields, &mut values)
     }
 
     fn finish(
         &self,
         options: &TableArgs,
         input: &Input,
+        table: &Table,
         fields: Vec<FieldRef>,
-        values: &dyn Fn(usize, usize) -> Vec<ArrayRef>,
+        values: &mut dyn FnMut(Taken) -> apportion_table::Result<Vec<ArrayRef>>,
     ) -> Result<Vec<std::path::PathBuf>> {
         let keep = self.only_label.then(|| options.id.iter().cloned().collect::<Vec<_>>());
         if keep.is_none() {
@@ -161,23 +173,46 @@ impl OutputArgs {
             }
         }
         let output = Output { path: self.output.clone(), force: self.force };
-        Ok(write_labelled(input, &output, &Added { fields, values, keep })?)
+        let mut done = 0;
+        let mut next = |first: usize, rows: usize| {
+            let kept: Vec<bool> = (first..first + rows).map(|row| table.kept().has(row)).collect();
+            let end = done + kept.iter().filter(|&&kept| kept).count();
+            let taken = Taken { kept, first: done, end };
+            done = end;
+            values(taken)
+        };
+        Ok(write_labelled(input, &output, Added { fields, values: &mut next, keep })?)
+    }
+}
+
+/// Rows of the files that are written next, and those of the table that they are.
+struct Taken {
+    /// Whether the table has the row.
+    kept: Vec<bool>,
+    /// The rows of the table.
+    first: usize,
+    end: usize,
+}
+
+impl Taken {
+    /// What the rows of the table have, and nothing for the rows that were left out.
+    fn spread<T>(&self, mut own: impl Iterator<Item = T>) -> impl Iterator<Item = Option<T>> {
+        self.kept.iter().map(move |&kept| if kept { own.next() } else { None })
     }
 }
 
 /// The labels' names, and their scores as the file has them.
-fn label_columns(table: &Table, labels: &[Label], start: usize) -> Vec<ArrayRef> {
-    let names = labels.iter().map(|&label| table.classes().name(label));
-    let own = labels
-        .iter()
-        .enumerate()
-        .map(|(place, &label)| (label != UNCODED).then(|| table.score(start + place, usize::from(label))));
+fn label_columns(table: &Table, labels: &[Label], rows: &Taken) -> apportion_table::Result<Vec<ArrayRef>> {
+    let labels = &labels[rows.first..rows.end];
+    let names = rows.spread(labels.iter().map(|&label| table.classes().name(label)));
+    let scores = table.label_scores(rows.first, labels)?;
+    let scores = rows.spread(scores.into_iter()).map(Option::flatten);
     let scores: ArrayRef = if table.is_single() {
-        Arc::new(own.map(|score| score.map(|score| score as f32)).collect::<Float32Array>())
+        Arc::new(scores.map(|score| score.map(|score| score as f32)).collect::<Float32Array>())
     } else {
-        Arc::new(own.collect::<Float64Array>())
+        Arc::new(scores.collect::<Float64Array>())
     };
-    vec![Arc::new(StringArray::from_iter_values(names)), scores]
+    Ok(vec![Arc::new(names.collect::<StringArray>()), scores])
 }
 
 /// Counts before and after, the worst bias, and the cost.

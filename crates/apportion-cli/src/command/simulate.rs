@@ -5,12 +5,14 @@ use std::sync::Arc;
 use anyhow::Result;
 use apportion::simulate::{VoterOptions, VoterTables, Voters};
 use apportion_census::{CLASSES, NC_VOTER_SHARES, counties, surnames};
-use apportion_table::{Output, write_batches};
+use apportion_table::{Output, Progress, write_batches};
 use arrow::array::{ArrayRef, Float32Array, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use clap::{Args, Subcommand};
+use rayon::prelude::*;
 
 use super::label::written;
+use crate::progress::Bar;
 
 /// Options of `simulate`.
 #[derive(Args)]
@@ -65,6 +67,8 @@ struct VotersArgs {
 
 /// Rows that are made at a time.
 const BATCH: u64 = 1 << 16;
+/// Batches that are made at once, by all threads.
+const AT_ONCE: usize = 8;
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<()> {
     let What::Voters(args) = &args.what;
@@ -83,10 +87,19 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<()> {
     };
     let voters = Voters::new(&tables, &options)?;
     let schema = schema(args.double);
-    let starts = (0..args.rows).step_by(BATCH as usize);
-    let batches = starts.map(|start| batch(&voters, &schema, start, (args.rows - start).min(BATCH)));
+    let starts: Vec<u64> = (0..args.rows).step_by(BATCH as usize).collect();
+    let bar = Bar::new(args.quiet);
+    bar.begin("made up", args.rows);
+    let batches = starts.chunks(AT_ONCE).flat_map(|starts| {
+        let made: Vec<RecordBatch> =
+            starts.par_iter().map(|&start| batch(&voters, &schema, start, (args.rows - start).min(BATCH))).collect();
+        let done = starts.last().map_or(0, |start| (start + BATCH).min(args.rows));
+        bar.reached(done, done);
+        made
+    });
     let output = Output { path: args.output.clone(), force: args.force };
     let paths = write_batches(&output, &schema, batches)?;
+    bar.end();
     if !args.quiet {
         eprintln!("{}", written(&paths));
     }

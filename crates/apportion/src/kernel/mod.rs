@@ -15,8 +15,8 @@ mod top_two;
 mod wide;
 
 pub use grid::{GRID, Grid};
-pub use simd::Level;
 pub(crate) use rows::{Layout, Rows, Source, WithZero, at_rows};
+pub use simd::Level;
 pub(crate) use simd::{Kernel, Wide};
 pub(crate) use sweep::{Bounds, Swept, Unsettled, Watch, count_codes, lanes_where, sweep};
 pub(crate) use tile::{Real, STRETCH, TILE, Tile};

@@ -8,8 +8,8 @@
 use std::ops::Range;
 
 use super::grid::GRID;
-use super::simd::{Kernel, Level, WIDTH, Wide};
 use super::rows::{Rows, Source};
+use super::simd::{Kernel, Level, WIDTH, Wide};
 use super::tile::{BLOCK, Real, TILE, Tile};
 use super::top_two::{LANES, larger, smaller};
 #[cfg(target_arch = "x86_64")]

@@ -52,7 +52,7 @@ impl Real for f32 {
     }
     #[inline(always)]
     fn singles<'a>(layout: &Layout<'a, f32>) -> Option<Layout<'a, f32>> {
-        Some(layout.clone())
+        Some(*layout)
     }
     #[inline(always)]
     fn masked(self, other: f32, mask: u32) -> f32 {

@@ -119,7 +119,7 @@ impl<T: Task> Visitor for Parts<'_, T> {
 /// Parts that are brought together at once: all, or as many as find room.
 fn waves<T: Real>(source: &dyn Source<T>, sizes: &[usize]) -> Vec<Range<usize>> {
     if source.at_hand().is_some() {
-        return vec![0..sizes.len()];
+        return std::iter::once(0..sizes.len()).collect();
     }
     let bytes = source.classes() * size_of::<T>() + size_of::<u32>();
     let (mut waves, mut start, mut held) = (Vec::new(), 0, 0usize);

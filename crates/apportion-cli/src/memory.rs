@@ -1,0 +1,56 @@
+//! How much memory may be used: what a user allows, or a quarter of what the machine has.
+
+use sysinfo::{MemoryRefreshKind, RefreshKind, System};
+
+/// A quarter of the machine's memory, or of what a container allows.
+pub(crate) fn default() -> u64 {
+    let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
+    let Ok(system) = System::new_with_specifics(memory) else { return WHERE_UNKNOWN };
+    let limit = system.cgroup_limits().map_or(u64::MAX, |limits| limits.total_memory);
+    system.total_memory().min(limit) / 4
+}
+
+/// What is used where the system does not say how much it has.
+const WHERE_UNKNOWN: u64 = 1 << 30;
+
+/// `512M`, `2G`, `1.5GiB`.
+pub(crate) fn parse(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let end = text.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = (text[..end].trim(), text[end..].trim());
+    let power = match unit.to_ascii_uppercase().trim_end_matches('B').trim_end_matches('I') {
+        "" => 0,
+        "K" => 1,
+        "M" => 2,
+        "G" => 3,
+        "T" => 4,
+        _ => return Err("it is a number with K, M, G or T, such as 512M or 2G".into()),
+    };
+    let number: f64 = number.parse().map_err(|_| "it is a number with K, M, G or T, such as 512M or 2G".to_owned())?;
+    if number.is_finite() && number >= 0.0 {
+        Ok((number * 1024f64.powi(power)) as u64)
+    } else {
+        Err("it must not be negative".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read() {
+        for (text, bytes) in [("512M", 512 << 20), ("2g", 2 << 30), ("1.5 GiB", 3 << 29), ("64KB", 64 << 10), ("7", 7)]
+        {
+            assert_eq!(parse(text), Ok(bytes), "{text}");
+        }
+        for bad in ["", "M", "1X", "-1M", "1 2", "infM"] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_quarter_of_the_machine_is_something() {
+        assert!(default() > 1 << 20);
+    }
+}

@@ -1,0 +1,70 @@
+//! How far the work has come, on standard error: only where that is a terminal.
+
+use std::time::{Duration, Instant};
+
+use apportion_table::Progress;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::text;
+
+/// A line that shows how far a pass over the files has come: rows, rate and time left.
+#[derive(Debug)]
+pub(crate) struct Bar {
+    bar: ProgressBar,
+    pass: std::sync::Mutex<(&'static str, Instant)>,
+}
+
+impl Bar {
+    pub(crate) fn new(quiet: bool) -> Bar {
+        let style = ProgressStyle::with_template("{msg} {wide_bar} {percent:>3}%, {eta} left");
+        let bar = ProgressBar::with_draw_target(None, target(quiet));
+        Bar { bar: style.map_or(bar.clone(), |style| bar.with_style(style)), pass: ("", Instant::now()).into() }
+    }
+}
+
+impl Progress for Bar {
+    fn begin(&self, what: &'static str, bytes: u64) {
+        if let Ok(mut pass) = self.pass.lock() {
+            *pass = (what, Instant::now());
+        }
+        self.bar.reset();
+        self.bar.set_length(bytes);
+        self.bar.set_message(what);
+    }
+
+    fn reached(&self, rows: u64, bytes: u64) {
+        if let Ok(pass) = self.pass.lock() {
+            let rate = rows as f64 / pass.1.elapsed().as_secs_f64().max(1e-3);
+            self.bar.set_message(format!("{} {} rows, {}/s", pass.0, text::count(rows), text::count(rate as u64)));
+        }
+        self.bar.set_position(bytes);
+    }
+
+    fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Shows that something goes on whose length nobody knows, until it is dropped.
+pub(crate) struct Working(ProgressBar);
+
+impl Working {
+    pub(crate) fn on(what: &'static str, quiet: bool) -> Working {
+        let bar = ProgressBar::with_draw_target(None, target(quiet)).with_message(what);
+        let style = ProgressStyle::with_template("{msg} {spinner} {elapsed}");
+        let bar = style.map_or(bar.clone(), |style| bar.with_style(style));
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Working(bar)
+    }
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// Standard error, where it is a terminal and silence is not wanted.
+fn target(quiet: bool) -> ProgressDrawTarget {
+    if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
+}

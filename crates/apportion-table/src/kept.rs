@@ -1,0 +1,86 @@
+//! Which rows of the files a table has: all of them, or those that were not left out.
+
+/// Rows of the files that a table has, in order.
+#[derive(Clone, Debug, Default)]
+pub struct KeptRows {
+    /// A bit for each row, as soon as one was left out.
+    bits: Option<Vec<u64>>,
+    all: usize,
+    kept: usize,
+}
+
+impl KeptRows {
+    /// Adds so many rows, all of which are kept.
+    pub(crate) fn keep(&mut self, rows: usize) {
+        match self.bits {
+            None => (self.all, self.kept) = (self.all + rows, self.kept + rows),
+            Some(_) => (0..rows).for_each(|_| self.push(true)),
+        }
+    }
+
+    /// Adds a row.
+    pub(crate) fn push(&mut self, keep: bool) {
+        if !keep && self.bits.is_none() {
+            let mut bits = vec![u64::MAX; self.all.div_ceil(64)];
+            if let Some(last) = bits.last_mut().filter(|_| !self.all.is_multiple_of(64)) {
+                *last = (1 << (self.all % 64)) - 1;
+            }
+            self.bits = Some(bits);
+        }
+        if let Some(bits) = &mut self.bits {
+            if self.all.is_multiple_of(64) {
+                bits.push(0);
+            }
+            if let Some(last) = bits.last_mut() {
+                *last |= u64::from(keep) << (self.all % 64);
+            }
+        }
+        self.all += 1;
+        self.kept += usize::from(keep);
+    }
+
+    /// How many rows the files have.
+    pub fn all(&self) -> usize {
+        self.all
+    }
+
+    /// How many of them the table has.
+    pub fn count(&self) -> usize {
+        self.kept
+    }
+
+    /// Whether the table has a row of the files.
+    pub fn has(&self, row: usize) -> bool {
+        self.bits.as_ref().is_none_or(|bits| bits[row / 64] >> (row % 64) & 1 == 1)
+    }
+
+    /// Which row of the files a row of the table is.
+    pub(crate) fn place(&self, row: usize) -> usize {
+        match &self.bits {
+            None => row,
+            Some(_) => (0..self.all).filter(|&place| self.has(place)).nth(row).unwrap_or(self.all),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_found_again() {
+        for first in [0, 1, 63, 64, 65, 200] {
+            let mut rows = KeptRows::default();
+            rows.keep(first);
+            let later = [false, true, true, false, true];
+            later.iter().for_each(|&keep| rows.push(keep));
+            rows.keep(70);
+            assert_eq!((rows.all(), rows.count()), (first + 75, first + 73));
+            let expected: Vec<usize> =
+                (0..first + 75).filter(|&row| row < first || row >= first + 5 || later[row - first]).collect();
+            let found: Vec<usize> = (0..rows.count()).map(|row| rows.place(row)).collect();
+            assert_eq!(found, expected);
+            assert!((0..rows.all()).all(|row| rows.has(row) == expected.contains(&row)));
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! How far a pass over the files has come, for whoever wants to know.
+
+use std::fmt::Debug;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Is told how far a pass has come.
+pub trait Progress: Debug + Send + Sync {
+    /// A pass begins, over files of so many bytes in all.
+    fn begin(&self, what: &'static str, bytes: u64);
+    /// So many rows have been read, and so many bytes, about, of all files.
+    fn reached(&self, rows: u64, bytes: u64);
+    /// The pass has come to its end.
+    fn end(&self);
+}
+
+/// Nobody wants to know.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Progress for Silent {
+    fn begin(&self, _: &'static str, _: u64) {}
+    fn reached(&self, _: u64, _: u64) {}
+    fn end(&self) {}
+}
+
+/// A reader that counts what is read.
+pub(crate) struct Counted<R> {
+    inner: R,
+    read: Arc<AtomicU64>,
+}
+
+impl<R> Counted<R> {
+    pub(crate) fn new(inner: R) -> (Counted<R>, Arc<AtomicU64>) {
+        let read = Arc::new(AtomicU64::new(0));
+        (Counted { inner, read: read.clone() }, read)
+    }
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(bytes)?;
+        self.read.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+impl<R: Seek> Seek for Counted<R> {
+    fn seek(&mut self, place: SeekFrom) -> io::Result<u64> {
+        self.inner.seek(place)
+    }
+}

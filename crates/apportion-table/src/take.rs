@@ -1,0 +1,439 @@
+//! Takes batch after batch of the files' rows, and of each what the rules need.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use apportion::{Classes, Label, Scaling, UNCODED, seed};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, StringArray};
+use arrow::compute::{cast, filter_record_batch};
+use arrow::datatypes::{DataType, Float32Type, Float64Type};
+
+use crate::columns::{Found, ScoreColumns, find_scores, position};
+use crate::error::{Error, Result};
+use crate::kept::KeptRows;
+use crate::number::{fill_suppressed, parse};
+use crate::table::{ClassColumn, GroupColumn, Table, TableOptions};
+use crate::values::{Budget, Values};
+
+/// Rows that are looked at to tell percentages from probabilities.
+const LOOKED_AT: usize = 1000;
+
+/// Takes batch after batch.
+pub(crate) struct Taker {
+    options: TableOptions,
+    columns: ScoreColumns,
+    found: Option<Found>,
+    classes: Classes,
+    places: Places,
+    values: Values,
+    percentages: Percentages,
+    keys: Vec<u64>,
+    groups: GroupColumn,
+    group_of: HashMap<String, u32>,
+    truth: Coded,
+    labels: Coded,
+    counts: Vec<u64>,
+    files: Vec<(PathBuf, usize)>,
+    kept: KeptRows,
+}
+
+/// Where the columns stand in the file at hand.
+#[derive(Default)]
+struct Places {
+    scores: Vec<usize>,
+    id: Option<usize>,
+    by: Vec<usize>,
+    truth: Option<usize>,
+    labels: Option<usize>,
+    count: Option<usize>,
+}
+
+impl Places {
+    fn of(names: &[String], columns: &ScoreColumns, options: &TableOptions) -> Result<Places> {
+        let one = |name: Option<&String>, option: &str| name.map(|name| position(names, name, option)).transpose();
+        let coded = |column: &Option<ClassColumn>| {
+            one(column.as_ref().map(|column| &column.column), column.as_ref().map_or("", |column| column.options[0]))
+        };
+        Ok(Places {
+            scores: columns.columns.iter().map(|name| position(names, name, "--scores")).collect::<Result<_>>()?,
+            id: one(options.id.as_ref(), "--id")?,
+            by: options.by.iter().map(|name| position(names, name, "--by")).collect::<Result<_>>()?,
+            truth: coded(&options.truth)?,
+            labels: coded(&options.labels)?,
+            count: one(options.count.as_ref(), "--count")?,
+        })
+    }
+
+    fn all(&self) -> impl Iterator<Item = usize> + '_ {
+        let single = [self.id, self.truth, self.labels, self.count].into_iter().flatten();
+        self.scores.iter().chain(&self.by).copied().chain(single)
+    }
+}
+
+/// A column of classes.
+#[derive(Default)]
+struct Coded {
+    values: Vec<Label>,
+    /// Values that are no class, with how often they came.
+    unknown: Vec<(String, u64)>,
+}
+
+/// A batch, or the rows of it that are kept.
+struct Part {
+    batch: RecordBatch,
+    /// Which rows of the batch these are; none where all are.
+    rows: Option<Vec<usize>>,
+}
+
+impl Taker {
+    pub(crate) fn new(names: &[String], path: &Path, options: &TableOptions) -> Result<Taker> {
+        let (mut columns, found) = if options.scores.is_empty() {
+            let found = find_scores(names).ok_or_else(|| {
+                let columns = names.join(", ");
+                let hint = match names {
+                    [one] if one.contains(';') => "; is it separated by semicolons? --delimiter ';'",
+                    [one] if one.contains('\t') => "; is it separated by tabs? --delimiter tab",
+                    _ => "; name them with --scores",
+                };
+                Error::file(path, format!("no score columns were recognised among {columns}{hint}"))
+            })?;
+            (found.scores.clone(), Some(found))
+        } else {
+            (ScoreColumns::named(&options.scores, names)?, None)
+        };
+        if !options.classes.is_empty() {
+            columns = in_order(&columns, &options.classes)?;
+        }
+        let classes = Classes::new(columns.classes.clone())?;
+        Places::of(names, &columns, options)?;
+        Ok(Taker {
+            values: Values::new(classes.len(), Budget::of(options.memory)),
+            options: options.clone(),
+            columns,
+            found,
+            classes,
+            places: Places::default(),
+            percentages: Percentages::default(),
+            keys: Vec::new(),
+            groups: GroupColumn::default(),
+            group_of: HashMap::new(),
+            truth: Coded::default(),
+            labels: Coded::default(),
+            counts: Vec::new(),
+            files: Vec::new(),
+            kept: KeptRows::default(),
+        })
+    }
+
+    /// The columns of a file that are needed. They may stand elsewhere than in the first.
+    pub(crate) fn wanted(&self, names: &[String], path: &Path) -> Result<Vec<String>> {
+        Ok(self.places_in(names, path)?.all().map(|place| names[place].clone()).collect())
+    }
+
+    fn places_in(&self, names: &[String], path: &Path) -> Result<Places> {
+        Places::of(names, &self.columns, &self.options).map_err(|error| match error {
+            Error::Options(problem) if !self.files.is_empty() => Error::file(path, problem),
+            error => error,
+        })
+    }
+
+    /// Begins a file with these columns.
+    pub(crate) fn begin(&mut self, names: &[String], path: &Path) -> Result<()> {
+        self.places = self.places_in(names, path)?;
+        self.files.push((path.to_owned(), 0));
+        Ok(())
+    }
+
+    pub(crate) fn take(&mut self, batch: &RecordBatch) -> Result<()> {
+        let part = self.without_left_out(batch)?;
+        self.take_scores(&part)?;
+        self.take_keys(&part)?;
+        self.take_groups(&part)?;
+        if let (Some(place), Some(column)) = (self.places.truth, &self.options.truth) {
+            self.truth.take(&text(self, &part, place)?, column, &self.classes);
+        }
+        if let (Some(place), Some(column)) = (self.places.labels, &self.options.labels) {
+            self.labels.take(&text(self, &part, place)?, column, &self.classes);
+        }
+        self.take_counts(&part)?;
+        if let Some((_, rows)) = self.files.last_mut() {
+            *rows += batch.num_rows();
+        }
+        Ok(())
+    }
+
+    /// The rows that are to be looked at at all.
+    fn without_left_out(&mut self, batch: &RecordBatch) -> Result<Part> {
+        let whole = Part { batch: batch.clone(), rows: None };
+        let mut keep = vec![true; batch.num_rows()];
+        if let (true, Some(place), Some(column)) =
+            (self.options.only_with_truth, self.places.truth, &self.options.truth)
+        {
+            let truth = text(self, &whole, place)?;
+            keep.iter_mut().enumerate().for_each(|(row, keep)| *keep = !column.leaves_out(truth.value(row)));
+        }
+        if self.options.skip_missing {
+            let columns: Vec<ArrayRef> = self.places.scores.iter().map(|&place| batch.column(place).clone()).collect();
+            for (row, keep) in keep.iter_mut().enumerate() {
+                *keep &= columns.iter().any(|column| has_number(column, row));
+            }
+        }
+        if keep.iter().all(|&keep| keep) {
+            self.kept.keep(keep.len());
+            return Ok(whole);
+        }
+        keep.iter().for_each(|&keep| self.kept.push(keep));
+        let rows = (0..keep.len()).filter(|&row| keep[row]).collect();
+        let batch =
+            filter_record_batch(batch, &BooleanArray::from(keep)).map_err(|error| Error::Options(error.to_string()))?;
+        Ok(Part { batch, rows: Some(rows) })
+    }
+
+    fn take_scores(&mut self, part: &Part) -> Result<()> {
+        let (k, rows) = (self.places.scores.len(), part.batch.num_rows());
+        let column = |class: usize| part.batch.column(self.places.scores[class]);
+        if (0..k).all(|class| column(class).data_type() == &DataType::Float32) {
+            let mut values = vec![0.0; rows * k];
+            for class in 0..k {
+                let column = column(class).as_primitive::<Float32Type>();
+                let own = values.iter_mut().skip(class).step_by(k);
+                if column.null_count() == 0 {
+                    own.zip(column.values()).for_each(|(value, &score)| *value = score);
+                } else {
+                    own.zip(column).for_each(|(value, score)| *value = score.unwrap_or(f32::NAN));
+                }
+            }
+            self.percentages.look(&values, k);
+            return self.values.push_singles(&values);
+        }
+        let mut values = vec![0.0; rows * k];
+        for class in 0..k {
+            let numbers = self.numbers(part, self.places.scores[class])?;
+            values.iter_mut().skip(class).step_by(k).zip(numbers).for_each(|(value, number)| *value = number);
+        }
+        values.chunks_exact_mut(k).for_each(fill_suppressed);
+        self.percentages.look(&values, k);
+        self.values.push_doubles(&values)
+    }
+
+    /// A column as numbers; NaN where there is none.
+    fn numbers(&self, part: &Part, place: usize) -> Result<Vec<f64>> {
+        let column = part.batch.column(place);
+        if let Some(text) = column.as_string_opt::<i32>() {
+            return (0..text.len())
+                .map(|row| {
+                    let value = if text.is_null(row) { "" } else { text.value(row) };
+                    parse(value).ok_or_else(|| {
+                        let problem = format!("{value:?} is no number; mend it, or leave the row out");
+                        self.value_error(part, place, row, problem)
+                    })
+                })
+                .collect();
+        }
+        let numbers = cast(column, &DataType::Float64).map_err(|_| {
+            let problem = format!("the column holds {}, not numbers; name another", column.data_type());
+            self.value_error(part, place, 0, problem)
+        })?;
+        let numbers = numbers.as_primitive::<Float64Type>();
+        Ok(numbers.iter().map(|number| number.filter(|number| number.is_finite()).unwrap_or(f64::NAN)).collect())
+    }
+
+    fn value_error(&self, part: &Part, place: usize, row: usize, problem: String) -> Error {
+        let (path, before) = self.files.last().cloned().unwrap_or_default();
+        let column = part.batch.schema().field(place).name().clone();
+        let row = part.rows.as_ref().map_or(row, |rows| rows[row]);
+        Error::Value { path, row: (before + row) as u64 + 1, column, problem }
+    }
+
+    fn take_keys(&mut self, part: &Part) -> Result<()> {
+        let Some(place) = self.places.id else { return Ok(()) };
+        let text = text(self, part, place)?;
+        self.keys.extend((0..text.len()).map(|row| seed::key_of_text(text.value(row))));
+        Ok(())
+    }
+
+    fn take_groups(&mut self, part: &Part) -> Result<()> {
+        if self.places.by.is_empty() {
+            return Ok(());
+        }
+        let columns = self.places.by.iter().map(|&place| text(self, part, place)).collect::<Result<Vec<_>>>()?;
+        let mut name = String::new();
+        for row in 0..part.batch.num_rows() {
+            name.clear();
+            for (place, column) in columns.iter().enumerate() {
+                name.push_str(if place == 0 { "" } else { BETWEEN });
+                name.push_str(column.value(row));
+            }
+            let code = match self.group_of.get(&name) {
+                Some(&code) => code,
+                None => {
+                    let code = self.groups.names.len() as u32;
+                    self.group_of.insert(name.clone(), code);
+                    self.groups.names.push(name.clone());
+                    self.groups.values.push(columns.iter().map(|column| column.value(row).to_owned()).collect());
+                    code
+                }
+            };
+            self.groups.codes.push(code);
+        }
+        Ok(())
+    }
+
+    fn take_counts(&mut self, part: &Part) -> Result<()> {
+        let Some(place) = self.places.count else { return Ok(()) };
+        for (row, number) in self.numbers(part, place)?.into_iter().enumerate() {
+            if number.fract() != 0.0 || !(0.0..1e15).contains(&number) {
+                let problem = format!("a count of {number}; counts must be whole numbers, and not negative");
+                return Err(self.value_error(part, place, row, problem));
+            }
+            self.counts.push(number as u64);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn finish(self) -> Result<Table> {
+        for (coded, column) in [(&self.truth, &self.options.truth), (&self.labels, &self.options.labels)] {
+            if let Some(column) = column {
+                coded.refuse_unknown(column, &self.classes)?;
+            }
+        }
+        if self.kept.count() == 0 {
+            let path = self.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
+            let problem = if self.kept.all() == 0 {
+                "it has columns but no rows"
+            } else {
+                "all rows are left out: none has what --only-with-truth or --skip-missing asks for"
+            };
+            return Err(Error::file(&path, problem));
+        }
+        let wanted = |there: bool| there.then_some(());
+        Ok(Table {
+            keys: wanted(self.places.id.is_some()).map(|()| self.keys),
+            groups: wanted(!self.places.by.is_empty()).map(|()| self.groups),
+            truth: wanted(self.places.truth.is_some()).map(|()| self.truth.values),
+            labels: wanted(self.places.labels.is_some()).map(|()| self.labels.values),
+            counts: wanted(self.places.count.is_some()).map(|()| self.counts),
+            scaling: if self.options.normalize { Scaling::Normalize } else { self.percentages.scaling() },
+            classes: self.classes,
+            found: self.found,
+            columns: self.columns,
+            values: self.values,
+            files: self.files,
+            kept: self.kept,
+        })
+    }
+}
+
+/// Stands between the values of several columns that together name a group.
+const BETWEEN: &str = " / ";
+
+/// A column as text; empty where there is nothing.
+fn text(taker: &Taker, part: &Part, place: usize) -> Result<StringArray> {
+    let text: ArrayRef = cast(part.batch.column(place), &DataType::Utf8).map_err(|_| {
+        let kind = part.batch.column(place).data_type().to_string();
+        taker.value_error(part, place, 0, format!("the column holds {kind}, which is no text; name another"))
+    })?;
+    let text = text.as_string::<i32>();
+    if text.null_count() == 0 {
+        return Ok(text.clone());
+    }
+    Ok(text.iter().map(|value| Some(value.unwrap_or(""))).collect())
+}
+
+/// Whether a row of a score column has anything in it.
+fn has_number(column: &ArrayRef, row: usize) -> bool {
+    if column.is_null(row) {
+        return false;
+    }
+    if let Some(text) = column.as_string_opt::<i32>() {
+        return !parse(text.value(row)).is_some_and(f64::is_nan);
+    }
+    let nan = column.as_primitive_opt::<Float32Type>().is_some_and(|column| column.value(row).is_nan())
+        || column.as_primitive_opt::<Float64Type>().is_some_and(|column| column.value(row).is_nan());
+    !nan
+}
+
+impl ClassColumn {
+    /// Whether a value stands for no class.
+    fn leaves_out(&self, value: &str) -> bool {
+        let value = value.trim();
+        let mapped = self.map.iter().any(|(from, _)| from == value);
+        !mapped && (value.is_empty() || self.exclude.iter().any(|other| other == value))
+    }
+}
+
+impl Coded {
+    fn take(&mut self, text: &StringArray, column: &ClassColumn, classes: &Classes) {
+        self.values.reserve(text.len());
+        for row in 0..text.len() {
+            let value = text.value(row).trim();
+            let mapped = column.map.iter().find(|(from, _)| from == value).map_or(value, |(_, class)| class.as_str());
+            let label = classes.label(mapped).unwrap_or(UNCODED);
+            if label == UNCODED && !column.leaves_out(value) {
+                match self.unknown.iter_mut().find(|(known, _)| known == value) {
+                    Some((_, times)) => *times += 1,
+                    None => self.unknown.push((value.to_owned(), 1)),
+                }
+            }
+            self.values.push(label);
+        }
+    }
+
+    fn refuse_unknown(&self, column: &ClassColumn, classes: &Classes) -> Result<()> {
+        if self.unknown.is_empty() {
+            return Ok(());
+        }
+        let listed = self.unknown.iter().take(12).map(|(value, times)| format!("{value:?} ({times})"));
+        let listed = listed.collect::<Vec<_>>().join(", ");
+        let more = if self.unknown.len() > 12 { ", …" } else { "" };
+        let [option, map, exclude] = column.options;
+        Err(Error::Options(format!(
+            "{option}: column {:?}: these values are no class: {listed}{more}; the classes are {classes}; map them with \
+             {map}, or leave them out with {exclude}",
+            column.column
+        )))
+    }
+}
+
+/// Whether the first rows are percentages: they sum to about 100.
+#[derive(Default)]
+struct Percentages {
+    looked_at: usize,
+    found: usize,
+}
+
+impl Percentages {
+    fn look<T: Copy + Into<f64>>(&mut self, values: &[T], k: usize) {
+        for row in values.chunks_exact(k).take(LOOKED_AT - self.looked_at) {
+            let sum: f64 = row.iter().map(|&value| value.into()).sum();
+            self.looked_at += 1;
+            self.found += usize::from((sum - 100.0).abs() < 1.0);
+        }
+    }
+
+    fn scaling(&self) -> Scaling {
+        if 2 * self.found > self.looked_at { Scaling::Percent } else { Scaling::AsGiven }
+    }
+}
+
+/// The same columns in the order in which a user names the classes.
+fn in_order(columns: &ScoreColumns, classes: &[String]) -> Result<ScoreColumns> {
+    if classes.len() != columns.classes.len() {
+        return Err(Error::Options(format!(
+            "--classes names {} classes, and there are {} score columns: {}",
+            classes.len(),
+            columns.columns.len(),
+            columns.columns.join(", ")
+        )));
+    }
+    let places: Option<Vec<usize>> =
+        classes.iter().map(|class| columns.classes.iter().position(|own| own == class)).collect();
+    Ok(match places {
+        // Another order of the same names, or else other names in the same order.
+        Some(places) => ScoreColumns {
+            columns: places.iter().map(|&place| columns.columns[place].clone()).collect(),
+            classes: classes.to_vec(),
+        },
+        None => ScoreColumns { columns: columns.columns.clone(), classes: classes.to_vec() },
+    })
+}

@@ -1,0 +1,225 @@
+//! Scores as they are taken in, row by row: in memory while they fit, and then in a file of their own.
+//!
+//! The file has no name: it is gone when the program ends, however it ends. It holds numbers alone, no names or keys.
+
+use std::fmt::Debug;
+use std::fs::File;
+use std::io::{self, Write};
+use std::ops::Range;
+
+use apportion::{Matrix, Store};
+use bytemuck::{Pod, cast_slice, cast_slice_mut};
+
+use crate::error::{Error, Result};
+
+/// How much memory the scores may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    /// Bytes of scores that are kept in memory.
+    scores: usize,
+    /// Bytes for bringing the rows of groups together, where the scores are in a file.
+    groups: usize,
+}
+
+impl Budget {
+    /// What is left for scores when labels, keys, groups and the files' own buffers have their part.
+    pub(crate) fn of(memory: u64) -> Budget {
+        let memory = usize::try_from(memory).unwrap_or(usize::MAX);
+        Budget { scores: memory / 2, groups: memory / 4 }
+    }
+}
+
+/// Scores in single precision where the files have them so, else in double.
+#[derive(Debug)]
+pub(crate) enum Values {
+    Single(Kept<f32>),
+    Double(Kept<f64>),
+}
+
+impl Values {
+    pub(crate) fn new(classes: usize, budget: Budget) -> Values {
+        Values::Single(Kept { classes, budget, place: Place::Memory(Vec::new()) })
+    }
+
+    /// Adds rows in single precision; they are widened where others are in double.
+    pub(crate) fn push_singles(&mut self, rows: &[f32]) -> Result<()> {
+        match self {
+            Values::Single(kept) => kept.push(rows),
+            Values::Double(kept) => kept.push(&rows.iter().map(|&value| f64::from(value)).collect::<Vec<_>>()),
+        }
+    }
+
+    /// Adds rows in double precision; all others are widened for them.
+    pub(crate) fn push_doubles(&mut self, rows: &[f64]) -> Result<()> {
+        if let Values::Single(kept) = self {
+            *self = Values::Double(kept.widened()?);
+        }
+        match self {
+            Values::Single(_) => Ok(()),
+            Values::Double(kept) => kept.push(rows),
+        }
+    }
+
+    pub(crate) fn matrix(&self) -> Matrix<'_> {
+        match self {
+            Values::Single(Kept { place: Place::Memory(values), .. }) => Matrix::RowsF32(values),
+            Values::Single(kept) => Matrix::StoredF32(kept),
+            Values::Double(Kept { place: Place::Memory(values), .. }) => Matrix::RowsF64(values),
+            Values::Double(kept) => Matrix::StoredF64(kept),
+        }
+    }
+
+    /// Some rows, as they were taken in.
+    pub(crate) fn rows(&self, rows: Range<usize>) -> Result<Vec<f64>> {
+        match self {
+            Values::Single(kept) => Ok(kept.rows_of(rows)?.into_iter().map(f64::from).collect()),
+            Values::Double(kept) => Ok(kept.rows_of(rows)?),
+        }
+    }
+
+    pub(crate) fn is_single(&self) -> bool {
+        matches!(self, Values::Single(_))
+    }
+
+    /// Whether the scores are in a file.
+    pub(crate) fn is_spilled(&self) -> bool {
+        matches!(self.matrix(), Matrix::StoredF32(_) | Matrix::StoredF64(_))
+    }
+}
+
+/// Values of one type, row by row.
+#[derive(Debug)]
+pub(crate) struct Kept<T> {
+    classes: usize,
+    budget: Budget,
+    place: Place<T>,
+}
+
+#[derive(Debug)]
+enum Place<T> {
+    Memory(Vec<T>),
+    File { file: File, values: usize },
+}
+
+/// Rows that are widened at a time.
+const PIECE: usize = 1 << 16;
+
+impl<T: Pod> Kept<T> {
+    fn push(&mut self, rows: &[T]) -> Result<()> {
+        match &mut self.place {
+            Place::Memory(values) if size_of_val(&values[..]) + size_of_val(rows) <= self.budget.scores => {
+                values.extend_from_slice(rows);
+                return Ok(());
+            }
+            Place::Memory(values) => {
+                let mut file = tempfile::tempfile().map_err(|error| unwritten(&error))?;
+                file.write_all(cast_slice(values)).map_err(|error| unwritten(&error))?;
+                self.place = Place::File { file, values: values.len() };
+            }
+            Place::File { .. } => {}
+        }
+        if let Place::File { file, values } = &mut self.place {
+            file.write_all(cast_slice(rows)).map_err(|error| unwritten(&error))?;
+            *values += rows.len();
+        }
+        Ok(())
+    }
+
+    fn len(&self) -> usize {
+        match &self.place {
+            Place::Memory(values) => values.len(),
+            Place::File { values, .. } => *values,
+        }
+    }
+
+    fn rows_of(&self, rows: Range<usize>) -> apportion::Result<Vec<T>> {
+        let mut values = vec![T::zeroed(); rows.len() * self.classes];
+        self.read_into(rows.start, &mut values)?;
+        Ok(values)
+    }
+
+    fn read_into(&self, first: usize, into: &mut [T]) -> apportion::Result<()> {
+        let start = first * self.classes;
+        match &self.place {
+            Place::Memory(values) => into.copy_from_slice(&values[start..start + into.len()]),
+            Place::File { file, .. } => read_at(file, cast_slice_mut(into), (start * size_of::<T>()) as u64)
+                .map_err(|error| apportion::Error::Store { problem: error.to_string() })?,
+        }
+        Ok(())
+    }
+}
+
+impl Kept<f32> {
+    fn widened(&mut self) -> Result<Kept<f64>> {
+        let mut wide = Kept { classes: self.classes, budget: self.budget, place: Place::Memory(Vec::new()) };
+        let rows = self.len() / self.classes;
+        for start in (0..rows).step_by(PIECE) {
+            let piece = self.rows_of(start..rows.min(start + PIECE))?;
+            wide.push(&piece.into_iter().map(f64::from).collect::<Vec<_>>())?;
+        }
+        Ok(wide)
+    }
+}
+
+impl<T: Pod + Debug + Sync> Store<T> for Kept<T> {
+    fn rows(&self) -> usize {
+        self.len() / self.classes
+    }
+
+    fn read(&self, first: usize, into: &mut [T]) -> apportion::Result<()> {
+        self.read_into(first, into)
+    }
+
+    fn most_bytes(&self) -> usize {
+        self.budget.groups
+    }
+}
+
+/// Reads at a place, whatever other threads read meanwhile.
+#[cfg(unix)]
+fn read_at(file: &File, bytes: &mut [u8], place: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, place)
+}
+
+/// Reads at a place, whatever other threads read meanwhile.
+#[cfg(windows)]
+fn read_at(file: &File, mut bytes: &mut [u8], mut place: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let read = std::os::windows::fs::FileExt::seek_read(file, bytes, place)?;
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        bytes = &mut bytes[read..];
+        place += read as u64;
+    }
+    Ok(())
+}
+
+fn unwritten(error: &io::Error) -> Error {
+    let folder = std::env::temp_dir();
+    let way = "make room there, name another folder by TMPDIR, or allow more memory with --memory";
+    Error::file(&folder, format!("the scores do not fit into memory, nor here ({error}); {way}"))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// Whatever the memory, what was put in comes out, in whichever precision.
+    #[test]
+    fn values_come_back_from_memory_and_from_a_file() {
+        for memory in [0, 100, 1 << 20] {
+            let mut values = Values::new(2, Budget::of(memory));
+            let singles: Vec<f32> = (0..10).map(|value| value as f32 / 4.0).collect();
+            values.push_singles(&singles[..4]).unwrap();
+            values.push_singles(&singles[4..]).unwrap();
+            assert_eq!((values.is_single(), values.is_spilled()), (true, memory < 80));
+            assert_eq!(values.rows(1..3).unwrap(), [0.5, 0.75, 1.0, 1.25]);
+            values.push_doubles(&[0.1, 0.9]).unwrap();
+            values.push_singles(&[0.5, 0.25]).unwrap();
+            assert!(!values.is_single());
+            assert_eq!(values.rows(4..7).unwrap(), [2.0, 2.25, 0.1, 0.9, 0.5, 0.25]);
+        }
+    }
+}
