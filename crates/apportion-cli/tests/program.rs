@@ -1,41 +1,14 @@
 //! The program as a user meets it: files in every format, the same labels from all, and one message for what is wrong.
 #![allow(clippy::unwrap_used, clippy::print_stderr)] // in helpers, too
 
+mod common;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Output;
 
 use assert_cmd::Command;
+use common::{apportion, json, refused, run, text};
 use tempfile::TempDir;
-
-fn apportion(folder: &Path, args: &[&str]) -> Output {
-    Command::cargo_bin("apportion").unwrap().current_dir(folder).args(args).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
-
-/// Runs what must succeed; returns standard output.
-fn run(folder: &Path, args: &[&str]) -> String {
-    let output = apportion(folder, args);
-    assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
-    text(&output.stdout)
-}
-
-/// Runs what must fail; returns the message.
-fn refused(folder: &Path, args: &[&str]) -> String {
-    let output = apportion(folder, args);
-    assert_eq!(output.status.code(), Some(1), "{args:?}: {}{}", text(&output.stdout), text(&output.stderr));
-    let message = text(&output.stderr);
-    let errors: Vec<&str> = message.lines().filter(|line| line.starts_with("error: ")).collect();
-    assert_eq!(errors.len(), 1, "one message: {message}");
-    errors[0]["error: ".len()..].to_owned()
-}
-
-fn json(folder: &Path, args: &[&str]) -> serde_json::Value {
-    serde_json::from_str(&run(folder, args)).unwrap()
-}
 
 /// The first column and the column `label` of a CSV file, sorted.
 fn labels(path: &Path) -> Vec<(String, String)> {

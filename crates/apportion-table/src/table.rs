@@ -258,7 +258,7 @@ impl Places {
 impl Reader {
     fn new(names: &[String], path: &Path, options: &TableOptions) -> Result<Reader> {
         let (mut columns, found) = if options.scores.is_empty() {
-            let found = find_scores(names).ok_or_else(|| {
+            let found = find_scores(names).map_err(|error| Error::file(path, error.to_string()))?.ok_or_else(|| {
                 let columns = names.join(", ");
                 let hint = match names {
                     [one] if one.contains(';') => "; is it separated by semicolons? --delimiter ';'",
