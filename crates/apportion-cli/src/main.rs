@@ -1,5 +1,4 @@
 //! The program: one straight line from the command line to a command.
-#![allow(clippy::print_stdout, clippy::print_stderr)] // it is a program
 
 mod command;
 mod options;
@@ -33,6 +32,7 @@ Examples:
 Labels are estimates about groups. Where the scores themselves can be used, use them.";
 
 fn main() -> ExitCode {
+    fail_where_files_may_not_grow();
     // An interruption leaves nothing half written. Where no handler can be set, temporary files may stay behind.
     let _ = ctrlc::set_handler(|| {
         apportion_table::remove_unfinished();
@@ -44,8 +44,15 @@ fn main() -> ExitCode {
         // Whoever reads our output has read enough.
         Err(error) if format!("{error:#}").contains("Broken pipe") => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            text::say(format!("error: {error:#}"));
             ExitCode::FAILURE
         }
     }
+}
+
+/// The system ends a program that writes beyond a limit of its files' size, unless the program listens to the signal: then
+/// the write fails, and is told like any other.
+fn fail_where_files_may_not_grow() {
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }

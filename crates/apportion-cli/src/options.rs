@@ -120,7 +120,7 @@ impl TableArgs {
     /// A word on standard error, unless silence is wanted.
     pub(crate) fn say(&self, text: &str) {
         if !self.quiet {
-            eprintln!("{text}");
+            crate::text::say(text);
         }
     }
 }

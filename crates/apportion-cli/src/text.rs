@@ -1,4 +1,21 @@
-//! Tables and numbers for people.
+//! Tables and numbers for people, and where they are printed.
+
+use std::fmt::Display;
+use std::io::{Write, stderr, stdout};
+
+use anyhow::{Result, anyhow};
+
+/// A result on standard output. A full disk is an error, not a panic.
+pub(crate) fn print(result: impl Display) -> Result<()> {
+    let mut stdout = stdout().lock();
+    let done = writeln!(stdout, "{result}").and_then(|()| stdout.flush());
+    done.map_err(|error| anyhow!("standard output: {error}; make room, or write elsewhere"))
+}
+
+/// A word on standard error. Whoever does not listen is no reason to stop.
+pub(crate) fn say(word: impl Display) {
+    let _ = writeln!(stderr(), "{word}");
+}
 
 /// Columns of text, the first to the left and the others to the right.
 pub(crate) fn columns(header: &[&str], rows: &[Vec<String>]) -> String {

@@ -116,8 +116,9 @@ pub(crate) fn by_ending(path: &Path) -> Option<(Format, Packing)> {
 /// What the first bytes of a file say, where its ending says nothing.
 fn by_content(start: &[u8]) -> (Format, Packing) {
     match start {
-        [b'P', b'A', b'R', b'1', ..] => (Format::Parquet, Packing::None),
-        [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xff, 0xff, 0xff, 0xff, ..] => (Format::Ipc, Packing::None),
+        // A letter after it would be a column's name.
+        [b'P', b'A', b'R', b'1', next, ..] if !next.is_ascii_graphic() => (Format::Parquet, Packing::None),
+        [b'A', b'R', b'R', b'O', b'W', b'1', 0, ..] | [0xff, 0xff, 0xff, 0xff, ..] => (Format::Ipc, Packing::None),
         [0x1f, 0x8b, ..] => (Format::Csv, Packing::Gzip),
         [0x28, 0xb5, 0x2f, 0xfd, ..] => (Format::Csv, Packing::Zstd),
         _ => (Format::Csv, Packing::None),
@@ -130,7 +131,10 @@ fn sources(text: &str) -> Result<Vec<Source>> {
         let mut found = Vec::new();
         in_folder(path, path, &mut found)?;
         if found.is_empty() {
-            return Err(Error::file(path, "the folder holds no table (.csv, .tsv, .txt, .parquet, .arrow; .gz, .zst)"));
+            return Err(Error::file(
+                path,
+                "the folder holds no table (.csv, .tsv, .txt, .parquet, .arrow; .gz, .zst); name another",
+            ));
         }
         return Ok(found);
     }
@@ -139,7 +143,7 @@ fn sources(text: &str) -> Result<Vec<Source>> {
         let mut found: Vec<PathBuf> = paths.filter_map(std::result::Result::ok).filter(|path| path.is_file()).collect();
         found.sort();
         if found.is_empty() {
-            return Err(Error::file(path, "no file is called so"));
+            return Err(Error::file(path, "no file is called so; check the pattern"));
         }
         return found.iter().map(|path| source(path, Vec::new())).collect();
     }
@@ -152,10 +156,32 @@ fn source(path: &Path, partitions: Vec<(String, String)>) -> Result<Source> {
     let mut start = [0; 8];
     let length = file.read(&mut start).map_err(|error| Error::io(path, &error))?;
     if length == 0 {
-        return Err(Error::file(path, "the file is empty"));
+        return Err(Error::file(path, "the file is empty; make it again, or leave it out"));
     }
-    let (format, packing) = by_ending(path).unwrap_or_else(|| by_content(&start[..length]));
+    let content = by_content(&start[..length]);
+    let (format, packing) = by_ending(path).unwrap_or(content);
+    refuse_wrong_ending(path, (format, packing), content)?;
     Ok(Source { path: path.to_owned(), name: path.to_owned(), format, packing, partitions })
+}
+
+/// Refuses a file that is no table of the kind that its ending says, where its first bytes leave no doubt.
+fn refuse_wrong_ending(path: &Path, ending: (Format, Packing), content: (Format, Packing)) -> Result<()> {
+    let is_text = |format: Format| matches!(format, Format::Csv | Format::Tsv);
+    let same = ending.0 == content.0 || is_text(ending.0) && is_text(content.0);
+    // What is packed was not looked into, and a stream of Arrow's may begin in several ways.
+    let unseen = ending.1 != Packing::None || ending.0 == Format::Ipc;
+    if ending.1 == content.1 && (same || unseen) {
+        return Ok(());
+    }
+    let name = |(format, packing): (Format, Packing)| match (format, packing) {
+        (_, Packing::Gzip) => "gzip",
+        (_, Packing::Zstd) => "Zstandard",
+        (Format::Parquet, _) => "Parquet",
+        (Format::Ipc, _) => "Arrow",
+        _ => "plain text",
+    };
+    let (said, found) = (name(ending), name(content));
+    Err(Error::file(path, format!("its ending says {said}, but it begins as {found}; rename it, or copy it again")))
 }
 
 /// All tables in a folder and the folders in it, in the order of their paths. Hidden files and those that begin with an
@@ -196,7 +222,7 @@ fn spooled() -> Result<(Source, NamedTempFile)> {
     let mut file = unfinished::new_private().map_err(failed)?;
     let length = std::io::copy(&mut std::io::stdin().lock(), &mut file).map_err(failed)?;
     if length == 0 {
-        return Err(Error::file(&name, "it is empty"));
+        return Err(Error::file(&name, "it is empty; send a table into it"));
     }
     let mut start = Vec::new();
     file.seek(SeekFrom::Start(0)).map_err(failed)?;

@@ -21,4 +21,4 @@ pub use input::{Format, Input, InputOptions, Packing};
 pub use output::{Added, Output, write_batches, write_labelled};
 pub use read::Batches;
 pub use table::{Table, TableOptions, TruthOptions};
-pub use unfinished::remove_unfinished;
+pub use unfinished::{remove_unfinished, write_whole};

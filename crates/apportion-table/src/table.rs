@@ -359,7 +359,7 @@ impl Reader {
                 .map(|row| {
                     let value = if text.is_null(row) { "" } else { text.value(row).trim() };
                     parse(value).ok_or_else(|| {
-                        let problem = format!("{value:?} is no number");
+                        let problem = format!("{value:?} is no number; mend it, or name another column");
                         self.value_error(batch, place, row, problem)
                     })
                 })
@@ -461,7 +461,7 @@ impl Reader {
         let rows: usize = self.files.iter().map(|(_, rows)| rows).sum();
         if rows == 0 {
             let path = self.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
-            return Err(Error::file(&path, "it has columns but no rows"));
+            return Err(Error::file(&path, "it has columns but no rows; check how it was made"));
         }
         let values = match self.single {
             Some(single) if !single.is_empty() => Values::Single(single),

@@ -53,12 +53,7 @@ pub(crate) fn run(args: &AuditArgs) -> Result<()> {
     let focus = args.focus.as_ref().map(|class| table.classes().position(class)).transpose()?;
     let options = AuditOptions { uncoded, focus, ..AuditOptions::default() };
     let audit = Audit::of(&scores, &labels, &options).map_err(|error| table.explain(error))?;
-    if args.table.json {
-        println!("{}", as_json(&audit));
-    } else {
-        println!("{}", as_text(&audit));
-    }
-    Ok(())
+    if args.table.json { text::print(as_json(&audit)) } else { text::print(as_text(&audit)) }
 }
 
 fn as_json(audit: &Audit) -> serde_json::Value {

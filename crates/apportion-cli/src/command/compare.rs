@@ -74,12 +74,10 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     }
     if args.table.json {
         let all: Vec<_> = outcomes.iter().map(|(outcome, _)| outcome.json(settings.seed, None)).collect();
-        println!("{}", serde_json::Value::from(all));
-    } else {
-        println!("{}", side_by_side(&outcomes));
-        losses.iter().for_each(|loss| println!("{loss}"));
+        return text::print(serde_json::Value::from(all));
     }
-    Ok(())
+    text::print(side_by_side(&outcomes))?;
+    losses.iter().try_for_each(text::print)
 }
 
 /// The rows of the paper's extended table.

@@ -1,17 +1,18 @@
 //! `apportion fit` and `apportion apply`: a decision as a file.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, anyhow, bail};
 use apportion::Decision;
+use apportion_table::write_whole;
 use clap::Args;
 
 use super::label::{OutputArgs, written};
 use crate::options::TableArgs;
 use crate::outcome::Outcome;
 use crate::rule::RuleArgs;
+use crate::text;
 
 /// Options of `fit`.
 #[derive(Args)]
@@ -43,7 +44,7 @@ pub(crate) fn fit(args: &FitArgs) -> Result<()> {
     let json = serde_json::to_string_pretty(&decision)?;
     write_whole(&args.output, json.as_bytes())?;
     if args.table.json {
-        println!("{json}");
+        text::print(&json)?;
     }
     args.table.say(&written(std::slice::from_ref(&args.output)));
     Ok(())
@@ -69,26 +70,24 @@ pub(crate) struct ApplyArgs {
 
 pub(crate) fn apply(args: &ApplyArgs) -> Result<()> {
     args.output.check(&args.table)?;
-    let name = args.decision.display();
-    let text = fs::read_to_string(&args.decision).with_context(|| format!("{name}"))?;
-    let decision: Decision = serde_json::from_str(&text).with_context(|| format!("{name}: it is no decision"))?;
+    let decision = read(&args.decision)?;
     let (input, table) = args.table.read()?;
     let scores = table.scores()?;
     let labels = decision.apply(&scores).map_err(|error| table.explain(error))?;
     let outcome = Outcome::new("apply", &scores, &labels, None)?;
     let paths = args.output.write(&args.table, &input, &table, &[labels])?;
     if args.table.json {
-        println!("{}", outcome.json(decision.seed(), Some(&decision)));
+        text::print(outcome.json(decision.seed(), Some(&decision)))?;
     }
     args.table.say(&written(&paths));
     Ok(())
 }
 
-/// Writes a file whole or not at all.
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(|| path.display().to_string())?;
-    file.write_all(bytes).with_context(|| path.display().to_string())?;
-    file.persist(path).with_context(|| path.display().to_string())?;
-    Ok(())
+/// A decision that was saved.
+fn read(path: &Path) -> Result<Decision> {
+    let name = path.display();
+    let text = fs::read_to_string(path)
+        .map_err(|error| anyhow!("{name}: it cannot be read ({error}); name a file that `apportion fit` wrote"))?;
+    serde_json::from_str(&text)
+        .map_err(|error| anyhow!("{name}: it is no decision ({error}); make one with `apportion fit`"))
 }

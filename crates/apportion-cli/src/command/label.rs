@@ -75,7 +75,7 @@ pub(crate) fn run(args: &LabelArgs) -> Result<()> {
                 "targets": allotted.joint.as_ref().map(|joint| &joint.targets),
                 "seed": settings.seed,
             });
-            println!("{people}");
+            text::print(people)?;
         }
         args.table.say(&format!("{}\n\n{}", counted(&table, &allotted.allotment), written(&paths)));
         return Ok(());
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &LabelArgs) -> Result<()> {
     let paths = args.output.write(&args.table, &input, &table, &draws)?;
     let outcome = Outcome::new(&name, &scores, &draws[0], labelled.joint)?;
     if args.table.json {
-        println!("{}", outcome.json(settings.seed, Some(&labelled.decision)));
+        text::print(outcome.json(settings.seed, Some(&labelled.decision)))?;
     }
     let argmax = Outcome::new("argmax", &scores, &Rule::Argmax.label(&scores, &settings)?.labels, None)?;
     args.table.say(&format!("{}\n\n{}", summary(&argmax, &outcome), written(&paths)));

@@ -11,6 +11,7 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use clap::{Args, Subcommand};
 
 use super::label::written;
+use crate::text;
 
 /// Options of `simulate`.
 #[derive(Args)]
@@ -88,7 +89,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<()> {
     let output = Output { path: args.output.clone(), force: args.force };
     let paths = write_batches(&output, &schema, batches)?;
     if !args.quiet {
-        eprintln!("{}", written(&paths));
+        text::say(written(&paths));
     }
     Ok(())
 }
