@@ -6,9 +6,12 @@ mod outcome;
 mod reference;
 mod rule;
 mod text;
+mod usage;
+mod values;
 
 use std::process::ExitCode;
 
+use apportion_table::did_you_mean;
 use clap::Parser;
 
 use command::Command;
@@ -44,9 +47,17 @@ fn main() -> ExitCode {
         // Whoever reads our output has read enough.
         Err(error) if format!("{error:#}").contains("Broken pipe") => ExitCode::SUCCESS,
         Err(error) => {
-            text::say(format!("error: {error:#}"));
-            ExitCode::FAILURE
+            text::say(format!("error: {error:#}{}", hint(&error)));
+            if usage::is_usage(&error) { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
+    }
+}
+
+/// The class that may have been meant by one that there is not.
+fn hint(error: &anyhow::Error) -> String {
+    match usage::core(error) {
+        Some(apportion::Error::UnknownClass { name, classes }) => did_you_mean(name, classes.split(", ")),
+        _ => String::new(),
     }
 }
 

@@ -1,9 +1,11 @@
 //! Options that commands share: which files, which columns, how many threads.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use apportion::Settings;
 use apportion_table::{Input, InputOptions, Table, TableOptions, TruthOptions};
 use clap::{Args, ValueEnum};
+
+use crate::usage::usage;
 
 /// Which files, and what their columns hold.
 #[derive(Args, Clone, Debug)]
@@ -73,6 +75,7 @@ impl TableArgs {
             rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("--threads")?;
         }
         let input = self.input()?;
+        input.passed_over().iter().for_each(|passed| self.say(passed));
         let table = Table::read(&input, &self.options(self.truth_options()?))?;
         self.say(&table.origin());
         Ok((input, table))
@@ -88,7 +91,7 @@ impl TableArgs {
             None => None,
             Some(b"tab" | b"\\t") => Some(b'\t'),
             Some([byte]) => Some(*byte),
-            Some(_) => bail!("--delimiter: it must be one character, or tab"),
+            Some(_) => return Err(usage("--delimiter: it must be one character, or tab")),
         };
         let latin1 = matches!(self.encoding, Encoding::Latin1);
         Ok(Input::new(&self.inputs, InputOptions { latin1, delimiter })?)
@@ -134,5 +137,5 @@ pub(crate) fn pairs(option: &str, texts: &[String]) -> Result<Vec<(String, Strin
         let (value, class) = text.split_once('=')?;
         Some((value.trim().to_owned(), class.trim().to_owned()))
     };
-    texts.iter().map(|text| pair(text).with_context(|| format!("{option}: {text:?} is not VALUE=CLASS"))).collect()
+    texts.iter().map(|text| pair(text).ok_or_else(|| usage(format!("{option}: {text:?} is not VALUE=CLASS")))).collect()
 }

@@ -11,7 +11,7 @@ use arrow::datatypes::DataType;
 
 use crate::text;
 
-/// posterior, truth, uniform, or a file.
+/// posterior, truth, uniform, or a file, as [`values::reference`](crate::values::reference) let it through.
 pub(crate) fn read(text: &str, classes: &Classes) -> Result<Reference> {
     Ok(match text {
         "posterior" => Reference::Posterior,

@@ -1,6 +1,7 @@
 //! Which columns hold scores: the conventions of the tools whose output users have.
 
 use crate::error::{Error, Result};
+use crate::nearest::did_you_mean;
 
 /// A tool's way of naming its score columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,7 +153,7 @@ pub fn same_name(a: &str, b: &str) -> bool {
     normal(a) == normal(b)
 }
 
-fn normal(name: &str) -> String {
+pub(crate) fn normal(name: &str) -> String {
     name.trim().replace(['.', ' '], "_").to_lowercase()
 }
 
@@ -285,7 +286,9 @@ pub(crate) fn position(names: &[String], name: &str, option: &str) -> Result<usi
     match alike[..] {
         [place] => Ok(place),
         [] => {
-            Err(Error::Options(format!("{option}: there is no column {name:?}; the columns are {}", names.join(", "))))
+            let near = did_you_mean(name, names.iter().map(String::as_str));
+            let all = names.join(", ");
+            Err(Error::Options(format!("{option}: there is no column {name:?}{near}; the columns are {all}")))
         }
         _ => Err(Error::Options(format!("{option}: several columns are called {name:?}; write it as the file does"))),
     }

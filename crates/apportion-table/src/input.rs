@@ -47,6 +47,8 @@ pub struct InputOptions {
 pub struct Input {
     pub(crate) files: Vec<Source>,
     pub(crate) options: InputOptions,
+    /// What lies in the folders and is no table.
+    passed_over: Vec<PathBuf>,
     /// Where standard input was put, so that it can be read twice. Removed at the end.
     _spool: Option<NamedTempFile>,
 }
@@ -67,25 +69,30 @@ pub(crate) struct Source {
 impl Input {
     /// Finds the files that some paths stand for: `-` is standard input, a folder all tables in it, `*` and `?` are filled in.
     pub fn new(paths: &[String], options: InputOptions) -> Result<Input> {
-        let (mut files, mut spool) = (Vec::new(), None);
+        let (mut files, mut passed_over, mut spool) = (Vec::new(), Vec::new(), None);
         for path in paths {
             if path == "-" {
                 let (source, file) = spooled()?;
                 files.push(source);
                 spool = Some(file);
             } else {
-                files.extend(sources(path)?);
+                files.extend(sources(path, &options, &mut passed_over)?);
             }
         }
         if files.is_empty() {
             return Err(Error::Options("no file was named; give a path, or - for standard input".into()));
         }
-        Ok(Input { files, options, _spool: spool })
+        Ok(Input { files, options, passed_over, _spool: spool })
     }
 
     /// The files, as the user knows them.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &Path> {
         self.files.iter().map(|file| file.name.as_path())
+    }
+
+    /// One sentence on what lies in the folders and was passed over, where there is something.
+    pub fn passed_over(&self) -> Option<String> {
+        (!self.passed_over.is_empty()).then(|| format!("passed over, being no table: {}", listed(&self.passed_over)))
     }
 
     /// Whether a path is one of the files.
@@ -125,11 +132,11 @@ fn by_content(start: &[u8]) -> (Format, Packing) {
     }
 }
 
-fn sources(text: &str) -> Result<Vec<Source>> {
+fn sources(text: &str, options: &InputOptions, passed_over: &mut Vec<PathBuf>) -> Result<Vec<Source>> {
     let path = Path::new(text);
     if path.is_dir() {
         let mut found = Vec::new();
-        in_folder(path, path, &mut found)?;
+        in_folder(path, path, options, &mut found, passed_over)?;
         if found.is_empty() {
             return Err(Error::file(
                 path,
@@ -186,22 +193,46 @@ fn refuse_wrong_ending(path: &Path, ending: (Format, Packing), content: (Format,
 
 /// All tables in a folder and the folders in it, in the order of their paths. Hidden files and those that begin with an
 /// underscore, such as `_SUCCESS`, are none.
-fn in_folder(root: &Path, folder: &Path, found: &mut Vec<Source>) -> Result<()> {
+fn in_folder(
+    root: &Path,
+    folder: &Path,
+    options: &InputOptions,
+    found: &mut Vec<Source>,
+    passed_over: &mut Vec<PathBuf>,
+) -> Result<()> {
     let entries = std::fs::read_dir(folder).map_err(|error| Error::io(folder, &error))?;
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.sort();
     for path in paths {
         let hidden = path.file_name().and_then(|name| name.to_str()).is_none_or(|name| name.starts_with(['.', '_']));
-        if hidden {
-            continue;
-        }
-        if path.is_dir() {
-            in_folder(root, &path, found)?;
-        } else if by_ending(&path).is_some() {
+        if !hidden && path.is_dir() {
+            in_folder(root, &path, options, found, passed_over)?;
+        } else if !hidden && by_ending(&path).is_some() && !is_prose(&path, options)? {
             found.push(source(&path, partitions(root, &path))?);
+        } else {
+            passed_over.push(path);
         }
     }
     Ok(())
+}
+
+/// Whether a .txt file has nothing in its first line that would separate columns: a readme, and no table.
+fn is_prose(path: &Path, options: &InputOptions) -> Result<bool> {
+    if path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("txt")) {
+        return Ok(false);
+    }
+    let mut start = Vec::new();
+    let file = File::open(path).map_err(|error| Error::io(path, &error))?;
+    file.take(1 << 16).read_to_end(&mut start).map_err(|error| Error::io(path, &error))?;
+    let first = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    Ok(!first.contains(&options.delimiter.unwrap_or(b'\t')))
+}
+
+/// A few paths, and how many more there are.
+fn listed(paths: &[PathBuf]) -> String {
+    const SHOWN: usize = 5;
+    let shown = paths.iter().take(SHOWN).map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+    if paths.len() > SHOWN { format!("{shown} and {} more", paths.len() - SHOWN) } else { shown }
 }
 
 /// The columns that the names of folders stand for.

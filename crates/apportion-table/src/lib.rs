@@ -10,14 +10,17 @@
 mod columns;
 mod error;
 mod input;
+mod nearest;
 mod output;
 mod read;
 mod table;
+mod truth;
 mod unfinished;
 
 pub use columns::{Found, ScoreColumns, find_scores, same_name};
 pub use error::{Error, Result};
 pub use input::{Format, Input, InputOptions, Packing};
+pub use nearest::{did_you_mean, nearest};
 pub use output::{Added, Output, write_batches, write_labelled};
 pub use read::Batches;
 pub use table::{Table, TableOptions, TruthOptions};

@@ -11,6 +11,7 @@ use arrow::datatypes::{DataType, Float32Type, Float64Type};
 use crate::columns::{Found, ScoreColumns, find_scores, position};
 use crate::error::{Error, Result};
 use crate::input::Input;
+use crate::truth::{check_map, map_hint};
 
 /// Which columns hold what.
 #[derive(Clone, Debug, Default)]
@@ -275,6 +276,7 @@ impl Reader {
             columns = in_order(&columns, &options.classes)?;
         }
         let classes = Classes::new(columns.classes.clone())?;
+        options.truth.as_ref().map_or(Ok(()), |truth| check_map(truth, &classes))?;
         let places = Places::of(names, &columns, options)?;
         Ok(Reader {
             options: options.clone(),
@@ -453,9 +455,13 @@ impl Reader {
             let listed = listed.collect::<Vec<_>>().join(", ");
             let more = if self.unknown.len() > 12 { ", …" } else { "" };
             return Err(Error::Options(format!(
-                "column {:?}: these values are no class: {listed}{more}; the classes are {}; map them with {}, or leave \
-                 them out with {}",
-                truth.column, self.classes, truth.options.0, truth.options.1
+                "column {:?}: these values are no class: {listed}{more}; the classes are {}; map them with {}{}, or \
+                 leave them out with {}",
+                truth.column,
+                self.classes,
+                truth.options.0,
+                map_hint(truth, &self.unknown, &self.classes),
+                truth.options.1
             )));
         }
         let rows: usize = self.files.iter().map(|(_, rows)| rows).sum();

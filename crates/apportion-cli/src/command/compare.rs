@@ -29,17 +29,17 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_delimiter = ',', value_name = "VALUE=CLASS,…", requires = "label")]
     label_map: Vec<String>,
     /// Also solves match and balance in random batches of so many rows, to show what batching loses.
-    #[arg(long, value_name = "ROWS")]
-    batch: Option<usize>,
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u64).range(1..))]
+    batch: Option<u64>,
 }
 
 pub(crate) fn run(args: &CompareArgs) -> Result<()> {
+    let map = pairs("--label-map", &args.label_map)?;
     let (input, table) = args.table.read()?;
     let scores = table.scores()?;
     let settings = args.table.settings();
     let mut outcomes = Vec::new();
     if let Some(column) = &args.label {
-        let map = pairs("--label-map", &args.label_map)?;
         let column =
             TruthOptions { column: column.clone(), map, exclude: vec!["Uncoded".into()], options: LABEL_OPTIONS };
         let labelled = args.table.read_labels(&input, column).context("--label")?;
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     }
     let mut losses = Vec::new();
     if let Some(size) = args.batch {
-        let batches = Batches { size, within_groups: false };
+        let batches = Batches { size: size as usize, within_groups: false };
         let posterior = Match::overall(Reference::Posterior);
         let balance = Balance::new(0.9, posterior.clone());
         for (name, batched) in [

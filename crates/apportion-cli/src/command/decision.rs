@@ -34,6 +34,7 @@ pub(crate) struct FitArgs {
 }
 
 pub(crate) fn fit(args: &FitArgs) -> Result<()> {
+    args.rule.check()?;
     if args.output.exists() && !args.force {
         bail!("{}: it exists already; choose another name, or allow it with --force", args.output.display());
     }
@@ -73,6 +74,7 @@ pub(crate) fn apply(args: &ApplyArgs) -> Result<()> {
     let decision = read(&args.decision)?;
     let (input, table) = args.table.read()?;
     let scores = table.scores()?;
+    check_classes(&args.decision, decision.classes().names(), table.classes().names())?;
     let labels = decision.apply(&scores).map_err(|error| table.explain(error))?;
     let outcome = Outcome::new("apply", &scores, &labels, None)?;
     let paths = args.output.write(&args.table, &input, &table, &[labels])?;
@@ -90,4 +92,35 @@ fn read(path: &Path) -> Result<Decision> {
         .map_err(|error| anyhow!("{name}: it cannot be read ({error}); name a file that `apportion fit` wrote"))?;
     serde_json::from_str(&text)
         .map_err(|error| anyhow!("{name}: it is no decision ({error}); make one with `apportion fit`"))
+}
+
+/// Refuses a table with other classes than the decision's, and says how they can be made the same.
+fn check_classes(path: &Path, fitted: &[String], found: &[String]) -> Result<()> {
+    if fitted == found {
+        return Ok(());
+    }
+    let without = |some: &[String], others: &[String]| {
+        some.iter()
+            .filter(|class| !others.contains(class))
+            .map(|class| format!("{class:?}"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let (missing, unknown) = (without(fitted, found), without(found, fitted));
+    let differ = [("the table lacks", missing), ("the decision does not know", unknown)];
+    let differ = differ.into_iter().filter(|(_, classes)| !classes.is_empty());
+    let differ = differ.map(|(what, classes)| format!("{what} {classes}")).collect::<Vec<_>>().join(", and ");
+    let name = path.display();
+    let classes = fitted.join(",");
+    if differ.is_empty() {
+        bail!("{name}: the decision has its classes in another order; use --classes {classes}");
+    }
+    if fitted.len() != found.len() {
+        bail!("{name}: {differ}; choose the columns with --scores, or fit a decision to such tables");
+    }
+    bail!(
+        "{name}: {differ}; if they mean the same, rename the table's, which are {}, with --classes {classes} (and bring the \
+         columns into that order with --scores)",
+        found.join(", ")
+    );
 }

@@ -6,8 +6,9 @@ use clap::Args;
 use serde_json::json;
 
 use crate::options::TableArgs;
-use crate::rule::RuleArgs;
+use crate::rule::{RuleArgs, RuleName};
 use crate::text;
+use crate::usage::usage;
 
 /// Options of `frontier`.
 #[derive(Args)]
@@ -26,6 +27,10 @@ pub(crate) struct FrontierArgs {
 }
 
 pub(crate) fn run(args: &FrontierArgs) -> Result<()> {
+    if args.rule.rule != RuleName::Match {
+        return Err(usage("--rule: the frontier holds all of them from argmax to match; leave it out"));
+    }
+    args.rule.check()?;
     let (_, table) = args.table.read()?;
     let scores = table.scores()?;
     let aim = args.rule.matching(&table, !args.table.by.is_empty())?;

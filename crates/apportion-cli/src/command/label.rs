@@ -14,6 +14,7 @@ use crate::options::TableArgs;
 use crate::outcome::Outcome;
 use crate::rule::RuleArgs;
 use crate::text;
+use crate::usage::usage;
 
 /// Options of `label`.
 #[derive(Args)]
@@ -56,6 +57,7 @@ pub(crate) struct OutputArgs {
 
 pub(crate) fn run(args: &LabelArgs) -> Result<()> {
     args.output.check(&args.table)?;
+    args.rule.check()?;
     let (input, table) = args.table.read()?;
     let scores = table.scores()?;
     let explain = |error: apportion::Error| table.explain(error);
@@ -99,10 +101,10 @@ impl OutputArgs {
     /// Refuses what cannot go together before anything is read.
     pub(crate) fn check(&self, table: &TableArgs) -> Result<()> {
         if self.output == "-" && table.json {
-            bail!("-o - and --json both write to standard output; choose one");
+            return Err(usage("-o - and --json both write to standard output; choose one"));
         }
         if self.only_label && table.id.is_none() {
-            bail!("--only-label writes the identifier and the label; name the identifier with --id");
+            return Err(usage("--only-label writes the identifier and the label; name the identifier with --id"));
         }
         Ok(())
     }
@@ -157,7 +159,7 @@ impl OutputArgs {
         if keep.is_none() {
             let names = input.open(0)?.names();
             if let Some(taken) = fields.iter().find(|field| names.contains(field.name())) {
-                bail!("the input has a column {:?} already; name the new one with --as NAME", taken.name());
+                bail!(text::taken(taken.name(), &names, &self.name));
             }
         }
         let output = Output { path: self.output.clone(), force: self.force };
