@@ -51,3 +51,10 @@ pub(crate) fn names_in(folder: &Path) -> Vec<String> {
     names.sort();
     names
 }
+
+/// The commands that a help text lists, without `help` itself.
+pub(crate) fn commands_of(help: &str) -> Vec<String> {
+    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names = lines.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(String::from).collect()
+}
