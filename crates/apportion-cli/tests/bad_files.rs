@@ -186,7 +186,7 @@ fn files_that_cannot_be_read() {
         use std::os::unix::fs::PermissionsExt;
         let path = folder.join("secret.csv");
         fs::write(&path, GOOD).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o0)).unwrap();
         if fs::read(&path).is_ok() {
             eprintln!("skipped: whoever runs this may read everything");
         } else {

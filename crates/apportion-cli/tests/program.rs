@@ -292,31 +292,3 @@ fn the_command_line_is_checked() {
     let help = apportion(folder.path(), &[]);
     assert!(text(&help.stderr).contains("apportion label scores.parquet -o labelled.parquet"));
 }
-
-/// The examples of every help text run, on files that are there.
-#[test]
-fn examples_of_the_help_run() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
-    voters(folder, 500);
-    let table = fs::read_to_string(folder.join("voters.csv")).unwrap().replacen("id,", "voter_id,", 1);
-    fs::write(folder.join("scores.csv"), &table).unwrap();
-    run(folder, &["label", "scores.csv", "-o", "labelled.csv", "-q"]);
-    for (output, column) in [("scores.parquet", "x"), ("more.parquet", "x"), ("voters.csv", "race_proxy")] {
-        run(folder, &["label", "scores.csv", "-o", output, "--as", column, "--force", "-q"]);
-    }
-    run(folder, &["label", "scores.csv", "-o", "voters.parquet", "--as", "vb_voterbase_race", "-q"]);
-    for command in ["label", "audit", "compare", "frontier", "fit", "apply", "simulate voters"] {
-        let help: Vec<&str> = command.split(' ').chain(["--help"]).collect();
-        let help = run(folder, &help).replace("\\\n", " ");
-        let examples: Vec<&str> = help.lines().map(str::trim).filter(|line| line.starts_with("apportion ")).collect();
-        assert!(!examples.is_empty(), "{command}");
-        for example in examples {
-            // As many people as the example says would take too long here.
-            let example = example.replace("1000000", "1000").replace("100000", "1000");
-            let words: Vec<&str> = example.split(" > ").next().unwrap().split_whitespace().skip(1).collect();
-            let force = if words.contains(&"-o") { &["--force"][..] } else { &[] };
-            run(folder, &[&words[..], force].concat());
-        }
-    }
-}
