@@ -1,5 +1,4 @@
 //! The program: one straight line from the command line to a command.
-#![allow(clippy::print_stdout, clippy::print_stderr)] // it is a program
 
 mod command;
 mod memory;
@@ -9,9 +8,12 @@ mod progress;
 mod reference;
 mod rule;
 mod text;
+mod usage;
+mod values;
 
 use std::process::ExitCode;
 
+use apportion_table::did_you_mean;
 use clap::Parser;
 
 use command::Command;
@@ -35,6 +37,7 @@ Examples:
 Labels are estimates about groups. Where the scores themselves can be used, use them.";
 
 fn main() -> ExitCode {
+    fail_where_files_may_not_grow();
     // An interruption leaves nothing half written. Where no handler can be set, temporary files may stay behind.
     let _ = ctrlc::set_handler(|| {
         apportion_table::remove_unfinished();
@@ -46,8 +49,23 @@ fn main() -> ExitCode {
         // Whoever reads our output has read enough.
         Err(error) if format!("{error:#}").contains("Broken pipe") => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
+            text::say(format!("error: {error:#}{}", hint(&error)));
+            if usage::is_usage(&error) { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
     }
+}
+
+/// The class that may have been meant by one that there is not.
+fn hint(error: &anyhow::Error) -> String {
+    match usage::core(error) {
+        Some(apportion::Error::UnknownClass { name, classes }) => did_you_mean(name, classes.split(", ")),
+        _ => String::new(),
+    }
+}
+
+/// The system ends a program that writes beyond a limit of its files' size, unless the program listens to the signal: then
+/// the write fails, and is told like any other.
+fn fail_where_files_may_not_grow() {
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }

@@ -1,12 +1,13 @@
 //! Options that commands share: which files, which columns, how many threads.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use apportion::Settings;
 use apportion_table::{ClassColumn, Input, InputOptions, Table, TableOptions};
 use clap::{Args, ValueEnum};
 
 use crate::memory;
 use crate::progress::Bar;
+use crate::usage::usage;
 
 /// Which files, and what their columns hold.
 #[derive(Args, Clone, Debug)]
@@ -94,6 +95,7 @@ impl TableArgs {
             rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("--threads")?;
         }
         let input = self.input()?;
+        input.passed_over().iter().for_each(|passed| self.say(passed));
         let options = TableOptions {
             scores: self.scores.clone(),
             classes: self.classes.clone(),
@@ -118,7 +120,7 @@ impl TableArgs {
             None => None,
             Some(b"tab" | b"\\t") => Some(b'\t'),
             Some([byte]) => Some(*byte),
-            Some(_) => bail!("--delimiter: it must be one character, or tab"),
+            Some(_) => return Err(usage("--delimiter: it must be one character, or tab")),
         };
         let latin1 = matches!(self.encoding, Encoding::Latin1);
         let options = InputOptions { latin1, delimiter, batch_rows: self.batch_rows as usize };
@@ -139,7 +141,7 @@ impl TableArgs {
     /// A word on standard error, unless silence is wanted.
     pub(crate) fn say(&self, text: &str) {
         if !self.quiet {
-            eprintln!("{text}");
+            crate::text::say(text);
         }
     }
 }
@@ -153,5 +155,5 @@ pub(crate) fn pairs(option: &str, texts: &[String]) -> Result<Vec<(String, Strin
         let (value, class) = text.split_once('=')?;
         Some((value.trim().to_owned(), class.trim().to_owned()))
     };
-    texts.iter().map(|text| pair(text).with_context(|| format!("{option}: {text:?} is not VALUE=CLASS"))).collect()
+    texts.iter().map(|text| pair(text).ok_or_else(|| usage(format!("{option}: {text:?} is not VALUE=CLASS")))).collect()
 }

@@ -9,7 +9,9 @@ use arrow::array::AsArray;
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 
-/// posterior, truth, uniform, or a file.
+use crate::text;
+
+/// posterior, truth, uniform, or a file, as [`values::reference`](crate::values::reference) let it through.
 pub(crate) fn read(text: &str, classes: &Classes) -> Result<Reference> {
     Ok(match text {
         "posterior" => Reference::Posterior,
@@ -24,7 +26,7 @@ fn shares(path: &str, classes: &Classes) -> Result<Spread<Vec<f64>>> {
     let (names, rows) = text_of(path)?;
     let column = |wanted: &str| names.iter().position(|name| same_name(name, wanted));
     let number = |row: usize, text: &str| -> Result<f64> {
-        text.trim().parse().with_context(|| format!("row {}: {text:?} is no number", row + 1))
+        text.trim().parse().ok().with_context(|| format!("row {}: {text:?} is no number; write a share there", row + 1))
     };
     if let (Some(class), Some(share)) = (column("class"), column("share")) {
         let group = (0..names.len()).find(|&place| place != class && place != share);
@@ -40,7 +42,7 @@ fn shares(path: &str, classes: &Classes) -> Result<Spread<Vec<f64>>> {
         }
         for shares in found.values_mut() {
             for (share, class) in shares.iter_mut().zip(classes.names()).filter(|(share, _)| share.is_nan()) {
-                eprintln!("{path}: no share of {class:?} is given; it counts as 0");
+                text::say(format!("{path}: no share of {class:?} is given; it counts as 0"));
                 *share = 0.0;
             }
         }

@@ -1,13 +1,13 @@
 //! From the command line to a rule of the library.
 
-use std::collections::BTreeMap;
-
-use anyhow::{Context, Result, bail};
-use apportion::{Balance, Bound, Bounds, Match, Penalty, Rule, Thresholds};
+use anyhow::{Context, Result};
+use apportion::{Balance, Bound, Bounds, Classes, Match, Penalty, Rule, Thresholds};
 use apportion_table::Table;
 use clap::{Args, ValueEnum};
 
 use crate::reference;
+use crate::usage::usage;
+use crate::values::{self, At};
 
 /// Which rule, and its options.
 #[derive(Args, Clone, Debug)]
@@ -16,12 +16,13 @@ pub(crate) struct RuleArgs {
     #[arg(long, value_enum, default_value_t = RuleName::Match)]
     pub(crate) rule: RuleName,
     /// What the counts are to match: posterior, truth, uniform, or a file with the columns class,share (and group).
-    #[arg(long, default_value = "posterior", value_name = "posterior|truth|uniform|FILE")]
+    #[arg(long, default_value = "posterior", value_name = "posterior|truth|uniform|FILE", value_parser = values::reference)]
     pub(crate) reference: String,
     /// balance: the weight of accuracy against fidelity; 1 is argmax, 0 is match.
     #[arg(
         long,
         value_name = "0|0.001…1",
+        value_parser = values::gamma,
         help = "balance: the weight of accuracy against fidelity; 1 is argmax, 0 is match [default: 0.9]"
     )]
     gamma: Option<f64>,
@@ -29,25 +30,25 @@ pub(crate) struct RuleArgs {
     #[arg(long, value_enum)]
     penalty: Option<PenaltyName>,
     /// threshold: the least score of a label; one for all, and others for single classes.
-    #[arg(long, value_delimiter = ',', value_name = "T[,CLASS=T]")]
-    at: Vec<String>,
+    #[arg(long, value_delimiter = ',', value_name = "T[,CLASS=T]", value_parser = values::at)]
+    at: Vec<At>,
     /// top-k: how many of the likeliest classes are drawn among.
-    #[arg(long)]
-    k: Option<usize>,
+    #[arg(long, value_parser = clap::value_parser!(u8).range(1..))]
+    k: Option<u8>,
     /// thompson, top-k: how many draws to make.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     draws: Option<u64>,
     /// match, balance: label only this share of the rows.
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", value_parser = values::share)]
     coverage: Option<f64>,
     /// match, balance: at least so many people of a class, or a share with a %.
-    #[arg(long, value_delimiter = ',', value_name = "CLASS=N|P%")]
-    at_least: Vec<String>,
+    #[arg(long, value_delimiter = ',', value_name = "CLASS=N|P%", value_parser = values::bound)]
+    at_least: Vec<(String, Bound)>,
     /// match, balance: at most so many.
-    #[arg(long, value_delimiter = ',', value_name = "CLASS=N|P%")]
-    at_most: Vec<String>,
+    #[arg(long, value_delimiter = ',', value_name = "CLASS=N|P%", value_parser = values::bound)]
+    at_most: Vec<(String, Bound)>,
     /// match, balance: every share within this many points of the reference (0.01 is one point).
-    #[arg(long, value_name = "POINTS")]
+    #[arg(long, value_name = "POINTS", value_parser = values::share)]
     margin: Option<f64>,
     /// match, balance: columns of units inside units, the largest first: the counts of each smallest unit are matched, and
     /// those of every larger unit are right, too.
@@ -83,12 +84,12 @@ enum PenaltyName {
 impl RuleArgs {
     /// The rule for a table.
     pub(crate) fn rule(&self, table: &Table, by_group: bool) -> Result<Rule> {
-        self.refuse_foreign()?;
+        self.check_classes(table.classes())?;
         Ok(match self.rule {
             RuleName::Argmax => Rule::Argmax,
-            RuleName::Threshold => Rule::Threshold(thresholds(&self.at)?),
+            RuleName::Threshold => Rule::Threshold(self.thresholds()),
             RuleName::Thompson => Rule::Thompson,
-            RuleName::TopK => Rule::TopK(self.k.unwrap_or(2)),
+            RuleName::TopK => Rule::TopK(self.k.map_or(2, usize::from)),
             RuleName::Match => Rule::Match(self.matching(table, by_group)?),
             RuleName::Balance => {
                 let penalty = match self.penalty.unwrap_or(PenaltyName::L1) {
@@ -120,7 +121,7 @@ impl RuleArgs {
     }
 
     /// Refuses options that the rule does not look at: whoever gives one means something by it.
-    fn refuse_foreign(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         use RuleName::{Balance, Match, Thompson, Threshold, TopK};
         let bounded = !self.at_least.is_empty() || !self.at_most.is_empty() || self.margin.is_some();
         for (option, given, rules) in [
@@ -137,8 +138,12 @@ impl RuleArgs {
             if given && !rules.contains(&self.rule) {
                 let names = rules.iter().filter_map(|rule| Some(rule.to_possible_value()?.get_name().to_owned()));
                 let names = names.collect::<Vec<_>>().join(" or --rule ");
-                bail!("{option}: it belongs to --rule {names}");
+                return Err(usage(format!("{option}: it belongs to --rule {names}")));
             }
+        }
+        if self.at.iter().filter(|at| at.class.is_none()).count() > 1 {
+            let way_on = "name the classes of the others: 0.8,black=0.5";
+            return Err(usage(format!("--at: several thresholds for all classes; {way_on}")));
         }
         Ok(())
     }
@@ -148,46 +153,31 @@ impl RuleArgs {
         let reference = reference::read(&self.reference, table.classes())?;
         let nested = if self.nested.is_empty() { Vec::new() } else { table.nesting() };
         if self.nested.len() == 1 {
-            bail!("--nested names units inside units, such as state,county; for one kind of unit use --by");
+            return Err(usage("--nested names units inside units, such as state,county; for one kind of unit use --by"));
         }
         let aim = Match { by_group, nested, ..Match::overall(reference) };
         let bounds = Bounds {
-            at_least: bounds("--at-least", &self.at_least)?,
-            at_most: bounds("--at-most", &self.at_most)?,
+            at_least: self.at_least.iter().cloned().collect(),
+            at_most: self.at_most.iter().cloned().collect(),
             margin: self.margin,
         };
         Ok(Match { coverage: self.coverage, bounds, ..aim })
     }
-}
 
-/// `0.8,black=0.5`.
-fn thresholds(texts: &[String]) -> Result<Thresholds> {
-    let number = |text: &str| text.trim().parse::<f64>().with_context(|| format!("--at: {text:?} is no number"));
-    let mut all = None;
-    for text in texts.iter().filter(|text| !text.contains('=')) {
-        if all.replace(number(text)?).is_some() {
-            bail!("--at: several thresholds for all classes; name the classes of the others: 0.8,black=0.5");
+    /// Refuses classes that the table does not have, by the option that names them.
+    fn check_classes(&self, classes: &Classes) -> Result<()> {
+        let at = self.at.iter().filter_map(|at| Some(("--at", at.class.as_ref()?)));
+        let least = self.at_least.iter().map(|(class, _)| ("--at-least", class));
+        let most = self.at_most.iter().map(|(class, _)| ("--at-most", class));
+        for (option, class) in at.chain(least).chain(most) {
+            classes.position(class).context(option)?;
         }
+        Ok(())
     }
-    let mut thresholds = Thresholds::at(all.unwrap_or(0.8));
-    for (class, at) in texts.iter().filter_map(|text| text.split_once('=')) {
-        thresholds = thresholds.with(class.trim(), number(at)?);
-    }
-    Ok(thresholds)
-}
 
-/// `black=2000` or `black=20%`.
-fn bounds(option: &str, texts: &[String]) -> Result<BTreeMap<String, Bound>> {
-    let mut bounds = BTreeMap::new();
-    for text in texts {
-        let (class, value) =
-            text.split_once('=').with_context(|| format!("{option}: {text:?} is not CLASS=N or CLASS=P%"))?;
-        let bound = match value.trim().strip_suffix('%') {
-            Some(percent) => percent.trim().parse().ok().map(|percent: f64| Bound::Share(percent / 100.0)),
-            None => value.trim().parse().ok().map(Bound::Count),
-        };
-        let bound = bound.with_context(|| format!("{option}: {value:?} is neither a whole number nor a percentage"))?;
-        bounds.insert(class.trim().to_owned(), bound);
+    fn thresholds(&self) -> Thresholds {
+        let all = self.at.iter().find(|at| at.class.is_none()).map_or(0.8, |at| at.least);
+        let own = self.at.iter().filter_map(|at| Some((at.class.as_ref()?, at.least)));
+        own.fold(Thresholds::at(all), |thresholds, (class, least)| thresholds.with(class, least))
     }
-    Ok(bounds)
 }

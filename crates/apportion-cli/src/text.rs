@@ -1,4 +1,32 @@
-//! Tables and numbers for people.
+//! Tables and numbers for people, and where they are printed.
+
+use std::fmt::Display;
+use std::io::{Write, stderr, stdout};
+
+use anyhow::{Result, anyhow};
+
+/// A result on standard output. A full disk is an error, not a panic.
+pub(crate) fn print(result: impl Display) -> Result<()> {
+    let mut stdout = stdout().lock();
+    let done = writeln!(stdout, "{result}").and_then(|()| stdout.flush());
+    done.map_err(|error| anyhow!("standard output: {error}; make room, or write elsewhere"))
+}
+
+/// A word on standard error. Whoever does not listen is no reason to stop.
+pub(crate) fn say(word: impl Display) {
+    let _ = writeln!(stderr(), "{word}");
+}
+
+/// What to say where a new column has a name that the input has: a name that is free, where the name can be chosen.
+pub(crate) fn taken(column: &str, names: &[String], wanted: &str) -> String {
+    let begins = |name: &str, start: &str| name == start || name.starts_with(&format!("{start}_"));
+    if !begins(column, wanted) {
+        return format!("the input has a column {column:?} already; rename it there, or write --only-label with --id");
+    }
+    let is_free = |name: &String| names.iter().all(|own| !begins(own, name));
+    let free = (2..).map(|number| format!("{wanted}_{number}")).find(is_free).unwrap_or_default();
+    format!("the input has a column {column:?} already; name the new one with --as {free}")
+}
 
 /// Columns of text, the first to the left and the others to the right.
 pub(crate) fn columns(header: &[&str], rows: &[Vec<String>]) -> String {

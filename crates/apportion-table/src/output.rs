@@ -83,7 +83,7 @@ pub fn write_batches(
     schema: &SchemaRef,
     batches: impl Iterator<Item = RecordBatch>,
 ) -> Result<Vec<PathBuf>> {
-    let path = Path::new(&output.path);
+    let path = Path::new(if output.path == "-" { "standard output" } else { &output.path });
     let (target, mut sink) = if output.path == "-" {
         (None, Sink::Csv(Box::new(WriterBuilder::new().build(Packed::Plain(Box::new(std::io::stdout().lock()))))))
     } else {
@@ -278,6 +278,6 @@ impl Sink {
 fn failed(path: &Path, error: &ArrowError) -> Error {
     match error {
         ArrowError::IoError(_, error) => Error::io(path, error),
-        other => Error::file(path, format!("it could not be written ({other}). Nothing was left behind")),
+        other => Error::writing(path, &other.to_string()),
     }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use apportion::{Classes, Groups, Keys, Label, Scaling, Scores, UNCODED};
 
+use crate::coded::ClassColumn;
 use crate::columns::{Found, ScoreColumns};
 use crate::error::{Error, Result};
 use crate::input::Input;
@@ -54,19 +55,6 @@ impl Default for TableOptions {
             memory: u64::MAX,
         }
     }
-}
-
-/// How a column of classes is understood.
-#[derive(Clone, Debug, Default)]
-pub struct ClassColumn {
-    /// The column.
-    pub column: String,
-    /// Values that stand for a class: (value, class).
-    pub map: Vec<(String, String)>,
-    /// Values that stand for none.
-    pub exclude: Vec<String>,
-    /// The options by which a user names the column, maps values, and leaves them out.
-    pub options: [&'static str; 3],
 }
 
 /// A table of scores with what else is known of its rows.

@@ -3,16 +3,17 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use apportion::{Classes, Label, Scaling, UNCODED, seed};
+use apportion::{Classes, Scaling, seed};
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, StringArray};
 use arrow::compute::{cast, filter_record_batch};
 use arrow::datatypes::{DataType, Float32Type, Float64Type};
 
+use crate::coded::{ClassColumn, Coded};
 use crate::columns::{Found, ScoreColumns, find_scores, position};
 use crate::error::{Error, Result};
 use crate::kept::KeptRows;
 use crate::number::{fill_suppressed, parse};
-use crate::table::{ClassColumn, GroupColumn, Table, TableOptions};
+use crate::table::{GroupColumn, Table, TableOptions};
 use crate::values::{Budget, Values};
 
 /// Rows that are looked at to tell percentages from probabilities.
@@ -70,14 +71,6 @@ impl Places {
     }
 }
 
-/// A column of classes.
-#[derive(Default)]
-struct Coded {
-    values: Vec<Label>,
-    /// Values that are no class, with how often they came.
-    unknown: Vec<(String, u64)>,
-}
-
 /// A batch, or the rows of it that are kept.
 struct Part {
     batch: RecordBatch,
@@ -88,7 +81,7 @@ struct Part {
 impl Taker {
     pub(crate) fn new(names: &[String], path: &Path, options: &TableOptions) -> Result<Taker> {
         let (mut columns, found) = if options.scores.is_empty() {
-            let found = find_scores(names).ok_or_else(|| {
+            let found = find_scores(names).map_err(|error| Error::file(path, error.to_string()))?.ok_or_else(|| {
                 let columns = names.join(", ");
                 let hint = match names {
                     [one] if one.contains(';') => "; is it separated by semicolons? --delimiter ';'",
@@ -105,6 +98,9 @@ impl Taker {
             columns = in_order(&columns, &options.classes)?;
         }
         let classes = Classes::new(columns.classes.clone())?;
+        for column in [&options.truth, &options.labels].into_iter().flatten() {
+            column.check_map(&classes)?;
+        }
         Places::of(names, &columns, options)?;
         Ok(Taker {
             values: Values::new(classes.len(), Budget::of(options.memory)),
@@ -224,7 +220,7 @@ impl Taker {
                 .map(|row| {
                     let value = if text.is_null(row) { "" } else { text.value(row) };
                     parse(value).ok_or_else(|| {
-                        let problem = format!("{value:?} is no number; mend it, or leave the row out");
+                        let problem = format!("{value:?} is no number; mend it, or name another column");
                         self.value_error(part, place, row, problem)
                     })
                 })
@@ -351,48 +347,6 @@ fn has_number(column: &ArrayRef, row: usize) -> bool {
     let nan = column.as_primitive_opt::<Float32Type>().is_some_and(|column| column.value(row).is_nan())
         || column.as_primitive_opt::<Float64Type>().is_some_and(|column| column.value(row).is_nan());
     !nan
-}
-
-impl ClassColumn {
-    /// Whether a value stands for no class.
-    fn leaves_out(&self, value: &str) -> bool {
-        let value = value.trim();
-        let mapped = self.map.iter().any(|(from, _)| from == value);
-        !mapped && (value.is_empty() || self.exclude.iter().any(|other| other == value))
-    }
-}
-
-impl Coded {
-    fn take(&mut self, text: &StringArray, column: &ClassColumn, classes: &Classes) {
-        self.values.reserve(text.len());
-        for row in 0..text.len() {
-            let value = text.value(row).trim();
-            let mapped = column.map.iter().find(|(from, _)| from == value).map_or(value, |(_, class)| class.as_str());
-            let label = classes.label(mapped).unwrap_or(UNCODED);
-            if label == UNCODED && !column.leaves_out(value) {
-                match self.unknown.iter_mut().find(|(known, _)| known == value) {
-                    Some((_, times)) => *times += 1,
-                    None => self.unknown.push((value.to_owned(), 1)),
-                }
-            }
-            self.values.push(label);
-        }
-    }
-
-    fn refuse_unknown(&self, column: &ClassColumn, classes: &Classes) -> Result<()> {
-        if self.unknown.is_empty() {
-            return Ok(());
-        }
-        let listed = self.unknown.iter().take(12).map(|(value, times)| format!("{value:?} ({times})"));
-        let listed = listed.collect::<Vec<_>>().join(", ");
-        let more = if self.unknown.len() > 12 { ", …" } else { "" };
-        let [option, map, exclude] = column.options;
-        Err(Error::Options(format!(
-            "{option}: column {:?}: these values are no class: {listed}{more}; the classes are {classes}; map them with \
-             {map}, or leave them out with {exclude}",
-            column.column
-        )))
-    }
 }
 
 /// Whether the first rows are percentages: they sum to about 100.

@@ -1,10 +1,12 @@
 //! Files that are not finished yet, so that an interruption leaves none behind.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
+
+use crate::error::{Error, Result};
 
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
@@ -12,6 +14,21 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 pub fn remove_unfinished() {
     let mut paths = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
     paths.drain(..).for_each(|path| drop(std::fs::remove_file(path)));
+}
+
+/// Writes a small file whole or not at all, in place of one that may be there.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    let failed = |error: io::Error| Error::io(path, &error);
+    let mut file = new_in(folder_of(path)?).map_err(failed)?;
+    file.as_file_mut().write_all(bytes).map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// The folder that a file is to be in.
+fn folder_of(path: &Path) -> Result<&Path> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if folder.is_dir() { Ok(folder) } else { Err(Error::file(folder, "there is no such folder; make it first")) }
 }
 
 /// A file under another name, beside where it is to be. Others may read it as they may read any new file.

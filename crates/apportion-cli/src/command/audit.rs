@@ -1,6 +1,6 @@
 //! `apportion audit`: how far labels that exist already are off.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use apportion::{Audit, AuditOptions, Labels, UncodedPolicy};
 use apportion_table::ClassColumn;
 use clap::Args;
@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::options::{LABEL_OPTIONS, TableArgs, pairs};
 use crate::text;
+use crate::values;
 
 /// Options of `audit`.
 #[derive(Args)]
@@ -26,37 +27,24 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_delimiter = ',', value_name = "VALUE=CLASS,…")]
     label_map: Vec<String>,
     /// The value that stands for no label (empty ones always do), and what to do with such rows.
-    #[arg(long, value_name = "VALUE=argmax|drop|keep", default_value = "Uncoded=keep")]
-    uncoded: String,
+    #[arg(long, value_name = "VALUE=argmax|drop|keep", default_value = "Uncoded=keep", value_parser = values::uncoded)]
+    uncoded: (String, UncodedPolicy),
     /// The class that is set against all others together; the largest where none is named.
     #[arg(long, value_name = "CLASS")]
     focus: Option<String>,
 }
 
 pub(crate) fn run(args: &AuditArgs) -> Result<()> {
-    let (value, policy) =
-        args.uncoded.rsplit_once('=').context("--uncoded is VALUE=argmax, VALUE=drop or VALUE=keep")?;
-    let uncoded = match policy {
-        "argmax" => UncodedPolicy::Argmax,
-        "drop" => UncodedPolicy::Drop,
-        "keep" => UncodedPolicy::Keep,
-        other => bail!("--uncoded: {other:?} is none of argmax, drop and keep"),
-    };
+    let (value, uncoded) = args.uncoded.clone();
     let map = pairs("--label-map", &args.label_map)?;
-    let column =
-        ClassColumn { column: args.label.clone(), map, exclude: vec![value.to_owned()], options: LABEL_OPTIONS };
+    let column = ClassColumn { column: args.label.clone(), map, exclude: vec![value], options: LABEL_OPTIONS };
     let (_, table) = args.table.read_with(&args.table.by, Some(column))?;
     let scores = table.scores()?;
     let labels = Labels::new(table.labels().unwrap_or_default().to_vec(), table.classes())?;
-    let focus = args.focus.as_ref().map(|class| table.classes().position(class)).transpose()?;
+    let focus = args.focus.as_ref().map(|class| table.classes().position(class)).transpose().context("--focus")?;
     let options = AuditOptions { uncoded, focus, ..AuditOptions::default() };
     let audit = Audit::of(&scores, &labels, &options).map_err(|error| table.explain(error))?;
-    if args.table.json {
-        println!("{}", as_json(&audit));
-    } else {
-        println!("{}", as_text(&audit));
-    }
-    Ok(())
+    if args.table.json { text::print(as_json(&audit)) } else { text::print(as_text(&audit)) }
 }
 
 fn as_json(audit: &Audit) -> serde_json::Value {

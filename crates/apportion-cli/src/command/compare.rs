@@ -30,8 +30,8 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_delimiter = ',', value_name = "VALUE=CLASS,…", requires = "label")]
     label_map: Vec<String>,
     /// Also solves match and balance in random batches of so many rows, to show what batching loses.
-    #[arg(long, value_name = "ROWS")]
-    batch: Option<usize>,
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u64).range(1..))]
+    batch: Option<u64>,
 }
 
 pub(crate) fn run(args: &CompareArgs) -> Result<()> {
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     }
     let mut losses = Vec::new();
     if let Some(size) = args.batch {
-        let batches = Batches { size, within_groups: false };
+        let batches = Batches { size: size as usize, within_groups: false };
         let posterior = Match::overall(Reference::Posterior);
         let balance = Balance::new(0.9, posterior.clone());
         for (name, batched) in [
@@ -79,12 +79,10 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     drop(working);
     if args.table.json {
         let all: Vec<_> = outcomes.iter().map(|(outcome, _)| outcome.json(settings.seed, None)).collect();
-        println!("{}", serde_json::Value::from(all));
-    } else {
-        println!("{}", side_by_side(&outcomes));
-        losses.iter().for_each(|loss| println!("{loss}"));
+        return text::print(serde_json::Value::from(all));
     }
-    Ok(())
+    text::print(side_by_side(&outcomes))?;
+    losses.iter().try_for_each(text::print)
 }
 
 /// The rows of the paper's extended table.

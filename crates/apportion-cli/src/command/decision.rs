@@ -1,11 +1,11 @@
 //! `apportion fit` and `apportion apply`: a decision as a file.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, anyhow, bail};
 use apportion::Decision;
+use apportion_table::write_whole;
 use clap::Args;
 
 use super::label::{OutputArgs, written};
@@ -13,6 +13,7 @@ use crate::options::TableArgs;
 use crate::outcome::Outcome;
 use crate::progress::Working;
 use crate::rule::RuleArgs;
+use crate::text;
 
 /// Options of `fit`.
 #[derive(Args)]
@@ -34,6 +35,7 @@ pub(crate) struct FitArgs {
 }
 
 pub(crate) fn fit(args: &FitArgs) -> Result<()> {
+    args.rule.check()?;
     if args.output.exists() && !args.force {
         bail!("{}: it exists already; choose another name, or allow it with --force", args.output.display());
     }
@@ -47,7 +49,7 @@ pub(crate) fn fit(args: &FitArgs) -> Result<()> {
     let json = serde_json::to_string_pretty(&decision)?;
     write_whole(&args.output, json.as_bytes())?;
     if args.table.json {
-        println!("{json}");
+        text::print(&json)?;
     }
     args.table.say(&written(std::slice::from_ref(&args.output)));
     Ok(())
@@ -73,26 +75,56 @@ pub(crate) struct ApplyArgs {
 
 pub(crate) fn apply(args: &ApplyArgs) -> Result<()> {
     args.output.check(&args.table)?;
-    let name = args.decision.display();
-    let text = fs::read_to_string(&args.decision).with_context(|| format!("{name}"))?;
-    let decision: Decision = serde_json::from_str(&text).with_context(|| format!("{name}: it is no decision"))?;
+    let decision = read(&args.decision)?;
     let (input, table) = args.table.read()?;
     let scores = table.scores()?;
+    check_classes(&args.decision, decision.classes().names(), table.classes().names())?;
     let labels = decision.apply(&scores).map_err(|error| table.explain(error))?;
     let outcome = Outcome::new("apply", &scores, &labels, None)?;
     let paths = args.output.write(&args.table, &input, &table, &[labels])?;
     if args.table.json {
-        println!("{}", outcome.json(decision.seed(), Some(&decision)));
+        text::print(outcome.json(decision.seed(), Some(&decision)))?;
     }
     args.table.say(&written(&paths));
     Ok(())
 }
 
-/// Writes a file whole or not at all.
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(|| path.display().to_string())?;
-    file.write_all(bytes).with_context(|| path.display().to_string())?;
-    file.persist(path).with_context(|| path.display().to_string())?;
-    Ok(())
+/// A decision that was saved.
+fn read(path: &Path) -> Result<Decision> {
+    let name = path.display();
+    let text = fs::read_to_string(path)
+        .map_err(|error| anyhow!("{name}: it cannot be read ({error}); name a file that `apportion fit` wrote"))?;
+    serde_json::from_str(&text)
+        .map_err(|error| anyhow!("{name}: it is no decision ({error}); make one with `apportion fit`"))
+}
+
+/// Refuses a table with other classes than the decision's, and says how they can be made the same.
+fn check_classes(path: &Path, fitted: &[String], found: &[String]) -> Result<()> {
+    if fitted == found {
+        return Ok(());
+    }
+    let without = |some: &[String], others: &[String]| {
+        some.iter()
+            .filter(|class| !others.contains(class))
+            .map(|class| format!("{class:?}"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let (missing, unknown) = (without(fitted, found), without(found, fitted));
+    let differ = [("the table lacks", missing), ("the decision does not know", unknown)];
+    let differ = differ.into_iter().filter(|(_, classes)| !classes.is_empty());
+    let differ = differ.map(|(what, classes)| format!("{what} {classes}")).collect::<Vec<_>>().join(", and ");
+    let name = path.display();
+    let classes = fitted.join(",");
+    if differ.is_empty() {
+        bail!("{name}: the decision has its classes in another order; use --classes {classes}");
+    }
+    if fitted.len() != found.len() {
+        bail!("{name}: {differ}; choose the columns with --scores, or fit a decision to such tables");
+    }
+    bail!(
+        "{name}: {differ}; if they mean the same, rename the table's, which are {}, with --classes {classes} (and bring the \
+         columns into that order with --scores)",
+        found.join(", ")
+    );
 }

@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use clap::{Args, Parser};
 
 use crate::Program;
+use crate::text;
 
 /// Options of `demo`.
 #[derive(Args)]
@@ -44,7 +45,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
     ];
     for (words, command) in steps {
         let shown = command.iter().filter(|word| **word != "--force").copied().collect::<Vec<_>>().join(" ");
-        println!("\n# {words}\n$ apportion {shown}");
+        text::print(format!("\n# {words}\n$ apportion {shown}"))?;
         Program::parse_from(std::iter::once("apportion").chain(command)).command.run()?;
     }
     Ok(())

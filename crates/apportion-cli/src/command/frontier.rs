@@ -7,7 +7,9 @@ use serde_json::json;
 
 use crate::options::TableArgs;
 use crate::progress::Working;
-use crate::rule::RuleArgs;
+use crate::rule::{RuleArgs, RuleName};
+use crate::text;
+use crate::usage::usage;
 
 /// Options of `frontier`.
 #[derive(Args)]
@@ -26,6 +28,10 @@ pub(crate) struct FrontierArgs {
 }
 
 pub(crate) fn run(args: &FrontierArgs) -> Result<()> {
+    if args.rule.rule != RuleName::Match {
+        return Err(usage("--rule: the frontier holds all of them from argmax to match; leave it out"));
+    }
+    args.rule.check()?;
     let by = args.rule.groups(&args.table.by);
     let (_, table) = args.table.read_with(by, None)?;
     let scores = table.scores()?;
@@ -43,14 +49,14 @@ pub(crate) fn run(args: &FrontierArgs) -> Result<()> {
     args.table
         .say(&format!("{} points in all; between those shown, accuracy is off by {error:.1e} at most", frontier.len()));
     if args.table.json {
-        println!("{}", json!({ "classes": table.classes().names(), "error": error, "points": points }));
-        return Ok(());
+        return text::print(json!({ "classes": table.classes().names(), "error": error, "points": points }));
     }
     let counts = table.classes().names().iter().map(|class| format!("n_{class}")).collect::<Vec<_>>().join(",");
-    println!("above_gamma,to_gamma,accuracy,fidelity,{counts}");
+    let mut lines = vec![format!("above_gamma,to_gamma,accuracy,fidelity,{counts}")];
     for point in points {
         let counts = point.counts.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
-        println!("{},{},{},{},{counts}", point.from_gamma, point.to_gamma, point.accuracy, point.fidelity);
+        let Point { from_gamma, to_gamma, accuracy, fidelity, .. } = point;
+        lines.push(format!("{from_gamma},{to_gamma},{accuracy},{fidelity},{counts}"));
     }
-    Ok(())
+    text::print(lines.join("\n"))
 }

@@ -15,6 +15,7 @@ use crate::outcome::Outcome;
 use crate::progress::Working;
 use crate::rule::RuleArgs;
 use crate::text;
+use crate::usage::usage;
 
 /// Options of `label`.
 #[derive(Args)]
@@ -57,6 +58,7 @@ pub(crate) struct OutputArgs {
 
 pub(crate) fn run(args: &LabelArgs) -> Result<()> {
     args.output.check(&args.table)?;
+    args.rule.check()?;
     let by = args.rule.groups(&args.table.by);
     let (input, table) = args.table.read_with(by, None)?;
     let scores = table.scores()?;
@@ -79,7 +81,7 @@ pub(crate) fn run(args: &LabelArgs) -> Result<()> {
                 "targets": allotted.joint.as_ref().map(|joint| &joint.targets),
                 "seed": settings.seed,
             });
-            println!("{people}");
+            text::print(people)?;
         }
         args.table.say(&format!("{}\n\n{}", counted(&table, &allotted.allotment), written(&paths)));
         return Ok(());
@@ -93,7 +95,7 @@ pub(crate) fn run(args: &LabelArgs) -> Result<()> {
     let paths = args.output.write(&args.table, &input, &table, &draws)?;
     let outcome = Outcome::new(&name, &scores, &draws[0], labelled.joint)?;
     if args.table.json {
-        println!("{}", outcome.json(settings.seed, Some(&labelled.decision)));
+        text::print(outcome.json(settings.seed, Some(&labelled.decision)))?;
     }
     let argmax = Outcome::new("argmax", &scores, &Rule::Argmax.label(&scores, &settings)?.labels, None)?;
     args.table.say(&format!("{}\n\n{}", summary(&argmax, &outcome), written(&paths)));
@@ -104,10 +106,10 @@ impl OutputArgs {
     /// Refuses what cannot go together before anything is read.
     pub(crate) fn check(&self, table: &TableArgs) -> Result<()> {
         if self.output == "-" && table.json {
-            bail!("-o - and --json both write to standard output; choose one");
+            return Err(usage("-o - and --json both write to standard output; choose one"));
         }
         if self.only_label && table.id.is_none() {
-            bail!("--only-label writes the identifier and the label; name the identifier with --id");
+            return Err(usage("--only-label writes the identifier and the label; name the identifier with --id"));
         }
         Ok(())
     }
@@ -169,7 +171,7 @@ impl OutputArgs {
         if keep.is_none() {
             let names = input.open(0)?.names();
             if let Some(taken) = fields.iter().find(|field| names.contains(field.name())) {
-                bail!("the input has a column {:?} already; name the new one with --as NAME", taken.name());
+                bail!(text::taken(taken.name(), &names, &self.name));
             }
         }
         let output = Output { path: self.output.clone(), force: self.force };

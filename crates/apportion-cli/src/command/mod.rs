@@ -6,6 +6,7 @@ mod decision;
 mod demo;
 mod frontier;
 mod label;
+mod shell;
 mod simulate;
 
 use anyhow::Result;
@@ -30,6 +31,10 @@ pub(crate) enum Command {
     Simulate(simulate::SimulateArgs),
     /// Shows all of it on data inside the program.
     Demo(demo::DemoArgs),
+    /// Prints what a shell needs to complete commands and options.
+    Completions(shell::CompletionsArgs),
+    /// Prints the manual's pages, or writes them to a folder.
+    Man(shell::ManArgs),
 }
 
 impl Command {
@@ -43,6 +48,8 @@ impl Command {
             Command::Apply(args) => decision::apply(&args),
             Command::Simulate(args) => simulate::run(&args),
             Command::Demo(args) => demo::run(&args),
+            Command::Completions(args) => shell::completions(&args),
+            Command::Man(args) => shell::man(&args),
         }
     }
 }

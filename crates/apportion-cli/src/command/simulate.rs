@@ -13,6 +13,7 @@ use rayon::prelude::*;
 
 use super::label::written;
 use crate::progress::Bar;
+use crate::text;
 
 /// Options of `simulate`.
 #[derive(Args)]
@@ -101,7 +102,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<()> {
     let paths = write_batches(&output, &schema, batches)?;
     bar.end();
     if !args.quiet {
-        eprintln!("{}", written(&paths));
+        text::say(written(&paths));
     }
     Ok(())
 }

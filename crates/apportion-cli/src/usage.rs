@@ -1,0 +1,36 @@
+//! Errors of the command line, told from those of the data: the program ends with 2, and not with 1.
+
+use std::fmt;
+
+/// What is wrong with the command line.
+#[derive(Debug)]
+struct Usage(String);
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// An error of the command line that no single value shows.
+pub(crate) fn usage(problem: impl Into<String>) -> anyhow::Error {
+    Usage(problem.into()).into()
+}
+
+/// Whether the command line is to blame: the values in it, or how they go together.
+pub(crate) fn is_usage(error: &anyhow::Error) -> bool {
+    use apportion::Error as Core;
+    let of_core = |error: &Core| matches!(error, Core::Parameter { .. } | Core::Together { .. });
+    error.downcast_ref::<Usage>().is_some() || core(error).is_some_and(of_core)
+}
+
+/// The library's error in another.
+pub(crate) fn core(error: &anyhow::Error) -> Option<&apportion::Error> {
+    match error.downcast_ref::<apportion_table::Error>() {
+        Some(apportion_table::Error::Core(core)) => Some(core),
+        Some(_) => None,
+        None => error.downcast_ref(),
+    }
+}

@@ -1,0 +1,278 @@
+//! Files that are broken, and disks that are full: one message with the place and the next step, and nothing left behind.
+#![allow(clippy::unwrap_used, clippy::print_stderr)] // in helpers, too
+
+mod common;
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use common::{message, names_in, refused, run, text};
+use tempfile::TempDir;
+
+const GOOD: &str = "id,p_white,p_black,race\n1,0.6,0.4,white\n2,0.3,0.7,black\n";
+
+/// Labels files that must be refused. Nothing may be in the folder afterwards that was not there before.
+fn refuses(folder: &Path, cases: &[(&str, &str)]) {
+    let before = names_in(folder);
+    for (args, expected) in cases {
+        let args: Vec<&str> = ["label"].into_iter().chain(args.split(' ')).chain(["-o", "out.csv"]).collect();
+        let found = refused(folder, &args);
+        assert_eq!(&found, expected, "{args:?}");
+        assert_eq!(names_in(folder), before, "{args:?}");
+    }
+}
+
+fn packed(text: &str) -> Vec<u8> {
+    let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    writer.write_all(text.as_bytes()).unwrap();
+    writer.finish().unwrap()
+}
+
+#[test]
+fn text_that_is_no_table() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).unwrap();
+    write("good.csv", GOOD.as_bytes());
+    write("text.csv", b"id,p_white,p_black\n1,0.6,0.4\n2,much,0.7\n");
+    write("nothing.csv", b"id,p_white,p_black\n1,0.6,0.4\n2,,0.7\n");
+    write("negative.csv", b"id,p_white,p_black\n1,0.6,0.4\n2,-0.1,1.1\n");
+    write("infinite.csv", b"id,p_white,p_black\n1,0.6,0.4\n2,inf,0.5\n");
+    write("sum.csv", b"id,p_white,p_black\n1,0.6,0.4\n2,0.5,0.75\n");
+    write("people.csv", b"p_white,p_black,n\n0.6,0.4,3\n0.6,0.4,1.5\n");
+    write("ragged.csv", b"id,p_white,p_black\n1,0.6,0.4\n2,0.3\n3,0.6,0.4\n");
+    write("long.csv", b"id,p_white,p_black\n1,0.6,0.4\n2,0.3,0.7,0.1\n");
+    write("latin.csv", b"id,p_white,p_black,name\n1,0.6,0.4,Lee\n2,0.6,0.4,Mu\xf1oz\n");
+    write("empty.csv", b"");
+    write("header.csv", b"id,p_white,p_black\n");
+    write("twice.csv", b"id,p_white,p_black,p_white\n1,0.6,0.4,0.6\n");
+    write("semicolons.csv", b"id;p_white;p_black\n1;0.6;0.4\n");
+    write("other.csv", b"id,p_white,p_red\n1,0.6,0.4\n");
+    refuses(
+        folder,
+        &[
+            ("text.csv", "text.csv: row 2, column \"p_white\": \"much\" is no number; mend it, or name another column"),
+            (
+                "nothing.csv",
+                "nothing.csv: row 2, column \"p_white\": there is no number; fill it in, or leave the row out",
+            ),
+            (
+                "negative.csv",
+                "negative.csv: row 2, column \"p_white\": the score of \"white\" is -0.1; scores must not be negative",
+            ),
+            (
+                "infinite.csv",
+                "infinite.csv: row 2, column \"p_white\": the score of \"white\" is inf; scores must be finite numbers",
+            ),
+            (
+                "sum.csv",
+                "sum.csv: row 2: the scores sum to 1.25 (classes white, black), not to 1; if that is meant, use --normalize",
+            ),
+            (
+                "people.csv --count n",
+                "people.csv: row 2, column \"n\": a count of 1.5; counts must be whole numbers, and not negative",
+            ),
+            (
+                "ragged.csv",
+                "ragged.csv: line 3, expected 3 got 2 fields; mend or quote that line, or name the separator with \
+                 --delimiter",
+            ),
+            (
+                "long.csv",
+                "long.csv: line 3, expected 3 got 4 fields; mend or quote that line, or name the separator with --delimiter",
+            ),
+            (
+                "latin.csv",
+                "latin.csv: it is not UTF-8 (Encountered invalid UTF-8 data for line 3 and field 4); use --encoding \
+                 latin1, or convert it",
+            ),
+            ("empty.csv", "empty.csv: the file is empty; make it again, or leave it out"),
+            ("header.csv", "header.csv: it has columns but no rows; check how it was made"),
+            ("twice.csv", "twice.csv: two columns are called \"p_white\"; rename one of them"),
+            (
+                "semicolons.csv",
+                "semicolons.csv: no score columns were recognised among id;p_white;p_black; is it separated by semicolons? \
+                 --delimiter ';'",
+            ),
+            ("missing.csv", "missing.csv: there is no such file; check the path"),
+            ("missing*.csv", "missing*.csv: no file is called so; check the pattern"),
+            ("good.csv --by county", "--by: there is no column \"county\"; the columns are id, p_white, p_black, race"),
+            // What is in the first file must be in all.
+            (
+                "good.csv other.csv",
+                "other.csv: --scores: there is no column \"p_black\"; the columns are id, p_white, p_red",
+            ),
+            (
+                "good.csv --truth id",
+                "column \"id\": these values are no class: \"1\" (1), \"2\" (1); the classes are white, black; map them with \
+                 --truth-map VALUE=CLASS, or leave them out with --truth-exclude VALUE",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn files_that_are_cut_off_or_of_another_kind() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).unwrap();
+    let rows: String = (0..2000).map(|row| format!("{row},0.{},0.{}\n", 100 + row % 800, 900 - row % 800)).collect();
+    let table = format!("id,p_white,p_black\n{rows}");
+    write("whole.csv", table.as_bytes());
+    let gz = packed(&table);
+    write("cut.csv.gz", &gz[..gz.len() / 2]);
+    write("no.csv.gz", table.as_bytes());
+    write("no.csv.zst", table.as_bytes());
+    write("no.parquet", table.as_bytes());
+    for ending in ["parquet", "arrow", "csv.zst"] {
+        let name = format!("whole.{ending}");
+        run(folder, &["label", "whole.csv", "-o", &name, "-q"]);
+        let bytes = fs::read(folder.join(&name)).unwrap();
+        write(&format!("cut.{ending}"), &bytes[..bytes.len() / 2]);
+    }
+    write("parquet.csv", &fs::read(folder.join("whole.parquet")).unwrap());
+    write("gz.parquet.gz", &packed("PAR1"));
+    refuses(
+        folder,
+        &[
+            (
+                "cut.csv.gz",
+                "cut.csv.gz: it cannot be unpacked (incomplete deflate stream); it may be cut off: copy it again",
+            ),
+            ("cut.csv.zst", "cut.csv.zst: it cannot be unpacked (incomplete frame); it may be cut off: copy it again"),
+            (
+                "cut.parquet",
+                "cut.parquet: it is no whole Parquet file (Parquet error: Invalid Parquet file. Corrupt footer); it may be \
+                 cut off: copy it again",
+            ),
+            (
+                "cut.arrow",
+                "cut.arrow: it is no whole Arrow file (failed to fill whole buffer); it may be cut off: copy it again",
+            ),
+            ("no.csv.gz", "no.csv.gz: its ending says gzip, but it begins as plain text; rename it, or copy it again"),
+            (
+                "no.csv.zst",
+                "no.csv.zst: its ending says Zstandard, but it begins as plain text; rename it, or copy it again",
+            ),
+            (
+                "no.parquet",
+                "no.parquet: its ending says Parquet, but it begins as plain text; rename it, or copy it again",
+            ),
+            (
+                "parquet.csv",
+                "parquet.csv: its ending says plain text, but it begins as Parquet; rename it, or copy it again",
+            ),
+            ("gz.parquet.gz", "gz.parquet.gz: Parquet and Arrow files are packed inside; unpack it first"),
+        ],
+    );
+}
+
+/// A folder that is called like a file, a file that may not be read, and one that the system does not give.
+#[test]
+fn files_that_cannot_be_read() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("good.csv"), GOOD).unwrap();
+    fs::create_dir(folder.join("x.csv")).unwrap();
+    let holds_none = "x.csv: the folder holds no table (.csv, .tsv, .txt, .parquet, .arrow; .gz, .zst); name another";
+    refuses(folder, &[("x.csv", holds_none)]);
+    if Path::new("/proc/self/mem").exists() {
+        let mem = "/proc/self/mem: Input/output error (os error 5); check the path and the disk";
+        refuses(folder, &[("/proc/self/mem", mem)]);
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let path = folder.join("secret.csv");
+        fs::write(&path, GOOD).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o0)).unwrap();
+        if fs::read(&path).is_ok() {
+            eprintln!("skipped: whoever runs this may read everything");
+        } else {
+            let denied = "secret.csv: permission is denied; ask its owner, or use another folder";
+            refuses(folder, &[("secret.csv", denied)]);
+        }
+    }
+    let found = refused(folder, &["apply", "good.csv", "--decision", "x.csv", "-o", "out.csv"]);
+    assert!(found.starts_with("x.csv: it cannot be read ("), "{found}");
+    let found = refused(folder, &["apply", "good.csv", "--decision", "good.csv", "-o", "out.csv"]);
+    assert!(found.starts_with("good.csv: it is no decision (") && found.contains("`apportion fit`"), "{found}");
+    let found = refused(folder, &["fit", "good.csv", "-o", "nowhere/decision.json"]);
+    assert_eq!(found, "nowhere: there is no such folder; make it first");
+    let found = refused(folder, &["label", "good.csv", "-o", "nowhere/out.csv"]);
+    assert_eq!(found, "nowhere: there is no such folder; make it first");
+}
+
+/// The row is right beyond the first batches, too.
+#[test]
+fn a_missing_number_far_down_is_found() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let table = ["p_a,p_b\n", &".6,.4\n".repeat(3_000_000), ",.4\n", &".6,.4\n".repeat(99)].concat();
+    fs::write(folder.join("long.csv"), table).unwrap();
+    let expected = "long.csv: row 3000001, column \"p_a\": there is no number; fill it in, or leave the row out";
+    refuses(folder, &[("long.csv", expected)]);
+}
+
+/// Runs a line in a shell, with the program as $0.
+#[cfg(unix)]
+fn shell(folder: &Path, line: &str) -> std::process::Output {
+    let program = assert_cmd::cargo::cargo_bin("apportion");
+    let mut command = std::process::Command::new("sh");
+    command.current_dir(folder).arg("-c").arg(line).arg(program).output().unwrap()
+}
+
+/// A limit of a file's size stands for a disk that is full. It comes with a signal that would end the program, unless that
+/// is listened to, or ignored by whoever started it.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_no_file() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    run(folder, &["simulate", "voters", "--rows", "5000", "-o", "voters.csv", "-q"]);
+    fs::write(folder.join("good.csv"), GOOD).unwrap();
+    let before = names_in(folder);
+    let full = |name: &str| {
+        format!("{name}: File too large (os error 27); make room, or write elsewhere. No file was left behind")
+    };
+    for prepare in ["ulimit -f 20", "trap '' XFSZ; ulimit -f 20"] {
+        for name in ["out.csv", "out.csv.gz", "out.csv.zst", "out.parquet", "out.arrow"] {
+            let output = shell(folder, &format!("{prepare}; \"$0\" label voters.csv -o {name} -q"));
+            assert_eq!(message(&output, 1), full(name));
+            assert_eq!(names_in(folder), before, "{name}");
+        }
+        let output = shell(folder, &format!("{prepare}; \"$0\" simulate voters -o made.csv -q"));
+        assert_eq!(message(&output, 1), full("made.csv"));
+    }
+    let output = shell(folder, "ulimit -f 0; \"$0\" fit good.csv -o decision.json -q");
+    assert_eq!(message(&output, 1), full("decision.json"));
+    assert_eq!(names_in(folder), before);
+}
+
+/// Whoever cannot take our output is told so; whoever has read enough is not.
+#[cfg(target_os = "linux")]
+#[test]
+fn standard_output_may_be_full_or_closed() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    run(folder, &["simulate", "voters", "--rows", "5000", "-o", "voters.csv", "-q"]);
+    let commands = [
+        "label voters.csv -o -",
+        "simulate voters --rows 50 -o -",
+        "audit voters.csv --label race",
+        "compare voters.csv --json",
+        "frontier voters.csv",
+    ];
+    for command in commands {
+        let quiet = if command.starts_with("simulate") { "-q" } else { "--quiet" };
+        let found = message(&shell(folder, &format!("\"$0\" {command} {quiet} > /dev/full")), 1);
+        let expected = "standard output: No space left on device (os error 28); make room, or write elsewhere";
+        assert!(found.starts_with(expected), "{command}: {found}");
+    }
+    for command in ["label voters.csv -o -", "frontier voters.csv"] {
+        let output = shell(folder, &format!("\"$0\" {command} -q | head -1"));
+        assert_eq!((text(&output.stderr).as_str(), text(&output.stdout).lines().count()), ("", 1), "{command}");
+    }
+    assert_eq!(names_in(folder), ["voters.csv"]);
+}

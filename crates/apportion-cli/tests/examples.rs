@@ -1,0 +1,122 @@
+//! Every example runs as it stands: those of every help text, and those of the README.
+#![cfg(unix)] // they are lines for a shell
+#![allow(clippy::unwrap_used)] // in helpers, too
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use common::{commands_of, run, text};
+use tempfile::TempDir;
+
+/// The files that examples speak of.
+fn files(folder: &Path) {
+    let made = "made.csv";
+    run(folder, &["simulate", "voters", "--rows", "300", "--seed", "5", "-o", made, "-q"]);
+    let table = fs::read_to_string(folder.join(made)).unwrap().replacen("id,", "voter_id,", 1);
+    fs::write(folder.join("scores.csv"), &table).unwrap();
+    run(folder, &["label", "scores.csv", "-o", "labelled.csv", "-q"]);
+    run(folder, &["label", "scores.csv", "-o", "scores.parquet", "--as", "other", "-q"]);
+    run(folder, &["fit", "scores.csv", "-o", "decision.json", "--by", "county", "-q"]);
+    fs::copy(folder.join("scores.parquet"), folder.join("more.parquet")).unwrap();
+
+    // Labels in the words of zrp and of TargetSmart, which leaves some without one.
+    let labelled = fs::read_to_string(folder.join("labelled.csv")).unwrap();
+    let with = |name: &str, words: [&str; 2], uncoded: &str| {
+        let place = labelled.lines().next().unwrap().split(',').position(|column| column == "label").unwrap();
+        let line = |(row, line): (usize, &str)| {
+            let value = match line.split(',').nth(place).unwrap() {
+                "label" => name,
+                _ if row % 7 == 0 => uncoded,
+                "white" => words[0],
+                "black" => words[1],
+                other => other,
+            };
+            format!("{line},{value}\n")
+        };
+        labelled.lines().enumerate().map(line).collect::<String>()
+    };
+    fs::write(folder.join("voters.csv"), with("race_proxy", ["W", "B"], "")).unwrap();
+    fs::write(folder.join(made), with("vb_voterbase_race", ["Caucasian", "African-American"], "Uncoded")).unwrap();
+    run(folder, &["label", made, "-o", "voters.parquet", "--as", "again", "-q"]);
+    fs::remove_file(folder.join(made)).unwrap();
+}
+
+/// Runs a line in a folder of its own, with the inputs that it names.
+fn run_line(files: &Path, line: &str) {
+    let folder = TempDir::new().unwrap();
+    for (word, before) in line.split_whitespace().zip(std::iter::once("").chain(line.split_whitespace())) {
+        if files.join(word).is_file() && before != "-o" && before != ">" {
+            fs::copy(files.join(word), folder.path().join(word)).unwrap();
+        }
+    }
+    let program = assert_cmd::cargo::cargo_bin("apportion");
+    let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let mut shell = Command::new("sh");
+    let output = shell.current_dir(folder.path()).env("PATH", path).args(["-e", "-c", line]).output().unwrap();
+    assert!(output.status.success(), "{line}: {}", text(&output.stderr));
+}
+
+/// A line with fewer people than it says, which would take too long here, and without what explains it.
+fn shortened(line: &str) -> String {
+    let line = line.split("    ").next().unwrap().trim();
+    let line = line.replace("1000000", "1000").replace("100000", "1000").replace("/tmp/demo", "demo");
+    if line == "apportion demo" { format!("{line} --rows 1000") } else { line }
+}
+
+/// The lines of a text that call the program; those that end in a backslash go on.
+fn examples(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines().map(str::trim) {
+        match lines.last_mut().and_then(|last| Some((last.strip_suffix('\\')?.trim().to_owned(), last))) {
+            Some((begun, last)) => *last = format!("{begun} {line}"),
+            None => lines.push(line.to_owned()),
+        }
+    }
+    lines.into_iter().filter(|line| line.starts_with("apportion ")).collect()
+}
+
+/// All help texts: of the program, of its commands, and of theirs.
+fn helps(folder: &Path, command: &[String], found: &mut Vec<(String, String)>) {
+    let mut args: Vec<&str> = command.iter().map(String::as_str).collect();
+    args.push("--help");
+    let help = run(folder, &args);
+    for below in commands_of(&help) {
+        helps(folder, &[command, &[below]].concat(), found);
+    }
+    found.push((command.join(" "), help));
+}
+
+#[test]
+fn examples_of_every_help_run() {
+    let folder = TempDir::new().unwrap();
+    files(folder.path());
+    let mut all = Vec::new();
+    helps(folder.path(), &[], &mut all);
+    assert!(all.len() > 11, "{}", all.len());
+    for (command, help) in all {
+        let examples = examples(&help);
+        // What only holds other commands shows theirs.
+        assert_eq!(examples.is_empty(), command == "simulate", "{command}");
+        examples.iter().for_each(|line| run_line(folder.path(), &shortened(line)));
+    }
+}
+
+#[test]
+fn lines_that_go_on_are_one_example() {
+    let text = "Examples:\n  apportion a b \\\n      --c d\n  apportion e    what it does\n\nelse";
+    assert_eq!(examples(text), ["apportion a b --c d", "apportion e    what it does"]);
+    assert_eq!(shortened("apportion e    what it does"), "apportion e");
+}
+
+#[test]
+fn examples_of_the_readme_run() {
+    let folder = TempDir::new().unwrap();
+    files(folder.path());
+    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).unwrap();
+    let examples = examples(&readme);
+    assert!(examples.len() > 3, "{examples:?}");
+    examples.iter().for_each(|line| run_line(folder.path(), &shortened(line)));
+}

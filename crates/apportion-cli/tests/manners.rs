@@ -1,0 +1,244 @@
+//! What the program says to a slip of the pen, and which slips are the command line's.
+#![allow(clippy::unwrap_used)] // in helpers, too
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{apportion, misused, names_in, refused, run, text};
+use tempfile::TempDir;
+
+const TABLE: &str =
+    "id,p_white,p_black,p_other,race,county\n1,.6,.3,.1,White,A\n2,.3,.6,.1,Black,A\n3,.5,.4,.1,black,B\n";
+
+fn folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("t.csv"), TABLE).unwrap();
+    folder
+}
+
+fn split(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
+/// Lines that must fail on the data: each with its message.
+fn refuses(folder: &Path, cases: &[(&str, &str)]) {
+    let before = names_in(folder);
+    for (line, expected) in cases {
+        assert_eq!(&refused(folder, &split(line)), expected, "{line}");
+        assert_eq!(names_in(folder), before, "{line}");
+    }
+}
+
+#[test]
+fn a_misspelt_word_is_guessed() {
+    let folder = folder();
+    refuses(
+        folder.path(),
+        &[
+            (
+                "label t.csv -o o.csv --by conuty",
+                "--by: there is no column \"conuty\" (did you mean \"county\"?); the columns are id, p_white, p_black, p_other, \
+                 race, county",
+            ),
+            (
+                "label t.csv -o o.csv --scores white,p_black,p_other",
+                "--scores: there is no column \"white\" (did you mean \"p_white\"?); the columns are id, p_white, p_black, \
+                 p_other, race, county",
+            ),
+            (
+                "label t.csv -o o.csv --rule threshold --at 0.8,blakc=0.5",
+                "--at: unknown class \"blakc\"; the classes are white, black, other (did you mean \"black\"?)",
+            ),
+            (
+                "label t.csv -o o.csv --at-least Black=1",
+                "--at-least: unknown class \"Black\"; the classes are white, black, other (did you mean \"black\"?)",
+            ),
+            (
+                "audit t.csv --label race --label-map White=white,Black=black --focus wite",
+                "--focus: unknown class \"wite\"; the classes are white, black, other (did you mean \"white\"?)",
+            ),
+            // Of what is near to nothing, nothing is guessed.
+            (
+                "audit t.csv --label race --label-map White=white,Black=black --focus purple",
+                "--focus: unknown class \"purple\"; the classes are white, black, other",
+            ),
+        ],
+    );
+    assert_eq!(
+        misused(folder.path(), &split("label t.csv -o o.csv --reference postrior")),
+        "invalid value 'postrior' for '--reference <posterior|truth|uniform|FILE>': it must be posterior, truth, uniform or \
+         a FILE (did you mean \"posterior\"?); there is no such file"
+    );
+}
+
+#[test]
+fn values_of_the_truth_are_explained() {
+    let folder = folder();
+    refuses(
+        folder.path(),
+        &[
+            (
+                "label t.csv -o o.csv --truth race",
+                "column \"race\": these values are no class: \"White\" (1), \"Black\" (1); the classes are white, black, other; \
+                 map them with --truth-map VALUE=CLASS (such as --truth-map White=white,Black=black), or leave them out with \
+                 --truth-exclude VALUE",
+            ),
+            (
+                "audit t.csv --label race",
+                "--label: column \"race\": these values are no class: \"White\" (1), \"Black\" (1); the classes are white, \
+                 black, other; map them with --label-map VALUE=CLASS (such as --label-map White=white,Black=black), or leave \
+                 them out with --uncoded VALUE=keep",
+            ),
+            // Also where the value is not in the file.
+            (
+                "label t.csv -o o.csv --truth race --truth-map X=unknown",
+                "--truth-map X=unknown: there is no class \"unknown\"; the classes are white, black, other",
+            ),
+            (
+                "label t.csv -o o.csv --truth race --truth-map W=White",
+                "--truth-map W=White: there is no class \"White\" (did you mean \"white\"?); the classes are white, black, \
+                 other",
+            ),
+        ],
+    );
+    // What was proposed works.
+    run(folder.path(), &split("label t.csv -o o.csv --truth race --truth-map White=white,Black=black -q"));
+}
+
+/// The command line is wrong: 2. What it is about is wrong: 1.
+#[test]
+fn wrong_values_end_with_2() {
+    let folder = folder();
+    let before = names_in(folder.path());
+    for (options, expected) in [
+        (
+            "--rule threshold --at much",
+            "invalid value 'much' for '--at <T[,CLASS=T]>': \"much\" is no number: write 0.8, or",
+        ),
+        (
+            "--rule threshold --at 0.8,black=8",
+            "invalid value 'black=8' for '--at <T[,CLASS=T]>': it must be from 0 to 1",
+        ),
+        ("--rule threshold --at 0.8,0.5", "--at: several thresholds for all classes; name the classes of the others"),
+        ("--rule balance --gamma 2", "invalid value '2' for '--gamma <0|0.001…1>': it must be 0, or from 0.001 to 1"),
+        ("--coverage 70", "invalid value '70' for '--coverage <SHARE>': it must be from 0 to 1"),
+        ("--at-least black", "invalid value 'black' for '--at-least <CLASS=N|P%>': it must be CLASS=N or CLASS=P%"),
+        ("--at-most black=x", "invalid value 'black=x' for '--at-most <CLASS=N|P%>': \"x\" is neither a whole number"),
+        ("--rule top-k --k 0", "invalid value '0' for '--k <K>': 0 is not in"),
+        ("--truth race --truth-map White", "--truth-map: \"White\" is not VALUE=CLASS"),
+        ("--delimiter ab", "--delimiter: it must be one character, or tab"),
+        ("--gamma 0.5", "--gamma: it belongs to --rule balance"),
+        ("--rule argmax --coverage 0.5", "--coverage: it belongs to --rule match or --rule balance"),
+        ("--rule matsch", "invalid value 'matsch' for '--rule <RULE>'"),
+        ("--only-label", "--only-label writes the identifier and the label; name the identifier with --id"),
+        ("-o - --json", "the argument '--output <OUT>' cannot be used multiple times"),
+    ] {
+        let line = format!("label t.csv -o o.csv {options}");
+        let found = misused(folder.path(), &split(&line));
+        assert!(found.starts_with(expected), "{line}: {found}");
+    }
+    for (line, expected) in [
+        (
+            "audit t.csv --label race --uncoded Uncoded",
+            "invalid value 'Uncoded' for '--uncoded <VALUE=argmax|drop|keep>': it must be VALUE=argmax, VALUE=drop or",
+        ),
+        (
+            "audit t.csv --label race --uncoded Uncoded=dorp",
+            "invalid value 'Uncoded=dorp' for '--uncoded <VALUE=argmax|drop|keep>': \"dorp\" is none of argmax, drop and keep \
+             (did you mean \"drop\"?)",
+        ),
+        ("audit t.csv --label race --label-map White", "--label-map: \"White\" is not VALUE=CLASS"),
+        ("label t.csv -o - --json", "-o - and --json both write to standard output; choose one"),
+        ("compare t.csv --batch 0", "invalid value '0' for '--batch <ROWS>'"),
+        ("frontier t.csv --rule argmax", "--rule: the frontier holds all of them"),
+        ("frontier t.csv --gamma 0.5", "--gamma: it belongs to --rule balance"),
+        ("simulate voters --rows 5 --sharpen -1 -o o.csv", "unexpected argument '-1' found"),
+        ("simulate voters --rows 5 --sharpen=-1 -o o.csv", "the power"),
+    ] {
+        let found = misused(folder.path(), &split(line));
+        assert!(found.starts_with(expected), "{line}: {found}");
+    }
+    assert_eq!(names_in(folder.path()), before);
+    let found = refused(folder.path(), &split("label t.csv -o o.csv --reference nowhere.csv"));
+    assert_eq!(found, "--reference nowhere.csv: nowhere.csv: there is no such file; check the path");
+}
+
+#[test]
+fn what_is_no_table_in_a_folder_is_passed_over() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    fs::create_dir_all(folder.join("parts/_temporary")).unwrap();
+    let write = |name: &str, content: &str| fs::write(folder.join("parts").join(name), content).unwrap();
+    write("part-0.csv", TABLE);
+    write("part-1.txt", &TABLE.replace(',', "\t"));
+    write("readme.txt", "These rows were made on a Tuesday, with care.\n");
+    let output = apportion(folder, &split("label parts -o one.csv"));
+    assert!(text(&output.stderr).starts_with("passed over, being no table: parts/_temporary, parts/readme.txt\n"));
+    for name in ["NOTES.md", "_SUCCESS", ".part-0.csv.crc", "part-0.csv.crc", ".hidden.csv"] {
+        write(name, "");
+    }
+    let output = apportion(folder, &split("label parts -o all.csv"));
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let expected = "passed over, being no table: parts/.hidden.csv, parts/.part-0.csv.crc, parts/NOTES.md, parts/_SUCCESS, \
+                    parts/_temporary and 2 more\n";
+    assert!(said.starts_with(expected), "{said}");
+    assert_eq!(fs::read_to_string(folder.join("all.csv")).unwrap().lines().count(), 7);
+    // Silence is kept, and what is named is read.
+    assert_eq!(text(&apportion(folder, &split("label parts -o quiet.csv -q")).stderr), "");
+    let found = refused(folder, &split("label parts/readme.txt -o o.csv"));
+    assert!(found.starts_with("parts/readme.txt: no score columns were recognised"), "{found}");
+}
+
+#[test]
+fn a_name_that_is_free_is_proposed() {
+    let folder = folder();
+    let folder = folder.path();
+    run(folder, &split("label t.csv -o once.csv -q"));
+    let found = refused(folder, &split("label once.csv -o twice.csv"));
+    assert_eq!(found, "the input has a column \"label\" already; name the new one with --as label_2");
+    run(folder, &split("label once.csv -o twice.csv --as label_2 -q"));
+    let found = refused(folder, &split("label twice.csv -o thrice.csv"));
+    assert_eq!(found, "the input has a column \"label\" already; name the new one with --as label_3");
+
+    fs::write(folder.join("cells.csv"), "p_white,p_black,n_white,people\n.5,.5,1,2\n").unwrap();
+    let found = refused(folder, &split("label cells.csv -o o.csv --count people"));
+    assert!(found.starts_with("the input has a column \"n_white\" already; rename it there"), "{found}");
+}
+
+#[test]
+fn a_decision_for_other_classes_says_which_and_how_to_rename() {
+    let folder = folder();
+    let folder = folder.path();
+    run(folder, &split("fit t.csv -o d.json -q"));
+    let write = |name: &str, header: &str| {
+        let rows = TABLE.split_once('\n').unwrap().1;
+        fs::write(folder.join(name), format!("{header},race,county\n{rows}")).unwrap();
+    };
+    write("order.csv", "id,p_black,p_white,p_other");
+    write("names.csv", "id,p_caucasian,p_black,p_rest");
+    fs::write(folder.join("two.csv"), "p_white,p_black\n.5,.5\n").unwrap();
+    refuses(
+        folder,
+        &[
+            (
+                "apply order.csv --decision d.json -o o.csv",
+                "d.json: the decision has its classes in another order; use --classes white,black,other",
+            ),
+            (
+                "apply names.csv --decision d.json -o o.csv",
+                "d.json: the table lacks \"white\", \"other\", and the decision does not know \"caucasian\", \"rest\"; if they \
+                 mean the same, rename the table's, which are caucasian, black, rest, with --classes white,black,other (and \
+                 bring the columns into that order with --scores)",
+            ),
+            (
+                "apply two.csv --decision d.json -o o.csv",
+                "d.json: the table lacks \"other\"; choose the columns with --scores, or fit a decision to such tables",
+            ),
+        ],
+    );
+    run(folder, &split("apply order.csv --decision d.json -o order.out.csv --classes white,black,other -q"));
+    run(folder, &split("apply names.csv --decision d.json -o names.out.csv --classes white,black,other -q"));
+}

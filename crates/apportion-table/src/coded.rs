@@ -1,0 +1,102 @@
+//! A column of classes, such as the truth: what its values mean, and what to say of those that mean nothing.
+
+use apportion::{Classes, Label, UNCODED};
+use arrow::array::{Array, StringArray};
+
+use crate::error::{Error, Result};
+use crate::nearest::{did_you_mean, nearest};
+
+/// How a column of classes is understood.
+#[derive(Clone, Debug, Default)]
+pub struct ClassColumn {
+    /// The column.
+    pub column: String,
+    /// Values that stand for a class: (value, class).
+    pub map: Vec<(String, String)>,
+    /// Values that stand for none.
+    pub exclude: Vec<String>,
+    /// The options by which a user names the column, maps values, and leaves them out.
+    pub options: [&'static str; 3],
+}
+
+/// A column of classes, as it is taken in.
+#[derive(Default)]
+pub(crate) struct Coded {
+    pub(crate) values: Vec<Label>,
+    /// Values that are no class, with how often they came.
+    unknown: Vec<(String, u64)>,
+}
+
+impl ClassColumn {
+    /// Refuses to map a value to a class that there is not.
+    pub(crate) fn check_map(&self, classes: &Classes) -> Result<()> {
+        let names = || classes.names().iter().map(String::as_str);
+        match self.map.iter().find(|(_, class)| classes.position(class).is_err()) {
+            Some((value, class)) => Err(Error::Options(format!(
+                "{} {value}={class}: there is no class {class:?}{}; the classes are {classes}",
+                self.map_option(),
+                did_you_mean(class, names())
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// How values that are no class could be mapped to the classes that they are near to: ` (--truth-map White=white)`.
+    fn map_hint(&self, unknown: &[(String, u64)], classes: &Classes) -> String {
+        let names = || classes.names().iter().map(String::as_str);
+        let near = unknown.iter().filter_map(|(value, _)| Some((value, nearest(value, names())?)));
+        // What has these letters in it cannot be written so.
+        let pairs: Vec<String> = near
+            .filter(|(value, _)| !value.contains([',', '=', ' ']))
+            .take(12)
+            .map(|(value, class)| format!("{value}={class}"))
+            .collect();
+        if pairs.is_empty() { String::new() } else { format!(" (such as {} {})", self.map_option(), pairs.join(",")) }
+    }
+
+    /// The option that maps values, without what it takes.
+    fn map_option(&self) -> &str {
+        self.options[1].split(' ').next().unwrap_or_default()
+    }
+
+    /// Whether a value stands for no class.
+    pub(crate) fn leaves_out(&self, value: &str) -> bool {
+        let value = value.trim();
+        let mapped = self.map.iter().any(|(from, _)| from == value);
+        !mapped && (value.is_empty() || self.exclude.iter().any(|other| other == value))
+    }
+}
+
+impl Coded {
+    pub(crate) fn take(&mut self, text: &StringArray, column: &ClassColumn, classes: &Classes) {
+        self.values.reserve(text.len());
+        for row in 0..text.len() {
+            let value = text.value(row).trim();
+            let mapped = column.map.iter().find(|(from, _)| from == value).map_or(value, |(_, class)| class.as_str());
+            let label = classes.label(mapped).unwrap_or(UNCODED);
+            if label == UNCODED && !column.leaves_out(value) {
+                match self.unknown.iter_mut().find(|(known, _)| known == value) {
+                    Some((_, times)) => *times += 1,
+                    None => self.unknown.push((value.to_owned(), 1)),
+                }
+            }
+            self.values.push(label);
+        }
+    }
+
+    pub(crate) fn refuse_unknown(&self, column: &ClassColumn, classes: &Classes) -> Result<()> {
+        if self.unknown.is_empty() {
+            return Ok(());
+        }
+        let listed = self.unknown.iter().take(12).map(|(value, times)| format!("{value:?} ({times})"));
+        let listed = listed.collect::<Vec<_>>().join(", ");
+        let more = if self.unknown.len() > 12 { ", …" } else { "" };
+        let [option, map, exclude] = column.options;
+        Err(Error::Options(format!(
+            "{option}: column {:?}: these values are no class: {listed}{more}; the classes are {classes}; map them with \
+             {map}{}, or leave them out with {exclude}",
+            column.column,
+            column.map_hint(&self.unknown, classes)
+        )))
+    }
+}
