@@ -33,9 +33,7 @@ pub(crate) struct FitArgs {
 }
 
 pub(crate) fn fit(args: &FitArgs) -> Result<()> {
-    if args.output.exists() && !args.force {
-        bail!("{}: it exists already; choose another name, or allow it with --force", args.output.display());
-    }
+    refuse_existing(&args.output, args.force)?;
     let (_, table) = args.table.read()?;
     let scores = table.scores()?;
     let rule = args.rule.rule(&table, !args.table.by.is_empty())?;
@@ -69,9 +67,7 @@ pub(crate) struct ApplyArgs {
 
 pub(crate) fn apply(args: &ApplyArgs) -> Result<()> {
     args.output.check(&args.table)?;
-    let name = args.decision.display();
-    let text = fs::read_to_string(&args.decision).with_context(|| format!("{name}"))?;
-    let decision: Decision = serde_json::from_str(&text).with_context(|| format!("{name}: it is no decision"))?;
+    let decision = read(&args.decision)?;
     let (input, table) = args.table.read()?;
     let scores = table.scores()?;
     let labels = decision.apply(&scores).map_err(|error| table.explain(error))?;
@@ -84,8 +80,23 @@ pub(crate) fn apply(args: &ApplyArgs) -> Result<()> {
     Ok(())
 }
 
+/// Reads a decision as `fit` wrote it.
+pub(super) fn read(path: &Path) -> Result<Decision> {
+    let name = path.display();
+    let text = fs::read_to_string(path).with_context(|| format!("{name}"))?;
+    serde_json::from_str(&text).with_context(|| format!("{name}: it is no decision"))
+}
+
+/// Refuses to write over a file, unless that is wanted.
+pub(super) fn refuse_existing(path: &Path, force: bool) -> Result<()> {
+    if path.exists() && !force {
+        bail!("{}: it exists already; choose another name, or allow it with --force", path.display());
+    }
+    Ok(())
+}
+
 /// Writes a file whole or not at all.
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder).with_context(|| path.display().to_string())?;
     file.write_all(bytes).with_context(|| path.display().to_string())?;
