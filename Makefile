@@ -1,18 +1,31 @@
-# Everything sets itself up on a fresh machine with Rust: cargo fetches what it needs, and tools go to .tools.
+# Everything sets itself up on a fresh machine with Rust and Python: cargo and pip fetch what is needed, tools go to .tools.
 CARGO ?= cargo
+PYTHON ?= python3
 TOOLS := $(CURDIR)/.tools
 DENY := $(TOOLS)/bin/cargo-deny
+VENV := $(TOOLS)/venv
+SQL := crates/apportion-cli/tests/sql
 
-.PHONY: help demo test lint deny bench clean
+.PHONY: help demo test test-sql lint deny bench clean
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
 demo: ## All of it on made-up voters, into ./apportion-demo
 	$(CARGO) run --release --locked --quiet -p apportion-cli -- demo
 
-test: ## Tests, the snippets of the documentation, and the example
+test: ## Tests, the snippets of the documentation, the example, and SQL in databases
 	$(CARGO) test --workspace --locked
 	$(CARGO) run --locked --quiet -p apportion --example voter_file
+	$(MAKE) test-sql
+
+test-sql: $(VENV)/.sql ## Exported SQL against apply, in DuckDB and SQLite
+	$(CARGO) test --workspace --locked --quiet --no-run # this builds the program, too: once for all tests
+	$(VENV)/bin/python $(SQL)/run.py $(or $(CARGO_TARGET_DIR),target)/debug/apportion
+
+$(VENV)/.sql: $(SQL)/requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
 
 lint: ## Format, clippy, documentation, licences
 	$(CARGO) fmt --all --check

@@ -153,7 +153,9 @@ impl RuleArgs {
         let reference = reference::read(&self.reference, table.classes())?;
         let nested = if self.nested.is_empty() { Vec::new() } else { table.nesting() };
         if self.nested.len() == 1 {
-            return Err(usage("--nested names units inside units, such as state,county; for one kind of unit use --by"));
+            return Err(usage(
+                "--nested names units inside units, such as state,county; for one kind of unit use --by",
+            ));
         }
         let aim = Match { by_group, nested, ..Match::overall(reference) };
         let bounds = Bounds {

@@ -153,6 +153,28 @@ fn a_decision_is_saved_and_applied() {
     assert_eq!(labels(&folder.join("applied.csv")), labels(&folder.join("labelled.csv")));
 }
 
+/// What the SQL says is tested in the library, and that databases agree by `make test-sql`.
+#[test]
+fn a_decision_is_exported_as_sql() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    voters(folder, 500);
+    run(folder, &["fit", "voters.csv", "-o", "decision.json", "--by", "county", "-q"]);
+    let printed = run(folder, &["export", "decision.json", "--sql", "duckdb", "--by", "county"]);
+    assert!(printed.starts_with("-- ") && printed.contains("\"p_white\" ") && printed.ends_with("END\n"), "{printed}");
+    let export = |more: &[&'static str]| [&["export", "decision.json", "--sql", "spark"], more].concat();
+    run(folder, &export(&["--by", "county", "--table", "t", "-o", "label.sql", "-q"]));
+    let written = fs::read_to_string(folder.join("label.sql")).unwrap();
+    assert!(written.ends_with("END AS `label`\nFROM t;\n"), "{written}");
+
+    let by_county = ["--by", "county", "-o", "label.sql"];
+    assert!(refused(folder, &export(&by_county)).contains("label.sql: it exists already"));
+    assert!(refused(folder, &export(&[])).ends_with("name its columns with --by"));
+    assert!(refused(folder, &export(&["--by", "county", "--scores", "a,b"])).starts_with("--scores: 2 columns for 6"));
+    run(folder, &["fit", "voters.csv", "-o", "drawn.json", "--rule", "thompson", "-q"]);
+    assert!(refused(folder, &["export", "drawn.json", "--sql", "sqlite"]).contains("use `apply`"));
+}
+
 #[test]
 fn cells_are_split_into_people() {
     let folder = TempDir::new().unwrap();

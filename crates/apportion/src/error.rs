@@ -218,6 +218,12 @@ pub enum Error {
     /// A decision that has no prices to prove anything with.
     #[error("only argmax and match have prices, and can be proved optimal; this decision has none")]
     NoPrices,
+    /// A decision that has no SQL expression.
+    #[error("the decision cannot be written as SQL: {problem}")]
+    Sql {
+        /// Why not, and the way on.
+        problem: String,
+    },
     /// A saved decision that cannot be one.
     #[error("the decision is not sound: {problem}; fit it again")]
     Decision {

@@ -35,7 +35,7 @@
 //! | [`Scores`] | a table of q, borrowed as numpy or Arrow has it, or kept in a [`Store`]; with keys, groups, truth, counts |
 //! | [`Rule`] | what is asked for: argmax, threshold, Thompson, top-k, [`Match`], [`Balance`] |
 //! | [`Reference`] | the distribution that the labels should have |
-//! | [`Decision`] | a rule fitted to a table: K prices a group, seed; small, serde, labels any batch |
+//! | [`Decision`] | a rule fitted to a table: K prices a group, seed; small, serde, labels any batch; prints as SQL |
 //! | [`Frontier`] | every optimal trade of accuracy against fidelity, from argmax to match |
 //! | [`Labelled`] | labels, their decision and, for joint rules, certificate and targets ([`Joint`]) |
 //! | [`Audit`] | what labels do against scores, truth and reference; built by a mergeable [`Tally`] |
@@ -84,6 +84,7 @@ mod rule;
 mod scores;
 pub mod seed;
 pub mod simulate;
+mod sql;
 mod store;
 mod transport;
 
@@ -101,6 +102,7 @@ pub use rule::{
 pub use scores::{
     Classes, Groups, Keys, LEAST_SCORE, Label, MAX_CLASSES, MAX_PEOPLE, Matrix, SUM_TOLERANCE, Scaling, Scores, UNCODED,
 };
+pub use sql::{Dialect, SqlOptions};
 pub use store::Store;
 pub use transport::Certificate;
 

@@ -36,9 +36,7 @@ pub(crate) struct FitArgs {
 
 pub(crate) fn fit(args: &FitArgs) -> Result<()> {
     args.rule.check()?;
-    if args.output.exists() && !args.force {
-        bail!("{}: it exists already; choose another name, or allow it with --force", args.output.display());
-    }
+    refuse_existing(&args.output, args.force)?;
     let by = args.rule.groups(&args.table.by);
     let (_, table) = args.table.read_with(by, None)?;
     let scores = table.scores()?;
@@ -90,12 +88,20 @@ pub(crate) fn apply(args: &ApplyArgs) -> Result<()> {
 }
 
 /// A decision that was saved.
-fn read(path: &Path) -> Result<Decision> {
+pub(super) fn read(path: &Path) -> Result<Decision> {
     let name = path.display();
     let text = fs::read_to_string(path)
         .map_err(|error| anyhow!("{name}: it cannot be read ({error}); name a file that `apportion fit` wrote"))?;
     serde_json::from_str(&text)
         .map_err(|error| anyhow!("{name}: it is no decision ({error}); make one with `apportion fit`"))
+}
+
+/// Refuses to write over a file, unless that is wanted.
+pub(super) fn refuse_existing(path: &Path, force: bool) -> Result<()> {
+    if path.exists() && !force {
+        bail!("{}: it exists already; choose another name, or allow it with --force", path.display());
+    }
+    Ok(())
 }
 
 /// Refuses a table with other classes than the decision's, and says how they can be made the same.

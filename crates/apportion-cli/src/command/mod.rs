@@ -4,6 +4,7 @@ mod audit;
 mod compare;
 mod decision;
 mod demo;
+mod export;
 mod frontier;
 mod label;
 mod shell;
@@ -27,6 +28,8 @@ pub(crate) enum Command {
     Fit(decision::FitArgs),
     /// Labels a table by a decision that was saved.
     Apply(decision::ApplyArgs),
+    /// Prints a decision that was saved as SQL, to label rows inside a database.
+    Export(export::ExportArgs),
     /// Makes up data: a voter file of people who do not exist.
     Simulate(simulate::SimulateArgs),
     /// Shows all of it on data inside the program.
@@ -46,6 +49,7 @@ impl Command {
             Command::Frontier(args) => frontier::run(&args),
             Command::Fit(args) => decision::fit(&args),
             Command::Apply(args) => decision::apply(&args),
+            Command::Export(args) => export::run(&args),
             Command::Simulate(args) => simulate::run(&args),
             Command::Demo(args) => demo::run(&args),
             Command::Completions(args) => shell::completions(&args),

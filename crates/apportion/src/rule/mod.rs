@@ -28,7 +28,7 @@ pub use threshold::Thresholds;
 
 pub(crate) use argmax::prices as argmax_prices;
 pub(crate) use sampling::{sample, top_classes};
-pub(crate) use threshold::{bar_units, check_bar, label as threshold_label};
+pub(crate) use threshold::{bar_units, check_bar, label as threshold_label, least_score};
 
 use crate::decision::{Decision, Fitted};
 use crate::error::{Error, Result};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
-use crate::kernel::GRID;
+use crate::kernel::{GRID, Grid};
 use crate::scores::{Classes, Label, UNCODED};
 
 /// The bar: one for all classes, and others for some. Scores in single precision are held against it in single precision.
@@ -52,6 +52,13 @@ pub(crate) fn check_bar(class: &str, bar: f64) -> Result<()> {
 /// of `f32` is a little below 0.7, and meant to reach it.
 pub(crate) fn bar_units(bar: f64, single: bool) -> i64 {
     GRID.round(if single { bar.min(f64::from(bar as f32)) } else { bar })
+}
+
+/// The least score that reaches a bar once it is rounded to the grid, half to even.
+pub(crate) fn least_score(bar: f64, single: bool) -> f64 {
+    let units = bar_units(bar, single);
+    let half_below = (units as f64 - 0.5) / Grid::UNIT as f64;
+    if units % 2 == 0 { half_below } else { half_below.next_up() }
 }
 
 /// The label of one row.

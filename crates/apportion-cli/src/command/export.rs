@@ -1,0 +1,142 @@
+//! `apportion export`: a decision as SQL, to label rows where they are.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use apportion::{Decision, Dialect, Fitted, SqlOptions};
+use apportion_table::write_whole;
+use clap::{Args, ValueEnum};
+
+use super::decision::{read, refuse_existing};
+use super::label::written;
+use crate::text;
+
+/// Options of `export`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  apportion export decision.json --sql duckdb --by county
+  apportion export decision.json --sql postgresql --by county --as race_label -o label.sql
+  apportion export decision.json --sql bigquery --by county --table polls.scores -o statement.sql
+
+The labels are those of `apportion apply`, but for tied rows, which have the first of their classes. What becomes of
+rows that cannot be labelled, and of precision, is said in a comment above the expression.")]
+pub(crate) struct ExportArgs {
+    /// The decision, as `fit` wrote it.
+    #[arg(value_name = "DECISION.json")]
+    decision: PathBuf,
+    /// Whose SQL to write.
+    #[arg(long, value_enum, value_name = "DIALECT")]
+    sql: DialectName,
+    /// The score columns, one a class, in the order of the classes. Without this they are p_CLASS.
+    #[arg(long, value_delimiter = ',', value_name = "COL,COL,…")]
+    scores: Vec<String>,
+    /// Columns whose values together are a group: those that the decision was fitted by.
+    #[arg(long, value_delimiter = ',', value_name = "COL[,COL]")]
+    by: Vec<String>,
+    /// The scores are percentages.
+    #[arg(long)]
+    percent: bool,
+    /// The score columns are of single precision (REAL, FLOAT): thresholds are then held against them as `apply` does.
+    #[arg(long)]
+    single: bool,
+    /// The name of the label's column; label where --table is given.
+    #[arg(long = "as", value_name = "NAME")]
+    name: Option<String>,
+    /// A whole SELECT statement from this table: whatever may stand after FROM, as SQL has it.
+    #[arg(long, value_name = "TABLE")]
+    table: Option<String>,
+    /// Where the SQL goes; standard output where it is not given.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replaces the output where it exists.
+    #[arg(long)]
+    force: bool,
+    /// Says nothing on standard error but errors.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum DialectName {
+    /// DuckDB.
+    #[value(name = "duckdb")]
+    DuckDb,
+    /// PostgreSQL.
+    #[value(name = "postgresql", alias = "postgres")]
+    PostgreSql,
+    /// SQLite.
+    #[value(name = "sqlite")]
+    Sqlite,
+    /// BigQuery.
+    #[value(name = "bigquery")]
+    BigQuery,
+    /// Snowflake: columns are to be named as it shows them, mostly in upper case.
+    #[value(name = "snowflake")]
+    Snowflake,
+    /// Spark SQL and Databricks.
+    #[value(name = "spark", alias = "databricks")]
+    Spark,
+}
+
+pub(crate) fn run(args: &ExportArgs) -> Result<()> {
+    if let Some(path) = &args.output {
+        refuse_existing(path, args.force)?;
+    }
+    let decision = read(&args.decision)?;
+    let sql = decision.to_sql(&args.options(&decision)?)?;
+    let Some(path) = &args.output else {
+        return text::print(sql.trim_end());
+    };
+    write_whole(path, sql.as_bytes())?;
+    if !args.quiet {
+        text::say(written(std::slice::from_ref(path)));
+    }
+    Ok(())
+}
+
+impl ExportArgs {
+    fn options(&self, decision: &Decision) -> Result<SqlOptions> {
+        let classes = decision.classes();
+        if !self.scores.is_empty() && self.scores.len() != classes.len() {
+            let (found, needed) = (self.scores.len(), classes.len());
+            bail!("--scores: {found} columns for {needed} classes; name one for each, in this order: {classes}");
+        }
+        if let Some(group) = first_group(decision).filter(|_| self.by.is_empty()) {
+            bail!("the decision was fitted by group, of which {group:?} is one; name its columns with --by");
+        }
+        let columns = if self.scores.is_empty() {
+            classes.names().iter().map(|class| format!("p_{class}")).collect()
+        } else {
+            self.scores.clone()
+        };
+        Ok(SqlOptions {
+            groups: self.by.clone(),
+            percent: self.percent,
+            single: self.single,
+            label: self.name.clone(),
+            table: self.table.clone(),
+            ..SqlOptions::new(self.sql.into(), columns)
+        })
+    }
+}
+
+fn first_group(decision: &Decision) -> Option<&str> {
+    match decision.fitted() {
+        Fitted::Prices(groups) => groups.first()?.group.as_deref(),
+        _ => None,
+    }
+}
+
+impl From<DialectName> for Dialect {
+    fn from(name: DialectName) -> Dialect {
+        match name {
+            DialectName::DuckDb => Dialect::DuckDb,
+            DialectName::PostgreSql => Dialect::PostgreSql,
+            DialectName::Sqlite => Dialect::Sqlite,
+            DialectName::BigQuery => Dialect::BigQuery,
+            DialectName::Snowflake => Dialect::Snowflake,
+            DialectName::Spark => Dialect::Spark,
+        }
+    }
+}

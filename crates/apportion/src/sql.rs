@@ -1,0 +1,345 @@
+//! A decision as a SQL expression: the same labels inside a database, but for ties.
+//!
+//! One `CASE` has everything. From the outside in: is this a row of scores at all; which group is it in; which class has
+//! the largest score + price. The sums are written twice, once inside `GREATEST` and once to be found again: that is the
+//! shortest form that every dialect has, and the two are the same operations on the same doubles, so they are equal.
+//!
+//! All numbers are literals of double precision. Whatever type the score columns have, adding such a literal to them is
+//! done in double precision, so they need no cast.
+
+use crate::decision::{Decision, Fitted, GroupPrices};
+use crate::error::{Error, Result};
+use crate::rule;
+use crate::scores::{Classes, LEAST_SCORE, SUM_TOLERANCE, UNCODED, expect_length};
+
+/// Whose SQL is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Dialect {
+    /// DuckDB.
+    DuckDb,
+    /// PostgreSQL, and what speaks as it does.
+    PostgreSql,
+    /// SQLite.
+    Sqlite,
+    /// BigQuery.
+    BigQuery,
+    /// Snowflake. It tells upper from lower case in the names that are given here.
+    Snowflake,
+    /// Spark SQL, and Databricks.
+    Spark,
+}
+
+/// What a decision needs to know of the table that it is to label by SQL.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SqlOptions {
+    /// Whose SQL is written.
+    pub dialect: Dialect,
+    /// The score columns, one a class, in the order of the classes.
+    pub columns: Vec<String>,
+    /// The columns whose values together are a group. Looked at only where the decision was fitted by group.
+    pub groups: Vec<String>,
+    /// Whether the scores are percentages, to be divided by 100.
+    pub percent: bool,
+    /// Whether the score columns are of single precision: thresholds are then held against them in single precision, as
+    /// [`Decision::apply`] does.
+    pub single: bool,
+    /// The name of the label: `CASE … END AS name`.
+    pub label: Option<String>,
+    /// For a whole statement, what is to stand after `FROM`, as it is to stand there. The label is then called `label`
+    /// where it has no other name.
+    pub table: Option<String>,
+}
+
+impl SqlOptions {
+    /// Score columns of double precision, by their names.
+    pub fn new<S: Into<String>>(dialect: Dialect, columns: impl IntoIterator<Item = S>) -> SqlOptions {
+        SqlOptions {
+            dialect,
+            columns: columns.into_iter().map(Into::into).collect(),
+            groups: Vec::new(),
+            percent: false,
+            single: false,
+            label: None,
+            table: None,
+        }
+    }
+
+    /// Names the columns whose values together are a group.
+    pub fn with_groups<S: Into<String>>(mut self, groups: impl IntoIterator<Item = S>) -> SqlOptions {
+        self.groups = groups.into_iter().map(Into::into).collect();
+        self
+    }
+}
+
+impl Decision {
+    /// The decision as a SQL expression, under a comment that says what it does.
+    ///
+    /// It gives the labels that [`apply`](Self::apply) gives, but for rows where several classes are equally good, or nearer
+    /// than 2^-40. A row that `apply` would refuse has the label `NULL`. Rules that draw by chance have no such expression.
+    ///
+    /// ```
+    /// # use apportion::{Classes, Decision, Dialect, Match, Matrix, Reference, Rule, Scores, Settings, SqlOptions};
+    /// # let classes = Classes::new(["a", "b"])?;
+    /// # let scores = Scores::new(&classes, Matrix::RowsF64(&[0.9, 0.1, 0.6, 0.4]))?;
+    /// let decision = Rule::Argmax.fit(&scores, &Settings::default())?;
+    /// let sql = decision.to_sql(&SqlOptions::new(Dialect::DuckDb, ["p_a", "p_b"]))?;
+    /// assert!(sql.contains(r#"CASE GREATEST("p_a", "p_b")"#));
+    /// # Ok::<(), apportion::Error>(())
+    /// ```
+    pub fn to_sql(&self, options: &SqlOptions) -> Result<String> {
+        expect_length("the list of score columns", options.columns.len(), self.classes.len())?;
+        let writer = Writer { options, dialect: options.dialect, classes: &self.classes };
+        let (label, header) = match &self.fitted {
+            Fitted::Argmax => (writer.argmax(), header(ARGMAX, options, false)),
+            Fitted::Threshold { at } => (writer.threshold(at), header(THRESHOLD, options, false)),
+            Fitted::Prices(groups) => (writer.prices(groups)?, header(PRICES, options, by_group(groups))),
+            Fitted::Thompson => return Err(by_chance("Thompson sampling")),
+            Fitted::TopK { .. } => return Err(by_chance("top-k")),
+        };
+        Ok(header + &writer.statement(writer.guarded(label)))
+    }
+}
+
+fn by_chance(rule: &str) -> Error {
+    let problem =
+        format!("{rule} draws by chance, from the seed and the rows' keys, which SQL cannot do; use `apply` instead");
+    Error::Sql { problem }
+}
+
+fn by_group(groups: &[GroupPrices]) -> bool {
+    groups.iter().all(|group| group.group.is_some())
+}
+
+const ARGMAX: &str = "\
+Labels by apportion: the likeliest class.
+Ties: where classes have the same score, the first of them in order has the row, as in apportion.";
+
+const THRESHOLD: &str = "\
+Labels by apportion: the likeliest class where its score reaches its bar, else Uncoded. Bars are lower by 2^-41 here: what
+apportion rounds up to a bar reaches it.
+Ties: where classes have the same score, the first of them in order has the row, as in apportion.";
+
+const PRICES: &str = "\
+Labels by apportion: the class with the largest score + price.
+Ties: where classes have the same score + price, the first of them in order has the row here. apportion settles these
+rows by the decision's prices for ties and its seed. So counts are exact only for rows that are not tied; how many are
+tied, the decision does not know.";
+
+/// What the reader of the expression should know. It has no names in it: these could end the comment.
+fn header(rule: &str, options: &SqlOptions, by_group: bool) -> String {
+    let sum = if options.percent { "100" } else { "1" };
+    let group = if by_group { ", and of a group that the decision does not know" } else { "" };
+    let single =
+        if options.single && rule == THRESHOLD { " Bars are those for score columns of single precision." } else { "" };
+    let text = format!(
+        "{rule}\nPrecision: scores are not rounded to multiples of 2^-40 here, as apportion does: differences below 1e-12 \
+         count.{single}\nNULL: the label of rows whose scores are missing, negative, or do not sum to {sum}{group}."
+    );
+    text.lines().map(|line| format!("-- {line}\n")).collect()
+}
+
+/// Writes the parts of one expression.
+struct Writer<'a> {
+    options: &'a SqlOptions,
+    dialect: Dialect,
+    classes: &'a Classes,
+}
+
+/// Lines of SQL. A name or a text in one of them may have line breaks of its own: these must stay as they are.
+type Lines = Vec<String>;
+
+/// A value, and the label of a row where it is the largest.
+type Candidate = (String, String);
+
+/// SQLite allows 127 arguments of a function; nobody is known to allow less.
+const ARGUMENTS: usize = 100;
+
+impl Writer<'_> {
+    fn argmax(&self) -> Lines {
+        let candidates: Vec<Candidate> =
+            (0..self.classes.len()).map(|class| (self.score(class), self.class(class))).collect();
+        self.best(&candidates)
+    }
+
+    fn threshold(&self, bars: &[f64]) -> Lines {
+        let uncoded = self.dialect.text(self.classes.name(UNCODED));
+        let label = |class: usize| {
+            let bar = self.dialect.number(rule::least_score(bars[class], self.options.single));
+            format!("CASE WHEN {} >= {bar} THEN {} ELSE {uncoded} END", self.score(class), self.class(class))
+        };
+        let candidates: Vec<Candidate> =
+            (0..self.classes.len()).map(|class| (self.score(class), label(class))).collect();
+        self.best(&candidates)
+    }
+
+    fn prices(&self, groups: &[GroupPrices]) -> Result<Lines> {
+        if let [GroupPrices { group: None, prices, .. }] = groups {
+            return Ok(self.priced(prices));
+        }
+        if groups.is_empty() {
+            return Err(Error::Decision { problem: "it has prices for no group".into() });
+        }
+        let mut lines = vec![format!("CASE {}", self.group())];
+        for GroupPrices { group, prices, .. } in groups {
+            let group = group.as_deref().unwrap_or_default();
+            self.check_group(group)?;
+            lines.push(format!("WHEN {} THEN", self.dialect.text(group)));
+            lines.extend(indented(self.priced(prices)));
+        }
+        lines.push("END".into());
+        Ok(lines)
+    }
+
+    /// Refuses a group that the columns cannot have.
+    fn check_group(&self, group: &str) -> Result<()> {
+        let columns = self.options.groups.len();
+        let problem = if columns == 0 {
+            "it was fitted by group; name the columns of the group".into()
+        } else if group.matches(JOINED_BY).count() + 1 < columns {
+            format!("group {group:?} is not made of {columns} columns; name those that it was fitted by")
+        } else {
+            return Ok(());
+        };
+        Err(Error::Sql { problem })
+    }
+
+    /// The class with the largest score + price.
+    fn priced(&self, prices: &[Option<f64>]) -> Lines {
+        let candidate = |(class, price): (usize, &Option<f64>)| {
+            let price = (*price)?;
+            // One beyond the classes is a row without a label. Its score is zero.
+            let value = if class < self.classes.len() {
+                let sign = if price < 0.0 { '-' } else { '+' };
+                format!("{} {sign} {}", self.score(class), self.dialect.number(price.abs()))
+            } else {
+                self.dialect.number(price)
+            };
+            Some((value, self.class(class)))
+        };
+        self.best(&prices.iter().enumerate().filter_map(candidate).collect::<Vec<_>>())
+    }
+
+    /// The label of the largest value; of equal ones, the first.
+    fn best(&self, candidates: &[Candidate]) -> Lines {
+        if let [(_, label)] = candidates {
+            return vec![label.clone()];
+        }
+        let values: Vec<String> = candidates.iter().map(|(value, _)| value.clone()).collect();
+        let mut lines = vec![format!("CASE {}", self.greatest(&values))];
+        lines.extend(candidates.iter().map(|(value, label)| format!("WHEN {value} THEN {label}")));
+        lines.push("END".into());
+        lines
+    }
+
+    fn greatest(&self, values: &[String]) -> String {
+        if let [one] = values {
+            return one.clone();
+        }
+        if values.len() > ARGUMENTS {
+            return self.greatest(&values.chunks(ARGUMENTS).map(|part| self.greatest(part)).collect::<Vec<_>>());
+        }
+        format!("{}({})", if self.dialect == Dialect::Sqlite { "MAX" } else { "GREATEST" }, values.join(", "))
+    }
+
+    /// NULL for a row that the library would refuse: this also keeps NULL and NaN from comparisons, where dialects differ.
+    fn guarded(&self, label: Lines) -> Lines {
+        let number = |value: f64| self.dialect.number(value);
+        let columns: Vec<String> = self.options.columns.iter().map(|name| self.dialect.name(name)).collect();
+        let least = number(if self.options.percent { LEAST_SCORE * 100.0 } else { LEAST_SCORE });
+        let scores: String = columns.iter().map(|column| format!("{column} >= {least} AND ")).collect();
+        // The leading zero makes it a sum of doubles.
+        let mut sum = format!("{} + {}", number(0.0), columns.join(" + "));
+        if self.options.percent {
+            sum = format!("({sum}) / {}", number(100.0));
+        }
+        let (one, off) = (number(1.0), number(SUM_TOLERANCE));
+        let mut lines = vec![format!("CASE WHEN {scores}ABS({sum} - {one}) <= {off} THEN")];
+        lines.extend(indented(label));
+        lines.push("END".into());
+        lines
+    }
+
+    /// The expression with its name, or the whole statement.
+    fn statement(&self, mut lines: Lines) -> String {
+        let name = self.options.label.as_deref().or(self.options.table.as_ref().map(|_| "label"));
+        if let (Some(name), Some(last)) = (name, lines.last_mut()) {
+            *last += &format!(" AS {}", self.dialect.name(name));
+        }
+        if let Some(table) = &self.options.table {
+            lines = indented(lines);
+            lines.insert(0, "SELECT *,".into());
+            lines.push(format!("FROM {table};"));
+        }
+        lines.join("\n") + "\n"
+    }
+
+    /// A score as the library would have it.
+    fn score(&self, class: usize) -> String {
+        let column = self.dialect.name(&self.options.columns[class]);
+        if self.options.percent { format!("{column} / {}", self.dialect.number(100.0)) } else { column }
+    }
+
+    fn class(&self, class: usize) -> String {
+        self.dialect.text(self.classes.names().get(class).map_or(self.classes.name(UNCODED), String::as_str))
+    }
+
+    /// The group of a row, as the program names it: the columns as text, nothing where there is none, joined.
+    fn group(&self) -> String {
+        let kind = self.dialect.text_type();
+        let column = |name: &String| format!("COALESCE(CAST({} AS {kind}), '')", self.dialect.name(name));
+        let separator = format!(" || {} || ", self.dialect.text(JOINED_BY));
+        self.options.groups.iter().map(column).collect::<Vec<_>>().join(&separator)
+    }
+}
+
+/// What stands between the values of several columns in the name of a group.
+const JOINED_BY: &str = " / ";
+
+impl Dialect {
+    /// A name, quoted.
+    fn name(self, name: &str) -> String {
+        match self {
+            Dialect::DuckDb | Dialect::PostgreSql | Dialect::Snowflake => format!("\"{}\"", name.replace('"', "\"\"")),
+            // SQLite takes a name in double quotes that is no column for a text, and says nothing.
+            Dialect::Sqlite | Dialect::Spark => format!("`{}`", name.replace('`', "``")),
+            Dialect::BigQuery => format!("`{}`", name.replace('\\', "\\\\").replace('`', "\\`")),
+        }
+    }
+
+    /// A text, quoted.
+    fn text(self, text: &str) -> String {
+        let text = match self {
+            Dialect::DuckDb | Dialect::PostgreSql | Dialect::Sqlite => text.replace('\'', "''"),
+            Dialect::BigQuery | Dialect::Snowflake | Dialect::Spark => {
+                text.replace('\\', "\\\\").replace('\'', "\\'").replace('\n', "\\n").replace('\r', "\\r")
+            }
+        };
+        format!("'{text}'")
+    }
+
+    /// A number of double precision, in as few digits as give it back.
+    fn number(self, value: f64) -> String {
+        // With an exponent it is a double to DuckDB, BigQuery and SQLite. The others have to be told.
+        match self {
+            Dialect::DuckDb | Dialect::BigQuery | Dialect::Sqlite => format!("{value:e}"),
+            Dialect::PostgreSql => format!("{value:e}::float8"),
+            Dialect::Snowflake => format!("{value:e}::FLOAT"),
+            Dialect::Spark => format!("{value:e}D"),
+        }
+    }
+
+    /// The type of text of any length.
+    fn text_type(self) -> &'static str {
+        match self {
+            Dialect::DuckDb | Dialect::Snowflake => "VARCHAR",
+            Dialect::PostgreSql | Dialect::Sqlite => "TEXT",
+            Dialect::BigQuery | Dialect::Spark => "STRING",
+        }
+    }
+}
+
+/// The same lines, further in.
+fn indented(lines: Lines) -> Lines {
+    lines.into_iter().map(|line| format!("  {line}")).collect()
+}
