@@ -55,7 +55,7 @@ fn text_that_is_no_table() {
             ("text.csv", "text.csv: row 2, column \"p_white\": \"much\" is no number; mend it, or name another column"),
             (
                 "nothing.csv",
-                "nothing.csv: row 2, column \"p_white\": there is no number; fill it in, or leave the row out",
+                "nothing.csv: row 2, column \"p_white\": there is no number; fill it in, or leave rows without any score out with --skip-missing",
             ),
             (
                 "negative.csv",
@@ -211,7 +211,7 @@ fn a_missing_number_far_down_is_found() {
     let folder = folder.path();
     let table = ["p_a,p_b\n", &".6,.4\n".repeat(3_000_000), ",.4\n", &".6,.4\n".repeat(99)].concat();
     fs::write(folder.join("long.csv"), table).unwrap();
-    let expected = "long.csv: row 3000001, column \"p_a\": there is no number; fill it in, or leave the row out";
+    let expected = "long.csv: row 3000001, column \"p_a\": there is no number; fill it in, or leave rows without any score out with --skip-missing";
     refuses(folder, &[("long.csv", expected)]);
 }
 

@@ -272,5 +272,4 @@ impl Table {
     }
 }
 
-const NO_NUMBER: &str =
-    "there is no number; fill it in or, where all scores of such rows are missing, leave them out with --skip-missing";
+const NO_NUMBER: &str = "there is no number; fill it in, or leave rows without any score out with --skip-missing";
