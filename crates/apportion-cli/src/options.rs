@@ -84,17 +84,11 @@ enum Encoding {
 }
 
 impl TableArgs {
-    /// Opens the files and reads what is needed of them.
-    pub(crate) fn read(&self) -> Result<(Input, Table)> {
-        self.read_with(&self.by, None)
-    }
-
-    /// The same, by other groups, and with labels that exist already.
-    pub(crate) fn read_with(&self, by: &[String], labels: Option<ClassColumn>) -> Result<(Input, Table)> {
+    /// Reads what is needed of files, by some groups, with labels that exist already.
+    pub(crate) fn read(&self, input: &Input, by: &[String], labels: Option<ClassColumn>) -> Result<Table> {
         if let Some(threads) = self.threads {
             rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("--threads")?;
         }
-        let input = self.input()?;
         input.passed_over().iter().for_each(|passed| self.say(passed));
         let options = TableOptions {
             scores: self.scores.clone(),
@@ -109,13 +103,14 @@ impl TableArgs {
             skip_missing: self.skip_missing,
             memory: self.memory.unwrap_or_else(memory::default),
         };
-        let table = Table::read(&input, &options)?;
+        let table = Table::read(input, &options)?;
         self.say(&table.origin());
         table.remarks().iter().for_each(|remark| self.say(remark));
-        Ok((input, table))
+        Ok(table)
     }
 
-    fn input(&self) -> Result<Input> {
+    /// Opens the files.
+    pub(crate) fn input(&self) -> Result<Input> {
         let delimiter = match self.delimiter.as_deref().map(str::as_bytes) {
             None => None,
             Some(b"tab" | b"\\t") => Some(b'\t'),

@@ -1,20 +1,45 @@
 //! What a rule did to a table: for the summary, for comparisons, and as JSON.
 
 use anyhow::Result;
-use apportion::{Audit, AuditOptions, Decision, Fitted, Joint, Labels, Scores, Section};
+use apportion::{Allotment, Audit, AuditOptions, Decision, Fitted, Joint, Labels, Scores, Section};
 use serde_json::{Value, json};
+
+/// What rows were given: a label each, at every draw, or labels for the people that they stand for.
+pub(crate) enum Given {
+    Labels(Vec<Labels>),
+    People(Allotment),
+}
+
+impl Given {
+    /// What a decision gives.
+    pub(crate) fn of(decision: &Decision, scores: &Scores<'_>) -> apportion::Result<Given> {
+        Ok(match scores.counts() {
+            None => Given::Labels(vec![decision.apply(scores)?]),
+            Some(_) => Given::People(decision.allot(scores, 0)?),
+        })
+    }
+}
 
 /// Labels, looked at.
 pub(crate) struct Outcome {
     pub(crate) name: String,
     pub(crate) audit: Audit,
     pub(crate) joint: Option<Joint>,
+    /// The counts of every draw, where there are several.
+    draws: Vec<Vec<u64>>,
 }
 
 impl Outcome {
-    pub(crate) fn new(name: &str, scores: &Scores<'_>, labels: &Labels, joint: Option<Joint>) -> Result<Outcome> {
-        let audit = Audit::of(scores, labels, &AuditOptions::default())?;
-        Ok(Outcome { name: name.to_owned(), audit, joint })
+    /// Looks at what was given; of several draws at the first.
+    pub(crate) fn new(name: &str, scores: &Scores<'_>, given: &Given, joint: Option<Joint>) -> Result<Outcome> {
+        let options = AuditOptions::default();
+        let (audit, draws) = match given {
+            Given::People(allotment) => (Audit::of_people(scores, allotment, &options)?, Vec::new()),
+            Given::Labels(draws) => {
+                (Audit::of(scores, &draws[0], &options)?, draws.iter().map(Labels::counts).collect())
+            }
+        };
+        Ok(Outcome { name: name.to_owned(), audit, joint, draws })
     }
 
     pub(crate) fn section(&self) -> &Section {
@@ -34,9 +59,10 @@ impl Outcome {
             Fitted::Prices(prices) => Some(json!(prices)),
             _ => None,
         });
-        json!({
+        let mut object = json!({
             "rule": self.name,
             "rows": section.rows,
+            "people": section.people,
             "labelled": section.labelled,
             "classes": self.audit.classes.names(),
             "counts": self.counts(),
@@ -58,6 +84,10 @@ impl Outcome {
             })),
             "seed": seed,
             "tied_rows": joint.map(|joint| joint.tied_rows),
-        })
+        });
+        if self.draws.len() > 1 {
+            object["draws"] = json!(self.draws);
+        }
+        object
     }
 }

@@ -6,6 +6,7 @@ use apportion_table::Table;
 use clap::{Args, ValueEnum};
 
 use crate::reference;
+use crate::summary::Aim;
 use crate::usage::usage;
 use crate::values::{self, At};
 
@@ -113,6 +114,12 @@ impl RuleArgs {
     /// The rule's name.
     pub(crate) fn name(&self) -> String {
         self.rule.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
+    /// What the counts are held against when all is done.
+    pub(crate) fn aim(&self) -> Aim {
+        let scores = self.reference == "posterior" && self.coverage.is_none() && self.at_least.is_empty();
+        if scores && self.at_most.is_empty() { Aim::Scores } else { Aim::Targets }
     }
 
     /// How many draws to make.

@@ -105,7 +105,7 @@ fn text_that_is_no_table() {
             ),
             (
                 "good.csv --truth id",
-                "column \"id\": these values are no class: \"1\" (1), \"2\" (1); the classes are white, black; map them with \
+                "--truth: column \"id\": these values are no class: \"1\" (1), \"2\" (1); the classes are white, black; map them with \
                  --truth-map VALUE=CLASS, or leave them out with --truth-exclude VALUE",
             ),
         ],

@@ -251,7 +251,10 @@ fn floridas_codes_are_mapped() {
     assert!(text(&output.stdout).contains("over 6 rows whose truth is known"), "{}", text(&output.stdout));
 
     let message = refused(folder.path(), &["label", path.to_str().unwrap(), "-o", "out.csv", "--truth", "race"]);
-    assert!(message.starts_with("column \"race\": these values are no class: \"4\" (1), \"3\" (1), "), "{message}");
+    assert!(
+        message.starts_with("--truth: column \"race\": these values are no class: \"4\" (1), \"3\" (1), "),
+        "{message}"
+    );
 }
 
 /// North Carolina's file is tab-separated UTF-16, with quotes and blanks in it.

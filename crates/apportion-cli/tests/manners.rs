@@ -81,7 +81,7 @@ fn values_of_the_truth_are_explained() {
         &[
             (
                 "label t.csv -o o.csv --truth race",
-                "column \"race\": these values are no class: \"White\" (1), \"Black\" (1); the classes are white, black, other; \
+                "--truth: column \"race\": these values are no class: \"White\" (1), \"Black\" (1); the classes are white, black, other; \
                  map them with --truth-map VALUE=CLASS (such as --truth-map White=white,Black=black), or leave them out with \
                  --truth-exclude VALUE",
             ),

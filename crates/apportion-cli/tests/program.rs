@@ -139,7 +139,7 @@ fn every_rule_runs() {
     let batched = run(folder, &["compare", "voters.csv", "--batch", "100", "-q"]);
     assert!(batched.contains("match in batches") && batched.contains("batches of 100 lose"), "{batched}");
     let frontier = run(folder, &["frontier", "voters.csv", "-q", "--points", "9"]);
-    assert!(frontier.starts_with("above_gamma,to_gamma,accuracy,fidelity,n_white"), "{frontier}");
+    assert!(frontier.starts_with("from_gamma,to_gamma,accuracy,fidelity,n_white"), "{frontier}");
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn whatever_is_wrong_gets_one_message_and_no_output() {
     write("cut.parquet", &whole[..whole.len() / 2]);
 
     for (args, message) in [
-        ("nan.csv", "nan.csv: row 2, column \"p_white\": there is no number; fill it in, or leave the row out"),
+        ("nan.csv", "nan.csv: row 2, column \"p_white\": there is no number; fill it in, or leave rows without any score out with --skip-missing"),
         ("text.csv", "text.csv: row 2, column \"p_white\": \"much\" is no number"),
         ("sum.csv", "sum.csv: row 2: the scores sum to 1.2999"),
         ("ragged.csv", "ragged.csv: line 3, expected 3 got 2 fields; mend or quote that line"),

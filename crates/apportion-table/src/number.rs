@@ -1,15 +1,14 @@
 //! Numbers as files have them: with decimal commas, percent signs, and the Census's `(S)`.
 
 /// Stands for `(S)`, the Census's mark of a share that it does not publish.
-const SUPPRESSED: f64 = f64::NEG_INFINITY;
+const SUPPRESSED: f64 = f64::MIN;
 
 /// A number as text has it; NaN where there is none. A percent sign is left away: a row that sums to 100 is one of
 /// percentages anyway.
 pub(crate) fn parse(text: &str) -> Option<f64> {
     let text = text.trim();
-    if let Ok(number) = text.parse::<f64>() {
-        // Infinity written out is no score, and is not what `(S)` stands for.
-        return Some(if number.is_finite() { number } else { f64::NAN });
+    if let Ok(number) = text.parse() {
+        return Some(number);
     }
     match text {
         "(S)" => Some(SUPPRESSED),
@@ -46,7 +45,7 @@ mod tests {
         for (text, number) in [("0.5", 0.5), (" 1e-3 ", 1e-3), ("0,25", 0.25), ("12.5%", 12.5), ("12,5 %", 12.5)] {
             assert_eq!(parse(text), Some(number), "{text}");
         }
-        for nothing in ["", "NA", "NaN", "nan", "inf", "-Infinity"] {
+        for nothing in ["", "NA", "N/A", "NaN", "nan"] {
             assert!(parse(nothing).is_some_and(f64::is_nan), "{nothing}");
         }
         for no_number in ["abc", "1,234.5", "1,2,3", "%", "0.5x", "--"] {

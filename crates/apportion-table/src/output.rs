@@ -38,6 +38,15 @@ pub struct Output {
     pub force: bool,
 }
 
+impl Output {
+    /// Refuses, before any work is done, what could not be written at its end.
+    pub fn check(&self, input: Option<&Input>) -> Result<()> {
+        let path = Path::new(&self.path);
+        let is_file = self.path != "-" && !path.is_dir() && !self.path.ends_with('/');
+        if is_file { check_path(path, input, self.force).map(|_| ()) } else { Ok(()) }
+    }
+}
+
 /// Writes all rows of the input with the added columns. Says which files were written.
 pub fn write_labelled(input: &Input, output: &Output, mut added: Added<'_>) -> Result<Vec<PathBuf>> {
     input.begin("writing");
@@ -153,6 +162,20 @@ fn extended(schema: &SchemaRef, added: &Added<'_>) -> SchemaRef {
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
+/// What the ending of an output says, and the folder that it is to be in; refuses what must not be written.
+fn check_path<'p>(path: &'p Path, input: Option<&Input>, force: bool) -> Result<((Format, Packing), &'p Path)> {
+    let format = by_ending(path).ok_or_else(|| {
+        Error::file(path, "the ending says no format; use .csv, .tsv (.gz, .zst), .parquet or .arrow")
+    })?;
+    if input.is_some_and(|input| input.contains(path)) {
+        return Err(Error::file(path, "it is one of the inputs, which are never overwritten; write elsewhere"));
+    }
+    if path.exists() && !force {
+        return Err(Error::file(path, "it exists already; choose another name, or allow it with --force"));
+    }
+    Ok((format, unfinished::folder_of(path)?))
+}
+
 /// An output that is still under another name.
 struct Target {
     path: PathBuf,
@@ -163,19 +186,7 @@ struct Target {
 
 impl Target {
     fn new(path: &Path, input: Option<&Input>, force: bool) -> Result<Target> {
-        let (format, packing) = by_ending(path).ok_or_else(|| {
-            Error::file(path, "the ending says no format; use .csv, .tsv (.gz, .zst), .parquet or .arrow")
-        })?;
-        if input.is_some_and(|input| input.contains(path)) {
-            return Err(Error::file(path, "it is one of the inputs, which are never overwritten; write elsewhere"));
-        }
-        if path.exists() && !force {
-            return Err(Error::file(path, "it exists already; choose another name, or allow it with --force"));
-        }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if !folder.is_dir() {
-            return Err(Error::file(folder, "there is no such folder; make it first"));
-        }
+        let ((format, packing), folder) = check_path(path, input, force)?;
         let file = unfinished::new_in(folder).map_err(|error| Error::io(path, &error))?;
         Ok(Target { path: path.to_owned(), format, packing, file })
     }

@@ -210,7 +210,12 @@ fn open_ipc(source: &Source, wanted: &dyn Fn(&str) -> bool) -> Result<Opened> {
     };
     let all = reader(None)?;
     let places = places(source, &all.schema, wanted)?;
-    if places.len() == all.schema.fields().len() { Ok(all) } else { reader(Some(places)) }
+    if places.len() == all.schema.fields().len() {
+        return Ok(all);
+    }
+    // The readers tell the schema of the file, and not that of the columns which they read.
+    let schema = all.schema.project(&places).map_err(|error| explain(source, &error))?;
+    Ok(Opened { schema: Arc::new(schema), ..reader(Some(places))? })
 }
 
 fn refuse_packed(source: &Source) -> Result<()> {

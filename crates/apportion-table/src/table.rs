@@ -153,6 +153,11 @@ impl Table {
         &self.classes
     }
 
+    /// Whether rows stand for several people.
+    pub fn has_counts(&self) -> bool {
+        self.counts.is_some()
+    }
+
     /// Labels that exist already.
     pub fn labels(&self) -> Option<&[Label]> {
         self.labels.as_deref()

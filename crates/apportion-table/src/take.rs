@@ -231,7 +231,7 @@ impl Taker {
             self.value_error(part, place, 0, problem)
         })?;
         let numbers = numbers.as_primitive::<Float64Type>();
-        Ok(numbers.iter().map(|number| number.filter(|number| number.is_finite()).unwrap_or(f64::NAN)).collect())
+        Ok(numbers.iter().map(|number| number.unwrap_or(f64::NAN)).collect())
     }
 
     fn value_error(&self, part: &Part, place: usize, row: usize, problem: String) -> Error {
@@ -296,7 +296,7 @@ impl Taker {
         if self.kept.count() == 0 {
             let path = self.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
             let problem = if self.kept.all() == 0 {
-                "it has columns but no rows"
+                "it has columns but no rows; check how it was made"
             } else {
                 "all rows are left out: none has what --only-with-truth or --skip-missing asks for"
             };

@@ -26,7 +26,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// The folder that a file is to be in.
-fn folder_of(path: &Path) -> Result<&Path> {
+pub(crate) fn folder_of(path: &Path) -> Result<&Path> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if folder.is_dir() { Ok(folder) } else { Err(Error::file(folder, "there is no such folder; make it first")) }
 }

@@ -1051,3 +1051,25 @@ fn percentages_and_columns_are_read_like_rows() {
     let audit = Audit::of(&scores, &table.given_labels(), &AuditOptions::default()).expect("an audit");
     assert_eq!(json_of(&audit.overall), json_of(&expected.overall));
 }
+
+/// Rows whose people have several labels are as many rows with one.
+#[test]
+fn people_of_one_row_may_have_several_labels() {
+    use apportion::{Match, Reference, Rule, Settings};
+    let classes = Classes::new(["a", "b"]).unwrap();
+    let (cells, counts, truth) = ([0.7, 0.3, 0.4, 0.6, 0.9, 0.1], [10, 4, 0], [0, UNCODED, 1]);
+    let scores = Scores::new(&classes, Matrix::RowsF64(&cells)).unwrap();
+    let scores = scores.with_counts(&counts).unwrap().with_truth(&truth).unwrap();
+    let allotted = Rule::Match(Match::overall(Reference::Posterior)).allot(&scores, &Settings::default()).unwrap();
+    assert_eq!(allotted.allotment.rows().collect::<Vec<_>>(), [[9, 1, 0], [0, 4, 0], [0, 0, 0]]);
+    let audit = Audit::of_people(&scores, &allotted.allotment, &AuditOptions::default()).unwrap();
+
+    let split = [0.7, 0.3, 0.7, 0.3, 0.4, 0.6];
+    let people = Scores::new(&classes, Matrix::RowsF64(&split)).unwrap();
+    let people = people.with_counts(&[9, 1, 4]).unwrap().with_truth(&[0, 0, UNCODED]).unwrap();
+    let labels = Labels::new(vec![0, 1, 1], &classes).unwrap();
+    let expected = Audit::of(&people, &labels, &AuditOptions::default()).unwrap();
+    assert_eq!((audit.overall.rows, audit.overall.people), (3, 14));
+    let figures = |audit: &Audit| format!("{:?}", Section { rows: 0, ..audit.overall.clone() });
+    assert_eq!(figures(&audit), figures(&expected));
+}

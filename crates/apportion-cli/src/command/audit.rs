@@ -38,7 +38,7 @@ pub(crate) fn run(args: &AuditArgs) -> Result<()> {
     let (value, uncoded) = args.uncoded.clone();
     let map = pairs("--label-map", &args.label_map)?;
     let column = ClassColumn { column: args.label.clone(), map, exclude: vec![value], options: LABEL_OPTIONS };
-    let (_, table) = args.table.read_with(&args.table.by, Some(column))?;
+    let table = args.table.read(&args.table.input()?, &args.table.by, Some(column))?;
     let scores = table.scores()?;
     let labels = Labels::new(table.labels().unwrap_or_default().to_vec(), table.classes())?;
     let focus = args.focus.as_ref().map(|class| table.classes().position(class)).transpose().context("--focus")?;
@@ -137,9 +137,46 @@ fn as_text(audit: &Audit) -> String {
             text::count(section.with_truth)
         ));
     }
-    if let (Some(under), Some(focus)) = (&audit.undercounted, audit.focus) {
-        let class = &audit.classes.names()[focus];
-        lines.push(format!("all but {class} are undercounted in {} of {} groups", under.groups, under.of));
-    }
+    lines.extend(by_group(audit));
     lines.join("\n")
+}
+
+/// Groups that are shown; `--json` has all.
+const SHOWN: usize = 10;
+
+/// In how many groups the classes other than the focus class are undercounted, and the groups that are furthest off.
+fn by_group(audit: &Audit) -> Vec<String> {
+    let (Some(under), Some(focus)) = (&audit.undercounted, audit.focus) else { return Vec::new() };
+    let focus = &audit.classes.names()[focus];
+    let mut groups: Vec<(f64, Vec<String>)> = audit
+        .groups
+        .iter()
+        .filter_map(|group| {
+            let others = group.section.others?;
+            let off = others.against_posterior?.difference;
+            let percent = |share: Option<f64>| text::plain(share.map(|share| 100.0 * share), 2);
+            let row = vec![
+                group.name.clone(),
+                text::count(group.section.people),
+                percent(others.share),
+                percent(others.posterior_share),
+                text::signed(Some(100.0 * off), 2, " points"),
+            ];
+            Some((off, row))
+        })
+        .collect();
+    groups.sort_by(|(a, _), (b, _)| b.abs().total_cmp(&a.abs()));
+    let shown: Vec<Vec<String>> = groups.iter().take(SHOWN).map(|(_, row)| row.clone()).collect();
+    let mut lines = vec![format!("all but {focus} are undercounted in {} of {} groups", under.groups, under.of)];
+    if !shown.is_empty() {
+        let header = ["group", "people", "% by labels", "% by scores", "off by"];
+        lines.push(format!(
+            "\nall but {focus}, in the groups that are furthest off:\n{}",
+            text::columns(&header, &shown)
+        ));
+    }
+    if groups.len() > SHOWN {
+        lines.push(format!("… and {} groups more; --json has all", groups.len() - SHOWN));
+    }
+    lines
 }

@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use apportion::{Balance, Batches, Labels, Match, Reference, Rule, Thresholds};
+use apportion::{Balance, Batches, Joint, Labels, Match, Reference, Rule, Scores, Settings, Thresholds};
 use apportion_table::ClassColumn;
 use clap::Args;
 
 use crate::options::{LABEL_OPTIONS, TableArgs, pairs};
-use crate::outcome::Outcome;
+use crate::outcome::{Given, Outcome};
 use crate::progress::Working;
 use crate::text;
 
@@ -42,20 +42,20 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
             Some(ClassColumn { column, map, exclude: vec!["Uncoded".into()], options: LABEL_OPTIONS })
         }
     };
-    let (_, table) = args.table.read_with(&args.table.by, own)?;
+    let table = args.table.read(&args.table.input()?, &args.table.by, own)?;
     let scores = table.scores()?;
     let working = Working::on("comparing", args.table.quiet);
     let settings = args.table.settings();
     let mut outcomes = Vec::new();
     if let Some(labels) = table.labels() {
         let labels = Labels::new(labels.to_vec(), table.classes())?;
-        outcomes.push((Outcome::new("your labels", &scores, &labels, None)?, None));
+        outcomes.push((Outcome::new("your labels", &scores, &Given::Labels(vec![labels]), None)?, None));
     }
     for (name, rule) in rules(!args.table.by.is_empty(), args.table.truth.is_some()) {
         let begin = Instant::now();
-        let labelled = rule.label(&scores, &settings).map_err(|error| table.explain(error))?;
+        let (given, joint) = labelled(&rule, &scores, &settings).map_err(|error| table.explain(error))?;
         let seconds = begin.elapsed().as_secs_f64();
-        outcomes.push((Outcome::new(name, &scores, &labelled.labels, labelled.joint)?, Some(seconds)));
+        outcomes.push((Outcome::new(name, &scores, &given, joint)?, Some(seconds)));
     }
     let mut losses = Vec::new();
     if let Some(size) = args.batch {
@@ -73,7 +73,10 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
                 batched.loss(),
                 batched.count_difference
             ));
-            outcomes.push((Outcome::new(&format!("{name} in batches"), &scores, &batched.labels, None)?, None));
+            outcomes.push((
+                Outcome::new(&format!("{name} in batches"), &scores, &Given::Labels(vec![batched.labels]), None)?,
+                None,
+            ));
         }
     }
     drop(working);
@@ -83,6 +86,16 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     }
     text::print(side_by_side(&outcomes))?;
     losses.iter().try_for_each(text::print)
+}
+
+/// What a rule gives, and its proof.
+fn labelled(rule: &Rule, scores: &Scores<'_>, settings: &Settings) -> apportion::Result<(Given, Option<Joint>)> {
+    if scores.counts().is_some() {
+        let allotted = rule.allot(scores, settings)?;
+        return Ok((Given::People(allotted.allotment), allotted.joint));
+    }
+    let labelled = rule.label(scores, settings)?;
+    Ok((Given::Labels(vec![labelled.labels]), labelled.joint))
 }
 
 /// The rows of the paper's extended table.

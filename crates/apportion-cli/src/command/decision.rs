@@ -4,15 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
-use apportion::Decision;
+use apportion::{Decision, Rule};
 use apportion_table::write_whole;
 use clap::Args;
 
-use super::label::{OutputArgs, written};
 use crate::options::TableArgs;
-use crate::outcome::Outcome;
+use crate::outcome::{Given, Outcome};
+use crate::output::{OutputArgs, written};
 use crate::progress::Working;
 use crate::rule::RuleArgs;
+use crate::summary::{Aim, summary};
 use crate::text;
 
 /// Options of `fit`.
@@ -38,7 +39,7 @@ pub(crate) fn fit(args: &FitArgs) -> Result<()> {
     args.rule.check()?;
     refuse_existing(&args.output, args.force)?;
     let by = args.rule.groups(&args.table.by);
-    let (_, table) = args.table.read_with(by, None)?;
+    let table = args.table.read(&args.table.input()?, by, None)?;
     let scores = table.scores()?;
     let rule = args.rule.rule(&table, !by.is_empty())?;
     let working = Working::on("fitting", args.table.quiet);
@@ -72,18 +73,24 @@ pub(crate) struct ApplyArgs {
 }
 
 pub(crate) fn apply(args: &ApplyArgs) -> Result<()> {
-    args.output.check(&args.table)?;
     let decision = read(&args.decision)?;
-    let (input, table) = args.table.read()?;
+    let input = args.table.input()?;
+    args.output.check(&args.table, &input)?;
+    let table = args.table.read(&input, &args.table.by, None)?;
+    args.output.check_names(&input, &table, 1)?;
     let scores = table.scores()?;
     check_classes(&args.decision, decision.classes().names(), table.classes().names())?;
-    let labels = decision.apply(&scores).map_err(|error| table.explain(error))?;
-    let outcome = Outcome::new("apply", &scores, &labels, None)?;
-    let paths = args.output.write(&args.table, &input, &table, &[labels])?;
+    let working = Working::on("labelling", args.table.quiet);
+    let given = Given::of(&decision, &scores).map_err(|error| table.explain(error))?;
+    let outcome = Outcome::new("apply", &scores, &given, None)?;
+    let argmax = Rule::Argmax.fit(&scores, &args.table.settings())?;
+    let argmax = Outcome::new("argmax", &scores, &Given::of(&argmax, &scores)?, None)?;
+    drop(working);
+    let paths = args.output.write(&args.table, &input, &table, &given)?;
     if args.table.json {
         text::print(outcome.json(decision.seed(), Some(&decision)))?;
     }
-    args.table.say(&written(&paths));
+    args.table.say(&format!("{}\n\n{}", summary(&argmax, &outcome, Aim::Scores), written(&paths)));
     Ok(())
 }
 

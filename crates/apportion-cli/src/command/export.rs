@@ -8,7 +8,7 @@ use apportion_table::write_whole;
 use clap::{Args, ValueEnum};
 
 use super::decision::{read, refuse_existing};
-use super::label::written;
+use crate::output::written;
 use crate::text;
 
 /// Options of `export`.

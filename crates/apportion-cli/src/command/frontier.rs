@@ -33,7 +33,7 @@ pub(crate) fn run(args: &FrontierArgs) -> Result<()> {
     }
     args.rule.check()?;
     let by = args.rule.groups(&args.table.by);
-    let (_, table) = args.table.read_with(by, None)?;
+    let table = args.table.read(&args.table.input()?, by, None)?;
     let scores = table.scores()?;
     let aim = args.rule.matching(&table, !by.is_empty())?;
     let working = Working::on("walking the frontier", args.table.quiet);
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &FrontierArgs) -> Result<()> {
         return text::print(json!({ "classes": table.classes().names(), "error": error, "points": points }));
     }
     let counts = table.classes().names().iter().map(|class| format!("n_{class}")).collect::<Vec<_>>().join(",");
-    let mut lines = vec![format!("above_gamma,to_gamma,accuracy,fidelity,{counts}")];
+    let mut lines = vec![format!("from_gamma,to_gamma,accuracy,fidelity,{counts}")];
     for point in points {
         let counts = point.counts.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
         let Point { from_gamma, to_gamma, accuracy, fidelity, .. } = point;

@@ -8,8 +8,8 @@ use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use super::label::written;
 use crate::Program;
+use crate::output::written;
 use crate::text;
 
 /// Options of `completions`.

@@ -11,7 +11,7 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use clap::{Args, Subcommand};
 use rayon::prelude::*;
 
-use super::label::written;
+use crate::output::written;
 use crate::progress::Bar;
 use crate::text;
 
@@ -86,6 +86,8 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<()> {
         noise: args.noise,
         ..VoterOptions::default()
     };
+    let output = Output { path: args.output.clone(), force: args.force };
+    output.check(None)?;
     let voters = Voters::new(&tables, &options)?;
     let schema = schema(args.double);
     let starts: Vec<u64> = (0..args.rows).step_by(BATCH as usize).collect();
@@ -98,7 +100,6 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<()> {
         bar.reached(done, done);
         made
     });
-    let output = Output { path: args.output.clone(), force: args.force };
     let paths = write_batches(&output, &schema, batches)?;
     bar.end();
     if !args.quiet {

@@ -18,6 +18,8 @@ pub(super) enum Extent {
 pub(super) struct Row<'a> {
     /// The scores, in grid units.
     pub(super) scores: &'a [i64],
+    /// Whether it counts as a row: the first label of a row does, where its people have several.
+    pub(super) is_new: bool,
     /// How many people it stands for.
     pub(super) people: u64,
     /// The label as given.
@@ -151,7 +153,7 @@ impl Cell {
 
     /// Takes a row in.
     pub(super) fn add(&mut self, row: &Row<'_>) {
-        self.rows += 1;
+        self.rows += u64::from(row.is_new);
         if row.people == 0 {
             return;
         }

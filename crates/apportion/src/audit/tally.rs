@@ -13,6 +13,7 @@ use super::section::Frame;
 use crate::error::{Error, Result};
 use crate::kernel::Grid;
 use crate::label::Labels;
+use crate::rule::Allotment;
 use crate::scores::{Classes, Label, MAX_PEOPLE, Scores, UNCODED, expect_length};
 
 /// Fewer rows than this are not worth a thread of their own.
@@ -46,6 +47,13 @@ pub struct Tally {
     refused: Option<Error>,
 }
 
+/// The labels to be audited: one a row, or those of each row's people.
+#[derive(Clone, Copy)]
+enum Given<'a> {
+    Labels(&'a Labels),
+    People(&'a Allotment),
+}
+
 impl Tally {
     /// Begins an audit. Without groups (an empty list) it is of all rows only, whatever groups the batches have.
     pub fn new(classes: &Classes, options: &AuditOptions, groups: &[String]) -> Result<Tally> {
@@ -60,7 +68,8 @@ impl Tally {
         self.check_usable()?;
         self.check_fit(scores, labels)?;
         check_people(self.overall.people, scores.people())?;
-        self.add_rows(scores, labels.values(), 0..scores.rows()).inspect_err(|error| self.refused = Some(error.clone()))
+        self.add_rows(scores, Given::Labels(labels), 0..scores.rows())
+            .inspect_err(|error| self.refused = Some(error.clone()))
     }
 
     /// Takes in a tally of other rows, which must have the same classes, groups and options.
@@ -109,32 +118,54 @@ impl Tally {
     }
 
     /// Reads rows, each once, and without allocating.
-    fn add_rows(&mut self, scores: &Scores<'_>, labels: &[Label], rows: Range<usize>) -> Result<()> {
+    fn add_rows(&mut self, scores: &Scores<'_>, given: Given<'_>, rows: Range<usize>) -> Result<()> {
         let mut draws = Draws::new(self.options.bootstrap.as_ref());
-        scores.read_rows(rows, |row, values| {
-            self.add_row(scores, row, labels[row], values, &mut draws);
+        scores.read_rows(rows, |index, values| {
+            let mut row = Row {
+                scores: values,
+                is_new: true,
+                people: scores.counts().map_or(1, |counts| counts[index]),
+                given: UNCODED,
+                label: UNCODED,
+                truth: scores.truth().map_or(UNCODED, |truth| truth[index]),
+                shape: Shape::of(values),
+                considered: true,
+                weights: draws.of(scores.keys().of(index)),
+            };
+            match given {
+                Given::Labels(labels) => self.add_row(scores, index, labels.values()[index], &row),
+                Given::People(allotment) => {
+                    let people = allotment.row(index).iter().enumerate().filter(|(_, people)| **people > 0);
+                    for (class, &people) in people {
+                        row.people = people;
+                        let label = if class == values.len() { UNCODED } else { class as Label };
+                        self.add_row(scores, index, label, &row);
+                        row.is_new = false;
+                    }
+                    // A row of nobody is a row all the same.
+                    if row.is_new {
+                        row.people = 0;
+                        self.add_row(scores, index, UNCODED, &row);
+                    }
+                }
+            }
             Ok(())
         })
     }
 
-    /// Takes in one row that has been read.
+    /// Takes in a row that has been read, or those of its people who have one label.
     #[inline]
-    fn add_row(&mut self, scores: &Scores<'_>, index: usize, given: Label, values: &[i64], draws: &mut Draws) {
-        let shape = Shape::of(values);
+    fn add_row(&mut self, scores: &Scores<'_>, index: usize, given: Label, row: &Row<'_>) {
         let policy = self.options.uncoded;
         let row = Row {
-            scores: values,
-            people: scores.counts().map_or(1, |counts| counts[index]),
             given,
-            label: if given == UNCODED && policy == UncodedPolicy::Argmax { shape.argmax } else { given },
-            truth: scores.truth().map_or(UNCODED, |truth| truth[index]),
-            shape,
+            label: if given == UNCODED && policy == UncodedPolicy::Argmax { row.shape.argmax } else { given },
             considered: given != UNCODED || policy != UncodedPolicy::Drop,
-            weights: draws.of(scores.keys().of(index)),
+            ..*row
         };
         self.overall.add(&row);
         if let Some(groups) = scores.groups().filter(|_| !self.groups.is_empty()) {
-            let new = || Box::new(Cell::new(values.len(), replicates(&self.options), Extent::Group));
+            let new = || Box::new(Cell::new(row.scores.len(), replicates(&self.options), Extent::Group));
             self.cells[groups.codes[index] as usize].get_or_insert_with(new).add(&row);
         }
     }
@@ -178,14 +209,29 @@ impl Tally {
 impl Audit {
     /// Audits a table in memory, on all threads of the present rayon pool, by group where it has groups.
     pub fn of(scores: &Scores<'_>, labels: &Labels, options: &AuditOptions) -> Result<Audit> {
-        let names = scores.groups().map_or(&[][..], |groups| groups.names);
-        let mut tally = Tally::new(scores.classes(), options, names)?;
+        let tally = Audit::begin(scores, options)?;
         tally.check_fit(scores, labels)?;
+        Audit::with(tally, scores, Given::Labels(labels))
+    }
+
+    /// The same where rows stand for several people, who may have several labels.
+    pub fn of_people(scores: &Scores<'_>, allotment: &Allotment, options: &AuditOptions) -> Result<Audit> {
+        let tally = Audit::begin(scores, options)?;
+        expect_length("the list of allotted rows", allotment.rows().len(), scores.rows())?;
+        expect_length("the list of the allotment's classes", allotment.classes(), scores.classes().len())?;
+        Audit::with(tally, scores, Given::People(allotment))
+    }
+
+    fn begin(scores: &Scores<'_>, options: &AuditOptions) -> Result<Tally> {
+        Tally::new(scores.classes(), options, scores.groups().map_or(&[][..], |groups| groups.names))
+    }
+
+    fn with(mut tally: Tally, scores: &Scores<'_>, given: Given<'_>) -> Result<Audit> {
         let pieces: Vec<Result<Tally>> = pieces_of(scores.rows())
             .into_par_iter()
             .map(|rows| {
                 let mut piece = tally.clone();
-                piece.add_rows(scores, labels.values(), rows).map(|()| piece)
+                piece.add_rows(scores, given, rows).map(|()| piece)
             })
             .collect();
         // In the order of the rows, so that the first bad row is the one reported.

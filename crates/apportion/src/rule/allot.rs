@@ -32,6 +32,11 @@ impl Allotment {
         allotment
     }
 
+    /// How many classes there are.
+    pub(crate) fn classes(&self) -> usize {
+        self.classes
+    }
+
     fn row_mut(&mut self, row: usize) -> &mut [u64] {
         &mut self.people[row * (self.classes + 1)..][..self.classes + 1]
     }

@@ -196,7 +196,7 @@ impl Frontier {
             to_gamma: reached.map_or(1.0, gamma),
             counts: at.counts.clone(),
             accuracy: GRID.total(at.value) / people,
-            fidelity: -(at.distance as f64) / people,
+            fidelity: 0.0 - at.distance as f64 / people, // and not −0
         }
     }
 }

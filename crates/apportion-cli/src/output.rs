@@ -1,0 +1,149 @@
+//! Where labels go: the files' rows again, with a label and its score, or with the people of each class, beside them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use apportion::{Allotment, Label};
+use apportion_table::{Added, Input, Output, Table, write_labelled};
+use arrow::array::{ArrayRef, Float32Array, Float64Array, StringArray, UInt64Array};
+use arrow::datatypes::{DataType, Field, FieldRef};
+use clap::Args;
+
+use crate::options::TableArgs;
+use crate::outcome::Given;
+use crate::text;
+use crate::usage::usage;
+
+/// Where labels go.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct OutputArgs {
+    /// The output; its ending says the format. A folder for one output an input, or - for CSV on standard output.
+    #[arg(short, long, value_name = "OUT")]
+    output: String,
+    /// Replaces the output where it exists.
+    #[arg(long)]
+    force: bool,
+    /// Writes the identifier and the label alone.
+    #[arg(long)]
+    only_label: bool,
+    /// The name of the label's column; that of its score is NAME_score.
+    #[arg(long = "as", default_value = "label", value_name = "NAME")]
+    name: String,
+}
+
+impl OutputArgs {
+    /// Refuses what cannot go together, and what could not be written, before anything is read.
+    pub(crate) fn check(&self, table: &TableArgs, input: &Input) -> Result<()> {
+        if self.output == "-" && table.json {
+            return Err(usage("-o - and --json both write to standard output; choose one"));
+        }
+        if self.only_label && table.id.is_none() {
+            return Err(usage("--only-label writes the identifier and the label; name the identifier with --id"));
+        }
+        Ok(self.place().check(Some(input))?)
+    }
+
+    fn place(&self) -> Output {
+        Output { path: self.output.clone(), force: self.force }
+    }
+
+    /// Refuses new columns with names that the input has.
+    pub(crate) fn check_names(&self, input: &Input, table: &Table, draws: u64) -> Result<()> {
+        let names = input.columns(0)?;
+        match self.fields(table, draws).iter().find(|field| !self.only_label && names.contains(field.name())) {
+            Some(taken) => bail!(text::taken(taken.name(), &names, &self.name)),
+            None => Ok(()),
+        }
+    }
+
+    /// The new columns.
+    fn fields(&self, table: &Table, draws: u64) -> Vec<FieldRef> {
+        let may_miss = table.kept().all() > table.rows();
+        if table.has_counts() {
+            let names = table.classes().names().iter().map(String::as_str).chain(["uncoded"]);
+            return names.map(|name| Arc::new(Field::new(format!("n_{name}"), DataType::UInt64, may_miss))).collect();
+        }
+        let number = if table.is_single() { DataType::Float32 } else { DataType::Float64 };
+        let mut fields: Vec<FieldRef> = Vec::new();
+        for draw in 1..=draws {
+            let name = if draws == 1 { self.name.clone() } else { format!("{}_{draw}", self.name) };
+            fields.push(Arc::new(Field::new(&name, DataType::Utf8, may_miss)));
+            fields.push(Arc::new(Field::new(format!("{name}_score"), number.clone(), true)));
+        }
+        fields
+    }
+
+    /// Writes the rows, and what they were given.
+    pub(crate) fn write(
+        &self,
+        options: &TableArgs,
+        input: &Input,
+        table: &Table,
+        given: &Given,
+    ) -> Result<Vec<PathBuf>> {
+        let draws = if let Given::Labels(draws) = given { draws.len() as u64 } else { 1 };
+        let mut done = 0;
+        let mut next = |first: usize, rows: usize| {
+            let kept: Vec<bool> = (first..first + rows).map(|row| table.kept().has(row)).collect();
+            let end = done + kept.iter().filter(|&&kept| kept).count();
+            let taken = Taken { kept, first: done, end };
+            done = end;
+            match given {
+                Given::People(allotment) => Ok(people_columns(table, allotment, &taken)),
+                Given::Labels(draws) => {
+                    let columns = draws.iter().map(|labels| label_columns(table, labels.values(), &taken));
+                    Ok(columns.collect::<apportion_table::Result<Vec<_>>>()?.concat())
+                }
+            }
+        };
+        let keep = self.only_label.then(|| options.id.iter().cloned().collect());
+        let added = Added { fields: self.fields(table, draws), values: &mut next, keep };
+        Ok(write_labelled(input, &self.place(), added)?)
+    }
+}
+
+/// Rows of the files that are written next, and those of the table that they are.
+struct Taken {
+    /// Whether the table has the row.
+    kept: Vec<bool>,
+    /// The rows of the table.
+    first: usize,
+    end: usize,
+}
+
+impl Taken {
+    /// What the rows of the table have, and nothing for the rows that were left out.
+    fn spread<T>(&self, mut own: impl Iterator<Item = T>) -> impl Iterator<Item = Option<T>> {
+        self.kept.iter().map(move |&kept| if kept { own.next() } else { None })
+    }
+}
+
+/// The labels' names, and their scores as the file has them.
+fn label_columns(table: &Table, labels: &[Label], rows: &Taken) -> apportion_table::Result<Vec<ArrayRef>> {
+    let labels = &labels[rows.first..rows.end];
+    let names = rows.spread(labels.iter().map(|&label| table.classes().name(label)));
+    let scores = table.label_scores(rows.first, labels)?;
+    let scores = rows.spread(scores.into_iter()).map(Option::flatten);
+    let scores: ArrayRef = if table.is_single() {
+        Arc::new(scores.map(|score| score.map(|score| score as f32)).collect::<Float32Array>())
+    } else {
+        Arc::new(scores.collect::<Float64Array>())
+    };
+    Ok(vec![Arc::new(names.collect::<StringArray>()), scores])
+}
+
+/// How many of each row's people have each class.
+fn people_columns(table: &Table, allotment: &Allotment, rows: &Taken) -> Vec<ArrayRef> {
+    let people = |class: usize| rows.spread((rows.first..rows.end).map(move |row| allotment.row(row)[class]));
+    (0..=table.classes().len()).map(|class| Arc::new(people(class).collect::<UInt64Array>()) as ArrayRef).collect()
+}
+
+/// Which files were written.
+pub(crate) fn written(paths: &[PathBuf]) -> String {
+    match paths {
+        [] => "written to standard output".into(),
+        [path] => format!("written to {}", path.display()),
+        paths => format!("written to {} files in {}", paths.len(), paths[0].parent().unwrap_or(&paths[0]).display()),
+    }
+}
