@@ -236,7 +236,10 @@ fn whatever_is_wrong_gets_one_message_and_no_output() {
     write("cut.parquet", &whole[..whole.len() / 2]);
 
     for (args, message) in [
-        ("nan.csv", "nan.csv: row 2, column \"p_white\": there is no number; fill it in, or leave rows without any score out with --skip-missing"),
+        (
+            "nan.csv",
+            "nan.csv: row 2, column \"p_white\": there is no number; fill it in, or leave rows without any score out with --skip-missing",
+        ),
         ("text.csv", "text.csv: row 2, column \"p_white\": \"much\" is no number"),
         ("sum.csv", "sum.csv: row 2: the scores sum to 1.2999"),
         ("ragged.csv", "ragged.csv: line 3, expected 3 got 2 fields; mend or quote that line"),

@@ -9,6 +9,8 @@
 //! memory; its scores, too, while they fit, and else in a temporary file that is read again. Nothing else of a row is
 //! kept. Output appears whole or not at all.
 
+mod ahead;
+mod append;
 mod coded;
 mod columns;
 mod error;

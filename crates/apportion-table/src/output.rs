@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,11 +13,14 @@ use arrow::error::ArrowError;
 use arrow::ipc::writer::FileWriter;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
+use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+use parquet::schema::types::ColumnPath;
 use tempfile::NamedTempFile;
 
+use crate::append::{New, Old};
 use crate::error::{Error, Result};
-use crate::input::{Format, Input, Packing, by_ending};
+use crate::input::{Format, Input, Packing, Source, by_ending};
 use crate::unfinished;
 
 /// Columns to be added: their fields, and their values for a range of rows.
@@ -70,18 +74,7 @@ fn write_all(input: &Input, output: &Output, added: &mut Added<'_>) -> Result<Ve
         return write_each(input, path, output.force, added);
     }
     let target = Target::new(path, Some(input), output.force)?;
-    let mut writer = None;
-    for file in 0..input.names().len() {
-        let schema = input.open(file)?.schema().clone();
-        let sink = match &mut writer {
-            Some(sink) => sink,
-            None => writer.insert(target.sink(&extended(&schema, added))?),
-        };
-        first += copy(input, file, first, added, sink, path)?;
-    }
-    if let Some(sink) = writer {
-        sink.close(path)?;
-    }
+    target.fill(input, 0..input.names().len(), first, added)?;
     target.publish(output.force)?;
     Ok(vec![path.to_owned()])
 }
@@ -118,9 +111,7 @@ fn write_each(input: &Input, folder: &Path, force: bool, added: &mut Added<'_>) 
             return Err(Error::file(&path, "two inputs have this name; write them to different folders"));
         }
         let target = Target::new(&path, Some(input), force)?;
-        let mut sink = target.sink(&extended(input.open(file)?.schema(), added))?;
-        first += copy(input, file, first, added, &mut sink, &path)?;
-        sink.close(&path)?;
+        first += target.fill(input, file..file + 1, first, added)?;
         targets.push(target);
     }
     targets.into_iter().map(|target| target.publish(force)).collect()
@@ -191,6 +182,60 @@ impl Target {
         Ok(Target { path: path.to_owned(), format, packing, file })
     }
 
+    /// Writes the rows of some files, from row `first` of all, with what is added; returns how many.
+    fn fill(&self, input: &Input, files: Range<usize>, first: usize, added: &mut Added<'_>) -> Result<usize> {
+        if let Some(olds) = self.olds(input, files.clone()) {
+            return self.append(input, files.start, &olds, first, added);
+        }
+        let (mut rows, mut writer) = (0, None);
+        for file in files {
+            let schema = input.open(file)?.schema().clone();
+            let sink = match &mut writer {
+                Some(sink) => sink,
+                None => writer.insert(self.sink(&extended(&schema, added))?),
+            };
+            rows += copy(input, file, first + rows, added, sink, &self.path)?;
+        }
+        writer.map_or(Ok(()), |sink| sink.close(&self.path))?;
+        Ok(rows)
+    }
+
+    /// The files, where they and the output are Parquet, and their columns can be copied as they lie.
+    fn olds(&self, input: &Input, files: Range<usize>) -> Option<Vec<Old>> {
+        let sources = &input.files[files];
+        let plain = |source: &Source| source.format == Format::Parquet && source.partitions.is_empty();
+        if self.format != Format::Parquet || !sources.iter().all(plain) {
+            return None;
+        }
+        let olds: Vec<Old> = sources.iter().map(|source| Old::open(&source.path).ok()).collect::<Option<_>>()?;
+        olds.iter().all(|old| old.is_like(&olds[0])).then_some(olds)
+    }
+
+    fn append(&self, input: &Input, file: usize, olds: &[Old], first: usize, added: &mut Added<'_>) -> Result<usize> {
+        let failed = |error: ParquetError| match error {
+            ParquetError::External(other) => match other.downcast::<Error>() {
+                Ok(own) => *own,
+                Err(other) => failed(&self.path, &ArrowError::from(ParquetError::External(other))),
+            },
+            error => failed(&self.path, &ArrowError::from(error)),
+        };
+        let out = self.file.reopen().map_err(|error| Error::io(&self.path, &error))?;
+        let kept = kept(input.open(file)?.schema(), added);
+        let mut new = New::create(out, &olds[0], &kept, &added.fields, &properties(&added.fields)).map_err(failed)?;
+        let mut rows = 0;
+        for (place, old) in olds.iter().enumerate() {
+            let total = old.rows().max(1) as f64;
+            let bytes = input.files[file + place].bytes() as f64;
+            let appended = new.append(old, |from, count| {
+                input.reached(file + place, count as u64, (bytes * (from + count) as f64 / total) as u64);
+                (added.values)(first + rows + from, count).map_err(|error| ParquetError::External(Box::new(error)))
+            });
+            rows += appended.map_err(failed)?;
+        }
+        new.close().map_err(failed)?;
+        Ok(rows)
+    }
+
     fn sink(&self, schema: &SchemaRef) -> Result<Sink> {
         let file = self.file.reopen().map_err(|error| Error::io(&self.path, &error))?;
         let failed = |error: ArrowError| failed(&self.path, &error);
@@ -198,9 +243,7 @@ impl Target {
             Format::Csv => Sink::Csv(Box::new(WriterBuilder::new().build(self.packed(file)?))),
             Format::Tsv => Sink::Csv(Box::new(WriterBuilder::new().with_delimiter(b'\t').build(self.packed(file)?))),
             Format::Parquet => {
-                let level = ZstdLevel::try_new(1).unwrap_or_default();
-                let options = WriterProperties::builder().set_compression(Compression::ZSTD(level)).build();
-                let writer = ArrowWriter::try_new(file, schema.clone(), Some(options));
+                let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties(&[])));
                 Sink::Parquet(Box::new(writer.map_err(|error| failed(error.into()))?))
             }
             Format::Ipc => Sink::Ipc(Box::new(FileWriter::try_new_buffered(file, schema).map_err(failed)?)),
@@ -223,6 +266,17 @@ impl Target {
         done.map_err(|error| Error::io(&path, &error.error))?;
         Ok(path)
     }
+}
+
+/// How Parquet is written. Columns of the labels' scores have no dictionary, which would take longer than it saves.
+fn properties(added: &[FieldRef]) -> WriterProperties {
+    let level = ZstdLevel::try_new(1).unwrap_or_default();
+    let mut properties = WriterProperties::builder().set_compression(Compression::ZSTD(level));
+    for field in added.iter().filter(|field| field.data_type().is_floating()) {
+        let path = ColumnPath::from(vec![field.name().clone()]);
+        properties = properties.set_column_dictionary_enabled(path, false);
+    }
+    properties.build()
 }
 
 /// Text on its way into a file.

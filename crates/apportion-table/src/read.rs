@@ -14,13 +14,13 @@ use arrow::error::ArrowError;
 use arrow::ipc::reader::{FileReader, StreamReader};
 use encoding_rs_io::DecodeReaderBytesBuilder;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::errors::ParquetError;
 
+use crate::ahead::{Part, Rows, in_turn};
 use crate::error::{Error, Result};
 use crate::input::{Format, Input, InputOptions, Packing, Source};
 use crate::progress::Counted;
-
-type Rows = Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send>;
 
 /// The rows of a file, batch by batch.
 pub struct Batches<'a> {
@@ -150,7 +150,7 @@ fn open_text(source: &Source, options: &InputOptions, wanted: &dyn Fn(&str) -> b
     let (text, read) = decoded(source, options)?;
     let reader = ReaderBuilder::new(all).with_format(format).with_batch_size(options.batch_rows);
     let rows = reader.with_projection(places).build(text).map_err(failed)?;
-    Ok(Opened { schema, rows: Box::new(rows), read })
+    Ok(Opened { schema, rows: in_turn(vec![Box::new(|| Ok(Box::new(rows)))]), read })
 }
 
 /// A file's text, unpacked and in UTF-8.
@@ -180,13 +180,23 @@ fn open(source: &Source) -> Result<File> {
 
 fn open_parquet(source: &Source, options: &InputOptions, wanted: &dyn Fn(&str) -> bool) -> Result<Opened> {
     refuse_packed(source)?;
-    let failed = |error: parquet::errors::ParquetError| explain(source, &ArrowError::ParquetError(error.to_string()));
-    let builder = ParquetRecordBatchReaderBuilder::try_new(open(source)?).map_err(failed)?;
-    let places = places(source, builder.schema(), wanted)?;
-    let schema = Arc::new(builder.schema().project(&places).map_err(|error| explain(source, &error))?);
-    let total = builder.metadata().file_metadata().num_rows().max(1) as f64;
-    let mask = ProjectionMask::roots(builder.parquet_schema(), places);
-    let rows = builder.with_batch_size(options.batch_rows).with_projection(mask).build().map_err(failed)?;
+    let failed = |error: ParquetError| explain(source, &ArrowError::ParquetError(error.to_string()));
+    let metadata = ArrowReaderMetadata::load(&open(source)?, ArrowReaderOptions::new()).map_err(failed)?;
+    let places = places(source, metadata.schema(), wanted)?;
+    let schema = Arc::new(metadata.schema().project(&places).map_err(|error| explain(source, &error))?);
+    let parquet = metadata.metadata();
+    let mask = ProjectionMask::roots(parquet.file_metadata().schema_descr(), places);
+    let (total, groups) = (parquet.file_metadata().num_rows().max(1) as f64, parquet.num_row_groups());
+    let part = |group: usize| -> Part {
+        let (path, metadata, mask) = (source.path.clone(), metadata.clone(), mask.clone());
+        let batch_rows = options.batch_rows;
+        Box::new(move || {
+            let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(File::open(path)?, metadata);
+            let reader = reader.with_batch_size(batch_rows).with_projection(mask).with_row_groups(vec![group]);
+            Ok(Box::new(reader.build()?))
+        })
+    };
+    let rows = in_turn((0..groups).map(part).collect());
     // A Parquet file is read here and there: how far one has come is told by the rows.
     let (read, mut done) = (Arc::new(AtomicU64::new(0)), 0);
     let (counter, bytes) = (read.clone(), source.bytes() as f64);

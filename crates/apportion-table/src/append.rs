@@ -1,0 +1,180 @@
+//! Parquet to Parquet: columns that stay are copied as they lie in the file, encoded and compressed; only the new ones are
+//! written. Nothing of the old columns is decoded, so nothing of them can change.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Sink};
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::ArrayRef;
+use arrow::datatypes::{FieldRef, Schema, SchemaRef};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
+use parquet::arrow::{ARROW_SCHEMA_META_KEY, ArrowSchemaConverter, add_encoded_arrow_schema_to_metadata};
+use parquet::column::writer::ColumnCloseResult;
+use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::{KeyValue, PageIndexPolicy, ParquetMetaData};
+use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
+
+/// Rows of the new columns that are made at a time.
+const PIECE: usize = 1 << 16;
+
+/// A Parquet file whose columns are to be copied.
+pub(crate) struct Old {
+    file: File,
+    metadata: ArrowReaderMetadata,
+}
+
+impl Old {
+    pub(crate) fn open(path: &Path) -> Result<Old> {
+        let file = File::open(path)?;
+        let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
+        let metadata = ArrowReaderMetadata::load(&file, options)?;
+        Ok(Old { file, metadata })
+    }
+
+    fn parquet(&self) -> &ParquetMetaData {
+        self.metadata.metadata()
+    }
+
+    fn schema(&self) -> &SchemaDescriptor {
+        self.parquet().file_metadata().schema_descr()
+    }
+
+    /// Whether the columns of another file are the same, so that both can be in one.
+    pub(crate) fn is_like(&self, other: &Old) -> bool {
+        self.schema().root_schema() == other.schema().root_schema() && self.metadata.schema() == other.metadata.schema()
+    }
+
+    /// How many rows it has.
+    pub(crate) fn rows(&self) -> usize {
+        self.parquet().file_metadata().num_rows() as usize
+    }
+
+    /// The leaves of the columns that are kept.
+    fn leaves(&self, kept: &[usize]) -> Vec<usize> {
+        let schema = self.schema();
+        (0..schema.num_columns()).filter(|&leaf| kept.contains(&schema.get_column_root_idx(leaf))).collect()
+    }
+
+    /// Copies the columns of a row group.
+    fn copy(
+        &self,
+        group: usize,
+        leaves: &[usize],
+        into: &mut SerializedRowGroupWriter<'_, BufWriter<File>>,
+    ) -> Result<()> {
+        let (parquet, rows) = (self.parquet(), self.parquet().row_group(group).num_rows() as u64);
+        for &leaf in leaves {
+            let metadata = parquet.row_group(group).column(leaf).clone();
+            let close = ColumnCloseResult {
+                bytes_written: metadata.compressed_size() as u64,
+                rows_written: rows,
+                bloom_filter: None,
+                column_index: parquet.column_index().and_then(|index| Some(index.get(group)?.get(leaf)?.clone())),
+                offset_index: parquet.offset_index().and_then(|index| Some(index.get(group)?.get(leaf)?.clone())),
+                metadata,
+            };
+            into.append_column(&self.file, close)?;
+        }
+        Ok(())
+    }
+}
+
+/// The new file.
+pub(crate) struct New {
+    writer: SerializedFileWriter<BufWriter<File>>,
+    /// The new columns, by themselves.
+    fields: Vec<FieldRef>,
+    factory: ArrowRowGroupWriterFactory,
+    kept: Vec<usize>,
+}
+
+impl New {
+    /// A file with some of the old columns, and new ones after them.
+    pub(crate) fn create(
+        file: File,
+        old: &Old,
+        kept: &[usize],
+        fields: &[FieldRef],
+        properties: &WriterProperties,
+    ) -> Result<New> {
+        let added: SchemaRef = Arc::new(Schema::new(fields.to_vec()));
+        let root = old.schema().root_schema();
+        let of_added = ArrowSchemaConverter::new().convert(&added)?;
+        let types = kept.iter().map(|&place| root.get_fields()[place].clone());
+        let types = types.chain(of_added.root_schema().get_fields().iter().cloned()).collect();
+        let all = group(root.name(), types)?;
+
+        let mut arrow: Vec<FieldRef> =
+            kept.iter().map(|&place| old.metadata.schema().fields()[place].clone()).collect();
+        arrow.extend(fields.iter().cloned());
+        let arrow = Schema::new_with_metadata(arrow, old.metadata.schema().metadata().clone());
+        let own = properties.clone().into_builder().set_key_value_metadata(Some(said_of(old)));
+        let mut own = own.build();
+        add_encoded_arrow_schema_to_metadata(&arrow, &mut own);
+        let own: WriterPropertiesPtr = Arc::new(own);
+
+        let writer = SerializedFileWriter::new(BufWriter::with_capacity(1 << 20, file), all, own.clone())?;
+        // The new columns are encoded by themselves, as if for a file of their own that nobody keeps.
+        let nowhere: SerializedFileWriter<Sink> =
+            SerializedFileWriter::new(io::sink(), of_added.root_schema_ptr(), own)?;
+        let factory = ArrowRowGroupWriterFactory::new(&nowhere, added);
+        Ok(New { writer, fields: fields.to_vec(), factory, kept: kept.to_vec() })
+    }
+
+    /// Copies all rows of a file, with what is new beside them: `values(first, rows)`, row by row from 0.
+    pub(crate) fn append(
+        &mut self,
+        old: &Old,
+        mut values: impl FnMut(usize, usize) -> std::result::Result<Vec<ArrayRef>, ParquetError>,
+    ) -> Result<usize> {
+        let (leaves, mut first) = (old.leaves(&self.kept), 0);
+        for group in 0..old.parquet().num_row_groups() {
+            let rows = old.parquet().row_group(group).num_rows() as usize;
+            let chunks = self.encoded(group, rows, |from, rows| values(first + from, rows))?;
+            let mut into = self.writer.next_row_group()?;
+            old.copy(group, &leaves, &mut into)?;
+            chunks.into_iter().try_for_each(|chunk| chunk.append_to_row_group(&mut into))?;
+            into.close()?;
+            first += rows;
+        }
+        Ok(first)
+    }
+
+    /// The new columns of a row group.
+    fn encoded(
+        &self,
+        group: usize,
+        rows: usize,
+        mut values: impl FnMut(usize, usize) -> Result<Vec<ArrayRef>>,
+    ) -> Result<Vec<ArrowColumnChunk>> {
+        let mut writers = self.factory.create_column_writers(group)?;
+        for from in (0..rows).step_by(PIECE) {
+            let arrays = values(from, PIECE.min(rows - from))?;
+            for ((writer, field), array) in writers.iter_mut().zip(&self.fields).zip(&arrays) {
+                compute_leaves(field, array)?.iter().try_for_each(|leaf| writer.write(leaf))?;
+            }
+        }
+        writers.into_iter().map(ArrowColumnWriter::close).collect()
+    }
+
+    /// Writes what is still held back.
+    pub(crate) fn close(self) -> Result<()> {
+        let mut file = self.writer.into_inner()?;
+        io::Write::flush(&mut file)?;
+        Ok(())
+    }
+}
+
+fn group(name: &str, fields: Vec<TypePtr>) -> Result<TypePtr> {
+    Ok(Arc::new(Type::group_type_builder(name).with_fields(fields).build()?))
+}
+
+/// What the old file says of itself, but for its schema, which is another now.
+fn said_of(old: &Old) -> Vec<KeyValue> {
+    let said = old.parquet().file_metadata().key_value_metadata().into_iter().flatten();
+    said.filter(|word| word.key != ARROW_SCHEMA_META_KEY).cloned().collect()
+}
