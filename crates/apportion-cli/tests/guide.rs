@@ -1,0 +1,162 @@
+//! The guide can be followed: its commands run, file by file and in order, and show what it says that they show.
+//!
+//! Every block of shell in docs/guide is run. A block of text after one, marked by `<!-- checked -->`, must be what the
+//! commands print. Where what they print was changed on purpose, `GUIDE=write cargo test -p apportion-cli --test guide`
+//! writes it into the guide: read the difference before it is committed.
+#![cfg(unix)] // they are lines for a shell
+#![allow(clippy::unwrap_used)] // in helpers, too
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use common::text;
+use tempfile::TempDir;
+
+const MARK: &str = "<!-- checked -->";
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide")
+}
+
+/// The files of the guide, in order.
+fn files() -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
+    files.sort();
+    files
+}
+
+/// A piece of a file: lines outside of blocks, or a block with its language.
+struct Piece {
+    language: Option<String>,
+    body: String,
+}
+
+fn pieces(file: &str) -> Vec<Piece> {
+    let mut pieces = vec![Piece { language: None, body: String::new() }];
+    for line in file.lines() {
+        let inside = pieces.last().unwrap().language.is_some();
+        match line.strip_prefix("```") {
+            Some(_) if inside => pieces.push(Piece { language: None, body: String::new() }),
+            Some(language) => pieces.push(Piece { language: Some(language.to_owned()), body: String::new() }),
+            None => pieces.last_mut().unwrap().body.push_str(&format!("{line}\n")),
+        }
+    }
+    assert!(pieces.last().unwrap().language.is_none(), "a block is not closed");
+    pieces
+}
+
+/// What the lines of a block print, on standard output and standard error, without spaces at the ends of lines.
+fn run(folder: &Path, script: &str) -> Result<String, String> {
+    let program = assert_cmd::cargo::cargo_bin("apportion");
+    let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let mut shell = Command::new("sh");
+    let script = format!("exec 2>&1\n{script}");
+    let output = shell.current_dir(folder).env("PATH", path).args(["-eu", "-c", &script]).output().unwrap();
+    let printed = trimmed(&text(&output.stdout));
+    if output.status.success() { Ok(printed) } else { Err(printed) }
+}
+
+fn trimmed(text: &str) -> String {
+    text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n").trim_matches('\n').to_owned()
+}
+
+/// Runs the blocks of a file; returns the file as it ought to be, and how many texts were checked.
+fn follow(file: &str, folder: &Path) -> (String, usize) {
+    let (mut printed, mut checked, mut whole) = (None, 0, String::new());
+    let pieces = pieces(file);
+    for (place, piece) in pieces.iter().enumerate() {
+        let mut body = piece.body.clone();
+        match piece.language.as_deref() {
+            None => {
+                whole.push_str(&body);
+                continue;
+            }
+            Some("sh") => {
+                printed = Some(run(folder, &body).unwrap_or_else(|said| panic!("{body}failed:\n{said}")));
+            }
+            Some("text") if pieces[place - 1].body.trim() == MARK => {
+                body = printed.take().expect("a checked text comes after commands") + "\n";
+                checked += 1;
+            }
+            _ => printed = None,
+        }
+        whole.push_str(&format!("```{}\n{body}```\n", piece.language.as_deref().unwrap()));
+    }
+    let marks = file.lines().filter(|line| *line == MARK).count();
+    assert_eq!(marks, checked, "every {MARK} stands between a block of commands and the text that they print");
+    (whole, checked)
+}
+
+/// The files that other tools write, which the guide cannot make.
+fn put_files_of_other_tools(folder: &Path) {
+    let conventions = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conventions");
+    for file in fs::read_dir(conventions).unwrap().map(|entry| entry.unwrap().path()) {
+        fs::copy(&file, folder.join(file.file_name().unwrap())).unwrap();
+    }
+}
+
+#[test]
+fn commands_run_and_print_what_the_guide_shows() {
+    let mut all = 0;
+    for path in files() {
+        let folder = TempDir::new().unwrap();
+        if path.ends_with("from-other-tools.md") {
+            put_files_of_other_tools(folder.path());
+        }
+        let file = fs::read_to_string(&path).unwrap();
+        let (followed, checked) = follow(&file, folder.path());
+        all += checked;
+        if file != followed && std::env::var("GUIDE").is_ok_and(|what| what == "write") {
+            fs::write(&path, followed).unwrap();
+            continue;
+        }
+        let differ = file.lines().zip(followed.lines()).find(|(shown, printed)| shown.trim_end() != *printed);
+        assert!(differ.is_none() && file == followed, "{}: shown, and printed: {differ:#?}", path.display());
+    }
+    assert!(all > 10, "{all} texts are checked");
+}
+
+/// Links to files lead somewhere, and the index leads to every file.
+#[test]
+fn links_lead_somewhere() {
+    let index = fs::read_to_string(folder().join("README.md")).unwrap();
+    for path in files() {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        assert!(name == "README.md" || index.contains(&format!("]({name})")), "{name} is not in the index");
+        let file = fs::read_to_string(&path).unwrap();
+        for link in file.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let (target, heading) = link.split_once('#').unwrap_or((link, ""));
+            if target.starts_with("http") {
+                continue;
+            }
+            let target = if target.is_empty() { path.clone() } else { folder().join(target) };
+            assert!(target.exists(), "{name}: {link}");
+            let headings = fs::read_to_string(&target).unwrap();
+            let mut headings = headings.lines().filter(|line| line.starts_with('#')).map(anchor);
+            assert!(heading.is_empty() || headings.any(|own| own == heading), "{name}: {link}");
+        }
+    }
+}
+
+/// The name by which a heading is linked to.
+fn anchor(heading: &str) -> String {
+    let text = heading.trim_start_matches('#').trim().to_lowercase();
+    text.chars()
+        .filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'))
+        .collect::<String>()
+        .replace(' ', "-")
+}
+
+#[test]
+fn pieces_are_told_apart() {
+    let folder = TempDir::new().unwrap();
+    let file = "a\n```sh\necho one   \necho two >&2\n```\n<!-- checked -->\n```text\nold\n```\nb\n```r\nx\n```\n";
+    let (whole, checked) = follow(file, folder.path());
+    assert_eq!((whole.replace("one\ntwo", "old"), checked), (file.to_owned(), 1));
+    assert!(run(folder.path(), "false\ntrue").is_err() && run(folder.path(), "echo $nothing").is_err());
+    assert_eq!(anchor("## Small groups, and rounding"), "small-groups-and-rounding");
+}
