@@ -65,8 +65,8 @@ pub(crate) struct TableArgs {
     #[arg(long, value_name = "ROWS", default_value_t = 65_536, value_parser = clap::value_parser!(u32).range(1..))]
     batch_rows: u32,
     /// Settles ties and draws, together with the rows' identifiers.
-    #[arg(long, default_value_t = 0)]
-    pub(crate) seed: u64,
+    #[arg(long, help = "Settles ties and draws, together with the rows' identifiers [default: 0]")]
+    pub(crate) seed: Option<u64>,
     /// Prints the result as one JSON object on standard output.
     #[arg(long)]
     pub(crate) json: bool,
@@ -83,9 +83,21 @@ enum Encoding {
     Latin1,
 }
 
+/// The columns that make groups, and the option that names them.
+#[derive(Clone, Copy)]
+pub(crate) struct Grouping<'a> {
+    pub(crate) columns: &'a [String],
+    pub(crate) option: &'static str,
+}
+
 impl TableArgs {
+    /// The groups of `--by`.
+    pub(crate) fn groups(&self) -> Grouping<'_> {
+        Grouping { columns: &self.by, option: "--by" }
+    }
+
     /// Reads what is needed of files, by some groups, with labels that exist already.
-    pub(crate) fn read(&self, input: &Input, by: &[String], labels: Option<ClassColumn>) -> Result<Table> {
+    pub(crate) fn read(&self, input: &Input, groups: Grouping<'_>, labels: Option<ClassColumn>) -> Result<Table> {
         if let Some(threads) = self.threads {
             rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("--threads")?;
         }
@@ -94,7 +106,8 @@ impl TableArgs {
             scores: self.scores.clone(),
             classes: self.classes.clone(),
             id: self.id.clone(),
-            by: by.to_vec(),
+            by: groups.columns.to_vec(),
+            by_option: groups.option,
             count: self.count.clone(),
             truth: self.truth_column()?,
             labels,
@@ -130,7 +143,7 @@ impl TableArgs {
     }
 
     pub(crate) fn settings(&self) -> Settings {
-        Settings { seed: self.seed, ..Settings::default() }
+        Settings { seed: self.seed.unwrap_or(0), ..Settings::default() }
     }
 
     /// A word on standard error, unless silence is wanted.

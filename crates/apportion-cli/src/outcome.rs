@@ -1,7 +1,7 @@
 //! What a rule did to a table: for the summary, for comparisons, and as JSON.
 
 use anyhow::Result;
-use apportion::{Allotment, Audit, AuditOptions, Decision, Fitted, Joint, Labels, Scores, Section};
+use apportion::{Allotment, Classes, Decision, Fitted, Glance, Joint, Labels, Scores};
 use serde_json::{Value, json};
 
 /// What rows were given: a label each, at every draw, or labels for the people that they stand for.
@@ -23,7 +23,7 @@ impl Given {
 /// Labels, looked at.
 pub(crate) struct Outcome {
     pub(crate) name: String,
-    pub(crate) audit: Audit,
+    pub(crate) glance: Glance,
     pub(crate) joint: Option<Joint>,
     /// The counts of every draw, where there are several.
     draws: Vec<Vec<u64>>,
@@ -32,28 +32,16 @@ pub(crate) struct Outcome {
 impl Outcome {
     /// Looks at what was given; of several draws at the first.
     pub(crate) fn new(name: &str, scores: &Scores<'_>, given: &Given, joint: Option<Joint>) -> Result<Outcome> {
-        let options = AuditOptions::default();
-        let (audit, draws) = match given {
-            Given::People(allotment) => (Audit::of_people(scores, allotment, &options)?, Vec::new()),
-            Given::Labels(draws) => {
-                (Audit::of(scores, &draws[0], &options)?, draws.iter().map(Labels::counts).collect())
-            }
+        let (glance, draws) = match given {
+            Given::People(allotment) => (Glance::at_people(scores, allotment)?, Vec::new()),
+            Given::Labels(draws) => (Glance::at(scores, &draws[0])?, draws.iter().map(Labels::counts).collect()),
         };
-        Ok(Outcome { name: name.to_owned(), audit, joint, draws })
-    }
-
-    pub(crate) fn section(&self) -> &Section {
-        &self.audit.overall
-    }
-
-    pub(crate) fn counts(&self) -> Vec<u64> {
-        self.section().classes.iter().map(|class| class.labels).collect()
+        Ok(Outcome { name: name.to_owned(), glance, joint, draws })
     }
 
     /// As `--json` prints it. Documented in docs/json.md.
-    pub(crate) fn json(&self, seed: u64, decision: Option<&Decision>) -> Value {
-        let section = self.section();
-        let objective = section.expected_accuracy.map(|mean| mean * section.labelled as f64);
+    pub(crate) fn json(&self, classes: &Classes, seed: u64, decision: Option<&Decision>) -> Value {
+        let glance = &self.glance;
         let joint = self.joint.as_ref();
         let prices = decision.and_then(|decision| match decision.fitted() {
             Fitted::Prices(prices) => Some(json!(prices)),
@@ -61,20 +49,20 @@ impl Outcome {
         });
         let mut object = json!({
             "rule": self.name,
-            "rows": section.rows,
-            "people": section.people,
-            "labelled": section.labelled,
-            "classes": self.audit.classes.names(),
-            "counts": self.counts(),
+            "rows": glance.rows,
+            "people": glance.people,
+            "labelled": glance.labelled,
+            "classes": classes.names(),
+            "counts": glance.counts,
             "targets": joint.map(|joint| &joint.targets),
-            "expected_accuracy": section.expected_accuracy,
-            "accuracy": section.accuracy,
+            "expected_accuracy": glance.expected_accuracy,
+            "accuracy": glance.accuracy,
             "fidelity": {
-                "posterior": section.against_posterior.as_ref().map(|distance| distance.fidelity),
-                "truth": section.against_truth.as_ref().map(|distance| distance.fidelity),
+                "posterior": glance.fidelity_to_posterior,
+                "truth": glance.fidelity_to_truth,
             },
             "objective": joint.filter(|joint| joint.gamma_objective.is_none())
-                .map(|joint| joint.certificate.objective()).or(objective),
+                .map_or(glance.label_scores, |joint| joint.certificate.objective()),
             "gamma_objective": joint.and_then(|joint| joint.gamma_objective),
             "prices": prices,
             "certificate": joint.map(|joint| json!({

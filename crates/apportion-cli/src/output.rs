@@ -41,11 +41,12 @@ impl OutputArgs {
         if self.only_label && table.id.is_none() {
             return Err(usage("--only-label writes the identifier and the label; name the identifier with --id"));
         }
-        Ok(self.place().check(Some(input))?)
+        Ok(self.place(table).check(Some(input))?)
     }
 
-    fn place(&self) -> Output {
-        Output { path: self.output.clone(), force: self.force }
+    fn place(&self, options: &TableArgs) -> Output {
+        let keep = self.only_label.then(|| options.id.iter().cloned().collect());
+        Output { path: self.output.clone(), force: self.force, keep }
     }
 
     /// Refuses new columns with names that the input has.
@@ -97,9 +98,8 @@ impl OutputArgs {
                 }
             }
         };
-        let keep = self.only_label.then(|| options.id.iter().cloned().collect());
-        let added = Added { fields: self.fields(table, draws), values: &mut next, keep };
-        Ok(write_labelled(input, &self.place(), added)?)
+        let added = Added { fields: self.fields(table, draws), values: &mut next };
+        Ok(write_labelled(input, &self.place(options), added)?)
     }
 }
 

@@ -4,70 +4,86 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 use apportion::{Classes, Reference, Spread};
-use apportion_table::{Input, InputOptions, same_name};
-use arrow::array::AsArray;
+use apportion_table::{Input, InputOptions, group_name, same_name};
+use arrow::array::{Array, AsArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 
-use crate::text;
-
-/// posterior, truth, uniform, or a file, as [`values::reference`](crate::values::reference) let it through.
-pub(crate) fn read(text: &str, classes: &Classes) -> Result<Reference> {
-    Ok(match text {
+/// posterior, truth, uniform, or a file, as [`values::reference`](crate::values::reference) let it through; and what is worth
+/// a word of it.
+pub(crate) fn read(text: &str, classes: &Classes, by: &[String]) -> Result<(Reference, Vec<String>)> {
+    let reference = match text {
         "posterior" => Reference::Posterior,
         "truth" => Reference::Truth,
         "uniform" => Reference::Uniform,
-        path => Reference::Shares(shares(path, classes).with_context(|| format!("--reference {path}"))?),
-    })
+        path => {
+            let (shares, missing) = shares(path, classes, by).with_context(|| format!("--reference {path}"))?;
+            let remark = |class: &String| format!("{path}: no share of {class:?} is given; it counts as 0");
+            return Ok((Reference::Shares(shares), missing.iter().map(remark).collect()));
+        }
+    };
+    Ok((reference, Vec::new()))
 }
 
+/// Shares of all rows or of each group, and the classes that are missing somewhere.
+type Shares = (Spread<Vec<f64>>, Vec<String>);
+
 /// Shares from a table with class,share; with group,class,share; or with a row for each group and a column for each class.
-fn shares(path: &str, classes: &Classes) -> Result<Spread<Vec<f64>>> {
+fn shares(path: &str, classes: &Classes, by: &[String]) -> Result<Shares> {
     let (names, rows) = text_of(path)?;
     let column = |wanted: &str| names.iter().position(|name| same_name(name, wanted));
+    let long = column("class").zip(column("share"));
+    let wide: Vec<Option<usize>> = classes.names().iter().map(|class| column(class)).collect();
+    if long.is_none() && wide.iter().all(Option::is_none) {
+        bail!("it has neither the columns class and share nor one for each class ({classes})");
+    }
+    let of_shares = |place: usize| match long {
+        Some((class, share)) => place == class || place == share,
+        None => wide.contains(&Some(place)),
+    };
+    let others: Vec<usize> = (0..names.len()).filter(|&place| !of_shares(place)).collect();
+    let groups = group_columns(&names, &others, by)?;
     let number = |row: usize, text: &str| -> Result<f64> {
         text.trim().parse().ok().with_context(|| format!("row {}: {text:?} is no number; write a share there", row + 1))
     };
-    if let (Some(class), Some(share)) = (column("class"), column("share")) {
-        let group = (0..names.len()).find(|&place| place != class && place != share);
-        let mut found: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-        for (row, values) in rows.iter().enumerate() {
-            let place = classes.position(values[class].trim()).with_context(|| format!("row {}", row + 1))?;
-            let name = group.map_or("", |group| values[group].as_str()).to_owned();
-            let shares = found.entry(name).or_insert_with(|| vec![f64::NAN; classes.len()]);
-            if !shares[place].is_nan() {
-                bail!("row {}: the share of {:?} is given twice", row + 1, classes.names()[place]);
-            }
-            shares[place] = number(row, &values[share])?;
-        }
-        for shares in found.values_mut() {
-            for (share, class) in shares.iter_mut().zip(classes.names()).filter(|(share, _)| share.is_nan()) {
-                text::say(format!("{path}: no share of {class:?} is given; it counts as 0"));
-                *share = 0.0;
-            }
-        }
-        return match (group, found.remove("")) {
-            (None, Some(shares)) => Ok(Spread::Overall(shares)),
-            (None, None) => bail!("it has no rows"),
-            (Some(_), _) => Ok(Spread::ByGroup(found)),
-        };
-    }
-    let places: Vec<Option<usize>> = classes.names().iter().map(|class| column(class)).collect();
-    if places.iter().all(Option::is_none) {
-        bail!("it has neither the columns class and share nor one for each class ({classes})");
-    }
-    let group = (0..names.len()).find(|place| !places.contains(&Some(*place)));
-    let mut found = BTreeMap::new();
+    let mut found: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for (row, values) in rows.iter().enumerate() {
-        let share = |place: &Option<usize>| place.map_or(Ok(0.0), |place| number(row, &values[place]));
-        let shares = places.iter().map(share).collect::<Result<Vec<f64>>>()?;
-        found.insert(group.map_or_else(String::new, |group| values[group].clone()), shares);
+        let name = group_name(groups.iter().map(|&place| values[place].as_str()));
+        let shares = found.entry(name).or_insert_with(|| vec![f64::NAN; classes.len()]);
+        let given: Vec<(usize, usize)> = match long {
+            Some((class, share)) => {
+                vec![(classes.position(values[class].trim()).with_context(|| format!("row {}", row + 1))?, share)]
+            }
+            None => wide.iter().enumerate().filter_map(|(class, place)| Some((class, (*place)?))).collect(),
+        };
+        for (class, place) in given {
+            if !shares[class].is_nan() {
+                bail!("row {}: the share of {:?} is given twice", row + 1, classes.names()[class]);
+            }
+            shares[class] = number(row, &values[place])?;
+        }
     }
-    match (group, found.len()) {
-        (None, 1) => Ok(Spread::Overall(found.into_values().flatten().collect())),
-        (None, _) => bail!("it has several rows and no column that names their groups"),
-        (Some(_), _) => Ok(Spread::ByGroup(found)),
+    let is_missing = |class: &usize| found.values().any(|shares| shares[*class].is_nan());
+    let missing = (0..classes.len()).filter(is_missing).map(|class| classes.names()[class].clone()).collect();
+    found.values_mut().flatten().filter(|share| share.is_nan()).for_each(|share| *share = 0.0);
+    match (groups.is_empty(), found.len()) {
+        (_, 0) => bail!("it has no rows"),
+        (true, _) => Ok((Spread::Overall(found.into_values().flatten().collect()), missing)),
+        (false, _) => Ok((Spread::ByGroup(found), missing)),
     }
+}
+
+/// The columns that name groups: those that the rows have their groups by, or else the one that is left.
+fn group_columns(names: &[String], others: &[usize], by: &[String]) -> Result<Vec<usize>> {
+    let named = |by: &String| others.iter().copied().find(|&place| same_name(&names[place], by));
+    if let Some(places) = by.iter().map(named).collect::<Option<Vec<_>>>().filter(|places| !places.is_empty()) {
+        return Ok(places);
+    }
+    if others.len() > 1 {
+        let columns = others.iter().map(|&place| names[place].as_str()).collect::<Vec<_>>().join(", ");
+        bail!("which of its columns {columns} name the groups? Call them as --by does, or leave the others out");
+    }
+    Ok(others.to_vec())
 }
 
 /// A small table as text.
@@ -81,8 +97,12 @@ fn text_of(path: &str) -> Result<(Vec<String>, Vec<Vec<String>>)> {
         let columns =
             batch.columns().iter().map(|column| cast(column, &DataType::Utf8)).collect::<Result<Vec<_>, _>>()?;
         for row in 0..batch.num_rows() {
-            rows.push(columns.iter().map(|column| column.as_string::<i32>().value(row).to_owned()).collect());
+            rows.push(columns.iter().map(|column| text_at(column.as_string(), row)).collect());
         }
     }
     Ok((names, rows))
+}
+
+fn text_at(column: &StringArray, row: usize) -> String {
+    if column.is_null(row) { String::new() } else { column.value(row).to_owned() }
 }

@@ -5,6 +5,7 @@ use apportion::{Balance, Bound, Bounds, Classes, Match, Penalty, Rule, Threshold
 use apportion_table::Table;
 use clap::{Args, ValueEnum};
 
+use crate::options::{Grouping, TableArgs};
 use crate::reference;
 use crate::summary::Aim;
 use crate::usage::usage;
@@ -51,7 +52,7 @@ pub(crate) struct RuleArgs {
     /// match, balance: every share within this many points of the reference (0.01 is one point).
     #[arg(long, value_name = "POINTS", value_parser = values::share)]
     margin: Option<f64>,
-    /// match, balance: columns of units inside units, the largest first: the counts of each smallest unit are matched, and
+    /// match: columns of units inside units, the largest first: the counts of each smallest unit are matched, and
     /// those of every larger unit are right, too.
     #[arg(long, value_delimiter = ',', value_name = "COL,COL[,…]", conflicts_with = "by")]
     nested: Vec<String>,
@@ -84,14 +85,14 @@ enum PenaltyName {
 
 impl RuleArgs {
     /// The rule for a table.
-    pub(crate) fn rule(&self, table: &Table, by_group: bool) -> Result<Rule> {
+    pub(crate) fn rule(&self, table: &Table, options: &TableArgs) -> Result<Rule> {
         self.check_classes(table.classes())?;
         Ok(match self.rule {
             RuleName::Argmax => Rule::Argmax,
             RuleName::Threshold => Rule::Threshold(self.thresholds()),
             RuleName::Thompson => Rule::Thompson,
             RuleName::TopK => Rule::TopK(self.k.map_or(2, usize::from)),
-            RuleName::Match => Rule::Match(self.matching(table, by_group)?),
+            RuleName::Match => Rule::Match(self.matching(table, options)?),
             RuleName::Balance => {
                 let penalty = match self.penalty.unwrap_or(PenaltyName::L1) {
                     PenaltyName::L1 => Penalty::L1,
@@ -100,15 +101,18 @@ impl RuleArgs {
                     PenaltyName::Kl => Penalty::Kl,
                 };
                 Rule::Balance(
-                    Balance::new(self.gamma.unwrap_or(0.9), self.matching(table, by_group)?).with_penalty(penalty),
+                    Balance::new(self.gamma.unwrap_or(0.9), self.matching(table, options)?).with_penalty(penalty),
                 )
             }
         })
     }
 
     /// The columns that make groups: those of `--nested`, or else of `--by`.
-    pub(crate) fn groups<'a>(&'a self, by: &'a [String]) -> &'a [String] {
-        if self.nested.is_empty() { by } else { &self.nested }
+    pub(crate) fn groups<'a>(&'a self, options: &'a TableArgs) -> Grouping<'a> {
+        if self.nested.is_empty() {
+            return options.groups();
+        }
+        Grouping { columns: &self.nested, option: "--nested" }
     }
 
     /// The rule's name.
@@ -140,7 +144,7 @@ impl RuleArgs {
             ("--coverage", self.coverage.is_some(), &[Match, Balance]),
             ("--at-least, --at-most and --margin", bounded, &[Match, Balance]),
             ("--reference", self.reference != "posterior", &[Match, Balance]),
-            ("--nested", !self.nested.is_empty(), &[Match, Balance]),
+            ("--nested", !self.nested.is_empty(), &[Match]),
         ] {
             if given && !rules.contains(&self.rule) {
                 let names = rules.iter().filter_map(|rule| Some(rule.to_possible_value()?.get_name().to_owned()));
@@ -156,8 +160,11 @@ impl RuleArgs {
     }
 
     /// What a joint rule aims at.
-    pub(crate) fn matching(&self, table: &Table, by_group: bool) -> Result<Match> {
-        let reference = reference::read(&self.reference, table.classes())?;
+    pub(crate) fn matching(&self, table: &Table, options: &TableArgs) -> Result<Match> {
+        let by = self.groups(options).columns;
+        let (reference, remarks) = reference::read(&self.reference, table.classes(), by)?;
+        remarks.iter().for_each(|remark| options.say(remark));
+        let by_group = !by.is_empty();
         let nested = if self.nested.is_empty() { Vec::new() } else { table.nesting() };
         if self.nested.len() == 1 {
             return Err(usage(

@@ -1,6 +1,6 @@
 //! The few lines that `label` and `apply` end with: counts before and after, the worst bias, and what it cost.
 
-use apportion::ClassAudit;
+use apportion::Classes;
 
 use crate::outcome::Outcome;
 use crate::text;
@@ -15,46 +15,45 @@ pub(crate) enum Aim {
 }
 
 /// Counts of argmax and of the rule, by how much they are off, the worst of these, and the cost in expected accuracy.
-pub(crate) fn summary(argmax: &Outcome, outcome: &Outcome, aim: Aim) -> String {
+pub(crate) fn summary(classes: &Classes, argmax: &Outcome, outcome: &Outcome, aim: Aim) -> String {
     let targets = outcome.joint.as_ref().map(|joint| &joint.targets).filter(|_| aim == Aim::Targets);
-    let asked: u64 = targets.map_or(0, |targets| targets.iter().sum());
-    let off = |class: usize, own: &ClassAudit| match targets {
-        None => own.against_posterior.as_ref().and_then(|bias| bias.percent),
-        Some(targets) => {
-            let wanted = targets[class] as f64 / asked.max(1) as f64;
-            own.share.filter(|_| wanted > 0.0).map(|share| 100.0 * (share - wanted) / wanted)
-        }
+    let wanted: Vec<f64> = match targets {
+        Some(targets) => targets.iter().map(|&target| target as f64).collect(),
+        None => outcome.glance.posterior_sums.clone(),
     };
-    let both = || argmax.section().classes.iter().zip(&outcome.section().classes).enumerate();
-    let row = |(class, (before, after)): (usize, (&ClassAudit, &ClassAudit))| {
+    let all: f64 = targets.map_or(outcome.glance.people as f64, |_| wanted.iter().sum());
+    // Shares are compared, since rows without a label have none.
+    let off = |outcome: &Outcome, class: usize| {
+        let share = outcome.glance.counts[class] as f64 / outcome.glance.labelled.max(1) as f64;
+        (wanted[class] > 0.0).then(|| 100.0 * (share * all / wanted[class] - 1.0))
+    };
+    let row = |class: usize| {
         vec![
-            after.class.clone(),
-            targets.map_or_else(|| format!("{:.1}", after.posterior_sum), |targets| text::count(targets[class])),
-            text::count(before.labels),
-            text::signed(off(class, before), 1, "%"),
-            text::count(after.labels),
-            text::signed(off(class, after), 1, "%"),
+            classes.names()[class].clone(),
+            targets.map_or_else(|| format!("{:.1}", wanted[class]), |targets| text::count(targets[class])),
+            text::count(argmax.glance.counts[class]),
+            text::signed(off(argmax, class), 1, "%"),
+            text::count(outcome.glance.counts[class]),
+            text::signed(off(outcome, class), 1, "%"),
         ]
     };
     let held = if targets.is_some() { "asked for" } else { "scores sum to" };
     let name = outcome.name.as_str();
-    let table =
-        text::columns(&["class", held, "argmax", "off by", name, "off by"], &both().map(row).collect::<Vec<_>>());
-    let mut lines = vec![table];
-    let uncoded = outcome.section().uncoded;
+    let rows: Vec<Vec<String>> = (0..classes.len()).map(row).collect();
+    let mut lines = vec![text::columns(&["class", held, "argmax", "off by", name, "off by"], &rows)];
+    let uncoded = outcome.glance.people - outcome.glance.labelled;
     if uncoded > 0 {
-        lines.push(format!("without a label: {} of {}", text::count(uncoded), text::count(outcome.section().people)));
+        lines.push(format!("without a label: {} of {}", text::count(uncoded), text::count(outcome.glance.people)));
     }
     let worst = |outcome: &Outcome| {
-        let all = outcome.section().classes.iter().enumerate();
-        let all = all.filter_map(|(class, own)| Some((off(class, own)?, own.class.as_str())));
+        let all = (0..classes.len()).filter_map(|class| Some((off(outcome, class)?, class)));
         let (off, class) = all.max_by(|(a, _), (b, _)| a.abs().total_cmp(&b.abs()))?;
-        Some(format!("{class} {off:+.1}%"))
+        Some(format!("{} {off:+.1}%", classes.names()[class]))
     };
     if let (Some(before), Some(after)) = (worst(argmax), worst(outcome)) {
         lines.push(format!("furthest off: {before} by argmax, {after} by {name}"));
     }
-    let (before, after) = (argmax.section().expected_accuracy, outcome.section().expected_accuracy);
+    let (before, after) = (argmax.glance.expected_accuracy, outcome.glance.expected_accuracy);
     let cost = before.zip(after).map(|(before, after)| 100.0 * (after - before));
     let (before, after, cost) = (text::plain(before, 4), text::plain(after, 4), text::signed(cost, 2, " points"));
     lines.push(format!("expected accuracy {after} (argmax {before}: {cost})"));

@@ -101,7 +101,7 @@ fn text_that_is_no_table() {
             // What is in the first file must be in all.
             (
                 "good.csv other.csv",
-                "other.csv: --scores: there is no column \"p_black\"; the columns are id, p_white, p_red",
+                "other.csv: it has no column \"p_black\", as there is in good.csv; name the files of one kind, or write each to a folder: -o FOLDER/",
             ),
             (
                 "good.csv --truth id",

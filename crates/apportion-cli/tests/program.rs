@@ -87,7 +87,7 @@ fn every_format_gives_the_same_labels() {
     assert_eq!(labels(&folder.join("joined.csv")), expected);
     assert!(fs::read_to_string(folder.join("joined.csv")).unwrap().lines().next().unwrap().contains(",state,label"));
     with("parts/*/*.csv", "out/", &[]);
-    assert_eq!(fs::read_to_string(folder.join("out/a.csv")).unwrap().lines().count(), 1001);
+    assert_eq!(fs::read_to_string(folder.join("out/state=NC/a.csv")).unwrap().lines().count(), 1001);
 
     // From standard input to standard output.
     let mut command = Command::cargo_bin("apportion").unwrap();

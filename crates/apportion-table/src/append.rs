@@ -14,7 +14,8 @@ use parquet::arrow::{ARROW_SCHEMA_META_KEY, ArrowSchemaConverter, add_encoded_ar
 use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{KeyValue, PageIndexPolicy, ParquetMetaData};
-use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
+use parquet::file::page_index::offset_index::OffsetIndexMetaData;
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 
@@ -59,12 +60,23 @@ impl Old {
         (0..schema.num_columns()).filter(|&leaf| kept.contains(&schema.get_column_root_idx(leaf))).collect()
     }
 
+    fn offset_index(&self, group: usize, leaf: usize) -> Option<OffsetIndexMetaData> {
+        Some(self.parquet().offset_index()?.get(group)?.get(leaf)?.clone())
+    }
+
+    /// Whether it says of each column where its pages are.
+    pub(crate) fn is_indexed(&self) -> bool {
+        let (groups, leaves) = (self.parquet().num_row_groups(), self.schema().num_columns());
+        (0..groups).all(|group| (0..leaves).all(|leaf| self.offset_index(group, leaf).is_some()))
+    }
+
     /// Copies the columns of a row group.
     fn copy(
         &self,
         group: usize,
         leaves: &[usize],
         into: &mut SerializedRowGroupWriter<'_, BufWriter<File>>,
+        indexed: bool,
     ) -> Result<()> {
         let (parquet, rows) = (self.parquet(), self.parquet().row_group(group).num_rows() as u64);
         for &leaf in leaves {
@@ -74,7 +86,7 @@ impl Old {
                 rows_written: rows,
                 bloom_filter: None,
                 column_index: parquet.column_index().and_then(|index| Some(index.get(group)?.get(leaf)?.clone())),
-                offset_index: parquet.offset_index().and_then(|index| Some(index.get(group)?.get(leaf)?.clone())),
+                offset_index: self.offset_index(group, leaf).filter(|_| indexed),
                 metadata,
             };
             into.append_column(&self.file, close)?;
@@ -90,6 +102,8 @@ pub(crate) struct New {
     fields: Vec<FieldRef>,
     factory: ArrowRowGroupWriterFactory,
     kept: Vec<usize>,
+    /// Whether it says of each column where its pages are: all columns or none must.
+    indexed: bool,
 }
 
 impl New {
@@ -100,6 +114,7 @@ impl New {
         kept: &[usize],
         fields: &[FieldRef],
         properties: &WriterProperties,
+        indexed: bool,
     ) -> Result<New> {
         let added: SchemaRef = Arc::new(Schema::new(fields.to_vec()));
         let root = old.schema().root_schema();
@@ -113,6 +128,8 @@ impl New {
         arrow.extend(fields.iter().cloned());
         let arrow = Schema::new_with_metadata(arrow, old.metadata.schema().metadata().clone());
         let own = properties.clone().into_builder().set_key_value_metadata(Some(said_of(old)));
+        let statistics = if indexed { EnabledStatistics::Page } else { EnabledStatistics::Chunk };
+        let own = own.set_offset_index_disabled(!indexed).set_statistics_enabled(statistics);
         let mut own = own.build();
         add_encoded_arrow_schema_to_metadata(&arrow, &mut own);
         let own: WriterPropertiesPtr = Arc::new(own);
@@ -122,7 +139,7 @@ impl New {
         let nowhere: SerializedFileWriter<Sink> =
             SerializedFileWriter::new(io::sink(), of_added.root_schema_ptr(), own)?;
         let factory = ArrowRowGroupWriterFactory::new(&nowhere, added);
-        Ok(New { writer, fields: fields.to_vec(), factory, kept: kept.to_vec() })
+        Ok(New { writer, fields: fields.to_vec(), factory, kept: kept.to_vec(), indexed })
     }
 
     /// Copies all rows of a file, with what is new beside them: `values(first, rows)`, row by row from 0.
@@ -136,7 +153,7 @@ impl New {
             let rows = old.parquet().row_group(group).num_rows() as usize;
             let chunks = self.encoded(group, rows, |from, rows| values(first + from, rows))?;
             let mut into = self.writer.next_row_group()?;
-            old.copy(group, &leaves, &mut into)?;
+            old.copy(group, &leaves, &mut into, self.indexed)?;
             chunks.into_iter().try_for_each(|chunk| chunk.append_to_row_group(&mut into))?;
             into.close()?;
             first += rows;

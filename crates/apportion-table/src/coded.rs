@@ -73,8 +73,9 @@ impl Coded {
         for row in 0..text.len() {
             let value = text.value(row).trim();
             let mapped = column.map.iter().find(|(from, _)| from == value).map_or(value, |(_, class)| class.as_str());
-            let label = classes.label(mapped).unwrap_or(UNCODED);
-            if label == UNCODED && !column.leaves_out(value) {
+            let left_out = column.leaves_out(value);
+            let label = if left_out { UNCODED } else { classes.label(mapped).unwrap_or(UNCODED) };
+            if label == UNCODED && !left_out {
                 match self.unknown.iter_mut().find(|(known, _)| known == value) {
                     Some((_, times)) => *times += 1,
                     None => self.unknown.push((value.to_owned(), 1)),

@@ -73,6 +73,8 @@ pub(crate) struct Source {
     pub(crate) path: PathBuf,
     /// What to call it.
     pub(crate) name: PathBuf,
+    /// Where it lies below the folder that was named.
+    pub(crate) below: PathBuf,
     pub(crate) format: Format,
     pub(crate) packing: Packing,
     /// Columns that its folder's name stands for: `state=NC`.
@@ -200,13 +202,17 @@ fn sources(text: &str, options: &InputOptions, passed_over: &mut Vec<PathBuf>) -
         if found.is_empty() {
             return Err(Error::file(path, "no file is called so; check the pattern"));
         }
-        return found.iter().map(|path| source(path, Vec::new())).collect();
+        let plain = PathBuf::from_iter(path.components().take_while(|part| {
+            let part = part.as_os_str().to_string_lossy();
+            !part.contains(['*', '?', '['])
+        }));
+        return found.iter().map(|path| source(&plain, path)).collect();
     }
-    Ok(vec![source(path, Vec::new())?])
+    Ok(vec![source(path.parent().unwrap_or(path), path)?])
 }
 
-/// One file. What its ending does not tell, its first bytes do.
-fn source(path: &Path, partitions: Vec<(String, String)>) -> Result<Source> {
+/// One file below a folder. What its ending does not tell, its first bytes do.
+fn source(root: &Path, path: &Path) -> Result<Source> {
     let mut file = File::open(path).map_err(|error| Error::io(path, &error))?;
     let mut start = [0; 8];
     let length = file.read(&mut start).map_err(|error| Error::io(path, &error))?;
@@ -216,7 +222,10 @@ fn source(path: &Path, partitions: Vec<(String, String)>) -> Result<Source> {
     let content = by_content(&start[..length]);
     let (format, packing) = by_ending(path).unwrap_or(content);
     refuse_wrong_ending(path, (format, packing), content)?;
-    Ok(Source { path: path.to_owned(), name: path.to_owned(), format, packing, partitions })
+    let below = path.strip_prefix(root).unwrap_or(path);
+    let below = if below.is_absolute() { below.file_name().map_or(below, Path::new) } else { below };
+    let (below, partitions) = (below.to_owned(), partitions(below));
+    Ok(Source { path: path.to_owned(), name: path.to_owned(), below, format, packing, partitions })
 }
 
 /// Refuses a file that is no table of the kind that its ending says, where its first bytes leave no doubt.
@@ -256,7 +265,7 @@ fn in_folder(
         if !hidden && path.is_dir() {
             in_folder(root, &path, options, found, passed_over)?;
         } else if !hidden && by_ending(&path).is_some() && !is_prose(&path, options)? {
-            found.push(source(&path, partitions(root, &path))?);
+            found.push(source(root, &path)?);
         } else {
             passed_over.push(path);
         }
@@ -284,8 +293,7 @@ fn listed(paths: &[PathBuf]) -> String {
 }
 
 /// The columns that the names of folders stand for.
-fn partitions(root: &Path, path: &Path) -> Vec<(String, String)> {
-    let below = path.strip_prefix(root).unwrap_or(path);
+fn partitions(below: &Path) -> Vec<(String, String)> {
     let folders = below.parent().into_iter().flat_map(Path::components);
     let parts = folders.filter_map(|part| match part {
         Component::Normal(name) => name.to_str()?.split_once('='),
@@ -307,5 +315,6 @@ fn spooled() -> Result<(Source, NamedTempFile)> {
     file.seek(SeekFrom::Start(0)).map_err(failed)?;
     file.by_ref().take(8).read_to_end(&mut start).map_err(failed)?;
     let (format, packing) = by_content(&start);
-    Ok((Source { path: file.path().to_owned(), name, format, packing, partitions: Vec::new() }, file))
+    let below = PathBuf::from("standard-input.csv");
+    Ok((Source { path: file.path().to_owned(), name, below, format, packing, partitions: Vec::new() }, file))
 }

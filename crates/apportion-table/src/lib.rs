@@ -36,4 +36,5 @@ pub use output::{Added, Output, write_batches, write_labelled};
 pub use progress::{Progress, Silent};
 pub use read::Batches;
 pub use table::{Table, TableOptions};
+pub use take::group_name;
 pub use unfinished::{remove_unfinished, write_whole};

@@ -19,6 +19,7 @@ use parquet::schema::types::ColumnPath;
 use tempfile::NamedTempFile;
 
 use crate::append::{New, Old};
+use crate::columns::position;
 use crate::error::{Error, Result};
 use crate::input::{Format, Input, Packing, Source, by_ending};
 use crate::unfinished;
@@ -29,25 +30,76 @@ pub struct Added<'a> {
     pub fields: Vec<FieldRef>,
     /// Their values for the next rows: from the first number on, so many of them.
     pub values: &'a mut dyn FnMut(usize, usize) -> Result<Vec<ArrayRef>>,
-    /// Columns of the input to keep; all where it is none.
-    pub keep: Option<Vec<String>>,
 }
 
 /// Where labelled rows go.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Output {
     /// A file, a folder (one file for each input), or `-`.
     pub path: String,
     /// Whether a file that exists is replaced.
     pub force: bool,
+    /// Columns of the input to keep; all where it is none.
+    pub keep: Option<Vec<String>>,
 }
 
 impl Output {
     /// Refuses, before any work is done, what could not be written at its end.
     pub fn check(&self, input: Option<&Input>) -> Result<()> {
-        let path = Path::new(&self.path);
-        let is_file = self.path != "-" && !path.is_dir() && !self.path.ends_with('/');
-        if is_file { check_path(path, input, self.force).map(|_| ()) } else { Ok(()) }
+        if self.is_folder() {
+            return Ok(());
+        }
+        if self.path != "-" {
+            check_path(Path::new(&self.path), input, self.force)?;
+        }
+        if let Some(input) = input.filter(|input| input.names().len() > 1) {
+            let schemas = (0..input.names().len()).map(|file| Ok(input.open(file)?.schema().clone()));
+            let schemas: Vec<SchemaRef> = schemas.collect::<Result<_>>()?;
+            (1..schemas.len())
+                .try_for_each(|file| self.places(input, &schemas[0], &schemas[file], file).map(|_| ()))?;
+        }
+        Ok(())
+    }
+
+    /// Whether there is one output for each input.
+    fn is_folder(&self) -> bool {
+        self.path != "-" && (self.path.ends_with('/') || Path::new(&self.path).is_dir())
+    }
+
+    /// The columns of the first file that are kept.
+    fn kept(&self, schema: &SchemaRef) -> Vec<usize> {
+        let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+        match &self.keep {
+            None => (0..names.len()).collect(),
+            Some(keep) => keep.iter().filter_map(|name| position(&names, name, "").ok()).collect(),
+        }
+    }
+
+    /// Where the columns of the first file that are kept stand in another. Rows of files with other columns cannot be put
+    /// below each other.
+    fn places(&self, input: &Input, first: &SchemaRef, other: &SchemaRef, file: usize) -> Result<Vec<usize>> {
+        let refuse = |problem: String| {
+            let name = input.name(0).display();
+            let way = "name the files of one kind, or write each to a folder: -o FOLDER/";
+            Err(Error::file(input.name(file), format!("{problem} {name}; {way}")))
+        };
+        let mut places = Vec::new();
+        for place in self.kept(first) {
+            let wanted = first.field(place);
+            let Some((place, found)) = other.column_with_name(wanted.name()) else {
+                return refuse(format!("it has no column {:?}, as there is in", wanted.name()));
+            };
+            if found.data_type() != wanted.data_type() {
+                let (own, name) = (found.data_type(), wanted.name());
+                return refuse(format!("its column {name:?} holds {own}, and not {} as in", wanted.data_type()));
+            }
+            places.push(place);
+        }
+        let extra = other.fields().iter().find(|field| first.column_with_name(field.name()).is_none());
+        match extra.filter(|_| self.keep.is_none()) {
+            Some(field) => refuse(format!("it has a column {:?}, which is not in", field.name())),
+            None => Ok(places),
+        }
     }
 }
 
@@ -64,17 +116,19 @@ fn write_all(input: &Input, output: &Output, added: &mut Added<'_>) -> Result<Ve
     if output.path == "-" {
         let stdout = Packed::Plain(Box::new(std::io::stdout().lock()));
         let mut sink = Sink::Csv(Box::new(WriterBuilder::new().build(stdout)));
+        let like = input.open(0)?.schema().clone();
         for file in 0..input.names().len() {
-            first += copy(input, file, first, added, &mut sink, Path::new("standard output"))?;
+            let copy = Copy { input, output, like: &like, path: Path::new("standard output") };
+            first += copy.rows(file, first, added, &mut sink)?;
         }
         return sink.close(Path::new("standard output")).map(|()| Vec::new());
     }
     let path = Path::new(&output.path);
-    if path.is_dir() || output.path.ends_with('/') {
-        return write_each(input, path, output.force, added);
+    if output.is_folder() {
+        return write_each(input, path, output, added);
     }
     let target = Target::new(path, Some(input), output.force)?;
-    target.fill(input, 0..input.names().len(), first, added)?;
+    target.fill(input, 0..input.names().len(), first, output, added)?;
     target.publish(output.force)?;
     Ok(vec![path.to_owned()])
 }
@@ -101,54 +155,57 @@ pub fn write_batches(
 }
 
 /// One output for each input, of the same name, all or none.
-fn write_each(input: &Input, folder: &Path, force: bool, added: &mut Added<'_>) -> Result<Vec<PathBuf>> {
+fn write_each(input: &Input, folder: &Path, output: &Output, added: &mut Added<'_>) -> Result<Vec<PathBuf>> {
     std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
     let (mut targets, mut first) = (Vec::new(), 0);
-    for (file, name) in input.names().enumerate() {
-        let name = name.file_name().ok_or_else(|| Error::file(name, "it has no name to be written under"))?;
-        let path = folder.join(name);
-        if targets.iter().any(|target: &Target| target.path == path) {
-            return Err(Error::file(&path, "two inputs have this name; write them to different folders"));
+    for file in 0..input.names().len() {
+        let path = folder.join(&input.files[file].below);
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
         }
-        let target = Target::new(&path, Some(input), force)?;
-        first += target.fill(input, file..file + 1, first, added)?;
+        if targets.iter().any(|target: &Target| target.path == path) {
+            return Err(Error::file(
+                &path,
+                "two inputs have this name; label them one by one, each to a folder of its own",
+            ));
+        }
+        let target = Target::new(&path, Some(input), output.force)?;
+        first += target.fill(input, file..file + 1, first, output, added)?;
         targets.push(target);
     }
-    targets.into_iter().map(|target| target.publish(force)).collect()
+    targets.into_iter().map(|target| target.publish(output.force)).collect()
 }
 
-/// Copies the rows of a file, from row `first` of all; returns how many.
-fn copy(
-    input: &Input,
-    file: usize,
-    first: usize,
-    added: &mut Added<'_>,
-    sink: &mut Sink,
-    path: &Path,
-) -> Result<usize> {
-    let batches = input.open(file)?;
-    let schema = extended(batches.schema(), added);
-    let kept: Vec<usize> = kept(batches.schema(), added);
-    let mut rows = 0;
-    for batch in batches {
-        let batch = batch?;
-        let mut columns: Vec<ArrayRef> = kept.iter().map(|&place| batch.column(place).clone()).collect();
-        columns.extend((added.values)(first + rows, batch.num_rows())?);
-        rows += batch.num_rows();
-        let labelled = RecordBatch::try_new(schema.clone(), columns).map_err(|error| failed(path, &error))?;
-        sink.write(&labelled, path)?;
+/// Rows on their way from a file into another.
+struct Copy<'a> {
+    input: &'a Input,
+    output: &'a Output,
+    /// The columns of the first file, which say what all have.
+    like: &'a SchemaRef,
+    path: &'a Path,
+}
+
+impl Copy<'_> {
+    /// Copies the rows of a file, from row `first` of all; returns how many.
+    fn rows(&self, file: usize, first: usize, added: &mut Added<'_>, sink: &mut Sink) -> Result<usize> {
+        let batches = self.input.open(file)?;
+        let places = self.output.places(self.input, self.like, batches.schema(), file)?;
+        let schema = extended(self.like, &self.output.kept(self.like), added);
+        let mut rows = 0;
+        for batch in batches {
+            let batch = batch?;
+            let mut columns: Vec<ArrayRef> = places.iter().map(|&place| batch.column(place).clone()).collect();
+            columns.extend((added.values)(first + rows, batch.num_rows())?);
+            rows += batch.num_rows();
+            let labelled = RecordBatch::try_new(schema.clone(), columns).map_err(|error| failed(self.path, &error))?;
+            sink.write(&labelled, self.path)?;
+        }
+        Ok(rows)
     }
-    Ok(rows)
 }
 
-fn kept(schema: &SchemaRef, added: &Added<'_>) -> Vec<usize> {
-    let keeps = |name: &String| added.keep.as_ref().is_none_or(|keep| keep.contains(name));
-    (0..schema.fields().len()).filter(|&place| keeps(schema.field(place).name())).collect()
-}
-
-fn extended(schema: &SchemaRef, added: &Added<'_>) -> SchemaRef {
-    let mut fields: Vec<FieldRef> =
-        kept(schema, added).into_iter().map(|place| schema.fields()[place].clone()).collect();
+fn extended(schema: &SchemaRef, kept: &[usize], added: &Added<'_>) -> SchemaRef {
+    let mut fields: Vec<FieldRef> = kept.iter().map(|&place| schema.fields()[place].clone()).collect();
     fields.extend(added.fields.iter().cloned());
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
@@ -183,20 +240,26 @@ impl Target {
     }
 
     /// Writes the rows of some files, from row `first` of all, with what is added; returns how many.
-    fn fill(&self, input: &Input, files: Range<usize>, first: usize, added: &mut Added<'_>) -> Result<usize> {
+    fn fill(
+        &self,
+        input: &Input,
+        files: Range<usize>,
+        first: usize,
+        output: &Output,
+        added: &mut Added<'_>,
+    ) -> Result<usize> {
+        let like = input.open(files.start)?.schema().clone();
+        let kept = output.kept(&like);
         if let Some(olds) = self.olds(input, files.clone()) {
-            return self.append(input, files.start, &olds, first, added);
+            return self.append(input, files.start, &olds, &kept, first, added);
         }
-        let (mut rows, mut writer) = (0, None);
+        let mut sink = self.sink(&extended(&like, &kept, added))?;
+        let mut rows = 0;
         for file in files {
-            let schema = input.open(file)?.schema().clone();
-            let sink = match &mut writer {
-                Some(sink) => sink,
-                None => writer.insert(self.sink(&extended(&schema, added))?),
-            };
-            rows += copy(input, file, first + rows, added, sink, &self.path)?;
+            let copy = Copy { input, output, like: &like, path: &self.path };
+            rows += copy.rows(file, first + rows, added, &mut sink)?;
         }
-        writer.map_or(Ok(()), |sink| sink.close(&self.path))?;
+        sink.close(&self.path)?;
         Ok(rows)
     }
 
@@ -211,7 +274,16 @@ impl Target {
         olds.iter().all(|old| old.is_like(&olds[0])).then_some(olds)
     }
 
-    fn append(&self, input: &Input, file: usize, olds: &[Old], first: usize, added: &mut Added<'_>) -> Result<usize> {
+    /// Copies the columns as they lie, and writes the new ones.
+    fn append(
+        &self,
+        input: &Input,
+        file: usize,
+        olds: &[Old],
+        kept: &[usize],
+        first: usize,
+        added: &mut Added<'_>,
+    ) -> Result<usize> {
         let failed = |error: ParquetError| match error {
             ParquetError::External(other) => match other.downcast::<Error>() {
                 Ok(own) => *own,
@@ -220,8 +292,9 @@ impl Target {
             error => failed(&self.path, &ArrowError::from(error)),
         };
         let out = self.file.reopen().map_err(|error| Error::io(&self.path, &error))?;
-        let kept = kept(input.open(file)?.schema(), added);
-        let mut new = New::create(out, &olds[0], &kept, &added.fields, &properties(&added.fields)).map_err(failed)?;
+        let indexed = olds.iter().all(Old::is_indexed);
+        let mut new =
+            New::create(out, &olds[0], kept, &added.fields, &properties(&added.fields), indexed).map_err(failed)?;
         let mut rows = 0;
         for (place, old) in olds.iter().enumerate() {
             let total = old.rows().max(1) as f64;

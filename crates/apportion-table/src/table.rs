@@ -23,6 +23,8 @@ pub struct TableOptions {
     pub id: Option<String>,
     /// Columns whose values together are a row's group.
     pub by: Vec<String>,
+    /// The option by which a user names them.
+    pub by_option: &'static str,
     /// The column that says how many people a row stands for.
     pub count: Option<String>,
     /// The true class.
@@ -46,6 +48,7 @@ impl Default for TableOptions {
             classes: Vec::new(),
             id: None,
             by: Vec::new(),
+            by_option: "--by",
             count: None,
             truth: None,
             labels: None,
@@ -211,7 +214,7 @@ impl Table {
         let mut remarks = Vec::new();
         let left_out = self.kept.all() - self.rows();
         if left_out > 0 {
-            remarks.push(format!("{left_out} of {} rows are left out, and come out without a label", self.kept.all()));
+            remarks.push(format!("{left_out} of {} rows are left out", self.kept.all()));
         }
         if let Some(truth) = &self.truth {
             let unknown = truth.iter().filter(|&&truth| truth == UNCODED).count();
@@ -248,6 +251,9 @@ impl Table {
                 let text = error.to_string();
                 let text = text.replace("`Scores::with_groups`", "--by").replace("`Scores::with_truth`", "--truth");
                 return Error::Options(text);
+            }
+            Core::Reference { .. } => {
+                return Error::Options(error.to_string().replace("match by group", "match by group with --by"));
             }
             _ => return Error::Core(error),
         };

@@ -58,7 +58,7 @@ impl Places {
         Ok(Places {
             scores: columns.columns.iter().map(|name| position(names, name, "--scores")).collect::<Result<_>>()?,
             id: one(options.id.as_ref(), "--id")?,
-            by: options.by.iter().map(|name| position(names, name, "--by")).collect::<Result<_>>()?,
+            by: options.by.iter().map(|name| position(names, name, options.by_option)).collect::<Result<_>>()?,
             truth: coded(&options.truth)?,
             labels: coded(&options.labels)?,
             count: one(options.count.as_ref(), "--count")?,
@@ -256,10 +256,7 @@ impl Taker {
         let mut name = String::new();
         for row in 0..part.batch.num_rows() {
             name.clear();
-            for (place, column) in columns.iter().enumerate() {
-                name.push_str(if place == 0 { "" } else { BETWEEN });
-                name.push_str(column.value(row));
-            }
+            write_group_name(columns.iter().map(|column| column.value(row)), &mut name);
             let code = match self.group_of.get(&name) {
                 Some(&code) => code,
                 None => {
@@ -320,8 +317,19 @@ impl Taker {
     }
 }
 
-/// Stands between the values of several columns that together name a group.
-const BETWEEN: &str = " / ";
+/// The name of a group that several columns name together: `NC / Wake`.
+pub fn group_name<'a>(values: impl Iterator<Item = &'a str>) -> String {
+    let mut name = String::new();
+    write_group_name(values, &mut name);
+    name
+}
+
+fn write_group_name<'a>(values: impl Iterator<Item = &'a str>, name: &mut String) {
+    for (place, value) in values.enumerate() {
+        name.push_str(if place == 0 { "" } else { " / " });
+        name.push_str(value);
+    }
+}
 
 /// A column as text; empty where there is nothing.
 fn text(taker: &Taker, part: &Part, place: usize) -> Result<StringArray> {

@@ -2,8 +2,8 @@
 //! other orders, batches and numbers of threads.
 
 use apportion::{
-    Audit, AuditOptions, Binning, Bootstrap, Classes, Error, GroupSection, Groups, Interval, Keys, Label, Labels,
-    MAX_PEOPLE, Matrix, Scaling, Scores, Section, Tally, UNCODED, UncodedPolicy, Undercounted, seed,
+    Audit, AuditOptions, Binning, Bootstrap, Classes, Error, Glance, GroupSection, Groups, Interval, Keys, Label,
+    Labels, MAX_PEOPLE, Matrix, Scaling, Scores, Section, Tally, UNCODED, UncodedPolicy, Undercounted, seed,
 };
 use proptest::prelude::*;
 
@@ -1072,4 +1072,40 @@ fn people_of_one_row_may_have_several_labels() {
     assert_eq!((audit.overall.rows, audit.overall.people), (3, 14));
     let figures = |audit: &Audit| format!("{:?}", Section { rows: 0, ..audit.overall.clone() });
     assert_eq!(figures(&audit), figures(&expected));
+}
+
+/// The figures of a glance are those of the audit, in any table.
+#[test]
+fn a_glance_is_an_audit_in_small() {
+    let (classes, mut random) = (Classes::new(["a", "b", "c"]).unwrap(), Random(5, 0));
+    for rows in [1, 7, 200, 70_000] {
+        let mut values = Vec::new();
+        for _ in 0..rows {
+            let (a, b) = (random.unit() / 2.0, random.unit() / 2.0);
+            values.extend([a, b, 1.0005 - a - b]);
+        }
+        let mut draw = |bound: u64, none: bool| match random.below(bound + u64::from(none)) {
+            last if last == bound => UNCODED,
+            class => class as Label,
+        };
+        let labels = Labels::new((0..rows).map(|_| draw(3, true)).collect(), &classes).unwrap();
+        let truth: Vec<Label> = (0..rows).map(|_| draw(3, rows > 1)).collect();
+        let counts: Vec<u64> = (0..rows).map(|_| u64::from(draw(4, false))).collect();
+        let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
+        for scores in [scores.clone(), scores.clone().with_truth(&truth).unwrap().with_counts(&counts).unwrap()] {
+            let (glance, audit) = (Glance::at(&scores, &labels).unwrap(), audit(&scores, &labels));
+            assert_eq!((glance.rows, glance.people, glance.labelled), (audit.rows, audit.people, audit.labelled));
+            assert_eq!(glance.counts, audit.classes.iter().map(|class| class.labels).collect::<Vec<_>>());
+            assert_eq!(
+                glance.posterior_sums,
+                audit.classes.iter().map(|class| class.posterior_sum).collect::<Vec<_>>()
+            );
+            assert_eq!((glance.accuracy, glance.expected_accuracy), (audit.accuracy, audit.expected_accuracy));
+            assert_eq!(glance.fidelity_to_posterior, audit.against_posterior.map(|distance| distance.fidelity));
+            assert_eq!(glance.fidelity_to_truth, audit.against_truth.map(|distance| distance.fidelity));
+        }
+    }
+    fn audit(scores: &Scores<'_>, labels: &Labels) -> Section {
+        Audit::of(scores, labels, &AuditOptions::default()).unwrap().overall
+    }
 }

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &AuditArgs) -> Result<()> {
     let (value, uncoded) = args.uncoded.clone();
     let map = pairs("--label-map", &args.label_map)?;
     let column = ClassColumn { column: args.label.clone(), map, exclude: vec![value], options: LABEL_OPTIONS };
-    let table = args.table.read(&args.table.input()?, &args.table.by, Some(column))?;
+    let table = args.table.read(&args.table.input()?, args.table.groups(), Some(column))?;
     let scores = table.scores()?;
     let labels = Labels::new(table.labels().unwrap_or_default().to_vec(), table.classes())?;
     let focus = args.focus.as_ref().map(|class| table.classes().position(class)).transpose().context("--focus")?;
@@ -118,8 +118,9 @@ fn as_text(audit: &Audit) -> String {
         .collect();
     let mut lines = vec![
         format!(
-            "{} rows, {} labelled",
-            text::count(section.rows),
+            "{} {}, {} labelled",
+            text::count(section.people),
+            if section.people == section.rows { "rows" } else { "people" },
             text::count(section.classes.iter().map(|class| class.labels).sum())
         ),
         text::columns(&header, &rows),
@@ -167,7 +168,10 @@ fn by_group(audit: &Audit) -> Vec<String> {
         .collect();
     groups.sort_by(|(a, _), (b, _)| b.abs().total_cmp(&a.abs()));
     let shown: Vec<Vec<String>> = groups.iter().take(SHOWN).map(|(_, row)| row.clone()).collect();
-    let mut lines = vec![format!("all but {focus} are undercounted in {} of {} groups", under.groups, under.of)];
+    let mut lines = vec![format!(
+        "all but {focus} are undercounted in {} of {} groups, in {} by a person or more",
+        under.groups, under.of, under.by_a_person_or_more
+    )];
     if !shown.is_empty() {
         let header = ["group", "people", "% by labels", "% by scores", "off by"];
         lines.push(format!(

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
             Some(ClassColumn { column, map, exclude: vec!["Uncoded".into()], options: LABEL_OPTIONS })
         }
     };
-    let table = args.table.read(&args.table.input()?, &args.table.by, own)?;
+    let table = args.table.read(&args.table.input()?, args.table.groups(), own)?;
     let scores = table.scores()?;
     let working = Working::on("comparing", args.table.quiet);
     let settings = args.table.settings();
@@ -81,7 +81,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     }
     drop(working);
     if args.table.json {
-        let all: Vec<_> = outcomes.iter().map(|(outcome, _)| outcome.json(settings.seed, None)).collect();
+        let all: Vec<_> =
+            outcomes.iter().map(|(outcome, _)| outcome.json(table.classes(), settings.seed, None)).collect();
         return text::print(serde_json::Value::from(all));
     }
     text::print(side_by_side(&outcomes))?;
@@ -125,14 +126,15 @@ fn side_by_side(outcomes: &[(Outcome, Option<f64>)]) -> String {
     let rows: Vec<Vec<String>> = outcomes
         .iter()
         .map(|(outcome, seconds)| {
-            let section = outcome.section();
+            let glance = &outcome.glance;
+            let coverage = (glance.people > 0).then(|| glance.labelled as f64 / glance.people as f64);
             vec![
                 outcome.name.clone(),
-                text::plain(section.accuracy, 4),
-                text::plain(section.expected_accuracy, 4),
-                text::plain(section.against_posterior.as_ref().map(|distance| distance.fidelity), 4),
-                text::plain(section.against_truth.as_ref().map(|distance| distance.fidelity), 4),
-                text::plain(section.coverage, 3),
+                text::plain(glance.accuracy, 4),
+                text::plain(glance.expected_accuracy, 4),
+                text::plain(glance.fidelity_to_posterior, 4),
+                text::plain(glance.fidelity_to_truth, 4),
+                text::plain(coverage, 3),
                 text::plain(*seconds, 3),
             ]
         })

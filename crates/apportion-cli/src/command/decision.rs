@@ -15,6 +15,7 @@ use crate::progress::Working;
 use crate::rule::RuleArgs;
 use crate::summary::{Aim, summary};
 use crate::text;
+use crate::usage::usage;
 
 /// Options of `fit`.
 #[derive(Args)]
@@ -38,15 +39,14 @@ pub(crate) struct FitArgs {
 pub(crate) fn fit(args: &FitArgs) -> Result<()> {
     args.rule.check()?;
     refuse_existing(&args.output, args.force)?;
-    let by = args.rule.groups(&args.table.by);
-    let table = args.table.read(&args.table.input()?, by, None)?;
+    let table = args.table.read(&args.table.input()?, args.rule.groups(&args.table), None)?;
     let scores = table.scores()?;
-    let rule = args.rule.rule(&table, !by.is_empty())?;
+    let rule = args.rule.rule(&table, &args.table)?;
     let working = Working::on("fitting", args.table.quiet);
     let decision = rule.fit(&scores, &args.table.settings()).map_err(|error| table.explain(error))?;
     drop(working);
     let json = serde_json::to_string_pretty(&decision)?;
-    write_whole(&args.output, json.as_bytes())?;
+    write_whole(&args.output, format!("{json}\n").as_bytes())?;
     if args.table.json {
         text::print(&json)?;
     }
@@ -73,10 +73,13 @@ pub(crate) struct ApplyArgs {
 }
 
 pub(crate) fn apply(args: &ApplyArgs) -> Result<()> {
+    if args.table.seed.is_some() {
+        return Err(usage("--seed: the decision has a seed of its own; fit it again with another"));
+    }
     let decision = read(&args.decision)?;
     let input = args.table.input()?;
     args.output.check(&args.table, &input)?;
-    let table = args.table.read(&input, &args.table.by, None)?;
+    let table = args.table.read(&input, args.table.groups(), None)?;
     args.output.check_names(&input, &table, 1)?;
     let scores = table.scores()?;
     check_classes(&args.decision, decision.classes().names(), table.classes().names())?;
@@ -88,9 +91,9 @@ pub(crate) fn apply(args: &ApplyArgs) -> Result<()> {
     drop(working);
     let paths = args.output.write(&args.table, &input, &table, &given)?;
     if args.table.json {
-        text::print(outcome.json(decision.seed(), Some(&decision)))?;
+        text::print(outcome.json(table.classes(), decision.seed(), Some(&decision)))?;
     }
-    args.table.say(&format!("{}\n\n{}", summary(&argmax, &outcome, Aim::Scores), written(&paths)));
+    args.table.say(&format!("{}\n\n{}", summary(table.classes(), &argmax, &outcome, Aim::Scores), written(&paths)));
     Ok(())
 }
 

@@ -32,10 +32,9 @@ pub(crate) fn run(args: &FrontierArgs) -> Result<()> {
         return Err(usage("--rule: the frontier holds all of them from argmax to match; leave it out"));
     }
     args.rule.check()?;
-    let by = args.rule.groups(&args.table.by);
-    let table = args.table.read(&args.table.input()?, by, None)?;
+    let table = args.table.read(&args.table.input()?, args.rule.groups(&args.table), None)?;
     let scores = table.scores()?;
-    let aim = args.rule.matching(&table, !by.is_empty())?;
+    let aim = args.rule.matching(&table, &args.table)?;
     let working = Working::on("walking the frontier", args.table.quiet);
     let frontier = Frontier::of(&aim, &scores, &args.table.settings()).map_err(|error| table.explain(error))?;
     drop(working);

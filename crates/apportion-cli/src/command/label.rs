@@ -40,13 +40,13 @@ pub(crate) fn run(args: &LabelArgs) -> Result<()> {
     if args.table.count.is_some() && args.rule.draws() > 1 {
         return Err(usage("--draws and --count: a row's people are drawn one by one already; use another --seed"));
     }
-    let (input, by) = (args.table.input()?, args.rule.groups(&args.table.by));
+    let input = args.table.input()?;
     args.output.check(&args.table, &input)?;
-    let table = args.table.read(&input, by, None)?;
+    let table = args.table.read(&input, args.rule.groups(&args.table), None)?;
     args.output.check_names(&input, &table, args.rule.draws())?;
     let scores = table.scores()?;
     let explain = |error: apportion::Error| table.explain(error);
-    let rule = args.rule.rule(&table, !by.is_empty())?;
+    let rule = args.rule.rule(&table, &args.table)?;
     let (name, settings) = (args.rule.name(), args.table.settings());
 
     let working = Working::on("labelling", args.table.quiet);
@@ -67,8 +67,8 @@ pub(crate) fn run(args: &LabelArgs) -> Result<()> {
 
     let paths = args.output.write(&args.table, &input, &table, &given)?;
     if args.table.json {
-        text::print(outcome.json(settings.seed, Some(&decision)))?;
+        text::print(outcome.json(table.classes(), settings.seed, Some(&decision)))?;
     }
-    args.table.say(&format!("{}\n\n{}", summary(&argmax, &outcome, args.rule.aim()), written(&paths)));
+    args.table.say(&format!("{}\n\n{}", summary(table.classes(), &argmax, &outcome, args.rule.aim()), written(&paths)));
     Ok(())
 }

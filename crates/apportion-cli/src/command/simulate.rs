@@ -86,7 +86,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<()> {
         noise: args.noise,
         ..VoterOptions::default()
     };
-    let output = Output { path: args.output.clone(), force: args.force };
+    let output = Output { path: args.output.clone(), force: args.force, keep: None };
     output.check(None)?;
     let voters = Voters::new(&tables, &options)?;
     let schema = schema(args.double);

@@ -31,12 +31,14 @@ mod accuracy;
 mod calibration;
 mod cell;
 mod counts;
+mod glance;
 mod intervals;
 mod options;
 mod report;
 mod section;
 mod tally;
 
+pub use glance::Glance;
 pub use options::{AuditOptions, Bootstrap, MAX_REPLICATES, UncodedPolicy};
 pub use report::{
     ArgmaxBias, Audit, Bias, Bin, Binning, Calibration, ClassAudit, Confusion, Distance, GroupSection, Interval,
