@@ -11,7 +11,7 @@ help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
 demo: ## All of it on made-up voters, into ./apportion-demo
-	$(CARGO) run --release --locked --quiet -p apportion-cli -- demo
+	$(CARGO) run --release --locked --quiet -p apportion-cli -- demo --force
 
 test: ## Tests, the snippets of the documentation, the example, and SQL in databases
 	$(CARGO) test --workspace --locked

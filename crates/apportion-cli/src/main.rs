@@ -43,6 +43,7 @@ fn main() -> ExitCode {
     // An interruption leaves nothing half written. Where no handler can be set, temporary files may stay behind.
     let _ = ctrlc::set_handler(|| {
         apportion_table::remove_unfinished();
+        text::say("\ninterrupted: nothing was written");
         std::process::exit(130);
     });
     let program = Program::parse();

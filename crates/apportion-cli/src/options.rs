@@ -17,10 +17,10 @@ pub(crate) struct TableArgs {
     pub(crate) inputs: Vec<String>,
     /// The score columns. Without this they are found by their names.
     #[arg(long, value_delimiter = ',', value_name = "COL,COL,…")]
-    scores: Vec<String>,
+    pub(crate) scores: Vec<String>,
     /// Names of the classes for the score columns, or another order of the names that were found.
     #[arg(long, value_delimiter = ',', value_name = "NAME,NAME,…")]
-    classes: Vec<String>,
+    pub(crate) classes: Vec<String>,
     /// The column that identifies a row: ties and draws then do not depend on the order of the rows.
     #[arg(long, value_name = "COL")]
     pub(crate) id: Option<String>,

@@ -1,7 +1,7 @@
 //! What a rule did to a table: for the summary, for comparisons, and as JSON.
 
 use anyhow::Result;
-use apportion::{Allotment, Classes, Decision, Fitted, Glance, Joint, Labels, Scores};
+use apportion::{Allotment, Classes, Decision, Fitted, Glance, Joint, Labels, Rule, Scores, Settings};
 use serde_json::{Value, json};
 
 /// What rows were given: a label each, at every draw, or labels for the people that they stand for.
@@ -11,6 +11,25 @@ pub(crate) enum Given {
 }
 
 impl Given {
+    /// What a rule gives, at each of some draws; its decision, and its proof.
+    pub(crate) fn by(
+        rule: &Rule,
+        scores: &Scores<'_>,
+        settings: &Settings,
+        draws: u64,
+    ) -> apportion::Result<(Given, Decision, Option<Joint>)> {
+        if scores.counts().is_some() {
+            let allotted = rule.allot(scores, settings)?;
+            return Ok((Given::People(allotted.allotment), allotted.decision, allotted.joint));
+        }
+        let labelled = rule.label(scores, settings)?;
+        let mut all = vec![labelled.labels];
+        for draw in 1..draws {
+            all.push(labelled.decision.draw(scores, draw)?);
+        }
+        Ok((Given::Labels(all), labelled.decision, labelled.joint))
+    }
+
     /// What a decision gives.
     pub(crate) fn of(decision: &Decision, scores: &Scores<'_>) -> apportion::Result<Given> {
         Ok(match scores.counts() {
@@ -25,18 +44,35 @@ pub(crate) struct Outcome {
     pub(crate) name: String,
     pub(crate) glance: Glance,
     pub(crate) joint: Option<Joint>,
+    /// The fidelity to the posterior within groups, where it was asked for.
+    pub(crate) in_groups: Option<f64>,
     /// The counts of every draw, where there are several.
     draws: Vec<Vec<u64>>,
 }
 
 impl Outcome {
+    /// What argmax would give.
+    pub(crate) fn of_argmax(scores: &Scores<'_>) -> Result<Outcome> {
+        let argmax = Rule::Argmax.fit(scores, &Settings::default())?;
+        Outcome::new("argmax", scores, &Given::of(&argmax, scores)?, None)
+    }
+
     /// Looks at what was given; of several draws at the first.
     pub(crate) fn new(name: &str, scores: &Scores<'_>, given: &Given, joint: Option<Joint>) -> Result<Outcome> {
         let (glance, draws) = match given {
             Given::People(allotment) => (Glance::at_people(scores, allotment)?, Vec::new()),
             Given::Labels(draws) => (Glance::at(scores, &draws[0])?, draws.iter().map(Labels::counts).collect()),
         };
-        Ok(Outcome { name: name.to_owned(), glance, joint, draws })
+        Ok(Outcome { name: name.to_owned(), glance, joint, in_groups: None, draws })
+    }
+
+    /// Looks into the groups, too.
+    pub(crate) fn with_groups(mut self, scores: &Scores<'_>, given: &Given) -> Result<Outcome> {
+        self.in_groups = match given {
+            Given::People(allotment) => Glance::within_groups_of_people(scores, allotment)?,
+            Given::Labels(draws) => Glance::within_groups(scores, &draws[0])?,
+        };
+        Ok(self)
     }
 
     /// As `--json` prints it. Documented in docs/json.md.
@@ -73,6 +109,9 @@ impl Outcome {
             "seed": seed,
             "tied_rows": joint.map(|joint| joint.tied_rows),
         });
+        if let Some(fidelity) = self.in_groups {
+            object["fidelity"]["posterior_in_groups"] = json!(fidelity);
+        }
         if self.draws.len() > 1 {
             object["draws"] = json!(self.draws);
         }

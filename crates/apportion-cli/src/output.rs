@@ -38,6 +38,12 @@ impl OutputArgs {
         if self.output == "-" && table.json {
             return Err(usage("-o - and --json both write to standard output; choose one"));
         }
+        if self.name.trim().is_empty() {
+            return Err(usage("--as: a column needs a name"));
+        }
+        if table.count.is_some() && self.name != "label" {
+            return Err(usage("--as: with --count there is no label, but how many people have each class, in n_CLASS"));
+        }
         if self.only_label && table.id.is_none() {
             return Err(usage("--only-label writes the identifier and the label; name the identifier with --id"));
         }

@@ -27,9 +27,9 @@ impl Progress for Bar {
         if let Ok(mut pass) = self.pass.lock() {
             *pass = (what, Instant::now());
         }
-        self.bar.reset();
-        self.bar.set_length(bytes);
         self.bar.set_message(what);
+        self.bar.set_length(bytes);
+        self.bar.reset();
     }
 
     fn reached(&self, rows: u64, bytes: u64) {

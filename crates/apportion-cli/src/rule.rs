@@ -49,12 +49,12 @@ pub(crate) struct RuleArgs {
     /// match, balance: at most so many.
     #[arg(long, value_delimiter = ',', value_name = "CLASS=N|P%", value_parser = values::bound)]
     at_most: Vec<(String, Bound)>,
-    /// match, balance: every share within this many points of the reference (0.01 is one point).
+    /// balance: every share within this much of the reference (0.01 is one point).
     #[arg(long, value_name = "POINTS", value_parser = values::share)]
     margin: Option<f64>,
-    /// match: columns of units inside units, the largest first: the counts of each smallest unit are matched, and
-    /// those of every larger unit are right, too.
-    #[arg(long, value_delimiter = ',', value_name = "COL,COL[,…]", conflicts_with = "by")]
+    /// match: columns of units inside units, the largest first: the counts of every larger unit are right, and those of the
+    /// smallest as near to their own as that allows. One column alone: units inside the whole.
+    #[arg(long, value_delimiter = ',', value_name = "COL[,COL,…]", conflicts_with = "by")]
     nested: Vec<String>,
 }
 
@@ -134,7 +134,13 @@ impl RuleArgs {
     /// Refuses options that the rule does not look at: whoever gives one means something by it.
     pub(crate) fn check(&self) -> Result<()> {
         use RuleName::{Balance, Match, Thompson, Threshold, TopK};
-        let bounded = !self.at_least.is_empty() || !self.at_most.is_empty() || self.margin.is_some();
+        let bounded = !self.at_least.is_empty() || !self.at_most.is_empty();
+        if self.margin.is_some() && self.rule == Match {
+            return Err(usage(
+                "--margin: match leaves no room to be off; for the most accurate labels within a margin use --rule balance \
+                 --gamma 1 --margin 0.01",
+            ));
+        }
         for (option, given, rules) in [
             ("--gamma", self.gamma.is_some(), &[Balance][..]),
             ("--penalty", self.penalty.is_some(), &[Balance]),
@@ -142,7 +148,8 @@ impl RuleArgs {
             ("--k", self.k.is_some(), &[TopK]),
             ("--draws", self.draws.is_some(), &[Thompson, TopK]),
             ("--coverage", self.coverage.is_some(), &[Match, Balance]),
-            ("--at-least, --at-most and --margin", bounded, &[Match, Balance]),
+            ("--at-least and --at-most", bounded, &[Match, Balance]),
+            ("--margin", self.margin.is_some(), &[Balance]),
             ("--reference", self.reference != "posterior", &[Match, Balance]),
             ("--nested", !self.nested.is_empty(), &[Match]),
         ] {
@@ -166,11 +173,6 @@ impl RuleArgs {
         remarks.iter().for_each(|remark| options.say(remark));
         let by_group = !by.is_empty();
         let nested = if self.nested.is_empty() { Vec::new() } else { table.nesting() };
-        if self.nested.len() == 1 {
-            return Err(usage(
-                "--nested names units inside units, such as state,county; for one kind of unit use --by",
-            ));
-        }
         let aim = Match { by_group, nested, ..Match::overall(reference) };
         let bounds = Bounds {
             at_least: self.at_least.iter().cloned().collect(),

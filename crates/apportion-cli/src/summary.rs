@@ -1,6 +1,6 @@
 //! The few lines that `label` and `apply` end with: counts before and after, the worst bias, and what it cost.
 
-use apportion::Classes;
+use apportion_table::Table;
 
 use crate::outcome::Outcome;
 use crate::text;
@@ -15,7 +15,8 @@ pub(crate) enum Aim {
 }
 
 /// Counts of argmax and of the rule, by how much they are off, the worst of these, and the cost in expected accuracy.
-pub(crate) fn summary(classes: &Classes, argmax: &Outcome, outcome: &Outcome, aim: Aim) -> String {
+pub(crate) fn summary(table: &Table, argmax: &Outcome, outcome: &Outcome, aim: Aim) -> String {
+    let classes = table.classes();
     let targets = outcome.joint.as_ref().map(|joint| &joint.targets).filter(|_| aim == Aim::Targets);
     let wanted: Vec<f64> = match targets {
         Some(targets) => targets.iter().map(|&target| target as f64).collect(),
@@ -43,7 +44,8 @@ pub(crate) fn summary(classes: &Classes, argmax: &Outcome, outcome: &Outcome, ai
     let mut lines = vec![text::columns(&["class", held, "argmax", "off by", name, "off by"], &rows)];
     let uncoded = outcome.glance.people - outcome.glance.labelled;
     if uncoded > 0 {
-        lines.push(format!("without a label: {} of {}", text::count(uncoded), text::count(outcome.glance.people)));
+        let (uncoded, people) = (text::count(uncoded), text::count(outcome.glance.people));
+        lines.push(format!("without a label: {uncoded} of {people}; shares of the others are what is off"));
     }
     let worst = |outcome: &Outcome| {
         let all = (0..classes.len()).filter_map(|class| Some((off(outcome, class)?, class)));
@@ -53,10 +55,22 @@ pub(crate) fn summary(classes: &Classes, argmax: &Outcome, outcome: &Outcome, ai
     if let (Some(before), Some(after)) = (worst(argmax), worst(outcome)) {
         lines.push(format!("furthest off: {before} by argmax, {after} by {name}"));
     }
+    if let (Some(groups), Some(_)) = (table.groups(), &outcome.joint) {
+        let far = |class: usize| (outcome.glance.counts[class] as f64 - wanted[class]).abs() >= 1.0;
+        let adds_up = aim == Aim::Scores && (0..classes.len()).any(far);
+        let way = if adds_up { "; what is off in all is their rounding, which --nested keeps out" } else { "" };
+        lines.push(format!("matched in each of {} groups{way}", text::count(groups as u64)));
+    }
     let (before, after) = (argmax.glance.expected_accuracy, outcome.glance.expected_accuracy);
     let cost = before.zip(after).map(|(before, after)| 100.0 * (after - before));
     let (before, after, cost) = (text::plain(before, 4), text::plain(after, 4), text::signed(cost, 2, " points"));
     lines.push(format!("expected accuracy {after} (argmax {before}: {cost})"));
+    if let Some(joint) = &outcome.joint {
+        lines.push(match joint.certificate.is_closed() {
+            true => "proved: no labels with these counts have a larger sum of scores".into(),
+            false => format!("not proved to be the best; what is missing is {:.2e} at most", joint.certificate.gap()),
+        });
+    }
     if let Some(repeated) = outcome.joint.as_ref().map(|joint| joint.repeated_keys).filter(|&repeated| repeated > 0) {
         let rows = text::count(repeated);
         lines.push(format!(

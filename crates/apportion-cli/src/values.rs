@@ -50,8 +50,8 @@ pub(crate) fn bound(text: &str) -> Parsed<(String, Bound)> {
     Ok((class.trim().to_owned(), bound))
 }
 
-/// The value that stands for no label, and what to do with such rows: `Uncoded=drop`.
-pub(crate) fn uncoded(text: &str) -> Parsed<(String, UncodedPolicy)> {
+/// The values that stand for no label, and what to do with such rows: `Uncoded,Unknown=drop`.
+pub(crate) fn uncoded(text: &str) -> Parsed<(Vec<String>, UncodedPolicy)> {
     let (value, policy) = text.rsplit_once('=').ok_or("it must be VALUE=argmax, VALUE=drop or VALUE=keep")?;
     let policy = match policy {
         "argmax" => UncodedPolicy::Argmax,
@@ -62,7 +62,7 @@ pub(crate) fn uncoded(text: &str) -> Parsed<(String, UncodedPolicy)> {
             return Err(format!("{other:?} is none of argmax, drop and keep{near}"));
         }
     };
-    Ok((value.to_owned(), policy))
+    Ok((value.split(',').map(|value| value.trim().to_owned()).collect(), policy))
 }
 
 /// The references that have a name.
@@ -92,7 +92,7 @@ mod tests {
         assert!(gamma("0").is_ok() && gamma("0.001").is_ok() && gamma("0.0001").is_err());
         assert_eq!(bound("black=20%"), Ok(("black".into(), Bound::Share(0.2))));
         assert_eq!(bound("a=b=7"), Err("\"b=7\" is neither a whole number nor a percentage".into()));
-        assert_eq!(uncoded("a=b=drop"), Ok(("a=b".into(), UncodedPolicy::Drop)));
+        assert_eq!(uncoded("a=b=drop"), Ok((vec!["a=b".into()], UncodedPolicy::Drop)));
         assert_eq!(uncoded("x=kep").unwrap_err(), "\"kep\" is none of argmax, drop and keep (did you mean \"keep\"?)");
         assert!(reference("shares.csv").is_ok() && reference("uniform").is_ok() && reference("unifrom").is_err());
     }

@@ -71,7 +71,7 @@ fn text_that_is_no_table() {
             ),
             (
                 "people.csv --count n",
-                "people.csv: row 2, column \"n\": a count of 1.5; counts must be whole numbers, and not negative",
+                "people.csv: row 2, column \"n\": a count of 1.5; counts must be whole numbers, and not negative; mend it",
             ),
             (
                 "ragged.csv",

@@ -128,7 +128,12 @@ fn units_inside_units_add_up() {
             assert!((sum - count).abs() < 1.0, "{state}: {sum} and {count}");
         }
     }
-    assert!(misused(folder, &["label", "people.csv", "-o", "x.csv", "--nested", "state"]).contains("--by"));
+    // One kind of unit is inside the whole, whose counts are those of a match of all rows.
+    let whole = json(folder, &["label", "people.csv", "-o", "whole.csv", "--json", "-q"]);
+    let nested = json(folder, &["label", "people.csv", "-o", "nested.csv", "--nested", "county", "--json", "-q"]);
+    let apart = json(folder, &["label", "people.csv", "-o", "apart.csv", "--by", "county", "--json", "-q"]);
+    assert_eq!(nested["counts"], whole["counts"]);
+    assert_ne!(apart["counts"], whole["counts"]);
     let both = ["label", "people.csv", "-o", "x.csv", "--nested", "state,county", "--by", "state"];
     assert!(misused(folder, &both).contains("cannot be used with"));
 }

@@ -169,7 +169,8 @@ fn a_decision_is_exported_as_sql() {
 
     let by_county = ["--by", "county", "-o", "label.sql"];
     assert!(refused(folder, &export(&by_county)).contains("label.sql: it exists already"));
-    assert!(refused(folder, &export(&[])).ends_with("name its columns with --by"));
+    assert!(run(folder, &export(&[])).contains("COALESCE(CAST(`county` AS STRING)"));
+    assert!(refused(folder, &export(&["--by", "state,county"])).ends_with("the decision was fitted by 1: county"));
     assert!(refused(folder, &export(&["--by", "county", "--scores", "a,b"])).starts_with("--scores: 2 columns for 6"));
     run(folder, &["fit", "voters.csv", "-o", "drawn.json", "--rule", "thompson", "-q"]);
     assert!(refused(folder, &["export", "drawn.json", "--sql", "sqlite"]).contains("use `apply`"));

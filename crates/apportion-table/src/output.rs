@@ -213,7 +213,7 @@ fn extended(schema: &SchemaRef, kept: &[usize], added: &Added<'_>) -> SchemaRef 
 /// What the ending of an output says, and the folder that it is to be in; refuses what must not be written.
 fn check_path<'p>(path: &'p Path, input: Option<&Input>, force: bool) -> Result<((Format, Packing), &'p Path)> {
     let format = by_ending(path).ok_or_else(|| {
-        Error::file(path, "the ending says no format; use .csv, .tsv (.gz, .zst), .parquet or .arrow")
+        Error::file(path, "the ending says no format; use .csv, .tsv (.gz, .zst), .parquet or .arrow, or a folder, with a / at its end")
     })?;
     if input.is_some_and(|input| input.contains(path)) {
         return Err(Error::file(path, "it is one of the inputs, which are never overwritten; write elsewhere"));

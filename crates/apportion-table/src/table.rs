@@ -156,6 +156,16 @@ impl Table {
         &self.classes
     }
 
+    /// The score columns, in the order of the classes.
+    pub fn score_columns(&self) -> &[String] {
+        &self.columns.columns
+    }
+
+    /// How many groups there are, where there are groups.
+    pub fn groups(&self) -> Option<usize> {
+        self.groups.as_ref().map(|groups| groups.names.len())
+    }
+
     /// Whether rows stand for several people.
     pub fn has_counts(&self) -> bool {
         self.counts.is_some()
@@ -177,11 +187,15 @@ impl Table {
     }
 
     /// Units that the groups are part of, from the smallest to the largest, where groups have several columns, the largest
-    /// first: for each group the code of its unit, and then for each unit that of the one above. As
+    /// first, or else the whole: for each group the code of its unit, and then for each unit that of the one above. As
     /// [`Match::nested`](apportion::Match) takes them.
     pub fn nesting(&self) -> Vec<Vec<u32>> {
         let Some(groups) = &self.groups else { return Vec::new() };
         let mut below: Vec<&[String]> = groups.values.iter().map(Vec::as_slice).collect();
+        // Units of one kind are inside the whole.
+        if below.iter().all(|values| values.len() == 1) {
+            return vec![vec![0; below.len()]];
+        }
         let mut levels = Vec::new();
         while below.first().is_some_and(|values| values.len() > 1) {
             let units: Vec<&[String]> = below.iter().map(|values| &values[..values.len() - 1]).collect();

@@ -86,6 +86,7 @@ impl Taker {
                 let hint = match names {
                     [one] if one.contains(';') => "; is it separated by semicolons? --delimiter ';'",
                     [one] if one.contains('\t') => "; is it separated by tabs? --delimiter tab",
+                    [one] if one.contains('|') => "; is it separated by bars? --delimiter '|'",
                     _ => "; name them with --scores",
                 };
                 Error::file(path, format!("no score columns were recognised among {columns}{hint}"))
@@ -276,7 +277,8 @@ impl Taker {
         let Some(place) = self.places.count else { return Ok(()) };
         for (row, number) in self.numbers(part, place)?.into_iter().enumerate() {
             if number.fract() != 0.0 || !(0.0..1e15).contains(&number) {
-                let problem = format!("a count of {number}; counts must be whole numbers, and not negative");
+                let found = if number.is_nan() { "no count".into() } else { format!("a count of {number}") };
+                let problem = format!("{found}; counts must be whole numbers, and not negative; mend it");
                 return Err(self.value_error(part, place, row, problem));
             }
             self.counts.push(number as u64);

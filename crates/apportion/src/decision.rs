@@ -31,6 +31,21 @@ pub struct Decision {
     pub(crate) fitted: Fitted,
     /// The prices on the grid, in the order of `fitted`; one set of zeros for argmax; else none.
     pub(crate) levels: Vec<Vec<Prices>>,
+    pub(crate) origin: Option<Origin>,
+}
+
+/// What a decision was fitted to, for whoever uses it later. No label depends on it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Origin {
+    /// The score columns, in the order of the classes.
+    pub scores: Vec<String>,
+    /// The columns whose values together were a group.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub groups: Vec<String>,
+    /// How many people there were.
+    pub people: u64,
+    /// How many of them were tied: whoever cannot settle ties may have so many wrong.
+    pub tied: u64,
 }
 
 /// What a rule has learned.
@@ -92,6 +107,8 @@ struct Saved {
     classes: Classes,
     seed: u64,
     rule: Fitted,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    origin: Option<Origin>,
 }
 
 /// Raised when the saved form changes its meaning.
@@ -104,13 +121,14 @@ impl TryFrom<Saved> for Decision {
             let problem = format!("it is of version {}, and this program reads version {VERSION}", saved.version);
             return Err(Error::Decision { problem });
         }
-        Decision::new(saved.classes, saved.seed, saved.rule)
+        Ok(Decision { origin: saved.origin, ..Decision::new(saved.classes, saved.seed, saved.rule)? })
     }
 }
 
 impl From<Decision> for Saved {
     fn from(decision: Decision) -> Saved {
-        Saved { version: VERSION, classes: decision.classes, seed: decision.seed, rule: decision.fitted }
+        let Decision { classes, seed, fitted, origin, .. } = decision;
+        Saved { version: VERSION, classes, seed, rule: fitted, origin }
     }
 }
 
@@ -147,7 +165,17 @@ impl Decision {
             Fitted::TopK { k: 0 } => return refuse("its k is 0".into()),
             Fitted::TopK { .. } | Fitted::Thompson => Vec::new(),
         };
-        Ok(Decision { classes, seed, fitted, levels })
+        Ok(Decision { classes, seed, fitted, levels, origin: None })
+    }
+
+    /// Says what it was fitted to.
+    pub fn with_origin(self, origin: Origin) -> Decision {
+        Decision { origin: Some(origin), ..self }
+    }
+
+    /// What it was fitted to, where that is known.
+    pub fn origin(&self) -> Option<&Origin> {
+        self.origin.as_ref()
     }
 
     /// The classes it was fitted to.

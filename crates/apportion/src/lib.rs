@@ -90,7 +90,7 @@ mod transport;
 
 pub use apply::Applier;
 pub use audit::*;
-pub use decision::{Decision, Fitted, GroupPrices};
+pub use decision::{Decision, Fitted, GroupPrices, Origin};
 pub use error::{Error, Result};
 pub use kernel::{GRID, Grid, Level};
 pub use label::Labels;

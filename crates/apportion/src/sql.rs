@@ -93,7 +93,13 @@ impl Decision {
         let (label, header) = match &self.fitted {
             Fitted::Argmax => (writer.argmax(), header(ARGMAX, options, false)),
             Fitted::Threshold { at } => (writer.threshold(at), header(THRESHOLD, options, false)),
-            Fitted::Prices(groups) => (writer.prices(groups)?, header(PRICES, options, by_group(groups))),
+            Fitted::Prices(groups) => {
+                let tied = match self.origin() {
+                    Some(origin) => format!(": {} of {} were, when it was fitted.", origin.tied, origin.people),
+                    None => ".".into(),
+                };
+                (writer.prices(groups)?, header(&format!("{PRICES}{tied}"), options, by_group(groups)))
+            }
             Fitted::Thompson => return Err(by_chance("Thompson sampling")),
             Fitted::TopK { .. } => return Err(by_chance("top-k")),
         };
@@ -123,8 +129,7 @@ Ties: where classes have the same score, the first of them in order has the row,
 const PRICES: &str = "\
 Labels by apportion: the class with the largest score + price.
 Ties: where classes have the same score + price, the first of them in order has the row here. apportion settles these
-rows by the decision's prices for ties and its seed. So counts are exact only for rows that are not tied; how many are
-tied, the decision does not know.";
+rows by the decision's prices for ties and its seed. So counts are exact only for rows that are not tied";
 
 /// What the reader of the expression should know. It has no names in it: these could end the comment.
 fn header(rule: &str, options: &SqlOptions, by_group: bool) -> String {

@@ -1104,6 +1104,17 @@ fn a_glance_is_an_audit_in_small() {
             assert_eq!(glance.fidelity_to_posterior, audit.against_posterior.map(|distance| distance.fidelity));
             assert_eq!(glance.fidelity_to_truth, audit.against_truth.map(|distance| distance.fidelity));
         }
+        let codes: Vec<u32> = (0..rows).map(|row| row as u32 % 5).collect();
+        let names: Vec<String> = (0..5).map(|group| group.to_string()).collect();
+        let grouped = scores.with_groups(Groups { codes: &codes, names: &names }).unwrap();
+        let audit = Audit::of(&grouped, &labels, &AuditOptions::default()).unwrap();
+        let known =
+            |group: &GroupSection| Some((group.section.people as f64, group.section.against_posterior?.fidelity));
+        let all: Vec<(f64, f64)> = audit.groups.iter().filter_map(known).collect();
+        let expected =
+            all.iter().map(|(people, far)| people * far).sum::<f64>() / all.iter().map(|(p, _)| p).sum::<f64>();
+        let found = Glance::within_groups(&grouped, &labels).unwrap();
+        assert!(found.is_none_or(|found| (found - expected).abs() < 1e-12), "{found:?} {expected}");
     }
     fn audit(scores: &Scores<'_>, labels: &Labels) -> Section {
         Audit::of(scores, labels, &AuditOptions::default()).unwrap().overall

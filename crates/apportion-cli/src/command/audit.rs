@@ -26,18 +26,18 @@ pub(crate) struct AuditArgs {
     /// Values of the labels that stand for a class.
     #[arg(long, value_delimiter = ',', value_name = "VALUE=CLASS,…")]
     label_map: Vec<String>,
-    /// The value that stands for no label (empty ones always do), and what to do with such rows.
-    #[arg(long, value_name = "VALUE=argmax|drop|keep", default_value = "Uncoded=keep", value_parser = values::uncoded)]
-    uncoded: (String, UncodedPolicy),
+    /// The values that stand for no label (empty ones always do), and what to do with such rows.
+    #[arg(long, value_name = "VALUE[,VALUE]=argmax|drop|keep", default_value = "Uncoded=keep", value_parser = values::uncoded)]
+    uncoded: (Vec<String>, UncodedPolicy),
     /// The class that is set against all others together; the largest where none is named.
     #[arg(long, value_name = "CLASS")]
     focus: Option<String>,
 }
 
 pub(crate) fn run(args: &AuditArgs) -> Result<()> {
-    let (value, uncoded) = args.uncoded.clone();
+    let (exclude, uncoded) = args.uncoded.clone();
     let map = pairs("--label-map", &args.label_map)?;
-    let column = ClassColumn { column: args.label.clone(), map, exclude: vec![value], options: LABEL_OPTIONS };
+    let column = ClassColumn { column: args.label.clone(), map, exclude, options: LABEL_OPTIONS };
     let table = args.table.read(&args.table.input()?, args.table.groups(), Some(column))?;
     let scores = table.scores()?;
     let labels = Labels::new(table.labels().unwrap_or_default().to_vec(), table.classes())?;
@@ -132,14 +132,20 @@ fn as_text(audit: &Audit) -> String {
     ];
     if with_truth {
         lines.push(format!(
-            "accuracy {}, fidelity to the truth {}, over {} rows whose truth is known",
+            "accuracy {}, fidelity to the truth {}, over {} labels whose truth is known",
             text::plain(section.accuracy, 4),
             text::plain(section.against_truth.as_ref().map(|distance| distance.fidelity), 4),
-            text::count(section.with_truth)
+            text::count(judged(section))
         ));
     }
     lines.extend(by_group(audit));
     lines.join("\n")
+}
+
+/// Labels whose truth is known: the last column of the confusion matrix has no label.
+fn judged(section: &apportion::Section) -> u64 {
+    let people = section.confusion.iter().flat_map(|confusion| &confusion.people);
+    people.map(|row| row[..row.len() - 1].iter().sum::<u64>()).sum()
 }
 
 /// Groups that are shown; `--json` has all.

@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use apportion::{Balance, Batches, Joint, Labels, Match, Reference, Rule, Scores, Settings, Thresholds};
+use apportion::{Balance, Batches, Labels, Match, Reference, Rule, Thresholds};
 use apportion_table::ClassColumn;
 use clap::Args;
 
-use crate::options::{LABEL_OPTIONS, TableArgs, pairs};
+use crate::options::{TableArgs, pairs};
 use crate::outcome::{Given, Outcome};
 use crate::progress::Working;
 use crate::text;
@@ -29,17 +29,23 @@ pub(crate) struct CompareArgs {
     /// Values of the labels that stand for a class.
     #[arg(long, value_delimiter = ',', value_name = "VALUE=CLASS,…", requires = "label")]
     label_map: Vec<String>,
+    /// The values that stand for no label; empty ones always do.
+    #[arg(long, value_name = "VALUE,…", value_delimiter = ',', default_value = "Uncoded", requires = "label")]
+    uncoded: Vec<String>,
     /// Also solves match and balance in random batches of so many rows, to show what batching loses.
     #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u64).range(1..))]
     batch: Option<u64>,
 }
+
+/// How a user says what values of the labels mean.
+const COMPARE_OPTIONS: [&str; 3] = ["--label", "--label-map VALUE=CLASS", "--uncoded VALUE"];
 
 pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     let own = match &args.label {
         None => None,
         Some(column) => {
             let (column, map) = (column.clone(), pairs("--label-map", &args.label_map)?);
-            Some(ClassColumn { column, map, exclude: vec!["Uncoded".into()], options: LABEL_OPTIONS })
+            Some(ClassColumn { column, map, exclude: args.uncoded.clone(), options: COMPARE_OPTIONS })
         }
     };
     let table = args.table.read(&args.table.input()?, args.table.groups(), own)?;
@@ -48,14 +54,14 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     let settings = args.table.settings();
     let mut outcomes = Vec::new();
     if let Some(labels) = table.labels() {
-        let labels = Labels::new(labels.to_vec(), table.classes())?;
-        outcomes.push((Outcome::new("your labels", &scores, &Given::Labels(vec![labels]), None)?, None));
+        let given = Given::Labels(vec![Labels::new(labels.to_vec(), table.classes())?]);
+        outcomes.push((Outcome::new("your labels", &scores, &given, None)?.with_groups(&scores, &given)?, None));
     }
     for (name, rule) in rules(!args.table.by.is_empty(), args.table.truth.is_some()) {
         let begin = Instant::now();
-        let (given, joint) = labelled(&rule, &scores, &settings).map_err(|error| table.explain(error))?;
+        let (given, _, joint) = Given::by(&rule, &scores, &settings, 1).map_err(|error| table.explain(error))?;
         let seconds = begin.elapsed().as_secs_f64();
-        outcomes.push((Outcome::new(name, &scores, &given, joint)?, Some(seconds)));
+        outcomes.push((Outcome::new(name, &scores, &given, joint)?.with_groups(&scores, &given)?, Some(seconds)));
     }
     let mut losses = Vec::new();
     if let Some(size) = args.batch {
@@ -89,16 +95,6 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     losses.iter().try_for_each(text::print)
 }
 
-/// What a rule gives, and its proof.
-fn labelled(rule: &Rule, scores: &Scores<'_>, settings: &Settings) -> apportion::Result<(Given, Option<Joint>)> {
-    if scores.counts().is_some() {
-        let allotted = rule.allot(scores, settings)?;
-        return Ok((Given::People(allotted.allotment), allotted.joint));
-    }
-    let labelled = rule.label(scores, settings)?;
-    Ok((Given::Labels(vec![labelled.labels]), labelled.joint))
-}
-
 /// The rows of the paper's extended table.
 fn rules(by_group: bool, truth: bool) -> Vec<(&'static str, Rule)> {
     let posterior = || Match::overall(Reference::Posterior);
@@ -122,22 +118,22 @@ fn rules(by_group: bool, truth: bool) -> Vec<(&'static str, Rule)> {
 }
 
 fn side_by_side(outcomes: &[(Outcome, Option<f64>)]) -> String {
-    let header = ["rule", "accuracy", "expected", "fidelity to posterior", "to truth", "coverage", "seconds"];
-    let rows: Vec<Vec<String>> = outcomes
-        .iter()
-        .map(|(outcome, seconds)| {
-            let glance = &outcome.glance;
-            let coverage = (glance.people > 0).then(|| glance.labelled as f64 / glance.people as f64);
-            vec![
-                outcome.name.clone(),
-                text::plain(glance.accuracy, 4),
-                text::plain(glance.expected_accuracy, 4),
-                text::plain(glance.fidelity_to_posterior, 4),
-                text::plain(glance.fidelity_to_truth, 4),
-                text::plain(coverage, 3),
-                text::plain(*seconds, 3),
-            ]
-        })
-        .collect();
-    text::columns(&header, &rows)
+    let by_group = outcomes.iter().any(|(outcome, _)| outcome.in_groups.is_some());
+    let mut header = vec!["rule", "accuracy", "expected", "fidelity to posterior"];
+    header.extend(by_group.then_some("in groups"));
+    header.extend(["to truth", "coverage", "seconds"]);
+    let row = |(outcome, seconds): &(Outcome, Option<f64>)| {
+        let glance = &outcome.glance;
+        let coverage = (glance.people > 0).then(|| glance.labelled as f64 / glance.people as f64);
+        let mut row = vec![
+            outcome.name.clone(),
+            text::plain(glance.accuracy, 4),
+            text::plain(glance.expected_accuracy, 4),
+            text::plain(glance.fidelity_to_posterior, 4),
+        ];
+        row.extend(by_group.then(|| text::plain(outcome.in_groups, 4)));
+        row.extend([text::plain(glance.fidelity_to_truth, 4), text::plain(coverage, 3), text::plain(*seconds, 3)]);
+        row
+    };
+    text::columns(&header, &outcomes.iter().map(row).collect::<Vec<_>>())
 }

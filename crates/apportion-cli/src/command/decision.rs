@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
-use apportion::{Decision, Rule};
+use apportion::{Decision, Origin};
 use apportion_table::write_whole;
 use clap::Args;
 
@@ -22,7 +22,7 @@ use crate::usage::usage;
 #[command(after_help = "\
 Examples:
   apportion fit scores.parquet -o decision.json --by county
-  apportion apply more.parquet --decision decision.json -o labelled.parquet --by county")]
+  apportion apply more.parquet --decision decision.json -o labelled.parquet")]
 pub(crate) struct FitArgs {
     #[command(flatten)]
     table: TableArgs,
@@ -38,19 +38,40 @@ pub(crate) struct FitArgs {
 
 pub(crate) fn fit(args: &FitArgs) -> Result<()> {
     args.rule.check()?;
+    if args.rule.draws() > 1 {
+        return Err(usage("--draws: a decision draws once; use label, which can draw again and again"));
+    }
+    let to_stdout = args.output == Path::new("-");
+    if to_stdout && args.table.json {
+        return Err(usage("-o - and --json both write to standard output; choose one"));
+    }
     refuse_existing(&args.output, args.force)?;
-    let table = args.table.read(&args.table.input()?, args.rule.groups(&args.table), None)?;
+    let groups = args.rule.groups(&args.table);
+    let table = args.table.read(&args.table.input()?, groups, None)?;
     let scores = table.scores()?;
-    let rule = args.rule.rule(&table, &args.table)?;
+    let (rule, settings) = (args.rule.rule(&table, &args.table)?, args.table.settings());
     let working = Working::on("fitting", args.table.quiet);
-    let decision = rule.fit(&scores, &args.table.settings()).map_err(|error| table.explain(error))?;
+    let (given, decision, joint) = Given::by(&rule, &scores, &settings, 1).map_err(|error| table.explain(error))?;
+    let tied = joint.as_ref().map_or(0, |joint| joint.tied_rows);
+    let outcome = Outcome::new(&args.rule.name(), &scores, &given, joint)?;
+    let argmax = Outcome::of_argmax(&scores)?;
     drop(working);
+    let decision = decision.with_origin(Origin {
+        scores: table.score_columns().to_vec(),
+        groups: groups.columns.to_vec(),
+        people: scores.people(),
+        tied,
+    });
     let json = serde_json::to_string_pretty(&decision)?;
+    if to_stdout {
+        return text::print(&json);
+    }
     write_whole(&args.output, format!("{json}\n").as_bytes())?;
     if args.table.json {
         text::print(&json)?;
     }
-    args.table.say(&written(std::slice::from_ref(&args.output)));
+    args.table.say(&summary(&table, &argmax, &outcome, args.rule.aim()));
+    args.table.say(&format!("\n{}", written(std::slice::from_ref(&args.output))));
     Ok(())
 }
 
@@ -58,9 +79,9 @@ pub(crate) fn fit(args: &FitArgs) -> Result<()> {
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  apportion apply more.parquet --decision decision.json -o labelled.parquet --by county
+  apportion apply more.parquet --decision decision.json -o labelled.parquet
 
-The counts are right for the rows that the decision was fitted to. For others they are near, as far as these are like
+The groups and the score columns are those that the decision was fitted by, unless others are named. The counts are right for the rows that the decision was fitted to. For others they are near, as far as these are like
 those: audit them.")]
 pub(crate) struct ApplyArgs {
     #[command(flatten)]
@@ -79,21 +100,34 @@ pub(crate) fn apply(args: &ApplyArgs) -> Result<()> {
     let decision = read(&args.decision)?;
     let input = args.table.input()?;
     args.output.check(&args.table, &input)?;
-    let table = args.table.read(&input, args.table.groups(), None)?;
+    // What the decision was fitted by, unless other columns are named.
+    let origin = decision.origin().cloned().unwrap_or_default();
+    let known = input.columns(0)?;
+    let mut options = args.table.clone();
+    if options.scores.is_empty() && !origin.scores.is_empty() && origin.scores.iter().all(|name| known.contains(name)) {
+        options.scores = origin.scores;
+        if options.classes.is_empty() {
+            options.classes = decision.classes().names().to_vec();
+        }
+    }
+    if options.by.is_empty() {
+        options.by = origin.groups;
+    }
+    let table = options.read(&input, options.groups(), None)?;
     args.output.check_names(&input, &table, 1)?;
     let scores = table.scores()?;
     check_classes(&args.decision, decision.classes().names(), table.classes().names())?;
     let working = Working::on("labelling", args.table.quiet);
     let given = Given::of(&decision, &scores).map_err(|error| table.explain(error))?;
     let outcome = Outcome::new("apply", &scores, &given, None)?;
-    let argmax = Rule::Argmax.fit(&scores, &args.table.settings())?;
-    let argmax = Outcome::new("argmax", &scores, &Given::of(&argmax, &scores)?, None)?;
+    let argmax = Outcome::of_argmax(&scores)?;
     drop(working);
     let paths = args.output.write(&args.table, &input, &table, &given)?;
     if args.table.json {
         text::print(outcome.json(table.classes(), decision.seed(), Some(&decision)))?;
     }
-    args.table.say(&format!("{}\n\n{}", summary(table.classes(), &argmax, &outcome, Aim::Scores), written(&paths)));
+    args.table.say(&summary(&table, &argmax, &outcome, Aim::Scores));
+    args.table.say(&format!("\n{}", written(&paths)));
     Ok(())
 }
 
@@ -108,7 +142,7 @@ pub(super) fn read(path: &Path) -> Result<Decision> {
 
 /// Refuses to write over a file, unless that is wanted.
 pub(super) fn refuse_existing(path: &Path, force: bool) -> Result<()> {
-    if path.exists() && !force {
+    if path.exists() && !force && path != Path::new("-") {
         bail!("{}: it exists already; choose another name, or allow it with --force", path.display());
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::{Args, Parser};
 
 use crate::Program;
@@ -21,9 +21,15 @@ pub(crate) struct DemoArgs {
     /// Where the files go.
     #[arg(long, default_value = "apportion-demo")]
     folder: PathBuf,
+    /// Replaces what an earlier demonstration wrote there.
+    #[arg(long)]
+    force: bool,
 }
 
 pub(crate) fn run(args: &DemoArgs) -> Result<()> {
+    if args.folder.exists() && !args.force {
+        bail!("{}: it exists already; name another with --folder, or allow it with --force", args.folder.display());
+    }
     std::fs::create_dir_all(&args.folder).with_context(|| args.folder.display().to_string())?;
     let path = |name: &str| args.folder.join(name).display().to_string();
     let (voters, labelled, rows) = (path("voters.parquet"), path("labelled.parquet"), args.rows.to_string());

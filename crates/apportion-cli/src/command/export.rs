@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use apportion::{Decision, Dialect, Fitted, SqlOptions};
+use apportion::{Decision, Dialect, Fitted, Origin, SqlOptions};
 use apportion_table::write_whole;
 use clap::{Args, ValueEnum};
 
@@ -15,9 +15,9 @@ use crate::text;
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  apportion export decision.json --sql duckdb --by county
-  apportion export decision.json --sql postgresql --by county --as race_label -o label.sql
-  apportion export decision.json --sql bigquery --by county --table polls.scores -o statement.sql
+  apportion export decision.json --sql duckdb
+  apportion export decision.json --sql postgresql --as race_label -o label.sql
+  apportion export decision.json --sql bigquery --by county_name --table polls.scores -o statement.sql
 
 The labels are those of `apportion apply`, but for tied rows, which have the first of their classes. What becomes of
 rows that cannot be labelled, and of precision, is said in a comment above the expression.")]
@@ -28,10 +28,10 @@ pub(crate) struct ExportArgs {
     /// Whose SQL to write.
     #[arg(long, value_enum, value_name = "DIALECT")]
     sql: DialectName,
-    /// The score columns, one a class, in the order of the classes. Without this they are p_CLASS.
+    /// The score columns, one a class, in the order of the classes. Without this they are those that it was fitted to.
     #[arg(long, value_delimiter = ',', value_name = "COL,COL,…")]
     scores: Vec<String>,
-    /// Columns whose values together are a group: those that the decision was fitted by.
+    /// Columns whose values together are a group. Without this they are those that it was fitted by.
     #[arg(long, value_delimiter = ',', value_name = "COL[,COL]")]
     by: Vec<String>,
     /// The scores are percentages.
@@ -80,12 +80,19 @@ enum DialectName {
 }
 
 pub(crate) fn run(args: &ExportArgs) -> Result<()> {
-    if let Some(path) = &args.output {
+    let output = args.output.as_ref().filter(|path| path.as_os_str() != "-");
+    if let Some(path) = output {
         refuse_existing(path, args.force)?;
     }
     let decision = read(&args.decision)?;
     let sql = decision.to_sql(&args.options(&decision)?)?;
-    let Some(path) = &args.output else {
+    if let Some(origin) = decision.origin().filter(|origin| origin.tied > 0 && !args.quiet) {
+        let (tied, people) = (text::count(origin.tied), text::count(origin.people));
+        text::say(format!(
+            "{tied} of {people} rows were tied; SQL gives such rows the first of their classes, not as apply does"
+        ));
+    }
+    let Some(path) = output else {
         return text::print(sql.trim_end());
     };
     write_whole(path, sql.as_bytes())?;
@@ -102,22 +109,44 @@ impl ExportArgs {
             let (found, needed) = (self.scores.len(), classes.len());
             bail!("--scores: {found} columns for {needed} classes; name one for each, in this order: {classes}");
         }
-        if let Some(group) = first_group(decision).filter(|_| self.by.is_empty()) {
-            bail!("the decision was fitted by group, of which {group:?} is one; name its columns with --by");
-        }
-        let columns = if self.scores.is_empty() {
-            classes.names().iter().map(|class| format!("p_{class}")).collect()
-        } else {
+        let origin = decision.origin().cloned().unwrap_or_default();
+        let groups = self.groups(decision, &origin)?;
+        let columns = if !self.scores.is_empty() {
             self.scores.clone()
+        } else if !origin.scores.is_empty() {
+            origin.scores
+        } else {
+            classes.names().iter().map(|class| format!("p_{class}")).collect()
         };
         Ok(SqlOptions {
-            groups: self.by.clone(),
+            groups,
             percent: self.percent,
             single: self.single,
             label: self.name.clone(),
             table: self.table.clone(),
             ..SqlOptions::new(self.sql.into(), columns)
         })
+    }
+}
+
+impl ExportArgs {
+    /// The columns of the groups: those that the decision was fitted by, unless others are named for them.
+    fn groups(&self, decision: &Decision, origin: &Origin) -> Result<Vec<String>> {
+        let Some(group) = first_group(decision) else {
+            return if self.by.is_empty() {
+                Ok(Vec::new())
+            } else {
+                bail!("--by: the decision was fitted without groups")
+            };
+        };
+        match (self.by.len(), origin.groups.len()) {
+            (0, 0) => bail!("the decision was fitted by group, of which {group:?} is one; name its columns with --by"),
+            (0, _) => Ok(origin.groups.clone()),
+            (own, fitted) if fitted > 0 && own != fitted => {
+                bail!("--by: {own} columns, and the decision was fitted by {fitted}: {}", origin.groups.join(", "))
+            }
+            _ => Ok(self.by.clone()),
+        }
     }
 }
 

@@ -1,15 +1,15 @@
 //! `apportion frontier`: every optimal trade of accuracy against fidelity.
 
 use anyhow::Result;
-use apportion::{Frontier, Point};
+use apportion::{Frontier, Match, Point};
 use clap::Args;
 use serde_json::json;
 
 use crate::options::TableArgs;
 use crate::progress::Working;
-use crate::rule::{RuleArgs, RuleName};
+use crate::reference;
 use crate::text;
-use crate::usage::usage;
+use crate::values;
 
 /// Options of `frontier`.
 #[derive(Args)]
@@ -20,27 +20,31 @@ Examples:
 pub(crate) struct FrontierArgs {
     #[command(flatten)]
     table: TableArgs,
-    #[command(flatten)]
-    rule: RuleArgs,
-    /// About so many points, evenly spread; all where it is not given.
-    #[arg(long)]
-    points: Option<usize>,
+    /// What the counts are to match at its end: posterior, truth, uniform, or a file with the columns class,share (and group).
+    #[arg(
+        long,
+        default_value = "posterior",
+        value_name = "posterior|truth|uniform|FILE",
+        value_parser = values::reference
+    )]
+    reference: String,
+    /// About so many points, evenly spread, at least 2; all where it is not given.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(2..))]
+    points: Option<u32>,
 }
 
 pub(crate) fn run(args: &FrontierArgs) -> Result<()> {
-    if args.rule.rule != RuleName::Match {
-        return Err(usage("--rule: the frontier holds all of them from argmax to match; leave it out"));
-    }
-    args.rule.check()?;
-    let table = args.table.read(&args.table.input()?, args.rule.groups(&args.table), None)?;
+    let table = args.table.read(&args.table.input()?, args.table.groups(), None)?;
     let scores = table.scores()?;
-    let aim = args.rule.matching(&table, &args.table)?;
+    let (reference, remarks) = reference::read(&args.reference, table.classes(), &args.table.by)?;
+    remarks.iter().for_each(|remark| args.table.say(remark));
+    let aim = Match { by_group: !args.table.by.is_empty(), ..Match::overall(reference) };
     let working = Working::on("walking the frontier", args.table.quiet);
     let frontier = Frontier::of(&aim, &scores, &args.table.settings()).map_err(|error| table.explain(error))?;
     drop(working);
     let (points, error): (Vec<Point>, f64) = match args.points {
         Some(points) => {
-            let thinned = frontier.thinned(points);
+            let thinned = frontier.thinned(points as usize);
             (thinned.points, thinned.error)
         }
         None => (frontier.points().collect(), 0.0),

@@ -1,7 +1,6 @@
 //! `apportion label`: every input row again, in order, with its label.
 
 use anyhow::Result;
-use apportion::Rule;
 use clap::Args;
 
 use crate::options::TableArgs;
@@ -45,30 +44,21 @@ pub(crate) fn run(args: &LabelArgs) -> Result<()> {
     let table = args.table.read(&input, args.rule.groups(&args.table), None)?;
     args.output.check_names(&input, &table, args.rule.draws())?;
     let scores = table.scores()?;
-    let explain = |error: apportion::Error| table.explain(error);
     let rule = args.rule.rule(&table, &args.table)?;
     let (name, settings) = (args.rule.name(), args.table.settings());
 
     let working = Working::on("labelling", args.table.quiet);
-    let (given, decision, joint) = if scores.counts().is_some() {
-        let allotted = rule.allot(&scores, &settings).map_err(explain)?;
-        (Given::People(allotted.allotment), allotted.decision, allotted.joint)
-    } else {
-        let labelled = rule.label(&scores, &settings).map_err(explain)?;
-        let mut draws = vec![labelled.labels];
-        for draw in 1..args.rule.draws() {
-            draws.push(labelled.decision.draw(&scores, draw).map_err(explain)?);
-        }
-        (Given::Labels(draws), labelled.decision, labelled.joint)
-    };
+    let (given, decision, joint) =
+        Given::by(&rule, &scores, &settings, args.rule.draws()).map_err(|error| table.explain(error))?;
     let outcome = Outcome::new(&name, &scores, &given, joint)?;
-    let argmax = Outcome::new("argmax", &scores, &Given::of(&Rule::Argmax.fit(&scores, &settings)?, &scores)?, None)?;
+    let argmax = Outcome::of_argmax(&scores)?;
     drop(working);
 
     let paths = args.output.write(&args.table, &input, &table, &given)?;
     if args.table.json {
         text::print(outcome.json(table.classes(), settings.seed, Some(&decision)))?;
     }
-    args.table.say(&format!("{}\n\n{}", summary(table.classes(), &argmax, &outcome, args.rule.aim()), written(&paths)));
+    args.table.say(&summary(&table, &argmax, &outcome, args.rule.aim()));
+    args.table.say(&format!("\n{}", written(&paths)));
     Ok(())
 }
