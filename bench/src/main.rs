@@ -4,7 +4,9 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use apportion::{Balance, Classes, Frontier, Level, Match, Matrix, Penalty, Reference, Rule, Scores, Settings, seed};
+use apportion::{
+    Balance, Classes, Frontier, Groups, Level, Match, Matrix, Penalty, Reference, Rule, Scores, Settings, seed,
+};
 
 const K: usize = 6;
 const PRIOR: [f64; K] = [0.5, 0.25, 0.125, 0.0625, 0.03125, 0.03125];
@@ -31,8 +33,12 @@ fn main() {
         rules.push(("match, coverage 0.7", Rule::Match(Match::overall(Reference::Posterior).with_coverage(0.7))));
         measure("6.4M", &continuous, &rules);
         frontier("6.4M, whole frontier", &continuous);
+        for groups in [100, 3_143, 30_000] {
+            by_group(&format!("6.4M, match in {groups} groups"), &continuous, groups);
+        }
         drop(continuous);
         measure("6.4M, 200k distinct", &repeated(&normal(200_000), 6_400_000), &rules[..1]);
+        rare_classes("6.4M, 20 classes, the rarest a dozen rows");
     });
 }
 
@@ -65,6 +71,44 @@ fn frontier(name: &str, scores: &[f32]) {
         [argmax, time(|| drop(black_box(Frontier::of(&aim, &table, &settings))))]
     };
     report(name, &(0..3).map(round).collect::<Vec<_>>());
+}
+
+/// Groups as uneven as counties: the largest has some fifty times the rows of the middle one.
+fn by_group(name: &str, scores: &[f32], groups: usize) {
+    let classes = Classes::new((0..K).map(|class| format!("c{class}"))).expect("names");
+    let unit = |row: usize| (seed::hash(5, row as u64, 0) >> 11) as f64 / (1u64 << 53) as f64;
+    let codes: Vec<u32> = (0..scores.len() / K).map(|row| (unit(row).powi(3) * groups as f64) as u32).collect();
+    let names: Vec<String> = (0..groups).map(|group| group.to_string()).collect();
+    let table = Scores::new(&classes, Matrix::RowsF32(scores)).expect("a table");
+    let table = table.with_groups(Groups { codes: &codes, names: &names }).expect("groups");
+    let (settings, rule) = (Settings::default(), Rule::Match(Match::by_group(Reference::Posterior)));
+    let round = |_| {
+        let argmax = time(|| drop(black_box(Rule::Argmax.label(&table, &settings))));
+        [argmax, time(|| drop(black_box(rule.label(&table, &settings))))]
+    };
+    report(name, &(0..5).map(round).collect::<Vec<_>>());
+}
+
+/// Twenty classes, each half as common as the one before, down to a dozen rows.
+fn rare_classes(name: &str) {
+    const MANY: usize = 20;
+    let rows = 6_400_000;
+    let prior: Vec<f64> = (0..MANY).map(|class| 0.5f64.powi(class as i32)).collect();
+    let mut scores = Vec::with_capacity(rows * MANY);
+    for row in 0..rows as u64 {
+        let unit = |salt: u64| (seed::hash(7, row, salt) >> 11) as f64 / (1u64 << 53) as f64;
+        let weights: Vec<f64> = (0..MANY).map(|class| prior[class] * (2.0 * unit(class as u64)).exp()).collect();
+        let sum: f64 = weights.iter().sum();
+        scores.extend(weights.iter().map(|weight| (weight / sum) as f32));
+    }
+    let classes = Classes::new((0..MANY).map(|class| format!("c{class}"))).expect("names");
+    let table = Scores::new(&classes, Matrix::RowsF32(&scores)).expect("a table");
+    let (settings, rule) = (Settings::default(), matching(Reference::Posterior));
+    let round = |_| {
+        let argmax = time(|| drop(black_box(Rule::Argmax.label(&table, &settings))));
+        [argmax, time(|| drop(black_box(rule.label(&table, &settings))))]
+    };
+    report(name, &(0..7).map(round).collect::<Vec<_>>());
 }
 
 fn report(name: &str, rounds: &[[f64; 2]]) {
