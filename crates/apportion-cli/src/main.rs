@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     match program.command.run() {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever reads our output has read enough.
-        Err(error) if format!("{error:#}").contains("Broken pipe") => ExitCode::SUCCESS,
+        Err(error) if format!("{error:#}").contains("Broken pipe (os error") => ExitCode::SUCCESS,
         Err(error) => {
             text::say(format!("error: {error:#}{}", hint(&error)));
             if usage::is_usage(&error) { ExitCode::from(2) } else { ExitCode::FAILURE }

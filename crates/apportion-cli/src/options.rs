@@ -62,7 +62,7 @@ pub(crate) struct TableArgs {
     #[arg(long, value_parser = memory::parse, value_name = "SIZE")]
     memory: Option<u64>,
     /// Rows that are read at a time. Results do not depend on it.
-    #[arg(long, value_name = "ROWS", default_value_t = 65_536, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "ROWS", default_value_t = 65_536, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     batch_rows: u32,
     /// Settles ties and draws, together with the rows' identifiers.
     #[arg(long, help = "Settles ties and draws, together with the rows' identifiers [default: 0]")]

@@ -92,7 +92,9 @@ impl OutputArgs {
         let draws = if let Given::Labels(draws) = given { draws.len() as u64 } else { 1 };
         let mut done = 0;
         let mut next = |first: usize, rows: usize| {
-            let kept: Vec<bool> = (first..first + rows).map(|row| table.kept().has(row)).collect();
+            // Rows beyond those that were read are refused when all are counted.
+            let kept: Vec<bool> =
+                (first..first + rows).map(|row| row < table.kept().all() && table.kept().has(row)).collect();
             let end = done + kept.iter().filter(|&&kept| kept).count();
             let taken = Taken { kept, first: done, end };
             done = end;
@@ -104,7 +106,7 @@ impl OutputArgs {
                 }
             }
         };
-        let added = Added { fields: self.fields(table, draws), values: &mut next };
+        let added = Added { fields: self.fields(table, draws), rows: table.kept().all(), values: &mut next };
         Ok(write_labelled(input, &self.place(options), added)?)
     }
 }

@@ -137,3 +137,153 @@ fn units_inside_units_add_up() {
     let both = ["label", "people.csv", "-o", "x.csv", "--nested", "state,county", "--by", "state"];
     assert!(misused(folder, &both).contains("cannot be used with"));
 }
+
+/// Counts of units inside units are shared out by their names, and not by who came first.
+#[test]
+fn nested_labels_do_not_depend_on_the_order_of_the_rows() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let mut rows: Vec<String> = Vec::new();
+    for row in 0..300u32 {
+        let a = f64::from(row * 37 % 4) / 4.0;
+        rows.push(format!("{row},S{},C{},{a},{}", row % 2, row * 7919 % 11, 1.0 - a));
+    }
+    let labels_of = |name: &str, rows: &[String]| {
+        fs::write(folder.join(name), format!("id,state,county,p_a,p_b\n{}\n", rows.join("\n"))).unwrap();
+        let mut lines: Vec<String> =
+            labels(folder, name, "--nested state,county --reference uniform").lines().map(String::from).collect();
+        lines.sort();
+        lines
+    };
+    let expected = labels_of("rows.csv", &rows);
+    rows.reverse();
+    assert_eq!(labels_of("reversed.csv", &rows), expected);
+    rows.rotate_left(77);
+    assert_eq!(labels_of("turned.csv", &rows), expected);
+}
+
+/// A row's chance is that of its place in the file, whatever other rows are left out.
+#[test]
+fn rows_that_are_left_out_leave_the_draws_of_others_alone() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let table = |first: &str| {
+        let rest: String = (0..200).map(|_| "0.5,0.5\n").collect();
+        format!("p_a,p_b\n{first}\n{rest}")
+    };
+    let drawn = |name: &str, first: &str| {
+        fs::write(folder.join(name), table(first)).unwrap();
+        run(folder, &["label", name, "-o", "out.csv", "--force", "--rule", "thompson", "--skip-missing", "-q"]);
+        let out = fs::read_to_string(folder.join("out.csv")).unwrap();
+        out.lines().skip(2).map(String::from).collect::<Vec<_>>()
+    };
+    assert_eq!(drawn("all.csv", "0.5,0.5"), drawn("missing.csv", ","));
+}
+
+#[test]
+fn files_of_one_output_are_put_below_each_other_by_the_names_of_their_columns() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("a.csv"), "id,p_a,p_b\n1,0.9,0.1\n").unwrap();
+    fs::write(folder.join("b.csv"), "p_b,id,p_a\n0.8,2,0.2\n").unwrap();
+    fs::write(folder.join("c.csv"), "id,p_a,p_b,x\n3,0.9,0.1,y\n").unwrap();
+    run(folder, &["label", "a.csv", "b.csv", "-o", "out.csv", "-q"]);
+    let expected = "id,p_a,p_b,label,label_score\n1,0.9,0.1,a,0.9\n2,0.2,0.8,b,0.8\n";
+    assert_eq!(fs::read_to_string(folder.join("out.csv")).unwrap(), expected);
+    for output in ["other.csv", "-"] {
+        let message = refused(folder, &["label", "a.csv", "c.csv", "-o", output]);
+        assert!(message.starts_with("c.csv: it has a column \"x\", which is not in a.csv;"), "{message}");
+    }
+    run(folder, &["label", "a.csv", "c.csv", "-o", "each/", "-q"]);
+    assert_eq!(common::names_in(&folder.join("each")), ["a.csv", "c.csv"]);
+    // As numbers of another type cannot be, either; and each where only the label is wanted.
+    run(folder, &["label", "a.csv", "-o", "text.parquet", "--as", "x", "-q"]);
+    run(folder, &["simulate", "voters", "--rows", "5", "-o", "v.parquet", "-q"]);
+    run(folder, &["simulate", "voters", "--rows", "5", "-o", "w.parquet", "--double", "-q"]);
+    let message = refused(folder, &["label", "v.parquet", "w.parquet", "-o", "vw.parquet"]);
+    assert!(message.starts_with("w.parquet: its column \"p_white\" holds Float64, and not Float32"), "{message}");
+    run(folder, &["label", "v.parquet", "w.parquet", "-o", "vw.csv", "--only-label", "--id", "ID", "-q"]);
+    assert!(fs::read_to_string(folder.join("vw.csv")).unwrap().starts_with("id,label,label_score\n1,"));
+}
+
+/// Old columns of Parquet are copied as they lie, whatever their type, and with what the file says of itself.
+#[test]
+fn parquet_columns_are_copied_whole() {
+    use arrow::array::*;
+    use arrow::datatypes::{DataType, Field, Int32Type, Schema};
+    use parquet::arrow::ArrowWriter;
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    use parquet::file::properties::{EnabledStatistics, WriterProperties};
+    use std::sync::Arc;
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let dictionary: DictionaryArray<Int32Type> = ["x", "y", "x", "z"].into_iter().collect();
+    let list =
+        ListArray::from_iter_primitive::<Int32Type, _, _>([Some(vec![Some(1)]), None, Some(vec![]), Some(vec![None])]);
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("p_a", Arc::new(Float32Array::from(vec![0.9, 0.2, 0.6, 0.5]))),
+        ("p_b", Arc::new(Float32Array::from(vec![0.1, 0.8, 0.4, 0.5]))),
+        ("when", Arc::new(TimestampMicrosecondArray::from(vec![1, 2, 3, 4]).with_timezone("UTC"))),
+        ("county", Arc::new(dictionary)),
+        ("list", Arc::new(list)),
+        ("money", Arc::new(Decimal128Array::from(vec![1, 2, 3, 4]).with_precision_and_scale(9, 2).unwrap())),
+        ("none", Arc::new(NullArray::new(4))),
+    ];
+    let fields: Vec<Field> =
+        columns.iter().map(|(name, column)| Field::new(*name, column.data_type().clone(), true)).collect();
+    let metadata = [("made by".to_owned(), "hand".to_owned())].into();
+    let schema = Arc::new(Schema::new_with_metadata(fields, metadata));
+    let batch = RecordBatch::try_new(schema.clone(), columns.into_iter().map(|(_, column)| column).collect()).unwrap();
+    // With and without an index of pages; in one row group and in several.
+    for (name, statistics, indexed) in
+        [("indexed", EnabledStatistics::Page, true), ("plain", EnabledStatistics::None, false)]
+    {
+        let options = WriterProperties::builder().set_statistics_enabled(statistics);
+        let options = options.set_offset_index_disabled(!indexed).set_max_row_group_row_count(Some(3)).build();
+        let file = fs::File::create(folder.join(format!("{name}.parquet"))).unwrap();
+        let mut writer = ArrowWriter::try_new(file, schema.clone(), Some(options)).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+    }
+    let inputs = ["indexed.parquet", "plain.parquet"];
+    for (inputs, output) in [(&inputs[..1], "a.parquet"), (&inputs[1..], "b.parquet"), (&inputs[..], "c.parquet")] {
+        run(folder, &[&["label"], inputs, &["-o", output, "-q", "--seed", "1"]].concat());
+        let file = fs::File::open(folder.join(output)).unwrap();
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+        assert_eq!(reader.schema().metadata().get("made by").map(String::as_str), Some("hand"));
+        let reader = reader.build().unwrap();
+        let found: Vec<RecordBatch> = reader.map(Result::unwrap).collect();
+        let found = arrow::compute::concat_batches(&found[0].schema(), &found).unwrap();
+        assert_eq!(found.num_rows(), 4 * inputs.len());
+        assert_eq!(found.schema().field(7), &Field::new("label", DataType::Utf8, false));
+        let old = found.project(&[0, 1, 2, 3, 4, 5, 6]).unwrap();
+        for place in 0..inputs.len() {
+            assert_eq!(old.slice(4 * place, 4).columns(), batch.columns(), "{output}");
+        }
+        let labels: Vec<&str> = found.column(7).as_string::<i32>().iter().flatten().take(2).collect();
+        assert_eq!(labels, ["a", "b"]);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_plain_file_or_no_table_is_told() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("people.csv"), "id,p_a,p_b\n1,0.9,0.1\n2,0.2,0.8\n").unwrap();
+    let program = assert_cmd::cargo::cargo_bin("apportion");
+    let line = format!("cat people.csv | '{}' label /dev/stdin -o out.csv -q", program.display());
+    let output = std::process::Command::new("sh").current_dir(folder).args(["-c", &line]).output().unwrap();
+    assert!(output.status.success(), "{}", common::text(&output.stderr));
+    assert_eq!(fs::read_to_string(folder.join("out.csv")).unwrap().lines().count(), 3);
+    let message = refused(folder, &["label", "-", "-", "-o", "x.csv"]);
+    assert_eq!(message, "standard input is named twice; it can be read once");
+    for output in ["x.parquet.gz", "x.arrow.zst"] {
+        assert!(refused(folder, &["label", "people.csv", "-o", output]).contains("packed inside"), "{output}");
+    }
+    let message = refused(folder, &["fit", "people.csv", "-o", "people.csv", "--force"]);
+    assert!(message.contains("one of the inputs"), "{message}");
+    fs::write(folder.join("bare.csv"), "7,0.9,0.1\n8,0.2,0.8\n").unwrap();
+    let message = refused(folder, &["label", "bare.csv", "-o", "x.csv"]);
+    assert_eq!(message, "bare.csv: its first line holds numbers, and not the names of columns; add such a line");
+}

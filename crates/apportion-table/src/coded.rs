@@ -19,6 +19,9 @@ pub struct ClassColumn {
     pub options: [&'static str; 3],
 }
 
+/// Values that are no class and are remembered: enough to see what is wrong.
+const REMEMBERED: usize = 50;
+
 /// A column of classes, as it is taken in.
 #[derive(Default)]
 pub(crate) struct Coded {
@@ -74,11 +77,13 @@ impl Coded {
             let value = text.value(row).trim();
             let mapped = column.map.iter().find(|(from, _)| from == value).map_or(value, |(_, class)| class.as_str());
             let left_out = column.leaves_out(value);
-            let label = if left_out { UNCODED } else { classes.label(mapped).unwrap_or(UNCODED) };
+            let class = classes.names().iter().position(|name| name == mapped);
+            let label = class.filter(|_| !left_out).map_or(UNCODED, |class| class as Label);
             if label == UNCODED && !left_out {
-                match self.unknown.iter_mut().find(|(known, _)| known == value) {
-                    Some((_, times)) => *times += 1,
-                    None => self.unknown.push((value.to_owned(), 1)),
+                match self.unknown.iter().position(|(known, _)| known == value) {
+                    Some(place) => self.unknown[place].1 += 1,
+                    None if self.unknown.len() < REMEMBERED => self.unknown.push((value.to_owned(), 1)),
+                    None => {}
                 }
             }
             self.values.push(label);

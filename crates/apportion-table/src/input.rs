@@ -62,8 +62,10 @@ pub struct Input {
     rows: AtomicU64,
     /// What lies in the folders and is no table.
     passed_over: Vec<PathBuf>,
-    /// Where standard input was put, so that it can be read twice. Removed at the end.
-    _spool: Option<NamedTempFile>,
+    /// How many bytes there are up to the end of each file.
+    ends: Vec<u64>,
+    /// Where pipes were put, so that they can be read twice. Removed at the end.
+    _spools: Vec<NamedTempFile>,
 }
 
 /// One file.
@@ -91,12 +93,20 @@ impl Source {
 impl Input {
     /// Finds the files that some paths stand for: `-` is standard input, a folder all tables in it, `*` and `?` are filled in.
     pub fn new(paths: &[String], options: InputOptions) -> Result<Input> {
-        let (mut files, mut passed_over, mut spool) = (Vec::new(), Vec::new(), None);
+        let (mut files, mut passed_over, mut spools) = (Vec::new(), Vec::new(), Vec::new());
+        if paths.iter().filter(|path| *path == "-").count() > 1 {
+            return Err(Error::Options("standard input is named twice; it can be read once".into()));
+        }
         for path in paths {
             if path == "-" {
-                let (source, file) = spooled()?;
+                let (source, file) = spooled(Path::new("standard input"), &mut std::io::stdin().lock())?;
                 files.push(source);
-                spool = Some(file);
+                spools.push(file);
+            } else if is_pipe(Path::new(path)) {
+                let failed = |error| Error::io(Path::new(path), &error);
+                let (source, file) = spooled(Path::new(path), &mut File::open(path).map_err(failed)?)?;
+                files.push(source);
+                spools.push(file);
             } else {
                 files.extend(sources(path, &options, &mut passed_over)?);
             }
@@ -104,7 +114,10 @@ impl Input {
         if files.is_empty() {
             return Err(Error::Options("no file was named; give a path, or - for standard input".into()));
         }
-        Ok(Input { files, options, progress: Box::new(Silent), rows: AtomicU64::new(0), passed_over, _spool: spool })
+        let mut ends: Vec<u64> = files.iter().map(Source::bytes).collect();
+        (1..ends.len()).for_each(|file| ends[file] += ends[file - 1]);
+        let (progress, rows) = (Box::new(Silent), AtomicU64::new(0));
+        Ok(Input { files, options, progress, rows, ends, passed_over, _spools: spools })
     }
 
     /// Tells somebody how far each pass has come.
@@ -115,13 +128,13 @@ impl Input {
     /// Begins a pass over the files.
     pub(crate) fn begin(&self, what: &'static str) {
         self.rows.store(0, Ordering::Relaxed);
-        self.progress.begin(what, self.files.iter().map(Source::bytes).sum());
+        self.progress.begin(what, self.ends.last().copied().unwrap_or(0));
     }
 
     /// So many more rows have been read, and so many bytes of a file.
     pub(crate) fn reached(&self, file: usize, rows: u64, bytes: u64) {
         let rows = rows + self.rows.fetch_add(rows, Ordering::Relaxed);
-        let before: u64 = self.files[..file].iter().map(Source::bytes).sum();
+        let before = if file == 0 { 0 } else { self.ends[file - 1] };
         self.progress.reached(rows, before + bytes);
     }
 
@@ -302,12 +315,17 @@ fn partitions(below: &Path) -> Vec<(String, String)> {
     parts.map(|(column, value)| (column.to_owned(), value.to_owned())).collect()
 }
 
-/// Puts standard input into a file of its own: it is needed twice.
-fn spooled() -> Result<(Source, NamedTempFile)> {
-    let name = PathBuf::from("standard input");
+/// Whether a path is there, and is no file that can be read again.
+fn is_pipe(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir())
+}
+
+/// Puts what comes through a pipe into a file of its own: it is needed twice.
+fn spooled(name: &Path, pipe: &mut dyn Read) -> Result<(Source, NamedTempFile)> {
+    let name = name.to_owned();
     let failed = |error: std::io::Error| Error::io(&name, &error);
     let mut file = unfinished::new_private().map_err(failed)?;
-    let length = std::io::copy(&mut std::io::stdin().lock(), &mut file).map_err(failed)?;
+    let length = std::io::copy(pipe, &mut file).map_err(failed)?;
     if length == 0 {
         return Err(Error::file(&name, "it is empty; send a table into it"));
     }

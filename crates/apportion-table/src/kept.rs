@@ -54,6 +54,12 @@ impl KeptRows {
         self.bits.as_ref().is_none_or(|bits| bits[row / 64] >> (row % 64) & 1 == 1)
     }
 
+    /// The places of the table's rows in the files, where some were left out: the keys of rows that have no other.
+    pub(crate) fn places(&self) -> Option<Vec<u64>> {
+        self.bits.as_ref()?;
+        Some((0..self.all).filter(|&row| self.has(row)).map(|row| row as u64).collect())
+    }
+
     /// Which row of the files a row of the table is.
     pub(crate) fn place(&self, row: usize) -> usize {
         match &self.bits {

@@ -32,7 +32,7 @@ pub use error::{Error, Result};
 pub use input::{Format, Input, InputOptions, Packing};
 pub use kept::KeptRows;
 pub use nearest::{did_you_mean, nearest};
-pub use output::{Added, Output, write_batches, write_labelled};
+pub use output::{Added, Output, refuse_taken, write_batches, write_labelled};
 pub use progress::{Progress, Silent};
 pub use read::Batches;
 pub use table::{Table, TableOptions};

@@ -1,7 +1,11 @@
 //! Numbers as files have them: with decimal commas, percent signs, and the Census's `(S)`.
 
-/// Stands for `(S)`, the Census's mark of a share that it does not publish.
-const SUPPRESSED: f64 = f64::MIN;
+/// Stands for `(S)`, the Census's mark of a share that it does not publish: a number that is none, told by its bits.
+const SUPPRESSED: f64 = f64::from_bits(0x7ff8_0000_0000_0053);
+
+fn is_suppressed(score: f64) -> bool {
+    score.to_bits() == SUPPRESSED.to_bits()
+}
 
 /// A number as text has it; NaN where there is none. A percent sign is left away: a row that sums to 100 is one of
 /// percentages anyway.
@@ -24,16 +28,16 @@ pub(crate) fn parse(text: &str) -> Option<f64> {
     }
 }
 
-/// Shares out what the published shares leave, equally, among those that are not published.
-pub(crate) fn fill_suppressed(row: &mut [f64]) {
-    let suppressed = row.iter().filter(|&&score| score == SUPPRESSED).count();
-    if suppressed == 0 {
+/// Shares out what the published shares leave, equally, among those that are not published. Where none is, nothing is known.
+pub(crate) fn fill_suppressed(row: &mut [f64], percent: bool) {
+    let suppressed = row.iter().filter(|&&score| is_suppressed(score)).count();
+    if suppressed == 0 || suppressed == row.len() {
         return;
     }
-    let sum: f64 = row.iter().filter(|&&score| score != SUPPRESSED).sum();
-    let whole = if sum > 1.5 { 100.0 } else { 1.0 };
+    let sum: f64 = row.iter().filter(|&&score| !is_suppressed(score)).sum();
+    let whole = if percent || sum > 1.5 { 100.0 } else { 1.0 };
     let each = f64::max(whole - sum, 0.0) / suppressed as f64;
-    row.iter_mut().filter(|score| **score == SUPPRESSED).for_each(|score| *score = each);
+    row.iter_mut().filter(|score| is_suppressed(**score)).for_each(|score| *score = each);
 }
 
 #[cfg(test)]
@@ -56,10 +60,16 @@ mod tests {
     #[test]
     fn what_is_not_published_is_shared_out() {
         let mut row = [98.0, SUPPRESSED, 1.0, SUPPRESSED];
-        fill_suppressed(&mut row);
+        fill_suppressed(&mut row, false);
         assert_eq!(row, [98.0, 0.5, 1.0, 0.5]);
         let mut row = [0.5, SUPPRESSED];
-        fill_suppressed(&mut row);
+        fill_suppressed(&mut row, false);
         assert_eq!(row, [0.5, 0.5]);
+        let mut row = [1.2, SUPPRESSED, SUPPRESSED];
+        fill_suppressed(&mut row, true);
+        assert_eq!(row, [1.2, 49.4, 49.4]);
+        let mut row = [SUPPRESSED, SUPPRESSED];
+        fill_suppressed(&mut row, true);
+        assert!(row.iter().all(|score| score.is_nan()));
     }
 }

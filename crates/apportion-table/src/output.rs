@@ -28,6 +28,8 @@ use crate::unfinished;
 pub struct Added<'a> {
     /// Names and types.
     pub fields: Vec<FieldRef>,
+    /// How many rows there are to be.
+    pub rows: usize,
     /// Their values for the next rows: from the first number on, so many of them.
     pub values: &'a mut dyn FnMut(usize, usize) -> Result<Vec<ArrayRef>>,
 }
@@ -46,8 +48,9 @@ pub struct Output {
 impl Output {
     /// Refuses, before any work is done, what could not be written at its end.
     pub fn check(&self, input: Option<&Input>) -> Result<()> {
-        if self.is_folder() {
-            return Ok(());
+        if let (true, Some(input)) = (self.is_folder(), input) {
+            let targets = self.targets(input)?;
+            return targets.iter().try_for_each(|path| check_ending(path, Some(input), self.force).map(|_| ()));
         }
         if self.path != "-" {
             check_path(Path::new(&self.path), input, self.force)?;
@@ -64,6 +67,20 @@ impl Output {
     /// Whether there is one output for each input.
     fn is_folder(&self) -> bool {
         self.path != "-" && (self.path.ends_with('/') || Path::new(&self.path).is_dir())
+    }
+
+    /// The outputs in a folder, one for each input.
+    fn targets(&self, input: &Input) -> Result<Vec<PathBuf>> {
+        let mut targets: Vec<PathBuf> = Vec::new();
+        for file in &input.files {
+            let path = Path::new(&self.path).join(&file.below);
+            if targets.contains(&path) {
+                let way = "label them one by one, each to a folder of its own";
+                return Err(Error::file(&path, format!("two inputs have this name; {way}")));
+            }
+            targets.push(path);
+        }
+        Ok(targets)
     }
 
     /// The columns of the first file that are kept.
@@ -121,6 +138,7 @@ fn write_all(input: &Input, output: &Output, added: &mut Added<'_>) -> Result<Ve
             let copy = Copy { input, output, like: &like, path: Path::new("standard output") };
             first += copy.rows(file, first, added, &mut sink)?;
         }
+        refuse_changed(input, first, added)?;
         return sink.close(Path::new("standard output")).map(|()| Vec::new());
     }
     let path = Path::new(&output.path);
@@ -128,7 +146,8 @@ fn write_all(input: &Input, output: &Output, added: &mut Added<'_>) -> Result<Ve
         return write_each(input, path, output, added);
     }
     let target = Target::new(path, Some(input), output.force)?;
-    target.fill(input, 0..input.names().len(), first, output, added)?;
+    let rows = target.fill(input, 0..input.names().len(), first, output, added)?;
+    refuse_changed(input, rows, added)?;
     target.publish(output.force)?;
     Ok(vec![path.to_owned()])
 }
@@ -158,21 +177,15 @@ pub fn write_batches(
 fn write_each(input: &Input, folder: &Path, output: &Output, added: &mut Added<'_>) -> Result<Vec<PathBuf>> {
     std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
     let (mut targets, mut first) = (Vec::new(), 0);
-    for file in 0..input.names().len() {
-        let path = folder.join(&input.files[file].below);
+    for (file, path) in output.targets(input)?.into_iter().enumerate() {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
-        }
-        if targets.iter().any(|target: &Target| target.path == path) {
-            return Err(Error::file(
-                &path,
-                "two inputs have this name; label them one by one, each to a folder of its own",
-            ));
         }
         let target = Target::new(&path, Some(input), output.force)?;
         first += target.fill(input, file..file + 1, first, output, added)?;
         targets.push(target);
     }
+    refuse_changed(input, first, added)?;
     targets.into_iter().map(|target| target.publish(output.force)).collect()
 }
 
@@ -210,18 +223,45 @@ fn extended(schema: &SchemaRef, kept: &[usize], added: &Added<'_>) -> SchemaRef 
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
+/// Refuses to give labels to other rows than those that they were made for.
+fn refuse_changed(input: &Input, rows: usize, added: &Added<'_>) -> Result<()> {
+    if rows == added.rows {
+        return Ok(());
+    }
+    let names = input.names().map(|name| name.display().to_string()).collect::<Vec<_>>().join(", ");
+    Err(Error::Options(format!(
+        "{names}: there were {} rows at first, and then {rows}; it must not change while it is read: try again",
+        added.rows
+    )))
+}
+
 /// What the ending of an output says, and the folder that it is to be in; refuses what must not be written.
 fn check_path<'p>(path: &'p Path, input: Option<&Input>, force: bool) -> Result<((Format, Packing), &'p Path)> {
-    let format = by_ending(path).ok_or_else(|| {
-        Error::file(path, "the ending says no format; use .csv, .tsv (.gz, .zst), .parquet or .arrow, or a folder, with a / at its end")
-    })?;
+    Ok((check_ending(path, input, force)?, unfinished::folder_of(path)?))
+}
+
+/// The same, whatever the folder.
+fn check_ending(path: &Path, input: Option<&Input>, force: bool) -> Result<(Format, Packing)> {
+    let (format, packing) = by_ending(path).ok_or_else(|| Error::file(path, NO_FORMAT))?;
+    if packing != Packing::None && matches!(format, Format::Parquet | Format::Ipc) {
+        return Err(Error::file(path, "Parquet and Arrow files are packed inside; leave the last ending out"));
+    }
+    refuse_taken(path, input, force)?;
+    Ok((format, packing))
+}
+
+const NO_FORMAT: &str =
+    "the ending says no format; use .csv, .tsv (.gz, .zst), .parquet or .arrow, or a folder, with a / at its end";
+
+/// Refuses to write over an input, or over what is there already unless that is wanted.
+pub fn refuse_taken(path: &Path, input: Option<&Input>, force: bool) -> Result<()> {
     if input.is_some_and(|input| input.contains(path)) {
         return Err(Error::file(path, "it is one of the inputs, which are never overwritten; write elsewhere"));
     }
     if path.exists() && !force {
         return Err(Error::file(path, "it exists already; choose another name, or allow it with --force"));
     }
-    Ok((format, unfinished::folder_of(path)?))
+    Ok(())
 }
 
 /// An output that is still under another name.

@@ -90,6 +90,19 @@ pub(crate) struct GroupColumn {
     pub(crate) values: Vec<Vec<String>>,
 }
 
+impl GroupColumn {
+    /// Brings the groups into the order of their names, whichever came first in the files.
+    pub(crate) fn sort(&mut self) {
+        let mut order: Vec<usize> = (0..self.names.len()).collect();
+        order.sort_by(|&a, &b| self.values[a].cmp(&self.values[b]));
+        let mut places = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(place, &group)| places[group] = place as u32);
+        self.codes.iter_mut().for_each(|code| *code = places[*code as usize]);
+        self.names = order.iter().map(|&group| self.names[group].clone()).collect();
+        self.values = order.iter().map(|&group| self.values[group].clone()).collect();
+    }
+}
+
 impl Table {
     /// Reads what is needed of all files.
     pub fn read(input: &Input, options: &TableOptions) -> Result<Table> {

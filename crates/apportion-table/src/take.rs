@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use apportion::{Classes, Scaling, seed};
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, StringArray};
@@ -82,7 +83,15 @@ impl Taker {
     pub(crate) fn new(names: &[String], path: &Path, options: &TableOptions) -> Result<Taker> {
         let (mut columns, found) = if options.scores.is_empty() {
             let found = find_scores(names).map_err(|error| Error::file(path, error.to_string()))?.ok_or_else(|| {
-                let columns = names.join(", ");
+                let numbers = names.iter().filter(|name| parse(name).is_some_and(f64::is_finite)).count();
+                if 2 * numbers > names.len() {
+                    // These are no names: what they are is nobody's business.
+                    return Error::file(
+                        path,
+                        "its first line holds numbers, and not the names of columns; add such a line",
+                    );
+                }
+                let columns = some_names(names);
                 let hint = match names {
                     [one] if one.contains(';') => "; is it separated by semicolons? --delimiter ';'",
                     [one] if one.contains('\t') => "; is it separated by tabs? --delimiter tab",
@@ -170,7 +179,11 @@ impl Taker {
             keep.iter_mut().enumerate().for_each(|(row, keep)| *keep = !column.leaves_out(truth.value(row)));
         }
         if self.options.skip_missing {
-            let columns: Vec<ArrayRef> = self.places.scores.iter().map(|&place| batch.column(place).clone()).collect();
+            let column = |&place: &usize| match as_text(batch.column(place)) {
+                Some(text) => Arc::new(text) as ArrayRef,
+                None => batch.column(place).clone(),
+            };
+            let columns: Vec<ArrayRef> = self.places.scores.iter().map(column).collect();
             for (row, keep) in keep.iter_mut().enumerate() {
                 *keep &= columns.iter().any(|column| has_number(column, row));
             }
@@ -208,15 +221,16 @@ impl Taker {
             let numbers = self.numbers(part, self.places.scores[class])?;
             values.iter_mut().skip(class).step_by(k).zip(numbers).for_each(|(value, number)| *value = number);
         }
-        values.chunks_exact_mut(k).for_each(fill_suppressed);
         self.percentages.look(&values, k);
+        let percent = self.percentages.scaling() == Scaling::Percent;
+        values.chunks_exact_mut(k).for_each(|row| fill_suppressed(row, percent));
         self.values.push_doubles(&values)
     }
 
     /// A column as numbers; NaN where there is none.
     fn numbers(&self, part: &Part, place: usize) -> Result<Vec<f64>> {
         let column = part.batch.column(place);
-        if let Some(text) = column.as_string_opt::<i32>() {
+        if let Some(text) = as_text(column) {
             return (0..text.len())
                 .map(|row| {
                     let value = if text.is_null(row) { "" } else { text.value(row) };
@@ -286,7 +300,8 @@ impl Taker {
         Ok(())
     }
 
-    pub(crate) fn finish(self) -> Result<Table> {
+    pub(crate) fn finish(mut self) -> Result<Table> {
+        self.groups.sort();
         for (coded, column) in [(&self.truth, &self.options.truth), (&self.labels, &self.options.labels)] {
             if let Some(column) = column {
                 coded.refuse_unknown(column, &self.classes)?;
@@ -303,7 +318,10 @@ impl Taker {
         }
         let wanted = |there: bool| there.then_some(());
         Ok(Table {
-            keys: wanted(self.places.id.is_some()).map(|()| self.keys),
+            keys: match self.places.id {
+                Some(_) => Some(self.keys),
+                None => self.kept.places(),
+            },
             groups: wanted(!self.places.by.is_empty()).map(|()| self.groups),
             truth: wanted(self.places.truth.is_some()).map(|()| self.truth.values),
             labels: wanted(self.places.labels.is_some()).map(|()| self.labels.values),
@@ -359,6 +377,15 @@ fn has_number(column: &ArrayRef, row: usize) -> bool {
     !nan
 }
 
+/// A column as text, where it is one of text, in whichever form.
+fn as_text(column: &ArrayRef) -> Option<StringArray> {
+    let is_text = match column.data_type() {
+        DataType::Dictionary(_, values) => matches!(**values, DataType::Utf8 | DataType::LargeUtf8),
+        kind => matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View),
+    };
+    is_text.then(|| Some(cast(column, &DataType::Utf8).ok()?.as_string().clone()))?
+}
+
 /// Whether the first rows are percentages: they sum to about 100.
 #[derive(Default)]
 struct Percentages {
@@ -368,10 +395,13 @@ struct Percentages {
 
 impl Percentages {
     fn look<T: Copy + Into<f64>>(&mut self, values: &[T], k: usize) {
-        for row in values.chunks_exact(k).take(LOOKED_AT - self.looked_at) {
+        for row in values.chunks_exact(k) {
             let sum: f64 = row.iter().map(|&value| value.into()).sum();
-            self.looked_at += 1;
-            self.found += usize::from((sum - 100.0).abs() < 1.0);
+            // Rows that lack a number say nothing.
+            if self.looked_at < LOOKED_AT && !sum.is_nan() {
+                self.looked_at += 1;
+                self.found += usize::from((sum - 100.0).abs() < 1.0);
+            }
         }
     }
 
@@ -400,4 +430,11 @@ fn in_order(columns: &ScoreColumns, classes: &[String]) -> Result<ScoreColumns> 
         },
         None => ScoreColumns { columns: columns.columns.clone(), classes: classes.to_vec() },
     })
+}
+
+/// The names of columns; not all of very many.
+fn some_names(names: &[String]) -> String {
+    const SHOWN: usize = 40;
+    let more = if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
+    names[..names.len().min(SHOWN)].join(", ") + &more
 }

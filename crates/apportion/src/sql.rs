@@ -250,7 +250,7 @@ impl Writer<'_> {
     /// NULL for a row that the library would refuse: this also keeps NULL and NaN from comparisons, where dialects differ.
     fn guarded(&self, label: Lines) -> Lines {
         let number = |value: f64| self.dialect.number(value);
-        let columns: Vec<String> = self.options.columns.iter().map(|name| self.dialect.name(name)).collect();
+        let columns: Vec<String> = (0..self.options.columns.len()).map(|class| self.column(class)).collect();
         let least = number(if self.options.percent { LEAST_SCORE * 100.0 } else { LEAST_SCORE });
         let scores: String = columns.iter().map(|column| format!("{column} >= {least} AND ")).collect();
         // The leading zero makes it a sum of doubles.
@@ -279,9 +279,15 @@ impl Writer<'_> {
         lines.join("\n") + "\n"
     }
 
+    /// A score column. SQLite compares text as text, and a table that was imported holds text: adding zero makes it a number.
+    fn column(&self, class: usize) -> String {
+        let name = self.dialect.name(&self.options.columns[class]);
+        if self.dialect == Dialect::Sqlite { format!("({name} + {})", self.dialect.number(0.0)) } else { name }
+    }
+
     /// A score as the library would have it.
     fn score(&self, class: usize) -> String {
-        let column = self.dialect.name(&self.options.columns[class]);
+        let column = self.column(class);
         if self.options.percent { format!("{column} / {}", self.dialect.number(100.0)) } else { column }
     }
 

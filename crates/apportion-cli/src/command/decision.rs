@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use apportion::{Decision, Origin};
-use apportion_table::write_whole;
+use apportion_table::{refuse_taken, write_whole};
 use clap::Args;
 
 use crate::options::TableArgs;
@@ -45,9 +45,12 @@ pub(crate) fn fit(args: &FitArgs) -> Result<()> {
     if to_stdout && args.table.json {
         return Err(usage("-o - and --json both write to standard output; choose one"));
     }
-    refuse_existing(&args.output, args.force)?;
+    let input = args.table.input()?;
+    if !to_stdout {
+        refuse_taken(&args.output, Some(&input), args.force)?;
+    }
     let groups = args.rule.groups(&args.table);
-    let table = args.table.read(&args.table.input()?, groups, None)?;
+    let table = args.table.read(&input, groups, None)?;
     let scores = table.scores()?;
     let (rule, settings) = (args.rule.rule(&table, &args.table)?, args.table.settings());
     let working = Working::on("fitting", args.table.quiet);
@@ -138,14 +141,6 @@ pub(super) fn read(path: &Path) -> Result<Decision> {
         .map_err(|error| anyhow!("{name}: it cannot be read ({error}); name a file that `apportion fit` wrote"))?;
     serde_json::from_str(&text)
         .map_err(|error| anyhow!("{name}: it is no decision ({error}); make one with `apportion fit`"))
-}
-
-/// Refuses to write over a file, unless that is wanted.
-pub(super) fn refuse_existing(path: &Path, force: bool) -> Result<()> {
-    if path.exists() && !force && path != Path::new("-") {
-        bail!("{}: it exists already; choose another name, or allow it with --force", path.display());
-    }
-    Ok(())
 }
 
 /// Refuses a table with other classes than the decision's, and says how they can be made the same.

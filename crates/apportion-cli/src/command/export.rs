@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use apportion::{Decision, Dialect, Fitted, Origin, SqlOptions};
-use apportion_table::write_whole;
+use apportion_table::{refuse_taken, write_whole};
 use clap::{Args, ValueEnum};
 
-use super::decision::{read, refuse_existing};
+use super::decision::read;
 use crate::output::written;
 use crate::text;
 
@@ -82,7 +82,11 @@ enum DialectName {
 pub(crate) fn run(args: &ExportArgs) -> Result<()> {
     let output = args.output.as_ref().filter(|path| path.as_os_str() != "-");
     if let Some(path) = output {
-        refuse_existing(path, args.force)?;
+        let same = path.canonicalize().is_ok_and(|path| args.decision.canonicalize().is_ok_and(|own| own == path));
+        if same {
+            bail!("{}: it is the decision itself; write elsewhere", path.display());
+        }
+        refuse_taken(path, None, args.force)?;
     }
     let decision = read(&args.decision)?;
     let sql = decision.to_sql(&args.options(&decision)?)?;
