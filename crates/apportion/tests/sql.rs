@@ -133,8 +133,8 @@ fn many_classes_are_not_too_many_arguments() {
     let classes: Vec<String> = (0..250).map(|class| format!("c{class}")).collect();
     let names: Vec<&str> = classes.iter().map(String::as_str).collect();
     let found = expression(&decision(&names, json!("argmax")), &SqlOptions::new(Dialect::Sqlite, &classes));
-    assert!(found.contains("CASE MAX(MAX(`c0`, "), "{found}");
-    assert!(found.contains("`c99`), MAX(`c100`"), "{found}");
+    assert!(found.contains("CASE MAX(MAX((`c0` + 0e0), "), "{found}");
+    assert!(found.contains("(`c99` + 0e0)), MAX((`c100` + 0e0)"), "{found}");
 }
 
 #[test]

@@ -6,10 +6,11 @@
 //! cost up to 2w are optimal where a person missed costs w. Only rows that some price within ±w could move take part.
 
 use super::band::sweep_into_band;
+use super::bracket::on_grid;
 use super::demand::Demand;
 use super::enclose::Goal;
 use super::paths::Atoms;
-use super::{Setting, solve};
+use super::{Setting, Solution, solve};
 use crate::error::{Error, Result};
 use crate::kernel::{Bounds, GRID, Real, Source, Watch};
 
@@ -36,35 +37,104 @@ pub(crate) struct Way {
 pub(crate) fn walk<T: Real>(rows: &dyn Source<T>, goal: &Goal<'_>, setting: &Setting<'_>) -> Result<Way> {
     let mut labels = vec![0; rows.rows()];
     let matched = solve(rows, goal, setting, &mut labels)?;
-    let targets = matched.counts;
-    // The dearest path costs no more than the prices of the targets differ.
-    let known: Option<Vec<i64>> = matched.prices[0].iter().copied().collect();
-    let reach = known.map(|prices| {
-        let (low, high) = prices.iter().fold((0, 0), |(low, high), &price| (price.min(low), price.max(high)));
-        (GRID.value(high - low) / 2.0) as f32 + REACH_SLACK
-    });
-    // Nothing bounds a class that must be emptied.
-    let k = rows.classes();
-    let (low, high) = reach.map_or((f32::NEG_INFINITY, 0.0), |reach| (-reach, reach));
-    let bounds = Bounds::new(&vec![low; k], &vec![high; k], rows.magnitude());
-    let (swept, band) = sweep_into_band(setting.simd, rows, &bounds, Watch::Nothing, None, &mut labels)?;
+    for room in ROOMS {
+        let reach = Reach::to(&matched, room);
+        if let Some(way) = walk_within(rows, &matched, &reach, setting, &mut labels)? {
+            return Ok(way);
+        }
+    }
+    Err(Error::Unproved)
+}
 
-    let atoms = Atoms::of(&band.rows()).merged();
+/// How far beyond the prices of argmax and of the targets those on the way are looked for. At last, anywhere.
+const ROOMS: [Option<f64>; 3] = [Some(0.004), Some(0.1), None];
+
+/// Bounds on the prices that are met on the way, less that of the largest class, which is held.
+struct Reach {
+    low: Vec<f64>,
+    high: Vec<f64>,
+}
+
+impl Reach {
+    /// On the way from argmax, where all prices are equal, to the targets, prices hardly turn back.
+    fn to(matched: &Solution, room: Option<f64>) -> Reach {
+        let k = matched.counts.len();
+        let anchor = (0..k).max_by_key(|&class| (matched.counts[class], k - class)).unwrap_or(0);
+        let known: Option<Vec<i64>> = matched.prices[0].iter().copied().collect();
+        // Nothing bounds a class that must be emptied.
+        let (Some(prices), Some(room)) = (known, room) else {
+            return Reach { low: vec![f64::NEG_INFINITY; k], high: vec![f64::INFINITY; k] };
+        };
+        let end = |class: usize| GRID.value(prices[class] - prices[anchor]);
+        let side = |class: usize, own: f64, room: f64| if class == anchor { 0.0 } else { own + room };
+        Reach {
+            low: (0..k).map(|class| side(class, end(class).min(0.0), -room)).collect(),
+            high: (0..k).map(|class| side(class, end(class).max(0.0), room)).collect(),
+        }
+    }
+
+    fn is_bounded(&self) -> bool {
+        self.low.iter().all(|low| low.is_finite())
+    }
+
+    /// As bounds for a sweep.
+    fn bounds(&self, magnitude: f32) -> Bounds {
+        let slack = if self.is_bounded() { SLACK } else { 0.0 };
+        let low: Vec<f32> = self.low.iter().map(|&low| low as f32 - slack).collect();
+        let high: Vec<f32> =
+            self.high.iter().map(|&high| if high.is_finite() { high as f32 + slack } else { 0.0 }).collect();
+        Bounds::new(&low, &high, magnitude)
+    }
+
+    /// What it can cost to move a row from class to class.
+    fn limits(&self) -> Vec<i64> {
+        let limit = |high: f64, low: f64| if high.is_finite() { on_grid(high - low) + 1 } else { i64::MAX / 4 };
+        self.low.iter().flat_map(|&low| self.high.iter().map(move |&high| limit(high, low))).collect()
+    }
+
+    /// Whether some prices are within it.
+    fn holds(&self, prices: &[i64]) -> bool {
+        let anchor = self.low.iter().zip(&self.high).position(|(low, high)| low == high).unwrap_or(0);
+        let within = |class: usize| {
+            let price = GRID.value(prices[class] - prices[anchor]);
+            (self.low[class]..=self.high[class]).contains(&price)
+        };
+        (0..prices.len()).all(within)
+    }
+}
+
+/// Walks, with rows and moves that some prices within reach could concern. None where the prices left it.
+fn walk_within<T: Real>(
+    rows: &dyn Source<T>,
+    matched: &Solution,
+    reach: &Reach,
+    setting: &Setting<'_>,
+    labels: &mut [u8],
+) -> Result<Option<Way>> {
+    let k = rows.classes();
+    let targets = matched.counts.clone();
+    let bounds = reach.bounds(rows.magnitude());
+    let (swept, band) = sweep_into_band(setting.simd, rows, &bounds, Watch::Nothing, None, labels)?;
+    let mut atoms = Atoms::of(&band.rows());
+    if atoms.seem_repeated() {
+        atoms = atoms.merged();
+    }
     let demand = Demand::between(vec![0; k], vec![u64::MAX; k]);
     let demand = demand.with_settled(&swept.counts).map_err(|_| Error::Unproved)?;
-    let mut walk = atoms.begin(&demand, &vec![Some(0); k]);
+    let mut walk = atoms.begin_walk(&demand, &vec![Some(0); k], reach.limits());
     let (counts, value) = (walk.counts().to_vec(), swept.chosen + walk.value());
-    let mut steps = Vec::new();
-    while let Some(step) = walk.approach(&targets) {
+    let (mut steps, mut prices) = (Vec::new(), vec![0; k]);
+    while let Some(step) = walk.approach(&targets, &mut prices) {
+        if reach.is_bounded() && !reach.holds(&prices) {
+            return Ok(None);
+        }
         steps.push(step);
     }
     let lost: i128 = steps.iter().map(|step| i128::from(step.cost) * i128::from(step.people)).sum();
     let is_sorted = steps.windows(2).all(|pair| pair[0].cost <= pair[1].cost);
-    if walk.counts() != targets || value - lost != matched.certificate.primal || !is_sorted {
-        return Err(Error::Unproved);
-    }
-    Ok(Way { counts, value, steps, targets })
+    let is_proved = walk.counts() == targets && value - lost == matched.certificate.primal && is_sorted;
+    Ok(is_proved.then_some(Way { counts, value, steps, targets }))
 }
 
-/// Added to the reach: more than the error of single precision.
-const REACH_SLACK: f32 = 4e-6;
+/// Added on both sides: more than the error of single precision.
+const SLACK: f32 = 4e-6;

@@ -8,7 +8,7 @@
 
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::demand::{Demand, VIOLATION};
@@ -36,10 +36,12 @@ impl Atoms {
     /// The rows of a table, one atom each.
     pub(super) fn of<T: Real>(rows: &Rows<'_, T>) -> Atoms {
         let k = rows.classes();
-        let places = (0..rows.rows()).flat_map(|row| (0..k).map(move |class| (row, class)));
-        let scores = places.map(|(row, class)| GRID.round(rows.score(row, class).double()));
+        let mut scores = Vec::with_capacity(rows.rows() * k);
+        for row in 0..rows.rows() {
+            scores.extend((0..k).map(|class| GRID.round(rows.score(row, class).double())));
+        }
         let copies = rows.weights().map_or_else(|| vec![1; rows.rows()], <[u64]>::to_vec);
-        Atoms { classes: k, scores: scores.collect(), copies }
+        Atoms { classes: k, scores, copies }
     }
 
     /// Identical rows as one.
@@ -72,14 +74,23 @@ impl Atoms {
         &self.scores[atom as usize * self.classes..][..self.classes]
     }
 
-    /// The labels that some prices give.
-    pub(super) fn begin<'a>(&'a self, demand: &'a Demand, start: &Prices) -> State<'a> {
-        State::new(self, demand, start)
+    /// Whether identical rows are worth looking for: some are among the first.
+    pub(super) fn seem_repeated(&self) -> bool {
+        const LOOKED_AT: usize = 4096;
+        let mut seen = HashSet::new();
+        let step = (self.copies.len() / LOOKED_AT).max(1);
+        !self.scores.chunks_exact(self.classes).step_by(step).all(|row| seen.insert(row))
+    }
+
+    /// The labels that some prices give, for a long way: moves that cost more than a limit (of each pair of classes) are never
+    /// made, and are not listed.
+    pub(super) fn begin_walk<'a>(&'a self, demand: &'a Demand, start: &Prices, limits: Vec<i64>) -> State<'a> {
+        State::new(self, demand, start, Some(limits))
     }
 
     /// The best assignment with counts as demanded, from the labels that the prices give.
     pub(super) fn assign(&self, demand: &Demand, start: &Prices) -> Assigned {
-        let mut state = self.begin(demand, start);
+        let mut state = State::new(self, demand, start, None);
         while state.improve() {}
         state.prefer_faithful_and_first();
         Assigned { set: state.price_set(), counts: state.counts, amounts: state.amounts }
@@ -105,7 +116,38 @@ impl Hasher for AsItIs {
 }
 
 /// Rows in class a by what it costs to move them to class b, cheapest first. Entries that have left are skipped.
-type Heap = BinaryHeap<Reverse<(i64, u32)>>;
+#[derive(Clone, Debug, Default)]
+struct Moves {
+    /// For a long way: those there were at the beginning, and cheaper ones that came later. The cheapest is the last.
+    sorted: Vec<(i64, u32)>,
+    heap: BinaryHeap<Reverse<(i64, u32)>>,
+}
+
+impl Moves {
+    fn cheapest(&self) -> Option<(i64, u32)> {
+        match (self.sorted.last(), self.heap.peek()) {
+            (Some(&old), Some(&Reverse(new))) => Some(old.min(new)),
+            (old, new) => old.copied().or(new.map(|Reverse(new)| *new)),
+        }
+    }
+
+    /// Adds a move. On a long way, moving back is ever cheaper than before: such a move needs no place to be found for it.
+    fn add(&mut self, entry: (i64, u32)) {
+        if self.sorted.last().is_some_and(|last| entry <= *last) {
+            self.sorted.push(entry);
+        } else {
+            self.heap.push(Reverse(entry));
+        }
+    }
+
+    fn drop_cheapest(&mut self) {
+        if self.sorted.last().copied() == self.cheapest() {
+            self.sorted.pop();
+        } else {
+            self.heap.pop();
+        }
+    }
+}
 
 /// Labels on their way.
 pub(super) struct State<'a> {
@@ -116,7 +158,9 @@ pub(super) struct State<'a> {
     amounts: Vec<u64>,
     /// People in each class, those settled elsewhere included.
     counts: Vec<u64>,
-    heaps: Vec<Heap>,
+    moves: Vec<Moves>,
+    /// What a move a→b may cost at most.
+    limits: Vec<i64>,
     /// The cheapest move a→b: its cost and its atom.
     edges: Vec<(i64, u32)>,
 }
@@ -125,22 +169,34 @@ pub(super) struct State<'a> {
 type Path = Vec<usize>;
 
 impl<'a> State<'a> {
-    fn new(atoms: &'a Atoms, demand: &'a Demand, start: &Prices) -> State<'a> {
+    fn new(atoms: &'a Atoms, demand: &'a Demand, start: &Prices, limits: Option<Vec<i64>>) -> State<'a> {
         let k = atoms.classes;
+        let is_long = limits.is_some();
+        let limits = limits.unwrap_or_else(|| vec![FREE; k * k]);
         let mut amounts = vec![0; atoms.scores.len()];
         let mut counts = demand.settled.clone();
-        let mut entries: Vec<Vec<Reverse<(i64, u32)>>> = vec![Vec::new(); k * k];
+        let mut entries: Vec<Vec<(i64, u32)>> = vec![Vec::new(); k * k];
         for (atom, row) in atoms.scores.chunks_exact(k).enumerate() {
             let label = best_class(row, start);
             amounts[atom * k + label] = atoms.copies[atom];
             counts[label] += atoms.copies[atom];
             for other in (0..k).filter(|&other| other != label && demand.most[other] > 0) {
-                entries[label * k + other].push(Reverse((row[label] - row[other], atom as u32)));
+                let cost = row[label] - row[other];
+                if cost <= limits[label * k + other] {
+                    entries[label * k + other].push((cost, atom as u32));
+                }
             }
         }
-        let heaps = entries.into_iter().map(BinaryHeap::from).collect();
-        let mut state = State { atoms, demand, k, amounts, counts, heaps, edges: vec![(FREE, 0); k * k] };
-        (0..k).for_each(|class| state.refresh(class));
+        let listed = |mut entries: Vec<(i64, u32)>| {
+            if is_long {
+                entries.sort_unstable_by(|a, b| b.cmp(a));
+                return Moves { sorted: entries, heap: BinaryHeap::new() };
+            }
+            Moves { sorted: Vec::new(), heap: entries.into_iter().map(Reverse).collect::<Vec<_>>().into() }
+        };
+        let moves = entries.into_iter().map(listed).collect();
+        let mut state = State { atoms, demand, k, amounts, counts, moves, limits, edges: vec![(FREE, 0); k * k] };
+        (0..k).for_each(|class| state.refresh(class, None));
         state
     }
 
@@ -156,12 +212,18 @@ impl<'a> State<'a> {
     }
 
     /// Brings the counts nearer to some others by the cheapest exchange that does. None where they are there.
-    pub(super) fn approach(&mut self, targets: &[u64]) -> Option<Step> {
+    /// The prices that prove the labels best, rising from 0, are brought up to it.
+    pub(super) fn approach(&mut self, targets: &[u64], prices: &mut [i64]) -> Option<Step> {
         let surplus = |state: &Self, class: usize| state.counts[class].saturating_sub(targets[class]);
         let sources: Vec<i64> = (0..self.k).map(|class| if surplus(self, class) > 0 { 0 } else { FREE }).collect();
         let (distance, parent) = self.shortest(&sources);
         let lacking = (0..self.k).filter(|&class| self.counts[class] < targets[class]);
         let end = lacking.min_by_key(|&class| distance[class]).filter(|&end| distance[end] < FREE)?;
+        // Where all classes that give have the price 0, a class is as far away as its price must rise, at least.
+        let rise = distance[end] - prices[end];
+        for (price, &far) in prices.iter_mut().zip(&distance) {
+            *price += (far - *price).min(rise);
+        }
         let path = trace(&parent, end);
         let most = surplus(self, path[0]).min(targets[end] - self.counts[end]);
         let before = self.counts[end];
@@ -170,14 +232,18 @@ impl<'a> State<'a> {
         Some(Step { cost: distance[end], from: path[0] as u8, to: end as u8, people })
     }
 
-    /// Finds the cheapest moves out of a class again.
-    fn refresh(&mut self, from: usize) {
+    /// Finds the cheapest moves out of a class again: those that some atom stood for, or all.
+    fn refresh(&mut self, from: usize, of: Option<u32>) {
         for to in 0..self.k {
-            let heap = &mut self.heaps[from * self.k + to];
-            while heap.peek().is_some_and(|Reverse((_, atom))| self.amounts[*atom as usize * self.k + from] == 0) {
-                heap.pop();
+            if of.is_some_and(|atom| self.edges[from * self.k + to].1 != atom) {
+                continue;
             }
-            self.edges[from * self.k + to] = heap.peek().map_or((FREE, 0), |Reverse(entry)| *entry);
+            let moves = &mut self.moves[from * self.k + to];
+            let has_left = |(_, atom): (i64, u32)| self.amounts[atom as usize * self.k + from] == 0;
+            while moves.cheapest().is_some_and(has_left) {
+                moves.drop_cheapest();
+            }
+            self.edges[from * self.k + to] = moves.cheapest().unwrap_or((FREE, 0));
         }
     }
 
@@ -317,14 +383,23 @@ impl<'a> State<'a> {
         }
         self.counts[source] -= amount;
         self.counts[end] += amount;
-        path.iter().for_each(|&class| self.refresh(class));
+        for &(from, _, atom) in &moves {
+            if self.amounts[atom as usize * self.k + from] == 0 {
+                self.refresh(from, Some(atom));
+            }
+        }
     }
 
     /// Lists the moves of an atom that is new in a class.
     fn enter(&mut self, class: usize, atom: u32) {
         let row = self.atoms.row(atom);
         for other in (0..self.k).filter(|&other| other != class && self.demand.most[other] > 0) {
-            self.heaps[class * self.k + other].push(Reverse((row[class] - row[other], atom)));
+            let cost = row[class] - row[other];
+            if cost <= self.limits[class * self.k + other] {
+                self.moves[class * self.k + other].add((cost, atom));
+                let cheapest = &mut self.edges[class * self.k + other];
+                *cheapest = (*cheapest).min((cost, atom));
+            }
         }
     }
 
