@@ -235,7 +235,7 @@ impl<'p, T: Real, const CHECK: bool, const SUM: bool> Settle<'p, T, CHECK, SUM> 
             }
             return suspect;
         }
-        let suspect = self.tile_of_any_kind(start, codes);
+        let suspect = self.tile_of_any_kind(start, len, codes);
         if SUM {
             for (column, sum) in self.tile.columns().chunks_exact(TILE).zip(&mut swept.sums) {
                 *sum += i128::from(Real::units(column));
@@ -268,9 +268,9 @@ impl<'p, T: Real, const CHECK: bool, const SUM: bool> Settle<'p, T, CHECK, SUM> 
         }
     }
 
-    /// Loads a tile of any layout and type, and codes each of its rows.
+    /// Loads a tile of any layout and type, and codes each of its rows. Of the last tile of a table only so many are rows.
     #[inline(always)]
-    fn tile_of_any_kind(&mut self, start: usize, codes: &mut Codes) -> bool {
+    fn tile_of_any_kind(&mut self, start: usize, len: usize, codes: &mut Codes) -> bool {
         let Settle { rows, bounds, tile, chosen, .. } = self;
         let mut suspects = [0u32; LANES];
         for lanes in (0..TILE).step_by(LANES) {
@@ -307,7 +307,7 @@ impl<'p, T: Real, const CHECK: bool, const SUM: bool> Settle<'p, T, CHECK, SUM> 
                 chosen[lanes + lane] = score[lane].masked(T::default(), mask);
                 if CHECK {
                     // Written so that NaN fails.
-                    let sound = (sum[lane].abs() <= OFF) & (least[lane] >= LEAST);
+                    let sound = ((sum[lane].abs() <= OFF) & (least[lane] >= LEAST)) | (lanes + lane >= len);
                     suspects[lane] |= u32::from(!sound);
                 }
             }

@@ -16,7 +16,7 @@ use crate::label::Labels;
 use crate::reference::{Weights, posterior_weights};
 use crate::scores::{Label, Scores, UNCODED, Visitor};
 use crate::transport::frontier::{Way, walk};
-use crate::transport::{Certificate, Setting, Solution, Split, solve};
+use crate::transport::{Certificate, Prices, Setting, Solution, Split, solve};
 
 /// Everything that was asked for.
 pub(super) struct Request<'a> {
@@ -106,6 +106,8 @@ pub(super) trait Task: Copy + Send + Sync {
         plan: &Plan,
         setting: &Setting<'_>,
     ) -> Result<Self::Output>;
+    /// The prices that were found, as a place for like problems to begin.
+    fn prices(output: &Self::Output) -> Option<&Prices>;
 }
 
 /// Its best labels.
@@ -127,6 +129,10 @@ impl Task for Walk {
         setting: &Setting<'_>,
     ) -> Result<Way> {
         plan.with_goal(|goal| walk(rows, goal, setting))
+    }
+
+    fn prices(_: &Way) -> Option<&Prices> {
+        None
     }
 }
 
@@ -211,6 +217,10 @@ impl Task for Best {
             solution,
         })
     }
+
+    fn prices(output: &Outcome) -> Option<&Prices> {
+        output.solution.prices.first()
+    }
 }
 
 /// How many people stay without a label: the rest of the share, rounded, half up. In decimals, as users write them.
@@ -286,6 +296,7 @@ impl<T: Task> Visitor for Whole<'_, T> {
             key: &|row| scores.keys().of(row),
             unique_keys: scores.keys().are_unique(),
             guard: Some(&|rows: Range<usize>| scores.check_rows(rows)),
+            guess: None,
         };
         self.1.run(self.0, rows, &|row| row, &plan, &setting)
     }

@@ -12,8 +12,8 @@ use super::plan::Plan;
 use crate::error::{Error, Result};
 use crate::kernel::{Real, Rows, STRETCH, Source};
 use crate::scores::{Groups, Label, Visitor};
-use crate::transport::Setting;
 use crate::transport::nesting::Quotas;
+use crate::transport::{Prices, Setting};
 
 /// Which part each row belongs to.
 pub(super) struct Division<'a> {
@@ -83,34 +83,49 @@ struct Parts<'a, T> {
 /// How many rows ahead memory is asked for.
 const AHEAD: usize = 16;
 
+/// How many bytes may be used to bring all parts of a table in memory together at once.
+const MOST_BYTES: usize = 1 << 28;
+
 impl<T: Task> Visitor for Parts<'_, T> {
     type Output = Result<Vec<T::Output>>;
 
     fn visit<U: Real>(self, source: &dyn Source<U>) -> Self::Output {
         let sizes = self.division.sizes();
         let nested = self.nested(source)?;
-        let mut outcomes = Vec::with_capacity(self.division.parts);
+        let (mut outcomes, mut guess) = (Vec::with_capacity(self.division.parts), None);
         for wave in waves(source, &sizes) {
             let members = self.division.members(wave.clone(), &sizes);
+            // Reading all rows in order is quicker than looking for those of each part, where all find room.
+            let bytes = source.rows().saturating_mul(source.classes() * size_of::<U>());
             let values = match source.at_hand() {
-                Some(_) => None,
-                None => Some(self.read(source, wave.clone(), &members)?),
+                Some(_) if bytes > MOST_BYTES => None,
+                _ => Some(self.read(source, wave.clone(), &members)?),
             };
-            let solved: Vec<Result<_>> = (0..wave.len())
+            let solve = |place: usize, guess: Option<&Prices>| {
+                let rows = &members[place];
+                let values = match (&values, source.at_hand()) {
+                    (Some(values), _) => Cow::Borrowed(&values[place]),
+                    (None, Some(table)) => Cow::Owned(copied(&table, rows)),
+                    (None, None) => unreachable!("rows that are not at hand have been read"),
+                };
+                let part = wave.start + place;
+                self.solve(source, part, rows, &values, nested.as_ref().map(|counts| counts[part].as_slice()), guess)
+            };
+            // The largest part first: its prices are where the others begin.
+            let largest = (0..wave.len()).max_by_key(|&place| members[place].len()).unwrap_or(0);
+            let first = solve(largest, guess.as_ref());
+            if let Ok(prices) = first.as_ref().map(T::prices) {
+                guess = prices.cloned().or(guess);
+            }
+            let mut first = Some(first);
+            let mut solved: Vec<Option<Result<_>>> = (0..wave.len())
                 .into_par_iter()
-                .map(|place| {
-                    let rows = &members[place];
-                    let values = match (&values, source.at_hand()) {
-                        (Some(values), _) => Cow::Borrowed(&values[place]),
-                        (None, Some(table)) => Cow::Owned(copied(&table, rows)),
-                        (None, None) => Cow::Owned(Vec::new()),
-                    };
-                    let part = wave.start + place;
-                    self.solve(source, part, rows, &values, nested.as_ref().map(|counts| counts[part].as_slice()))
-                })
+                .map(|place| (place != largest).then(|| solve(place, guess.as_ref())))
                 .collect();
+            solved.iter_mut().filter(|solved| solved.is_none()).for_each(|solved| *solved = first.take());
+            let solved = solved.into_iter().flatten();
             // The error of the first part that has one, whatever the threads.
-            outcomes.extend(solved.into_iter().collect::<Result<Vec<_>>>()?);
+            outcomes.extend(solved.collect::<Result<Vec<_>>>()?);
         }
         Ok(outcomes)
     }
@@ -184,6 +199,7 @@ impl<T: Task> Parts<'_, T> {
         members: &[u32],
         values: &[U],
         targets: Option<&[u64]>,
+        guess: Option<&Prices>,
     ) -> Result<T::Output> {
         let Request { scores, settings, .. } = self.request;
         let weights = weights(source, members);
@@ -201,6 +217,7 @@ impl<T: Task> Parts<'_, T> {
             guard: Some(&|mut rows: Range<usize>| {
                 rows.try_for_each(|row| scores.check_rows(place(row)..place(row) + 1))
             }),
+            guess,
         };
         self.task.run(self.request, &rows, &place, &plan, &setting)
     }

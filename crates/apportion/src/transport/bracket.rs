@@ -103,7 +103,7 @@ impl Bracket {
         let widest = widths.fold(0.0, f32::max);
         let none = Guess::none(self.low.len());
         let prices = prices.iter().map(|&price| if price.is_finite() { price } else { 0.0 }).collect();
-        Guess { prices, window: if widest > 0.0 { none.window.min(widest / 4.0) } else { none.window } }
+        Guess { prices, window: if widest > 0.0 { none.window.min(widest / 4.0) } else { none.window }, is_like: false }
     }
 
     /// As bounds for a sweep over scores up to `magnitude`.

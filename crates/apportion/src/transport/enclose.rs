@@ -13,6 +13,8 @@ use crate::kernel::{Level, Real, Source, Swept, Watch};
 
 /// Up to this many rows are solved by paths at once. (Small in unit tests, so that small problems go all the way.)
 const FEW: usize = if cfg!(test) { 32 } else { 1024 };
+/// Up to this many rows begin at the prices of a like problem, where there is one, without looking for better ones.
+const VERY_FEW: usize = 512;
 /// Up to this many rows are their own sample: Newton's method then leaves a thin band.
 const ALL: usize = if cfg!(test) { 128 } else { 1 << 15 };
 /// How often a row is drawn at most, on average, where rows stand for several people.
@@ -92,7 +94,7 @@ pub(super) fn enclose<T: Real>(
         let bracket = search.bracket();
         let (swept, band) = sweep_into_band(level, rows, &bracket.bounds(rows.magnitude()), watch, guard, labels)?;
         let demand = goal.demand(&swept.sums);
-        match within_bracket(level, &bracket, &demand, &swept, &band, rows.rows())? {
+        match within_bracket(level, &bracket, guess, &demand, &swept, &band, rows.rows())? {
             Ok((counts, set, is_all)) => return Ok(Enclosed { demand, counts, set, is_all, swept, band }),
             // Without a box nothing can be missed, unless the counts cannot be met at all.
             Err(_) if search.sampled.is_none() => return Err(Error::Unproved),
@@ -119,6 +121,7 @@ type Found = (Vec<u64>, PriceSet, bool);
 fn within_bracket<T: Real>(
     level: Level,
     bracket: &Bracket,
+    guess: &Guess,
     demand: &Demand,
     swept: &Swept,
     band: &Band<T>,
@@ -132,15 +135,15 @@ fn within_bracket<T: Real>(
     if !(least..=most).contains(&band.rows().people()) {
         return Ok(Err(Miss::Elsewhere));
     }
-    let guess = bracket.guess();
+    let guess = if bracket.is_bounded() { &bracket.guess() } else { guess };
     let (counts, inner, inner_is_all) = if band.places.len() <= FEW || !bracket.is_bounded() {
-        let (counts, set) = solve_few(level, band, &rest, &guess)?;
+        let (counts, set) = solve_few(level, band, &rest, guess)?;
         (counts, set, true)
     } else if band.places.len() as f64 > NO_PROGRESS * rows as f64 {
         return Ok(Err(Miss::NoProgress));
     } else {
         let mut scratch = vec![0; band.places.len()];
-        let inner = enclose(level, &band.rows(), &Goal::Known(rest), None, &guess, &mut scratch)?;
+        let inner = enclose(level, &band.rows(), &Goal::Known(rest), None, guess, &mut scratch)?;
         (inner.counts, inner.set, inner.is_all)
     };
     let outer = bracket.price_set();
@@ -157,9 +160,17 @@ fn solve_few<T: Real>(level: Level, band: &Band<T>, demand: &Demand, guess: &Gue
     let rows = band.rows();
     let k = rows.classes();
     let open = demand.open();
-    let estimate = estimate(level, &Sample::all(&rows)?, &Pull::of(demand, rows.people() as f64), &open, guess);
-    let start = estimate.prices.iter().map(|&price| price.is_finite().then(|| on_grid(price))).collect();
-    let missing: f64 = (0..k).map(|class| estimate.excess(class).abs()).sum();
+    let (prices, missing) = if guess.is_like && rows.rows() <= VERY_FEW {
+        // The prices of a like problem are as near as Newton's method would come.
+        let price = |class: usize| if open[class] { guess.prices[class] } else { f64::NEG_INFINITY };
+        ((0..k).map(price).collect(), 0.0)
+    } else {
+        let pull = Pull::of(demand, rows.people() as f64);
+        let estimate = estimate(level, &Sample::all(&rows)?, &pull, &open, guess);
+        let missing: f64 = (0..k).map(|class| estimate.excess(class).abs()).sum();
+        (estimate.prices, missing)
+    };
+    let start = prices.iter().map(|&price: &f64| price.is_finite().then(|| on_grid(price))).collect();
     let mut atoms = Atoms::of(&rows);
     // Newton's method comes near unless many rows are identical.
     if missing > 64.0 || rows.rows() > 4 * FEW {

@@ -57,6 +57,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) unique_keys: bool,
     /// Checks rows with suspicious values; none where the values are known to be sound.
     pub(crate) guard: Option<Guard<'a>>,
+    /// Prices of a like problem, where one has been solved: a place to begin. Nothing of the outcome depends on it.
+    pub(crate) guess: Option<&'a Prices>,
 }
 
 /// Optimal labels' prices and proof.
@@ -99,7 +101,9 @@ fn solve_level<T: Real>(
     labels: &mut [u8],
     level: usize,
 ) -> Result<Solution> {
-    let enclosed = enclose(setting.simd, rows, goal, setting.guard, &Guess::none(rows.classes()), labels)?;
+    let guess = setting.guess.filter(|prices| level == 0 && prices.len() == rows.classes());
+    let guess = guess.map_or_else(|| Guess::none(rows.classes()), Guess::like);
+    let enclosed = enclose(setting.simd, rows, goal, setting.guard, &guess, labels)?;
     let (counts, open, band) = (enclosed.counts, enclosed.demand.open(), enclosed.band);
     let mut certain = enclosed.swept;
     let sums = certain.sums.clone();

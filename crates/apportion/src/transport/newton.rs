@@ -6,10 +6,11 @@
 //! box, and the box is checked. Where a penalty lets the targets follow the prices (see `pull`), its second derivative is
 //! added.
 
+use super::prices::Prices;
 use super::pull::{Pull, SampleQuotas, Wanted};
 use super::sample::Sample;
 use super::scan::{Near, Scan, entry_prices, nth, relative, scan};
-use crate::kernel::{Level, Real, Tile};
+use crate::kernel::{GRID, Level, Real, Tile};
 
 /// Where Newton's method ended.
 #[derive(Clone, Debug)]
@@ -59,12 +60,20 @@ const FIRST_WINDOW: f32 = 0.1;
 pub(super) struct Guess {
     pub(super) prices: Vec<f64>,
     pub(super) window: f32,
+    /// Whether they are those of a like problem.
+    pub(super) is_like: bool,
 }
 
 impl Guess {
+    /// The prices of a like problem.
+    pub(super) fn like(prices: &Prices) -> Guess {
+        let prices = prices.iter().map(|price| price.map_or(0.0, |price| GRID.value(price))).collect();
+        Guess { prices, window: FIRST_WINDOW / 2.0, is_like: true }
+    }
+
     /// Nothing is known: argmax.
     pub(super) fn none(classes: usize) -> Guess {
-        Guess { prices: vec![0.0; classes], window: FIRST_WINDOW }
+        Guess { prices: vec![0.0; classes], window: FIRST_WINDOW, is_like: false }
     }
 }
 
@@ -158,8 +167,9 @@ impl<T: Real> Problem<'_, T> {
             let (_, base) = relative(&prices);
             let wanted = at.wanted.counts[class].round().max(0.0) as usize;
             // Between the last row that is wanted and the first that is not.
-            let last = wanted.checked_sub(1).and_then(|place| nth(&mut entries, place));
             let first = nth(&mut entries, wanted);
+            let before = &entries[..wanted.min(entries.len())];
+            let last = before.iter().copied().max_by(f32::total_cmp);
             let price = match (last, first) {
                 (Some(last), Some(first)) => base + f64::from(last + first) / 2.0,
                 (None, Some(first)) => base + f64::from(first) - 1e-3,

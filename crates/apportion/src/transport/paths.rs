@@ -175,9 +175,13 @@ impl<'a> State<'a> {
         let limits = limits.unwrap_or_else(|| vec![FREE; k * k]);
         let mut amounts = vec![0; atoms.scores.len()];
         let mut counts = demand.settled.clone();
-        let mut entries: Vec<Vec<(i64, u32)>> = vec![Vec::new(); k * k];
+        let labels: Vec<u8> = atoms.scores.chunks_exact(k).map(|row| best_class(row, start) as u8).collect();
+        let mut members = vec![0; k];
+        labels.iter().for_each(|&label| members[usize::from(label)] += 1);
+        let room = |pair: usize| if is_long || pair / k == pair % k { 0 } else { members[pair / k] };
+        let mut entries: Vec<Vec<(i64, u32)>> = (0..k * k).map(|pair| Vec::with_capacity(room(pair))).collect();
         for (atom, row) in atoms.scores.chunks_exact(k).enumerate() {
-            let label = best_class(row, start);
+            let label = usize::from(labels[atom]);
             amounts[atom * k + label] = atoms.copies[atom];
             counts[label] += atoms.copies[atom];
             for other in (0..k).filter(|&other| other != label && demand.most[other] > 0) {
@@ -192,6 +196,7 @@ impl<'a> State<'a> {
                 entries.sort_unstable_by(|a, b| b.cmp(a));
                 return Moves { sorted: entries, heap: BinaryHeap::new() };
             }
+            // In place: the elements are as large as before.
             Moves { sorted: Vec::new(), heap: entries.into_iter().map(Reverse).collect::<Vec<_>>().into() }
         };
         let moves = entries.into_iter().map(listed).collect();

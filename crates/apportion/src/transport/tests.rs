@@ -62,7 +62,7 @@ impl Problem {
     fn solve_people(&self, goal: &Goal<'_>, simd: Level, weights: Option<&[u64]>) -> (Vec<u8>, Solution) {
         let rows = Rows::matrix(&self.scores, self.k, 1.001, weights);
         let mut labels = vec![0; self.rows()];
-        let setting = Setting { simd, seed: 5, key: &|row| row as u64, unique_keys: true, guard: None };
+        let setting = Setting { simd, seed: 5, key: &|row| row as u64, unique_keys: true, guard: None, guess: None };
         let solution = solve(&rows, goal, &setting, &mut labels).unwrap();
         (labels, solution)
     }
