@@ -6,7 +6,7 @@ DENY := $(TOOLS)/bin/cargo-deny
 VENV := $(TOOLS)/venv
 SQL := crates/apportion-cli/tests/sql
 
-.PHONY: help demo test test-sql lint deny bench clean
+.PHONY: help demo test test-sql lint deny bench bench-files clean
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
@@ -42,6 +42,15 @@ $(DENY):
 
 bench: ## Speed in memory, as ratios to an argmax pass in the same run
 	$(CARGO) run --release --locked -p apportion-bench
+
+bench-files: $(VENV)/.bench ## Speed from file to file, 4.2M rows; with FULL=1 all 261,547,234 of the United States
+	$(CARGO) build --release --locked -p apportion-cli
+	$(VENV)/bin/python bench/files.py $(or $(CARGO_TARGET_DIR),target)/release/apportion $(TOOLS)/bench $(if $(FULL),261547234,4200000)
+
+$(VENV)/.bench: bench/requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
 
 clean: ## Removes what was built
 	$(CARGO) clean

@@ -318,3 +318,21 @@ fn the_command_line_is_checked() {
     let help = apportion(folder.path(), &[]);
     assert!(text(&help.stderr).contains("apportion label scores.parquet -o labelled.parquet"));
 }
+
+#[test]
+fn classes_of_made_up_voters_can_be_merged() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let args = ["simulate", "voters", "--rows", "2000", "-o", "five.csv", "-q", "--merge", "aian=other"];
+    run(folder, &args);
+    let found = json(folder, &["label", "five.csv", "-o", "out.csv", "--truth", "race", "--json", "-q"]);
+    assert_eq!(found["classes"], serde_json::json!(["white", "black", "hispanic", "asian", "other"]));
+    let merge = |pairs: &'static str| [&args[..7], &["--force", "--merge", pairs]].concat();
+    for (pairs, problem) in [
+        ("aian", "is not CLASS=CLASS"),
+        ("aian=x", "is not CLASS=CLASS"),
+        ("asian=aian,aian=other", "goes into a class"),
+    ] {
+        assert!(common::misused(folder, &merge(pairs)).contains(problem), "{pairs}");
+    }
+}

@@ -153,7 +153,7 @@ impl Table {
             Some(match self.scaling {
                 Scaling::AsGiven => value,
                 Scaling::Percent => value / 100.0,
-                Scaling::Normalize => value / row.iter().sum::<f64>(),
+                Scaling::Normalize => value.max(0.0) / row.iter().map(|value| value.max(0.0)).sum::<f64>(),
             })
         };
         Ok(values.chunks_exact(k).zip(labels).map(score).collect())

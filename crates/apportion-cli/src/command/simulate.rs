@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use crate::output::written;
 use crate::progress::Bar;
 use crate::text;
+use crate::usage::usage;
 
 /// Options of `simulate`.
 #[derive(Args)]
@@ -52,6 +53,9 @@ struct VotersArgs {
     /// How much the tables that people are drawn from differ from those behind the scores.
     #[arg(long, default_value_t = 0.0)]
     noise: f64,
+    /// Counts people of a class as those of another: aian=other leaves five classes.
+    #[arg(long, value_name = "CLASS=CLASS,…", value_delimiter = ',')]
+    merge: Vec<String>,
     /// Scores in double precision.
     #[arg(long)]
     double: bool,
@@ -73,14 +77,15 @@ const AT_ONCE: usize = 8;
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<()> {
     let What::Voters(args) = &args.what;
-    let people = |people: &[u64; 6]| people.iter().map(|&count| count as f64).collect();
+    let merged = Merged::new(&args.merge)?;
+    let people = |people: &[u64; 6]| merged.sums(&people.map(|count| count as f64));
     let tables = VoterTables {
         counties: counties().iter().map(|county| people(&county.people)).collect(),
         surnames: surnames().iter().map(|surname| people(&surname.people)).collect(),
     };
     let options = VoterOptions {
         seed: args.seed,
-        margin: Some(NC_VOTER_SHARES.to_vec()),
+        margin: Some(merged.sums(&NC_VOTER_SHARES)),
         prior_shift: args.prior_shift,
         sharpen: args.sharpen,
         noise: args.noise,
@@ -89,13 +94,15 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<()> {
     let output = Output { path: args.output.clone(), force: args.force, keep: None };
     output.check(None)?;
     let voters = Voters::new(&tables, &options)?;
-    let schema = schema(args.double);
+    let schema = schema(&merged.classes, args.double);
     let starts: Vec<u64> = (0..args.rows).step_by(BATCH as usize).collect();
     let bar = Bar::new(args.quiet);
     bar.begin("made up", args.rows);
     let batches = starts.chunks(AT_ONCE).flat_map(|starts| {
-        let made: Vec<RecordBatch> =
-            starts.par_iter().map(|&start| batch(&voters, &schema, start, (args.rows - start).min(BATCH))).collect();
+        let made: Vec<RecordBatch> = starts
+            .par_iter()
+            .map(|&start| batch(&voters, &merged.classes, &schema, start, (args.rows - start).min(BATCH)))
+            .collect();
         let done = starts.last().map_or(0, |start| (start + BATCH).min(args.rows));
         bar.reached(done, done);
         made
@@ -108,18 +115,54 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<()> {
     Ok(())
 }
 
-fn schema(double: bool) -> SchemaRef {
+/// The classes, some of them counted as others.
+struct Merged {
+    classes: Vec<&'static str>,
+    /// Which of these each class of the Census is.
+    places: [usize; CLASSES.len()],
+}
+
+impl Merged {
+    fn new(merge: &[String]) -> Result<Merged> {
+        let known = |name: &str| CLASSES.iter().position(|class| *class == name.trim());
+        let mut into: [usize; CLASSES.len()] = std::array::from_fn(|class| class);
+        for pair in merge {
+            let classes = pair.split_once('=').and_then(|(from, to)| Some((known(from)?, known(to)?)));
+            let Some((from, to)) = classes.filter(|(from, to)| from != to) else {
+                return Err(usage(format!("--merge: {pair:?} is not CLASS=CLASS, of {}", CLASSES.join(", "))));
+            };
+            into[from] = to;
+        }
+        let is_kept = |class: &usize| into[*class] == *class;
+        let kept: Vec<usize> = (0..CLASSES.len()).filter(is_kept).collect();
+        let place = |class: usize| kept.iter().position(|kept| *kept == into[class]);
+        if let Some(lost) = (0..CLASSES.len()).find(|&class| place(class).is_none()) {
+            return Err(usage(format!("--merge: {} goes into a class that goes into another", CLASSES[lost])));
+        }
+        let places = std::array::from_fn(|class| place(class).unwrap_or_default());
+        Ok(Merged { classes: kept.iter().map(|&class| CLASSES[class]).collect(), places })
+    }
+
+    /// What each class has, with what was counted as it.
+    fn sums(&self, people: &[f64; CLASSES.len()]) -> Vec<f64> {
+        let mut sums = vec![0.0; self.classes.len()];
+        people.iter().zip(&self.places).for_each(|(people, &place)| sums[place] += people);
+        sums
+    }
+}
+
+fn schema(classes: &[&str], double: bool) -> SchemaRef {
     let text = |name: &str| Field::new(name, DataType::Utf8, false);
     let number = if double { DataType::Float64 } else { DataType::Float32 };
     let mut fields = vec![Field::new("id", DataType::UInt64, false)];
     fields.extend(["county", "county_fips", "surname", "race"].map(text));
-    fields.extend(CLASSES.map(|class| Field::new(format!("p_{class}"), number.clone(), false)));
+    fields.extend(classes.iter().map(|class| Field::new(format!("p_{class}"), number.clone(), false)));
     Arc::new(Schema::new(fields))
 }
 
-fn batch(voters: &Voters, schema: &SchemaRef, start: u64, rows: u64) -> RecordBatch {
+fn batch(voters: &Voters, classes: &[&str], schema: &SchemaRef, start: u64, rows: u64) -> RecordBatch {
     let people: Vec<_> = (start..start + rows).map(|index| voters.person(index)).collect();
-    let k = CLASSES.len();
+    let k = classes.len();
     let mut scores = vec![0.0; people.len() * k];
     people.iter().zip(scores.chunks_exact_mut(k)).for_each(|(voter, row)| voters.scores(voter, row));
     let county = |voter: &apportion::simulate::Voter| &counties()[voter.county as usize];
@@ -128,7 +171,7 @@ fn batch(voters: &Voters, schema: &SchemaRef, start: u64, rows: u64) -> RecordBa
         Arc::new(StringArray::from_iter_values(people.iter().map(|voter| county(voter).name))),
         Arc::new(StringArray::from_iter_values(people.iter().map(|voter| county(voter).fips))),
         Arc::new(StringArray::from_iter_values(people.iter().map(|voter| surnames()[voter.surname as usize].name))),
-        Arc::new(StringArray::from_iter_values(people.iter().map(|voter| CLASSES[usize::from(voter.truth)]))),
+        Arc::new(StringArray::from_iter_values(people.iter().map(|voter| classes[usize::from(voter.truth)]))),
     ];
     for class in 0..k {
         let column = scores.iter().skip(class).step_by(k);

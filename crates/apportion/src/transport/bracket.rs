@@ -39,6 +39,22 @@ impl Bracket {
         Bracket { low: vec![f32::NEG_INFINITY; open.len()], high, estimate: None }
     }
 
+    /// Bounds around the prices of a like problem, which may differ by so much. The lowest, mostly that of the largest class,
+    /// holds the others in place.
+    pub(super) fn near(guess: &Guess, open: &[bool], width: f32) -> Bracket {
+        let price = |class: usize| if open[class] { guess.prices[class] } else { f64::NEG_INFINITY };
+        let prices: Vec<f64> = (0..open.len()).map(price).collect();
+        let (singles, _) = relative(&prices);
+        let lowest = singles.iter().copied().filter(|price| price.is_finite()).fold(f32::INFINITY, f32::min);
+        let anchor = singles.iter().position(|&price| price == lowest);
+        let side = |class: usize, far: f32| singles[class] + if Some(class) == anchor { 0.0 } else { far };
+        Bracket {
+            low: (0..open.len()).map(|class| side(class, -width) - SLACK).collect(),
+            high: (0..open.len()).map(|class| side(class, width) + SLACK).collect(),
+            estimate: Some(prices),
+        }
+    }
+
     /// Bounds from a sample, `reach` times as wide as usual for each class.
     pub(super) fn around<T: Real>(
         level: Level,

@@ -13,6 +13,8 @@ use crate::kernel::{Level, Real, Source, Swept, Watch};
 
 /// Up to this many rows are solved by paths at once. (Small in unit tests, so that small problems go all the way.)
 const FEW: usize = if cfg!(test) { 32 } else { 1024 };
+/// How far prices of like problems are apart: by so much, divided by the root of the rows.
+const LIKENESS: f32 = 3.0;
 /// Up to this many rows begin at the prices of a like problem, where there is one, without looking for better ones.
 const VERY_FEW: usize = 512;
 /// Up to this many rows are their own sample: Newton's method then leaves a thin band.
@@ -88,17 +90,29 @@ pub(super) fn enclose<T: Real>(
     guess: &Guess,
     labels: &mut [u8],
 ) -> Result<Enclosed<T>> {
-    let mut search = Search::new(level, rows, goal, guess)?;
     let watch = goal.watch(guard.is_some());
+    // Few rows are not worth a sample of their own where the prices of a like problem are known.
+    let mut near = (guess.is_like && rows.rows() <= ALL).then(|| {
+        let width = (LIKENESS / (rows.rows() as f32).sqrt()).clamp(LIKENESS / 128.0, LIKENESS / 16.0);
+        Bracket::near(guess, &goal.open(rows.classes()), width)
+    });
+    let mut search = None;
     loop {
-        let bracket = search.bracket();
+        let bracket = match (near.take(), &mut search) {
+            (Some(near), _) => near,
+            (None, Some(search)) => Search::bracket(search),
+            (None, none) => none.insert(Search::new(level, rows, goal, guess)?).bracket(),
+        };
         let (swept, band) = sweep_into_band(level, rows, &bracket.bounds(rows.magnitude()), watch, guard, labels)?;
         let demand = goal.demand(&swept.sums);
         match within_bracket(level, &bracket, guess, &demand, &swept, &band, rows.rows())? {
             Ok((counts, set, is_all)) => return Ok(Enclosed { demand, counts, set, is_all, swept, band }),
-            // Without a box nothing can be missed, unless the counts cannot be met at all.
-            Err(_) if search.sampled.is_none() => return Err(Error::Unproved),
-            Err(miss) => search.widen(miss),
+            Err(miss) => match &mut search {
+                None => {}
+                // Without a box nothing can be missed, unless the counts cannot be met at all.
+                Some(search) if search.sampled.is_none() => return Err(Error::Unproved),
+                Some(search) => search.widen(miss),
+            },
         }
     }
 }
