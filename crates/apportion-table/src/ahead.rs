@@ -13,7 +13,7 @@ pub(crate) type Rows = Box<dyn Iterator<Item = Batch> + Send>;
 pub(crate) type Part = Box<dyn FnOnce() -> Result<Rows, ArrowError> + Send>;
 
 /// Batches of one part that may wait to be used.
-const WAITING: usize = 16;
+const WAITING: usize = 6;
 /// Threads that read at the same time; more would hold more batches than they save time.
 const READERS: usize = 4;
 

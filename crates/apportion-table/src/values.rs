@@ -25,7 +25,7 @@ impl Budget {
     /// What is left for scores when labels, keys, groups and the files' own buffers have their part.
     pub(crate) fn of(memory: u64) -> Budget {
         let memory = usize::try_from(memory).unwrap_or(usize::MAX);
-        Budget { scores: memory / 2, groups: memory / 4 }
+        Budget { scores: memory / 3, groups: memory / 8 }
     }
 }
 
@@ -214,7 +214,7 @@ mod tests {
             let singles: Vec<f32> = (0..10).map(|value| value as f32 / 4.0).collect();
             values.push_singles(&singles[..4]).unwrap();
             values.push_singles(&singles[4..]).unwrap();
-            assert_eq!((values.is_single(), values.is_spilled()), (true, memory < 80));
+            assert_eq!((values.is_single(), values.is_spilled()), (true, memory < 120));
             assert_eq!(values.rows(1..3).unwrap(), [0.5, 0.75, 1.0, 1.25]);
             values.push_doubles(&[0.1, 0.9]).unwrap();
             values.push_singles(&[0.5, 0.25]).unwrap();
