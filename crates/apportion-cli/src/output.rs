@@ -76,7 +76,9 @@ impl OutputArgs {
         for draw in 1..=draws {
             let name = if draws == 1 { self.name.clone() } else { format!("{}_{draw}", self.name) };
             fields.push(Arc::new(Field::new(&name, DataType::Utf8, may_miss)));
-            fields.push(Arc::new(Field::new(format!("{name}_score"), number.clone(), true)));
+            if !self.only_label {
+                fields.push(Arc::new(Field::new(format!("{name}_score"), number.clone(), true)));
+            }
         }
         fields
     }
@@ -101,7 +103,8 @@ impl OutputArgs {
             match given {
                 Given::People(allotment) => Ok(people_columns(table, allotment, &taken)),
                 Given::Labels(draws) => {
-                    let columns = draws.iter().map(|labels| label_columns(table, labels.values(), &taken));
+                    let with_scores = !self.only_label;
+                    let columns = draws.iter().map(|labels| label_columns(table, labels.values(), &taken, with_scores));
                     Ok(columns.collect::<apportion_table::Result<Vec<_>>>()?.concat())
                 }
             }
@@ -128,9 +131,17 @@ impl Taken {
 }
 
 /// The labels' names, and their scores as the file has them.
-fn label_columns(table: &Table, labels: &[Label], rows: &Taken) -> apportion_table::Result<Vec<ArrayRef>> {
+fn label_columns(
+    table: &Table,
+    labels: &[Label],
+    rows: &Taken,
+    with_scores: bool,
+) -> apportion_table::Result<Vec<ArrayRef>> {
     let labels = &labels[rows.first..rows.end];
-    let names = rows.spread(labels.iter().map(|&label| table.classes().name(label)));
+    let names = rows.spread(labels.iter().map(|&label| table.classes().name(label))).collect::<StringArray>();
+    if !with_scores {
+        return Ok(vec![Arc::new(names)]);
+    }
     let scores = table.label_scores(rows.first, labels)?;
     let scores = rows.spread(scores.into_iter()).map(Option::flatten);
     let scores: ArrayRef = if table.is_single() {
@@ -138,7 +149,7 @@ fn label_columns(table: &Table, labels: &[Label], rows: &Taken) -> apportion_tab
     } else {
         Arc::new(scores.collect::<Float64Array>())
     };
-    Ok(vec![Arc::new(names.collect::<StringArray>()), scores])
+    Ok(vec![Arc::new(names), scores])
 }
 
 /// How many of each row's people have each class.

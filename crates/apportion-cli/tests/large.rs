@@ -203,7 +203,7 @@ fn files_of_one_output_are_put_below_each_other_by_the_names_of_their_columns() 
     let message = refused(folder, &["label", "v.parquet", "w.parquet", "-o", "vw.parquet"]);
     assert!(message.starts_with("w.parquet: its column \"p_white\" holds Float64, and not Float32"), "{message}");
     run(folder, &["label", "v.parquet", "w.parquet", "-o", "vw.csv", "--only-label", "--id", "ID", "-q"]);
-    assert!(fs::read_to_string(folder.join("vw.csv")).unwrap().starts_with("id,label,label_score\n1,"));
+    assert!(fs::read_to_string(folder.join("vw.csv")).unwrap().starts_with("id,label\n1,"));
 }
 
 /// Old columns of Parquet are copied as they lie, whatever their type, and with what the file says of itself.
