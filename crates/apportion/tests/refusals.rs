@@ -472,3 +472,13 @@ fn shares_and_bounds_out_of_range() {
     let most = Bounds { at_most: most, ..Bounds::default() };
     assert!(error(bounded(most)).contains("allow at most 0 people in all, and there are 2"));
 }
+
+/// Nobody in no group is nobody's fault.
+#[test]
+fn a_table_without_rows_and_groups_has_no_labels() {
+    let classes = Classes::new(["a", "b"]).unwrap();
+    let scores = Scores::new(&classes, Matrix::RowsF64(&[])).unwrap();
+    let scores = scores.with_groups(Groups { codes: &[], names: &[] }).unwrap();
+    let labelled = Rule::Match(Match::by_group(Reference::Posterior)).label(&scores, &Settings::default()).unwrap();
+    assert!(labelled.labels.values().is_empty());
+}

@@ -93,7 +93,7 @@ impl<T: Task> Visitor for Parts<'_, T> {
         let sizes = self.division.sizes();
         let nested = self.nested(source)?;
         let (mut outcomes, mut guess) = (Vec::with_capacity(self.division.parts), None);
-        for wave in waves(source, &sizes) {
+        for wave in waves(source, &sizes).into_iter().filter(|wave| !wave.is_empty()) {
             let members = self.division.members(wave.clone(), &sizes);
             // Reading all rows in order is quicker than looking for those of each part, where all find room.
             let bytes = source.rows().saturating_mul(source.classes() * size_of::<U>());
