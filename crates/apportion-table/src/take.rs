@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use apportion::{Classes, Scaling, seed};
+use apportion::{Classes, GROUP_JOINT, Scaling, seed};
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, StringArray};
 use arrow::compute::{cast, filter_record_batch};
 use arrow::datatypes::{DataType, Float32Type, Float64Type};
@@ -346,7 +346,7 @@ pub fn group_name<'a>(values: impl Iterator<Item = &'a str>) -> String {
 
 fn write_group_name<'a>(values: impl Iterator<Item = &'a str>, name: &mut String) {
     for (place, value) in values.enumerate() {
-        name.push_str(if place == 0 { "" } else { " / " });
+        name.push_str(if place == 0 { "" } else { GROUP_JOINT });
         name.push_str(value);
     }
 }

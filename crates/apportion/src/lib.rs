@@ -100,7 +100,8 @@ pub use rule::{
     Rule, Settings, Thinned, Thresholds,
 };
 pub use scores::{
-    Classes, Groups, Keys, LEAST_SCORE, Label, MAX_CLASSES, MAX_PEOPLE, Matrix, SUM_TOLERANCE, Scaling, Scores, UNCODED,
+    Classes, GROUP_JOINT, Groups, Keys, LEAST_SCORE, Label, MAX_CLASSES, MAX_PEOPLE, Matrix, SUM_TOLERANCE, Scaling,
+    Scores, UNCODED,
 };
 pub use sql::{Dialect, SqlOptions};
 pub use store::Store;

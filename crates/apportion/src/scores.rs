@@ -135,6 +135,10 @@ pub enum Scaling {
     Normalize,
 }
 
+/// Stands between the values of several columns that together name a group: `NC / Wake`. Whoever makes such names and
+/// whoever takes them apart, as SQL must, goes by it.
+pub const GROUP_JOINT: &str = " / ";
+
 /// The groups of the rows, such as counties: a code per row, and the names that the codes stand for.
 #[derive(Clone, Copy, Debug)]
 pub struct Groups<'a> {

@@ -10,7 +10,7 @@
 use crate::decision::{Decision, Fitted, GroupPrices};
 use crate::error::{Error, Result};
 use crate::rule;
-use crate::scores::{Classes, LEAST_SCORE, SUM_TOLERANCE, UNCODED, expect_length};
+use crate::scores::{Classes, GROUP_JOINT, LEAST_SCORE, SUM_TOLERANCE, UNCODED, expect_length};
 
 /// Whose SQL is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,7 +201,7 @@ impl Writer<'_> {
         let columns = self.options.groups.len();
         let problem = if columns == 0 {
             "it was fitted by group; name the columns of the group".into()
-        } else if group.matches(JOINED_BY).count() + 1 < columns {
+        } else if group.matches(GROUP_JOINT).count() + 1 < columns {
             format!("group {group:?} is not made of {columns} columns; name those that it was fitted by")
         } else {
             return Ok(());
@@ -299,13 +299,10 @@ impl Writer<'_> {
     fn group(&self) -> String {
         let kind = self.dialect.text_type();
         let column = |name: &String| format!("COALESCE(CAST({} AS {kind}), '')", self.dialect.name(name));
-        let separator = format!(" || {} || ", self.dialect.text(JOINED_BY));
+        let separator = format!(" || {} || ", self.dialect.text(GROUP_JOINT));
         self.options.groups.iter().map(column).collect::<Vec<_>>().join(&separator)
     }
 }
-
-/// What stands between the values of several columns in the name of a group.
-const JOINED_BY: &str = " / ";
 
 impl Dialect {
     /// A name, quoted.
