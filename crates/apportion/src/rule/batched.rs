@@ -99,8 +99,8 @@ impl Batches {
             rows.iter().for_each(|&row| codes[row as usize] = batch as u32);
         }
         let division = Division { codes: codes.into(), parts: batches.len(), names };
-        let labels = in_parts(request, Best, &division)?.into_iter().map(|outcome| outcome.labels).collect();
-        let labels = Labels::trusted(division.in_order(labels), scores.classes().len());
+        let labels: Vec<_> = in_parts(request, Best, &division)?.into_iter().map(|outcome| outcome.labels).collect();
+        let labels = Labels::trusted(division.in_order(&labels), scores.classes().len());
         let differences = labels.counts().into_iter().zip(whole.labels.counts()).map(|(a, b)| a.abs_diff(b));
         Ok(Batched {
             batches: batches.len(),

@@ -340,7 +340,7 @@ fn put_together(request: &Request<'_>, outcomes: Vec<Outcome>, groups: Option<&D
     }
     let labels = match groups {
         None => labels.remove(0),
-        Some(groups) => groups.in_order(labels),
+        Some(groups) => groups.in_order(&labels),
     };
     joint.gamma_objective = request.gamma.map(|(gamma, _)| {
         // An infinite distance that has no weight is none.

@@ -17,6 +17,7 @@ mod parts;
 mod plan;
 mod sampling;
 mod threshold;
+mod together;
 
 pub use allot::{Allotment, Allotted};
 pub use balance::{Balance, Penalty};

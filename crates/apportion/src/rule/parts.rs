@@ -6,11 +6,13 @@
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use super::joint::{Request, Task, sums_by};
 use super::plan::Plan;
+use super::together::Parting;
 use crate::error::{Error, Result};
-use crate::kernel::{Real, Rows, STRETCH, Source};
+use crate::kernel::{Real, Rows, Source};
 use crate::scores::{Groups, Label, Visitor};
 use crate::transport::nesting::Quotas;
 use crate::transport::{Prices, Setting};
@@ -40,26 +42,16 @@ impl<'a> Division<'a> {
         sizes
     }
 
-    /// The rows of some parts, in order.
-    pub(super) fn members(&self, parts: Range<usize>, sizes: &[usize]) -> Vec<Vec<u32>> {
-        let mut members: Vec<Vec<u32>> = sizes[parts.clone()].iter().map(|&size| Vec::with_capacity(size)).collect();
-        for (row, &code) in self.codes.iter().enumerate() {
-            if parts.contains(&(code as usize)) {
-                members[code as usize - parts.start].push(row as u32);
-            }
-        }
-        members
-    }
-
     /// The rows of all parts.
     pub(super) fn all_members(&self) -> Vec<Vec<u32>> {
-        self.members(0..self.parts, &self.sizes())
+        let (codes, sizes) = (&self.codes, &self.sizes());
+        Parting { codes, sizes, parts: 0..self.parts }.numbers(rayon::current_num_threads())
     }
 
     /// What each part has for its rows, in the order of the table.
-    pub(super) fn in_order(&self, labels: Vec<Vec<Label>>) -> Vec<Label> {
-        let mut own: Vec<_> = labels.into_iter().map(Vec::into_iter).collect();
-        self.codes.iter().map(|&code| own[code as usize].next().unwrap_or_default()).collect()
+    pub(super) fn in_order(&self, labels: &[Vec<Label>]) -> Vec<Label> {
+        let mut own: Vec<_> = labels.iter().map(|labels| labels.iter()).collect();
+        self.codes.iter().map(|&code| own[code as usize].next().copied().unwrap_or_default()).collect()
     }
 }
 
@@ -94,25 +86,27 @@ impl<T: Task> Visitor for Parts<'_, T> {
         let nested = self.nested(source)?;
         let (mut outcomes, mut guess) = (Vec::with_capacity(self.division.parts), None);
         for wave in waves(source, &sizes).into_iter().filter(|wave| !wave.is_empty()) {
-            let members = self.division.members(wave.clone(), &sizes);
-            // Reading all rows in order is quicker than looking for those of each part, where all find room.
             let bytes = source.rows().saturating_mul(source.classes() * size_of::<U>());
-            let values = match source.at_hand() {
-                Some(_) if bytes > MOST_BYTES => None,
-                _ => Some(self.read(source, wave.clone(), &members)?),
-            };
+            let far_apart = source.at_hand().filter(|_| bytes > MOST_BYTES);
+            let parting = Parting { codes: &self.division.codes, sizes: &sizes, parts: wave.clone() };
+            let (mut numbers, mut scores) = (OnceLock::new(), Vec::new());
+            match far_apart {
+                Some(_) => numbers = OnceLock::from(parting.numbers(rayon::current_num_threads())),
+                None => scores = parting.scores(source)?,
+            }
             let solve = |place: usize, guess: Option<&Prices>| {
-                let rows = &members[place];
-                let values = match (&values, source.at_hand()) {
-                    (Some(values), _) => Cow::Borrowed(&values[place]),
-                    (None, Some(table)) => Cow::Owned(copied(&table, rows)),
-                    (None, None) => unreachable!("rows that are not at hand have been read"),
-                };
                 let part = wave.start + place;
-                self.solve(source, part, rows, &values, nested.as_ref().map(|counts| counts[part].as_slice()), guess)
+                // Which rows they are is seldom asked where the scores lie together.
+                let rows = || numbers.get_or_init(|| parting.numbers(1))[place].as_slice();
+                let values = match far_apart {
+                    Some(table) => Cow::Owned(copied(&table, rows())),
+                    None => Cow::Borrowed(&scores[place]),
+                };
+                let targets = nested.as_ref().map(|counts| counts[part].as_slice());
+                self.solve(source, part, &rows, &values, targets, guess)
             };
             // The largest part first: its prices are where the others begin.
-            let largest = (0..wave.len()).max_by_key(|&place| members[place].len()).unwrap_or(0);
+            let largest = (0..wave.len()).max_by_key(|&place| sizes[wave.start + place]).unwrap_or(0);
             let first = solve(largest, guess.as_ref());
             if let Ok(prices) = first.as_ref().map(T::prices) {
                 guess = prices.cloned().or(guess);
@@ -162,41 +156,29 @@ fn copied<T: Real>(table: &Rows<'_, T>, members: &[u32]) -> Vec<T> {
 }
 
 impl<T: Task> Parts<'_, T> {
-    /// The rows of some parts, each part's together, from one pass over all rows.
-    fn read<U: Real>(&self, source: &dyn Source<U>, wave: Range<usize>, members: &[Vec<u32>]) -> Result<Vec<Vec<U>>> {
-        let mut values: Vec<Vec<U>> =
-            members.iter().map(|members| Vec::with_capacity(members.len() * source.classes())).collect();
-        let mut room = Vec::new();
-        for start in (0..source.rows()).step_by(STRETCH) {
-            let range = start..source.rows().min(start + STRETCH);
-            let rows = source.window(range.clone(), &mut room)?;
-            for row in range {
-                let code = self.division.codes[row] as usize;
-                if wave.contains(&code) {
-                    rows.copy_row(row, &mut values[code - wave.start]);
-                }
-            }
-        }
-        Ok(values)
-    }
-
-    fn plan<U: Real>(&self, rows: &dyn Source<U>, part: usize, members: &[u32]) -> Result<Plan> {
+    fn plan<'r, U: Real>(
+        &self,
+        rows: &dyn Source<U>,
+        part: usize,
+        members: &(dyn Fn() -> &'r [u32] + Sync),
+    ) -> Result<Plan> {
         // A name that no row has needs no reference.
-        if members.is_empty() {
+        if rows.rows() == 0 {
             return Ok(Plan::exactly(&vec![0; rows.classes()]));
         }
         let truth = self.request.scores.truth();
         let truth = truth.map(|truth| {
-            members.iter().enumerate().map(move |(place, &row)| (truth[row as usize], rows.people_of(place)))
+            members().iter().enumerate().map(move |(place, &row)| (truth[row as usize], rows.people_of(place)))
         });
         self.request.plan(rows, self.division.name(part), truth)
     }
 
-    fn solve<U: Real>(
+    /// Solves a part. `members` says which rows of the table its rows are.
+    fn solve<'r, U: Real>(
         &self,
         source: &dyn Source<U>,
         part: usize,
-        members: &[u32],
+        members: &(dyn Fn() -> &'r [u32] + Sync),
         values: &[U],
         targets: Option<&[u64]>,
         guess: Option<&Prices>,
@@ -208,7 +190,7 @@ impl<T: Task> Parts<'_, T> {
             Some(targets) => Plan::exactly(targets),
             None => self.plan(&rows, part, members)?,
         };
-        let place = |row: usize| members[row] as usize;
+        let place = |row: usize| members()[row] as usize;
         let setting = Setting {
             simd: settings.simd,
             seed: settings.seed,
@@ -230,9 +212,10 @@ impl<T: Task> Parts<'_, T> {
         }
         let sums = sums_by(source, &|row| self.division.codes[row] as usize, self.division.parts)?;
         let quotas = |(part, members): (usize, Vec<u32>)| {
+            let members = || members.as_slice();
             let weights = weights(source, &members);
             // The plan looks at how many people there are, not at their scores, which are summed already.
-            let nobody = vec![U::default(); members.len() * source.classes()];
+            let nobody = vec![U::default(); members().len() * source.classes()];
             let rows = Rows::matrix(&nobody, source.classes(), source.magnitude(), weights.as_deref());
             Ok(Quotas { rows: rows.people(), weights: self.plan(&rows, part, &members)?.weights(&sums[part]) })
         };
@@ -242,6 +225,6 @@ impl<T: Task> Parts<'_, T> {
 }
 
 /// How many people each of some rows stands for.
-fn weights<T: Real>(source: &dyn Source<T>, members: &[u32]) -> Option<Vec<u64>> {
-    source.weights().map(|weights| members.iter().map(|&row| weights[row as usize]).collect())
+fn weights<'r, T: Real>(source: &dyn Source<T>, members: &dyn Fn() -> &'r [u32]) -> Option<Vec<u64>> {
+    source.weights().map(|weights| members().iter().map(|&row| weights[row as usize]).collect())
 }

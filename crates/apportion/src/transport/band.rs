@@ -9,6 +9,9 @@ use crate::kernel::{Bounds, Level, Real, Rows, STRETCH, Source, Swept, Unsettled
 /// Refuses rows among which a value may be no score.
 pub(crate) type Guard<'a> = &'a (dyn Fn(Range<usize>) -> Result<()> + Sync);
 
+/// So many rows find room from the beginning: growing costs small problems more than solving them.
+const FEW: usize = 1024;
+
 /// Rows whose label is not certain yet, copied out of their table.
 pub(super) struct Band<T> {
     classes: usize,
@@ -23,7 +26,9 @@ pub(super) struct Band<T> {
 impl<T: Real> Band<T> {
     fn of(rows: &dyn Source<T>) -> Band<T> {
         let weights = rows.weights().map(|_| Vec::new());
-        Band { classes: rows.classes(), magnitude: rows.magnitude(), places: Vec::new(), values: Vec::new(), weights }
+        let room = rows.rows().min(FEW);
+        let (places, values) = (Vec::with_capacity(room), Vec::with_capacity(room * rows.classes()));
+        Band { classes: rows.classes(), magnitude: rows.magnitude(), places, values, weights }
     }
 
     pub(super) fn rows(&self) -> Rows<'_, T> {

@@ -30,13 +30,15 @@ pub(super) struct Bracket {
     high: Vec<f32>,
     /// The estimate that it is built around; none where it bounds nothing.
     estimate: Option<Vec<f64>>,
+    /// Whether that are the prices of a like problem.
+    is_like: bool,
 }
 
 impl Bracket {
     /// No bounds at all: no row is certain.
     pub(super) fn none(open: &[bool]) -> Bracket {
         let high = open.iter().map(|&open| if open { 0.0 } else { f32::NEG_INFINITY }).collect();
-        Bracket { low: vec![f32::NEG_INFINITY; open.len()], high, estimate: None }
+        Bracket { low: vec![f32::NEG_INFINITY; open.len()], high, estimate: None, is_like: false }
     }
 
     /// Bounds around the prices of a like problem, which may differ by so much. The lowest, mostly that of the largest class,
@@ -52,6 +54,7 @@ impl Bracket {
             low: (0..open.len()).map(|class| side(class, -width) - SLACK).collect(),
             high: (0..open.len()).map(|class| side(class, width) + SLACK).collect(),
             estimate: Some(prices),
+            is_like: true,
         }
     }
 
@@ -77,7 +80,7 @@ impl Bracket {
             gaps = Gaps::of(&scan(level, &sample.tiles, &estimate.prices, window).near, reach.len());
         }
         let estimated = Some(estimate.prices.clone());
-        let mut bracket = Bracket { low: Vec::new(), high: Vec::new(), estimate: estimated };
+        let mut bracket = Bracket { low: Vec::new(), high: Vec::new(), estimate: estimated, is_like: false };
         let (singles, _) = relative(&estimate.prices);
         for (class, &single) in singles.iter().enumerate() {
             let (rank, count) = (ranks[class], estimate.scan.counts[class] as usize);
@@ -119,7 +122,11 @@ impl Bracket {
         let widest = widths.fold(0.0, f32::max);
         let none = Guess::none(self.low.len());
         let prices = prices.iter().map(|&price| if price.is_finite() { price } else { 0.0 }).collect();
-        Guess { prices, window: if widest > 0.0 { none.window.min(widest / 4.0) } else { none.window }, is_like: false }
+        Guess {
+            prices,
+            window: if widest > 0.0 { none.window.min(widest / 4.0) } else { none.window },
+            is_like: self.is_like,
+        }
     }
 
     /// As bounds for a sweep over scores up to `magnitude`.

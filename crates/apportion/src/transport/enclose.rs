@@ -16,7 +16,9 @@ const FEW: usize = if cfg!(test) { 32 } else { 1024 };
 /// How far prices of like problems are apart: by so much, divided by the root of the rows.
 const LIKENESS: f32 = 3.0;
 /// Up to this many rows begin at the prices of a like problem, where there is one, without looking for better ones.
-const VERY_FEW: usize = 512;
+const VERY_FEW: usize = 256;
+/// Below this many rows, a box around the prices of a like problem would leave nearly all open.
+const TINY: usize = 64;
 /// Up to this many rows are their own sample: Newton's method then leaves a thin band.
 const ALL: usize = if cfg!(test) { 128 } else { 1 << 15 };
 /// How often a row is drawn at most, on average, where rows stand for several people.
@@ -92,7 +94,7 @@ pub(super) fn enclose<T: Real>(
 ) -> Result<Enclosed<T>> {
     let watch = goal.watch(guard.is_some());
     // Few rows are not worth a sample of their own where the prices of a like problem are known.
-    let mut near = (guess.is_like && rows.rows() <= ALL).then(|| {
+    let mut near = (guess.is_like && (TINY..=ALL).contains(&rows.rows())).then(|| {
         let width = (LIKENESS / (rows.rows() as f32).sqrt()).clamp(LIKENESS / 128.0, LIKENESS / 16.0);
         Bracket::near(guess, &goal.open(rows.classes()), width)
     });
@@ -157,7 +159,8 @@ fn within_bracket<T: Real>(
         return Ok(Err(Miss::NoProgress));
     } else {
         let mut scratch = vec![0; band.places.len()];
-        let inner = enclose(level, &band.rows(), &Goal::Known(rest), None, guess, &mut scratch)?;
+        let guess = Guess { is_like: false, ..guess.clone() };
+        let inner = enclose(level, &band.rows(), &Goal::Known(rest), None, &guess, &mut scratch)?;
         (inner.counts, inner.set, inner.is_all)
     };
     let outer = bracket.price_set();

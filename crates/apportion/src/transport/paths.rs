@@ -115,39 +115,57 @@ impl Hasher for AsItIs {
     }
 }
 
+/// What it costs to move an atom, and the atom. The greatest costs least.
+type Move = Reverse<(i64, u32)>;
+
 /// Rows in class a by what it costs to move them to class b, cheapest first. Entries that have left are skipped.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 struct Moves {
     /// For a long way: those there were at the beginning, and cheaper ones that came later. The cheapest is the last.
-    sorted: Vec<(i64, u32)>,
-    heap: BinaryHeap<Reverse<(i64, u32)>>,
+    sorted: Vec<Move>,
+    heap: BinaryHeap<Move>,
 }
 
 impl Moves {
+    fn with_room(moves: usize) -> Moves {
+        Moves { sorted: Vec::with_capacity(moves), heap: BinaryHeap::new() }
+    }
+
+    /// Puts the moves listed so far in order.
+    fn sort(&mut self) {
+        self.sorted.sort_unstable();
+    }
+
+    /// Heaps up the moves listed so far, in any order, which is quicker than sorting them.
+    fn heap(&mut self) {
+        self.heap = std::mem::take(&mut self.sorted).into();
+    }
+
     fn cheapest(&self) -> Option<(i64, u32)> {
-        match (self.sorted.last(), self.heap.peek()) {
-            (Some(&old), Some(&Reverse(new))) => Some(old.min(new)),
-            (old, new) => old.copied().or(new.map(|Reverse(new)| *new)),
-        }
+        self.sorted.last().max(self.heap.peek()).map(|&Reverse(cheapest)| cheapest)
     }
 
     /// Adds a move. On a long way, moving back is ever cheaper than before: such a move needs no place to be found for it.
     fn add(&mut self, entry: (i64, u32)) {
-        if self.sorted.last().is_some_and(|last| entry <= *last) {
+        let entry = Reverse(entry);
+        if self.sorted.last().is_some_and(|last| entry >= *last) {
             self.sorted.push(entry);
         } else {
-            self.heap.push(Reverse(entry));
+            self.heap.push(entry);
         }
     }
 
     fn drop_cheapest(&mut self) {
-        if self.sorted.last().copied() == self.cheapest() {
+        if self.sorted.last() >= self.heap.peek() {
             self.sorted.pop();
         } else {
             self.heap.pop();
         }
     }
 }
+
+/// Up to this many atoms are looked at again and again for the cheapest move: making lists of them would cost more.
+const NO_LISTS: usize = if cfg!(test) { 8 } else { 128 };
 
 /// Labels on their way.
 pub(super) struct State<'a> {
@@ -158,15 +176,24 @@ pub(super) struct State<'a> {
     amounts: Vec<u64>,
     /// People in each class, those settled elsewhere included.
     counts: Vec<u64>,
+    /// Lists of moves for each pair of classes; none where there are few atoms.
     moves: Vec<Moves>,
     /// What a move a→b may cost at most.
     limits: Vec<i64>,
     /// The cheapest move a→b: its cost and its atom.
     edges: Vec<(i64, u32)>,
+    /// Room for the search, used again and again.
+    reached: Reached,
 }
 
-/// Classes from the one that gives to the one that takes.
-type Path = Vec<usize>;
+/// What it costs to reach each class, and the class before it (or after it, where the search runs backwards).
+struct Reached {
+    distance: Vec<i64>,
+    before: Vec<Option<usize>>,
+}
+
+/// Moves from the class that gives to the one that takes: from, to, and the atom that moves.
+type Path = Vec<(usize, usize, u32)>;
 
 impl<'a> State<'a> {
     fn new(atoms: &'a Atoms, demand: &'a Demand, start: &Prices, limits: Option<Vec<i64>>) -> State<'a> {
@@ -178,29 +205,25 @@ impl<'a> State<'a> {
         let labels: Vec<u8> = atoms.scores.chunks_exact(k).map(|row| best_class(row, start) as u8).collect();
         let mut members = vec![0; k];
         labels.iter().for_each(|&label| members[usize::from(label)] += 1);
+        // On a long way most moves are beyond the limits.
         let room = |pair: usize| if is_long || pair / k == pair % k { 0 } else { members[pair / k] };
-        let mut entries: Vec<Vec<(i64, u32)>> = (0..k * k).map(|pair| Vec::with_capacity(room(pair))).collect();
+        let has_lists = is_long || labels.len() > NO_LISTS;
+        let pairs = (0..k * k).filter(|_| has_lists);
+        let mut moves: Vec<Moves> = pairs.map(|pair| Moves::with_room(room(pair))).collect();
         for (atom, row) in atoms.scores.chunks_exact(k).enumerate() {
             let label = usize::from(labels[atom]);
             amounts[atom * k + label] = atoms.copies[atom];
             counts[label] += atoms.copies[atom];
-            for other in (0..k).filter(|&other| other != label && demand.most[other] > 0) {
+            for other in (0..k).filter(|&other| has_lists && other != label && demand.most[other] > 0) {
                 let cost = row[label] - row[other];
                 if cost <= limits[label * k + other] {
-                    entries[label * k + other].push((cost, atom as u32));
+                    moves[label * k + other].sorted.push(Reverse((cost, atom as u32)));
                 }
             }
         }
-        let listed = |mut entries: Vec<(i64, u32)>| {
-            if is_long {
-                entries.sort_unstable_by(|a, b| b.cmp(a));
-                return Moves { sorted: entries, heap: BinaryHeap::new() };
-            }
-            // In place: the elements are as large as before.
-            Moves { sorted: Vec::new(), heap: entries.into_iter().map(Reverse).collect::<Vec<_>>().into() }
-        };
-        let moves = entries.into_iter().map(listed).collect();
-        let mut state = State { atoms, demand, k, amounts, counts, moves, limits, edges: vec![(FREE, 0); k * k] };
+        moves.iter_mut().for_each(if is_long { Moves::sort } else { Moves::heap });
+        let (edges, reached) = (vec![(FREE, 0); k * k], Reached { distance: vec![FREE; k], before: vec![None; k] });
+        let mut state = State { atoms, demand, k, amounts, counts, moves, limits, edges, reached };
         (0..k).for_each(|class| state.refresh(class, None));
         state
     }
@@ -220,25 +243,30 @@ impl<'a> State<'a> {
     /// The prices that prove the labels best, rising from 0, are brought up to it.
     pub(super) fn approach(&mut self, targets: &[u64], prices: &mut [i64]) -> Option<Step> {
         let surplus = |state: &Self, class: usize| state.counts[class].saturating_sub(targets[class]);
-        let sources: Vec<i64> = (0..self.k).map(|class| if surplus(self, class) > 0 { 0 } else { FREE }).collect();
-        let (distance, parent) = self.shortest(&sources);
+        self.search(|state, class| if surplus(state, class) > 0 { 0 } else { FREE });
+        let distance = &self.reached.distance;
         let lacking = (0..self.k).filter(|&class| self.counts[class] < targets[class]);
         let end = lacking.min_by_key(|&class| distance[class]).filter(|&end| distance[end] < FREE)?;
         // Where all classes that give have the price 0, a class is as far away as its price must rise, at least.
-        let rise = distance[end] - prices[end];
-        for (price, &far) in prices.iter_mut().zip(&distance) {
+        let cost = distance[end];
+        let rise = cost - prices[end];
+        for (price, &far) in prices.iter_mut().zip(distance) {
             *price += (far - *price).min(rise);
         }
-        let path = trace(&parent, end);
-        let most = surplus(self, path[0]).min(targets[end] - self.counts[end]);
+        let path = self.path_to(end);
+        let source = path[0].0;
+        let most = surplus(self, source).min(targets[end] - self.counts[end]);
         let before = self.counts[end];
         self.exchange(&path, |_, moved| moved < most);
         let people = self.counts[end] - before;
-        Some(Step { cost: distance[end], from: path[0] as u8, to: end as u8, people })
+        Some(Step { cost, from: source as u8, to: end as u8, people })
     }
 
     /// Finds the cheapest moves out of a class again: those that some atom stood for, or all.
     fn refresh(&mut self, from: usize, of: Option<u32>) {
+        if self.moves.is_empty() {
+            return self.look_over(from);
+        }
         for to in 0..self.k {
             if of.is_some_and(|atom| self.edges[from * self.k + to].1 != atom) {
                 continue;
@@ -250,6 +278,24 @@ impl<'a> State<'a> {
             }
             self.edges[from * self.k + to] = moves.cheapest().unwrap_or((FREE, 0));
         }
+    }
+
+    /// Finds the cheapest moves out of a class by looking at all atoms.
+    fn look_over(&mut self, from: usize) {
+        let k = self.k;
+        let edges = &mut self.edges[from * k..][..k];
+        edges.fill((FREE, 0));
+        let atoms = self.atoms.scores.chunks_exact(k).zip(self.amounts.chunks_exact(k)).enumerate();
+        for (atom, (row, _)) in atoms.filter(|(_, (_, amounts))| amounts[from] > 0) {
+            for (edge, score) in edges.iter_mut().zip(row) {
+                let cost = row[from] - score;
+                if cost < edge.0 {
+                    *edge = (cost, atom as u32);
+                }
+            }
+        }
+        let closed = |to: usize| to == from || self.demand.most[to] == 0;
+        (0..k).filter(|&to| closed(to)).for_each(|to| edges[to] = (FREE, 0));
     }
 
     /// What it costs to take a person away from a class that has already lost some.
@@ -271,15 +317,16 @@ impl<'a> State<'a> {
 
     /// Makes the exchange that improves most. False where none improves.
     fn improve(&mut self) -> bool {
-        let sources: Vec<i64> = (0..self.k).map(|class| self.give(class, 0)).collect();
-        let (distance, parent) = self.shortest(&sources);
+        self.search(|state, class| state.give(class, 0));
+        let distance = &self.reached.distance;
         let total = |class: usize| distance[class].saturating_add(self.take(class, 0));
         let Some(end) = (0..self.k).min_by_key(|&class| total(class)).filter(|&end| total(end) < 0) else {
             return false;
         };
-        let path = trace(&parent, end);
-        let cost = distance[end] - sources[path[0]];
-        let gain = |state: &Self, moved| state.give(path[0], moved) + cost + state.take(end, moved) < 0;
+        let path = self.path_to(end);
+        let source = path.first().map_or(end, |&(from, ..)| from);
+        let cost = distance[end] - self.give(source, 0);
+        let gain = |state: &Self, moved| state.give(source, moved) + cost + state.take(end, moved) < 0;
         self.exchange(&path, gain);
         true
     }
@@ -303,71 +350,90 @@ impl<'a> State<'a> {
         if self.take(end, 0) >= VIOLATION {
             return false;
         }
-        let (distance, next) = self.shortest_to(end);
-        let suits = |state: &Self, source: usize, moved: u64| {
-            distance[source] < FREE
+        self.search_back(end);
+        let distance = &self.reached.distance;
+        let suits = |state: &Self, source: usize, far: i64, moved: u64| {
+            far < FREE
                 && state.give(source, moved) < VIOLATION
-                && state.give(source, moved) + distance[source] + state.take(end, moved) == 0
+                && state.give(source, moved) + far + state.take(end, moved) == 0
                 && wanted(state.departure(source, end, moved))
         };
-        let source = sources.iter().rev().find(|&&source| source != end && suits(self, source, 0));
+        let source = sources.iter().rev().find(|&&source| source != end && suits(self, source, distance[source], 0));
         let Some(&source) = source else { return false };
-        let path = std::iter::successors(Some(source), |&class| next[class]).collect();
-        self.exchange(&path, |state, moved| suits(state, source, moved));
+        let far = distance[source];
+        let path = self.path_from(source);
+        self.exchange(&path, |state, moved| suits(state, source, far, moved));
         true
     }
 
-    /// The least cost of reaching a class from each other one, and the class after that one.
-    fn shortest_to(&self, end: usize) -> (Vec<i64>, Vec<Option<usize>>) {
-        let (mut distance, mut next) = (vec![FREE; self.k], vec![None; self.k]);
+    fn leg(&self, from: usize, to: usize) -> (usize, usize, u32) {
+        (from, to, self.edges[from * self.k + to].1)
+    }
+
+    /// The path that a search found.
+    fn path_to(&self, end: usize) -> Path {
+        let back = std::iter::successors(Some(end), |&class| self.reached.before[class]);
+        let mut path: Path = back.map_while(|to| self.reached.before[to].map(|from| self.leg(from, to))).collect();
+        path.reverse();
+        path
+    }
+
+    /// The path that a search backwards found.
+    fn path_from(&self, source: usize) -> Path {
+        let on = std::iter::successors(Some(source), |&class| self.reached.before[class]);
+        on.map_while(|from| self.reached.before[from].map(|to| self.leg(from, to))).collect()
+    }
+
+    /// The least cost of reaching a class from each other one.
+    fn search_back(&mut self, end: usize) {
+        let (k, Reached { distance, before: after }) = (self.k, &mut self.reached);
+        distance.fill(FREE);
+        after.fill(None);
         distance[end] = 0;
         let mut changed = true;
         while changed {
             changed = false;
-            for from in 0..self.k {
-                for to in 0..self.k {
-                    let cost = self.edges[from * self.k + to].0;
+            for from in 0..k {
+                for (to, &(cost, _)) in self.edges[from * k..][..k].iter().enumerate() {
                     if cost < FREE && distance[to] < FREE && cost + distance[to] < distance[from] {
                         distance[from] = cost + distance[to];
-                        next[from] = Some(to);
+                        after[from] = Some(to);
                         changed = true;
                     }
                 }
             }
         }
-        (distance, next)
     }
 
-    /// The least cost of reaching each class from any source, and the class before it (Bellman and Ford).
-    fn shortest(&self, sources: &[i64]) -> (Vec<i64>, Vec<Option<usize>>) {
-        let mut distance = sources.to_vec();
-        let mut parent = vec![None; self.k];
+    /// The least cost of reaching each class from any other, given what it costs to begin there (Bellman and Ford).
+    fn search(&mut self, begin: impl Fn(&Self, usize) -> i64) {
+        for class in 0..self.k {
+            self.reached.distance[class] = begin(self, class);
+        }
+        let (k, Reached { distance, before }) = (self.k, &mut self.reached);
+        before.fill(None);
         let mut changed = true;
         while changed {
             changed = false;
-            for from in 0..self.k {
+            for from in 0..k {
                 if distance[from] >= FREE {
                     continue;
                 }
-                for to in 0..self.k {
-                    let cost = self.edges[from * self.k + to].0;
+                for (to, &(cost, _)) in self.edges[from * k..][..k].iter().enumerate() {
                     if cost < FREE && distance[from] + cost < distance[to] {
                         distance[to] = distance[from] + cost;
-                        parent[to] = Some(from);
+                        before[to] = Some(from);
                         changed = true;
                     }
                 }
             }
         }
-        (distance, parent)
     }
 
     /// Moves as many people along a path as there are, while the exchange is good (as it is for the first of them).
     fn exchange(&mut self, path: &Path, good: impl Fn(&Self, u64) -> bool) {
-        let (source, end) = (path[0], path[path.len() - 1]);
-        let moves: Vec<(usize, usize, u32)> =
-            path.windows(2).map(|pair| (pair[0], pair[1], self.edges[pair[0] * self.k + pair[1]].1)).collect();
-        let there = moves.iter().map(|&(from, _, atom)| self.amounts[atom as usize * self.k + from]);
+        let (Some(&(source, ..)), Some(&(_, end, _))) = (path.first(), path.last()) else { return };
+        let there = path.iter().map(|&(from, _, atom)| self.amounts[atom as usize * self.k + from]);
         let there = there.fold(self.counts[source], u64::min);
         // Costs are convex: it is good up to some person, and not beyond.
         let (mut amount, mut beyond) = (1, there + 1);
@@ -378,7 +444,7 @@ impl<'a> State<'a> {
             let middle = amount + (beyond - amount) / 2;
             if good(self, middle - 1) { amount = middle } else { beyond = middle }
         }
-        for &(from, to, atom) in &moves {
+        for &(from, to, atom) in path {
             let place = atom as usize * self.k;
             self.amounts[place + from] -= amount;
             if self.amounts[place + to] == 0 {
@@ -388,7 +454,7 @@ impl<'a> State<'a> {
         }
         self.counts[source] -= amount;
         self.counts[end] += amount;
-        for &(from, _, atom) in &moves {
+        for &(from, _, atom) in path {
             if self.amounts[atom as usize * self.k + from] == 0 {
                 self.refresh(from, Some(atom));
             }
@@ -401,7 +467,9 @@ impl<'a> State<'a> {
         for other in (0..self.k).filter(|&other| other != class && self.demand.most[other] > 0) {
             let cost = row[class] - row[other];
             if cost <= self.limits[class * self.k + other] {
-                self.moves[class * self.k + other].add((cost, atom));
+                if let Some(moves) = self.moves.get_mut(class * self.k + other) {
+                    moves.add((cost, atom));
+                }
                 let cheapest = &mut self.edges[class * self.k + other];
                 *cheapest = (*cheapest).min((cost, atom));
             }
@@ -425,10 +493,4 @@ impl<'a> State<'a> {
 fn best_class(row: &[i64], prices: &Prices) -> usize {
     let value = |class: usize| prices[class].map_or(i64::MIN, |price| row[class] + price);
     (1..row.len()).fold(0, |best, class| if value(class) > value(best) { class } else { best })
-}
-
-fn trace(parent: &[Option<usize>], end: usize) -> Path {
-    let mut path: Path = std::iter::successors(Some(end), |&class| parent[class]).collect();
-    path.reverse();
-    path
 }
