@@ -6,7 +6,7 @@ DENY := $(TOOLS)/bin/cargo-deny
 VENV := $(TOOLS)/venv
 SQL := crates/apportion-cli/tests/sql
 
-.PHONY: help demo test test-sql lint deny bench bench-files clean
+.PHONY: help demo test test-sql test-instructions instructions lint deny bench bench-files clean
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
@@ -17,6 +17,7 @@ test: ## Tests, the snippets of the documentation, the example, and SQL in datab
 	$(CARGO) test --workspace --locked
 	$(CARGO) run --locked --quiet -p apportion --example voter_file
 	$(MAKE) test-sql
+	$(MAKE) test-instructions
 
 test-sql: $(VENV)/.sql ## Exported SQL against apply, in DuckDB and SQLite
 	$(CARGO) test --workspace --locked --quiet --no-run # this builds the program, too: once for all tests
@@ -26,6 +27,13 @@ $(VENV)/.sql: $(SQL)/requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
+
+test-instructions: ## Instructions of small cases, against those kept: no more than before
+	$(CARGO) build --release --locked -p apportion-bench --bin fixed
+	$(PYTHON) bench/instructions.py $(or $(CARGO_TARGET_DIR),target)/release/fixed $(if $(UPDATE),--update)
+
+instructions: ## Keeps the instructions of small cases as they are now
+	$(MAKE) test-instructions UPDATE=1
 
 lint: ## Format, clippy, documentation, licences
 	$(CARGO) fmt --all --check
