@@ -4,9 +4,10 @@ PYTHON ?= python3
 TOOLS := $(CURDIR)/.tools
 DENY := $(TOOLS)/bin/cargo-deny
 VENV := $(TOOLS)/venv
+PEERS := $(TOOLS)/peers
 SQL := crates/apportion-cli/tests/sql
 
-.PHONY: help demo test test-sql lint deny bench bench-files clean
+.PHONY: help demo test test-sql test-instructions instructions lint deny bench bench-files bench-peers clean
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
@@ -17,6 +18,7 @@ test: ## Tests, the snippets of the documentation, the example, and SQL in datab
 	$(CARGO) test --workspace --locked
 	$(CARGO) run --locked --quiet -p apportion --example voter_file
 	$(MAKE) test-sql
+	$(MAKE) test-instructions
 
 test-sql: $(VENV)/.sql ## Exported SQL against apply, in DuckDB and SQLite
 	$(CARGO) test --workspace --locked --quiet --no-run # this builds the program, too: once for all tests
@@ -27,11 +29,19 @@ $(VENV)/.sql: $(SQL)/requirements.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
+test-instructions: ## Instructions of small cases, against those kept: no more than before
+	$(CARGO) build --release --locked -p apportion-bench --bin fixed
+	$(PYTHON) bench/instructions.py $(or $(CARGO_TARGET_DIR),target)/release/fixed $(if $(UPDATE),--update)
+
+instructions: ## Keeps the instructions of small cases as they are now
+	$(MAKE) test-instructions UPDATE=1
+
 lint: ## Format, clippy, documentation, licences
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	$(MAKE) deny
+	$(PYTHON) bench/compare.py --check
 
 deny: $(DENY) ## Licences, bans and sources of all that we depend on
 	$(CARGO) fetch --locked --quiet # of all platforms: cargo-deny looks at them, too
@@ -42,14 +52,26 @@ $(DENY):
 
 bench: ## Speed in memory, as ratios to an argmax pass in the same run
 	$(CARGO) run --release --locked -p apportion-bench
+	$(PYTHON) bench/compare.py
 
 bench-files: $(VENV)/.bench ## Speed from file to file, 4.2M rows; with FULL=1 all 261,547,234 of the United States
 	$(CARGO) build --release --locked -p apportion-cli
 	$(VENV)/bin/python bench/files.py $(or $(CARGO_TARGET_DIR),target)/release/apportion $(TOOLS)/bench $(if $(FULL),261547234,4200000)
+	$(PYTHON) bench/compare.py
 
 $(VENV)/.bench: bench/requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
+
+bench-peers: $(PEERS)/.installed ## Speed beside other solvers in memory; with FULL=1 also those that take minutes
+	$(CARGO) build --release --locked -p apportion-bench --bin solve
+	$(PEERS)/bin/python bench/peers.py $(or $(CARGO_TARGET_DIR),target)/release/solve $(TOOLS)/bench $(if $(FULL),--full)
+	$(PYTHON) bench/compare.py
+
+$(PEERS)/.installed: bench/peers-requirements.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
 clean: ## Removes what was built

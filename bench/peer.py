@@ -1,0 +1,193 @@
+"""One other solver on the first rows of a raw file of scores, in a process of its own, so that time and memory are its own.
+
+    python bench/peer.py SOLVER SCORES ROWS LABELS [TRAINING]
+
+bench/peers.py calls it. The labels are written to LABELS, one byte a row; what was measured is printed as JSON. The counts
+to be met are found here anew, from the scores. TRAINING has labels for the first rows, for a solver that learns.
+"""
+
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+CLASSES = 6
+BITS = 40  # of the grid to which scores are rounded, as in the library
+
+
+def main():
+    name, file, rows, out = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
+    q = np.fromfile(file, np.float32, rows * CLASSES).reshape(rows, CLASSES)
+    counts = targets(q)
+    clock = Clock()
+    begin = time.process_time()
+    if name == "svc":
+        labels = svc(q, np.fromfile(sys.argv[5], np.uint8), clock)
+    else:
+        labels = {f.__name__: f for f in (or_tools, pot, highs, assignment, polars, numpy)}[name](q, counts, clock)
+    total = time.process_time() - begin
+    found = {"seconds": clock.seconds, "total": total, "peak_kib": peak_kib(), "targets": counts, **clock.notes}
+    labels.astype(np.uint8).tofile(out)
+    print(json.dumps(found))
+
+
+class Clock:
+    """The processor's seconds, all threads together, inside `with`: the work itself, without what leads to it."""
+
+    def __init__(self):
+        self.seconds, self.notes = 0.0, {}
+
+    def __enter__(self):
+        self.begin = time.process_time()
+
+    def __exit__(self, *_):
+        self.seconds += time.process_time() - self.begin
+
+
+def or_tools(q, counts, clock):
+    """Minimum-cost flow from people to classes. A cost is what the score lacks to the row's best: it likes small numbers."""
+    from ortools.graph.python import min_cost_flow
+
+    rows = len(q)
+    # Costs times nodes must fit into 64 bits, with some room: beyond a million rows, a coarser grid.
+    clock.notes["bits"] = bits = min(BITS, 60 - rows.bit_length())
+    flow = min_cost_flow.SimpleMinCostFlow()
+    best = scaled(q.max(axis=1), bits)
+    people = np.arange(rows, dtype=np.int32)
+    ones = np.ones(rows, np.int64)
+    for y in range(CLASSES):  # class by class, to hold less at once
+        classes = np.full(rows, rows + y, np.int32)
+        flow.add_arcs_with_capacity_and_unit_cost(people, classes, ones, best - scaled(q[:, y], bits))
+    supplies = np.concatenate([ones, -np.array(counts, np.int64)])
+    flow.set_nodes_supplies(np.arange(rows + CLASSES, dtype=np.int32), supplies)
+    del best, ones, classes, supplies
+    with clock:
+        status = flow.solve()
+    if status != flow.OPTIMAL:
+        sys.exit(f"OR-tools: {status}")
+    labels = np.zeros(rows, np.uint8)
+    for y in range(CLASSES):
+        labels[flow.flows(people + y * np.int32(rows)) == 1] = y
+    return labels
+
+
+def pot(q, counts, clock):
+    """Optimal transport by network simplex."""
+    import ot
+
+    cost = 1.0 - q.astype(np.float64)
+    people, classes = np.ones(len(q)), np.array(counts, np.float64)
+    with clock:
+        plan = ot.emd(people, classes, cost, numItermax=10**9, numThreads=1)
+    return whole(plan)
+
+
+def highs(q, counts, clock):
+    """The linear programme, by interior points and a crossover to a vertex: much faster here than its simplex method."""
+    import highspy
+
+    # The last class has no equation: the others imply it, and HiGHS would be long about finding that out.
+    rows, columns, last = len(q), q.size, CLASSES - 1
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = columns, rows + last
+    lp.sense_ = highspy.ObjSense.kMaximize
+    lp.col_cost_ = q.astype(np.float64).ravel()
+    lp.col_lower_, lp.col_upper_ = np.zeros(columns), np.full(columns, highspy.kHighsInf)
+    lp.row_lower_ = lp.row_upper_ = np.concatenate([np.ones(rows), np.array(counts[:last], np.float64)])
+    person, y = np.divmod(np.arange(columns, dtype=np.int32), CLASSES)
+    has_two = y < last  # a variable is in its person's equation and in its class's
+    starts = np.concatenate([[0], np.cumsum(1 + has_two)]).astype(np.int32)
+    equations = np.empty(starts[-1], np.int32)
+    equations[starts[:-1]] = person
+    equations[starts[:-1][has_two] + 1] = rows + y[has_two]
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    lp.a_matrix_.start_, lp.a_matrix_.index_ = starts, equations
+    lp.a_matrix_.value_ = np.ones(len(equations))
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("threads", 1)
+    solver.setOptionValue("solver", "ipm")
+    solver.passModel(lp)
+    with clock:
+        solver.run()
+    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        sys.exit(f"HiGHS: {solver.getModelStatus()}")
+    return whole(np.array(solver.getSolution().col_value).reshape(q.shape))
+
+
+def assignment(q, counts, clock):
+    """People to places: a class has a column for each of its places, so that the table is a square."""
+    from scipy.optimize import linear_sum_assignment
+
+    place = np.repeat(np.arange(CLASSES), counts)
+    cost = np.negative(q[:, place], dtype=np.float64)
+    with clock:
+        _, columns = linear_sum_assignment(cost)
+    return place[columns]
+
+
+def svc(q, training, clock):
+    """The paper's heuristic: a linear classifier learns from labels that were matched exactly, and labels all rows."""
+    from sklearn.svm import LinearSVC
+
+    with clock:
+        model = LinearSVC(C=100, random_state=0, max_iter=10_000).fit(q[: len(training)], training)
+        return model.predict(q)
+
+
+def polars(q, _, clock):
+    """Argmax, column by column."""
+    import polars as pl
+
+    table = pl.DataFrame({str(y): np.ascontiguousarray(q[:, y]) for y in range(CLASSES)})
+    best = pl.max_horizontal(table.columns)
+    label = pl.coalesce(*[pl.when(pl.col(c) == best).then(pl.lit(int(c), pl.UInt8)) for c in table.columns])
+    with clock:
+        labels = table.select(label).to_series()
+    return labels.to_numpy()
+
+
+def numpy(q, _, clock):
+    """Argmax."""
+    with clock:
+        return q.argmax(axis=1)
+
+
+def scaled(scores, bits):
+    """Scores as whole numbers of 2^-bits."""
+    return np.rint(np.ldexp(scores.astype(np.float64), bits)).astype(np.int64)
+
+
+def targets(q):
+    """The sums of the scores as whole numbers that add up to the rows: largest remainders."""
+    sums = [int(scaled(q[:, y], BITS).sum()) for y in range(CLASSES)]
+    quotas = [divmod(len(q) * s, sum(sums)) for s in sums]
+    counts = [whole for whole, _ in quotas]
+    by_remainder = sorted(range(CLASSES), key=lambda y: -quotas[y][1])
+    for y in by_remainder[: len(q) - sum(counts)]:
+        counts[y] += 1
+    return counts
+
+
+def whole(plan):
+    """The labels of a plan in which everyone goes to one class, whole."""
+    if not np.allclose(plan.max(axis=1), 1.0, atol=1e-6):
+        sys.exit("somebody is split between classes")
+    return plan.argmax(axis=1)
+
+
+def peak_kib():
+    """The most memory that this process has held at once. Linux says so; getrusage counts what was there before exec."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
+    except (OSError, StopIteration):
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return most // 1024 if sys.platform == "darwin" else most
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+//! Match or argmax over a raw file of scores in memory, one thread: our side of `make bench-peers`.
+//!
+//! ```text
+//! solve RULE FILE ROWS CLASSES ROUNDS [LABELS]
+//! ```
+//! FILE holds single-precision scores row by row, little-endian; its first ROWS are used. What was measured is printed as
+//! JSON: the processor's seconds (median of the rounds), the peak memory of the process, and the answer. LABELS gets one
+//! byte a row.
+#![allow(clippy::print_stdout)]
+
+use std::error::Error;
+use std::fs::{self, File};
+use std::io::{BufReader, Read};
+
+use apportion::{Classes, Labelled, Level, Match, Matrix, Reference, Rule, Scores, Settings};
+
+type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [rule, file, rows, classes, rounds, labels @ ..] = arguments.as_slice() else {
+        return Err("usage: solve RULE FILE ROWS CLASSES ROUNDS [LABELS]".into());
+    };
+    let rule = match rule.as_str() {
+        "match" => Rule::Match(Match::overall(Reference::Posterior)),
+        "argmax" => Rule::Argmax,
+        _ => return Err("RULE is match or argmax".into()),
+    };
+    let (rows, classes, rounds) = (rows.parse()?, classes.parse()?, rounds.parse()?);
+    let scores = read(file, rows, classes)?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build()?;
+    let (seconds, labelled) = pool.install(|| measure(&rule, &scores, classes, rounds))?;
+    println!("{}", report(seconds, &labelled));
+    if let [path] = labels {
+        fs::write(path, labelled.labels.values())?;
+    }
+    Ok(())
+}
+
+/// The first rows of a file. They are read piece by piece, so that the peak of memory is that of the work.
+fn read(path: &str, rows: usize, classes: usize) -> Result<Vec<f32>> {
+    let mut file = BufReader::with_capacity(1 << 20, File::open(path)?);
+    let mut scores = Vec::with_capacity(rows * classes);
+    let mut bytes = [0; 4];
+    for _ in 0..rows * classes {
+        file.read_exact(&mut bytes)?;
+        scores.push(f32::from_le_bytes(bytes));
+    }
+    Ok(scores)
+}
+
+/// The median of the processor's seconds, and the last round's labels. A round before the first warms up.
+fn measure(rule: &Rule, scores: &[f32], classes: usize, rounds: usize) -> Result<(f64, Labelled)> {
+    let classes = Classes::new((0..classes).map(|class| format!("c{class}")))?;
+    let table = Scores::new(&classes, Matrix::RowsF32(scores))?;
+    let settings = Settings::default();
+    let mut labelled = rule.label(&table, &settings)?;
+    let mut seconds = Vec::with_capacity(rounds);
+    for _ in 0..rounds {
+        drop(labelled);
+        let begin = cpu_seconds();
+        labelled = rule.label(&table, &settings)?;
+        seconds.push(cpu_seconds() - begin);
+    }
+    seconds.sort_by(f64::total_cmp);
+    let median = seconds.get(rounds / 2).ok_or("ROUNDS must be at least 1")?;
+    Ok((*median, labelled))
+}
+
+/// Of all threads of this process: a busy neighbour does not count.
+#[cfg(unix)]
+fn cpu_seconds() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
+/// Elsewhere, by the clock on the wall.
+#[cfg(not(unix))]
+fn cpu_seconds() -> f64 {
+    static BEGIN: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
+    BEGIN.elapsed().as_secs_f64()
+}
+
+fn report(seconds: f64, labelled: &Labelled) -> String {
+    let (primal, dual) = match &labelled.joint {
+        Some(joint) => (joint.certificate.primal.to_string(), joint.certificate.dual.to_string()),
+        None => ("null".into(), "null".into()),
+    };
+    let memory = peak_kib().map_or("null".into(), |kib| kib.to_string());
+    let (counts, level) = (labelled.labels.counts(), Level::best());
+    format!(
+        r#"{{"seconds": {seconds}, "peak_kib": {memory}, "level": "{level}", "primal": {primal}, "dual": {dual}, "counts": {counts:?}}}"#
+    )
+}
+
+/// The most memory that this process has held at once. Linux says so; `getrusage` would count what was there before `exec`.
+fn peak_kib() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
