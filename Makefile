@@ -50,8 +50,9 @@ deny: $(DENY) ## Licences, bans and sources of all that we depend on
 $(DENY):
 	$(CARGO) install --locked --root $(TOOLS) cargo-deny
 
-bench: ## Speed in memory, as ratios to an argmax pass in the same run
-	$(CARGO) run --release --locked -p apportion-bench
+bench: ## Speed in memory, as ratios to an argmax pass in the same run; with FULL=1 all of the United States (8 GiB)
+	$(CARGO) build --release --locked -p apportion-bench
+	$(PYTHON) bench/memory.py $(or $(CARGO_TARGET_DIR),target)/release/apportion-bench $(if $(FULL),full)
 	$(PYTHON) bench/compare.py
 
 bench-files: $(VENV)/.bench ## Speed from file to file, 4.2M rows; with FULL=1 all 261,547,234 of the United States

@@ -1,28 +1,60 @@
 //! Tables that the benchmarks share: made from hashes, so that every machine has the same.
 
+pub mod memory;
+
 use apportion::seed;
+use rayon::prelude::*;
 
 /// Classes of the paper's simulations.
 pub const K: usize = 6;
-
-const PRIOR: [f64; K] = [0.5, 0.25, 0.125, 0.0625, 0.03125, 0.03125];
+/// Rows that are made together.
+const CHUNK: usize = 1 << 16;
 
 /// The paper's normal simulation at variance 0.5: Bayes-optimal scores in closed form.
 pub fn normal(rows: usize) -> Vec<f32> {
-    let mut scores = Vec::with_capacity(rows * K);
-    for row in 0..rows as u64 {
-        let unit = |salt: u64| unit(1, row, salt);
-        let draw = unit(0);
-        let truth = (0..K - 1).find(|&y| draw < PRIOR[..=y].iter().sum()).unwrap_or(K - 1);
-        let weights: [f64; K] = std::array::from_fn(|y| {
-            let (a, b) = (unit(2 * y as u64 + 1).max(1e-300), unit(2 * y as u64 + 2));
+    normal_of(rows, K)
+}
+
+/// The same of so many classes, each half as common as the one before, but for the last.
+pub fn normal_of(rows: usize, classes: usize) -> Vec<f32> {
+    let prior: Vec<f64> = (0..classes).map(|class| 0.5f64.powi((class + 1).min(classes - 1) as i32)).collect();
+    by_row(rows, classes, |row, weights| {
+        let unit = |salt: usize| unit(1, row, salt as u64);
+        let (draw, mut sum) = (unit(0), 0.0);
+        let reached = |share: &f64| {
+            sum += share;
+            draw < sum
+        };
+        let truth = prior.iter().position(reached).unwrap_or(classes - 1);
+        for (y, weight) in weights.iter_mut().enumerate() {
+            let (a, b) = (unit(2 * y + 1).max(1e-300), unit(2 * y + 2));
             let noise = (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos();
             let x = f64::from(u8::from(y == truth)) + 0.5f64.sqrt() * noise;
-            PRIOR[y] * (x / 0.5).exp()
-        });
-        let sum: f64 = weights.iter().sum();
-        scores.extend(weights.map(|weight| (weight / sum) as f32));
-    }
+            *weight = prior[y] * (x / 0.5).exp();
+        }
+    })
+}
+
+/// Many classes, each half as common as the one before.
+pub fn rare(rows: usize, classes: usize) -> Vec<f32> {
+    by_row(rows, classes, |row, weights| {
+        for (class, weight) in weights.iter_mut().enumerate() {
+            *weight = 0.5f64.powi(class as i32) * (2.0 * unit(7, row, class as u64)).exp();
+        }
+    })
+}
+
+/// Scores from weights, row by row.
+fn by_row(rows: usize, classes: usize, weigh: impl Fn(u64, &mut [f64]) + Sync) -> Vec<f32> {
+    let mut scores = vec![0.0; rows * classes];
+    scores.par_chunks_mut(CHUNK * classes).enumerate().for_each(|(chunk, scores)| {
+        let mut weights = vec![0.0; classes];
+        for (row, scores) in scores.chunks_exact_mut(classes).enumerate() {
+            weigh((chunk * CHUNK + row) as u64, &mut weights);
+            let sum: f64 = weights.iter().sum();
+            scores.iter_mut().zip(&weights).for_each(|(score, weight)| *score = (weight / sum) as f32);
+        }
+    });
     scores
 }
 

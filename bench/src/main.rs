@@ -1,163 +1,193 @@
-//! Speed of the library in memory, as ratios to argmax over the same array, in one run.
+//! Speed of the library in memory, as ratios to argmax over the same array, in one run. What it prints is Markdown, which
+//! bench/memory.py keeps.
+//!
+//! ```text
+//! apportion-bench [full]
+//! ```
+//! `full` is as many people as the voter files of the United States have, and the memory that matching them takes.
 #![allow(clippy::print_stdout)]
 
+use rayon::ThreadPool;
+use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
 
-use apportion::{
-    Balance, Classes, Frontier, Groups, Level, Match, Matrix, Penalty, Reference, Rule, Scores, Settings, seed,
-};
+use apportion::{Balance, Classes, Frontier, Groups, Level, Match, Matrix, Penalty, Reference, Rule, Scores, Settings};
+use apportion_bench::{K, memory, normal, normal_of, rare, repeated, uneven_groups};
 
-const K: usize = 6;
-const PRIOR: [f64; K] = [0.5, 0.25, 0.125, 0.0625, 0.03125, 0.03125];
+type Outcome = Result<(), Box<dyn Error + Send + Sync>>;
 
+const ROWS: usize = 6_400_000;
+/// People in the voter files of the United States, and the paper's classes.
+const UNITED_STATES: (usize, usize) = (261_547_234, 5);
 const ROUNDS: usize = 15;
 
-fn main() {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("one thread");
-    pool.install(|| {
-        println!("One thread, {}, {K} classes of f32, row-major. Medians of {ROUNDS} rounds.\n", Level::best());
-        println!("{:<44} {:>10} {:>10} {:>8}", "", "argmax ms", "ms", "ratio");
-        let million = normal(1_000_000);
-        measure("match, 1M", &million, &[("", matching(Reference::Posterior))]);
-        drop(million);
-        let continuous = normal(6_400_000);
-        let mut rules =
-            vec![("match", matching(Reference::Posterior)), ("match, uniform", matching(Reference::Uniform))];
-        for (name, gamma) in [("0.8", 0.8), ("0.9", 0.9), ("0.95", 0.95), ("0.99", 0.99)] {
-            rules.push((name, Rule::Balance(Balance::new(gamma, Match::overall(Reference::Posterior)))));
-        }
-        let balance = Balance::new(0.9, Match::overall(Reference::Posterior));
-        rules.push(("0.9, l2-squared", Rule::Balance(balance.clone().with_penalty(Penalty::L2Squared))));
-        rules.push(("0.9, kl", Rule::Balance(balance.with_penalty(Penalty::Kl))));
-        rules.push(("match, coverage 0.7", Rule::Match(Match::overall(Reference::Posterior).with_coverage(0.7))));
-        measure("6.4M", &continuous, &rules);
-        frontier("6.4M, whole frontier", &continuous);
-        for groups in [100, 3_143, 30_000] {
-            by_group(&format!("6.4M, match in {groups} groups"), &continuous, groups);
-        }
-        drop(continuous);
-        measure("6.4M, 200k distinct", &repeated(&normal(200_000), 6_400_000), &rules[..1]);
-        rare_classes("6.4M, 20 classes, the rarest a dozen rows");
-    });
-}
-
-fn matching(reference: Reference) -> Rule {
-    Rule::Match(Match::overall(reference))
-}
-
-/// Rules against argmax on the same scores. Works take turns, so that a busy neighbour slows all of them alike.
-fn measure(data: &str, scores: &[f32], rules: &[(&str, Rule)]) {
-    let classes = Classes::new((0..K).map(|class| format!("c{class}"))).expect("names");
-    let table = Scores::new(&classes, Matrix::RowsF32(scores)).expect("a table");
-    let settings = Settings::default();
-    let label = |rule: &Rule| time(|| drop(black_box(rule.label(&table, &settings))));
-    for (name, rule) in rules {
-        let rounds: Vec<[f64; 2]> = (0..=ROUNDS)
-            .map(|_| [label(&Rule::Argmax), label(rule)])
-            .skip(1) // the first warms up
-            .collect();
-        let kind = if matches!(rule, Rule::Balance(_)) { "balance γ " } else { "" };
-        report(&format!("{data}, {kind}{name}").replace(", ,", ","), &rounds);
+fn main() -> Outcome {
+    match std::env::args().nth(1).as_deref() {
+        None => usual(),
+        Some("full") => full(),
+        Some(_) => Err("usage: apportion-bench [full]".into()),
     }
 }
 
-fn frontier(name: &str, scores: &[f32]) {
-    let classes = Classes::new((0..K).map(|class| format!("c{class}"))).expect("names");
-    let table = Scores::new(&classes, Matrix::RowsF32(scores)).expect("a table");
-    let (settings, aim) = (Settings::default(), Match::overall(Reference::Posterior));
-    let round = |_| {
-        let argmax = time(|| drop(black_box(Rule::Argmax.label(&table, &settings))));
-        [argmax, time(|| drop(black_box(Frontier::of(&aim, &table, &settings))))]
-    };
-    report(name, &(0..3).map(round).collect::<Vec<_>>());
-}
-
-/// Groups as uneven as counties: the largest has some fifty times the rows of the middle one.
-fn by_group(name: &str, scores: &[f32], groups: usize) {
-    let classes = Classes::new((0..K).map(|class| format!("c{class}"))).expect("names");
-    let unit = |row: usize| (seed::hash(5, row as u64, 0) >> 11) as f64 / (1u64 << 53) as f64;
-    let codes: Vec<u32> = (0..scores.len() / K).map(|row| (unit(row).powi(3) * groups as f64) as u32).collect();
-    let names: Vec<String> = (0..groups).map(|group| group.to_string()).collect();
-    let table = Scores::new(&classes, Matrix::RowsF32(scores)).expect("a table");
-    let table = table.with_groups(Groups { codes: &codes, names: &names }).expect("groups");
-    let (settings, rule) = (Settings::default(), Rule::Match(Match::by_group(Reference::Posterior)));
-    let round = |_| {
-        let argmax = time(|| drop(black_box(Rule::Argmax.label(&table, &settings))));
-        [argmax, time(|| drop(black_box(rule.label(&table, &settings))))]
-    };
-    report(name, &(0..5).map(round).collect::<Vec<_>>());
-}
-
-/// Twenty classes, each half as common as the one before, down to a dozen rows.
-fn rare_classes(name: &str) {
-    const MANY: usize = 20;
-    let rows = 6_400_000;
-    let prior: Vec<f64> = (0..MANY).map(|class| 0.5f64.powi(class as i32)).collect();
-    let mut scores = Vec::with_capacity(rows * MANY);
-    for row in 0..rows as u64 {
-        let unit = |salt: u64| (seed::hash(7, row, salt) >> 11) as f64 / (1u64 << 53) as f64;
-        let weights: Vec<f64> = (0..MANY).map(|class| prior[class] * (2.0 * unit(class as u64)).exp()).collect();
-        let sum: f64 = weights.iter().sum();
-        scores.extend(weights.iter().map(|weight| (weight / sum) as f32));
-    }
-    let classes = Classes::new((0..MANY).map(|class| format!("c{class}"))).expect("names");
-    let table = Scores::new(&classes, Matrix::RowsF32(&scores)).expect("a table");
-    let (settings, rule) = (Settings::default(), matching(Reference::Posterior));
-    let round = |_| {
-        let argmax = time(|| drop(black_box(Rule::Argmax.label(&table, &settings))));
-        [argmax, time(|| drop(black_box(rule.label(&table, &settings))))]
-    };
-    report(name, &(0..7).map(round).collect::<Vec<_>>());
-}
-
-fn report(name: &str, rounds: &[[f64; 2]]) {
-    let of = |figure: fn(&[f64; 2]) -> f64| median(rounds.iter().map(figure).collect());
+fn usual() -> Outcome {
+    let one = threads(1)?;
     println!(
-        "{:<44} {:>10.2} {:>10.2} {:>8.2}",
-        name.trim_end_matches(", "),
-        of(|times| times[0]) * 1e3,
-        of(|times| times[1]) * 1e3,
-        of(|times| times[1] / times[0]),
+        "{}, one thread. f32, row-major and {K} classes, where nothing else is said; medians of up to {ROUNDS} rounds.\n",
+        Level::best()
     );
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
-fn time(work: impl FnOnce()) -> f64 {
-    let start = Instant::now();
-    work();
-    start.elapsed().as_secs_f64()
-}
-
-/// The paper's normal simulation at variance 0.5: Bayes-optimal scores in closed form.
-fn normal(rows: usize) -> Vec<f32> {
-    let mut scores = Vec::with_capacity(rows * K);
-    for row in 0..rows as u64 {
-        let unit = |salt: u64| (seed::hash(1, row, salt) >> 11) as f64 / (1u64 << 53) as f64;
-        let draw = unit(0);
-        let truth = (0..K - 1).find(|&y| draw < PRIOR[..=y].iter().sum()).unwrap_or(K - 1);
-        let weights: [f64; K] = std::array::from_fn(|y| {
-            let (a, b) = (unit(2 * y as u64 + 1).max(1e-300), unit(2 * y as u64 + 2));
-            let noise = (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos();
-            let x = f64::from(u8::from(y == truth)) + 0.5f64.sqrt() * noise;
-            PRIOR[y] * (x / 0.5).exp()
-        });
-        let sum: f64 = weights.iter().sum();
-        scores.extend(weights.map(|weight| (weight / sum) as f32));
+    println!("| work | argmax, ms | ms | over argmax |\n|---|---:|---:|---:|");
+    let classes = classes(K)?;
+    let million = normal(1_000_000);
+    one.install(|| compare("match, 1M rows", &table(&classes, &million)?, ROUNDS, label(matching())))?;
+    drop(million);
+    let scores = normal(ROWS);
+    one.install(|| overall(&table(&classes, &scores)?))?;
+    one.install(|| layouts(&classes, &scores))?;
+    one.install(|| compare("whole frontier, 6.4M", &table(&classes, &scores)?, 3, frontier))?;
+    for groups in [100, 3_143, 30_000] {
+        in_groups(&table(&classes, &scores)?, groups, |table| {
+            let name = format!("match in {groups} groups, 6.4M");
+            one.install(|| compare(&name, table, 5, label(by_group())))
+        })?;
     }
-    scores
+    let distinct = repeated(&normal(200_000), ROWS);
+    one.install(|| {
+        compare("match, 200k distinct rows, 6.4M", &table(&classes, &distinct)?, ROUNDS, label(matching()))
+    })?;
+    drop(distinct);
+    let (many, rare_scores) = (self::classes(20)?, rare(ROWS, 20));
+    let name = "match, 20 classes, the rarest a dozen rows, 6.4M";
+    one.install(|| compare(name, &table(&many, &rare_scores)?, 7, label(matching())))?;
+    drop(rare_scores);
+    speed_up(&one, &threads(2)?, &classes, &scores)
 }
 
-/// Rows drawn from a list with a skew, as common names are: many are identical.
-fn repeated(list: &[f32], rows: usize) -> Vec<f32> {
-    let distinct = list.len() / K;
-    let pick = |row: usize| {
-        let unit = (seed::hash(2, row as u64, 0) >> 11) as f64 / (1u64 << 53) as f64;
-        ((unit.powi(3) * distinct as f64) as usize).min(distinct - 1)
+/// Rules for all rows together.
+fn overall(table: &Scores<'_>) -> Outcome {
+    let posterior = || Match::overall(Reference::Posterior);
+    compare("match, 6.4M", table, ROUNDS, label(matching()))?;
+    compare("match, uniform, 6.4M", table, ROUNDS, label(Rule::Match(Match::overall(Reference::Uniform))))?;
+    for gamma in [0.8, 0.9, 0.95, 0.99] {
+        let rule = Rule::Balance(Balance::new(gamma, posterior()));
+        compare(&format!("balance, γ {gamma}, 6.4M"), table, ROUNDS, label(rule))?;
+    }
+    for (name, penalty) in [("l2-squared", Penalty::L2Squared), ("kl", Penalty::Kl)] {
+        let rule = Rule::Balance(Balance::new(0.9, posterior()).with_penalty(penalty));
+        compare(&format!("balance, γ 0.9, {name}, 6.4M"), table, ROUNDS, label(rule))?;
+    }
+    compare("match, coverage 0.7, 6.4M", table, ROUNDS, label(Rule::Match(posterior().with_coverage(0.7))))
+}
+
+/// The same scores in other precision, or by column.
+fn layouts(classes: &Classes, scores: &[f32]) -> Outcome {
+    let doubles: Vec<f64> = scores.iter().copied().map(f64::from).collect();
+    compare("match, f64, 6.4M", &Scores::new(classes, Matrix::RowsF64(&doubles))?, ROUNDS, label(matching()))?;
+    drop(doubles);
+    let columns: Vec<Vec<f32>> = (0..K).map(|class| scores.iter().skip(class).step_by(K).copied().collect()).collect();
+    let columns = columns.iter().map(Vec::as_slice).collect();
+    compare("match, by column, 6.4M", &Scores::new(classes, Matrix::ColumnsF32(columns))?, ROUNDS, label(matching()))
+}
+
+/// Two threads against one.
+fn speed_up(one: &ThreadPool, two: &ThreadPool, classes: &Classes, scores: &[f32]) -> Outcome {
+    println!("\nTwo threads; medians.\n\n| work | one thread, ms | two, ms | speed-up |\n|---|---:|---:|---:|");
+    let works = |table: &Scores<'_>, works: &[(&str, Rule)]| {
+        works.iter().try_for_each(|(name, rule)| {
+            let label = label(rule.clone());
+            let rounds =
+                (0..9).map(|_| Ok([one.install(|| time(table, &label))?, two.install(|| time(table, &label))?]));
+            let rounds = rounds.collect::<Result<Vec<[f64; 2]>, apportion::Error>>()?;
+            let [single, double, ratio] = medians(&rounds);
+            println!("| {name}, 6.4M | {:.2} | {:.2} | {:.2} |", single * 1e3, double * 1e3, 1.0 / ratio);
+            Outcome::Ok(())
+        })
     };
-    (0..rows).flat_map(|row| list[pick(row) * K..][..K].iter().copied()).collect()
+    let table = table(classes, scores)?;
+    works(&table, &[("argmax", Rule::Argmax), ("match", matching())])?;
+    in_groups(&table, 3_143, |table| works(table, &[("match in 3143 groups", by_group())]))
+}
+
+fn full() -> Outcome {
+    let (rows, classes) = UNITED_STATES;
+    let scores = normal_of(rows, classes);
+    let held = scores.len() * size_of::<f32>();
+    println!("{}, one thread. {rows} rows of {classes} classes, f32, row-major; medians of 3 rounds.\n", Level::best());
+    println!("| work | argmax, ms | ms | over argmax |\n|---|---:|---:|---:|");
+    let before = memory::held_kib();
+    let classes = self::classes(classes)?;
+    let table = self::table(&classes, &scores)?;
+    threads(1)?.install(|| compare("match", &table, 3, label(matching())))?;
+    if let (Some(before), Some(peak)) = (before, memory::peak_kib()) {
+        let beyond = (peak - before) as f64 * 1024.0 / held as f64;
+        println!("\nMemory beyond the scores, labels included: {:.1}% of the scores.", beyond * 100.0);
+    }
+    Ok(())
+}
+
+fn threads(number: usize) -> Result<ThreadPool, rayon::ThreadPoolBuildError> {
+    rayon::ThreadPoolBuilder::new().num_threads(number).build()
+}
+
+fn classes(number: usize) -> apportion::Result<Classes> {
+    Classes::new((0..number).map(|class| format!("c{class}")))
+}
+
+fn table<'a>(classes: &'a Classes, scores: &'a [f32]) -> apportion::Result<Scores<'a>> {
+    Scores::new(classes, Matrix::RowsF32(scores))
+}
+
+fn in_groups(table: &Scores<'_>, groups: usize, work: impl FnOnce(&Scores<'_>) -> Outcome) -> Outcome {
+    let codes = uneven_groups(table.rows(), groups);
+    let names: Vec<String> = (0..groups).map(|group| group.to_string()).collect();
+    work(&table.clone().with_groups(Groups { codes: &codes, names: &names })?)
+}
+
+fn matching() -> Rule {
+    Rule::Match(Match::overall(Reference::Posterior))
+}
+
+fn by_group() -> Rule {
+    Rule::Match(Match::by_group(Reference::Posterior))
+}
+
+fn label(rule: Rule) -> impl Fn(&Scores<'_>) -> apportion::Result<()> {
+    move |table| rule.label(table, &Settings::default()).map(|labelled| drop(black_box(labelled)))
+}
+
+fn frontier(table: &Scores<'_>) -> apportion::Result<()> {
+    let aim = Match::overall(Reference::Posterior);
+    Frontier::of(&aim, table, &Settings::default()).map(|frontier| drop(black_box(frontier)))
+}
+
+/// Some work against argmax on the same scores. They take turns, so that a busy neighbour slows both alike.
+fn compare(
+    name: &str,
+    table: &Scores<'_>,
+    rounds: usize,
+    work: impl Fn(&Scores<'_>) -> apportion::Result<()>,
+) -> Outcome {
+    let argmax = label(Rule::Argmax);
+    let rounds = (0..=rounds).map(|_| Ok([time(table, &argmax)?, time(table, &work)?]));
+    let rounds = rounds.collect::<apportion::Result<Vec<_>>>()?;
+    // The first warms up.
+    let [argmax, own, ratio] = medians(&rounds[1..]);
+    println!("| {name} | {:.2} | {:.2} | {ratio:.2} |", argmax * 1e3, own * 1e3);
+    Ok(())
+}
+
+fn time(table: &Scores<'_>, work: impl Fn(&Scores<'_>) -> apportion::Result<()>) -> apportion::Result<f64> {
+    let start = Instant::now();
+    work(table)?;
+    Ok(start.elapsed().as_secs_f64())
+}
+
+/// The medians of two times and of the second over the first.
+fn medians(rounds: &[[f64; 2]]) -> [f64; 3] {
+    let of = |figure: fn(&[f64; 2]) -> f64| {
+        let mut values: Vec<f64> = rounds.iter().map(figure).collect();
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    [of(|times| times[0]), of(|times| times[1]), of(|times| times[1] / times[0])]
 }

@@ -13,6 +13,7 @@ use std::fs::{self, File};
 use std::io::{BufReader, Read};
 
 use apportion::{Classes, Labelled, Level, Match, Matrix, Reference, Rule, Scores, Settings};
+use apportion_bench::memory;
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -86,16 +87,9 @@ fn report(seconds: f64, labelled: &Labelled) -> String {
         Some(joint) => (joint.certificate.primal.to_string(), joint.certificate.dual.to_string()),
         None => ("null".into(), "null".into()),
     };
-    let memory = peak_kib().map_or("null".into(), |kib| kib.to_string());
+    let peak = memory::peak_kib().map_or("null".into(), |kib| kib.to_string());
     let (counts, level) = (labelled.labels.counts(), Level::best());
     format!(
-        r#"{{"seconds": {seconds}, "peak_kib": {memory}, "level": "{level}", "primal": {primal}, "dual": {dual}, "counts": {counts:?}}}"#
+        r#"{{"seconds": {seconds}, "peak_kib": {peak}, "level": "{level}", "primal": {primal}, "dual": {dual}, "counts": {counts:?}}}"#
     )
-}
-
-/// The most memory that this process has held at once. Linux says so; `getrusage` would count what was there before `exec`.
-fn peak_kib() -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.split_whitespace().next()?.parse().ok()
 }

@@ -14,6 +14,7 @@ mod usage;
 mod values;
 
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use apportion_table::did_you_mean;
 use clap::Parser;
@@ -22,7 +23,7 @@ use command::Command;
 
 /// Labels from probabilities, with the counts kept right: the exact optimum, with its proof.
 #[derive(Parser)]
-#[command(name = "apportion", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "apportion", version, long_version = VERSION.as_str(), arg_required_else_help = true, after_help = EXAMPLES)]
 struct Program {
     #[command(subcommand)]
     command: Command,
@@ -37,6 +38,10 @@ Examples:
   apportion demo                                                all of it, on data inside the program
 
 Labels are estimates about groups. Where the scores themselves can be used, use them.";
+
+/// The version, and the instructions that this processor has for the work: where two machines differ in speed, one asks.
+static VERSION: LazyLock<String> =
+    LazyLock::new(|| format!("{}\nSIMD: {}", env!("CARGO_PKG_VERSION"), apportion::Level::best()));
 
 fn main() -> ExitCode {
     fail_where_files_may_not_grow();

@@ -58,8 +58,9 @@ pub struct Input {
     pub(crate) files: Vec<Source>,
     pub(crate) options: InputOptions,
     progress: Box<dyn Progress>,
-    /// Rows that were read in the pass at hand.
+    /// Rows and bytes that were read in the pass at hand.
     rows: AtomicU64,
+    bytes: AtomicU64,
     /// What lies in the folders and is no table.
     passed_over: Vec<PathBuf>,
     /// How many bytes there are up to the end of each file.
@@ -116,8 +117,8 @@ impl Input {
         }
         let mut ends: Vec<u64> = files.iter().map(Source::bytes).collect();
         (1..ends.len()).for_each(|file| ends[file] += ends[file - 1]);
-        let (progress, rows) = (Box::new(Silent), AtomicU64::new(0));
-        Ok(Input { files, options, progress, rows, ends, passed_over, _spools: spools })
+        let (progress, rows, bytes) = (Box::new(Silent), AtomicU64::new(0), AtomicU64::new(0));
+        Ok(Input { files, options, progress, rows, bytes, ends, passed_over, _spools: spools })
     }
 
     /// Tells somebody how far each pass has come.
@@ -135,7 +136,15 @@ impl Input {
     pub(crate) fn reached(&self, file: usize, rows: u64, bytes: u64) {
         let rows = rows + self.rows.fetch_add(rows, Ordering::Relaxed);
         let before = if file == 0 { 0 } else { self.ends[file - 1] };
+        self.bytes.store(before + bytes, Ordering::Relaxed);
         self.progress.reached(rows, before + bytes);
+    }
+
+    /// How many rows there will be in all, judging by those read so far.
+    pub(crate) fn foreseen_rows(&self) -> u64 {
+        let (rows, bytes) = (self.rows.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed).max(1));
+        let all = self.ends.last().copied().unwrap_or(0);
+        (rows as f64 * (all as f64 / bytes as f64).max(1.0)) as u64
     }
 
     /// Ends a pass over the files.

@@ -120,6 +120,7 @@ impl Table {
             taker.begin(&batches.names(), path)?;
             for batch in batches {
                 taker.take(&batch?)?;
+                taker.foresee(input.foreseen_rows())?;
             }
         }
         input.end();

@@ -150,6 +150,11 @@ impl Taker {
         Ok(())
     }
 
+    /// About so many rows will be taken in all.
+    pub(crate) fn foresee(&mut self, rows: u64) -> Result<()> {
+        self.values.foresee(rows)
+    }
+
     pub(crate) fn take(&mut self, batch: &RecordBatch) -> Result<()> {
         let part = self.without_left_out(batch)?;
         self.take_scores(&part)?;

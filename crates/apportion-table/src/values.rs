@@ -60,6 +60,14 @@ impl Values {
         }
     }
 
+    /// About so many rows will come: where they do not find room, they need not begin in memory.
+    pub(crate) fn foresee(&mut self, rows: u64) -> Result<()> {
+        match self {
+            Values::Single(kept) => kept.foresee(rows),
+            Values::Double(kept) => kept.foresee(rows),
+        }
+    }
+
     pub(crate) fn matrix(&self) -> Matrix<'_> {
         match self {
             Values::Single(Kept { place: Place::Memory(values), .. }) => Matrix::RowsF32(values),
@@ -101,6 +109,9 @@ enum Place<T> {
     File { file: File, values: usize },
 }
 
+/// Where so many times the memory there is will be needed, as far as can be foreseen, none of it is used.
+const FAR_BEYOND: f64 = 1.5;
+
 /// Rows that are widened at a time.
 const PIECE: usize = 1 << 16;
 
@@ -111,11 +122,7 @@ impl<T: Pod> Kept<T> {
                 values.extend_from_slice(rows);
                 return Ok(());
             }
-            Place::Memory(values) => {
-                let mut file = tempfile::tempfile().map_err(|error| unwritten(&error))?;
-                file.write_all(cast_slice(values)).map_err(|error| unwritten(&error))?;
-                self.place = Place::File { file, values: values.len() };
-            }
+            Place::Memory(_) => self.put_aside()?,
             Place::File { .. } => {}
         }
         if let Place::File { file, values } = &mut self.place {
@@ -123,6 +130,23 @@ impl<T: Pod> Kept<T> {
             *values += rows.len();
         }
         Ok(())
+    }
+
+    /// Moves the values out of memory.
+    fn put_aside(&mut self) -> Result<()> {
+        if let Place::Memory(values) = &self.place {
+            let mut file = tempfile::tempfile().map_err(|error| unwritten(&error))?;
+            file.write_all(cast_slice(values)).map_err(|error| unwritten(&error))?;
+            self.place = Place::File { file, values: values.len() };
+        }
+        Ok(())
+    }
+
+    fn foresee(&mut self, rows: u64) -> Result<()> {
+        let bytes = rows as f64 * (self.classes * size_of::<T>()) as f64;
+        // What the first rows say of the others is not exact.
+        let is_known = self.len() * size_of::<T>() >= self.budget.scores / 8;
+        if is_known && bytes > FAR_BEYOND * self.budget.scores as f64 { self.put_aside() } else { Ok(()) }
     }
 
     fn len(&self) -> usize {
@@ -220,6 +244,18 @@ mod tests {
             values.push_singles(&[0.5, 0.25]).unwrap();
             assert!(!values.is_single());
             assert_eq!(values.rows(4..7).unwrap(), [2.0, 2.25, 0.1, 0.9, 0.5, 0.25]);
+        }
+    }
+
+    #[test]
+    fn what_will_not_find_room_is_put_aside_early() {
+        for (foreseen, spilled) in [(20, false), (40, true)] {
+            let mut values = Values::new(2, Budget::of(3 * 160));
+            values.push_singles(&[0.5; 8]).unwrap();
+            values.foresee(foreseen).unwrap();
+            assert_eq!(values.is_spilled(), spilled, "{foreseen} rows of 8 bytes, and room for 160");
+            values.push_singles(&[0.25, 0.75]).unwrap();
+            assert_eq!(values.rows(3..5).unwrap(), [0.5, 0.5, 0.25, 0.75]);
         }
     }
 }

@@ -21,6 +21,8 @@ const VERY_FEW: usize = 256;
 const TINY: usize = 64;
 /// Up to this many rows are their own sample: Newton's method then leaves a thin band.
 const ALL: usize = if cfg!(test) { 128 } else { 1 << 15 };
+/// Above this many rows a sample tells more than the prices of a like problem.
+const MANY: usize = 1 << 18;
 /// How often a row is drawn at most, on average, where rows stand for several people.
 const OFTEN: usize = 16;
 /// A band above this part of the rows is not worth another box.
@@ -94,8 +96,8 @@ pub(super) fn enclose<T: Real>(
 ) -> Result<Enclosed<T>> {
     let watch = goal.watch(guard.is_some());
     // Few rows are not worth a sample of their own where the prices of a like problem are known.
-    let mut near = (guess.is_like && (TINY..=ALL).contains(&rows.rows())).then(|| {
-        let width = (LIKENESS / (rows.rows() as f32).sqrt()).clamp(LIKENESS / 128.0, LIKENESS / 16.0);
+    let mut near = (guess.is_like && (TINY..=MANY).contains(&rows.rows())).then(|| {
+        let width = (LIKENESS / (rows.rows() as f32).sqrt()).min(LIKENESS / 16.0);
         Bracket::near(guess, &goal.open(rows.classes()), width)
     });
     let mut search = None;

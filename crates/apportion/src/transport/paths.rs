@@ -14,7 +14,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use super::demand::{Demand, VIOLATION};
 use super::frontier::Step;
 use super::prices::{FREE, PriceSet, Prices};
-use crate::kernel::{GRID, Real, Rows, Source};
+use crate::kernel::{GRID, Real, Rows, Source, prefetch};
 use crate::seed;
 
 /// Rows on the grid, each with the number of copies it stands for.
@@ -167,6 +167,9 @@ impl Moves {
 /// Up to this many atoms are looked at again and again for the cheapest move: making lists of them would cost more.
 const NO_LISTS: usize = if cfg!(test) { 8 } else { 128 };
 
+/// How many moves ahead memory is asked for.
+const AHEAD: usize = 3;
+
 /// Labels on their way.
 pub(super) struct State<'a> {
     atoms: &'a Atoms,
@@ -277,6 +280,13 @@ impl<'a> State<'a> {
                 moves.drop_cheapest();
             }
             self.edges[from * self.k + to] = moves.cheapest().unwrap_or((FREE, 0));
+            // On a long way atoms lie anywhere: memory is asked for those that are needed soon.
+            if let Some(&Reverse((_, soon))) = moves.sorted.iter().rev().nth(AHEAD) {
+                let (first, last) = (soon as usize * self.k, (soon as usize + 1) * self.k - 1);
+                prefetch(&self.amounts, first + from..first + from + 1);
+                prefetch(&self.atoms.scores, first..first + 1);
+                prefetch(&self.atoms.scores, last..last + 1);
+            }
         }
     }
 
