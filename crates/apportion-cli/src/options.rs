@@ -147,7 +147,7 @@ impl TableArgs {
     }
 
     /// What a reader needs to know of how the table was read, as pairs of a name and a fact.
-    pub(crate) fn facts(&self, table: &Table) -> Vec<(&'static str, String)> {
+    pub(crate) fn facts(&self, table: &Table, by: Grouping<'_>) -> Vec<(&'static str, String)> {
         let classes = table.classes().names().iter().zip(table.score_columns());
         let classes: Vec<String> = classes.map(|(class, column)| format!("{class} ({column})")).collect();
         let mut facts = vec![
@@ -164,6 +164,9 @@ impl TableArgs {
             if !values.is_empty() {
                 facts.push((name, values.join(", ")));
             }
+        }
+        if let Some(groups) = table.groups() {
+            facts.push(("Groups", format!("{groups}, by {}", by.columns.join(", "))));
         }
         if let Some(count) = &self.count {
             facts.push(("People of a row", format!("column {count}")));

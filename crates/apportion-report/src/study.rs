@@ -25,12 +25,6 @@ pub struct Study {
     pub remedy: Option<usize>,
     /// Whether the scores of each class are as often true as they say, where truth is known.
     pub calibration: Vec<Option<Calibration>>,
-    /// The mean of 1 − Σ q²: how uncertain the scores are.
-    pub implied_mae: Option<f64>,
-    /// The mean of 1 − the score of the true class, where truth is known.
-    pub observed_mae: Option<f64>,
-    /// People for whom several classes have the largest score.
-    pub tied: u64,
     /// The frontiers, to the posterior and to the truth.
     pub trades: Vec<Trade>,
     /// Some people's scores, for the triangle.

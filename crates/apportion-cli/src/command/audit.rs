@@ -58,7 +58,7 @@ pub(crate) fn run(args: &AuditArgs, line: &[String]) -> Result<()> {
     let audit = Audit::of(&scores, &labels, &options).map_err(|error| table.explain(error))?;
     if let (Some(report), Some(origin)) = (report, origin) {
         let working = Working::on("setting other rules beside the labels", args.table.quiet);
-        let provenance = origin.told(&table, &args.table, line, facts(args))?;
+        let provenance = origin.told(&table, &args.table, args.table.groups(), line, facts(args))?;
         let study = beside_rules(args, &table, labels, provenance)?;
         drop(working);
         report.write(study, &args.table)?;

@@ -105,7 +105,7 @@ pub(crate) fn run(args: &CompareArgs, line: &[String]) -> Result<()> {
     }
     let Wall { gallery, outcomes, .. } = wall;
     if let (Some(report), Some(gallery), Some(origin)) = (&report, gallery, origin) {
-        let provenance = origin.told(&table, &args.table, line, facts(args))?;
+        let provenance = origin.told(&table, &args.table, args.table.groups(), line, facts(args))?;
         report.write(gallery.study(&settings, provenance)?, &args.table)?;
     }
     drop(working);

@@ -63,7 +63,7 @@ pub(crate) fn run(args: &LabelArgs, line: &[String]) -> Result<()> {
     let study = match origin {
         Some(origin) => {
             let facts = vec![("Rule", format!("{name}, with the options of the command above"))];
-            let provenance = origin.told(&table, &args.table, line, facts)?;
+            let provenance = origin.told(&table, &args.table, args.rule.groups(&args.table), line, facts)?;
             Some(beside_rules(args, &scores, &outcome, &given, provenance)?)
         }
         None => None,

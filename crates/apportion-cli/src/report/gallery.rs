@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 use apportion::{
-    Backdrop, Classes, Crossing, Crowd, Frontier, Joint, Match, Reference, Rule, ScoreQuality, Scores, Settings,
-    UNCODED, posterior_coverage,
+    Backdrop, Classes, Crossing, Crowd, Frontier, Joint, Match, Reference, Rule, Scores, Settings, UNCODED,
+    calibration, posterior_coverage,
 };
 use apportion_report::{self as report, Groups, Labelling, Proof, Provenance, Study, Trade};
 
@@ -116,7 +116,7 @@ impl<'a> Gallery<'a> {
 
     /// Walks the frontiers, and puts all together.
     pub(crate) fn study(self, settings: &Settings, provenance: Provenance) -> Result<Study> {
-        let quality = ScoreQuality::of(self.scores)?;
+        let has_truth = self.backdrop.whole.truth.is_some();
         let classes = self.scores.classes().names().to_vec();
         let k = classes.len();
         Ok(Study {
@@ -132,10 +132,7 @@ impl<'a> Gallery<'a> {
             labellings: self.labellings,
             subject: self.subject,
             remedy: self.remedy,
-            calibration: quality.calibration,
-            implied_mae: quality.implied_mae,
-            observed_mae: quality.observed_mae,
-            tied: quality.tied,
+            calibration: if has_truth { calibration(self.scores)? } else { vec![None; k] },
             sample: self.sample.map(SampleRows::finish).filter(|sample| !sample.points.is_empty()),
             shapes: None,
             provenance,

@@ -10,7 +10,7 @@ use apportion_report::Provenance;
 use apportion_table::{Error, Input, Table};
 use sha2::{Digest, Sha256};
 
-use crate::options::TableArgs;
+use crate::options::{Grouping, TableArgs};
 
 /// Files whose SHA-256 is computed while other things are.
 pub(crate) struct Origin {
@@ -32,13 +32,14 @@ impl Origin {
         self,
         table: &Table,
         options: &TableArgs,
+        by: Grouping<'_>,
         line: &[String],
         more: Vec<(&str, String)>,
     ) -> Result<Provenance> {
         let hashes = self.hashes.join().map_err(|_| anyhow!("the files could not be read again"))?;
         let hashes = hashes.map_err(|(path, error)| Error::io(&path, &error))?;
         let files = self.names.into_iter().zip(table.rows_of_files()).zip(hashes);
-        let facts = options.facts(table).into_iter().chain(more);
+        let facts = options.facts(table, by).into_iter().chain(more);
         Ok(Provenance {
             files: files.map(|((name, rows), hash)| (name, rows, hash)).collect(),
             facts: facts.map(|(name, fact)| (name.to_owned(), fact)).collect(),

@@ -37,7 +37,7 @@ impl SampleRows {
             }
         }
         let mut rows: Vec<(usize, u64)> = soonest.into_iter().map(|(_, row, hash)| (row, hash)).collect();
-        rows.sort_unstable();
+        rows.sort_unstable_by_key(|&(row, hash)| (hash, row));
         let mut points = Vec::with_capacity(rows.len());
         for &(row, _) in &rows {
             scores.read_rows(row..row + 1, |_, own| {

@@ -242,7 +242,11 @@ impl Shapes {
         if self.is_united_states() {
             return json!({ "projection": { "type": "albers usa" } });
         }
-        json!({ "projection": { "type": "mercator" }, "fitbounds": "locations" })
+        let Bounds { low, high } = self.bounds;
+        json!({
+            "projection": { "type": "mercator" },
+            "lonaxis": { "range": [low[0], high[0]] }, "lataxis": { "range": [low[1], high[1]] },
+        })
     }
 
     fn is_united_states(&self) -> bool {

@@ -3,7 +3,9 @@
 (() => {
   const read = (id) => JSON.parse(document.getElementById(id).textContent);
   const looks = read("looks"), shapes = read("shapes"), root = document.documentElement;
-  const NARROW = 620, PAPER = 680;
+  // Plotly would fetch a map of the world to draw outlines on: this one is empty, and here already.
+  PlotlyGeoAssets.topojson.world_110m = { type: "Topology", objects: {}, arcs: [] };
+  const NARROW = 620, PAPER = 680, PAGE = 780;
   const config = { displayModeBar: false, responsive: false, scrollZoom: false };
   const charts = [...document.querySelectorAll("figure.chart")].map((figure) => {
     const spec = JSON.parse(figure.querySelector(".spec").textContent);
@@ -28,10 +30,11 @@
     const narrow = width < NARROW ? chart.spec.narrow : {};
     return { ...chart.spec.layout, ...narrow, template: template, width: width, autosize: false };
   };
-  const draw = (chart, width = chart.plot.clientWidth, template = looks[look]) => {
+  const draw = (chart, width = chart.plot.clientWidth, template = looks[look], most = Infinity) => {
     chart.width = width;
     // A layout of its own each time: Plotly writes into it.
     const layout = structuredClone(layoutOf(chart, width, template));
+    layout.height = Math.min(layout.height, most);
     return Plotly.react(chart.plot, chart.spec.data, layout, config).then(() => { chart.figure.dataset.drawn = "yes"; });
   };
   const drawAll = () => Promise.all(charts.map((chart) => draw(chart)));
@@ -50,7 +53,7 @@
     clearTimeout(waiting);
     waiting = setTimeout(() => charts.filter((chart) => chart.plot.clientWidth !== chart.width).forEach((chart) => draw(chart)), 150);
   });
-  const paper = () => { root.dataset.look = "light"; charts.forEach((chart) => draw(chart, PAPER, looks.light)); };
+  const paper = () => { root.dataset.look = "light"; charts.forEach((chart) => draw(chart, PAPER, looks.light, PAGE)); };
   addEventListener("beforeprint", paper);
   addEventListener("afterprint", () => { wear(); drawAll(); });
 
@@ -62,7 +65,7 @@
       const address = await Plotly.toImage({ data: spec.data, layout: structuredClone(layout) }, image);
       const link = document.createElement("a");
       link.href = address;
-      link.download = figure.id + ".svg";
+      link.download = figure.dataset.name + ".svg";
       link.click();
     });
     const view = figure.querySelector(".view");
@@ -76,7 +79,7 @@
   // The slider: what the frontier has at each stop.
   const slider = document.getElementById("stop");
   if (slider) {
-    const stops = read("stops"), moving = charts.find((chart) => chart.figure.id === "frontier");
+    const stops = read("stops"), moving = charts.find((chart) => chart.figure.dataset.name === "frontier");
     const rows = [...document.querySelectorAll("#stop-counts tbody tr")];
     const minus = (text) => text.replace("-", "−");
     const signed = (number, digits) => {

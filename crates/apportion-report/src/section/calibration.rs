@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::groups::FEW;
 use super::{Section, nothing};
 use crate::chart::{chart, column, full, label};
 use crate::document::{Block, Cell, Chart, Sheet, Table};
@@ -54,7 +55,7 @@ fn curves(study: &Study) -> Chart {
     chart.narrow = json!({ "height": 520, "margin": { "l": 50, "r": 12, "t": 16, "b": 150 } });
     chart.caption =
         "Ten bins of scores for each class; lines are 95% intervals (Wilson's, as though people were independent). \
-                     Above the diagonal, the scores are too low."
+                     Above the diagonal, the scores are too low. Open markers: fewer than 30 people."
             .into();
     let say = |class: usize| {
         let own = study.calibration[class].as_ref()?;
@@ -74,6 +75,8 @@ fn curve(study: &Study, class: usize) -> Option<Value> {
             Some(if up { interval.high - observed } else { observed - interval.low })
         }))
     };
+    let symbol = |few: bool| format!("{}{}", palette::symbol(class), if few { "-open" } else { "" });
+    let symbols: Vec<String> = bins().map(|bin| symbol(bin.people < FEW)).collect();
     Some(json!({
         "type": "scatter", "mode": "lines+markers", "name": label(&study.classes[class]),
         "x": column(bins().map(|bin| bin.mean_score)), "y": column(bins().map(|bin| bin.observed)),
@@ -81,14 +84,10 @@ fn curve(study: &Study, class: usize) -> Option<Value> {
         "error_y": {
             "type": "data", "symmetric": false, "array": away(true), "arrayminus": away(false), "thickness": 1.2, "width": 3,
         },
-        "line": { "width": 1.5 },
-        "marker": { "color": palette::class(class), "symbol": palette::symbol(class), "size": 7 },
+        "line": { "width": 1.5, "color": palette::class(class) },
+        "marker": { "color": palette::class(class), "symbol": symbols, "size": 7 },
         "hovertemplate": "%{fullData.name}<br>mean score %{x:.3f}<br>of the class %{y:.3f}<br>%{customdata} people<extra></extra>",
     }))
-    .map(|mut trace| {
-        trace["line"]["color"] = json!(palette::class(class));
-        trace
-    })
 }
 
 fn sheet(study: &Study) -> Sheet {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Section;
-use super::glance::{fewer, worst};
+use super::glance::{in_percent, missing, worst};
 use crate::chart::{Grid, chart, column, full, labels, nth, over};
 use crate::document::{Block, Chart, Sheet};
 use crate::palette;
@@ -22,11 +22,12 @@ fn lead(study: &Study) -> String {
         return format!("{name} has every class within a person of {}.", study.reference_word());
     };
     let begin = format!(
-        "Against {}, {} undercounts {} by {}",
+        "Against {}, {} undercounts {} by {}{}",
         study.reference_word(),
         subject.name,
         study.classes[class],
-        fewer(&off)
+        missing(&off),
+        in_percent(&off)
     );
     let parts = study.parts(subject, class).and_then(|parts| {
         let (scores, labels) = (parts.miscalibration.percent?, parts.discretization.percent?);
@@ -116,16 +117,16 @@ fn traces(study: &Study, class: usize, unit: Unit) -> Vec<Value> {
     let mut sum = bar("together", 1.0, total);
     sum["type"] = json!("scatter");
     sum["mode"] = json!("markers");
-    sum["marker"] = json!({ "symbol": "diamond-open", "size": 8, "color": palette::GUIDE, "line": { "width": 2 } });
+    sum["marker"] = json!({ "symbol": "diamond-open", "size": 6, "color": palette::GUIDE, "line": { "width": 1.5 } });
     vec![bar("miscalibration", 0.38, scores), bar("discretization", 1.0, making), sum]
 }
 
 fn layout(study: &Study, grid: Grid, unit: Unit) -> Value {
     let titles = labels(&study.classes);
-    let suffix = if matches!(unit, Unit::Percent) { "%" } else { "" };
+    let (suffix, format) = if matches!(unit, Unit::Percent) { ("%", "") } else { ("", "~s") };
     let axes = grid.layout(&titles, |panel| {
         let mut x = json!({
-            "domain": grid.x(panel), "anchor": nth("y", panel), "ticksuffix": suffix, "nticks": 5, "zeroline": true,
+            "domain": grid.x(panel), "anchor": nth("y", panel), "ticksuffix": suffix, "tickformat": format, "tickangle": 0, "nticks": if grid.columns == 1 { 4 } else { 5 }, "zeroline": true,
         });
         if panel > 0 {
             x["matches"] = json!("x");

@@ -25,25 +25,33 @@ pub(super) fn worst(study: &Study, labelling: &Labelling) -> Option<(usize, Off)
     offs.filter(|(_, off)| off.people <= -0.5).min_by(|(_, a), (_, b)| a.people.total_cmp(&b.people))
 }
 
-/// So many fewer than there are, and in percent.
-pub(super) fn fewer(off: &Off) -> String {
-    let percent = off.percent.map_or_else(String::new, |percent| format!(" ({})", text::signed_percent(percent)));
-    format!("{}{percent}", text::count(off.people.abs().round() as u64))
+/// How many are missing.
+pub(super) fn missing(off: &Off) -> String {
+    text::count(off.people.abs().round() as u64)
+}
+
+/// The same in percent, after it.
+pub(super) fn in_percent(off: &Off) -> String {
+    off.percent.map_or_else(String::new, |percent| format!(" ({})", text::signed_percent(percent)))
 }
 
 fn lead(study: &Study) -> String {
     let subject = study.subject();
     let Some((class, off)) = worst(study, subject) else {
-        return format!("{} undercounts no class by a person or more.", text::begin(&subject.name));
+        let begin = format!("{} undercounts no class by a person or more", text::begin(&subject.name));
+        return begin + &argmax_instead(study).unwrap_or_else(|| ".".into());
     };
     let name = &study.classes[class];
     let there_are = if study.has_truth() { "there are in truth" } else { "the scores say" };
-    let begin = format!("{} counts {} fewer {name} than {there_are}", text::begin(&subject.name), fewer(&off));
+    let begin = format!(
+        "{} counts {} fewer {name} than {there_are}{}",
+        text::begin(&subject.name),
+        missing(&off),
+        in_percent(&off)
+    );
     let Some(remedy) = study.remedy() else { return format!("{begin}.") };
-    let after = study
-        .off(remedy, class)
-        .and_then(|off| off.percent)
-        .map_or_else(|| "no error".to_owned(), |percent| format!("{} off", text::signed_percent(percent)));
+    let after = study.off(remedy, class).and_then(|off| off.percent);
+    let after = after.map_or_else(|| "nothing".to_owned(), text::signed_percent);
     match price(study) {
         Some(price) if price < 0.0 => format!(
             "{begin}; {} brings that to {after}, for {} of expected accuracy.",
@@ -52,6 +60,14 @@ fn lead(study: &Study) -> String {
         ),
         _ => format!("{begin}; {} brings that to {after}, at no cost in expected accuracy.", remedy.name),
     }
+}
+
+/// What the likeliest class would have done, where the subject does no harm.
+fn argmax_instead(study: &Study) -> Option<String> {
+    let argmax = study.labellings.iter().find(|own| own.name == "argmax")?;
+    let (class, off) = worst(study, argmax)?;
+    let name = &study.classes[class];
+    Some(format!("; argmax would count {} fewer {name}{}.", missing(&off), in_percent(&off)))
 }
 
 /// What matching does to the expected accuracy.
@@ -108,8 +124,13 @@ fn remedy_cards(study: &Study) -> Vec<Card> {
     if let (Some(before), Some(after)) = (fidelity(subject), fidelity(remedy)) {
         cards.push(Card {
             name: format!("What {} changes", remedy.name),
-            figure: format!("{} → {}", text::plain(before, 3), text::plain(after, 3)),
-            note: format!("Fidelity to {}: 0 is right.", study.reference_word()),
+            figure: text::plain(after, 3),
+            note: format!(
+                "Fidelity to {}, which was {} by {}. 0 is right.",
+                study.reference_word(),
+                text::plain(before, 3),
+                subject.name
+            ),
         });
     }
     if let Some(price) = price(study) {

@@ -22,15 +22,20 @@ pub(super) fn section(study: &Study) -> Section {
 
 fn lead(study: &Study, groups: &Groups) -> String {
     let (focus, words) = (&study.classes[study.focus], text::plural(2, &groups.word));
-    let in_how_many = |labelling: &Labelling| {
-        let (low, _, of) = study.undercounted(labelling)?;
-        let off = study.others_off(labelling)?;
-        let part = format!("in {} of {} {words}", text::count(low as u64), text::count(of as u64));
-        Some((part, text::points(off.difference, 2)))
-    };
     let subject = study.subject();
-    let Some((part, overall)) = in_how_many(subject) else { return format!("No {} has labels.", groups.word) };
-    format!("By {}, all but {focus} are undercounted {part}, and by {overall} overall.", subject.name)
+    let (Some((low, _, of)), Some(off)) = (study.undercounted(subject), study.others_off(subject)) else {
+        return format!("No {} has labels.", groups.word);
+    };
+    let overall = match off.difference {
+        own if own < 0.0 => format!("and by {} overall", text::points_of(own, 2)),
+        own => format!("and overcounted by {} overall", text::points_of(own, 2)),
+    };
+    format!(
+        "By {}, all but {focus} are undercounted in {} of {} {words}, {overall}.",
+        subject.name,
+        text::count(low as u64),
+        text::count(of as u64)
+    )
 }
 
 /// The labellings, the subject first.
@@ -133,7 +138,7 @@ fn table(study: &Study, groups: &Groups) -> Table {
     let shown = order(study);
     let focus = &study.classes[study.focus];
     let mut columns = vec![text::begin(&groups.word), "People".into(), format!("All but {focus}, by the scores")];
-    columns.extend(shown.iter().map(|labelling| format!("{}, points off", text::begin(&labelling.name))));
+    columns.extend(shown.iter().map(|labelling| text::begin(&labelling.name)));
     let row = |(group, name): (usize, &String)| {
         let own = &groups.backdrops[group];
         let flag = if own.people < FEW { " °" } else { "" };

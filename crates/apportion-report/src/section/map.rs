@@ -66,8 +66,7 @@ fn lead(study: &Study, groups: &Groups) -> String {
 
 fn maps(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&Labelling]) -> Chart {
     let panels = shown.len() + 1;
-    let most = shown.iter().flat_map(|labelling| biases(study, groups, labelling)).filter_map(|own| own.as_f64());
-    let most = most.map(f64::abs).fold(0.5, f64::max);
+    let most = scale(study, groups, shown);
     let share = column(groups.backdrops.iter().map(|own| (own.people > 0).then(|| 100.0 * own.others(study.focus))));
     let trace = |panel: usize, z: Vec<Value>, axis: &str, hover: &str| {
         let known: Vec<usize> = (0..z.len()).filter(|&group| shapes.has(group) && !z[group].is_null()).collect();
@@ -100,12 +99,20 @@ fn maps(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&Labelling]) -
     let mut chart = chart("map", &title, data, layout(if panels > 4 { 3 } else { 2 }), sheet(study, groups));
     chart.narrow = layout(1);
     chart.caption = format!(
-        "Orange: fewer labels than the scores say. Purple: more. One scale for all rules. Of {} ways of labelling, {} are shown.",
+        "Orange: fewer labels than the scores say. Purple: more. One scale for all rules; what is beyond it has its last colour. Of {} ways of labelling, {} are shown.",
         study.labellings.len(),
         shown.len()
     );
     chart.alt = format!("Maps of {} {}. {}", groups.names.len(), text::plural(2, &groups.word), lead(study, groups));
     chart
+}
+
+/// The bias that has the last colour: 98 in 100 are smaller, so that a group of a few people does not make all others pale.
+fn scale(study: &Study, groups: &Groups, shown: &[&Labelling]) -> f64 {
+    let all = shown.iter().flat_map(|labelling| biases(study, groups, labelling));
+    let mut all: Vec<f64> = all.filter_map(|own| own.as_f64()).map(f64::abs).collect();
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() * 98 / 100).copied().unwrap_or(1.0).max(0.5)
 }
 
 fn layout(grid: &Grid, titles: &[String], shapes: &Shapes, most: f64) -> Value {

@@ -8,7 +8,7 @@ use crate::text;
 pub(super) fn section(study: &Study) -> Section {
     let own = &study.provenance;
     let lead = format!(
-        "This page was made from {} {} by the command below; it holds no name, no identifier and no row of a person.",
+        "This page was made from {} {} by the command below; it holds no person’s name, identifier or row.",
         own.files.len(),
         text::plural(own.files.len(), "file")
     );
@@ -34,17 +34,7 @@ fn files(study: &Study) -> Table {
 }
 
 fn facts(study: &Study) -> Table {
-    let mut rows: Vec<Vec<Cell>> =
-        study.provenance.facts.iter().map(|(name, fact)| vec![Cell::text(name), Cell::text(fact)]).collect();
-    let mut more = |name: &str, fact: String| rows.push(vec![Cell::text(name), Cell::text(fact)]);
-    if let Some(mae) = study.implied_mae {
-        let observed = study.observed_mae.map(|own| format!("; {} against the truth", text::plain(own, 4)));
-        more(
-            "Mean absolute error of the scores",
-            format!("{}, by the scores themselves{}", text::plain(mae, 4), observed.unwrap_or_default()),
-        );
-    }
-    more("Rows that tie at the largest score", text::count(study.tied));
+    let rows = study.provenance.facts.iter().map(|(name, fact)| vec![Cell::text(name), Cell::text(fact)]).collect();
     table("facts", "What was done", &["What", "How"], rows)
 }
 

@@ -77,7 +77,11 @@ fn cloud(study: &Study, sample: &Sample, panel: usize, class: usize, labelling: 
     if own.is_empty() && !(panel == 0 && in_legend) {
         return None;
     }
-    let side = |corner: usize| own.iter().map(|&point| sample.points[point][corner]).collect::<Vec<_>>();
+    // A point that is nowhere keeps the class in the legend.
+    let nowhere = if own.is_empty() { vec![Value::Null] } else { Vec::new() };
+    let side = |corner: usize| -> Vec<Value> {
+        own.iter().map(|&point| json!(sample.points[point][corner])).chain(nowhere.iter().cloned()).collect()
+    };
     let (name, color) = if is_uncoded {
         ("Uncoded".to_owned(), palette::UNCODED)
     } else {
@@ -107,13 +111,13 @@ fn layout(study: &Study, sample: &Sample, grid: Grid) -> Value {
         title["yshift"] = json!(20); // above the name of the upper corner
     }
     let legend = json!({ "orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "itemsizing": "constant" });
-    let margin = json!({ "l": 30, "r": 30, "t": grid.margins.0, "b": grid.margins.1 });
+    let margin = json!({ "l": 46, "r": 46, "t": grid.margins.0, "b": grid.margins.1 });
     over(planes, json!({ "showlegend": true, "legend": legend, "margin": margin }))
 }
 
 /// A name that fits at a corner.
 fn short(name: &str) -> String {
-    const MOST: usize = 16;
+    const MOST: usize = 14;
     if name.chars().count() <= MOST { name.to_owned() } else { name.chars().take(MOST - 1).chain(['…']).collect() }
 }
 

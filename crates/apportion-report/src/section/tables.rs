@@ -46,7 +46,7 @@ fn rules(study: &Study) -> Table {
         columns.extend(["Accuracy", "95% interval"].map(String::from));
     }
     columns.extend(["Expected accuracy", "Fidelity to posterior"].map(String::from));
-    columns.extend(groups.then(|| "In groups".into()));
+    columns.extend(groups.then(|| "Fidelity within groups".into()));
     columns.extend(truth.then(|| "Fidelity to truth".into()));
     columns.push("Labelled".into());
     let row = |own: &Labelling| {
@@ -148,34 +148,30 @@ fn few(rows: &[Vec<Cell>]) -> String {
 }
 
 /// Precision and recall of each class by each rule.
-fn rates(study: &Study) -> Option<Table> {
-    study.has_truth().then(|| {
-        let mut columns = vec!["Rule".to_owned()];
-        columns
-            .extend(study.classes.iter().flat_map(|class| [format!("{class}: precision"), format!("{class}: recall")]));
+fn rates(study: &Study) -> Vec<Table> {
+    let labelled = |confusion: &[Vec<u64>], class: usize| confusion.iter().map(|row| row[class]).sum();
+    let members = |confusion: &[Vec<u64>], class: usize| confusion[class].iter().sum();
+    let tables: [(&str, &str, &dyn Fn(&[Vec<u64>], usize) -> u64); 2] = [
+        ("precision", "Precision: of those labelled so, how many are", &labelled),
+        ("recall", "Recall: of those who are, how many are labelled so", &members),
+    ];
+    let table = |(id, caption, whole): (&str, &str, &dyn Fn(&[Vec<u64>], usize) -> u64)| {
         let row = |own: &Labelling| {
-            let mut row = vec![Cell::text(&own.name)];
-            for class in 0..study.k() {
-                let confusion = own.confusion.as_ref();
-                let hits = confusion.map_or(0, |rows| rows[class][class]);
-                let labelled = confusion.map_or(0, |rows| rows.iter().map(|row| row[class]).sum());
-                let members = confusion.map_or(0, |rows| rows[class].iter().sum());
-                let rate = |whole: u64| Cell::number(part(hits, whole), |rate| text::plain(rate, 3));
-                row.extend([rate(labelled), rate(members)]);
-            }
-            row
+            let confusion = own.confusion.as_ref()?;
+            let rate = |class: usize| part(confusion[class][class], whole(confusion, class));
+            let rates = (0..study.k()).map(|class| Cell::number(rate(class), |rate| text::plain(rate, 3)));
+            Some(std::iter::once(Cell::text(&own.name)).chain(rates).collect())
         };
         Table {
-            id: "rates".into(),
-            caption:
-                "Precision (of those labelled so, how many are) and recall (of those who are, how many are labelled so)"
-                    .into(),
-            columns,
-            rows: study.labellings.iter().map(row).collect(),
-            note: "A person without a label counts as one not given the class.".into(),
+            id: id.into(),
+            caption: caption.into(),
+            columns: std::iter::once("Rule".to_owned()).chain(study.classes.iter().cloned()).collect(),
+            rows: study.labellings.iter().filter_map(row).collect(),
+            note: String::new(),
             sortable: true,
         }
-    })
+    };
+    if study.has_truth() { tables.into_iter().map(table).collect() } else { Vec::new() }
 }
 
 /// Of each class, who has a label, where not everybody has.

@@ -155,7 +155,7 @@ fn slider(study: &Study, trade: &Trade) -> Slider {
         moving,
         json!({
             "mode": "markers", "name": "here", "x": [trade.points[0].fidelity], "y": [trade.points[0].accuracy],
-            "marker": { "size": 15, "color": palette::ACCENT, "line": { "width": 2, "color": "#fff" } },
+            "marker": { "size": 15, "color": palette::ACCENT, "line": { "width": 2, "color": "#fff" } }, "cliponaxis": false,
         }),
     );
     let layout = json!({

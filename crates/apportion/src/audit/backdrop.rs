@@ -4,12 +4,12 @@
 use rayon::prelude::*;
 
 use super::calibration::{GROUP_FINENESS, Histograms};
-use super::cell::{Shape, add_all};
+use super::cell::add_all;
 use super::counts::{distance_between, share_of_scores, shares_of_people};
 use super::crossing::Crossing;
 use super::report::Calibration;
 use crate::error::Result;
-use crate::kernel::{GRID, Grid, STRETCH};
+use crate::kernel::STRETCH;
 use crate::scores::{Scores, UNCODED};
 
 /// All people, and those of each group.
@@ -34,20 +34,6 @@ pub struct Crowd {
     pub posterior_with_truth: Option<Vec<f64>>,
 }
 
-/// How good the scores are by themselves.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ScoreQuality {
-    /// Whether the scores of each class are as often true as they say, where truth is known. Of finer measures than the ten
-    /// bins of equal width, those of an [`Audit`](crate::Audit) are more exact.
-    pub calibration: Vec<Option<Calibration>>,
-    /// mean(1 − Σ q²): what the scores themselves say.
-    pub implied_mae: Option<f64>,
-    /// mean(1 − q of the true class), over the rows whose truth is known.
-    pub observed_mae: Option<f64>,
-    /// People for whom several classes have the largest score.
-    pub tied: u64,
-}
-
 #[derive(Clone, Debug)]
 struct Sums {
     people: u64,
@@ -64,7 +50,7 @@ impl Sums {
     #[inline]
     fn add(&mut self, row: &[i64], people: u64, truth: Option<usize>) {
         self.people += people;
-        let weighed = || row.iter().map(|&score| i128::from(score) * i128::from(people));
+        let weighed = || row.iter().map(|&score| times(score, people));
         self.posterior.iter_mut().zip(weighed()).for_each(|(sum, score)| *sum += score);
         if let Some(truth) = truth {
             self.truth[truth] += people;
@@ -125,67 +111,22 @@ impl Backdrop {
     }
 }
 
-/// Sums behind [`ScoreQuality`].
-struct Quality {
-    histograms: Histograms,
-    people: u64,
-    squares: i128,
-    known: u64,
-    truth_scores: i128,
-    tied: u64,
-}
-
-impl ScoreQuality {
-    /// Reads all rows once.
-    pub fn of(scores: &Scores<'_>) -> Result<ScoreQuality> {
-        let k = scores.classes().len();
-        let none = || Quality {
-            histograms: Histograms::new(k, GROUP_FINENESS),
-            people: 0,
-            squares: 0,
-            known: 0,
-            truth_scores: 0,
-            tied: 0,
-        };
-        let sums = read(scores, none, |sums, _, row, people, truth| sums.add(row, people, truth), Quality::merge)?;
-        let error = |whole: u64, sum: i128| {
-            (whole > 0).then(|| GRID.total(i128::from(whole) * i128::from(Grid::UNIT) - sum) / whole as f64)
-        };
-        Ok(ScoreQuality {
-            calibration: (0..k).map(|class| sums.histograms.of(class).calibration()).collect(),
-            implied_mae: error(sums.people, sums.squares),
-            observed_mae: error(sums.known, sums.truth_scores),
-            tied: sums.tied,
-        })
-    }
-}
-
-impl Quality {
-    #[inline]
-    fn add(&mut self, row: &[i64], people: u64, truth: Option<usize>) {
-        if people == 0 {
-            return;
-        }
-        let shape = Shape::of(row);
-        self.people += people;
-        self.squares += shape.squares * i128::from(people);
-        self.tied += if shape.tied { people } else { 0 };
-        let Some(truth) = truth else { return };
-        self.known += people;
-        self.truth_scores += i128::from(row[truth]) * i128::from(people);
-        for (class, &score) in row.iter().enumerate() {
-            self.histograms.add(class, score, people, class == truth);
-        }
-    }
-
-    fn merge(&mut self, other: Quality) {
-        self.histograms.merge(&other.histograms);
-        self.people += other.people;
-        self.squares += other.squares;
-        self.known += other.known;
-        self.truth_scores += other.truth_scores;
-        self.tied += other.tied;
-    }
+/// Whether the scores of each class are as often true as they say, where truth is known. Of finer measures than the ten bins of
+/// equal width, those of an [`Audit`](crate::Audit) are more exact.
+pub fn calibration(scores: &Scores<'_>) -> Result<Vec<Option<Calibration>>> {
+    let k = scores.classes().len();
+    let histograms = read(
+        scores,
+        || Histograms::new(k, GROUP_FINENESS),
+        |histograms, _, row, people, truth| {
+            let Some(truth) = truth.filter(|_| people > 0) else { return };
+            for (class, &score) in row.iter().enumerate() {
+                histograms.add(class, score, people, class == truth);
+            }
+        },
+        |histograms, part| histograms.merge(&part),
+    )?;
+    Ok((0..k).map(|class| histograms.of(class).calibration()).collect())
 }
 
 /// The part of each class's scores that lies on people who have a label; none where a class has no scores. `labelled` says
@@ -196,15 +137,25 @@ pub fn posterior_coverage(scores: &Scores<'_>, labelled: impl Fn(usize) -> u64 +
         scores,
         || vec![[0i128; 2]; k],
         |sums, index, row, people, _| {
-            let labelled = i128::from(labelled(index));
+            let labelled = labelled(index);
             for (sum, &score) in sums.iter_mut().zip(row) {
-                sum[0] += i128::from(score) * labelled;
-                sum[1] += i128::from(score) * i128::from(people);
+                sum[0] += times(score, labelled);
+                sum[1] += times(score, people);
             }
         },
         |sums, part| sums.iter_mut().zip(part).for_each(|(sum, part)| add_all(sum, &part)),
     )?;
     Ok(sums.into_iter().map(|[labelled, all]| (all > 0).then(|| labelled as f64 / all as f64)).collect())
+}
+
+/// A score of so many people, who are mostly one.
+#[inline]
+fn times(score: i64, people: u64) -> i128 {
+    match people {
+        0 => 0,
+        1 => score.into(),
+        people => i128::from(score) * i128::from(people),
+    }
 }
 
 /// Sums over all rows, stretch by stretch: each row's index, scores, people and truth.
