@@ -94,11 +94,23 @@ impl<'a> Gallery<'a> {
             fidelity_to_posterior: glance.fidelity_to_posterior,
             fidelity_to_truth: glance.fidelity_to_truth,
             fidelity_in_groups: self.backdrop.fidelity_in_groups(crossing),
-            coverage: if uncoded > 0 { Some(coverage(self.scores, given)?) } else { None },
+            coverage: if uncoded > 0 { Some(self.coverage(given)?) } else { None },
             proof: outcome.joint.as_ref().map(proof),
             seconds,
         });
         Ok(())
+    }
+
+    /// The part of each class's scores that lies on people with a label.
+    fn coverage(&self, given: &Given) -> Result<Vec<Option<f64>>> {
+        let (scores, all, k) = (self.scores, &self.backdrop.whole, self.scores.classes().len());
+        Ok(match given {
+            Given::People(allotment) => posterior_coverage(scores, all, |row| allotment.row(row)[..k].iter().sum())?,
+            Given::Labels(draws) => posterior_coverage(scores, all, |row| match draws[0].values()[row] {
+                UNCODED => 0,
+                _ => scores.counts().map_or(1, |counts| counts[row]),
+            })?,
+        })
     }
 
     /// Takes in labels that nobody has looked at yet.
@@ -117,6 +129,8 @@ impl<'a> Gallery<'a> {
     /// Walks the frontiers, and puts all together.
     pub(crate) fn study(self, settings: &Settings, provenance: Provenance) -> Result<Study> {
         let has_truth = self.backdrop.whole.truth.is_some();
+        let judged = || if has_truth { calibration(self.scores) } else { Ok(vec![None; self.scores.classes().len()]) };
+        let (calibration, trades) = rayon::join(judged, || trades(self.scores, self.backdrop, settings));
         let classes = self.scores.classes().names().to_vec();
         let k = classes.len();
         Ok(Study {
@@ -128,11 +142,11 @@ impl<'a> Gallery<'a> {
                 names: groups.names.to_vec(),
                 backdrops: self.backdrop.groups.iter().map(|crowd| backdrop(crowd, k)).collect(),
             }),
-            trades: trades(self.scores, self.backdrop, settings)?,
+            trades: trades?,
             labellings: self.labellings,
             subject: self.subject,
             remedy: self.remedy,
-            calibration: if has_truth { calibration(self.scores)? } else { vec![None; k] },
+            calibration: calibration?,
             sample: self.sample.map(SampleRows::finish).filter(|sample| !sample.points.is_empty()),
             shapes: None,
             provenance,
@@ -172,17 +186,6 @@ fn proof(joint: &Joint) -> Proof {
         gap: joint.certificate.gap(),
         tied_rows: joint.tied_rows as u64,
     }
-}
-
-fn coverage(scores: &Scores<'_>, given: &Given) -> Result<Vec<Option<f64>>> {
-    let k = scores.classes().len();
-    Ok(match given {
-        Given::People(allotment) => posterior_coverage(scores, |row| allotment.row(row)[..k].iter().sum())?,
-        Given::Labels(draws) => posterior_coverage(scores, |row| {
-            let people = scores.counts().map_or(1, |counts| counts[row]);
-            if draws[0].values()[row] == UNCODED { 0 } else { people }
-        })?,
-    })
 }
 
 /// The frontier to the posterior and, where it is known, to the truth.

@@ -53,7 +53,9 @@ fn points(study: &Study, groups: &Groups) -> Chart {
     };
     let shown = order(study);
     let (of_groups, overall) = bias(shown[0]);
-    let size = |people: u64| rounded(5.0 + 13.0 * (people as f64 / largest(groups)).sqrt());
+    // The more points, the smaller: thousands must not cover each other.
+    let most = if groups.names.len() > 500 { 5.0 } else { 13.0 };
+    let size = |people: u64| rounded(5.0 + most * (people as f64 / largest(groups)).sqrt());
     let hover = "%{text}<br>%{x:.1f}% by the scores<br>off by %{y:+.2f} points<extra></extra>";
     let data = vec![
         json!({

@@ -3,13 +3,13 @@
 
 use rayon::prelude::*;
 
-use super::calibration::{GROUP_FINENESS, Histograms};
+use super::calibration::{GROUP_FINENESS, Histograms, times};
 use super::cell::add_all;
 use super::counts::{distance_between, share_of_scores, shares_of_people};
 use super::crossing::Crossing;
 use super::report::Calibration;
 use crate::error::Result;
-use crate::kernel::STRETCH;
+use crate::kernel::{GRID, STRETCH};
 use crate::scores::{Scores, UNCODED};
 
 /// All people, and those of each group.
@@ -37,41 +37,41 @@ pub struct Crowd {
 #[derive(Clone, Debug)]
 struct Sums {
     people: u64,
-    posterior: Vec<i128>,
     truth: Vec<u64>,
-    posterior_with_truth: Vec<i128>,
+    /// Scores of those whose truth is known, and of the others.
+    posterior: [Vec<i128>; 2],
 }
 
 impl Sums {
     fn new(classes: usize) -> Sums {
-        Sums { people: 0, posterior: vec![0; classes], truth: vec![0; classes], posterior_with_truth: vec![0; classes] }
+        Sums { people: 0, truth: vec![0; classes], posterior: [vec![0; classes], vec![0; classes]] }
     }
 
     #[inline]
     fn add(&mut self, row: &[i64], people: u64, truth: Option<usize>) {
         self.people += people;
-        let weighed = || row.iter().map(|&score| times(score, people));
-        self.posterior.iter_mut().zip(weighed()).for_each(|(sum, score)| *sum += score);
         if let Some(truth) = truth {
             self.truth[truth] += people;
-            self.posterior_with_truth.iter_mut().zip(weighed()).for_each(|(sum, score)| *sum += score);
         }
+        let sums = &mut self.posterior[usize::from(truth.is_none())];
+        sums.iter_mut().zip(row).for_each(|(sum, &score)| *sum += times(score, people));
     }
 
     fn merge(&mut self, other: &Sums) {
         self.people += other.people;
-        add_all(&mut self.posterior, &other.posterior);
         add_all(&mut self.truth, &other.truth);
-        add_all(&mut self.posterior_with_truth, &other.posterior_with_truth);
+        self.posterior.iter_mut().zip(&other.posterior).for_each(|(sums, others)| add_all(sums, others));
     }
 
     fn crowd(&self) -> Crowd {
         let known: u64 = self.truth.iter().sum();
+        let mut all = self.posterior[0].clone();
+        add_all(&mut all, &self.posterior[1]);
         Crowd {
             people: self.people,
-            posterior: share_of_scores(&self.posterior, self.people),
+            posterior: share_of_scores(&all, self.people),
             truth: (known > 0).then(|| self.truth.clone()),
-            posterior_with_truth: share_of_scores(&self.posterior_with_truth, known),
+            posterior_with_truth: share_of_scores(&self.posterior[0], known),
         }
     }
 }
@@ -129,33 +129,30 @@ pub fn calibration(scores: &Scores<'_>) -> Result<Vec<Option<Calibration>>> {
     Ok((0..k).map(|class| histograms.of(class).calibration()).collect())
 }
 
-/// The part of each class's scores that lies on people who have a label; none where a class has no scores. `labelled` says
-/// how many of a row's people have one.
-pub fn posterior_coverage(scores: &Scores<'_>, labelled: impl Fn(usize) -> u64 + Sync) -> Result<Vec<Option<f64>>> {
+/// The part of each class's scores that lies on people who have a label, of all people's; none where a class has no scores.
+/// `labelled` says how many of a row's people have one.
+pub fn posterior_coverage(
+    scores: &Scores<'_>,
+    all: &Crowd,
+    labelled: impl Fn(usize) -> u64 + Sync,
+) -> Result<Vec<Option<f64>>> {
     let k = scores.classes().len();
     let sums = read(
         scores,
-        || vec![[0i128; 2]; k],
-        |sums, index, row, people, _| {
-            let labelled = labelled(index);
-            for (sum, &score) in sums.iter_mut().zip(row) {
-                sum[0] += times(score, labelled);
-                sum[1] += times(score, people);
+        || vec![0i128; k],
+        |sums, index, row, _, _| {
+            let people = labelled(index);
+            if people > 0 {
+                sums.iter_mut().zip(row).for_each(|(sum, &score)| *sum += times(score, people));
             }
         },
-        |sums, part| sums.iter_mut().zip(part).for_each(|(sum, part)| add_all(sum, &part)),
+        |sums, part| add_all(sums, &part),
     )?;
-    Ok(sums.into_iter().map(|[labelled, all]| (all > 0).then(|| labelled as f64 / all as f64)).collect())
-}
-
-/// A score of so many people, who are mostly one.
-#[inline]
-fn times(score: i64, people: u64) -> i128 {
-    match people {
-        0 => 0,
-        1 => score.into(),
-        people => i128::from(score) * i128::from(people),
-    }
+    let part = |(class, sum): (usize, i128)| {
+        let all = all.posterior.as_ref()?[class] * all.people as f64;
+        (all > 0.0).then(|| GRID.total(sum) / all)
+    };
+    Ok(sums.into_iter().enumerate().map(part).collect())
 }
 
 /// Sums over all rows, stretch by stretch: each row's index, scores, people and truth.

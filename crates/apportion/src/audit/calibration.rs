@@ -78,7 +78,7 @@ impl Histograms {
         let bucket = &mut self.block(column * TENTHS + tenth)[position];
         bucket.people += people;
         bucket.members += if member { people } else { 0 };
-        bucket.scores += i128::from(score) * i128::from(people);
+        bucket.scores += times(score, people);
     }
 
     /// The buckets of a tenth of a column, made where there are none yet.
@@ -114,6 +114,12 @@ impl Histograms {
         let tenths = std::array::from_fn(|tenth| self.tenth(column * TENTHS + tenth));
         Histogram { fineness: self.fineness, tenths }
     }
+}
+
+/// A score of so many people, who are mostly one.
+#[inline]
+pub(super) fn times(score: i64, people: u64) -> i128 {
+    if people == 1 { score.into() } else { i128::from(score) * i128::from(people) }
 }
 
 /// The bucket of a score, so that bucket j begins at j/buckets rounded to the grid: there, where a score given as 0.3 is
