@@ -21,7 +21,7 @@ pub(crate) struct OutputArgs {
     /// The output; its ending says the format. A folder for one output an input, or - for CSV on standard output.
     #[arg(short, long, value_name = "OUT")]
     output: String,
-    /// Replaces the output, and a report, where they exist.
+    /// Replaces the output where it exists.
     #[arg(long)]
     pub(crate) force: bool,
     /// Writes the identifier and the label alone.

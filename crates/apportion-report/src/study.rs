@@ -1,6 +1,6 @@
 //! What a report is made of: results that were computed already, as plain data, and the few figures that follow from them.
 
-use apportion::{Calibration, Interval, Point};
+use apportion::{Binning, Interval, Point};
 
 use crate::geometry::Shapes;
 
@@ -24,7 +24,7 @@ pub struct Study {
     /// The labelling whose counts are right, that the subject is set against.
     pub remedy: Option<usize>,
     /// Whether the scores of each class are as often true as they say, where truth is known.
-    pub calibration: Vec<Option<Calibration>>,
+    pub calibration: Vec<Option<Binning>>,
     /// The frontiers, to the posterior and to the truth.
     pub trades: Vec<Trade>,
     /// Some people's scores, for the triangle.
@@ -82,7 +82,7 @@ pub struct Labelling {
     pub fidelity_to_truth: Option<f64>,
     /// The fidelity to the posterior within groups.
     pub fidelity_in_groups: Option<f64>,
-    /// The part of each class's scores that lies on labelled rows, where rows are Uncoded.
+    /// The part of each class's scores that lies on labelled rows, where rows are Uncoded and no truth is known.
     pub coverage: Option<Vec<Option<f64>>>,
     /// For joint rules, the proof.
     pub proof: Option<Proof>,

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use apportion::{
     Backdrop, Classes, Crossing, Crowd, Frontier, Joint, Match, Reference, Rule, Scores, Settings, UNCODED,
-    calibration, posterior_coverage,
+    calibration_in_tenths, posterior_coverage,
 };
 use apportion_report::{self as report, Groups, Labelling, Proof, Provenance, Study, Trade};
 
@@ -82,19 +82,21 @@ impl<'a> Gallery<'a> {
         }
         let glance = &outcome.glance;
         let uncoded = glance.people - glance.labelled;
+        let has_truth = self.backdrop.whole.truth.is_some();
         let in_groups = |groups| (0..groups).map(|group| crossing.labels_in(group)).collect();
         self.labellings.push(Labelling {
             name: outcome.name.clone(),
             counts: glance.counts.clone(),
             uncoded,
-            confusion: self.backdrop.whole.truth.is_some().then(|| crossing.confusion()),
+            confusion: has_truth.then(|| crossing.confusion()),
             in_groups: self.scores.groups().map_or_else(Vec::new, |_| in_groups(crossing.groups())),
             accuracy: glance.accuracy,
             expected_accuracy: glance.expected_accuracy,
             fidelity_to_posterior: glance.fidelity_to_posterior,
             fidelity_to_truth: glance.fidelity_to_truth,
             fidelity_in_groups: self.backdrop.fidelity_in_groups(crossing),
-            coverage: if uncoded > 0 { Some(self.coverage(given)?) } else { None },
+            // Where truth is known, the confusion says it.
+            coverage: if uncoded > 0 && !has_truth { Some(self.coverage(given)?) } else { None },
             proof: outcome.joint.as_ref().map(proof),
             seconds,
         });
@@ -129,7 +131,8 @@ impl<'a> Gallery<'a> {
     /// Walks the frontiers, and puts all together.
     pub(crate) fn study(self, settings: &Settings, provenance: Provenance) -> Result<Study> {
         let has_truth = self.backdrop.whole.truth.is_some();
-        let judged = || if has_truth { calibration(self.scores) } else { Ok(vec![None; self.scores.classes().len()]) };
+        let judged =
+            || if has_truth { calibration_in_tenths(self.scores) } else { Ok(vec![None; self.scores.classes().len()]) };
         let (calibration, trades) = rayon::join(judged, || trades(self.scores, self.backdrop, settings));
         let classes = self.scores.classes().names().to_vec();
         let k = classes.len();

@@ -59,7 +59,7 @@ fn curves(study: &Study) -> Chart {
             .into();
     let say = |class: usize| {
         let own = study.calibration[class].as_ref()?;
-        Some(format!("{} {}", study.classes[class], text::plain(own.equal_width.expected_error, 4)))
+        Some(format!("{} {}", study.classes[class], text::plain(own.expected_error, 4)))
     };
     let errors: Vec<String> = (0..study.k()).filter_map(say).collect();
     chart.alt = format!("Calibration curves. Expected calibration error: {}.", text::list(&errors));
@@ -67,7 +67,7 @@ fn curves(study: &Study) -> Chart {
 }
 
 fn curve(study: &Study, class: usize) -> Option<Value> {
-    let bins = &study.calibration[class].as_ref()?.equal_width.bins;
+    let bins = &study.calibration[class].as_ref()?.bins;
     let bins = || bins.iter().filter(|bin| bin.people > 0);
     let away = |up: bool| {
         column(bins().map(move |bin| {
@@ -93,7 +93,7 @@ fn curve(study: &Study, class: usize) -> Option<Value> {
 fn sheet(study: &Study) -> Sheet {
     let mut sheet = Sheet::new(["class", "from", "to", "people", "mean_score", "observed", "low", "high"]);
     for (class, name) in study.classes.iter().enumerate() {
-        for bin in study.calibration[class].iter().flat_map(|own| &own.equal_width.bins) {
+        for bin in study.calibration[class].iter().flat_map(|own| &own.bins) {
             sheet.push([
                 name.clone(),
                 full(Some(bin.from)),
@@ -117,7 +117,7 @@ fn table(study: &Study) -> Table {
             Cell::text(name),
             Cell::number(scores, |share| text::percent(share, 2)),
             Cell::number(study.whole.truth_share(class), |share| text::percent(share, 2)),
-            Cell::number(own.map(|own| own.equal_width.expected_error), |error| text::plain(error, 4)),
+            Cell::number(own.map(|own| own.expected_error), |error| text::plain(error, 4)),
         ]
     };
     let columns = ["Class", "Mean score", "In truth", "Expected calibration error"];

@@ -3,11 +3,11 @@
 
 use rayon::prelude::*;
 
-use super::calibration::{GROUP_FINENESS, Histograms, times};
+use super::calibration::{Tenths, times};
 use super::cell::add_all;
 use super::counts::{distance_between, share_of_scores, shares_of_people};
 use super::crossing::Crossing;
-use super::report::Calibration;
+use super::report::Binning;
 use crate::error::Result;
 use crate::kernel::{GRID, STRETCH};
 use crate::scores::{Scores, UNCODED};
@@ -111,22 +111,20 @@ impl Backdrop {
     }
 }
 
-/// Whether the scores of each class are as often true as they say, where truth is known. Of finer measures than the ten bins of
-/// equal width, those of an [`Audit`](crate::Audit) are more exact.
-pub fn calibration(scores: &Scores<'_>) -> Result<Vec<Option<Calibration>>> {
-    let k = scores.classes().len();
-    let histograms = read(
+/// Whether the scores of each class are as often true as they say, where truth is known: the ten bins of equal width that an
+/// [`Audit`](crate::Audit) has among others.
+pub fn calibration_in_tenths(scores: &Scores<'_>) -> Result<Vec<Option<Binning>>> {
+    let tenths = read(
         scores,
-        || Histograms::new(k, GROUP_FINENESS),
-        |histograms, _, row, people, truth| {
-            let Some(truth) = truth.filter(|_| people > 0) else { return };
-            for (class, &score) in row.iter().enumerate() {
-                histograms.add(class, score, people, class == truth);
+        || Tenths::new(scores.classes().len()),
+        |tenths, _, row, people, truth| {
+            if let Some(truth) = truth {
+                tenths.add(row, people, truth);
             }
         },
-        |histograms, part| histograms.merge(&part),
+        |tenths, part| tenths.merge(&part),
     )?;
-    Ok((0..k).map(|class| histograms.of(class).calibration()).collect())
+    Ok(tenths.binnings())
 }
 
 /// The part of each class's scores that lies on people who have a label, of all people's; none where a class has no scores.

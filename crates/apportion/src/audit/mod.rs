@@ -42,7 +42,7 @@ mod report;
 mod section;
 mod tally;
 
-pub use backdrop::{Backdrop, Crowd, calibration, posterior_coverage};
+pub use backdrop::{Backdrop, Crowd, calibration_in_tenths, posterior_coverage};
 pub use crossing::Crossing;
 pub use glance::Glance;
 pub use options::{AuditOptions, Bootstrap, MAX_REPLICATES, UncodedPolicy};
