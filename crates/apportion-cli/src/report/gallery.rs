@@ -187,7 +187,7 @@ fn proof(joint: &Joint) -> Proof {
         primal: joint.certificate.primal.to_string(),
         dual: joint.certificate.dual.to_string(),
         gap: joint.certificate.gap(),
-        tied_rows: joint.tied_rows as u64,
+        tied_rows: joint.tied_rows,
     }
 }
 

@@ -201,9 +201,9 @@ impl Bounds {
     fn of<'a>(points: impl Iterator<Item = &'a [f64; 2]>) -> Bounds {
         let none = Bounds { low: [f64::INFINITY; 2], high: [f64::NEG_INFINITY; 2] };
         points.fold(none, |mut bounds, point| {
-            for side in 0..2 {
-                bounds.low[side] = bounds.low[side].min(point[side]);
-                bounds.high[side] = bounds.high[side].max(point[side]);
+            for (side, &place) in point.iter().enumerate() {
+                bounds.low[side] = bounds.low[side].min(place);
+                bounds.high[side] = bounds.high[side].max(place);
             }
             bounds
         })

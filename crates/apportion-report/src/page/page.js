@@ -5,7 +5,7 @@
   const looks = read("looks"), shapes = read("shapes"), root = document.documentElement;
   // Plotly would fetch a map of the world to draw outlines on: this one is empty, and here already.
   PlotlyGeoAssets.topojson.world_110m = { type: "Topology", objects: {}, arcs: [] };
-  const NARROW = 620, PAPER = 680, PAGE = 780;
+  const NARROW = 620, PAPER = 650, PAGE = 780;
   const config = { displayModeBar: false, responsive: false, scrollZoom: false };
   const charts = [...document.querySelectorAll("figure.chart")].map((figure) => {
     const spec = JSON.parse(figure.querySelector(".spec").textContent);

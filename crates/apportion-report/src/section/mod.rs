@@ -11,6 +11,7 @@ mod tables;
 mod trade;
 
 use crate::document::{Document, Section};
+use crate::geometry::Shapes;
 use crate::study::Study;
 use crate::text;
 
@@ -36,7 +37,7 @@ pub(crate) fn document(study: &Study) -> Document {
             study.labellings.len(),
             text::plural(study.labellings.len(), "way")
         ),
-        shapes: study.shapes.as_ref().map(|shapes| shapes.geojson()),
+        shapes: study.shapes.as_ref().map(Shapes::geojson),
         sections,
     }
 }

@@ -52,7 +52,7 @@ fn triangles(study: &Study, sample: &Sample) -> Chart {
         columns,
         row: 330.0,
         gap: 92.0,
-        between: 0.06,
+        between: 0.11,
         margins: (44.0, if columns == 1 { 130.0 } else { 90.0 }),
     };
     let layout = |columns| layout(study, sample, grid(columns));

@@ -15,17 +15,16 @@ pub(super) fn section(study: &Study) -> Section {
 }
 
 fn lead(study: &Study) -> String {
-    let most = |of: &dyn Fn(&Labelling) -> Option<f64>| {
+    let most = |of: fn(&Labelling) -> Option<f64>| {
         let all = study.labellings.iter().filter(|own| own.uncoded == 0).filter_map(|own| Some((own, of(own)?)));
         all.max_by(|(_, a), (_, b)| a.total_cmp(b))
     };
-    let (accuracy, word): (&dyn Fn(&Labelling) -> Option<f64>, _) = if study.has_truth() {
-        (&|own| own.accuracy, "accuracy")
+    let (accurate, faithful, word) = if study.has_truth() {
+        (most(|own| own.accuracy), most(|own| own.fidelity_to_truth), "accuracy")
     } else {
-        (&|own| own.expected_accuracy, "expected accuracy")
+        (most(|own| own.expected_accuracy), most(|own| own.fidelity_to_posterior), "expected accuracy")
     };
-    let fidelity = |own: &Labelling| if study.has_truth() { own.fidelity_to_truth } else { own.fidelity_to_posterior };
-    match (most(accuracy), most(&fidelity)) {
+    match (accurate, faithful) {
         (Some((first, a)), Some((second, f))) => format!(
             "Of the ways that label everybody, {} is the most accurate ({word} {}), and {} has the counts nearest to {} (fidelity {}).",
             first.name,
@@ -147,15 +146,14 @@ fn few(rows: &[Vec<Cell>]) -> String {
     if any { format!("° fewer than {FEW} people: mostly chance.") } else { String::new() }
 }
 
+/// What a rate is of: so many people in a confusion, for a class.
+type Whole = fn(&[Vec<u64>], usize) -> u64;
+
 /// Precision and recall of each class by each rule.
 fn rates(study: &Study) -> Vec<Table> {
-    let labelled = |confusion: &[Vec<u64>], class: usize| confusion.iter().map(|row| row[class]).sum();
-    let members = |confusion: &[Vec<u64>], class: usize| confusion[class].iter().sum();
-    let tables: [(&str, &str, &dyn Fn(&[Vec<u64>], usize) -> u64); 2] = [
-        ("precision", "Precision: of those labelled so, how many are", &labelled),
-        ("recall", "Recall: of those who are, how many are labelled so", &members),
-    ];
-    let table = |(id, caption, whole): (&str, &str, &dyn Fn(&[Vec<u64>], usize) -> u64)| {
+    let labelled: Whole = |confusion, class| confusion.iter().map(|row| row[class]).sum();
+    let members: Whole = |confusion, class| confusion[class].iter().sum();
+    let table = |id: &str, caption: &str, whole: Whole| {
         let row = |own: &Labelling| {
             let confusion = own.confusion.as_ref()?;
             let rate = |class: usize| part(confusion[class][class], whole(confusion, class));
@@ -171,7 +169,13 @@ fn rates(study: &Study) -> Vec<Table> {
             sortable: true,
         }
     };
-    if study.has_truth() { tables.into_iter().map(table).collect() } else { Vec::new() }
+    if !study.has_truth() {
+        return Vec::new();
+    }
+    vec![
+        table("precision", "Precision: of those labelled so, how many are", labelled),
+        table("recall", "Recall: of those who are, how many are labelled so", members),
+    ]
 }
 
 /// Of each class, who has a label, where not everybody has.
