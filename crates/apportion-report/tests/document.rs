@@ -1,4 +1,5 @@
 //! A report from plain data: its sentences, what is left out, and names that stay text wherever they come.
+#![allow(clippy::unwrap_used)] // in helpers, too
 
 use apportion::Point;
 use apportion_report::{Backdrop, Block, Groups, Labelling, Provenance, Sample, Study, Trade};
