@@ -190,6 +190,11 @@ impl Backdrop {
 }
 
 impl Labelling {
+    /// What it does, in a word for one rule or for labels, which are many.
+    pub(crate) fn does(&self, one: &'static str, many: &'static str) -> &'static str {
+        if self.name == "your labels" { many } else { one }
+    }
+
     /// People with a label.
     pub fn labelled(&self) -> u64 {
         self.counts.iter().sum()

@@ -51,7 +51,12 @@ pub struct Shapes {
     /// The names of outlines that no group has.
     unused: Vec<String>,
     bounds: Bounds,
+    /// Whether they are the United States, which are shown with Alaska and Hawaii beside the others.
+    united_states: bool,
 }
+
+/// The United States without Alaska, Hawaii and the territories.
+const LOWER_48: Bounds = Bounds { low: [-125.0, 24.0], high: [-66.5, 49.6] };
 
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
@@ -146,13 +151,29 @@ impl Geometry {
             }
         }
         unused.sort();
-        let bounds = Bounds::of(polygons.iter().flatten().flatten().flatten());
+        let united_states = are_united_states(&polygons);
+        let bounds = if united_states { LOWER_48 } else { Bounds::of(polygons.iter().flatten().flatten().flatten()) };
         let step = (bounds.size(0).max(bounds.size(1)) / FINENESS).max(1e-6);
         for own in &mut polygons {
-            *own = own.iter().filter_map(|polygon| lighter(polygon, step)).collect();
+            let light: Vec<Vec<Ring>> = own.iter().filter_map(|polygon| lighter(polygon, step)).collect();
+            // What is smaller than a step as a whole stays as it is.
+            *own = if light.is_empty() {
+                own.iter().filter_map(|polygon| lighter(polygon, 1e-4)).collect()
+            } else {
+                light
+            };
         }
-        Shapes { polygons, unused, bounds }
+        Shapes { polygons, unused, bounds, united_states }
     }
+}
+
+/// Whether nearly all outlines begin in the United States, from one coast to the other.
+fn are_united_states(polygons: &[Vec<Vec<Ring>>]) -> bool {
+    let starts: Vec<&[f64; 2]> = polygons.iter().filter_map(|own| own.first()?.first()?.first()).collect();
+    let inside =
+        |point: &[f64; 2]| (0..2).all(|side| (LOWER_48.low[side]..=LOWER_48.high[side]).contains(&point[side]));
+    let inner: Vec<&[f64; 2]> = starts.iter().copied().filter(|point| inside(point)).collect();
+    inner.len() * 10 >= starts.len() * 9 && Bounds::of(inner.into_iter()).size(0) > 35.0
 }
 
 /// The longer side of a map is so many steps: finer than a screen.
@@ -239,7 +260,7 @@ impl Shapes {
 
     /// How Plotly looks at the map: at the United States as they are used to be shown, and else as far as there is something.
     pub(crate) fn view(&self) -> Value {
-        if self.is_united_states() {
+        if self.united_states {
             return json!({ "projection": { "type": "albers usa" } });
         }
         let Bounds { low, high } = self.bounds;
@@ -249,16 +270,11 @@ impl Shapes {
         })
     }
 
-    fn is_united_states(&self) -> bool {
-        let Bounds { low, high } = self.bounds;
-        low[0] < -110.0 && high[0] > -80.0 && high[0] < -60.0 && low[1] > 15.0 && high[1] < 73.0
-    }
-
     /// The height of a map in so many columns, by its shape.
     pub(crate) fn row_height(&self, columns: usize) -> f64 {
         let width = if columns == 1 { 340.0 } else { 940.0 / columns as f64 };
         let middle = (self.bounds.low[1] + self.bounds.high[1]) / 2.0;
-        let aspect = if self.is_united_states() {
+        let aspect = if self.united_states {
             0.62
         } else {
             self.bounds.size(1) / (self.bounds.size(0) * middle.to_radians().cos()).max(1e-9)

@@ -40,6 +40,30 @@ fn outlines_are_matched_by_the_property_that_fits_best() {
 }
 
 #[test]
+fn the_united_states_are_known_and_no_group_vanishes() {
+    let square = |name: &str, x: f64, y: f64, size: f64| {
+        format!(
+            r#"{{"type":"Feature","properties":{{"name":"{name}"}},"geometry":{{"type":"Polygon","coordinates":[[[{x},{y}],[{x},{}],[{},{}],[{},{y}],[{x},{y}]]]}}}}"#,
+            y + size,
+            x + size,
+            y + size,
+            x + size
+        )
+    };
+    let mut squares: Vec<String> =
+        (0..20).map(|place| square(&place.to_string(), -124.0 + 2.5 * f64::from(place), 35.0, 1.0)).collect();
+    squares.push(square("tiny", -80.0, 40.0, 0.002));
+    squares.push(square("beyond the date line", 179.0, 51.0, 0.5));
+    let text = format!(r#"{{"type":"FeatureCollection","features":[{}]}}"#, squares.join(","));
+    let shapes = Geometry::parse(text.as_bytes()).unwrap().matched(&names(&["0", "19", "tiny"]), None).unwrap();
+    assert!(!shapes.united_states || shapes.has(2));
+    let all: Vec<String> =
+        (0..20).map(|place| place.to_string()).chain(names(&["tiny", "beyond the date line"])).collect();
+    let shapes = Geometry::parse(text.as_bytes()).unwrap().matched(&all, None).unwrap();
+    assert!(shapes.united_states && shapes.has(20) && shapes.has(21));
+}
+
+#[test]
 fn outer_rings_run_clockwise_and_holes_do_not() {
     let geometry = Geometry::parse(GEOJSON.as_bytes()).unwrap();
     let shapes = geometry.matched(&names(&["West"]), None).unwrap();

@@ -19,12 +19,17 @@ fn lead(study: &Study) -> String {
     let subject = study.subject();
     let name = text::begin(&subject.name);
     let Some((class, off)) = worst(study, subject) else {
-        return format!("{name} has every class within a person of {}.", study.reference_word());
+        return format!(
+            "{name} {} every class within a person of {}.",
+            subject.does("has", "have"),
+            study.reference_word()
+        );
     };
     let begin = format!(
-        "Against {}, {} undercounts {} by {}{}",
+        "Against {}, {} {} {} by {}{}",
         study.reference_word(),
         subject.name,
+        subject.does("undercounts", "undercount"),
         study.classes[class],
         missing(&off),
         in_percent(&off)

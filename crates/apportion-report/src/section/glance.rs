@@ -38,14 +38,19 @@ pub(super) fn in_percent(off: &Off) -> String {
 fn lead(study: &Study) -> String {
     let subject = study.subject();
     let Some((class, off)) = worst(study, subject) else {
-        let begin = format!("{} undercounts no class by a person or more", text::begin(&subject.name));
+        let begin = format!(
+            "{} {} no class by a person or more",
+            text::begin(&subject.name),
+            subject.does("undercounts", "undercount")
+        );
         return begin + &argmax_instead(study).unwrap_or_else(|| ".".into());
     };
     let name = &study.classes[class];
     let there_are = if study.has_truth() { "there are in truth" } else { "the scores say" };
     let begin = format!(
-        "{} counts {} fewer {name} than {there_are}{}",
+        "{} {} {} fewer {name} than {there_are}{}",
         text::begin(&subject.name),
+        subject.does("counts", "count"),
         missing(&off),
         in_percent(&off)
     );
@@ -87,7 +92,7 @@ fn people_note(study: &Study) -> String {
     } else if known > 0 {
         note += &format!(", truth known of {}", text::count(known));
     }
-    format!("{note}. Labelled by {}.", study.subject().name)
+    format!("{note}. This report is about {}.", study.subject().name)
 }
 
 fn worst_cards(study: &Study) -> Vec<Card> {

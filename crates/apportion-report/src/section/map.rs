@@ -55,8 +55,9 @@ fn lead(study: &Study, groups: &Groups) -> String {
         return format!("No {} has labels.", groups.word);
     };
     format!(
-        "{} takes most from all but {} in {}: {}, where the scores have them at {}.",
+        "{} {} most from all but {} in {}: {}, where the scores have them at {}.",
         text::begin(&subject.name),
+        subject.does("takes", "take"),
         study.classes[study.focus],
         groups.names[group],
         text::points(off.difference, 2),
