@@ -3,8 +3,8 @@
 (() => {
   const read = (id) => JSON.parse(document.getElementById(id).textContent);
   const looks = read("looks"), shapes = read("shapes"), root = document.documentElement;
-  // Plotly would fetch a map of the world to draw outlines on: this one is empty, and here already.
-  PlotlyGeoAssets.topojson.world_110m = { type: "Topology", objects: {}, arcs: [] };
+  // Plotly would fetch a map to draw outlines on: these are empty, and here already.
+  for (const map of ["world_110m", "usa_110m"]) PlotlyGeoAssets.topojson[map] = { type: "Topology", objects: {}, arcs: [] };
   const NARROW = 620, PAPER = 650, PAGE = 780;
   const config = { displayModeBar: false, responsive: false, scrollZoom: false };
   const charts = [...document.querySelectorAll("figure.chart")].map((figure) => {

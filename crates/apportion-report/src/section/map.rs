@@ -12,7 +12,7 @@ use crate::study::{Groups, Labelling, Study};
 use crate::text;
 
 /// So many outlines can be drawn in a page before it becomes slow.
-const MOST_OUTLINES: usize = 9_000;
+const MOST_OUTLINES: usize = 13_000;
 
 pub(super) fn section(study: &Study) -> Section {
     let (groups, shapes) = match (&study.groups, &study.shapes) {

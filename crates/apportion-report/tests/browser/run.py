@@ -49,11 +49,11 @@ def run(program, *words):
 
 
 def squares(groups):
-    """A map of squares, a group each."""
+    """A map of squares, a group each, from one coast of the United States to the other."""
     def feature(place):
         x, y = place % 60, place // 60
         ring = [[x, y], [x + 1, y], [x + 1, y + 1], [x, y + 1], [x, y]]
-        ring = [[-100 + a / 4, 30 + b / 4] for a, b in ring]
+        ring = [[-124 + a * 0.95, 24.5 + b * 0.45] for a, b in ring]
         return {"type": "Feature", "properties": {"code": groups[place]}, "geometry": {"type": "Polygon", "coordinates": [ring]}}
 
     return {"type": "FeatureCollection", "features": [feature(place) for place in range(len(groups))]}
