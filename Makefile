@@ -7,17 +7,20 @@ VENV := $(TOOLS)/venv
 PEERS := $(TOOLS)/peers
 SQL := crates/apportion-cli/tests/sql
 
-.PHONY: help demo test test-sql test-instructions instructions lint deny bench bench-files bench-peers clean
+REPORT := crates/apportion-report/tests/browser
+
+.PHONY: help demo test test-sql test-report test-instructions instructions lint deny bench bench-files bench-peers clean
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
 demo: ## All of it on made-up voters, into ./apportion-demo
 	$(CARGO) run --release --locked --quiet -p apportion-cli -- demo --force
 
-test: ## Tests, the snippets of the documentation, the example, and SQL in databases
+test: ## Tests, the snippets of the documentation, the example, SQL in databases, reports in a browser, instruction counts
 	$(CARGO) test --workspace --locked
 	$(CARGO) run --locked --quiet -p apportion --example voter_file
 	$(MAKE) test-sql
+	$(MAKE) test-report
 	$(MAKE) test-instructions
 
 test-sql: $(VENV)/.sql ## Exported SQL against apply, in DuckDB and SQLite
@@ -25,6 +28,16 @@ test-sql: $(VENV)/.sql ## Exported SQL against apply, in DuckDB and SQLite
 	$(VENV)/bin/python $(SQL)/run.py $(or $(CARGO_TARGET_DIR),target)/debug/apportion
 
 $(VENV)/.sql: $(SQL)/requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
+
+test-report: $(VENV)/.report ## Reports in a real browser, Debian's Chromium, which is installed where it is missing
+	command -v chromium >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y chromium >/dev/null; }
+	$(CARGO) test --workspace --locked --quiet --no-run
+	$(VENV)/bin/python $(REPORT)/run.py $(or $(CARGO_TARGET_DIR),target)/debug/apportion $(if $(KEEP),--keep $(KEEP))
+
+$(VENV)/.report: $(REPORT)/requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@

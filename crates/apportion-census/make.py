@@ -17,9 +17,11 @@ import pandas as pd
 HERE = pathlib.Path(__file__).resolve().parent
 COUNTIES = "nc_county_race_2010.csv"
 SURNAMES = "census_surnames_2020.parquet"
+OUTLINES = "nc_counties.topojson"
 SHA256 = {
     COUNTIES: "b471becf1550c422d9b587360b08d2b1e55adc1f2ba94814f1a791edc661a723",
     SURNAMES: "459d41947e7aaa419bb1821e62e87fece10e8636ed5af3d2adca55d66d1c4d1d",
+    OUTLINES: "f3a1794903190175b912ea6302276ffbc3b09d8b16e937d3c1a70a30f5ecbc2f",
 }
 
 CLASSES = ["white", "black", "hispanic", "asian", "aian", "other"]
@@ -89,6 +91,7 @@ def main():
     folder = parser.parse_args().source
     write("nc_counties_2010.csv", ["fips", "county", *CLASSES], counties(checked(folder, COUNTIES)))
     write("surnames_2020.csv", ["name", *CLASSES], surnames(checked(folder, SURNAMES)))
+    (HERE / "data" / OUTLINES).write_bytes(checked(folder, OUTLINES).read_bytes())
 
 
 if __name__ == "__main__":

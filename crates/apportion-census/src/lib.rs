@@ -1,4 +1,5 @@
-//! Census tables inside the program: North Carolina's counties and the common surnames of the United States, by class.
+//! Census tables inside the program: North Carolina's counties, with their outlines, and the common surnames of the United
+//! States, by class.
 //!
 //! The tables are committed as plain CSV in `data/`, made by `make.py`; `PROVENANCE.md` names their sources. They are
 //! parsed when they are first asked for, and kept.
@@ -28,6 +29,9 @@ pub const NC_VOTER_SHARES: [f64; 6] = [0.72608, 0.21680, 0.02285, 0.01045, 0.008
 
 /// The name of the last row of [`surnames`]: everyone on the list whose name is rarer than those before.
 pub const ALL_OTHER_NAMES: &str = "ALL OTHER NAMES";
+
+/// The outlines of North Carolina's counties as TopoJSON, each with its FIPS code as `id` and its `name`.
+pub const NC_COUNTIES_TOPOJSON: &str = include_str!("../data/nc_counties.topojson");
 
 /// A county and its people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

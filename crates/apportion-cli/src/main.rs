@@ -7,6 +7,7 @@ mod outcome;
 mod output;
 mod progress;
 mod reference;
+mod report;
 mod rule;
 mod summary;
 mod text;
@@ -51,8 +52,10 @@ fn main() -> ExitCode {
         text::say("\ninterrupted: nothing was written");
         std::process::exit(130);
     });
-    let program = Program::parse();
-    match program.command.run() {
+    let line: Vec<String> = std::iter::once("apportion".into())
+        .chain(std::env::args_os().skip(1).map(|word| word.to_string_lossy().into()))
+        .collect();
+    match Program::parse().command.run(&line) {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever reads our output has read enough.
         Err(error) if format!("{error:#}").contains("Broken pipe (os error") => ExitCode::SUCCESS,

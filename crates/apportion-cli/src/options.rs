@@ -146,6 +146,49 @@ impl TableArgs {
         Settings { seed: self.seed.unwrap_or(0), ..Settings::default() }
     }
 
+    /// What a reader needs to know of how the table was read, as pairs of a name and a fact.
+    pub(crate) fn facts(&self, table: &Table, by: Grouping<'_>) -> Vec<(&'static str, String)> {
+        let classes = table.classes().names().iter().zip(table.score_columns());
+        let classes: Vec<String> = classes.map(|(class, column)| format!("{class} ({column})")).collect();
+        let mut facts = vec![
+            ("Program", format!("apportion {}", env!("CARGO_PKG_VERSION"))),
+            ("Classes, and their columns", classes.join(", ")),
+            ("Scores", table.origin()),
+        ];
+        if let Some(truth) = &self.truth {
+            facts.push(("Truth", format!("column {truth}")));
+        }
+        for (name, values) in
+            [("Truth, values mapped", &self.truth_map), ("Truth, values left out", &self.truth_exclude)]
+        {
+            if !values.is_empty() {
+                facts.push((name, values.join(", ")));
+            }
+        }
+        if let Some(groups) = table.groups() {
+            facts.push(("Groups", format!("{groups}, by {}", by.columns.join(", "))));
+        }
+        if let Some(count) = &self.count {
+            facts.push(("People of a row", format!("column {count}")));
+        }
+        facts.extend(table.remarks().into_iter().map(|remark| ("Remark", remark)));
+        facts.push(("Seed", self.settings().seed.to_string()));
+        facts.push((
+            "Reference",
+            "the posterior, the mean of the scores; for rules “to truth” the shares of the truth".into(),
+        ));
+        facts.push((
+            "Rounding",
+            "whole people by largest remainders of N · share; where these tie, as costs least accuracy".into(),
+        ));
+        let keys = self.id.as_ref().map_or_else(|| "its place in the files".into(), |id| format!("column {id}"));
+        facts.push((
+            "Ties",
+            format!("by a hash of the seed, the row’s key ({keys}) and the class; argmax by the order of the classes"),
+        ));
+        facts
+    }
+
     /// A word on standard error, unless silence is wanted.
     pub(crate) fn say(&self, text: &str) {
         if !self.quiet {

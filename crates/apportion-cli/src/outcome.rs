@@ -1,7 +1,7 @@
 //! What a rule did to a table: for the summary, for comparisons, and as JSON.
 
 use anyhow::Result;
-use apportion::{Allotment, Classes, Decision, Fitted, Glance, Joint, Labels, Rule, Scores, Settings};
+use apportion::{Allotment, Classes, Crossing, Decision, Fitted, Glance, Joint, Labels, Rule, Scores, Settings};
 use serde_json::{Value, json};
 
 /// What rows were given: a label each, at every draw, or labels for the people that they stand for.
@@ -37,6 +37,14 @@ impl Given {
             Some(_) => Given::People(decision.allot(scores, 0)?),
         })
     }
+
+    /// People by group, truth and label; of several draws at the first.
+    pub(crate) fn crossing(&self, scores: &Scores<'_>) -> apportion::Result<Crossing> {
+        match self {
+            Given::People(allotment) => Crossing::at_people(scores, allotment),
+            Given::Labels(draws) => Crossing::at(scores, &draws[0]),
+        }
+    }
 }
 
 /// Labels, looked at.
@@ -64,15 +72,6 @@ impl Outcome {
             Given::Labels(draws) => (Glance::at(scores, &draws[0])?, draws.iter().map(Labels::counts).collect()),
         };
         Ok(Outcome { name: name.to_owned(), glance, joint, in_groups: None, draws })
-    }
-
-    /// Looks into the groups, too.
-    pub(crate) fn with_groups(mut self, scores: &Scores<'_>, given: &Given) -> Result<Outcome> {
-        self.in_groups = match given {
-            Given::People(allotment) => Glance::within_groups_of_people(scores, allotment)?,
-            Given::Labels(draws) => Glance::within_groups(scores, &draws[0])?,
-        };
-        Ok(self)
     }
 
     /// As `--json` prints it. Documented in docs/json.md.

@@ -23,7 +23,7 @@ pub(crate) struct OutputArgs {
     output: String,
     /// Replaces the output where it exists.
     #[arg(long)]
-    force: bool,
+    pub(crate) force: bool,
     /// Writes the identifier and the label alone.
     #[arg(long)]
     only_label: bool,

@@ -1,6 +1,6 @@
 //! Values of options, as the command line has them: what is wrong with one is said before anything is read.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use apportion::{Bound, UncodedPolicy};
 use apportion_table::did_you_mean;
@@ -78,6 +78,16 @@ pub(crate) fn reference(text: &str) -> Parsed<String> {
     Err(format!("it must be posterior, truth, uniform or a FILE{near}; there is no such file"))
 }
 
+/// A report, whose ending says what it is.
+pub(crate) fn report(text: &str) -> Parsed<PathBuf> {
+    let path = PathBuf::from(text);
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
+    if ["html", "htm", "md"].contains(&ending.as_str()) {
+        return Ok(path);
+    }
+    Err("its ending says what it is: .html for a page, .md for Markdown".into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +104,9 @@ mod tests {
         assert_eq!(bound("a=b=7"), Err("\"b=7\" is neither a whole number nor a percentage".into()));
         assert_eq!(uncoded("a=b=drop"), Ok((vec!["a=b".into()], UncodedPolicy::Drop)));
         assert_eq!(uncoded("x=kep").unwrap_err(), "\"kep\" is none of argmax, drop and keep (did you mean \"keep\"?)");
+        assert!(
+            report("a.html").is_ok() && report("a.MD").is_ok() && report("a.pdf").is_err() && report("html").is_err()
+        );
         assert!(reference("shares.csv").is_ok() && reference("uniform").is_ok() && reference("unifrom").is_err());
     }
 }

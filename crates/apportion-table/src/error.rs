@@ -48,12 +48,13 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    pub(crate) fn file(path: &Path, problem: impl Into<String>) -> Error {
+    /// What is wrong with a file, and the way on.
+    pub fn file(path: &Path, problem: impl Into<String>) -> Error {
         Error::File { path: path.to_owned(), problem: problem.into() }
     }
 
     /// What the system says of a file, with the way on where there is one.
-    pub(crate) fn io(path: &Path, error: &std::io::Error) -> Error {
+    pub fn io(path: &Path, error: &std::io::Error) -> Error {
         use std::io::ErrorKind;
         Error::file(
             path,

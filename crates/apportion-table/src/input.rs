@@ -162,6 +162,11 @@ impl Input {
         &self.files[file].name
     }
 
+    /// Where the bytes of one of the files lie: its own path, or a temporary copy of standard input.
+    pub fn place(&self, file: usize) -> &Path {
+        &self.files[file].path
+    }
+
     /// One sentence on what lies in the folders and was passed over, where there is something.
     pub fn passed_over(&self) -> Option<String> {
         (!self.passed_over.is_empty()).then(|| format!("passed over, being no table: {}", listed(&self.passed_over)))

@@ -175,6 +175,11 @@ impl Table {
         &self.columns.columns
     }
 
+    /// How many rows each file has, those that were left out included.
+    pub fn rows_of_files(&self) -> Vec<u64> {
+        self.files.iter().map(|(_, rows)| *rows as u64).collect()
+    }
+
     /// How many groups there are, where there are groups.
     pub fn groups(&self) -> Option<usize> {
         self.groups.as_ref().map(|groups| groups.names.len())

@@ -2,8 +2,9 @@
 //! other orders, batches and numbers of threads.
 
 use apportion::{
-    Audit, AuditOptions, Binning, Bootstrap, Classes, Error, Glance, GroupSection, Groups, Interval, Keys, Label,
-    Labels, MAX_PEOPLE, Matrix, Scaling, Scores, Section, Tally, UNCODED, UncodedPolicy, Undercounted, seed,
+    Audit, AuditOptions, Backdrop, Binning, Bootstrap, Classes, Crossing, Error, Glance, GroupSection, Groups,
+    Interval, Keys, Label, Labels, MAX_PEOPLE, Matrix, Scaling, Scores, Section, Tally, UNCODED, UncodedPolicy,
+    Undercounted, seed,
 };
 use proptest::prelude::*;
 
@@ -1113,7 +1114,8 @@ fn a_glance_is_an_audit_in_small() {
         let all: Vec<(f64, f64)> = audit.groups.iter().filter_map(known).collect();
         let expected =
             all.iter().map(|(people, far)| people * far).sum::<f64>() / all.iter().map(|(p, _)| p).sum::<f64>();
-        let found = Glance::within_groups(&grouped, &labels).unwrap();
+        let crossing = Crossing::at(&grouped, &labels).unwrap();
+        let found = Backdrop::of(&grouped).unwrap().fidelity_in_groups(&crossing);
         assert!(found.is_none_or(|found| (found - expected).abs() < 1e-12), "{found:?} {expected}");
     }
     fn audit(scores: &Scores<'_>, labels: &Labels) -> Section {

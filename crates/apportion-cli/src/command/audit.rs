@@ -1,12 +1,18 @@
 //! `apportion audit`: how far labels that exist already are off.
 
-use anyhow::{Context, Result};
-use apportion::{Audit, AuditOptions, Labels, UncodedPolicy};
-use apportion_table::ClassColumn;
+use anyhow::Result;
+use apportion::{
+    Audit, AuditOptions, Backdrop, Label, Labels, Match, Reference, Rule, Scores, Settings, UNCODED, UncodedPolicy,
+};
+use apportion_report::{Provenance, Study};
+use apportion_table::{ClassColumn, Table};
 use clap::Args;
 use serde_json::json;
 
 use crate::options::{LABEL_OPTIONS, TableArgs, pairs};
+use crate::outcome::Given;
+use crate::progress::Working;
+use crate::report::{Gallery, Origin, Place, ReportArgs};
 use crate::text;
 use crate::values;
 
@@ -16,7 +22,8 @@ use crate::values;
 Examples:
   apportion audit labelled.csv --label label
   apportion audit voters.parquet --label vb_voterbase_race --label-map Caucasian=white,African-American=black \\
-      --uncoded Uncoded=argmax --truth race --by county")]
+      --uncoded Uncoded=argmax --truth race --by county
+  apportion audit labelled.csv --label label --truth race --by county --report audit.html")]
 pub(crate) struct AuditArgs {
     #[command(flatten)]
     table: TableArgs,
@@ -29,22 +36,87 @@ pub(crate) struct AuditArgs {
     /// The values that stand for no label (empty ones always do), and what to do with such rows.
     #[arg(long, value_name = "VALUE[,VALUE]=argmax|drop|keep", default_value = "Uncoded=keep", value_parser = values::uncoded)]
     uncoded: (Vec<String>, UncodedPolicy),
-    /// The class that is set against all others together; the largest where none is named.
-    #[arg(long, value_name = "CLASS")]
-    focus: Option<String>,
+    #[command(flatten)]
+    report: ReportArgs,
+    /// Replaces the report and the figures where they exist.
+    #[arg(long)]
+    force: bool,
 }
 
-pub(crate) fn run(args: &AuditArgs) -> Result<()> {
+pub(crate) fn run(args: &AuditArgs, line: &[String]) -> Result<()> {
     let (exclude, uncoded) = args.uncoded.clone();
     let map = pairs("--label-map", &args.label_map)?;
     let column = ClassColumn { column: args.label.clone(), map, exclude, options: LABEL_OPTIONS };
-    let table = args.table.read(&args.table.input()?, args.table.groups(), Some(column))?;
+    let input = args.table.input()?;
+    let report = args.report.prepare(&input, args.table.groups(), args.force)?;
+    let origin = report.is_some().then(|| Origin::of(&input));
+    let table = args.table.read(&input, args.table.groups(), Some(column))?;
     let scores = table.scores()?;
     let labels = Labels::new(table.labels().unwrap_or_default().to_vec(), table.classes())?;
-    let focus = args.focus.as_ref().map(|class| table.classes().position(class)).transpose().context("--focus")?;
+    let focus = args.report.focus_class(table.classes())?;
     let options = AuditOptions { uncoded, focus, ..AuditOptions::default() };
     let audit = Audit::of(&scores, &labels, &options).map_err(|error| table.explain(error))?;
+    if let (Some(report), Some(origin)) = (report, origin) {
+        let working = Working::on("setting other rules beside the labels", args.table.quiet);
+        let provenance = origin.told(&table, &args.table, args.table.groups(), line, facts(args))?;
+        let study = beside_rules(args, &table, labels, provenance)?;
+        drop(working);
+        report.write(study, &args.table)?;
+    }
     if args.table.json { text::print(as_json(&audit)) } else { text::print(as_text(&audit)) }
+}
+
+/// The labels, and what argmax and match would have given.
+fn beside_rules(args: &AuditArgs, table: &Table, labels: Labels, provenance: Provenance) -> Result<Study> {
+    let settings = args.table.settings();
+    let scores = table.scores()?;
+    let policy = args.uncoded.1;
+    // Rows that are dropped stand for nobody, in every labelling.
+    let people = |row: usize| scores.counts().map_or(1, |counts| counts[row]);
+    let kept = |(row, &label): (usize, &Label)| if label == UNCODED { 0 } else { people(row) };
+    let counts: Option<Vec<u64>> =
+        (policy == UncodedPolicy::Drop).then(|| labels.values().iter().enumerate().map(kept).collect());
+    let scores = match &counts {
+        Some(counts) => scores.clone().with_counts(counts)?,
+        None => scores,
+    };
+    let labels = if policy == UncodedPolicy::Argmax { filled(labels, &scores, &settings)? } else { labels };
+    let backdrop = Backdrop::of(&scores)?;
+    let mut gallery = Gallery::new(&scores, &backdrop, &args.report, args.table.groups(), settings.seed)?;
+    gallery.show(Place::Subject, "your labels", &Given::Labels(vec![labels]), None)?;
+    gallery.label_by("argmax", Place::Beside, &Rule::Argmax, &settings)?;
+    gallery.label_by("match", Place::Remedy, &Rule::Match(Match::overall(Reference::Posterior)), &settings)?;
+    if !args.table.by.is_empty() {
+        let by_group = Rule::Match(Match::by_group(Reference::Posterior));
+        gallery.label_by("match by group", Place::Beside, &by_group, &settings)?;
+    }
+    gallery.study(&settings, provenance)
+}
+
+/// The labels with argmax where there were none.
+fn filled(labels: Labels, scores: &Scores<'_>, settings: &Settings) -> Result<Labels> {
+    let argmax = Rule::Argmax.fit(scores, settings)?.apply(scores)?;
+    let both = labels.into_values().into_iter().zip(argmax.values());
+    let filled = both.map(|(label, &argmax)| if label == UNCODED { argmax } else { label }).collect();
+    Ok(Labels::new(filled, scores.classes())?)
+}
+
+/// What a reader of the report needs to know of the labels.
+fn facts(args: &AuditArgs) -> Vec<(&'static str, String)> {
+    let (values, policy) = &args.uncoded;
+    let policy = match policy {
+        UncodedPolicy::Keep => "counted as they are",
+        UncodedPolicy::Drop => "left out of everything",
+        UncodedPolicy::Argmax => "given the likeliest class",
+    };
+    let mut facts = vec![
+        ("Your labels", format!("column {}", args.label)),
+        ("Rows without a label", format!("those that are empty or {}: {policy}", values.join(", "))),
+    ];
+    if !args.label_map.is_empty() {
+        facts.push(("Your labels, values mapped", args.label_map.join(", ")));
+    }
+    facts
 }
 
 fn as_json(audit: &Audit) -> serde_json::Value {

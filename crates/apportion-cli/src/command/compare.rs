@@ -3,13 +3,14 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use apportion::{Balance, Batches, Labels, Match, Reference, Rule, Thresholds};
+use apportion::{Backdrop, Balance, Batches, Joint, Labels, Match, Reference, Rule, Scores, Thresholds};
 use apportion_table::ClassColumn;
 use clap::Args;
 
 use crate::options::{TableArgs, pairs};
 use crate::outcome::{Given, Outcome};
 use crate::progress::Working;
+use crate::report::{Gallery, Origin, Place, ReportArgs};
 use crate::text;
 
 /// Options of `compare`.
@@ -18,6 +19,7 @@ use crate::text;
 Examples:
   apportion compare scores.csv
   apportion compare scores.parquet --truth race --by county
+  apportion compare scores.parquet --truth race --by county --report report.html
   apportion compare scores.parquet --batch 10000
   apportion compare voters.csv --label race_proxy --label-map W=white,B=black")]
 pub(crate) struct CompareArgs {
@@ -35,12 +37,17 @@ pub(crate) struct CompareArgs {
     /// Also solves match and balance in random batches of so many rows, to show what batching loses.
     #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u64).range(1..))]
     batch: Option<u64>,
+    #[command(flatten)]
+    report: ReportArgs,
+    /// Replaces the report and the figures where they exist.
+    #[arg(long)]
+    force: bool,
 }
 
 /// How a user says what values of the labels mean.
 const COMPARE_OPTIONS: [&str; 3] = ["--label", "--label-map VALUE=CLASS", "--uncoded VALUE"];
 
-pub(crate) fn run(args: &CompareArgs) -> Result<()> {
+pub(crate) fn run(args: &CompareArgs, line: &[String]) -> Result<()> {
     let own = match &args.label {
         None => None,
         Some(column) => {
@@ -48,20 +55,33 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
             Some(ClassColumn { column, map, exclude: args.uncoded.clone(), options: COMPARE_OPTIONS })
         }
     };
-    let table = args.table.read(&args.table.input()?, args.table.groups(), own)?;
+    let input = args.table.input()?;
+    let report = args.report.prepare(&input, args.table.groups(), args.force)?;
+    let origin = report.is_some().then(|| Origin::of(&input));
+    let table = args.table.read(&input, args.table.groups(), own)?;
     let scores = table.scores()?;
     let working = Working::on("comparing", args.table.quiet);
     let settings = args.table.settings();
-    let mut outcomes = Vec::new();
+    let by_group = !args.table.by.is_empty();
+    let backdrop = (by_group || report.is_some()).then(|| Backdrop::of(&scores)).transpose();
+    let backdrop = backdrop.map_err(|error| table.explain(error))?;
+    let begin = |backdrop| Gallery::new(&scores, backdrop, &args.report, args.table.groups(), settings.seed);
+    let gallery = backdrop.as_ref().filter(|_| report.is_some()).map(begin).transpose()?;
+    let mut wall = Wall { scores: &scores, backdrop: backdrop.as_ref(), gallery, outcomes: Vec::new() };
     if let Some(labels) = table.labels() {
         let given = Given::Labels(vec![Labels::new(labels.to_vec(), table.classes())?]);
-        outcomes.push((Outcome::new("your labels", &scores, &given, None)?.with_groups(&scores, &given)?, None));
+        wall.hang(Place::Subject, "your labels", &given, None, None)?;
     }
-    for (name, rule) in rules(!args.table.by.is_empty(), args.table.truth.is_some()) {
+    for (name, rule) in rules(by_group, args.table.truth.is_some()) {
         let begin = Instant::now();
         let (given, _, joint) = Given::by(&rule, &scores, &settings, 1).map_err(|error| table.explain(error))?;
         let seconds = begin.elapsed().as_secs_f64();
-        outcomes.push((Outcome::new(name, &scores, &given, joint)?.with_groups(&scores, &given)?, Some(seconds)));
+        let place = match name {
+            "argmax" if args.label.is_none() => Place::Subject,
+            "match" => Place::Remedy,
+            _ => Place::Beside,
+        };
+        wall.hang(place, name, &given, joint, Some(seconds))?;
     }
     let mut losses = Vec::new();
     if let Some(size) = args.batch {
@@ -79,11 +99,14 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
                 batched.loss(),
                 batched.count_difference
             ));
-            outcomes.push((
-                Outcome::new(&format!("{name} in batches"), &scores, &Given::Labels(vec![batched.labels]), None)?,
-                None,
-            ));
+            let given = Given::Labels(vec![batched.labels]);
+            wall.hang(Place::Beside, &format!("{name} in batches"), &given, None, None)?;
         }
+    }
+    let Wall { gallery, outcomes, .. } = wall;
+    if let (Some(report), Some(gallery), Some(origin)) = (&report, gallery, origin) {
+        let provenance = origin.told(&table, &args.table, args.table.groups(), line, facts(args))?;
+        report.write(gallery.study(&settings, provenance)?, &args.table)?;
     }
     drop(working);
     if args.table.json {
@@ -93,6 +116,54 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     }
     text::print(side_by_side(&outcomes))?;
     losses.iter().try_for_each(text::print)
+}
+
+/// What a reader of the report needs to know of the rules and of labels that there were already.
+fn facts(args: &CompareArgs) -> Vec<(&'static str, String)> {
+    let mut facts = vec![(
+        "Rules",
+        "threshold: the likeliest class where its score is 0.8 or more, else none; balance: γ 0.9 and the distance Σ|share − \
+         reference|; top-2: drawn among the two likeliest; match and balance: over all rows at once, or within each group"
+            .to_owned(),
+    )];
+    if let Some(label) = &args.label {
+        facts.push(("Your labels", format!("column {label}; without a label: {}", args.uncoded.join(", "))));
+        if !args.label_map.is_empty() {
+            facts.push(("Your labels, values mapped", args.label_map.join(", ")));
+        }
+    }
+    facts
+}
+
+/// Where labellings are looked at, one beside the other.
+struct Wall<'a> {
+    scores: &'a Scores<'a>,
+    /// Where there are groups, or a report.
+    backdrop: Option<&'a Backdrop>,
+    gallery: Option<Gallery<'a>>,
+    outcomes: Vec<(Outcome, Option<f64>)>,
+}
+
+impl Wall<'_> {
+    fn hang(
+        &mut self,
+        place: Place,
+        name: &str,
+        given: &Given,
+        joint: Option<Joint>,
+        seconds: Option<f64>,
+    ) -> Result<()> {
+        let mut outcome = Outcome::new(name, self.scores, given, joint)?;
+        if let Some(backdrop) = self.backdrop {
+            let crossing = given.crossing(self.scores)?;
+            outcome.in_groups = backdrop.fidelity_in_groups(&crossing);
+            if let Some(gallery) = &mut self.gallery {
+                gallery.hang(place, &outcome, given, &crossing, seconds)?;
+            }
+        }
+        self.outcomes.push((outcome, seconds));
+        Ok(())
+    }
 }
 
 /// The rows of the paper's extended table.

@@ -1,19 +1,22 @@
 //! `apportion demo`: all of it, on people who do not exist.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use apportion_table::write_whole;
 use clap::{Args, Parser};
 
 use crate::Program;
 use crate::text;
+use crate::values;
 
 /// Options of `demo`.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   apportion demo
-  apportion demo --rows 1000000 --folder /tmp/demo")]
+  apportion demo --rows 1000000 --folder /tmp/demo
+  apportion demo --report demo.html")]
 pub(crate) struct DemoArgs {
     /// How many people.
     #[arg(long, default_value_t = 100_000)]
@@ -21,6 +24,12 @@ pub(crate) struct DemoArgs {
     /// Where the files go.
     #[arg(long, default_value = "apportion-demo")]
     folder: PathBuf,
+    /// Where the page goes that shows it all (.html, or .md for Markdown); report.html in that folder where it is not given.
+    #[arg(long, value_name = "FILE.html|FILE.md", value_parser = values::report)]
+    report: Option<PathBuf>,
+    /// Writes every chart of the page into a folder: its numbers (.csv), and its specification for Plotly (.json).
+    #[arg(long, value_name = "DIR")]
+    figures: Option<PathBuf>,
     /// Replaces what an earlier demonstration wrote there.
     #[arg(long)]
     force: bool,
@@ -33,6 +42,15 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
     std::fs::create_dir_all(&args.folder).with_context(|| args.folder.display().to_string())?;
     let path = |name: &str| args.folder.join(name).display().to_string();
     let (voters, labelled, rows) = (path("voters.parquet"), path("labelled.parquet"), args.rows.to_string());
+    let (counties, report) =
+        (path("counties.topojson"), args.report.as_ref().map(|report| report.display().to_string()));
+    let (report, figures) = (report.unwrap_or_else(|| path("report.html")), args.figures.as_ref());
+    let figures: Vec<String> =
+        figures.map_or_else(Vec::new, |folder| vec!["--figures".into(), folder.display().to_string()]);
+    write_whole(Path::new(&counties), apportion_census::NC_COUNTIES_TOPOJSON.as_bytes())?;
+    let mut compare = vec!["compare", &voters, "--truth", "race", "--by", "county", "--geometry", &counties];
+    compare.extend(["--report", &report].into_iter().chain(figures.iter().map(String::as_str)));
+    compare.extend(["--quiet", "--force"]);
     let steps: [(&str, Vec<&str>); 5] = [
         (
             "A voter file of people who do not exist, in North Carolina's counties, with scores by name and county.",
@@ -40,7 +58,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
         ),
         (
             "Every rule side by side. Argmax is the most accurate, and its counts are off; match has them right.",
-            vec!["compare", &voters, "--truth", "race", "--by", "county", "--quiet"],
+            compare,
         ),
         ("Labels whose counts are right, at the least cost.", vec!["label", &voters, "-o", &labelled, "--force"]),
         (
@@ -52,7 +70,8 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
     for (words, command) in steps {
         let shown = command.iter().filter(|word| **word != "--force").copied().collect::<Vec<_>>().join(" ");
         text::print(format!("\n# {words}\n$ apportion {shown}"))?;
-        Program::parse_from(std::iter::once("apportion").chain(command)).command.run()?;
+        let line: Vec<String> = std::iter::once("apportion").chain(command).map(String::from).collect();
+        Program::parse_from(&line).command.run(&line)?;
     }
-    Ok(())
+    text::print(format!("\n# All of it to look at, in any browser: {report}"))
 }

@@ -1,12 +1,15 @@
 //! `apportion label`: every input row again, in order, with its label.
 
 use anyhow::Result;
+use apportion::{Backdrop, Match, Reference, Rule, Scores};
+use apportion_report::{Provenance, Study};
 use clap::Args;
 
 use crate::options::TableArgs;
 use crate::outcome::{Given, Outcome};
 use crate::output::{OutputArgs, written};
 use crate::progress::Working;
+use crate::report::{Gallery, Origin, Place, ReportArgs};
 use crate::rule::RuleArgs;
 use crate::summary::summary;
 use crate::text;
@@ -21,6 +24,7 @@ Examples:
   apportion label scores.csv -o labelled.csv --rule balance --gamma 0.9
   apportion label scores.csv -o labelled.csv --rule threshold --at 0.8,black=0.5
   apportion label scores.csv -o draws.csv --rule thompson --draws 5
+  apportion label scores.csv -o labelled.csv --by county --report report.html
 
 Which rule: match keeps the counts of the whole file (or of each --by group) right at the least cost in accuracy;
 thompson keeps them right, on average, in subgroups that nobody thought of; argmax is the most accurate row by row, and
@@ -32,15 +36,19 @@ pub(crate) struct LabelArgs {
     rule: RuleArgs,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    report: ReportArgs,
 }
 
-pub(crate) fn run(args: &LabelArgs) -> Result<()> {
+pub(crate) fn run(args: &LabelArgs, line: &[String]) -> Result<()> {
     args.rule.check()?;
     if args.table.count.is_some() && args.rule.draws() > 1 {
         return Err(usage("--draws and --count: a row's people are drawn one by one already; use another --seed"));
     }
     let input = args.table.input()?;
     args.output.check(&args.table, &input)?;
+    let report = args.report.prepare(&input, args.rule.groups(&args.table), args.output.force)?;
+    let origin = report.is_some().then(|| Origin::of(&input));
     let table = args.table.read(&input, args.rule.groups(&args.table), None)?;
     args.output.check_names(&input, &table, args.rule.draws())?;
     let scores = table.scores()?;
@@ -52,6 +60,14 @@ pub(crate) fn run(args: &LabelArgs) -> Result<()> {
         Given::by(&rule, &scores, &settings, args.rule.draws()).map_err(|error| table.explain(error))?;
     let outcome = Outcome::new(&name, &scores, &given, joint)?;
     let argmax = Outcome::of_argmax(&scores)?;
+    let study = match origin {
+        Some(origin) => {
+            let facts = vec![("Rule", format!("{name}, with the options of the command above"))];
+            let provenance = origin.told(&table, &args.table, args.rule.groups(&args.table), line, facts)?;
+            Some(beside_rules(args, &scores, &outcome, &given, provenance)?)
+        }
+        None => None,
+    };
     drop(working);
 
     let paths = args.output.write(&args.table, &input, &table, &given)?;
@@ -60,5 +76,31 @@ pub(crate) fn run(args: &LabelArgs) -> Result<()> {
     }
     args.table.say(&summary(&table, &argmax, &outcome, args.rule.aim()));
     args.table.say(&format!("\n{}", written(&paths)));
-    Ok(())
+    match (report, study) {
+        (Some(report), Some(study)) => report.write(study, &args.table),
+        _ => Ok(()),
+    }
+}
+
+/// The labels, and what argmax and match would have given.
+fn beside_rules(
+    args: &LabelArgs,
+    scores: &Scores<'_>,
+    outcome: &Outcome,
+    given: &Given,
+    provenance: Provenance,
+) -> Result<Study> {
+    let (settings, groups) = (args.table.settings(), args.rule.groups(&args.table));
+    let backdrop = Backdrop::of(scores)?;
+    let mut gallery = Gallery::new(scores, &backdrop, &args.report, groups, settings.seed)?;
+    gallery.hang(Place::Subject, outcome, given, &given.crossing(scores)?, None)?;
+    let mut others = vec![("argmax", Place::Beside, Rule::Argmax)];
+    others.push(("match", Place::Remedy, Rule::Match(Match::overall(Reference::Posterior))));
+    if !groups.columns.is_empty() {
+        others.push(("match by group", Place::Beside, Rule::Match(Match::by_group(Reference::Posterior))));
+    }
+    for (name, place, rule) in others.into_iter().filter(|(name, ..)| *name != outcome.name) {
+        gallery.label_by(name, place, &rule, &settings)?;
+    }
+    gallery.study(&settings, provenance)
 }

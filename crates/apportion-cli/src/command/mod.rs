@@ -41,11 +41,12 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    pub(crate) fn run(self) -> Result<()> {
+    /// Does it. The line is what the user wrote, for reports to repeat.
+    pub(crate) fn run(self, line: &[String]) -> Result<()> {
         match self {
-            Command::Label(args) => label::run(&args),
-            Command::Audit(args) => audit::run(&args),
-            Command::Compare(args) => compare::run(&args),
+            Command::Label(args) => label::run(&args, line),
+            Command::Audit(args) => audit::run(&args, line),
+            Command::Compare(args) => compare::run(&args, line),
             Command::Frontier(args) => frontier::run(&args),
             Command::Fit(args) => decision::fit(&args),
             Command::Apply(args) => decision::apply(&args),

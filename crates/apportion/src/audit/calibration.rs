@@ -78,7 +78,7 @@ impl Histograms {
         let bucket = &mut self.block(column * TENTHS + tenth)[position];
         bucket.people += people;
         bucket.members += if member { people } else { 0 };
-        bucket.scores += i128::from(score) * i128::from(people);
+        bucket.scores += times(score, people);
     }
 
     /// The buckets of a tenth of a column, made where there are none yet.
@@ -114,6 +114,12 @@ impl Histograms {
         let tenths = std::array::from_fn(|tenth| self.tenth(column * TENTHS + tenth));
         Histogram { fineness: self.fineness, tenths }
     }
+}
+
+/// A score of so many people, who are mostly one.
+#[inline]
+pub(super) fn times(score: i64, people: u64) -> i128 {
+    if people == 1 { score.into() } else { i128::from(score) * i128::from(people) }
 }
 
 /// The bucket of a score, so that bucket j begins at j/buckets rounded to the grid: there, where a score given as 0.3 is
@@ -208,6 +214,39 @@ impl Histogram<'_> {
             most = most.max(sum);
         }
         GRID.total(most - least) / people as f64
+    }
+}
+
+/// The ten bins of equal width alone: less than a histogram, and quicker.
+#[derive(Clone, Debug)]
+pub(super) struct Tenths(Vec<[Bucket; TENTHS]>);
+
+impl Tenths {
+    pub(super) fn new(columns: usize) -> Tenths {
+        Tenths(vec![[Bucket::default(); TENTHS]; columns])
+    }
+
+    /// Takes in the scores of a row, whose true class is known.
+    #[inline]
+    pub(super) fn add(&mut self, row: &[i64], people: u64, truth: usize) {
+        for (class, (tenths, &score)) in self.0.iter_mut().zip(row).enumerate() {
+            let members = if class == truth { people } else { 0 };
+            tenths[bucket_of(score, 0)] += Bucket { people, members, scores: times(score, people) };
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &Tenths) {
+        self.0.iter_mut().zip(&other.0).for_each(|(sums, others)| add_all(sums, others));
+    }
+
+    /// The bins of each column, where anybody is in them.
+    pub(super) fn binnings(&self) -> Vec<Option<Binning>> {
+        let of_column = |tenths: &[Bucket; TENTHS]| {
+            let people = sum(tenths).people;
+            let histogram = Histogram { fineness: 0, tenths: std::array::from_fn(|tenth| &tenths[tenth..=tenth]) };
+            (people > 0).then(|| binning(histogram.equal_width(), people))
+        };
+        self.0.iter().map(of_column).collect()
     }
 }
 

@@ -140,60 +140,6 @@ impl Glance {
         Ok(Glance::of(&sums, rows as u64))
     }
 
-    /// The fidelity to the posterior within groups: that of each, weighed by its people. Labels whose counts are right in all
-    /// may be far off in each group. Nothing where there are no groups.
-    pub fn within_groups(scores: &Scores<'_>, labels: &Labels) -> Result<Option<f64>> {
-        expect_length("the list of labels", labels.values().len(), scores.rows())?;
-        Glance::by_group(scores, |index, people, give| give(usize::from(labels.values()[index]), people))
-    }
-
-    /// The same, where rows stand for several people.
-    pub fn within_groups_of_people(scores: &Scores<'_>, allotment: &Allotment) -> Result<Option<f64>> {
-        expect_length("the list of allotted rows", allotment.rows().len(), scores.rows())?;
-        Glance::by_group(scores, |index, _, give| {
-            allotment.row(index).iter().enumerate().for_each(|(label, &people)| give(label, people));
-        })
-    }
-
-    fn by_group(
-        scores: &Scores<'_>,
-        labels: impl Fn(usize, u64, &mut dyn FnMut(usize, u64)) + Sync,
-    ) -> Result<Option<f64>> {
-        let Some(groups) = scores.groups() else { return Ok(None) };
-        let (k, rows) = (scores.classes().len(), scores.rows());
-        let none = || vec![(0u64, vec![0u64; k], vec![0i128; k]); groups.names.len()];
-        let of_groups = (0..rows.div_ceil(STRETCH))
-            .into_par_iter()
-            .try_fold(none, |mut sums, stretch| {
-                scores.read_rows(stretch * STRETCH..rows.min((stretch + 1) * STRETCH), |index, row| {
-                    let people = scores.counts().map_or(1, |counts| counts[index]);
-                    let (all, counts, posterior) = &mut sums[groups.codes[index] as usize];
-                    *all += people;
-                    let weigh = |score: i64| i128::from(score) * i128::from(people);
-                    posterior.iter_mut().zip(&*row).for_each(|(sum, &score)| *sum += weigh(score));
-                    labels(index, people, &mut |label, people| {
-                        counts.iter_mut().skip(label).take(1).for_each(|count| *count += people);
-                    });
-                    Ok(())
-                })?;
-                Ok(sums)
-            })
-            .try_reduce(none, |mut all, part| {
-                for (sum, part) in all.iter_mut().zip(part) {
-                    sum.0 += part.0;
-                    sum.1.iter_mut().zip(part.1).for_each(|(sum, part)| *sum += part);
-                    sum.2.iter_mut().zip(part.2).for_each(|(sum, part)| *sum += part);
-                }
-                Ok(all)
-            })?;
-        let weighed = of_groups.iter().filter_map(|(people, counts, posterior)| {
-            let (labels, reference) = (shares_of_people(counts), share_of_scores(posterior, *people));
-            Some((*people as f64, distance_between(labels.as_ref(), reference.as_ref())?.fidelity))
-        });
-        let (people, sum) = weighed.fold((0.0, 0.0), |(all, sum), (people, far)| (all + people, sum + people * far));
-        Ok((people > 0.0).then(|| sum / people))
-    }
-
     fn of(sums: &Sums, rows: u64) -> Glance {
         let labelled: u64 = sums.counts.iter().sum();
         let with_truth: u64 = sums.labels_with_truth.iter().sum();

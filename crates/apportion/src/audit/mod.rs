@@ -16,6 +16,8 @@
 //! | `intervals` | Wilson intervals and the bootstrap |
 //! | `section` | puts the figures of one section together |
 //! | `report` | the result: plain data |
+//! | `glance` | the few figures that a summary needs |
+//! | `backdrop`, `crossing` | what is known whatever the labels, and people by label: together, a comparison of many labellings |
 //!
 //! # Which rows a figure is over
 //! - A row that stands for c people weighs c in every figure. One that stands for none is counted in `rows` alone.
@@ -28,9 +30,11 @@
 //!   every row is known, these are the shares of the line above.
 
 mod accuracy;
+mod backdrop;
 mod calibration;
 mod cell;
 mod counts;
+mod crossing;
 mod glance;
 mod intervals;
 mod options;
@@ -38,6 +42,8 @@ mod report;
 mod section;
 mod tally;
 
+pub use backdrop::{Backdrop, Crowd, calibration_in_tenths, posterior_coverage};
+pub use crossing::Crossing;
 pub use glance::Glance;
 pub use options::{AuditOptions, Bootstrap, MAX_REPLICATES, UncodedPolicy};
 pub use report::{

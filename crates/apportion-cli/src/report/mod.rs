@@ -1,0 +1,146 @@
+//! `--report` and `--figures`: what was computed, to look at.
+
+mod gallery;
+mod provenance;
+mod sample;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use apportion::Classes;
+use apportion_report::{Document, Geometry, Study};
+use apportion_table::{Error, Input, refuse_taken, write_whole};
+use clap::Args;
+
+pub(crate) use gallery::{Gallery, Place};
+pub(crate) use provenance::Origin;
+
+use crate::options::{Grouping, TableArgs};
+use crate::usage::usage;
+use crate::values;
+
+/// What there is to look at, and where it goes.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct ReportArgs {
+    /// Writes a page to look at, with charts, maps and tables (.html); or the same as Markdown (.md).
+    #[arg(long, value_name = "FILE.html|FILE.md", value_parser = values::report)]
+    report: Option<PathBuf>,
+    /// Writes every chart of the report into a folder: its numbers (.csv), and its specification for Plotly (.json).
+    #[arg(long, value_name = "DIR")]
+    figures: Option<PathBuf>,
+    /// Outlines of the --by groups, for a map in the report: GeoJSON, TopoJSON or a Shapefile (.shp).
+    #[arg(long, value_name = "FILE")]
+    geometry: Option<PathBuf>,
+    /// The property of the outlines that has the names of the groups; the one that fits best where none is named.
+    #[arg(long, value_name = "NAME[,NAME]", value_delimiter = ',', requires = "geometry")]
+    geometry_key: Vec<String>,
+    /// Two classes in corners of the report's triangle, all others together in the third; the two largest where none are named.
+    #[arg(long, value_name = "CLASS,CLASS", value_delimiter = ',', num_args = 1)]
+    simplex: Vec<String>,
+    /// The class that is set against all others together; the largest where none is named.
+    #[arg(long, value_name = "CLASS")]
+    pub(crate) focus: Option<String>,
+}
+
+/// A report that can be written, once there is something in it.
+pub(crate) struct Report<'a> {
+    args: &'a ReportArgs,
+    geometry: Option<Geometry>,
+    force: bool,
+}
+
+impl ReportArgs {
+    /// Refuses, before anything is read, what could not be written or drawn. Nothing where no report is wanted.
+    pub(crate) fn prepare(&self, input: &Input, groups: Grouping<'_>, force: bool) -> Result<Option<Report<'_>>> {
+        if self.report.is_none() && self.figures.is_none() {
+            return match &self.geometry {
+                Some(_) => Err(usage("--geometry: it is for a map in a report; name one with --report FILE.html")),
+                None if !self.simplex.is_empty() => Err(usage("--simplex: it is for --report FILE.html")),
+                None => Ok(None),
+            };
+        }
+        if self.geometry.is_some() && groups.columns.is_empty() {
+            return Err(usage("--geometry: outlines are those of groups; name their column with --by"));
+        }
+        if !matches!(self.simplex.len(), 0 | 2) {
+            return Err(usage("--simplex: it must be two classes; all others together are in the third corner"));
+        }
+        if let Some(path) = &self.report {
+            refuse_taken(path, Some(input), force)?;
+            refuse_no_folder(path)?;
+        }
+        if let Some(folder) = &self.figures {
+            refuse_figures(folder, force)?;
+        }
+        let read = |path: &PathBuf| Geometry::read(path).with_context(|| format!("--geometry {}", path.display()));
+        let geometry = self.geometry.as_ref().map(read).transpose()?;
+        Ok(Some(Report { args: self, geometry, force }))
+    }
+
+    /// The class that is set against the others, where one is named.
+    pub(crate) fn focus_class(&self, classes: &Classes) -> Result<Option<usize>> {
+        self.focus.as_ref().map(|class| classes.position(class)).transpose().context("--focus")
+    }
+
+    /// The classes in the corners of the triangle, where they are named.
+    fn corners(&self, classes: &Classes) -> Result<Option<[usize; 2]>> {
+        let [a, b] = &self.simplex[..] else { return Ok(None) };
+        let corners = [a, b].map(|class| classes.position(class.trim()).context("--simplex"));
+        let [a, b] = corners;
+        match (a?, b?) {
+            (a, b) if a == b => Err(usage("--simplex: it must be two different classes")),
+            corners => Ok(Some([corners.0, corners.1])),
+        }
+    }
+}
+
+impl Report<'_> {
+    /// Writes what was asked for, and says so.
+    pub(crate) fn write(&self, mut study: Study, options: &TableArgs) -> Result<()> {
+        if let (Some(geometry), Some(groups)) = (&self.geometry, &study.groups) {
+            let key = Some(&self.args.geometry_key[..]).filter(|key| !key.is_empty());
+            study.shapes = Some(geometry.matched(&groups.names, key).context("--geometry")?);
+        }
+        let document = study.document();
+        if let Some(path) = &self.args.report {
+            write_whole(path, text_for(path, &document).as_bytes())?;
+            options.say(&format!("report written to {}", path.display()));
+        }
+        if let Some(folder) = &self.args.figures {
+            self.write_figures(folder, &document)?;
+            options.say(&format!("figures written to {}", folder.display()));
+        }
+        Ok(())
+    }
+
+    fn write_figures(&self, folder: &Path, document: &Document) -> Result<()> {
+        std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
+        let files: Vec<(PathBuf, Vec<u8>)> =
+            document.figures().into_iter().map(|(name, bytes)| (folder.join(name), bytes)).collect();
+        files.iter().try_for_each(|(path, _)| refuse_taken(path, None, self.force))?;
+        files.iter().try_for_each(|(path, bytes)| write_whole(path, bytes))?;
+        Ok(())
+    }
+}
+
+fn text_for(path: &Path, document: &Document) -> String {
+    let is_markdown = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("md"));
+    if is_markdown { document.to_markdown() } else { document.to_html() }
+}
+
+fn refuse_no_folder(path: &Path) -> Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if folder.is_dir() { Ok(()) } else { Err(Error::file(folder, "there is no such folder; make it first").into()) }
+}
+
+/// A folder for figures may be there already, if it is empty, or if what is in it may be replaced.
+fn refuse_figures(folder: &Path, force: bool) -> Result<()> {
+    if folder.exists() && !folder.is_dir() {
+        return Err(Error::file(folder, "it is no folder; name one that there is not yet").into());
+    }
+    let is_empty = std::fs::read_dir(folder).map_or(true, |mut files| files.next().is_none());
+    if is_empty || force {
+        return Ok(());
+    }
+    Err(Error::file(folder, "it has files already; choose another folder, or allow it with --force").into())
+}

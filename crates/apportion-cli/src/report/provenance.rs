@@ -1,0 +1,90 @@
+//! Where a report's numbers come from: files and their SHA-256, the command, and what was done.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
+
+use anyhow::{Result, anyhow};
+use apportion_report::Provenance;
+use apportion_table::{Error, Input, Table};
+use sha2::{Digest, Sha256};
+
+use crate::options::{Grouping, TableArgs};
+
+/// Files whose SHA-256 is computed while other things are.
+pub(crate) struct Origin {
+    names: Vec<String>,
+    hashes: JoinHandle<Result<Vec<String>, (PathBuf, io::Error)>>,
+}
+
+impl Origin {
+    /// Begins to read the files.
+    pub(crate) fn of(input: &Input) -> Origin {
+        let places: Vec<PathBuf> = (0..input.names().len()).map(|file| input.place(file).to_owned()).collect();
+        let names = input.names().map(|name| name.display().to_string()).collect();
+        let hash = |place: &PathBuf| sha256(place).map_err(|error| (place.clone(), error));
+        Origin { names, hashes: std::thread::spawn(move || places.iter().map(hash).collect()) }
+    }
+
+    /// All that is said of where the numbers come from.
+    pub(crate) fn told(
+        self,
+        table: &Table,
+        options: &TableArgs,
+        by: Grouping<'_>,
+        line: &[String],
+        more: Vec<(&str, String)>,
+    ) -> Result<Provenance> {
+        let hashes = self.hashes.join().map_err(|_| anyhow!("the files could not be read again"))?;
+        let hashes = hashes.map_err(|(path, error)| Error::io(&path, &error))?;
+        let files = self.names.into_iter().zip(table.rows_of_files()).zip(hashes);
+        let facts = options.facts(table, by).into_iter().chain(more);
+        Ok(Provenance {
+            files: files.map(|((name, rows), hash)| (name, rows, hash)).collect(),
+            facts: facts.map(|(name, fact)| (name.to_owned(), fact)).collect(),
+            command: line.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+        })
+    }
+}
+
+fn sha256(path: &Path) -> io::Result<String> {
+    let (mut file, mut hash, mut buffer) = (File::open(path)?, Sha256::new(), vec![0; 1 << 20]);
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()),
+            read => hash.update(&buffer[..read]),
+        }
+    }
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./=,:@%+".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_where_a_shell_needs_it() {
+        assert_eq!(
+            ["a.csv", "W=white,B=black", "two words", "it's", ""].map(quoted).join(" "),
+            "a.csv W=white,B=black 'two words' 'it'\\''s' ''"
+        );
+    }
+
+    #[test]
+    fn a_file_has_the_sha256_that_others_compute() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("abc");
+        std::fs::write(&path, "abc").unwrap();
+        assert_eq!(sha256(&path).unwrap(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+}

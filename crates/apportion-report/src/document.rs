@@ -1,0 +1,177 @@
+//! A report as sections of text, charts and tables: what the page, the Markdown and the figures are written from.
+
+use serde_json::Value;
+
+/// A report.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// What it is about.
+    pub title: String,
+    /// One line below the title.
+    pub subtitle: String,
+    /// Its sections.
+    pub sections: Vec<Section>,
+    /// Outlines that several charts share: the GeoJSON that `"geojson": "shapes"` in a chart stands for.
+    pub shapes: Option<Value>,
+}
+
+/// A section, led by one sentence that says what to see.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// By which it is linked to.
+    pub id: &'static str,
+    /// Its heading.
+    pub title: &'static str,
+    /// The sentence, made from the numbers.
+    pub lead: String,
+    /// What follows.
+    pub blocks: Vec<Block>,
+}
+
+/// A piece of a section.
+#[derive(Clone, Debug)]
+pub enum Block {
+    /// A paragraph.
+    Text(String),
+    /// A few figures, large.
+    Cards(Vec<Card>),
+    /// A chart.
+    Chart(Box<Chart>),
+    /// A table.
+    Table(Table),
+    /// The slider along a frontier.
+    Slider(Box<Slider>),
+    /// Something to copy.
+    Code(String),
+}
+
+/// A large figure, and what it is.
+#[derive(Clone, Debug)]
+pub struct Card {
+    /// What it is.
+    pub name: String,
+    /// The figure.
+    pub figure: String,
+    /// More about it.
+    pub note: String,
+}
+
+/// A chart, defined once, as Plotly takes it.
+#[derive(Clone, Debug)]
+pub struct Chart {
+    /// Its name in the page and among the figures.
+    pub id: String,
+    /// Its heading.
+    pub title: String,
+    /// How to read it.
+    pub caption: String,
+    /// What it shows, in words, from the numbers.
+    pub alt: String,
+    /// Plotly's `data`.
+    pub data: Value,
+    /// Plotly's `layout`.
+    pub layout: Value,
+    /// What is different in the layout where there is little room.
+    pub narrow: Value,
+    /// What else it can show, and what it is called that is chosen among.
+    pub views: Option<Views>,
+    /// The numbers behind it.
+    pub sheet: Sheet,
+}
+
+/// What a chart can show.
+#[derive(Clone, Debug)]
+pub struct Views {
+    /// What is chosen.
+    pub label: String,
+    /// The names, and what changes in the traces. The first is what the chart's data show.
+    pub choices: Vec<(String, Value)>,
+}
+
+/// Numbers in columns.
+#[derive(Clone, Debug, Default)]
+pub struct Sheet {
+    /// The columns' names.
+    pub columns: Vec<String>,
+    /// The rows; a number in full.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// A table.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Its name in the page.
+    pub id: String,
+    /// What it shows.
+    pub caption: String,
+    /// The columns' names; the first names the rows.
+    pub columns: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Vec<Cell>>,
+    /// Remarks below it.
+    pub note: String,
+    /// Whether it can be sorted and searched.
+    pub sortable: bool,
+}
+
+/// A value in a table.
+#[derive(Clone, Debug, Default)]
+pub struct Cell {
+    /// As it is shown.
+    pub text: String,
+    /// In full, where it is a number.
+    pub value: Option<f64>,
+}
+
+/// The slider along a frontier, with a chart above it.
+#[derive(Clone, Debug)]
+pub struct Slider {
+    /// The frontier, and last in its data the point that moves.
+    pub chart: Chart,
+    /// The classes.
+    pub classes: Vec<String>,
+    /// The colours of the classes.
+    pub colors: Vec<String>,
+    /// What the stops need: the points, the people, and the references' shares.
+    pub stops: Value,
+    /// How many stops there are.
+    pub count: usize,
+    /// Whether the truth is known.
+    pub has_truth: bool,
+    /// The first stop as a table, for a reader without a script.
+    pub table: Table,
+}
+
+impl Cell {
+    /// A text.
+    pub fn text(text: impl Into<String>) -> Cell {
+        Cell { text: text.into(), value: None }
+    }
+
+    /// A number, and how it is shown.
+    pub fn number(value: Option<f64>, show: impl Fn(f64) -> String) -> Cell {
+        Cell { text: value.map_or_else(|| "–".into(), show), value }
+    }
+}
+
+impl Document {
+    /// The charts, in their order.
+    pub fn charts(&self) -> impl Iterator<Item = &Chart> {
+        self.sections.iter().flat_map(|section| &section.blocks).filter_map(|block| match block {
+            Block::Chart(chart) => Some(&**chart),
+            Block::Slider(slider) => Some(&slider.chart),
+            _ => None,
+        })
+    }
+
+    /// A chart's specification with everything in it that it needs: fit for any Plotly.
+    pub fn specification(&self, chart: &Chart) -> Value {
+        let mut data = chart.data.clone();
+        for trace in data.as_array_mut().into_iter().flatten() {
+            if let (Some(geojson), Some(shapes)) = (trace.get_mut("geojson"), &self.shapes) {
+                *geojson = shapes.clone();
+            }
+        }
+        serde_json::json!({ "data": data, "layout": chart.layout })
+    }
+}

@@ -1,0 +1,322 @@
+//! Outlines of groups: read from a file, matched with the groups by a property, and made light enough for a page.
+
+mod geojson;
+mod shapefile;
+mod topojson;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use apportion::GROUP_JOINT;
+use serde_json::{Value, json};
+
+/// What is wrong with a file of outlines.
+#[derive(Debug, thiserror::Error)]
+pub enum GeometryError {
+    /// It cannot be read.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    /// It is not what it should be, and what to do.
+    #[error("{0}")]
+    Format(String),
+}
+
+pub(crate) type Result<T> = std::result::Result<T, GeometryError>;
+
+pub(crate) fn refuse<T>(problem: impl Into<String>) -> Result<T> {
+    Err(GeometryError::Format(problem.into()))
+}
+
+/// A ring of longitudes and latitudes, its last point being its first.
+pub(crate) type Ring = Vec<[f64; 2]>;
+
+/// An outline: polygons, each of an outer ring and holes; and what is known of it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outline {
+    pub(crate) properties: BTreeMap<String, String>,
+    pub(crate) polygons: Vec<Vec<Ring>>,
+}
+
+/// The outlines of a file.
+#[derive(Clone, Debug)]
+pub struct Geometry {
+    outlines: Vec<Outline>,
+}
+
+/// Outlines that were matched with groups.
+#[derive(Clone, Debug)]
+pub struct Shapes {
+    /// For each group its polygons, where it has some.
+    polygons: Vec<Vec<Vec<Ring>>>,
+    /// The names of outlines that no group has.
+    unused: Vec<String>,
+    bounds: Bounds,
+    /// Whether they are the United States, which are shown with Alaska and Hawaii beside the others.
+    united_states: bool,
+}
+
+/// The United States without Alaska, Hawaii and the territories.
+const LOWER_48: Bounds = Bounds { low: [-125.0, 24.0], high: [-66.5, 49.6] };
+
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    low: [f64; 2],
+    high: [f64; 2],
+}
+
+impl Geometry {
+    /// Reads GeoJSON, TopoJSON or, by its ending, a Shapefile.
+    pub fn read(path: &Path) -> Result<Geometry> {
+        if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("shp")) {
+            return Geometry::of(shapefile::read(path)?);
+        }
+        Geometry::parse(&std::fs::read(path)?)
+    }
+
+    /// Takes the bytes of GeoJSON or TopoJSON.
+    pub fn parse(bytes: &[u8]) -> Result<Geometry> {
+        let value: Value = serde_json::from_slice(bytes).map_err(|error| {
+            GeometryError::Format(format!("it is no JSON ({error}); give GeoJSON, TopoJSON or a .shp"))
+        })?;
+        match value["type"].as_str() {
+            Some("Topology") => Geometry::of(topojson::outlines(&value)?),
+            _ => Geometry::of(geojson::outlines(&value)?),
+        }
+    }
+
+    fn of(outlines: Vec<Outline>) -> Result<Geometry> {
+        let outlines: Vec<Outline> = outlines.into_iter().filter(|own| !own.polygons.is_empty()).collect();
+        if outlines.is_empty() {
+            return refuse("it has no polygons; give a file of areas");
+        }
+        let points = outlines.iter().flat_map(|own| own.polygons.iter().flatten().flatten());
+        match points.copied().find(|[x, y]| !(x.abs() <= 180.5 && y.abs() <= 90.5)) {
+            Some([x, y]) => refuse(format!(
+                "the point {x}, {y} is no longitude and latitude; project it to WGS 84 (EPSG:4326) first"
+            )),
+            None => Ok(Geometry { outlines }),
+        }
+    }
+
+    /// The properties by which outlines can be matched.
+    pub fn properties(&self) -> Vec<&str> {
+        let mut names: Vec<&str> =
+            self.outlines.iter().flat_map(|own| own.properties.keys().map(String::as_str)).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// Matches groups by the property that is named, or else by the one that matches most of them. Several properties
+    /// together are joined as the columns of a group are.
+    pub fn matched(&self, groups: &[String], key: Option<&[String]>) -> Result<Shapes> {
+        let keys: Vec<Vec<String>> = match key {
+            Some(key) => {
+                let missing = key.iter().find(|key| !self.properties().contains(&key.as_str()));
+                if let Some(missing) = missing {
+                    return refuse(format!(
+                        "there is no property {missing:?}; there are {}",
+                        self.properties().join(", ")
+                    ));
+                }
+                vec![key.to_vec()]
+            }
+            None => self.properties().iter().map(|name| vec![(*name).to_owned()]).collect(),
+        };
+        let wanted: BTreeMap<String, usize> =
+            groups.iter().enumerate().map(|(place, name)| (plain(name), place)).collect();
+        let matches = |key: &Vec<String>| {
+            let names = self.outlines.iter().filter_map(|own| own.name(key));
+            names.filter(|name| wanted.contains_key(&plain(name))).count()
+        };
+        let best =
+            keys.iter().map(|key| (matches(key), key)).reduce(|best, next| if next.0 > best.0 { next } else { best });
+        let Some((1.., key)) = best else {
+            let example = groups.first().map(String::as_str).unwrap_or_default();
+            return refuse(format!(
+                "no outline has the name of a group, such as {example:?}; name the property with --geometry-key: {}",
+                self.properties().join(", ")
+            ));
+        };
+        Ok(self.shapes(groups.len(), &wanted, key))
+    }
+
+    fn shapes(&self, groups: usize, wanted: &BTreeMap<String, usize>, key: &[String]) -> Shapes {
+        let (mut polygons, mut unused) = (vec![Vec::new(); groups], Vec::new());
+        for own in &self.outlines {
+            let name = own.name(key).unwrap_or_else(|| "(without a name)".into());
+            match wanted.get(&plain(&name)) {
+                Some(&group) => polygons[group].extend(own.polygons.iter().cloned()),
+                None => unused.push(name),
+            }
+        }
+        unused.sort();
+        let united_states = are_united_states(&polygons);
+        let bounds = if united_states { LOWER_48 } else { Bounds::of(polygons.iter().flatten().flatten().flatten()) };
+        let step = (bounds.size(0).max(bounds.size(1)) / FINENESS).max(1e-6);
+        for own in &mut polygons {
+            let light: Vec<Vec<Ring>> = own.iter().filter_map(|polygon| lighter(polygon, step)).collect();
+            // What is smaller than a step as a whole stays as it is.
+            *own = if light.is_empty() {
+                own.iter().filter_map(|polygon| lighter(polygon, 1e-4)).collect()
+            } else {
+                light
+            };
+        }
+        Shapes { polygons, unused, bounds, united_states }
+    }
+}
+
+/// Whether nearly all outlines begin in the United States, from one coast to the other.
+fn are_united_states(polygons: &[Vec<Vec<Ring>>]) -> bool {
+    let starts: Vec<&[f64; 2]> = polygons.iter().filter_map(|own| own.first()?.first()?.first()).collect();
+    let inside =
+        |point: &[f64; 2]| (0..2).all(|side| (LOWER_48.low[side]..=LOWER_48.high[side]).contains(&point[side]));
+    let inner: Vec<&[f64; 2]> = starts.iter().copied().filter(|point| inside(point)).collect();
+    inner.len() * 10 >= starts.len() * 9 && Bounds::of(inner.into_iter()).size(0) > 35.0
+}
+
+/// The longer side of a map is so many steps: finer than a screen.
+const FINENESS: f64 = 2400.0;
+
+/// A polygon on a grid. Neighbours have the points of their border in common, and on the grid, too. Islands smaller than a
+/// step vanish.
+fn lighter(polygon: &[Ring], step: f64) -> Option<Vec<Ring>> {
+    let rings = polygon.iter().enumerate().map(|(place, ring)| {
+        let snap = |number: f64| (number / step).round() * step;
+        let mut own: Ring = ring.iter().map(|[x, y]| [snap(*x), snap(*y)]).collect();
+        own.dedup();
+        // d3, which draws the map, wants outer rings clockwise and holes the other way.
+        if (area(&own) > 0.0) == (place == 0) {
+            own.reverse();
+        }
+        own
+    });
+    let rings: Vec<Ring> = rings.collect();
+    let is_something = |ring: &Ring| ring.len() >= 4 && area(ring) != 0.0;
+    if !rings.first().is_some_and(is_something) {
+        return None;
+    }
+    Some(rings.into_iter().filter(is_something).collect())
+}
+
+/// Twice the area of a ring, above zero where it runs anticlockwise.
+fn area(ring: &Ring) -> f64 {
+    ring.windows(2).map(|pair| pair[0][0] * pair[1][1] - pair[1][0] * pair[0][1]).sum()
+}
+
+impl Outline {
+    fn name(&self, key: &[String]) -> Option<String> {
+        let values: Option<Vec<&str>> = key.iter().map(|key| self.properties.get(key).map(String::as_str)).collect();
+        values.map(|values| values.join(GROUP_JOINT))
+    }
+}
+
+/// A name as it is compared: whatever its case, and without the zeros before a number, which tables lose.
+fn plain(name: &str) -> String {
+    let name = name.trim().to_lowercase();
+    if name.chars().all(|letter| letter.is_ascii_digit()) { name.trim_start_matches('0').to_owned() } else { name }
+}
+
+impl Bounds {
+    fn of<'a>(points: impl Iterator<Item = &'a [f64; 2]>) -> Bounds {
+        let none = Bounds { low: [f64::INFINITY; 2], high: [f64::NEG_INFINITY; 2] };
+        points.fold(none, |mut bounds, point| {
+            for (side, &place) in point.iter().enumerate() {
+                bounds.low[side] = bounds.low[side].min(place);
+                bounds.high[side] = bounds.high[side].max(place);
+            }
+            bounds
+        })
+    }
+
+    fn size(&self, side: usize) -> f64 {
+        (self.high[side] - self.low[side]).max(0.0)
+    }
+}
+
+impl Shapes {
+    /// Whether a group has an outline.
+    pub fn has(&self, group: usize) -> bool {
+        self.polygons.get(group).is_some_and(|own| !own.is_empty())
+    }
+
+    /// The names of outlines that no group has.
+    pub fn unused(&self) -> &[String] {
+        &self.unused
+    }
+
+    /// The outlines, each by the number of its group.
+    pub fn geojson(&self) -> Value {
+        let round = |number: f64| (number * 1e4).round() / 1e4;
+        let feature = |(group, own): (usize, &Vec<Vec<Ring>>)| {
+            let ring = |ring: &Ring| ring.iter().map(|[x, y]| json!([round(*x), round(*y)])).collect::<Value>();
+            let coordinates: Value = own.iter().map(|polygon| polygon.iter().map(ring).collect::<Value>()).collect();
+            json!({ "type": "Feature", "id": group, "geometry": { "type": "MultiPolygon", "coordinates": coordinates } })
+        };
+        let some = self.polygons.iter().enumerate().filter(|(_, own)| !own.is_empty());
+        json!({ "type": "FeatureCollection", "features": some.map(feature).collect::<Vec<_>>() })
+    }
+
+    /// How Plotly looks at the map: at the United States as they are used to be shown, and else as far as there is something.
+    pub(crate) fn view(&self) -> Value {
+        if self.united_states {
+            return json!({ "projection": { "type": "albers usa" } });
+        }
+        let Bounds { low, high } = self.bounds;
+        json!({
+            "projection": { "type": "mercator" },
+            "lonaxis": { "range": [low[0], high[0]] }, "lataxis": { "range": [low[1], high[1]] },
+        })
+    }
+
+    /// The height of a map in so many columns, by its shape.
+    pub(crate) fn row_height(&self, columns: usize) -> f64 {
+        let width = if columns == 1 { 340.0 } else { 940.0 / columns as f64 };
+        let middle = (self.bounds.low[1] + self.bounds.high[1]) / 2.0;
+        let aspect = if self.united_states {
+            0.62
+        } else {
+            self.bounds.size(1) / (self.bounds.size(0) * middle.to_radians().cos()).max(1e-9)
+        };
+        (width * aspect).clamp(90.0, 420.0) + 44.0
+    }
+}
+
+/// Coordinates of GeoJSON as a ring; what follows longitude and latitude is left out.
+pub(crate) fn ring(value: &Value) -> Result<Ring> {
+    let Some(points) = value.as_array() else { return refuse("a ring is no list of points; it is no valid GeoJSON") };
+    let point = |point: &Value| match (point[0].as_f64(), point[1].as_f64()) {
+        (Some(x), Some(y)) => Ok([x, y]),
+        _ => refuse("a point is no pair of numbers; it is no valid GeoJSON"),
+    };
+    let mut ring = points.iter().map(point).collect::<Result<Ring>>()?;
+    close(&mut ring);
+    Ok(ring)
+}
+
+/// Ends a ring where it began.
+pub(crate) fn close(ring: &mut Ring) {
+    if let Some(&first) = ring.first().filter(|first| ring.last() != Some(first)) {
+        ring.push(first);
+    }
+}
+
+/// The properties of an object of JSON, as text.
+pub(crate) fn properties(value: &Value) -> BTreeMap<String, String> {
+    let text = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    let own = value["properties"].as_object().into_iter().flatten();
+    let mut all: BTreeMap<String, String> =
+        own.filter_map(|(name, value)| Some((name.clone(), text(value)?))).collect();
+    if let Some(id) = text(&value["id"]) {
+        all.entry("id".into()).or_insert(id);
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests;

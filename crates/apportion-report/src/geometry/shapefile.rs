@@ -1,0 +1,59 @@
+//! Shapefiles: polygons in the .shp, and their properties in the .dbf beside it.
+
+use std::path::Path;
+
+use ::shapefile::dbase::{FieldValue, Record};
+use ::shapefile::{PolygonRing, Shape};
+
+use super::{GeometryError, Outline, Result, Ring, close};
+
+pub(super) fn read(path: &Path) -> Result<Vec<Outline>> {
+    std::fs::File::open(path)?; // whose error says more
+    let failed = |error: ::shapefile::Error| {
+        GeometryError::Format(format!(
+            "it cannot be read as a Shapefile ({error}); its .dbf and .shx must lie beside it"
+        ))
+    };
+    let mut reader = ::shapefile::Reader::from_path(path).map_err(failed)?;
+    let mut outlines = Vec::new();
+    for pair in reader.iter_shapes_and_records() {
+        let (shape, record) = pair.map_err(failed)?;
+        outlines.push(Outline { properties: properties(record), polygons: polygons(shape) });
+    }
+    Ok(outlines)
+}
+
+fn properties(record: Record) -> std::collections::BTreeMap<String, String> {
+    let text = |value: FieldValue| match value {
+        FieldValue::Character(text) => text.map(|text| text.trim().to_owned()),
+        FieldValue::Numeric(number) => number.map(|number| number.to_string()),
+        FieldValue::Integer(number) => Some(number.to_string()),
+        FieldValue::Double(number) => Some(number.to_string()),
+        _ => None,
+    };
+    record.into_iter().filter_map(|(name, value)| Some((name, text(value)?))).collect()
+}
+
+/// An outer ring begins a polygon; the holes that follow it are its own.
+fn polygons(shape: Shape) -> Vec<Vec<Ring>> {
+    let rings: Vec<(bool, Ring)> = match shape {
+        Shape::Polygon(own) => own.rings().iter().map(|ring| points(ring, |point| [point.x, point.y])).collect(),
+        Shape::PolygonM(own) => own.rings().iter().map(|ring| points(ring, |point| [point.x, point.y])).collect(),
+        Shape::PolygonZ(own) => own.rings().iter().map(|ring| points(ring, |point| [point.x, point.y])).collect(),
+        _ => Vec::new(),
+    };
+    let mut polygons: Vec<Vec<Ring>> = Vec::new();
+    for (is_outer, ring) in rings {
+        match polygons.last_mut().filter(|_| !is_outer) {
+            Some(polygon) => polygon.push(ring),
+            None => polygons.push(vec![ring]),
+        }
+    }
+    polygons
+}
+
+fn points<P>(ring: &PolygonRing<P>, place: impl Fn(&P) -> [f64; 2]) -> (bool, Ring) {
+    let mut own: Ring = ring.points().iter().map(place).collect();
+    close(&mut own);
+    (matches!(ring, PolygonRing::Outer(_)), own)
+}

@@ -1,0 +1,73 @@
+//! The page: a template, a style, a small script of our own, and Plotly's, all in one file.
+
+use askama::Template;
+use serde_json::Value;
+
+use crate::chart::template;
+use crate::document::{Block, Cell, Chart, Document, Slider};
+
+#[derive(Template)]
+#[template(path = "page.html")]
+struct Page<'a> {
+    document: &'a Document,
+    style: &'static str,
+    script: &'static str,
+    plotly: String,
+    looks: String,
+    shapes: String,
+}
+
+pub(crate) fn html(document: &Document) -> String {
+    let page = Page {
+        document,
+        style: include_str!("page.css"),
+        script: include_str!("page.js"),
+        plotly: plotly(),
+        looks: in_script(&serde_json::json!({ "light": template(false), "dark": template(true) })),
+        shapes: in_script(document.shapes.as_ref().unwrap_or(&Value::Null)),
+    };
+    page.render().unwrap_or_else(|error| format!("<p>{error}")) // it writes to a text alone, and cannot fail
+}
+
+/// Plotly's script, without the one for formulas that the crate puts beside it.
+fn plotly() -> String {
+    let both = plotly::Plot::offline_js_sources();
+    let end = both.find("</script>").unwrap_or(both.len());
+    let start = both[..end].find('>').map_or(0, |place| place + 1);
+    both[start..end].to_owned()
+}
+
+/// JSON inside a script: what could end the script is written otherwise.
+fn in_script(value: &Value) -> String {
+    value.to_string().replace('<', "\\u003c")
+}
+
+impl Chart {
+    /// What the page's script draws.
+    fn in_page(&self) -> String {
+        let views: Vec<&Value> = self.views.iter().flat_map(|views| &views.choices).map(|(_, update)| update).collect();
+        let spec = serde_json::json!({
+            "data": self.data, "layout": self.layout, "narrow": self.narrow, "views": views,
+        });
+        in_script(&spec)
+    }
+}
+
+impl Slider {
+    /// What the page's script shows at each stop.
+    fn in_page(&self) -> String {
+        in_script(&self.stops)
+    }
+}
+
+impl Cell {
+    /// A number in full, for sorting and for whoever reads the page by program.
+    fn in_full(&self) -> String {
+        self.value.map_or_else(String::new, |value| value.to_string())
+    }
+
+    /// Whether it stands where a number does.
+    fn is_number(&self) -> bool {
+        self.value.is_some() || self.text == "–"
+    }
+}

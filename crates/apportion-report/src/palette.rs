@@ -1,0 +1,43 @@
+//! Colours: one for each class through the whole report, told apart by colour-blind readers, on light ground and dark.
+
+/// Okabe and Ito's colours that can be seen on white and on black, and three more of Paul Tol's.
+const CLASSES: [&str; 9] =
+    ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#AA4499", "#999933", "#BB5566"];
+
+/// The colour of a class. Beyond nine they come again; symbols and names tell them apart.
+pub(crate) fn class(class: usize) -> &'static str {
+    CLASSES[class % CLASSES.len()]
+}
+
+/// People without a label.
+pub(crate) const UNCODED: &str = "#8A8F98";
+
+/// Lines that are there to be compared with.
+pub(crate) const GUIDE: &str = "#8A8F98";
+
+/// The one accent.
+pub(crate) const ACCENT: &str = "#6A5ACD";
+
+/// Markers that can be told apart without colour.
+const SYMBOLS: [&str; 10] =
+    ["circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "x", "star", "hexagon", "pentagon"];
+
+/// The marker of a class or a rule.
+pub(crate) fn symbol(place: usize) -> &'static str {
+    SYMBOLS[place % SYMBOLS.len()]
+}
+
+/// From undercounted over right to overcounted: orange to purple.
+pub(crate) const DIVERGING: [(f64, &str); 7] = [
+    (0.0, "#B35806"),
+    (0.2, "#E08214"),
+    (0.4, "#FDD9A8"),
+    (0.5, "#F4F3F1"),
+    (0.6, "#D3D0E6"),
+    (0.8, "#8073AC"),
+    (1.0, "#542788"),
+];
+
+/// From few to many.
+pub(crate) const SEQUENTIAL: [(f64, &str); 5] =
+    [(0.0, "#F3F6F4"), (0.25, "#C5DBD3"), (0.5, "#86B6A8"), (0.75, "#3F8A7B"), (1.0, "#0B4F49")];

@@ -1,0 +1,132 @@
+//! Calibration: how often scores are true, by class, with intervals (the paper's fig:calibration-nc).
+
+use serde_json::{Value, json};
+
+use super::groups::FEW;
+use super::{Section, nothing};
+use crate::chart::{chart, column, full, label};
+use crate::document::{Block, Cell, Chart, Sheet, Table};
+use crate::palette;
+use crate::study::Study;
+use crate::text;
+
+pub(super) fn section(study: &Study) -> Section {
+    if study.calibration.iter().all(Option::is_none) {
+        let way = "No truth was given: --truth COL shows whether the scores are as often true as they say.";
+        return nothing("calibration", "Calibration", way);
+    }
+    let blocks = vec![Block::Chart(Box::new(curves(study))), Block::Table(table(study))];
+    Section { id: "calibration", title: "Calibration", lead: lead(study), blocks }
+}
+
+fn lead(study: &Study) -> String {
+    let gap = |class: usize| {
+        let (truth, scores) = (study.whole.truth_share(class)?, study.whole.posterior_with_truth.as_ref()?[class]);
+        Some((class, scores - truth))
+    };
+    let gaps = (0..study.k()).filter_map(gap);
+    let Some((class, gap)) = gaps.max_by(|(_, a), (_, b)| a.abs().total_cmp(&b.abs())) else { return String::new() };
+    let name = &study.classes[class];
+    if gap.abs() < 0.0005 {
+        return "Taken over everybody, the scores of every class are as often true as they say.".into();
+    }
+    let (truth, scores) = (study.whole.truth_share(class).unwrap_or_default(), gap);
+    format!(
+        "The scores are furthest off for {name}: they say {}, and {} are.",
+        text::percent(truth + scores, 1),
+        text::percent(truth, 1)
+    )
+}
+
+fn curves(study: &Study) -> Chart {
+    let mut data = vec![json!({
+        "type": "scatter", "mode": "lines", "x": [0, 1], "y": [0, 1], "name": "as often as they say", "hoverinfo": "skip",
+        "line": { "color": palette::GUIDE, "width": 1.5, "dash": "dot" },
+    })];
+    data.extend((0..study.k()).filter_map(|class| curve(study, class)));
+    let layout = json!({
+        "height": 480, "showlegend": true,
+        "legend": { "orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0 },
+        "margin": { "l": 60, "r": 16, "t": 16, "b": 110 },
+        "xaxis": { "title": { "text": "mean score" }, "range": [-0.02, 1.02], "zeroline": false, "tickformat": ".1f" },
+        "yaxis": { "title": { "text": "share who are of the class" }, "range": [-0.02, 1.02], "zeroline": false, "tickformat": ".1f" },
+    });
+    let mut chart = chart("calibration", "How often scores are true", data, layout, sheet(study));
+    chart.narrow = json!({ "height": 520, "margin": { "l": 50, "r": 12, "t": 16, "b": 150 } });
+    chart.caption =
+        "Ten bins of scores for each class; lines are 95% intervals (Wilson's, as though people were independent). \
+                     Above the diagonal, the scores are too low. Open markers: fewer than 30 people."
+            .into();
+    let say = |class: usize| {
+        let own = study.calibration[class].as_ref()?;
+        Some(format!("{} {}", study.classes[class], text::plain(own.expected_error, 4)))
+    };
+    let errors: Vec<String> = (0..study.k()).filter_map(say).collect();
+    chart.alt = format!("Calibration curves. Expected calibration error: {}.", text::list(&errors));
+    chart
+}
+
+fn curve(study: &Study, class: usize) -> Option<Value> {
+    let bins = &study.calibration[class].as_ref()?.bins;
+    let bins = || bins.iter().filter(|bin| bin.people > 0);
+    let away = |up: bool| {
+        column(bins().map(move |bin| {
+            let (observed, interval) = (bin.observed?, bin.interval?);
+            Some(if up { interval.high - observed } else { observed - interval.low })
+        }))
+    };
+    let symbol = |few: bool| format!("{}{}", palette::symbol(class), if few { "-open" } else { "" });
+    let symbols: Vec<String> = bins().map(|bin| symbol(bin.people < FEW)).collect();
+    Some(json!({
+        "type": "scatter", "mode": "lines+markers", "name": label(&study.classes[class]),
+        "x": column(bins().map(|bin| bin.mean_score)), "y": column(bins().map(|bin| bin.observed)),
+        "customdata": bins().map(|bin| text::count(bin.people)).collect::<Vec<_>>(),
+        "error_y": {
+            "type": "data", "symmetric": false, "array": away(true), "arrayminus": away(false), "thickness": 1.2, "width": 3,
+        },
+        "line": { "width": 1.5, "color": palette::class(class) },
+        "marker": { "color": palette::class(class), "symbol": symbols, "size": 7 },
+        "hovertemplate": "%{fullData.name}<br>mean score %{x:.3f}<br>of the class %{y:.3f}<br>%{customdata} people<extra></extra>",
+    }))
+}
+
+fn sheet(study: &Study) -> Sheet {
+    let mut sheet = Sheet::new(["class", "from", "to", "people", "mean_score", "observed", "low", "high"]);
+    for (class, name) in study.classes.iter().enumerate() {
+        for bin in study.calibration[class].iter().flat_map(|own| &own.bins) {
+            sheet.push([
+                name.clone(),
+                full(Some(bin.from)),
+                full(Some(bin.to)),
+                bin.people.to_string(),
+                full(bin.mean_score),
+                full(bin.observed),
+                full(bin.interval.map(|own| own.low)),
+                full(bin.interval.map(|own| own.high)),
+            ]);
+        }
+    }
+    sheet
+}
+
+fn table(study: &Study) -> Table {
+    let row = |(class, name): (usize, &String)| {
+        let own = study.calibration[class].as_ref();
+        let scores = study.whole.posterior_with_truth.as_ref().map(|shares| shares[class]);
+        vec![
+            Cell::text(name),
+            Cell::number(scores, |share| text::percent(share, 2)),
+            Cell::number(study.whole.truth_share(class), |share| text::percent(share, 2)),
+            Cell::number(own.map(|own| own.expected_error), |error| text::plain(error, 4)),
+        ]
+    };
+    let columns = ["Class", "Mean score", "In truth", "Expected calibration error"];
+    Table {
+        id: "calibration-table".into(),
+        caption: "Scores against truth, by class".into(),
+        columns: columns.map(String::from).to_vec(),
+        rows: study.classes.iter().enumerate().map(row).collect(),
+        note: String::new(),
+        sortable: false,
+    }
+}

@@ -1,0 +1,192 @@
+//! The map: the bias of each group, a panel a rule on one scale, beside where the people live (the paper's fig:maps).
+
+use serde_json::{Value, json};
+
+use super::groups::biases;
+use super::{Section, nothing};
+use crate::chart::{Grid, chart, column, full, label, labels, nth, over};
+use crate::document::{Block, Chart, Sheet};
+use crate::geometry::Shapes;
+use crate::palette;
+use crate::study::{Groups, Labelling, Study};
+use crate::text;
+
+/// So many outlines can be drawn in a page before it becomes slow.
+const MOST_OUTLINES: usize = 13_000;
+
+pub(super) fn section(study: &Study) -> Section {
+    let (groups, shapes) = match (&study.groups, &study.shapes) {
+        (Some(groups), Some(shapes)) => (groups, shapes),
+        _ => {
+            let way =
+                "No outlines were given: --geometry FILE (GeoJSON, TopoJSON or Shapefile) with --by COL shows a map.";
+            return nothing("map", "Map", way);
+        }
+    };
+    let shown = shown(study, groups);
+    let mut blocks = vec![Block::Chart(Box::new(maps(study, groups, shapes, &shown)))];
+    blocks.extend(remarks(groups, shapes).map(Block::Text));
+    Section { id: "map", title: "Map", lead: lead(study, groups), blocks }
+}
+
+/// The labellings that have a map: all, where there are few groups; the subject and the remedies first.
+fn shown<'a>(study: &'a Study, groups: &Groups) -> Vec<&'a Labelling> {
+    let most = (MOST_OUTLINES / groups.names.len().max(1)).saturating_sub(1).max(2);
+    let all = study.labellings.iter().enumerate().filter(|(_, labelling)| !labelling.in_groups.is_empty());
+    let rank = |place: usize, labelling: &Labelling| match labelling.name.as_str() {
+        _ if place == study.subject => 0,
+        "match by group" => 1,
+        _ if Some(place) == study.remedy => 2,
+        "thompson" => 3,
+        _ => 4,
+    };
+    let mut all: Vec<(usize, usize, &Labelling)> =
+        all.map(|(place, labelling)| (rank(place, labelling), place, labelling)).collect();
+    all.sort_by_key(|(rank, place, _)| (*rank, *place));
+    all.truncate(most);
+    all.sort_by_key(|(_, place, _)| *place);
+    all.into_iter().map(|(_, _, labelling)| labelling).collect()
+}
+
+fn lead(study: &Study, groups: &Groups) -> String {
+    let subject = study.subject();
+    let offs = (0..groups.names.len()).filter_map(|group| Some((group, study.group_off(subject, group)?)));
+    let Some((group, off)) = offs.min_by(|(_, a), (_, b)| a.difference.total_cmp(&b.difference)) else {
+        return format!("No {} has labels.", groups.word);
+    };
+    format!(
+        "{} {} most from all but {} in {}: {}, where the scores have them at {}.",
+        text::begin(&subject.name),
+        subject.does("takes", "take"),
+        study.classes[study.focus],
+        groups.names[group],
+        text::points(off.difference, 2),
+        text::percent(groups.backdrops[group].others(study.focus), 1)
+    )
+}
+
+fn maps(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&Labelling]) -> Chart {
+    let panels = shown.len() + 1;
+    let most = scale(study, groups, shown);
+    let share = column(groups.backdrops.iter().map(|own| (own.people > 0).then(|| 100.0 * own.others(study.focus))));
+    let trace = |panel: usize, z: Vec<Value>, axis: &str, hover: &str| {
+        let known: Vec<usize> = (0..z.len()).filter(|&group| shapes.has(group) && !z[group].is_null()).collect();
+        let pick = |all: &[Value]| known.iter().map(|&group| all[group].clone()).collect::<Vec<_>>();
+        let names: Vec<Value> = labels(&groups.names).into_iter().map(Value::from).collect();
+        json!({
+            "type": "choropleth", "geo": nth("geo", panel), "geojson": "shapes", "featureidkey": "id",
+            "locations": known, "z": pick(&z), "text": pick(&names), "coloraxis": axis,
+            "marker": { "line": { "width": if groups.names.len() > 500 { 0.0 } else { 0.4 }, "color": palette::GUIDE } },
+            "hovertemplate": format!("%{{text}}<br>{hover}<extra></extra>"),
+        })
+    };
+    let mut data = vec![trace(0, share, "coloraxis", "%{z:.1f}% by the scores")];
+    data.extend(shown.iter().enumerate().map(|(place, labelling)| {
+        trace(place + 1, biases(study, groups, labelling), "coloraxis2", "off by %{z:+.2f} points")
+    }));
+    let focus = &study.classes[study.focus];
+    let mut titles = vec![format!("all but {}, % by the scores", label(focus))];
+    titles.extend(shown.iter().map(|labelling| label(&labelling.name)));
+    let grid = |columns: usize| Grid {
+        panels,
+        columns,
+        row: shapes.row_height(columns),
+        gap: 30.0,
+        between: 0.02,
+        margins: (36.0, 100.0),
+    };
+    let layout = |columns| layout(&grid(columns), &titles, shapes, most);
+    let title = format!("Where all but {focus} live, and the bias of their counts, in points");
+    let mut chart = chart("map", &title, data, layout(if panels > 4 { 3 } else { 2 }), sheet(study, groups));
+    chart.narrow = layout(1);
+    chart.caption = format!(
+        "Orange: fewer labels than the scores say. Purple: more. One scale for all rules; what is beyond it has its last colour. Of {} ways of labelling, {} are shown.",
+        study.labellings.len(),
+        shown.len()
+    );
+    chart.alt = format!("Maps of {} {}. {}", groups.names.len(), text::plural(2, &groups.word), lead(study, groups));
+    chart
+}
+
+/// The bias that has the last colour: 98 in 100 are smaller, so that a group of a few people does not make all others pale.
+fn scale(study: &Study, groups: &Groups, shown: &[&Labelling]) -> f64 {
+    let all = shown.iter().flat_map(|labelling| biases(study, groups, labelling));
+    let mut all: Vec<f64> = all.filter_map(|own| own.as_f64()).map(f64::abs).collect();
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() * 98 / 100).copied().unwrap_or(1.0).max(0.5)
+}
+
+fn layout(grid: &Grid, titles: &[String], shapes: &Shapes, most: f64) -> Value {
+    let maps = grid.layout(titles, |panel| {
+        let domain = json!({ "x": grid.x(panel), "y": grid.y(panel) });
+        vec![(nth("geo", panel), over(shapes.view(), json!({ "domain": domain, "visible": false })))]
+    });
+    let bar = |title: &str, x: f64| {
+        json!({
+            "orientation": "h", "thickness": 10, "len": 0.42, "x": x, "xanchor": "left", "y": 0, "yanchor": "top", "ypad": 26,
+            "title": { "text": title, "side": "bottom" }, "outlinewidth": 0,
+        })
+    };
+    let scale = |stops: &[(f64, &str)]| stops.iter().map(|(at, color)| json!([at, color])).collect::<Vec<_>>();
+    over(
+        maps,
+        json!({
+            "margin": { "l": 8, "r": 8, "t": 36, "b": 100 },
+            "coloraxis": {
+                "colorscale": scale(&palette::SEQUENTIAL), "cmin": 0,
+                "colorbar": over(bar("% by the scores", 0.02), json!({ "ticksuffix": "%" })),
+            },
+            "coloraxis2": {
+                "colorscale": scale(&palette::DIVERGING), "cmin": -most, "cmax": most,
+                "colorbar": bar("bias, points", 0.55),
+            },
+        }),
+    )
+}
+
+/// Groups without an outline, and outlines without a group.
+fn remarks(groups: &Groups, shapes: &Shapes) -> impl Iterator<Item = String> {
+    let without: Vec<&str> = groups
+        .names
+        .iter()
+        .enumerate()
+        .filter(|(group, _)| !shapes.has(*group))
+        .map(|(_, name)| name.as_str())
+        .collect();
+    let word = &groups.word;
+    let first = (!without.is_empty()).then(|| {
+        format!(
+            "{} of {} {} have no outline: {}.",
+            without.len(),
+            groups.names.len(),
+            text::plural(2, word),
+            some(&without)
+        )
+    });
+    let unused: Vec<&str> = shapes.unused().iter().map(String::as_str).collect();
+    let second = (!unused.is_empty())
+        .then(|| format!("{} outlines have no {word} in the table: {}.", unused.len(), some(&unused)));
+    first.into_iter().chain(second)
+}
+
+/// The first few names, and how many more there are.
+fn some(names: &[&str]) -> String {
+    const SHOWN: usize = 8;
+    if names.len() <= SHOWN {
+        return text::list(names);
+    }
+    format!("{} and {} more", names[..SHOWN].join(", "), names.len() - SHOWN)
+}
+
+fn sheet(study: &Study, groups: &Groups) -> Sheet {
+    let all: Vec<&Labelling> = study.labellings.iter().filter(|labelling| !labelling.in_groups.is_empty()).collect();
+    let names = all.iter().map(|labelling| format!("bias by {}", labelling.name));
+    let mut sheet = Sheet::new(["group".to_owned(), "posterior_share".into()].into_iter().chain(names));
+    for (group, name) in groups.names.iter().enumerate() {
+        let own = &groups.backdrops[group];
+        let share = (own.people > 0).then(|| own.others(study.focus));
+        let offs = all.iter().map(|labelling| full(study.group_off(labelling, group).map(|off| off.difference)));
+        sheet.push([name.clone(), full(share)].into_iter().chain(offs));
+    }
+    sheet
+}

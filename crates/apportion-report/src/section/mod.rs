@@ -1,0 +1,48 @@
+//! The sections of a report, one file each: the sentence that leads it, its charts and its tables.
+
+mod calibration;
+mod counts;
+mod glance;
+mod groups;
+mod map;
+mod provenance;
+mod simplex;
+mod tables;
+mod trade;
+
+use crate::document::{Document, Section};
+use crate::geometry::Shapes;
+use crate::study::Study;
+use crate::text;
+
+/// The whole report.
+pub(crate) fn document(study: &Study) -> Document {
+    let sections: Vec<Section> = vec![
+        glance::section(study),
+        counts::section(study),
+        groups::section(study),
+        trade::section(study),
+        map::section(study),
+        simplex::section(study),
+        calibration::section(study),
+        tables::section(study),
+        provenance::section(study),
+    ];
+    let people = text::count(study.whole.people);
+    Document {
+        title: "What the labels do to the counts".into(),
+        subtitle: format!(
+            "{people} people, {} classes, {} {} of labelling them",
+            study.k(),
+            study.labellings.len(),
+            text::plural(study.labellings.len(), "way")
+        ),
+        shapes: study.shapes.as_ref().map(Shapes::geojson),
+        sections,
+    }
+}
+
+/// A section of one line, where there is nothing to show.
+fn nothing(id: &'static str, title: &'static str, why: impl Into<String>) -> Section {
+    Section { id, title, lead: why.into(), blocks: Vec::new() }
+}

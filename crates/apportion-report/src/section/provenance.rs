@@ -1,0 +1,59 @@
+//! Provenance: which files, which command, which rules, and the proofs, so that another can do it again.
+
+use super::Section;
+use crate::document::{Block, Cell, Table};
+use crate::study::Study;
+use crate::text;
+
+pub(super) fn section(study: &Study) -> Section {
+    let own = &study.provenance;
+    let lead = format!(
+        "This page was made from {} {} by the command below; it holds no person’s name, identifier or row.",
+        own.files.len(),
+        text::plural(own.files.len(), "file")
+    );
+    let mut blocks = vec![Block::Code(own.command.clone()), Block::Table(files(study)), Block::Table(facts(study))];
+    blocks.extend(proofs(study).map(Block::Table));
+    blocks.push(Block::Text(ADVICE.into()));
+    Section { id: "provenance", title: "Provenance", lead, blocks }
+}
+
+const ADVICE: &str = "Labels of this kind are estimates about groups. They are not fit for decisions about a person. The “80% \
+                      rule” of adverse impact is a ratio of rates, and not a threshold of scores.";
+
+fn table(id: &str, caption: &str, columns: &[&str], rows: Vec<Vec<Cell>>) -> Table {
+    let columns = columns.iter().map(|&name| name.to_owned()).collect();
+    Table { id: id.into(), caption: caption.into(), columns, rows, note: String::new(), sortable: false }
+}
+
+fn files(study: &Study) -> Table {
+    let row = |(name, rows, sha): &(String, u64, String)| {
+        vec![Cell::text(name), Cell::number(Some(*rows as f64), |_| text::count(*rows)), Cell::text(sha)]
+    };
+    table("files", "The files", &["File", "Rows", "SHA-256"], study.provenance.files.iter().map(row).collect())
+}
+
+fn facts(study: &Study) -> Table {
+    let rows = study.provenance.facts.iter().map(|(name, fact)| vec![Cell::text(name), Cell::text(fact)]).collect();
+    table("facts", "What was done", &["What", "How"], rows)
+}
+
+/// The certificates of the joint rules.
+fn proofs(study: &Study) -> Option<Table> {
+    let rows = study.labellings.iter().filter_map(|own| {
+        let proof = own.proof.as_ref()?;
+        let verdict =
+            if proof.primal == proof.dual { "proved optimal".to_owned() } else { format!("within {:.1e}", proof.gap) };
+        Some(vec![
+            Cell::text(&own.name),
+            Cell::text(&proof.primal),
+            Cell::text(&proof.dual),
+            Cell::text(verdict),
+            Cell::number(Some(proof.tied_rows as f64), |_| text::count(proof.tied_rows)),
+        ])
+    });
+    let rows: Vec<Vec<Cell>> = rows.collect();
+    let columns = ["Rule", "What the labels reach", "What none can exceed", "So", "Rows tied"];
+    let caption = "The proofs of the joint rules, in units of 2⁻⁴⁰";
+    (!rows.is_empty()).then(|| table("proofs", caption, &columns, rows))
+}

@@ -1,0 +1,133 @@
+//! The triangle: some people's scores, coloured by their label, a panel a rule (the paper's fig:simplex-main).
+
+use serde_json::{Value, json};
+
+use super::{Section, nothing};
+use crate::chart::{Grid, chart, label, nth, over};
+use crate::document::{Block, Chart, Sheet};
+use crate::palette;
+use crate::study::{Labelling, Sample, Study};
+use crate::text;
+
+pub(super) fn section(study: &Study) -> Section {
+    let Some(sample) = &study.sample else {
+        return nothing("simplex", "Triangle", "There is no triangle of fewer than three classes.");
+    };
+    let block = Block::Chart(Box::new(triangles(study, sample)));
+    Section { id: "simplex", title: "Triangle", lead: lead(study, sample), blocks: vec![block] }
+}
+
+fn lead(study: &Study, sample: &Sample) -> String {
+    let (subject, remedy) = (study.subject, study.remedy.filter(|&remedy| remedy != study.subject));
+    let begin = format!("{} people's scores, each in the colour of the label", text::count(sample.points.len() as u64));
+    let Some(remedy) = remedy else { return format!("{begin}.") };
+    let pairs = sample.labels[subject].iter().zip(&sample.labels[remedy]);
+    let moved = pairs.filter(|(a, b)| a != b).count();
+    format!(
+        "{begin}: {} moves {} of them to another class than {}, those nearest to the borders.",
+        study.labellings[remedy].name,
+        text::count(moved as u64),
+        study.labellings[subject].name
+    )
+}
+
+/// The names of the corners: two classes, and all others.
+fn corners(study: &Study, sample: &Sample) -> [String; 3] {
+    let [a, b] = sample.corners;
+    let rest: Vec<&str> =
+        (0..study.k()).filter(|class| ![a, b].contains(class)).map(|class| study.classes[class].as_str()).collect();
+    let third = if let [one] = rest[..] { one.to_owned() } else { "all others".into() };
+    [study.classes[a].clone(), study.classes[b].clone(), third]
+}
+
+fn triangles(study: &Study, sample: &Sample) -> Chart {
+    let mut data = Vec::new();
+    for (panel, labelling) in study.labellings.iter().enumerate() {
+        for class in 0..=study.k() {
+            data.extend(cloud(study, sample, panel, class, labelling));
+        }
+    }
+    let grid = |columns: usize| Grid {
+        panels: study.labellings.len(),
+        columns,
+        row: 330.0,
+        gap: 92.0,
+        between: 0.11,
+        margins: (44.0, if columns == 1 { 130.0 } else { 90.0 }),
+    };
+    let layout = |columns| layout(study, sample, grid(columns));
+    let wide = layout(study.labellings.len().min(3));
+    let mut chart = chart("simplex", "Scores on the triangle, by label", data, wide, sheet(study, sample));
+    chart.narrow = layout(1);
+    let [a, b, others] = corners(study, sample);
+    chart.caption = format!(
+        "The nearer to a corner, the likelier its class: {a}, {b} and {others}. A seeded sample; scores rounded to hundredths. \
+         --simplex names other corners."
+    );
+    chart.alt =
+        format!("Triangles, one for each of {} ways of labelling. {}", study.labellings.len(), lead(study, sample));
+    chart
+}
+
+/// The people with one label in one panel. One trace a class is there in any case, for the legend.
+fn cloud(study: &Study, sample: &Sample, panel: usize, class: usize, labelling: &Labelling) -> Option<Value> {
+    let is_uncoded = class == study.k();
+    let own: Vec<usize> = (0..sample.points.len()).filter(|&point| sample.labels[panel][point] == class).collect();
+    let in_legend = if is_uncoded { study.labellings.iter().any(|labelling| labelling.uncoded > 0) } else { true };
+    if own.is_empty() && !(panel == 0 && in_legend) {
+        return None;
+    }
+    // A point that is nowhere keeps the class in the legend.
+    let nowhere = if own.is_empty() { vec![Value::Null] } else { Vec::new() };
+    let side = |corner: usize| -> Vec<Value> {
+        own.iter().map(|&point| json!(sample.points[point][corner])).chain(nowhere.iter().cloned()).collect()
+    };
+    let (name, color) = if is_uncoded {
+        ("Uncoded".to_owned(), palette::UNCODED)
+    } else {
+        (label(&study.classes[class]), palette::class(class))
+    };
+    let symbol = if is_uncoded { "circle-open" } else { palette::symbol(class) };
+    Some(json!({
+        "type": "scatterternary", "mode": "markers", "subplot": nth("ternary", panel), "name": name,
+        "a": side(2), "b": side(0), "c": side(1), "legendgroup": class, "showlegend": panel == 0,
+        "marker": { "size": 5, "color": color, "symbol": symbol, "opacity": 0.75 },
+        "hovertemplate": format!("{}: {name}<extra></extra>", label(&labelling.name)),
+    }))
+}
+
+fn layout(study: &Study, sample: &Sample, grid: Grid) -> Value {
+    let [left, right, top] = corners(study, sample).map(|name| label(&short(&name)));
+    let titles: Vec<String> = study.labellings.iter().map(|labelling| label(&labelling.name)).collect();
+    let side = |title: &str| json!({ "title": { "text": title, "font": { "size": 11 } }, "showticklabels": false, "ticks": "", "nticks": 5, "min": 0 });
+    let planes = grid.layout(&titles, |panel| {
+        let domain = json!({ "x": grid.x(panel), "y": grid.y(panel) });
+        let plane =
+            json!({ "domain": domain, "sum": 1, "aaxis": side(&top), "baxis": side(&left), "caxis": side(&right) });
+        vec![(nth("ternary", panel), plane)]
+    });
+    let mut planes = planes;
+    for title in planes["annotations"].as_array_mut().into_iter().flatten() {
+        title["yshift"] = json!(20); // above the name of the upper corner
+    }
+    let legend = json!({ "orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "itemsizing": "constant" });
+    let margin = json!({ "l": 46, "r": 46, "t": grid.margins.0, "b": grid.margins.1 });
+    over(planes, json!({ "showlegend": true, "legend": legend, "margin": margin }))
+}
+
+/// A name that fits at a corner.
+fn short(name: &str) -> String {
+    const MOST: usize = 14;
+    if name.chars().count() <= MOST { name.to_owned() } else { name.chars().take(MOST - 1).chain(['…']).collect() }
+}
+
+fn sheet(study: &Study, sample: &Sample) -> Sheet {
+    let names = study.labellings.iter().map(|labelling| labelling.name.clone());
+    let mut sheet = Sheet::new(corners(study, sample).into_iter().chain(names));
+    for (point, scores) in sample.points.iter().enumerate() {
+        let name =
+            |labels: &Vec<usize>| study.classes.get(labels[point]).map_or_else(|| "Uncoded".into(), Clone::clone);
+        sheet.push(scores.iter().map(f64::to_string).chain(sample.labels.iter().map(name)));
+    }
+    sheet
+}

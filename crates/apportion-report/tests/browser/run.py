@@ -1,0 +1,316 @@
+"""Opens reports in a real browser, without a screen: they are drawn, ask nothing of the network, and say what --json says.
+
+    run.py PROGRAM [--keep FOLDER]
+
+The browser is Debian's chromium. It must be installed: `make test-report` sees to that.
+"""
+import argparse
+import contextlib
+import csv
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import axe_playwright_python
+from playwright.sync_api import sync_playwright
+
+AXE = pathlib.Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text()
+GROUPS = 3143
+HOSTILE = "<script>window.pwned=1</script>"
+# Names that a page, a chart or a table might take for something else.
+NAMES = {0: HOSTILE, 1: "<b>bold</b> & <a href='https://example.org'>link</a>", 2: "مقاطعة", 3: "北京市", 4: "%{x} ${y}"}
+
+
+class Checks:
+    """Counts what holds and what does not, and goes on."""
+
+    def __init__(self):
+        self.passed, self.failed = 0, 0
+
+    @contextlib.contextmanager
+    def that(self, what):
+        try:
+            yield
+            self.passed += 1
+        except Exception as error:  # pylint: disable=broad-except
+            self.failed += 1
+            print(f"FAILED: {what}: {error}", file=sys.stderr)
+
+
+def run(program, *words):
+    """Runs the program, and gives what it prints."""
+    done = subprocess.run([program, *map(str, words)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{words}: {done.stderr}"
+    return done.stdout
+
+
+def squares(groups):
+    """A map of squares, a group each, from one coast of the United States to the other."""
+    def feature(place):
+        x, y = place % 60, place // 60
+        ring = [[x, y], [x + 1, y], [x + 1, y + 1], [x, y + 1], [x, y]]
+        ring = [[-124 + a * 0.95, 24.5 + b * 0.45] for a, b in ring]
+        return {"type": "Feature", "properties": {"code": groups[place]}, "geometry": {"type": "Polygon", "coordinates": [ring]}}
+
+    return {"type": "FeatureCollection", "features": [feature(place) for place in range(len(groups))]}
+
+
+def many_groups(program, folder):
+    """A table of 3,143 groups with names of all kinds, its map, and its report."""
+    voters = folder / "made.csv"
+    run(program, "simulate", "voters", "--rows", 3 * GROUPS + 200, "-o", voters, "-q", "--force")
+    names = [NAMES.get(group, f"{1001 + group:05}") for group in range(GROUPS)]
+    with open(voters, newline="") as source, open(folder / "many.csv", "w", newline="") as target:
+        rows = csv.DictReader(source)
+        writer = csv.DictWriter(target, rows.fieldnames + ["place"])
+        writer.writeheader()
+        for number, row in enumerate(rows):
+            writer.writerow({**row, "place": names[number % GROUPS]})
+    (folder / "squares.json").write_text(json.dumps(squares(names)))
+    words = ["compare", folder / "many.csv", "--by", "place", "--truth", "race", "-q", "--geometry", folder / "squares.json"]
+    classes = f"white,{HOSTILE},<i>hispanic</i>,asian,aian,other"
+    # The truth's words stand for classes of other names, which need no page's mercy.
+    mapped = f"black={HOSTILE},hispanic=<i>hispanic</i>"
+    words += ["--classes", classes, "--truth-map", mapped, "--report", folder / "many.html", "--json", "--force"]
+    return json.loads(run(program, *words))
+
+
+def opened(browser, path, faults, **context):
+    """A page that has been drawn, and what went wrong meanwhile."""
+    page = browser.new_context(**context).new_page()
+    page.on("console", lambda message: faults.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    here = path.as_uri()
+    page.on("request", lambda request: None if request.url.startswith((here, "data:", "blob:")) else faults.append(request.url))
+    page.goto(here)
+    page.wait_for_selector("html[data-ready=yes]", state="attached", timeout=120_000)
+    return page
+
+
+def check_drawn(page):
+    """Every chart has something in it, with its texts inside."""
+    ids = page.eval_on_selector_all("figure.chart", "all => all.map(one => one.id)")
+    assert len(ids) >= 5, ids
+    for chart in ids:
+        drawn = page.evaluate(
+            """id => { const plot = document.querySelector(`#${id} .plot`), box = plot.getBoundingClientRect();
+            const marks = plot.querySelectorAll('path.point, g.point path, g.points path, .choroplethlayer path, path.js-line').length;
+            const texts = [...plot.querySelectorAll('.main-svg text')].filter(text => text.textContent.trim());
+            const out = texts.filter(text => { const own = text.getBoundingClientRect();
+                return own.width && (own.left < box.left - 1 || own.right > box.right + 1 || own.top < box.top - 1 || own.bottom > box.bottom + 1); });
+            return { marks, height: box.height, out: out.map(text => text.textContent), texts: texts.length }; }""",
+            chart,
+        )
+        assert drawn["marks"] > 0 and drawn["height"] > 100 and drawn["texts"] > 0, (chart, drawn)
+        assert not drawn["out"], f"cut off in {chart}: {drawn['out']}"
+    wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    assert wide <= 0, f"the page is {wide} wider than the window"
+
+
+def check_alone(page, faults):
+    """No request, no word on the console, nothing that a name could have brought in."""
+    assert not faults, faults
+    assert page.evaluate("window.pwned") is None
+    assert page.evaluate("document.querySelectorAll('main b, main i, main a').length") == 0
+    assert page.evaluate("[...document.querySelectorAll('.plot a')].length") == 0
+
+
+def check_slider(page, frontier):
+    """The slider's numbers are those of the frontier."""
+    points = frontier["points"]
+    assert int(page.get_attribute("#stop", "max")) == len(points) - 1
+    for place in (0, len(points) // 3, len(points) - 1):
+        page.eval_on_selector("#stop", "(one, place) => { one.value = place; one.dispatchEvent(new Event('input')); }", place)
+        point = points[place]
+        shown = {name: page.inner_text(f"#{name}").replace("−", "-") for name in ("gamma", "accuracy", "fidelity")}
+        expected = {"gamma": point["to_gamma"], "accuracy": point["accuracy"], "fidelity": point["fidelity"]}
+        assert {name: float(text) for name, text in shown.items()} == {name: round(own, 4) for name, own in expected.items()}, shown
+        counts = page.eval_on_selector_all("#stop-counts tbody tr", "all => all.map(row => Number(row.cells[1].dataset.value))")
+        assert counts == point["counts"], (counts, point)
+    page.focus("#stop")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    assert page.input_value("#stop") == "1" and page.get_attribute("#stop", "aria-valuetext")
+
+
+def check_numbers(page, compared):
+    """What the tables say is what --json says."""
+    read = "all => all.map(row => [...row.cells].map(cell => cell.dataset.value === undefined ? cell.textContent : Number(cell.dataset.value)))"
+    heads = page.eval_on_selector_all("#rules thead th", "all => all.map(head => head.innerText.trim())")
+    rules = {row[0]: dict(zip(heads, row)) for row in page.eval_on_selector_all("#rules tbody tr", read)}
+    counts = {row[0]: row[1:] for row in page.eval_on_selector_all("#counts-table tbody tr", read)}
+    assert len(rules) == len(compared), (list(rules), len(compared))
+    for own in compared:
+        row = rules[own["rule"]]
+        for head, value in [
+            ("Accuracy", own["accuracy"]),
+            ("Expected accuracy", own["expected_accuracy"]),
+            ("Fidelity to posterior", own["fidelity"]["posterior"]),
+            ("Fidelity to truth", own["fidelity"]["truth"]),
+            ("Fidelity within groups", own["fidelity"]["posterior_in_groups"]),
+        ]:
+            assert row[head] == value, (own["rule"], head, row[head], value)
+        assert counts[own["rule"]] == own["counts"] + [own["people"] - own["labelled"]], own["rule"]
+
+
+def check_table(page, groups, word):
+    """The table of groups sorts both ways, and finds what is searched."""
+    column = "all => all.filter(row => !row.hidden).map(row => [row.cells[0].textContent, Number(row.cells[1].dataset.value)])"
+    rows = lambda: page.eval_on_selector_all("#groups-table tbody tr", column)
+    assert len(rows()) == groups
+    sort = page.locator("#groups-table thead .sort").nth(1)
+    for way, reverse in (("descending", True), ("ascending", False)):
+        sort.focus()
+        page.keyboard.press("Enter")
+        people = [people for _, people in rows()]
+        assert people == sorted(people, reverse=reverse), way
+        assert page.locator("#groups-table thead th").nth(1).get_attribute("aria-sort") == way
+    page.fill("#groups-table-search", word)
+    found = [name for name, _ in rows()]
+    assert found and all(word.lower() in name.lower() for name in found), found
+    assert page.inner_text("#groups-table .found").startswith(str(len(found)))
+    page.fill("#groups-table-search", "")
+    assert len(rows()) == groups
+
+
+def check_views(page):
+    """Another rule can be chosen, and the points move."""
+    where = "document.querySelector('#chart-groups .plot').data[0].y.slice(0, 20).join()"
+    before = page.evaluate(where)
+    page.select_option("#groups-view", label="match by group")
+    page.wait_for_timeout(200)
+    assert page.evaluate(where) != before
+
+
+def check_keyboard(page):
+    """Tab reaches every control."""
+    controls = "button, select, input, a[href], [tabindex='0']"
+    count = page.evaluate("list => [...document.querySelectorAll(list)].filter(one => one.offsetParent || one.closest('.skip')).length", controls)
+    page.evaluate("document.activeElement.blur(); window.scrollTo(0, 0); window.reached = new Set();")
+    for _ in range(count + 5):
+        page.keyboard.press("Tab")
+        page.evaluate("window.reached.add(document.activeElement)")
+    missed = page.evaluate(
+        "list => [...document.querySelectorAll(list)].filter(one => (one.offsetParent || one.closest('.skip')) && !window.reached.has(one)).map(one => one.outerHTML.slice(0, 80))",
+        controls,
+    )
+    assert not missed, missed
+
+
+def check_axe(page):
+    """No serious fault in what is our own."""
+    page.evaluate(AXE)
+    result = page.evaluate("axe.run({ exclude: [['.plot']] }, { resultTypes: ['violations'] })")
+    serious = [own for own in result["violations"] if own["impact"] in ("serious", "critical")]
+    told = [(own["id"], [node["html"][:90] for node in own["nodes"][:3]]) for own in serious]
+    assert not serious, told
+
+
+def check_save(page):
+    """A chart can be saved as SVG."""
+    with page.expect_download() as waiting:
+        page.locator("#chart-trade .save").click()
+    text = pathlib.Path(waiting.value.path()).read_text()
+    assert text.startswith("<svg") and "expected accuracy" in text, text[:80]
+
+
+def look(page, folder, name, **options):
+    """A picture, where they are wanted."""
+    if folder:
+        page.screenshot(path=folder / f"{name}.png", full_page=True, **options)
+
+
+def on_demo(checks, browser, program, folder, keep):
+    """The demonstration's report, wide and narrow, light and dark, and on paper."""
+    demo = folder / "demo"
+    run(program, "demo", "--rows", 20000, "--folder", demo, "--figures", folder / "figures")
+    words = [demo / "voters.parquet", "--truth", "race", "-q", "--json"]
+    compared = json.loads(run(program, "compare", *words, "--by", "county"))
+    frontier = json.loads(run(program, "frontier", *words, "--points", 200))
+    report, faults = demo / "report.html", []
+    with checks.that("the demonstration's page is no larger than 6 MB"):
+        assert report.stat().st_size <= 6_000_000, report.stat().st_size
+    page = opened(browser, report, faults, viewport={"width": 1240, "height": 900}, color_scheme="light")
+    look(page, keep, "light")
+    with checks.that("charts are drawn"):
+        check_drawn(page)
+    with checks.that("the slider goes along the frontier"):
+        check_slider(page, frontier)
+    with checks.that("numbers are those of --json"):
+        check_numbers(page, compared)
+    with checks.that("the table sorts and filters"):
+        check_table(page, 100, "dur")
+    with checks.that("views change"):
+        check_views(page)
+    with checks.that("controls are reached by keyboard"):
+        check_keyboard(page)
+    with checks.that("axe finds nothing serious, light"):
+        check_axe(page)
+    with checks.that("charts are saved as SVG"):
+        check_save(page)
+    with checks.that("the figures are there, fit for Plotly"):
+        for spec in (folder / "figures").glob("*.json"):
+            own = json.loads(spec.read_text())
+            assert own["data"] and own["layout"] and spec.with_suffix(".csv").stat().st_size > 20, spec
+    with checks.that("nobody's identifier or surname is in the page"):
+        text = report.read_text()
+        with_surnames = run(program, "label", demo / "voters.parquet", "-o", "-", "-q")
+        surnames = {row["surname"] for row in csv.DictReader(with_surnames.splitlines()[:300])}
+        shown = [name for name in surnames if len(name) > 5 and name in text]
+        assert not shown, shown
+    with checks.that("the page is alone"):
+        check_alone(page, faults)
+    if keep:
+        page.emulate_media(media="print")
+        page.pdf(path=keep / "printed.pdf", format="A4", print_background=True)
+    for name, width, scheme in (("dark", 1240, "dark"), ("narrow", 390, "light")):
+        page = opened(browser, report, faults, viewport={"width": width, "height": 850}, color_scheme=scheme)
+        look(page, keep, name)
+        with checks.that(f"charts are drawn, {name}"):
+            check_drawn(page)
+        with checks.that(f"axe finds nothing serious, {name}"):
+            check_axe(page)
+    with checks.that("the pages are alone"):
+        check_alone(page, faults)
+
+
+def on_many(checks, browser, program, folder, keep):
+    """A report of 3,143 groups, with names that are no good guests."""
+    compared, faults = many_groups(program, folder), []
+    page = opened(browser, folder / "many.html", faults, viewport={"width": 1240, "height": 900})
+    look(page, keep, "many")
+    with checks.that("3,143 groups: charts are drawn"):
+        check_drawn(page)
+    with checks.that("3,143 groups: numbers are those of --json"):
+        check_numbers(page, compared)
+    with checks.that("3,143 groups: the table sorts and filters"):
+        check_table(page, GROUPS, "<script>")
+    with checks.that("3,143 groups: the page is alone, and names stay text"):
+        check_alone(page, faults)
+
+
+def main():
+    """Both reports, in one browser."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--keep", type=pathlib.Path, help="a folder for pictures")
+    args = parser.parse_args()
+    if args.keep:
+        args.keep.mkdir(parents=True, exist_ok=True)
+    checks, begin = Checks(), time.monotonic()
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        for part in (on_demo, on_many):
+            part(checks, browser, args.program, pathlib.Path(folder), args.keep)
+        browser.close()
+    print(f"in {time.monotonic() - begin:.0f} s")
+    print(f"{checks.passed} passed, {checks.failed} failed")
+    sys.exit(1 if checks.failed else 0)
+
+
+if __name__ == "__main__":
+    main()

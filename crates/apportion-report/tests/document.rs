@@ -1,0 +1,158 @@
+//! A report from plain data: its sentences, what is left out, and names that stay text wherever they come.
+#![allow(clippy::unwrap_used)] // in helpers, too
+
+use apportion::Point;
+use apportion_report::{Backdrop, Block, Groups, Labelling, Provenance, Sample, Study, Trade};
+
+fn labelling(name: &str, counts: [u64; 3], confusion: Option<[[u64; 4]; 3]>, in_groups: &[[u64; 4]]) -> Labelling {
+    Labelling {
+        name: name.into(),
+        counts: counts.to_vec(),
+        uncoded: 0,
+        confusion: confusion.map(|rows| rows.map(|row| row.to_vec()).to_vec()),
+        in_groups: in_groups.iter().map(|row| row.to_vec()).collect(),
+        accuracy: confusion.map(|_| 0.8),
+        expected_accuracy: Some(0.75),
+        fidelity_to_posterior: Some(-0.2),
+        fidelity_to_truth: confusion.map(|_| -0.3),
+        fidelity_in_groups: None,
+        coverage: None,
+        proof: None,
+        seconds: None,
+    }
+}
+
+/// A hundred people of three classes, labelled by argmax and by match.
+fn study(classes: [&str; 3], has_truth: bool) -> Study {
+    let truth = has_truth.then(|| vec![60, 30, 10]);
+    let confusion = has_truth.then_some([[58, 2, 0, 0], [10, 20, 0, 0], [8, 2, 0, 0]]);
+    let point = |from_gamma: f64, counts: [u64; 3], accuracy, fidelity| Point {
+        from_gamma,
+        to_gamma: from_gamma + 0.1,
+        counts: counts.to_vec(),
+        accuracy,
+        fidelity,
+    };
+    Study {
+        classes: classes.map(String::from).to_vec(),
+        focus: 0,
+        rows: 100,
+        whole: Backdrop {
+            people: 100,
+            posterior: vec![0.62, 0.28, 0.10],
+            posterior_with_truth: has_truth.then(|| vec![0.62, 0.28, 0.10]),
+            truth,
+        },
+        groups: None,
+        labellings: vec![
+            labelling("argmax", [76, 24, 0], confusion, &[]),
+            labelling("match", [62, 28, 10], confusion, &[]),
+        ],
+        subject: 0,
+        remedy: Some(1),
+        calibration: vec![None; 3],
+        trades: vec![Trade {
+            reference: "posterior",
+            points: vec![point(0.9, [76, 24, 0], 0.76, -0.28), point(0.0, [62, 28, 10], 0.75, 0.0)],
+            of: 2,
+            error: 0.0,
+        }],
+        sample: None,
+        shapes: None,
+        provenance: Provenance { command: "apportion compare 'a b.csv'".into(), ..Provenance::default() },
+    }
+}
+
+fn lead(study: &Study, id: &str) -> String {
+    study.document().sections.into_iter().find(|section| section.id == id).unwrap().lead
+}
+
+#[test]
+fn sentences_are_made_from_the_numbers() {
+    let known = study(["white", "black", "other"], true);
+    assert_eq!(
+        lead(&known, "glance"),
+        "Argmax counts 10 fewer other than there are in truth (−100.0%); match brings that to −100.0%, at no cost in expected \
+         accuracy."
+    );
+    assert_eq!(
+        lead(&known, "counts"),
+        "Against the truth, argmax undercounts other by 10 (−100.0%): 0.0% comes of the scores (miscalibration), −100.0% of \
+         making labels of them (discretization)."
+    );
+    let unknown = study(["white", "black", "other"], false);
+    assert_eq!(
+        lead(&unknown, "glance"),
+        "Argmax counts 10 fewer other than the scores say (−100.0%); match brings that to 0.0%, at no cost in expected accuracy."
+    );
+    assert!(
+        lead(&unknown, "trade")
+            .starts_with("Between argmax (expected accuracy 0.7600, fidelity −0.280) and right counts")
+    );
+}
+
+#[test]
+fn what_is_not_known_is_left_out_in_a_line() {
+    let document = study(["white", "black", "other"], false).document();
+    for (id, way) in [("groups", "--by COL"), ("map", "--geometry FILE"), ("calibration", "--truth COL")] {
+        let section = document.sections.iter().find(|section| section.id == id).unwrap();
+        assert!(section.lead.contains(way) && section.blocks.is_empty(), "{id}: {}", section.lead);
+    }
+    let html = document.to_html();
+    let ours = html.split("id=\"looks\"").next().unwrap();
+    assert!(!ours.contains("NaN") && !ours.contains("Off the truth"));
+}
+
+#[test]
+fn nobody_is_no_reason_to_fail() {
+    let mut nobody = study(["white", "black", "other"], false);
+    nobody.whole = Backdrop { people: 0, posterior: vec![0.0; 3], truth: None, posterior_with_truth: None };
+    nobody.labellings = vec![labelling("argmax", [0; 3], None, &[])];
+    nobody.trades = Vec::new();
+    nobody.remedy = None;
+    let document = nobody.document();
+    assert!(document.to_html().contains("0 people") && document.to_markdown().contains("0 people"));
+}
+
+#[test]
+fn names_stay_text_in_page_charts_and_markdown() {
+    let hostile = "</script><img src=x onerror=alert(1)>";
+    let mut own = study([hostile, "<b>b</b>", "c|d"], true);
+    own.groups = Some(Groups {
+        word: "county".into(),
+        names: vec![hostile.into(), "%{x}".into()],
+        backdrops: vec![own.whole.clone(), own.whole.clone()],
+    });
+    for labelling in &mut own.labellings {
+        labelling.in_groups = vec![vec![76, 24, 0, 0], vec![62, 28, 10, 0]];
+    }
+    own.sample = Some(Sample { corners: [0, 1], points: vec![[0.5, 0.25, 0.25]], labels: vec![vec![0], vec![3]] });
+    let document = own.document();
+    let (html, markdown) = (document.to_html(), document.to_markdown());
+    assert!(!html.contains("<img") && !html.contains("<b>b"), "in the page");
+    assert!(!markdown.contains("<img") && markdown.contains("c\\|d"), "in Markdown");
+    for chart in document.charts() {
+        let text = document.specification(chart).to_string();
+        assert!(!text.contains("<img") && !text.contains("<b>b") && !text.contains("\"%{x}\""), "{}", chart.id);
+    }
+}
+
+#[test]
+fn every_chart_has_words_numbers_and_a_specification() {
+    let document = study(["white", "black", "other"], true).document();
+    let files = document.figures();
+    for chart in document.charts() {
+        assert!(!chart.alt.is_empty() && !chart.title.is_empty() && !chart.sheet.rows.is_empty(), "{}", chart.id);
+        assert!(chart.sheet.rows.iter().all(|row| row.len() == chart.sheet.columns.len()), "{}", chart.id);
+        for ending in ["csv", "json"] {
+            assert!(files.iter().any(|(name, bytes)| *name == format!("{}.{ending}", chart.id) && !bytes.is_empty()));
+        }
+    }
+    let tables = document.sections.iter().flat_map(|section| &section.blocks).filter_map(|block| match block {
+        Block::Table(table) => Some(table),
+        _ => None,
+    });
+    for table in tables {
+        assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{}", table.id);
+    }
+}
