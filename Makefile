@@ -6,7 +6,6 @@ DENY := $(TOOLS)/bin/cargo-deny
 VENV := $(TOOLS)/venv
 PEERS := $(TOOLS)/peers
 SQL := crates/apportion-cli/tests/sql
-
 REPORT := crates/apportion-report/tests/browser
 
 .PHONY: help demo test test-sql test-report test-instructions instructions lint deny bench bench-files bench-peers clean
