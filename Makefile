@@ -5,6 +5,7 @@ TOOLS := $(CURDIR)/.tools
 DENY := $(TOOLS)/bin/cargo-deny
 VENV := $(TOOLS)/venv
 PEERS := $(TOOLS)/peers
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo -n)
 SQL := crates/apportion-cli/tests/sql
 REPORT := crates/apportion-report/tests/browser
 
@@ -32,7 +33,7 @@ $(VENV)/.sql: $(SQL)/requirements.txt
 	touch $@
 
 test-report: $(VENV)/.report ## Reports in a real browser, Debian's Chromium, which is installed where it is missing
-	command -v chromium >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y chromium >/dev/null; }
+	command -v chromium >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -qq -y chromium >/dev/null; }
 	$(CARGO) test --workspace --locked --quiet --no-run
 	$(VENV)/bin/python $(REPORT)/run.py $(or $(CARGO_TARGET_DIR),target)/debug/apportion $(if $(KEEP),--keep $(KEEP))
 

@@ -43,9 +43,10 @@ def main():
 def have_valgrind():
     """Whether it is there, after an attempt to install it."""
     if shutil.which("valgrind") is None and shutil.which("apt-get"):
-        administrator = [] if os.geteuid() == 0 else ["sudo"]
+        administrator = [] if os.geteuid() == 0 else ["sudo", "-n"]  # nobody is there to type a password
         for command in (["apt-get", "update", "-qq"], ["apt-get", "install", "-qq", "-y", "valgrind", "libc6-dbg"]):
-            subprocess.run(administrator + command, stdout=subprocess.DEVNULL, check=False)
+            if not administrator or shutil.which("sudo"):
+                subprocess.run(administrator + command, stdout=subprocess.DEVNULL, check=False)
     found = shutil.which("valgrind") is not None
     if not found:
         print("instructions: not counted, for there is no valgrind; install it to have this guard", file=sys.stderr)

@@ -174,10 +174,6 @@ impl TableArgs {
         facts.extend(table.remarks().into_iter().map(|remark| ("Remark", remark)));
         facts.push(("Seed", self.settings().seed.to_string()));
         facts.push((
-            "Reference",
-            "the posterior, the mean of the scores; for rules “to truth” the shares of the truth".into(),
-        ));
-        facts.push((
             "Rounding",
             "whole people by largest remainders of N · share; where these tie, as costs least accuracy".into(),
         ));

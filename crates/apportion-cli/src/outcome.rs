@@ -48,6 +48,7 @@ impl Given {
 }
 
 /// Labels, looked at.
+#[derive(Clone)]
 pub(crate) struct Outcome {
     pub(crate) name: String,
     pub(crate) glance: Glance,

@@ -120,6 +120,34 @@ impl RuleArgs {
         self.rule.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
+    /// What a reader of a report needs to know of the rule, defaults and all.
+    pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
+        let own = match self.rule {
+            RuleName::Threshold if self.at.is_empty() => ", at 0.8".to_owned(),
+            RuleName::TopK => format!(", k {}", self.k.unwrap_or(2)),
+            RuleName::Balance => {
+                let penalty = self.penalty.unwrap_or(PenaltyName::L1).to_possible_value();
+                let penalty = penalty.map_or_else(String::new, |value| value.get_name().to_owned());
+                format!(", γ {}, distance {penalty}", self.gamma.unwrap_or(0.9))
+            }
+            _ => String::new(),
+        };
+        let mut facts = vec![("Rule", format!("{}{own}; all else as the command says", self.name()))];
+        if matches!(self.rule, RuleName::Match | RuleName::Balance) {
+            let reference = match self.reference.as_str() {
+                "posterior" => "the posterior, the mean of the scores".to_owned(),
+                "truth" => "the shares of the truth".to_owned(),
+                "uniform" => "all classes alike".to_owned(),
+                file => format!("the file {file}"),
+            };
+            facts.push(("Reference", reference));
+        }
+        if self.draws() > 1 {
+            facts.push(("Draws", format!("{}; what is shown is the first", self.draws())));
+        }
+        facts
+    }
+
     /// What the counts are held against when all is done.
     pub(crate) fn aim(&self) -> Aim {
         let scores = self.reference == "posterior" && self.coverage.is_none() && self.at_least.is_empty();

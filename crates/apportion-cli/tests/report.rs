@@ -69,6 +69,8 @@ fn what_cannot_be_written_or_drawn_is_refused_first() {
         ("--report report.pdf", 2, ".html for a page, .md for Markdown"),
         ("--figures full", 1, "it has files already"),
         ("--figures there.html", 1, "it is no folder"),
+        ("--figures . --force", 1, "voters.csv: it is an input in the folder for the figures"),
+        ("--focus white", 2, "--focus: it is for --report"),
         ("--geometry map.json", 2, "name one with --report"),
         ("--report r.html --geometry map.json", 2, "name their column with --by"),
         ("--report r.html --by county --geometry map.json", 1, "neither GeoJSON"),
@@ -171,4 +173,32 @@ fn a_sample_depends_on_the_seed_and_the_keys_alone() {
     };
     assert_eq!(sample("voters.csv", "1"), sample("reversed.csv", "1"));
     assert_ne!(sample("voters.csv", "1"), sample("voters.csv", "2"));
+}
+
+#[test]
+fn a_report_says_which_rule_and_reference_were_used() {
+    let folder = voters();
+    let path = folder.path();
+    let label = |line: &str, report: &str| {
+        let mut words = vec!["label", "voters.csv", "-o", "labelled.csv", "--force", "-q", "--report", report];
+        words.extend(line.split_whitespace());
+        run(path, &words);
+        read(path, report)
+    };
+    let uniform = label("--reference uniform", "uniform.md");
+    assert!(uniform.contains("all classes alike") && uniform.contains("match, as asked"), "{uniform}");
+    let balance = label("--rule balance", "balance.md");
+    assert!(balance.contains("balance, γ 0.9, distance l1"), "{balance}");
+    let by_county = label("--by county", "by.md");
+    assert!(by_county.contains("| match by group |") && by_county.contains("| match |"), "{by_county}");
+}
+
+#[test]
+fn a_demonstration_replaces_no_report_unasked() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("mine.md"), "mine").unwrap();
+    let line = ["demo", "--rows", "300", "--folder", "demo", "--report", "mine.md"];
+    let output = apportion(folder.path(), &line);
+    assert!(!output.status.success() && text(&output.stderr).contains("it exists already"));
+    assert_eq!(read(folder.path(), "mine.md"), "mine");
 }

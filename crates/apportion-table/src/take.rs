@@ -150,9 +150,11 @@ impl Taker {
         Ok(())
     }
 
-    /// About so many rows will be taken in all.
+    /// About so many rows will be read in all. Of those to come as many will be left out as of those before.
     pub(crate) fn foresee(&mut self, rows: u64) -> Result<()> {
-        self.values.foresee(rows)
+        let read: usize = self.files.iter().map(|(_, rows)| rows).sum();
+        let kept = self.values.len() as f64 / read.max(1) as f64;
+        self.values.foresee((rows as f64 * kept) as u64)
     }
 
     pub(crate) fn take(&mut self, batch: &RecordBatch) -> Result<()> {

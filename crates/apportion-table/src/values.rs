@@ -68,6 +68,14 @@ impl Values {
         }
     }
 
+    /// How many rows there are so far.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Values::Single(kept) => Store::rows(kept),
+            Values::Double(kept) => Store::rows(kept),
+        }
+    }
+
     pub(crate) fn matrix(&self) -> Matrix<'_> {
         match self {
             Values::Single(Kept { place: Place::Memory(values), .. }) => Matrix::RowsF32(values),

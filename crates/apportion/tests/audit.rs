@@ -1116,6 +1116,7 @@ fn a_glance_is_an_audit_in_small() {
             all.iter().map(|(people, far)| people * far).sum::<f64>() / all.iter().map(|(p, _)| p).sum::<f64>();
         let crossing = Crossing::at(&grouped, &labels).unwrap();
         let found = Backdrop::of(&grouped).unwrap().fidelity_in_groups(&crossing);
+        assert_eq!(found.is_none(), all.is_empty());
         assert!(found.is_none_or(|found| (found - expected).abs() < 1e-12), "{found:?} {expected}");
     }
     fn audit(scores: &Scores<'_>, labels: &Labels) -> Section {

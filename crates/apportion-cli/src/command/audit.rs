@@ -48,10 +48,11 @@ pub(crate) fn run(args: &AuditArgs, line: &[String]) -> Result<()> {
     let map = pairs("--label-map", &args.label_map)?;
     let column = ClassColumn { column: args.label.clone(), map, exclude, options: LABEL_OPTIONS };
     let input = args.table.input()?;
-    let report = args.report.prepare(&input, args.table.groups(), args.force)?;
+    let mut report = args.report.prepare(&input, args.table.groups(), args.force)?;
     let origin = report.is_some().then(|| Origin::of(&input));
     let table = args.table.read(&input, args.table.groups(), Some(column))?;
     let scores = table.scores()?;
+    report.as_mut().map(|report| report.outline(&scores)).transpose()?;
     let labels = Labels::new(table.labels().unwrap_or_default().to_vec(), table.classes())?;
     let focus = args.report.focus_class(table.classes())?;
     let options = AuditOptions { uncoded, focus, ..AuditOptions::default() };
@@ -111,6 +112,7 @@ fn facts(args: &AuditArgs) -> Vec<(&'static str, String)> {
     };
     let mut facts = vec![
         ("Your labels", format!("column {}", args.label)),
+        ("Reference", "of match: the posterior, the mean of the scores".to_owned()),
         ("Rows without a label", format!("those that are empty or {}: {policy}", values.join(", "))),
     ];
     if !args.label_map.is_empty() {

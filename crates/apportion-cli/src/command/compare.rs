@@ -12,6 +12,7 @@ use crate::outcome::{Given, Outcome};
 use crate::progress::Working;
 use crate::report::{Gallery, Origin, Place, ReportArgs};
 use crate::text;
+use crate::usage::usage;
 
 /// Options of `compare`.
 #[derive(Args)]
@@ -56,10 +57,14 @@ pub(crate) fn run(args: &CompareArgs, line: &[String]) -> Result<()> {
         }
     };
     let input = args.table.input()?;
-    let report = args.report.prepare(&input, args.table.groups(), args.force)?;
+    let mut report = args.report.prepare(&input, args.table.groups(), args.force)?;
+    if report.is_none() && args.report.focus.is_some() {
+        return Err(usage("--focus: it is for --report FILE.html"));
+    }
     let origin = report.is_some().then(|| Origin::of(&input));
     let table = args.table.read(&input, args.table.groups(), own)?;
     let scores = table.scores()?;
+    report.as_mut().map(|report| report.outline(&scores)).transpose()?;
     let working = Working::on("comparing", args.table.quiet);
     let settings = args.table.settings();
     let by_group = !args.table.by.is_empty();
@@ -104,7 +109,7 @@ pub(crate) fn run(args: &CompareArgs, line: &[String]) -> Result<()> {
         }
     }
     let Wall { gallery, outcomes, .. } = wall;
-    if let (Some(report), Some(gallery), Some(origin)) = (&report, gallery, origin) {
+    if let (Some(report), Some(gallery), Some(origin)) = (report, gallery, origin) {
         let provenance = origin.told(&table, &args.table, args.table.groups(), line, facts(args))?;
         report.write(gallery.study(&settings, provenance)?, &args.table)?;
     }
@@ -121,11 +126,15 @@ pub(crate) fn run(args: &CompareArgs, line: &[String]) -> Result<()> {
 /// What a reader of the report needs to know of the rules and of labels that there were already.
 fn facts(args: &CompareArgs) -> Vec<(&'static str, String)> {
     let mut facts = vec![(
+        "Reference",
+        "the posterior, the mean of the scores; for rules “to truth” the shares of the truth".to_owned(),
+    )];
+    facts.push((
         "Rules",
         "threshold: the likeliest class where its score is 0.8 or more, else none; balance: γ 0.9 and the distance Σ|share − \
          reference|; top-2: drawn among the two likeliest; match and balance: over all rows at once, or within each group"
             .to_owned(),
-    )];
+    ));
     if let Some(label) = &args.label {
         facts.push(("Your labels", format!("column {label}; without a label: {}", args.uncoded.join(", "))));
         if !args.label_map.is_empty() {

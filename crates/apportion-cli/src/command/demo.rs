@@ -50,7 +50,8 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
     write_whole(Path::new(&counties), apportion_census::NC_COUNTIES_TOPOJSON.as_bytes())?;
     let mut compare = vec!["compare", &voters, "--truth", "race", "--by", "county", "--geometry", &counties];
     compare.extend(["--report", &report].into_iter().chain(figures.iter().map(String::as_str)));
-    compare.extend(["--quiet", "--force"]);
+    compare.push("--quiet");
+    compare.extend(args.force.then_some("--force"));
     let steps: [(&str, Vec<&str>); 5] = [
         (
             "A voter file of people who do not exist, in North Carolina's counties, with scores by name and county.",

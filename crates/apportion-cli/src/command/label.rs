@@ -47,11 +47,15 @@ pub(crate) fn run(args: &LabelArgs, line: &[String]) -> Result<()> {
     }
     let input = args.table.input()?;
     args.output.check(&args.table, &input)?;
-    let report = args.report.prepare(&input, args.rule.groups(&args.table), args.output.force)?;
+    let mut report = args.report.prepare(&input, args.rule.groups(&args.table), args.output.force)?;
+    if report.is_none() && args.report.focus.is_some() {
+        return Err(usage("--focus: it is for --report FILE.html"));
+    }
     let origin = report.is_some().then(|| Origin::of(&input));
     let table = args.table.read(&input, args.rule.groups(&args.table), None)?;
     args.output.check_names(&input, &table, args.rule.draws())?;
     let scores = table.scores()?;
+    report.as_mut().map(|report| report.outline(&scores)).transpose()?;
     let rule = args.rule.rule(&table, &args.table)?;
     let (name, settings) = (args.rule.name(), args.table.settings());
 
@@ -62,9 +66,9 @@ pub(crate) fn run(args: &LabelArgs, line: &[String]) -> Result<()> {
     let argmax = Outcome::of_argmax(&scores)?;
     let study = match origin {
         Some(origin) => {
-            let facts = vec![("Rule", format!("{name}, with the options of the command above"))];
-            let provenance = origin.told(&table, &args.table, args.rule.groups(&args.table), line, facts)?;
-            Some(beside_rules(args, &scores, &outcome, &given, provenance)?)
+            let groups = args.rule.groups(&args.table);
+            let provenance = origin.told(&table, &args.table, groups, line, args.rule.facts())?;
+            Some(beside_rules(args, &scores, &rule, &outcome, &given, provenance)?)
         }
         None => None,
     };
@@ -86,6 +90,7 @@ pub(crate) fn run(args: &LabelArgs, line: &[String]) -> Result<()> {
 fn beside_rules(
     args: &LabelArgs,
     scores: &Scores<'_>,
+    rule: &Rule,
     outcome: &Outcome,
     given: &Given,
     provenance: Provenance,
@@ -93,13 +98,23 @@ fn beside_rules(
     let (settings, groups) = (args.table.settings(), args.rule.groups(&args.table));
     let backdrop = Backdrop::of(scores)?;
     let mut gallery = Gallery::new(scores, &backdrop, &args.report, groups, settings.seed)?;
-    gallery.hang(Place::Subject, outcome, given, &given.crossing(scores)?, None)?;
-    let mut others = vec![("argmax", Place::Beside, Rule::Argmax)];
-    others.push(("match", Place::Remedy, Rule::Match(Match::overall(Reference::Posterior))));
+    let mut plain = vec![
+        ("argmax", Place::Beside, Rule::Argmax),
+        ("match", Place::Remedy, Rule::Match(Match::overall(Reference::Posterior))),
+    ];
     if !groups.columns.is_empty() {
-        others.push(("match by group", Place::Beside, Rule::Match(Match::by_group(Reference::Posterior))));
+        plain.push(("match by group", Place::Beside, Rule::Match(Match::by_group(Reference::Posterior))));
     }
-    for (name, place, rule) in others.into_iter().filter(|(name, ..)| *name != outcome.name) {
+    // A rule with options of its own is another than the one that has only its name.
+    let name = match plain.iter().find(|(_, _, known)| known == rule) {
+        Some((name, ..)) => (*name).to_owned(),
+        None if plain.iter().any(|(name, ..)| *name == outcome.name) => format!("{}, as asked", outcome.name),
+        None => outcome.name.clone(),
+    };
+    let mut outcome = outcome.clone();
+    outcome.name = name;
+    gallery.hang(Place::Subject, &outcome, given, &given.crossing(scores)?, None)?;
+    for (name, place, rule) in plain.into_iter().filter(|(_, _, known)| known != rule) {
         gallery.label_by(name, place, &rule, &settings)?;
     }
     gallery.study(&settings, provenance)

@@ -7,8 +7,8 @@ mod sample;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use apportion::Classes;
-use apportion_report::{Document, Geometry, Study};
+use apportion::{Classes, Scores};
+use apportion_report::{Document, Geometry, Shapes, Study};
 use apportion_table::{Error, Input, refuse_taken, write_whole};
 use clap::Args;
 
@@ -46,6 +46,8 @@ pub(crate) struct ReportArgs {
 pub(crate) struct Report<'a> {
     args: &'a ReportArgs,
     geometry: Option<Geometry>,
+    /// The outlines of the table's groups, once these are known.
+    shapes: Option<Shapes>,
     force: bool,
 }
 
@@ -71,10 +73,12 @@ impl ReportArgs {
         }
         if let Some(folder) = &self.figures {
             refuse_figures(folder, force)?;
+            let inputs = input.names().chain(self.geometry.as_deref());
+            refuse_beside_inputs(folder, inputs)?;
         }
         let read = |path: &PathBuf| Geometry::read(path).with_context(|| format!("--geometry {}", path.display()));
         let geometry = self.geometry.as_ref().map(read).transpose()?;
-        Ok(Some(Report { args: self, geometry, force }))
+        Ok(Some(Report { args: self, geometry, shapes: None, force }))
     }
 
     /// The class that is set against the others, where one is named.
@@ -95,12 +99,18 @@ impl ReportArgs {
 }
 
 impl Report<'_> {
-    /// Writes what was asked for, and says so.
-    pub(crate) fn write(&self, mut study: Study, options: &TableArgs) -> Result<()> {
-        if let (Some(geometry), Some(groups)) = (&self.geometry, &study.groups) {
+    /// Finds the outlines of the table's groups, before any work is done that would be lost if there were none.
+    pub(crate) fn outline(&mut self, scores: &Scores<'_>) -> Result<()> {
+        if let (Some(geometry), Some(groups)) = (&self.geometry, scores.groups()) {
             let key = Some(&self.args.geometry_key[..]).filter(|key| !key.is_empty());
-            study.shapes = Some(geometry.matched(&groups.names, key).context("--geometry")?);
+            self.shapes = Some(geometry.matched(groups.names, key).context("--geometry")?);
         }
+        Ok(())
+    }
+
+    /// Writes what was asked for, and says so.
+    pub(crate) fn write(self, mut study: Study, options: &TableArgs) -> Result<()> {
+        study.shapes.clone_from(&self.shapes);
         let document = study.document();
         if let Some(path) = &self.args.report {
             write_whole(path, text_for(path, &document).as_bytes())?;
@@ -131,6 +141,18 @@ fn text_for(path: &Path, document: &Document) -> String {
 fn refuse_no_folder(path: &Path) -> Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if folder.is_dir() { Ok(()) } else { Err(Error::file(folder, "there is no such folder; make it first").into()) }
+}
+
+/// Figures must not take the place of what they are made from.
+fn refuse_beside_inputs<'p>(folder: &Path, mut inputs: impl Iterator<Item = &'p Path>) -> Result<()> {
+    let Ok(folder) = folder.canonicalize() else { return Ok(()) };
+    let lies_there = |input: &&Path| input.canonicalize().is_ok_and(|input| input.parent() == Some(&folder));
+    match inputs.find(lies_there) {
+        Some(input) => {
+            Err(Error::file(input, "it is an input in the folder for the figures; choose another folder").into())
+        }
+        None => Ok(()),
+    }
 }
 
 /// A folder for figures may be there already, if it is empty, or if what is in it may be replaced.

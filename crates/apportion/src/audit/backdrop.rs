@@ -161,7 +161,7 @@ fn read<T: Send>(
     merge: impl Fn(&mut T, T) + Sync + Send,
 ) -> Result<T> {
     let rows = scores.rows();
-    (0..rows.div_ceil(STRETCH))
+    let summed = (0..rows.div_ceil(STRETCH))
         .into_par_iter()
         .try_fold(&none, |mut sums, stretch| {
             scores.read_rows(stretch * STRETCH..rows.min((stretch + 1) * STRETCH), |index, row| {
@@ -175,5 +175,7 @@ fn read<T: Send>(
         .try_reduce(&none, |mut all, part| {
             merge(&mut all, part);
             Ok(all)
-        })
+        });
+    // Stretches are read in any order; the first bad row is the one to name.
+    summed.map_err(|error| scores.check().err().unwrap_or(error))
 }

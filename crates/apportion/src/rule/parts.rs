@@ -13,6 +13,7 @@ use super::plan::Plan;
 use super::together::Parting;
 use crate::error::{Error, Result};
 use crate::kernel::{Real, Rows, Source};
+use crate::reference::Reference;
 use crate::scores::{Groups, Label, Visitor};
 use crate::transport::nesting::Quotas;
 use crate::transport::{Prices, Setting};
@@ -166,7 +167,8 @@ impl<T: Task> Parts<'_, T> {
         if rows.rows() == 0 {
             return Ok(Plan::exactly(&vec![0; rows.classes()]));
         }
-        let truth = self.request.scores.truth();
+        let is_wanted = self.request.matching.reference == Reference::Truth;
+        let truth = self.request.scores.truth().filter(|_| is_wanted);
         let truth = truth.map(|truth| {
             members().iter().enumerate().map(move |(place, &row)| (truth[row as usize], rows.people_of(place)))
         });

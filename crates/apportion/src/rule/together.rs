@@ -66,9 +66,10 @@ impl Parting<'_> {
         let fair = self.sizes[self.parts.clone()].iter().sum::<usize>().div_ceil(threads);
         let (mut shares, mut first) = (Vec::new(), self.parts.start);
         while !lists.is_empty() {
-            let mut held = 0;
+            // The last takes all that are left, those without rows, too: nobody is to look at all rows for their sake.
+            let (is_last, mut held) = (shares.len() + 1 == threads, 0);
             let own = self.sizes[first..self.parts.end].iter().take_while(|&size| {
-                let has_room = held < fair.max(1);
+                let has_room = is_last || held < fair.max(1);
                 held += size;
                 has_room
             });
