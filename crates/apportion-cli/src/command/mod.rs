@@ -30,7 +30,7 @@ pub(crate) enum Command {
     Apply(decision::ApplyArgs),
     /// Prints a decision that was saved as SQL, to label rows inside a database.
     Export(export::ExportArgs),
-    /// Makes up data: a voter file of people who do not exist.
+    /// Makes up data: a voter file of people who do not exist, and the paper's simulations.
     Simulate(simulate::SimulateArgs),
     /// Shows all of it on data inside the program.
     Demo(demo::DemoArgs),
