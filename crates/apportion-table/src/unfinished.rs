@@ -72,3 +72,37 @@ fn remembered(file: NamedTempFile) -> io::Result<NamedTempFile> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(file.path().to_owned());
     Ok(file)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names_in(folder: &Path) -> io::Result<Vec<String>> {
+        let mut names: Vec<String> = std::fs::read_dir(folder)?
+            .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+            .collect::<io::Result<_>>()?;
+        names.sort();
+        Ok(names)
+    }
+
+    #[test]
+    fn a_folder_is_written_whole_or_not_at_all() -> io::Result<()> {
+        let outer = tempfile::tempdir()?;
+        let inner = outer.path().join("inner");
+        let file = |name: &str| (name.to_owned(), b"new".to_vec());
+        // The second cannot be written, so the first is not either.
+        assert!(write_whole_folder(&inner, &[file("a"), file("no/such/place")]).is_err());
+        assert!(names_in(outer.path())?.is_empty());
+
+        std::fs::create_dir(&inner)?;
+        std::fs::write(inner.join("a"), "old")?;
+        std::fs::write(inner.join("other"), "kept")?;
+        assert!(write_whole_folder(&inner, &[file("a"), file("b")]).is_ok());
+        assert_eq!(
+            (names_in(outer.path())?, names_in(&inner)?),
+            (vec!["inner".into()], vec!["a".into(), "b".into(), "other".into()])
+        );
+        assert_eq!(std::fs::read_to_string(inner.join("a"))?, "new");
+        Ok(())
+    }
+}
