@@ -4,12 +4,14 @@ use apportion::simulate::{Normal, PAPER_PRIOR};
 use apportion::{Frontier, Glance, Match, Point, Reference, Result, Rule, Scores, Settings, Thresholds};
 
 use crate::dataset::Dataset;
+#[cfg(doc)]
+use crate::information::PARETO_VARIANCES;
 use crate::information::{Information, Stop};
 use crate::mean::Mean;
 use crate::plan::Plan;
 
-/// The variance of fig:pareto-simulation.
-pub const CONTEST_VARIANCE: f64 = 0.5;
+/// The place of fig:pareto-simulation's variance, 0.5, among [`PARETO_VARIANCES`].
+pub const CONTEST_PLACE: usize = 3;
 
 /// Whether a rule looks at one row at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,9 +85,9 @@ struct Seen {
 }
 
 impl Contest {
-    /// Holds the contest in all datasets of a plan.
-    pub fn of(plan: &Plan) -> Result<Contest> {
-        let seen = plan.each(|seed| one(plan.rows, seed))?;
+    /// Holds the contest in all datasets of a plan, at the variance of a frontier that was found in the same.
+    pub fn of(plan: &Plan, frontier: &Information) -> Result<Contest> {
+        let seen = plan.each(|seed| one(frontier.variance, plan.rows, seed))?;
         let contestant = |place: usize| {
             let mean = |figure: fn(&Seen) -> f64| Mean::of(seen.iter().map(|rules| figure(&rules[place])));
             let below: Option<Vec<f64>> = seen.iter().map(|rules| rules[place].below_frontier).collect();
@@ -100,14 +102,18 @@ impl Contest {
                 below_frontier: below.map(Mean::of),
             }
         };
-        let Information { variance, mae, stops, .. } = Information::of(plan, CONTEST_VARIANCE)?;
-        Ok(Contest { variance, mae, contestants: (0..seen[0].len()).map(contestant).collect(), stops })
+        Ok(Contest {
+            variance: frontier.variance,
+            mae: frontier.mae,
+            contestants: (0..seen[0].len()).map(contestant).collect(),
+            stops: frontier.stops.clone(),
+        })
     }
 }
 
 /// All rules in one dataset.
-fn one(rows: u64, seed: u64) -> Result<Vec<Seen>> {
-    let dataset = Dataset::draw(&Normal::new(&PAPER_PRIOR, CONTEST_VARIANCE, seed)?, rows)?;
+fn one(variance: f64, rows: u64, seed: u64) -> Result<Vec<Seen>> {
+    let dataset = Dataset::draw(&Normal::new(&PAPER_PRIOR, variance, seed)?, rows)?;
     let scores = dataset.scores()?;
     let settings = Settings { seed, ..Settings::default() };
     let frontier = Frontier::of(&Match::overall(Reference::Posterior), &scores, &settings)?;

@@ -26,7 +26,7 @@ mod published;
 mod voters;
 mod worst_case;
 
-pub use contest::{CONTEST_VARIANCE, Contest, Contestant, Kind, below_frontier};
+pub use contest::{CONTEST_PLACE, Contest, Contestant, Kind, below_frontier};
 pub use dataset::{ArgmaxBias, Dataset};
 pub use information::{BIAS_VARIANCES, GAMMAS, Information, PARETO_VARIANCES, Stop};
 pub use mean::Mean;
@@ -57,10 +57,10 @@ impl Reproduction {
     pub fn of(plan: &Plan, say: impl Fn(&str)) -> Result<Reproduction> {
         plan.check()?;
         say("argmax's bias and the frontier by variance");
-        let information =
+        let information: Vec<Information> =
             PARETO_VARIANCES.iter().map(|&variance| Information::of(plan, variance)).collect::<Result<_>>()?;
         say("all rules at one variance");
-        let contest = Contest::of(plan)?;
+        let contest = Contest::of(plan, &information[CONTEST_PLACE])?;
         say("the worst case");
         let worst_case = UNKNOWN.iter().map(|&unknown| WorstCase::of(plan, unknown)).collect::<Result<_>>()?;
         say("the tables, on made-up voters");

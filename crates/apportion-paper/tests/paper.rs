@@ -53,6 +53,7 @@ fn frontiers_are_frontiers() {
 /// Theorem 2: argmax is the most accurate; joint rules lie on the frontier, argmax does, and no other independent rule.
 #[test]
 fn joint_rules_lie_on_the_frontier_and_sampling_below() {
+    assert_eq!(reduced().contest.variance, 0.5);
     let best = contestant("argmax").expected_accuracy.mean;
     let full = reduced().contest.contestants.iter().filter(|rule| rule.coverage.mean == 1.0);
     assert!(full.clone().all(|rule| rule.expected_accuracy.mean <= best) && full.count() == 6);
