@@ -9,12 +9,15 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo -n)
 SQL := crates/apportion-cli/tests/sql
 REPORT := crates/apportion-report/tests/browser
 
-.PHONY: help demo test test-sql test-report test-instructions instructions lint deny bench bench-files bench-peers clean
+.PHONY: help demo reproduce test test-sql test-report test-instructions instructions lint deny bench bench-files bench-peers clean
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
 demo: ## All of it on made-up voters, into ./apportion-demo
 	$(CARGO) run --release --locked --quiet -p apportion-cli -- demo --force
+
+reproduce: ## The paper's figures and tables computed anew, into ./paper
+	$(CARGO) run --release --locked --quiet -p apportion-cli -- reproduce -o paper --force
 
 test: ## Tests, the snippets of the documentation, the example, SQL in databases, reports in a browser, instruction counts
 	$(CARGO) test --workspace --locked

@@ -61,9 +61,13 @@ fn run_line(files: &Path, line: &str) {
 
 /// A line with fewer people than it says, which would take too long here, and without what explains it.
 fn shortened(line: &str) -> String {
-    let line = line.split("    ").next().unwrap().trim();
+    let line = line.split("    ").next().unwrap().split(" #").next().unwrap().trim();
     let line = line.replace("1000000", "1000").replace("100000", "1000").replace("/tmp/demo", "demo");
-    if line == "apportion demo" { format!("{line} --rows 1000") } else { line }
+    match line.as_str() {
+        "apportion demo" => format!("{line} --rows 1000"),
+        "apportion reproduce -o paper" => format!("{line} --datasets 2 --rows 500 --voters 1000"),
+        _ => line,
+    }
 }
 
 /// The lines of a text that call the program; those that end in a backslash go on.

@@ -31,8 +31,10 @@ fn help() {
         let help = text(&apportion(folder.path(), &[&command, "--help"]).stdout);
         insta::assert_snapshot!(format!("help_{command}"), help);
     }
-    let voters = text(&apportion(folder.path(), &["simulate", "voters", "--help"]).stdout);
-    insta::assert_snapshot!("help_simulate_voters", voters);
+    for made in commands_of(&text(&apportion(folder.path(), &["simulate", "--help"]).stdout)) {
+        let help = text(&apportion(folder.path(), &["simulate", &made, "--help"]).stdout);
+        insta::assert_snapshot!(format!("help_simulate_{}", made.replace('-', "_")), help);
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::document::{Chart, Sheet};
 
 /// A name as Plotly shows it unchanged: Plotly would take `<b>` and `&lt;` for markup, and `%{x}` for a number.
-pub(crate) fn label(name: &str) -> String {
+pub fn label(name: &str) -> String {
     let name: String = name.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
     name.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace("%{", "%\u{200b}{")
 }
@@ -16,7 +16,7 @@ pub(crate) fn labels<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Vec<S
 }
 
 /// A number with no more digits than can be seen in a chart.
-pub(crate) fn rounded(number: f64) -> Value {
+pub fn rounded(number: f64) -> Value {
     let digits = 6 - number.abs().max(1e-9).log10().ceil() as i32;
     let scale = 10f64.powi(digits.clamp(0, 9));
     json!((number * scale).round() / scale)
@@ -118,7 +118,7 @@ pub(crate) fn nth(name: &str, place: usize) -> String {
 }
 
 /// One layout over another.
-pub(crate) fn over(mut base: Value, more: Value) -> Value {
+pub fn over(mut base: Value, more: Value) -> Value {
     if let (Value::Object(base), Value::Object(more)) = (&mut base, more) {
         base.extend(more);
     }
@@ -126,7 +126,7 @@ pub(crate) fn over(mut base: Value, more: Value) -> Value {
 }
 
 /// A chart without views, in the common look.
-pub(crate) fn chart(id: &str, title: &str, data: Vec<Value>, layout: Value, sheet: Sheet) -> Chart {
+pub fn chart(id: &str, title: &str, data: Vec<Value>, layout: Value, sheet: Sheet) -> Chart {
     let base = json!({
         "template": template(false), "showlegend": false, "margin": { "l": 60, "r": 16, "t": 34, "b": 48 },
         "hovermode": "closest", "dragmode": false,
@@ -145,17 +145,19 @@ pub(crate) fn chart(id: &str, title: &str, data: Vec<Value>, layout: Value, shee
 }
 
 impl Sheet {
-    pub(crate) fn new<S: Into<String>>(columns: impl IntoIterator<Item = S>) -> Sheet {
+    /// A sheet without rows.
+    pub fn new<S: Into<String>>(columns: impl IntoIterator<Item = S>) -> Sheet {
         Sheet { columns: columns.into_iter().map(Into::into).collect(), rows: Vec::new() }
     }
 
-    pub(crate) fn push(&mut self, row: impl IntoIterator<Item = String>) {
+    /// One more row, as long as there are columns.
+    pub fn push(&mut self, row: impl IntoIterator<Item = String>) {
         self.rows.push(row.into_iter().collect());
     }
 }
 
 /// A number in full, or nothing.
-pub(crate) fn full(number: Option<f64>) -> String {
+pub fn full(number: Option<f64>) -> String {
     number.map_or_else(String::new, |number| number.to_string())
 }
 

@@ -12,20 +12,22 @@
 //! | `geometry` | outlines of groups from GeoJSON, TopoJSON and Shapefiles |
 //! | `page`, `markdown`, `figures` | the writers |
 //!
+//! `chart`, `palette` and `text` are open to whoever makes a [`Document`] of its own.
+//!
 //! A chart is defined once, as a Plotly specification. The page holds Plotly's script, as the crate `plotly` carries it, and
 //! asks nothing of the network: its security policy forbids it. It holds no row of a person: counts, and for the triangle some
 //! scores, rounded.
 
-mod chart;
+pub mod chart;
 mod document;
 mod figures;
 mod geometry;
 mod markdown;
 mod page;
-mod palette;
+pub mod palette;
 mod section;
 mod study;
-mod text;
+pub mod text;
 
 pub use document::{Block, Card, Cell, Chart, Document, Section, Sheet, Slider, Table, Views};
 pub use geometry::{Geometry, GeometryError, Shapes};

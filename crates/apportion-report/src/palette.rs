@@ -5,7 +5,7 @@ const CLASSES: [&str; 9] =
     ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#AA4499", "#999933", "#BB5566"];
 
 /// The colour of a class. Beyond nine they come again; symbols and names tell them apart.
-pub(crate) fn class(class: usize) -> &'static str {
+pub fn class(class: usize) -> &'static str {
     CLASSES[class % CLASSES.len()]
 }
 
@@ -13,17 +13,17 @@ pub(crate) fn class(class: usize) -> &'static str {
 pub(crate) const UNCODED: &str = "#8A8F98";
 
 /// Lines that are there to be compared with.
-pub(crate) const GUIDE: &str = "#8A8F98";
+pub const GUIDE: &str = "#8A8F98";
 
 /// The one accent.
-pub(crate) const ACCENT: &str = "#6A5ACD";
+pub const ACCENT: &str = "#6A5ACD";
 
 /// Markers that can be told apart without colour.
 const SYMBOLS: [&str; 10] =
     ["circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "x", "star", "hexagon", "pentagon"];
 
 /// The marker of a class or a rule.
-pub(crate) fn symbol(place: usize) -> &'static str {
+pub fn symbol(place: usize) -> &'static str {
     SYMBOLS[place % SYMBOLS.len()]
 }
 

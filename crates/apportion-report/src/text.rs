@@ -1,7 +1,7 @@
 //! Numbers and lists as people read them.
 
 /// A whole number with its thousands apart.
-pub(crate) fn count(number: u64) -> String {
+pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().map(|g| std::str::from_utf8(g).unwrap_or("")).collect();
     groups.join(",")
@@ -21,7 +21,7 @@ pub(crate) fn people(number: f64) -> String {
 }
 
 /// A number with its sign and so many decimals.
-pub(crate) fn signed(number: f64, decimals: usize) -> String {
+pub fn signed(number: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", number.abs());
     let is_zero = text.chars().all(|letter| matches!(letter, '0' | '.'));
     let sign = if is_zero {
@@ -35,12 +35,12 @@ pub(crate) fn signed(number: f64, decimals: usize) -> String {
 }
 
 /// A number with so many decimals.
-pub(crate) fn plain(number: f64, decimals: usize) -> String {
+pub fn plain(number: f64, decimals: usize) -> String {
     signed(number, decimals).trim_start_matches('+').to_owned()
 }
 
 /// A share as a percentage.
-pub(crate) fn percent(share: f64, decimals: usize) -> String {
+pub fn percent(share: f64, decimals: usize) -> String {
     format!("{}%", plain(100.0 * share, decimals))
 }
 

@@ -37,4 +37,4 @@ pub use progress::{Progress, Silent};
 pub use read::Batches;
 pub use table::{Table, TableOptions};
 pub use take::group_name;
-pub use unfinished::{remove_unfinished, write_whole};
+pub use unfinished::{remove_unfinished, write_whole, write_whole_folder};

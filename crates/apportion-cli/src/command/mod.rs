@@ -7,6 +7,7 @@ mod demo;
 mod export;
 mod frontier;
 mod label;
+mod reproduce;
 mod shell;
 mod simulate;
 
@@ -30,8 +31,10 @@ pub(crate) enum Command {
     Apply(decision::ApplyArgs),
     /// Prints a decision that was saved as SQL, to label rows inside a database.
     Export(export::ExportArgs),
-    /// Makes up data: a voter file of people who do not exist.
+    /// Makes up data: a voter file of people who do not exist, and the paper's simulations.
     Simulate(simulate::SimulateArgs),
+    /// Computes the paper's simulations, figures and tables anew.
+    Reproduce(reproduce::ReproduceArgs),
     /// Shows all of it on data inside the program.
     Demo(demo::DemoArgs),
     /// Prints what a shell needs to complete commands and options.
@@ -52,6 +55,7 @@ impl Command {
             Command::Apply(args) => decision::apply(&args),
             Command::Export(args) => export::run(&args),
             Command::Simulate(args) => simulate::run(&args),
+            Command::Reproduce(args) => reproduce::run(&args, line),
             Command::Demo(args) => demo::run(&args),
             Command::Completions(args) => shell::completions(&args),
             Command::Man(args) => shell::man(&args),

@@ -13,7 +13,7 @@ use apportion_table::{Error, Input, refuse_taken, write_whole};
 use clap::Args;
 
 pub(crate) use gallery::{Gallery, Place};
-pub(crate) use provenance::Origin;
+pub(crate) use provenance::{Origin, command};
 
 use crate::options::{Grouping, TableArgs};
 use crate::usage::usage;
@@ -72,7 +72,7 @@ impl ReportArgs {
             refuse_no_folder(path)?;
         }
         if let Some(folder) = &self.figures {
-            refuse_figures(folder, force)?;
+            refuse_filled(folder, force)?;
             let inputs = input.names().chain(self.geometry.as_deref());
             refuse_beside_inputs(folder, inputs)?;
         }
@@ -138,7 +138,8 @@ fn text_for(path: &Path, document: &Document) -> String {
     if is_markdown { document.to_markdown() } else { document.to_html() }
 }
 
-fn refuse_no_folder(path: &Path) -> Result<()> {
+/// Refuses a path whose folder there is not.
+pub(crate) fn refuse_no_folder(path: &Path) -> Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if folder.is_dir() { Ok(()) } else { Err(Error::file(folder, "there is no such folder; make it first").into()) }
 }
@@ -155,8 +156,8 @@ fn refuse_beside_inputs<'p>(folder: &Path, mut inputs: impl Iterator<Item = &'p 
     }
 }
 
-/// A folder for figures may be there already, if it is empty, or if what is in it may be replaced.
-fn refuse_figures(folder: &Path, force: bool) -> Result<()> {
+/// A folder may be there already, if it is empty, or if what is in it may be replaced.
+pub(crate) fn refuse_filled(folder: &Path, force: bool) -> Result<()> {
     if folder.exists() && !folder.is_dir() {
         return Err(Error::file(folder, "it is no folder; name one that there is not yet").into());
     }

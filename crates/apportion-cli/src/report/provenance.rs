@@ -43,7 +43,7 @@ impl Origin {
         Ok(Provenance {
             files: files.map(|((name, rows), hash)| (name, rows, hash)).collect(),
             facts: facts.map(|(name, fact)| (name.to_owned(), fact)).collect(),
-            command: line.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+            command: command(line),
         })
     }
 }
@@ -56,6 +56,11 @@ fn sha256(path: &Path) -> io::Result<String> {
             read => hash.update(&buffer[..read]),
         }
     }
+}
+
+/// A command as a shell takes it.
+pub(crate) fn command(line: &[String]) -> String {
+    line.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// A word as a shell takes it.

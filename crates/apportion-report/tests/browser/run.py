@@ -91,10 +91,10 @@ def opened(browser, path, faults, **context):
     return page
 
 
-def check_drawn(page):
-    """Every chart has something in it, with its texts inside."""
+def check_drawn(page, least=5):
+    """There are so many charts, and every chart has something in it, with its texts inside."""
     ids = page.eval_on_selector_all("figure.chart", "all => all.map(one => one.id)")
-    assert len(ids) >= 5, ids
+    assert len(ids) >= least, ids
     for chart in ids:
         drawn = page.evaluate(
             """id => { const plot = document.querySelector(`#${id} .plot`), box = plot.getBoundingClientRect();
@@ -293,8 +293,23 @@ def on_many(checks, browser, program, folder, keep):
         check_alone(page, faults)
 
 
+def on_paper(checks, browser, program, folder, keep):
+    """The page of the paper, computed anew."""
+    paper, faults = folder / "paper", []
+    run(program, "reproduce", "-o", paper, "-q", "--datasets", 4, "--rows", 500, "--voters", 2000)
+    for name, width, scheme in (("paper", 1240, "light"), ("paper-dark", 1240, "dark"), ("paper-narrow", 390, "light")):
+        page = opened(browser, paper / "report.html", faults, viewport={"width": width, "height": 900}, color_scheme=scheme)
+        look(page, keep, name)
+        with checks.that(f"charts are drawn, {name}"):
+            check_drawn(page, least=4)
+        with checks.that(f"axe finds nothing serious, {name}"):
+            check_axe(page)
+        with checks.that(f"the page is alone, {name}"):
+            check_alone(page, faults)
+
+
 def main():
-    """Both reports, in one browser."""
+    """All pages, in one browser."""
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
     parser.add_argument("--keep", type=pathlib.Path, help="a folder for pictures")
@@ -304,7 +319,7 @@ def main():
     checks, begin = Checks(), time.monotonic()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        for part in (on_demo, on_many):
+        for part in (on_demo, on_many, on_paper):
             part(checks, browser, args.program, pathlib.Path(folder), args.keep)
         browser.close()
     print(f"in {time.monotonic() - begin:.0f} s")

@@ -11,8 +11,10 @@
 //! construction, and in every county, too. The options put them off in ways that are known.
 
 use super::alias::Alias;
+use super::chance::normal;
+use super::check::{scaled, within};
 use crate::error::{Error, Result};
-use crate::scores::{Label, MAX_CLASSES, SUM_TOLERANCE};
+use crate::scores::{Label, MAX_CLASSES};
 use crate::seed;
 
 /// The salts of the draws, far from those with which labels and replicates are drawn: with the same seed, a drawn label
@@ -257,22 +259,12 @@ fn check(options: &VoterOptions) -> Result<()> {
     Ok(())
 }
 
-fn within(what: &str, value: f64, holds: bool, range: &'static str) -> Result<()> {
-    if holds { Ok(()) } else { Err(Error::Parameter { what: what.to_owned(), value, range }) }
-}
-
 /// Shares of the classes, checked and scaled to sum to one.
 fn scaled_margin(margin: &[f64], classes: usize) -> Result<Vec<f64>> {
     if margin.len() != classes {
         return Err(Error::Length { what: "the margin", found: margin.len(), expected: classes });
     }
-    for (class, &share) in margin.iter().enumerate() {
-        let what = format!("the share of class {class} in the margin");
-        within(&what, share, share.is_finite() && share >= 0.0, "finite and not negative")?;
-    }
-    let sum: f64 = margin.iter().sum();
-    within("the sum of the margin", sum, (sum - 1.0).abs() <= SUM_TOLERANCE, "1 within a thousandth")?;
-    Ok(margin.iter().map(|share| share / sum).collect())
+    scaled(margin, "margin")
 }
 
 /// From `one` (at 0) to `other` (at 1).
@@ -287,13 +279,6 @@ fn disturbed(weights: &[f64], options: &VoterOptions, salt: u64) -> Vec<f64> {
     }
     let factor = |cell: u64| (options.noise * normal(options.seed, cell, salt)).exp();
     weights.iter().zip(0..).map(|(weight, cell)| weight * factor(cell)).collect()
-}
-
-/// A standard normal number, by Box and Muller; it uses two salts.
-fn normal(seed: u64, key: u64, salt: u64) -> f64 {
-    // Above 0 and up to 1, so that the logarithm is finite.
-    let unit = |salt| ((seed::hash(seed, key, salt) >> 11) + 1) as f64 / (1u64 << 53) as f64;
-    (-2.0 * unit(salt).ln()).sqrt() * (std::f64::consts::TAU * unit(salt + 1)).cos()
 }
 
 /// Raises scores to a power, up to scale. The largest becomes 1, so that not all of them can vanish.
@@ -343,17 +328,6 @@ mod tests {
             scores.iter().zip(frozen).all(|(score, frozen): (&f64, f64)| (score - frozen).abs() < 1e-11),
             "{scores:?}"
         );
-    }
-
-    #[test]
-    fn normal_numbers_are_normal() {
-        let numbers: Vec<f64> = (0..100_000).map(|key| normal(3, key, COUNTY_NOISE)).collect();
-        let moment = |power| numbers.iter().map(|z| z.powi(power)).sum::<f64>() / numbers.len() as f64;
-        // Means of powers of a normal number, within five standard deviations of such a mean.
-        for (power, mean, variance) in [(1, 0.0, 1.0), (2, 1.0, 2.0), (3, 0.0, 15.0), (4, 3.0, 96.0)] {
-            let off: f64 = moment(power) - mean;
-            assert!(off.abs() < 5.0 * (variance / numbers.len() as f64).sqrt(), "moment {power} is off by {off}");
-        }
     }
 
     #[test]

@@ -5,29 +5,12 @@ use std::sync::Arc;
 use anyhow::Result;
 use apportion::simulate::{VoterOptions, VoterTables, Voters};
 use apportion_census::{CLASSES, NC_VOTER_SHARES, counties, surnames};
-use apportion_table::{Output, Progress, write_batches};
-use arrow::array::{ArrayRef, Float32Array, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use clap::{Args, Subcommand};
-use rayon::prelude::*;
+use clap::Args;
 
-use crate::output::written;
-use crate::progress::Bar;
-use crate::text;
+use super::{Target, number, score_columns, write};
 use crate::usage::usage;
-
-/// Options of `simulate`.
-#[derive(Args)]
-pub(crate) struct SimulateArgs {
-    #[command(subcommand)]
-    what: What,
-}
-
-#[derive(Subcommand)]
-enum What {
-    /// County and class by the Census of North Carolina, surname by class, and the scores that BISG would give.
-    Voters(VotersArgs),
-}
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -37,7 +20,7 @@ Examples:
 
 The scores are calibrated by construction; --prior-shift, --sharpen and --noise put them off in known ways. The rows of a
 seed are the same on every machine, whatever the number of threads.")]
-struct VotersArgs {
+pub(super) struct VotersArgs {
     /// How many people.
     #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
     rows: u64,
@@ -70,13 +53,7 @@ struct VotersArgs {
     quiet: bool,
 }
 
-/// Rows that are made at a time.
-const BATCH: u64 = 1 << 16;
-/// Batches that are made at once, by all threads.
-const AT_ONCE: usize = 8;
-
-pub(crate) fn run(args: &SimulateArgs) -> Result<()> {
-    let What::Voters(args) = &args.what;
+pub(super) fn run(args: &VotersArgs) -> Result<()> {
     let merged = Merged::new(&args.merge)?;
     let people = |people: &[u64; 6]| merged.sums(&people.map(|count| count as f64));
     let tables = VoterTables {
@@ -91,28 +68,11 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<()> {
         noise: args.noise,
         ..VoterOptions::default()
     };
-    let output = Output { path: args.output.clone(), force: args.force, keep: None };
-    output.check(None)?;
+    let target = Target { rows: args.rows, output: &args.output, force: args.force, quiet: args.quiet };
+    target.check()?;
     let voters = Voters::new(&tables, &options)?;
     let schema = schema(&merged.classes, args.double);
-    let starts: Vec<u64> = (0..args.rows).step_by(BATCH as usize).collect();
-    let bar = Bar::new(args.quiet);
-    bar.begin("made up", args.rows);
-    let batches = starts.chunks(AT_ONCE).flat_map(|starts| {
-        let made: Vec<RecordBatch> = starts
-            .par_iter()
-            .map(|&start| batch(&voters, &merged.classes, &schema, start, (args.rows - start).min(BATCH)))
-            .collect();
-        let done = starts.last().map_or(0, |start| (start + BATCH).min(args.rows));
-        bar.reached(done, done);
-        made
-    });
-    let paths = write_batches(&output, &schema, batches)?;
-    bar.end();
-    if !args.quiet {
-        text::say(written(&paths));
-    }
-    Ok(())
+    write(&target, &schema, |start, rows| batch(&voters, &merged.classes, &schema, start, rows))
 }
 
 /// The classes, some of them counted as others.
@@ -153,10 +113,9 @@ impl Merged {
 
 fn schema(classes: &[&str], double: bool) -> SchemaRef {
     let text = |name: &str| Field::new(name, DataType::Utf8, false);
-    let number = if double { DataType::Float64 } else { DataType::Float32 };
     let mut fields = vec![Field::new("id", DataType::UInt64, false)];
     fields.extend(["county", "county_fips", "surname", "race"].map(text));
-    fields.extend(classes.iter().map(|class| Field::new(format!("p_{class}"), number.clone(), false)));
+    fields.extend(classes.iter().map(|class| Field::new(format!("p_{class}"), number(double), false)));
     Arc::new(Schema::new(fields))
 }
 
@@ -173,13 +132,7 @@ fn batch(voters: &Voters, classes: &[&str], schema: &SchemaRef, start: u64, rows
         Arc::new(StringArray::from_iter_values(people.iter().map(|voter| surnames()[voter.surname as usize].name))),
         Arc::new(StringArray::from_iter_values(people.iter().map(|voter| classes[usize::from(voter.truth)]))),
     ];
-    for class in 0..k {
-        let column = scores.iter().skip(class).step_by(k);
-        columns.push(match schema.field(5 + class).data_type() {
-            DataType::Float64 => Arc::new(Float64Array::from_iter_values(column.copied())),
-            _ => Arc::new(Float32Array::from_iter_values(column.map(|&score| score as f32))),
-        });
-    }
+    columns.extend(score_columns(&scores, k, schema.field(5).data_type()));
     // Nothing may be lost here: columns that the schema does not describe are a fault of this file.
     RecordBatch::try_new(schema.clone(), columns).expect("the columns are those of the schema")
 }

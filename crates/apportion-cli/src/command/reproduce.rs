@@ -1,0 +1,60 @@
+//! `apportion reproduce`: the paper's simulations, figures and tables, computed anew.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use apportion_paper::{Plan, Reproduction};
+use apportion_table::write_whole_folder;
+use clap::Args;
+
+use crate::report::{command, refuse_filled, refuse_no_folder};
+use crate::text;
+
+/// Options of `reproduce`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  apportion reproduce -o paper
+  apportion reproduce -o paper --datasets 10 --rows 1000 --voters 20000 --seed 7
+
+Writes report.html, a page with all figures and tables; the numbers of each figure, with standard errors over datasets
+(.csv), and its specification for Plotly (.json): info-bias, info-pareto, pareto-simulation, worstcasebias; and tables.csv,
+the paper's tables with its published figures beside those of made-up voters.")]
+pub(crate) struct ReproduceArgs {
+    /// The folder for the page and the numbers.
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// How many datasets a mean is over, at least 2.
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(2..))]
+    datasets: u64,
+    /// How many people are in each, at least 100.
+    #[arg(long, default_value_t = 5000, value_parser = clap::value_parser!(u64).range(100..))]
+    rows: u64,
+    /// How many voters are made up for the tables, at least 100.
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(100..))]
+    voters: u64,
+    /// Another seed, other people.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Writes into the folder where it has files already.
+    #[arg(long)]
+    force: bool,
+    /// Says nothing on standard error but errors.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+pub(crate) fn run(args: &ReproduceArgs, line: &[String]) -> Result<()> {
+    refuse_no_folder(&args.output)?;
+    refuse_filled(&args.output, args.force)?;
+    let plan = Plan { datasets: args.datasets, rows: args.rows, voters: args.voters, seed: args.seed };
+    let say = |words: &str| {
+        if !args.quiet {
+            text::say(words);
+        }
+    };
+    let reproduction = Reproduction::of(&plan, say)?;
+    write_whole_folder(&args.output, &reproduction.files(&command(line)))?;
+    say(&format!("written to {}", args.output.display()));
+    Ok(())
+}

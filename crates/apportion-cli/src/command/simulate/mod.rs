@@ -1,0 +1,106 @@
+//! `apportion simulate`: data whose truth is known because it was made up, of any length.
+
+mod paper;
+mod voters;
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use apportion_table::{Output, Progress, write_batches};
+use arrow::array::{ArrayRef, Float32Array, Float64Array, RecordBatch};
+use arrow::datatypes::{DataType, SchemaRef};
+use clap::{Args, Subcommand};
+use rayon::prelude::*;
+
+use crate::output::written;
+use crate::progress::Bar;
+use crate::text;
+
+/// Options of `simulate`.
+#[derive(Args)]
+pub(crate) struct SimulateArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// County and class by the Census of North Carolina, surname by class, and the scores that BISG would give.
+    Voters(voters::VotersArgs),
+    /// The paper's simulations: a point with normal noise around the true class.
+    Normal(paper::NormalArgs),
+    /// One category is known: the true class with a given chance, else any.
+    Categorical(paper::CategoricalArgs),
+    /// All is known, or nothing: where argmax's bias is as large as it can be (the paper's Theorem 1).
+    WorstCase(paper::WorstCaseArgs),
+}
+
+pub(crate) fn run(args: &SimulateArgs) -> Result<()> {
+    match &args.what {
+        What::Voters(args) => voters::run(args),
+        What::Normal(args) => paper::normal(args),
+        What::Categorical(args) => paper::categorical(args),
+        What::WorstCase(args) => paper::worst_case(args),
+    }
+}
+
+/// Rows that are made at a time.
+const BATCH: u64 = 1 << 16;
+/// Batches that are made at once, by all threads.
+const AT_ONCE: usize = 8;
+
+/// How many rows go where.
+struct Target<'a> {
+    rows: u64,
+    output: &'a str,
+    force: bool,
+    quiet: bool,
+}
+
+impl Target<'_> {
+    fn output(&self) -> Output {
+        Output { path: self.output.to_owned(), force: self.force, keep: None }
+    }
+
+    /// Refuses what could not be written, before anything is made.
+    fn check(&self) -> Result<()> {
+        Ok(self.output().check(None)?)
+    }
+}
+
+/// Streams rows into a file; `batch` makes those from a start on.
+fn write(target: &Target<'_>, schema: &SchemaRef, batch: impl Fn(u64, u64) -> RecordBatch + Sync) -> Result<()> {
+    let starts: Vec<u64> = (0..target.rows).step_by(BATCH as usize).collect();
+    let bar = Bar::new(target.quiet);
+    bar.begin("made up", target.rows);
+    let batches = starts.chunks(AT_ONCE).flat_map(|starts| {
+        let made: Vec<RecordBatch> =
+            starts.par_iter().map(|&start| batch(start, (target.rows - start).min(BATCH))).collect();
+        let done = starts.last().map_or(0, |start| (start + BATCH).min(target.rows));
+        bar.reached(done, done);
+        made
+    });
+    let paths = write_batches(&target.output(), schema, batches)?;
+    bar.end();
+    if !target.quiet {
+        text::say(written(&paths));
+    }
+    Ok(())
+}
+
+/// The type of scores.
+fn number(double: bool) -> DataType {
+    if double { DataType::Float64 } else { DataType::Float32 }
+}
+
+/// Scores, row by row, as a column for each of k classes.
+fn score_columns(scores: &[f64], k: usize, number: &DataType) -> Vec<ArrayRef> {
+    let column = |class| scores.iter().skip(class).step_by(k);
+    let array = |class| -> ArrayRef {
+        match number {
+            DataType::Float64 => Arc::new(Float64Array::from_iter_values(column(class).copied())),
+            _ => Arc::new(Float32Array::from_iter_values(column(class).map(|&score| score as f32))),
+        }
+    };
+    (0..k).map(array).collect()
+}

@@ -1,0 +1,57 @@
+//! One dataset of a generator, and what argmax does to it.
+
+use apportion::simulate::Generator;
+use apportion::{Classes, Label, Matrix, Result, Rule, Scores, Settings};
+
+/// Scores and truth of some rows.
+#[derive(Clone, Debug)]
+pub struct Dataset {
+    classes: Classes,
+    truth: Vec<Label>,
+    values: Vec<f64>,
+}
+
+/// How far argmax's counts are off, class by class: share less reference.
+#[derive(Clone, Debug)]
+pub struct ArgmaxBias {
+    /// Against the mean of the scores.
+    pub against_posterior: Vec<f64>,
+    /// Against the shares with which the truth was drawn.
+    pub against_prior: Vec<f64>,
+}
+
+impl Dataset {
+    /// The first rows of a generator.
+    pub fn draw(generator: &impl Generator, rows: u64) -> Result<Dataset> {
+        let k = generator.classes();
+        let mut values = vec![0.0; rows as usize * k];
+        let truth = values.chunks_exact_mut(k).zip(0..).map(|(row, index)| generator.row(index, row)).collect();
+        Ok(Dataset { classes: Classes::new((1..=k).map(|class| class.to_string()))?, truth, values })
+    }
+
+    /// The table.
+    pub fn scores(&self) -> Result<Scores<'_>> {
+        Scores::new(&self.classes, Matrix::RowsF64(&self.values))?.with_truth(&self.truth)
+    }
+
+    /// The mean of 1 − q of the truth.
+    pub fn mae(&self) -> f64 {
+        let rows = self.values.chunks_exact(self.classes.len()).zip(&self.truth);
+        1.0 - rows.map(|(row, &truth)| row[usize::from(truth)]).sum::<f64>() / self.truth.len() as f64
+    }
+
+    /// What argmax does.
+    pub fn argmax_bias(&self, prior: &[f64]) -> Result<ArgmaxBias> {
+        let labels = Rule::Argmax.label(&self.scores()?, &Settings::default())?.labels;
+        let rows = self.truth.len() as f64;
+        let (mut posterior, k) = (vec![0.0; prior.len()], prior.len());
+        for row in self.values.chunks_exact(k) {
+            posterior.iter_mut().zip(row).for_each(|(sum, score)| *sum += score);
+        }
+        let shares: Vec<f64> = labels.counts().iter().map(|&count| count as f64 / rows).collect();
+        Ok(ArgmaxBias {
+            against_posterior: shares.iter().zip(&posterior).map(|(share, sum)| share - sum / rows).collect(),
+            against_prior: shares.iter().zip(prior).map(|(share, prior)| share - prior).collect(),
+        })
+    }
+}

@@ -1,0 +1,131 @@
+//! The section on all rules at one variance: fig:pareto-simulation.
+
+use apportion_report::chart::{chart, full, rounded};
+use apportion_report::text::plain;
+use apportion_report::{Block, Cell, Chart, Section, Sheet, Table, palette};
+use serde_json::json;
+
+use super::information::{both_of, errors};
+use super::{table, with_error, with_legend};
+use crate::contest::{Contest, Contestant, Kind};
+use crate::{Mean, Reproduction};
+
+pub(super) fn section(own: &Reproduction) -> Section {
+    let contest = &own.contest;
+    let full = contest.contestants.iter().filter(|rule| rule.coverage.mean == 1.0);
+    let best = full.max_by(|a, b| a.expected_accuracy.mean.total_cmp(&b.expected_accuracy.mean));
+    let below = |rule: &Contestant| rule.below_frontier.map_or(0.0, |below| below.mean);
+    let worst = contest.contestants.iter().max_by(|a, b| below(a).total_cmp(&below(b)));
+    let lead = match (best, worst) {
+        (Some(best), Some(worst)) => format!(
+            "Of the rules that label everybody, {} is the most accurate ({}); {} lies furthest below the frontier, by {} points.",
+            best.name,
+            plain(best.expected_accuracy.mean, 3),
+            worst.name,
+            plain(100.0 * below(worst), 1)
+        ),
+        _ => String::new(),
+    };
+    Section {
+        id: "pareto-simulation",
+        title: "All rules",
+        blocks: vec![Block::Chart(Box::new(figure(contest, &lead))), Block::Table(figures(contest))],
+        lead,
+    }
+}
+
+fn figure(contest: &Contest, alt: &str) -> Chart {
+    let stops = &contest.stops;
+    let mut data = vec![json!({
+        "type": "scatter", "mode": "lines", "name": "exact frontier",
+        "x": stops.iter().map(|stop| rounded(stop.fidelity.mean)).collect::<Vec<_>>(),
+        "y": stops.iter().map(|stop| rounded(stop.accuracy.mean)).collect::<Vec<_>>(),
+        "text": stops.iter().map(|stop| format!("γ {}", stop.gamma)).collect::<Vec<_>>(),
+        "line": { "color": palette::ACCENT, "width": 2.5 },
+        "hovertemplate": "%{text}<br>fidelity %{x:.4f}<br>expected accuracy %{y:.4f}<extra></extra>",
+    })];
+    data.extend(contest.contestants.iter().enumerate().map(|(place, rule)| {
+        let color = if rule.kind == Kind::Independent { palette::GUIDE } else { palette::ACCENT };
+        json!({
+            "type": "scatter", "mode": "markers", "name": rule.name,
+            "x": [rounded(rule.fidelity.mean)], "y": [rounded(rule.expected_accuracy.mean)],
+            "error_x": errors(std::iter::once(&rule.fidelity)), "error_y": errors(std::iter::once(&rule.expected_accuracy)),
+            "marker": { "symbol": palette::symbol(place), "size": 11, "color": color },
+            "hovertemplate": "%{fullData.name}<br>fidelity %{x:.4f}<br>expected accuracy %{y:.4f}<extra></extra>",
+        })
+    }));
+    let layout = json!({
+        "height": 480,
+        "xaxis": { "title": { "text": "fidelity to the posterior" } },
+        "yaxis": { "title": { "text": "expected accuracy" }, "tickformat": ".2f" },
+    });
+    let title = format!("Every rule at variance {} (MAE {})", contest.variance, plain(contest.mae.mean, 2));
+    let mut chart = with_legend(chart("pareto-simulation", &title, data, layout, sheet(contest)));
+    chart.caption =
+        "The paper’s fig:pareto-simulation. Rules that look at one row at a time are grey: of these argmax alone is \
+                     on the frontier (Theorem 2). A threshold leaves rows without a label, and is judged by the others."
+            .into();
+    chart.alt = alt.to_owned();
+    chart
+}
+
+fn sheet(contest: &Contest) -> Sheet {
+    let mut sheet = Sheet::new(["what", "gamma"].into_iter().chain(COLUMNS));
+    for rule in &contest.contestants {
+        let Contestant { expected_accuracy, fidelity, accuracy, fidelity_to_truth, coverage, .. } = *rule;
+        let numbers =
+            [expected_accuracy, fidelity, accuracy, fidelity_to_truth, coverage].into_iter().flat_map(both_of);
+        let below = rule.below_frontier.map_or_else(Default::default, both_of);
+        sheet.push([rule.name.to_owned(), String::new()].into_iter().chain(numbers).chain(below));
+    }
+    for stop in &contest.stops {
+        let numbers = [stop.accuracy, stop.fidelity].into_iter().flat_map(both_of);
+        let none = std::iter::repeat_n(String::new(), COLUMNS.len() - 4);
+        sheet.push(["frontier".to_owned(), full(Some(stop.gamma))].into_iter().chain(numbers).chain(none));
+    }
+    sheet
+}
+
+const COLUMNS: [&str; 12] = [
+    "expected_accuracy",
+    "expected_accuracy_error",
+    "fidelity_to_posterior",
+    "fidelity_to_posterior_error",
+    "accuracy",
+    "accuracy_error",
+    "fidelity_to_truth",
+    "fidelity_to_truth_error",
+    "coverage",
+    "coverage_error",
+    "below_frontier",
+    "below_frontier_error",
+];
+
+fn figures(contest: &Contest) -> Table {
+    let row = |rule: &Contestant| {
+        let below = |below: Mean| with_error(Mean { mean: below.mean.max(0.0), ..below }, 4);
+        vec![
+            Cell::text(rule.name),
+            with_error(rule.accuracy, 3),
+            with_error(rule.expected_accuracy, 3),
+            with_error(rule.fidelity, 3),
+            with_error(rule.fidelity_to_truth, 3),
+            Cell::number(Some(rule.coverage.mean), |own| plain(own, 3)),
+            rule.below_frontier.map_or_else(|| Cell::number(None, |_| String::new()), below),
+        ]
+    };
+    let columns = [
+        "Rule",
+        "Accuracy",
+        "Expected accuracy",
+        "Fidelity to posterior",
+        "To truth",
+        "Coverage",
+        "Below the frontier",
+    ];
+    let mut table = table("contest", "The rules in numbers", &columns, contest.contestants.iter().map(row).collect());
+    table.note =
+        "Below the frontier: how much more accurate the best labels are whose counts are as near to the posterior."
+            .into();
+    table
+}

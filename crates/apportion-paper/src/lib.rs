@@ -1,0 +1,70 @@
+//! The paper's simulations, figures and tables, computed anew: Dong, Schein, Wang and Garg, *Addressing
+//! Discretization-Induced Bias in Demographic Prediction* (FAccT 2024).
+//!
+//! ```text
+//! Plan (how many datasets, rows, voters; the seed) ──▶ Reproduction (numbers) ──▶ Document (a page) and CSV files
+//! ```
+//! | module | purpose |
+//! |---|---|
+//! | `plan` | how much is computed, and the seed of each dataset |
+//! | `dataset` | one dataset of a generator, and what argmax does to it |
+//! | `mean` | a mean over datasets, with its standard error |
+//! | `information` | what scores know, and what labels make of it: fig:info-bias, fig:info-pareto |
+//! | `contest` | all rules at one variance, and how far they lie below the frontier: fig:pareto-simulation |
+//! | `worst_case` | Theorem 1's construction: fig:worstcasebias |
+//! | `voters` | the rules on made-up voters, in place of files that are not public |
+//! | `published` | what the paper printed in its tables |
+//! | `document` | the page, and the files of numbers |
+
+mod contest;
+mod dataset;
+mod document;
+mod information;
+mod mean;
+mod plan;
+mod published;
+mod voters;
+mod worst_case;
+
+pub use contest::{CONTEST_PLACE, Contest, Contestant, Kind, below_frontier};
+pub use dataset::{ArgmaxBias, Dataset};
+pub use information::{BIAS_VARIANCES, GAMMAS, Information, PARETO_VARIANCES, Stop};
+pub use mean::Mean;
+pub use plan::Plan;
+pub use published::{Published, published};
+pub use voters::{Made, Outcome, VoterFile, rules};
+pub use worst_case::{UNKNOWN, WorstCase};
+
+use apportion::Result;
+
+/// All that is computed anew.
+#[derive(Clone, Debug)]
+pub struct Reproduction {
+    /// What was asked for.
+    pub plan: Plan,
+    /// Bias and trades by variance, in the order of [`PARETO_VARIANCES`].
+    pub information: Vec<Information>,
+    /// All rules at one variance.
+    pub contest: Contest,
+    /// Theorem 1's construction, in the order of [`UNKNOWN`].
+    pub worst_case: Vec<WorstCase>,
+    /// The rules on made-up voters.
+    pub voters: Vec<VoterFile>,
+}
+
+impl Reproduction {
+    /// Computes it all. `say` hears what begins.
+    pub fn of(plan: &Plan, say: impl Fn(&str)) -> Result<Reproduction> {
+        plan.check()?;
+        say("argmax's bias and the frontier by variance");
+        let information: Vec<Information> =
+            PARETO_VARIANCES.iter().map(|&variance| Information::of(plan, variance)).collect::<Result<_>>()?;
+        say("all rules at one variance");
+        let contest = Contest::of(plan, &information[CONTEST_PLACE])?;
+        say("the worst case");
+        let worst_case = UNKNOWN.iter().map(|&unknown| WorstCase::of(plan, unknown)).collect::<Result<_>>()?;
+        say("the tables, on made-up voters");
+        let voters = Made::ALL.iter().map(|&made| VoterFile::of(plan, made)).collect::<Result<_>>()?;
+        Ok(Reproduction { plan: *plan, information, contest, worst_case, voters })
+    }
+}

@@ -1,0 +1,171 @@
+//! What the paper claims, on a reduced run; and the run itself, frozen.
+#![allow(clippy::unwrap_used)] // in helpers, too
+
+use std::fs;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use apportion_paper::*;
+
+/// Ten datasets of a thousand rows, computed once.
+fn reduced() -> &'static Reproduction {
+    static REDUCED: OnceLock<Reproduction> = OnceLock::new();
+    let plan = Plan { datasets: 10, rows: 1000, voters: 5000, seed: 1 };
+    REDUCED.get_or_init(|| Reproduction::of(&plan, |_| ()).unwrap())
+}
+
+fn contestant(name: &str) -> &'static Contestant {
+    reduced().contest.contestants.iter().find(|rule| rule.name == name).unwrap()
+}
+
+/// Theorem 1 (iii): no bias exceeds the error; the more is known, the less there is of both.
+#[test]
+fn argmax_is_biased_by_what_is_not_known() {
+    let all = &reduced().information;
+    for information in all {
+        // Against the posterior it holds in every dataset, with the error that scores imply; against chance, three errors.
+        let slack = 3.0 * (information.mae.standard_error + information.bias[0].standard_error) + 1e-9;
+        assert!(information.bias[0].mean <= information.mae.mean + slack, "{information:?}");
+        let sum: f64 = information.bias.iter().map(|bias| bias.mean).sum();
+        assert!(sum.abs() < 1e-9, "what one class has too much, others have too little");
+    }
+    assert!(all.windows(2).all(|pair| pair[0].mae.mean > pair[1].mae.mean));
+    assert!(all.windows(2).all(|pair| pair[0].bias[0].mean > pair[1].bias[0].mean));
+    // Theorem 1 (i) and (ii): everyone is given the largest class; nobody is miscounted.
+    assert!((all[0].bias_against_prior[0].mean - 0.5).abs() < 0.01, "{:?}", all[0]);
+    assert!(all[5].bias.iter().all(|bias| bias.mean.abs() < 1e-9) && all[5].mae.mean < 1e-9);
+}
+
+/// The frontier falls from argmax to match, is concave, and lies the higher the more is known.
+#[test]
+fn frontiers_are_frontiers() {
+    for information in &reduced().information {
+        let stops = &information.stops;
+        for pair in stops.windows(2) {
+            assert!(pair[0].accuracy.mean >= pair[1].accuracy.mean && pair[0].fidelity.mean <= pair[1].fidelity.mean);
+        }
+        assert_eq!(stops.last().unwrap().fidelity.mean, 0.0);
+    }
+    let argmax = |information: &Information| information.stops[0].accuracy.mean;
+    assert!(reduced().information.windows(2).all(|pair| argmax(&pair[0]) < argmax(&pair[1])));
+}
+
+/// Theorem 2: argmax is the most accurate; joint rules lie on the frontier, argmax does, and no other independent rule.
+#[test]
+fn joint_rules_lie_on_the_frontier_and_sampling_below() {
+    assert_eq!(reduced().contest.variance, 0.5);
+    let best = contestant("argmax").expected_accuracy.mean;
+    let full = reduced().contest.contestants.iter().filter(|rule| rule.coverage.mean == 1.0);
+    assert!(full.clone().all(|rule| rule.expected_accuracy.mean <= best) && full.count() == 6);
+    for name in ["argmax", "balance γ 0.9", "match"] {
+        assert!(contestant(name).below_frontier.unwrap().mean.abs() < 1e-9, "{name}");
+    }
+    for name in ["thompson", "top-2"] {
+        let below = contestant(name).below_frontier.unwrap();
+        assert!(below.mean > 20.0 * below.standard_error && below.mean > 0.01, "{name}: {below:?}");
+    }
+    // Dominated: match is more accurate and nearer to the counts.
+    let (thompson, matched) = (contestant("thompson"), contestant("match"));
+    assert!(matched.accuracy.mean > thompson.accuracy.mean + 0.05 && matched.fidelity.mean > thompson.fidelity.mean);
+    assert!(contestant("threshold 0.8").below_frontier.is_none());
+}
+
+/// Theorem 1 (iii) with equality, for every c.
+#[test]
+fn the_worst_case_is_as_bad_as_its_error() {
+    for case in &reduced().worst_case {
+        assert!(case.is_equal(), "{case:?}");
+        let off = case.mae.mean - case.expected_mae;
+        assert!(off.abs() <= 3.0 * case.mae.standard_error + 1e-12, "{case:?}");
+        assert!((case.bias[0].mean - case.unknown * 5.0 / 6.0).abs() < 1e-12);
+        assert!((case.bias_against_posterior[0].mean - case.mae.mean).abs() < 1e-9, "dataset by dataset");
+        assert!(case.bias[1..].iter().all(|bias| (bias.mean + case.unknown / 6.0).abs() < 1e-12));
+    }
+}
+
+/// On made-up voters the rules stand to each other as in every table of the paper.
+#[test]
+fn voters_are_labelled_as_in_the_paper() {
+    for file in &reduced().voters {
+        let own = |rule: &str| *file.outcome(rule).unwrap();
+        let (argmax, matched) = (own("argmax"), own("match"));
+        assert!(argmax.fidelity_to_posterior < matched.fidelity_to_posterior - 0.02, "{file:?}");
+        assert!(own("thompson").accuracy < matched.accuracy - 0.03, "{file:?}");
+        assert!(own("threshold 0.8").fidelity_to_posterior < argmax.fidelity_to_posterior, "{file:?}");
+        assert!(own("threshold 0.8").coverage < 0.8 && own("threshold 0.8").accuracy > argmax.accuracy + 0.05);
+        assert!(own("match to truth").fidelity_to_truth > -1e-9, "{file:?}");
+    }
+    let [calibrated, census, sharp, dropped] = &reduced().voters[..] else { panic!("four files") };
+    let to_truth = |file: &VoterFile| file.outcome("match").unwrap().fidelity_to_truth;
+    assert!(to_truth(calibrated) > to_truth(sharp) && to_truth(calibrated) > to_truth(census));
+    assert_eq!((sharp.voters, dropped.voters), (5000, 4839)); // 3.23% fewer
+}
+
+/// A table's layout is the paper's, and every rule but the learned one has figures of ours.
+#[test]
+fn published_rules_are_ours() {
+    for table in published() {
+        for (rule, _) in &table.rows {
+            assert_eq!(rules().iter().any(|(name, _)| name == rule), *rule != "learned", "{rule} in {}", table.label);
+        }
+    }
+}
+
+/// The numbers of a seed are frozen, to nine digits: `PAPER=write` keeps new ones, and needs a line in the changelog.
+#[test]
+fn numbers_are_frozen() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reduced");
+    let files = reduced().files("apportion reproduce");
+    let tables: Vec<_> = files.iter().filter(|(name, _)| name.ends_with(".csv")).collect();
+    assert_eq!(tables.len(), 5);
+    for (name, bytes) in tables {
+        let found = std::str::from_utf8(bytes).unwrap();
+        if std::env::var("PAPER").is_ok_and(|what| what == "write") {
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join(name), rounded(found)).unwrap();
+        }
+        let kept = fs::read_to_string(folder.join(name)).unwrap();
+        let (kept_lines, found_lines) = (kept.lines().count(), found.lines().count());
+        assert_eq!(kept_lines, found_lines, "{name}");
+        kept.lines().zip(found.lines()).for_each(|(kept, found)| same(name, kept, found));
+    }
+}
+
+fn rounded(table: &str) -> String {
+    let cell = |cell: &str| match cell.parse::<f64>() {
+        Ok(number) if cell.len() > 10 => format!("{number:.9}"),
+        _ => cell.to_owned(),
+    };
+    table.lines().map(|line| line.split(',').map(cell).collect::<Vec<_>>().join(",") + "\n").collect()
+}
+
+/// The last digits of logarithms are the machine's.
+fn same(name: &str, kept: &str, found: &str) {
+    for (kept, found) in kept.split(',').zip(found.split(',')) {
+        match (kept.parse::<f64>(), found.parse::<f64>()) {
+            (Ok(a), Ok(b)) => assert!((a - b).abs() < 2e-9, "{name}: {kept} was kept, {found} is found"),
+            _ => assert_eq!(kept, found, "{name}"),
+        }
+    }
+}
+
+/// The page has every figure and table of the paper that it speaks of, and what a reader needs to do it again.
+#[test]
+fn the_page_is_whole() {
+    let files = reduced().files("apportion reproduce -o here");
+    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    let figures = ["info-bias", "info-pareto", "pareto-simulation", "worstcasebias"];
+    for figure in figures {
+        assert!(
+            names.contains(&format!("{figure}.csv").as_str()) && names.contains(&format!("{figure}.json").as_str())
+        );
+    }
+    let page = String::from_utf8(files[0].1.clone()).unwrap();
+    for part in
+        figures.into_iter().chain(["tab:table-NC", "tab:table-public", "tab:table-appendix", "reproduce -o here"])
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    let numbers = files.iter().filter(|(name, _)| name.ends_with(".csv"));
+    assert!(numbers.clone().all(|(_, bytes)| !std::str::from_utf8(bytes).unwrap().contains("NaN")));
+}

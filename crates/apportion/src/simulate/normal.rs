@@ -1,0 +1,78 @@
+//! The paper's simulations: a point in as many dimensions as there are classes, with normal noise around the true class.
+//!
+//! ```text
+//! truth ~ prior,   x ~ N(e_truth, variance · 1),   q[class] ∝ prior[class] · e^(x[class] / variance).
+//! ```
+//!
+//! The last is Bayes' rule: the squares in |x − e_class|² / (2 · variance) are the same for every class but for
+//! −2·x\[class\] + 1. Little variance leaves no doubt of the truth, much variance nothing but the prior.
+
+use super::alias::Alias;
+use super::chance::normal;
+use super::check::{classes, scaled, within};
+use super::{Generator, scale};
+use crate::error::Result;
+use crate::scores::Label;
+use crate::seed;
+
+/// The shares of the paper's six classes: halves of halves, the last two alike.
+pub const PAPER_PRIOR: [f64; 6] = [0.5, 0.25, 0.125, 0.0625, 0.03125, 0.03125];
+
+/// The salts of the draws, far from those of labels and replicates.
+const TRUTH: u64 = 0x6e6f_726d_0000_0000;
+const POINT: u64 = TRUTH + 2;
+
+/// People known by a point with normal noise. The rows of a seed are part of the interface; the last digits of a score may
+/// differ where the machine's logarithms do.
+///
+/// ```
+/// use apportion::simulate::{Generator, Normal, PAPER_PRIOR};
+///
+/// let people = Normal::new(&PAPER_PRIOR, 0.5, 1)?;
+/// let mut scores = [0.0; 6];
+/// let truth = people.row(0, &mut scores);
+/// assert!(truth < 6 && (scores.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+/// # Ok::<(), apportion::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Normal {
+    seed: u64,
+    truth: Alias,
+    log_prior: Vec<f64>,
+    variance: f64,
+}
+
+impl Normal {
+    /// With the shares of the classes, which must sum to one within a thousandth, and the variance of each dimension. (Where
+    /// the paper writes σ = 0.5 it means a variance of 0.5.)
+    pub fn new(prior: &[f64], variance: f64, seed: u64) -> Result<Normal> {
+        classes(prior.len(), 1)?;
+        let prior = scaled(prior, "prior")?;
+        // Beyond these, sums of the two terms of a score would lose one of them altogether, or overflow.
+        within("the variance", variance, (1e-100..=1e100).contains(&variance), "from 1e-100 to 1e100")?;
+        let log_prior = prior.iter().map(|share| share.ln()).collect();
+        Ok(Normal { seed, truth: Alias::new(&prior), log_prior, variance })
+    }
+}
+
+impl Generator for Normal {
+    fn classes(&self) -> usize {
+        self.log_prior.len()
+    }
+
+    fn row(&self, index: u64, scores: &mut [f64]) -> Label {
+        assert_eq!(scores.len(), self.classes(), "one score for each class");
+        let truth = self.truth.draw(seed::hash(self.seed, index, TRUTH)) as usize;
+        let deviation = self.variance.sqrt();
+        for (class, score) in scores.iter_mut().enumerate() {
+            let mean = if class == truth { 1.0 } else { 0.0 };
+            let x = mean + deviation * normal(self.seed, index, POINT + 2 * class as u64);
+            *score = self.log_prior[class] + x / self.variance;
+        }
+        // The largest becomes 1, so that none overflows and not all of them vanish.
+        let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        scores.iter_mut().for_each(|score| *score = (*score - largest).exp());
+        scale(scores);
+        truth as Label
+    }
+}
