@@ -1,7 +1,7 @@
 //! What a rule did to a table: for the summary, for comparisons, and as JSON.
 
 use anyhow::Result;
-use apportion::{Allotment, Classes, Crossing, Decision, Fitted, Glance, Joint, Labels, Rule, Scores, Settings};
+use apportion::{Allotment, Classes, Crossing, Decision, Drift, Fitted, Glance, Joint, Labels, Rule, Scores, Settings};
 use serde_json::{Value, json};
 
 /// What rows were given: a label each, at every draw, or labels for the people that they stand for.
@@ -52,6 +52,12 @@ pub(crate) struct Outcome {
     pub(crate) name: String,
     pub(crate) glance: Glance,
     pub(crate) joint: Option<Joint>,
+    /// The reference in whole numbers, where the rule aims at one.
+    pub(crate) targets: Option<Vec<u64>>,
+    /// How many rows were solved exactly, where it was a sample of them.
+    pub(crate) sample: Option<u64>,
+    /// By how much the counts are off what the decision was fitted to give, where it was fitted to other rows.
+    pub(crate) drift: Option<Drift>,
     /// The fidelity to the posterior within groups, where it was asked for.
     pub(crate) in_groups: Option<f64>,
     /// The counts of every draw, where there are several.
@@ -71,7 +77,17 @@ impl Outcome {
             Given::People(allotment) => (Glance::at_people(scores, allotment)?, Vec::new()),
             Given::Labels(draws) => (Glance::at(scores, &draws[0])?, draws.iter().map(Labels::counts).collect()),
         };
-        Ok(Outcome { name: name.to_owned(), glance, joint, in_groups: None, draws })
+        let targets = joint.as_ref().map(|joint| joint.targets.clone());
+        Ok(Outcome { name: name.to_owned(), glance, joint, targets, sample: None, drift: None, in_groups: None, draws })
+    }
+
+    /// Says what the counts should have been, where the rule was solved on a sample.
+    pub(crate) fn held_against(mut self, rule: &Rule, scores: &Scores<'_>) -> Result<Outcome> {
+        if let (None, Some((exact, rows))) = (&self.joint, rule.on_sample()) {
+            self.targets = Some(exact.targets(scores)?);
+            self.sample = Some(rows.min(scores.rows()) as u64);
+        }
+        Ok(self)
     }
 
     /// As `--json` prints it. Documented in docs/json.md.
@@ -89,7 +105,7 @@ impl Outcome {
             "labelled": glance.labelled,
             "classes": classes.names(),
             "counts": glance.counts,
-            "targets": joint.map(|joint| &joint.targets),
+            "targets": self.targets,
             "expected_accuracy": glance.expected_accuracy,
             "accuracy": glance.accuracy,
             "fidelity": {
@@ -110,6 +126,16 @@ impl Outcome {
         });
         if let Some(fidelity) = self.in_groups {
             object["fidelity"]["posterior_in_groups"] = json!(fidelity);
+        }
+        if let Some(sample) = self.sample {
+            object["sample"] = json!(sample);
+        }
+        if let Some(drift) = &self.drift {
+            object["drift"] = json!({
+                "people": drift.people,
+                "explained": drift.explained,
+                "beyond": drift.worst().is_some(),
+            });
         }
         if self.draws.len() > 1 {
             object["draws"] = json!(self.draws);

@@ -1,11 +1,12 @@
 //! From the command line to a rule of the library.
 
 use anyhow::{Context, Result};
-use apportion::{Balance, Bound, Bounds, Classes, Match, Penalty, Rule, Thresholds};
+use apportion::{Balance, Bound, Bounds, Classes, Exact, FromSample, Match, Penalty, Rule, Thresholds, Wanted};
 use apportion_table::Table;
 use clap::{Args, ValueEnum};
 
 use crate::options::{Grouping, TableArgs};
+use crate::outcome::Outcome;
 use crate::reference;
 use crate::summary::Aim;
 use crate::usage::usage;
@@ -56,6 +57,10 @@ pub(crate) struct RuleArgs {
     /// smallest as near to their own as that allows. One column alone: units inside the whole.
     #[arg(long, value_delimiter = ',', value_name = "COL[,COL,…]", conflicts_with = "by")]
     nested: Vec<String>,
+    /// match, balance: solve for so many rows, drawn by the seed, and label all by the prices of these. Counts are then near,
+    /// and not exact.
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u64).range(1..), conflicts_with_all = ["by", "nested"])]
+    from_sample: Option<u64>,
 }
 
 /// The rules.
@@ -92,19 +97,27 @@ impl RuleArgs {
             RuleName::Threshold => Rule::Threshold(self.thresholds()),
             RuleName::Thompson => Rule::Thompson,
             RuleName::TopK => Rule::TopK(self.k.map_or(2, usize::from)),
-            RuleName::Match => Rule::Match(self.matching(table, options)?),
-            RuleName::Balance => {
-                let penalty = match self.penalty.unwrap_or(PenaltyName::L1) {
-                    PenaltyName::L1 => Penalty::L1,
-                    PenaltyName::L2 => Penalty::L2,
-                    PenaltyName::L2Squared => Penalty::L2Squared,
-                    PenaltyName::Kl => Penalty::Kl,
-                };
-                Rule::Balance(
-                    Balance::new(self.gamma.unwrap_or(0.9), self.matching(table, options)?).with_penalty(penalty),
-                )
-            }
+            RuleName::Match => self.sampled(Exact::Match(self.matching(table, options)?)),
+            RuleName::Balance => self.sampled(Exact::Balance(self.balance(table, options)?)),
         })
+    }
+
+    /// A joint rule on all rows, or on a sample where that is asked for.
+    fn sampled(&self, exact: Exact) -> Rule {
+        match self.from_sample {
+            Some(rows) => Rule::FromSample(FromSample { exact, rows: rows as usize }),
+            None => exact.rule(),
+        }
+    }
+
+    fn balance(&self, table: &Table, options: &TableArgs) -> Result<Balance> {
+        let penalty = match self.penalty.unwrap_or(PenaltyName::L1) {
+            PenaltyName::L1 => Penalty::L1,
+            PenaltyName::L2 => Penalty::L2,
+            PenaltyName::L2Squared => Penalty::L2Squared,
+            PenaltyName::Kl => Penalty::Kl,
+        };
+        Ok(Balance::new(self.gamma.unwrap_or(0.9), self.matching(table, options)?).with_penalty(penalty))
     }
 
     /// The columns that make groups: those of `--nested`, or else of `--by`.
@@ -124,6 +137,32 @@ impl RuleArgs {
     pub(crate) fn aim(&self) -> Aim {
         let scores = self.reference == "posterior" && self.coverage.is_none() && self.at_least.is_empty();
         if scores && self.at_most.is_empty() { Aim::Scores } else { Aim::Targets }
+    }
+
+    /// What the shares of the labels are to be on other rows, too, given the labels of these; none where the rule promises
+    /// no counts.
+    pub(crate) fn wanted(&self, outcome: &Outcome) -> Option<Wanted> {
+        let glance = &outcome.glance;
+        let shares = |sums: &[f64]| sums.iter().map(|sum| sum / sums.iter().sum::<f64>()).collect::<Vec<f64>>();
+        let counts: Vec<f64> = glance.counts.iter().map(|&count| count as f64).collect();
+        let bounded = !self.at_least.is_empty() || !self.at_most.is_empty();
+        let traded = self.gamma.is_some() || self.penalty.is_some() || self.rule == RuleName::Balance || bounded;
+        match self.rule {
+            RuleName::Match | RuleName::Balance if glance.labelled == 0 => None,
+            RuleName::Match | RuleName::Balance => Some(match (self.reference == "posterior", traded) {
+                (true, false) => Wanted::Posterior,
+                (true, true) => {
+                    let posterior = shares(&glance.posterior_sums);
+                    Wanted::Beside(shares(&counts).iter().zip(posterior).map(|(label, score)| label - score).collect())
+                }
+                (false, true) => Wanted::Shares(shares(&counts)),
+                (false, false) => {
+                    let targets = outcome.targets.iter().flatten().map(|&target| target as f64).collect::<Vec<f64>>();
+                    Wanted::Shares(shares(&targets))
+                }
+            }),
+            _ => None,
+        }
     }
 
     /// How many draws to make.
@@ -152,6 +191,7 @@ impl RuleArgs {
             ("--margin", self.margin.is_some(), &[Balance]),
             ("--reference", self.reference != "posterior", &[Match, Balance]),
             ("--nested", !self.nested.is_empty(), &[Match]),
+            ("--from-sample", self.from_sample.is_some(), &[Match, Balance]),
         ] {
             if given && !rules.contains(&self.rule) {
                 let names = rules.iter().filter_map(|rule| Some(rule.to_possible_value()?.get_name().to_owned()));

@@ -35,7 +35,7 @@ pub struct Decision {
 }
 
 /// What a decision was fitted to, for whoever uses it later. No label depends on it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Origin {
     /// The score columns, in the order of the classes.
     pub scores: Vec<String>,
@@ -46,6 +46,24 @@ pub struct Origin {
     pub people: u64,
     /// How many of them were tied: whoever cannot settle ties may have so many wrong.
     pub tied: u64,
+    /// How many rows were drawn to be solved, where it was not all.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sample: Option<u64>,
+    /// What the shares of the labels were to be.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub wanted: Option<Wanted>,
+}
+
+/// What the shares of labels are to be, on any rows.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wanted {
+    /// The means of the scores.
+    Posterior,
+    /// So much beside the means of the scores, class by class: that of balance, which trades fidelity, and of bounds.
+    Beside(Vec<f64>),
+    /// These, whatever the scores.
+    Shares(Vec<f64>),
 }
 
 /// What a rule has learned.
@@ -121,6 +139,7 @@ impl TryFrom<Saved> for Decision {
             let problem = format!("it is of version {}, and this program reads version {VERSION}", saved.version);
             return Err(Error::Decision { problem });
         }
+        saved.origin.iter().try_for_each(|origin| check_origin(origin, saved.classes.len()))?;
         Ok(Decision { origin: saved.origin, ..Decision::new(saved.classes, saved.seed, saved.rule)? })
     }
 }
@@ -191,6 +210,16 @@ impl Decision {
     /// What the rule has learned.
     pub fn fitted(&self) -> &Fitted {
         &self.fitted
+    }
+}
+
+/// Refuses shares that are not one for each class.
+fn check_origin(origin: &Origin, k: usize) -> Result<()> {
+    match &origin.wanted {
+        Some(Wanted::Beside(shares) | Wanted::Shares(shares)) if shares.len() != k => {
+            Err(Error::Decision { problem: format!("it was to have {} shares of {k} classes", shares.len()) })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -90,14 +90,14 @@ mod transport;
 
 pub use apply::Applier;
 pub use audit::*;
-pub use decision::{Decision, Fitted, GroupPrices, Origin};
+pub use decision::{Decision, Fitted, GroupPrices, Origin, Wanted};
 pub use error::{Error, Result};
 pub use kernel::{GRID, Grid, Level};
 pub use label::Labels;
 pub use reference::{Reference, Spread};
 pub use rule::{
-    Allotment, Allotted, Balance, Batched, Batches, Bound, Bounds, Frontier, Joint, Labelled, Match, Penalty, Point,
-    Rule, Settings, Thinned, Thresholds,
+    Allotment, Allotted, Balance, Batched, Batches, Bound, Bounds, Exact, FromSample, Frontier, Joint, Labelled, Match,
+    Penalty, Point, Rule, Settings, Thinned, Thresholds,
 };
 pub use scores::{
     Classes, GROUP_JOINT, Groups, Keys, LEAST_SCORE, Label, MAX_CLASSES, MAX_PEOPLE, Matrix, SUM_TOLERANCE, Scaling,

@@ -22,6 +22,7 @@ Examples:
   apportion label scores.parquet -o labelled.parquet
   apportion label scores.csv -o labelled.csv --by county --id voter_id
   apportion label scores.csv -o labelled.csv --rule balance --gamma 0.9
+  apportion label scores.csv -o labelled.csv --from-sample 10000
   apportion label scores.csv -o labelled.csv --rule threshold --at 0.8,black=0.5
   apportion label scores.csv -o draws.csv --rule thompson --draws 5
   apportion label scores.csv -o labelled.csv --by county --report report.html
@@ -58,7 +59,7 @@ pub(crate) fn run(args: &LabelArgs, line: &[String]) -> Result<()> {
     let working = Working::on("labelling", args.table.quiet);
     let (given, decision, joint) =
         Given::by(&rule, &scores, &settings, args.rule.draws()).map_err(|error| table.explain(error))?;
-    let outcome = Outcome::new(&name, &scores, &given, joint)?;
+    let outcome = Outcome::new(&name, &scores, &given, joint)?.held_against(&rule, &scores)?;
     let argmax = Outcome::of_argmax(&scores)?;
     let study = match origin {
         Some(origin) => {
