@@ -1,7 +1,9 @@
 //! What a rule did to a table: for the summary, for comparisons, and as JSON.
 
 use anyhow::Result;
-use apportion::{Allotment, Classes, Crossing, Decision, Drift, Fitted, Glance, Joint, Labels, Rule, Scores, Settings};
+use apportion::{
+    Allotment, Classes, Crossing, Decision, Drift, Exact, Fitted, Glance, Joint, Labels, Model, Rule, Scores, Settings,
+};
 use serde_json::{Value, json};
 
 /// What rows were given: a label each, at every draw, or labels for the people that they stand for.
@@ -47,6 +49,14 @@ impl Given {
     }
 }
 
+/// A sample of the rows, which was solved exactly.
+#[derive(Clone, Copy)]
+pub(crate) struct Sample {
+    pub(crate) rows: u64,
+    /// Whether the counts were to be those of the reference.
+    pub(crate) to_match: bool,
+}
+
 /// Labels, looked at.
 pub(crate) struct Outcome {
     pub(crate) name: String,
@@ -54,8 +64,8 @@ pub(crate) struct Outcome {
     pub(crate) joint: Option<Joint>,
     /// The reference in whole numbers, where the rule aims at one.
     pub(crate) targets: Option<Vec<u64>>,
-    /// How many rows were solved exactly, where it was a sample of them.
-    pub(crate) sample: Option<u64>,
+    /// What was solved, where it was a sample of the rows.
+    pub(crate) sample: Option<Sample>,
     /// By how much the counts are off what the decision was fitted to give, where it was fitted to other rows.
     pub(crate) drift: Option<Drift>,
     /// The fidelity to the posterior within groups, where it was asked for.
@@ -85,7 +95,8 @@ impl Outcome {
     pub(crate) fn held_against(mut self, rule: &Rule, scores: &Scores<'_>) -> Result<Outcome> {
         if let (None, Some((exact, rows))) = (&self.joint, rule.on_sample()) {
             self.targets = Some(exact.targets(scores)?);
-            self.sample = Some(rows.min(scores.rows()) as u64);
+            let to_match = matches!(exact, Exact::Match(_)) && exact.aim().bounds.is_empty();
+            self.sample = Some(Sample { rows: rows.min(scores.rows()) as u64, to_match });
         }
         Ok(self)
     }
@@ -94,10 +105,15 @@ impl Outcome {
     pub(crate) fn json(&self, classes: &Classes, seed: u64, decision: Option<&Decision>) -> Value {
         let glance = &self.glance;
         let joint = self.joint.as_ref();
-        let prices = decision.and_then(|decision| match decision.fitted() {
-            Fitted::Prices(prices) => Some(json!(prices)),
-            _ => None,
-        });
+        let (prices, model) = match decision.map(Decision::fitted) {
+            Some(Fitted::Prices(prices)) => (Some(json!(prices)), None),
+            // Trees are for programs: `fit` writes them.
+            Some(Fitted::Learned(Model::Forest(forest))) => {
+                (None, Some(json!({ "learner": "forest", "trees": forest.trees.len() })))
+            }
+            Some(Fitted::Learned(model)) => (None, Some(json!(model))),
+            _ => (None, None),
+        };
         let mut object = json!({
             "rule": self.name,
             "rows": glance.rows,
@@ -127,8 +143,11 @@ impl Outcome {
         if let Some(fidelity) = self.in_groups {
             object["fidelity"]["posterior_in_groups"] = json!(fidelity);
         }
+        if let Some(model) = model {
+            object["model"] = model;
+        }
         if let Some(sample) = self.sample {
-            object["sample"] = json!(sample);
+            object["sample"] = json!(sample.rows);
         }
         if let Some(drift) = &self.drift {
             object["drift"] = json!({

@@ -1,6 +1,6 @@
 //! The few lines that `label` and `apply` end with: counts before and after, the worst bias, and what it cost.
 
-use apportion::Classes;
+use apportion::{Decision, Fitted};
 use apportion_table::Table;
 
 use crate::outcome::Outcome;
@@ -22,19 +22,24 @@ fn off_in_people(outcome: &Outcome, wanted: &[f64], all: f64, class: usize) -> f
 }
 
 /// A warning where the counts are further off than chance explains, and the way on.
-pub(crate) fn drift_warning(classes: &Classes, outcome: &Outcome) -> Option<String> {
+pub(crate) fn drift_warning(decision: &Decision, outcome: &Outcome) -> Option<String> {
     let drift = outcome.drift.as_ref()?;
     let class = drift.worst()?;
-    let (off, name) = (drift.people[class], &classes.names()[class]);
+    let (off, name) = (drift.people[class], &decision.classes().names()[class]);
     let wanted = outcome.glance.counts[class] as f64 - off;
     let percent = if wanted > 0.5 { format!(", {:+.1}%", 100.0 * off / wanted) } else { String::new() };
-    let all = 100.0 * drift.misplaced() / outcome.glance.labelled.max(1) as f64;
+    let (explained, misplaced) = (drift.explained[class], drift.misplaced());
+    let all = 100.0 * misplaced / outcome.glance.labelled.max(1) as f64;
+    let way_on = match decision.fitted() {
+        Fitted::Learned(_) => {
+            "Either these rows are not like those that the model learned from: fit again; or it has not learned to keep the \
+             counts: use --rule match"
+        }
+        _ => "These rows are not like those that the decision was fitted to: fit again, to rows like these",
+    };
     Some(format!(
-        "warning: the counts have drifted: {name} is off by {off:+.0} people{percent}, where {:.0} at most are chance \
-         between rows that are alike; in all {:.0} people ({all:.2}%) are in a wrong class by count. These rows are not like \
-         those that the decision was fitted to: fit again, to rows like these",
-        drift.explained[class],
-        drift.misplaced(),
+        "warning: the counts have drifted: {name} is off by {off:+.0} people{percent}, where rows that are alike have \
+         {explained:.0} at most by chance; in all, {misplaced:.0} people ({all:.2}%) are in a wrong class by count. {way_on}"
     ))
 }
 
@@ -80,14 +85,17 @@ pub(crate) fn summary(table: &Table, argmax: &Outcome, outcome: &Outcome, aim: A
         lines.push(format!("furthest off: {before} by argmax, {after} by {name}"));
     }
     if let Some(sample) = outcome.sample {
+        let (solved, rows) = (text::count(sample.rows), text::count(outcome.glance.rows));
         let misses = (0..classes.len()).map(|class| off_in_people(outcome, &wanted, all, class).abs());
         let misplaced = misses.sum::<f64>() / 2.0;
-        let (sample, rows) = (text::count(sample), text::count(outcome.glance.rows));
         let share = 100.0 * misplaced / outcome.glance.labelled.max(1) as f64;
-        lines.push(format!(
-            "learned from {sample} of {rows} rows: the counts of all are off by {misplaced:.0} people in sum ({share:.2}%); \
-             without a sample they are exact"
-        ));
+        lines.push(match sample.to_match {
+            true => format!(
+                "solved for {solved} of {rows} rows: the counts of all are off by {misplaced:.0} people in sum ({share:.2}%); \
+                 --rule match without a sample makes them exact"
+            ),
+            false => format!("solved for {solved} of {rows} rows: the labels of all are near the best, and not proved"),
+        });
     }
     if let (Some(groups), Some(_)) = (table.groups(), &outcome.joint) {
         let far = |class: usize| (outcome.glance.counts[class] as f64 - wanted[class]).abs() >= 1.0;

@@ -6,6 +6,7 @@
 
 use crate::error::{Error, Result};
 use crate::kernel::GRID;
+use crate::learn::Model;
 use crate::rule;
 use crate::scores::Classes;
 
@@ -87,6 +88,8 @@ pub enum Fitted {
     },
     /// Prices, for all rows or for each group.
     Prices(Vec<GroupPrices>),
+    /// A model of the scores.
+    Learned(Model),
 }
 
 /// The prices of a group, or of all rows.
@@ -182,6 +185,10 @@ impl Decision {
                 Vec::new()
             }
             Fitted::TopK { k: 0 } => return refuse("its k is 0".into()),
+            Fitted::Learned(model) => {
+                *model = model.clone().checked(k)?;
+                Vec::new()
+            }
             Fitted::TopK { .. } | Fitted::Thompson => Vec::new(),
         };
         Ok(Decision { classes, seed, fitted, levels, origin: None })

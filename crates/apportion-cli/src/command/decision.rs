@@ -22,6 +22,7 @@ use crate::usage::usage;
 #[command(after_help = "\
 Examples:
   apportion fit scores.parquet -o decision.json --by county
+  apportion fit scores.parquet -o learned.json --rule learned --batch 10000
   apportion apply more.parquet --decision decision.json -o labelled.parquet")]
 pub(crate) struct FitArgs {
     #[command(flatten)]
@@ -37,7 +38,7 @@ pub(crate) struct FitArgs {
 }
 
 pub(crate) fn fit(args: &FitArgs) -> Result<()> {
-    args.rule.check()?;
+    args.rule.check(!args.table.by.is_empty())?;
     if args.rule.draws() > 1 {
         return Err(usage("--draws: a decision draws once; use label, which can draw again and again"));
     }
@@ -64,7 +65,7 @@ pub(crate) fn fit(args: &FitArgs) -> Result<()> {
         groups: groups.columns.to_vec(),
         people: scores.people(),
         tied,
-        sample: outcome.sample,
+        sample: outcome.sample.map(|sample| sample.rows),
         wanted: args.rule.wanted(&outcome),
     });
     let json = serde_json::to_string_pretty(&decision)?;
@@ -126,7 +127,7 @@ pub(crate) fn apply(args: &ApplyArgs) -> Result<()> {
     let working = Working::on("labelling", args.table.quiet);
     let given = Given::of(&decision, &scores).map_err(|error| table.explain(error))?;
     let mut outcome = Outcome::new("apply", &scores, &given, None)?;
-    outcome.drift = decision.drift(&scores, &outcome.glance);
+    outcome.drift = decision.drift(&scores, &outcome.glance)?;
     let argmax = Outcome::of_argmax(&scores)?;
     drop(working);
     let paths = args.output.write(&args.table, &input, &table, &given)?;
@@ -134,7 +135,7 @@ pub(crate) fn apply(args: &ApplyArgs) -> Result<()> {
         text::print(outcome.json(table.classes(), decision.seed(), Some(&decision)))?;
     }
     args.table.say(&summary(&table, &argmax, &outcome, Aim::Scores));
-    if let Some(warning) = drift_warning(table.classes(), &outcome) {
+    if let Some(warning) = drift_warning(&decision, &outcome) {
         args.table.say(&warning);
     }
     args.table.say(&format!("\n{}", written(&paths)));

@@ -23,6 +23,7 @@ Examples:
   apportion label scores.csv -o labelled.csv --by county --id voter_id
   apportion label scores.csv -o labelled.csv --rule balance --gamma 0.9
   apportion label scores.csv -o labelled.csv --from-sample 10000
+  apportion label scores.csv -o labelled.csv --rule learned --learner logistic
   apportion label scores.csv -o labelled.csv --rule threshold --at 0.8,black=0.5
   apportion label scores.csv -o draws.csv --rule thompson --draws 5
   apportion label scores.csv -o labelled.csv --by county --report report.html
@@ -42,7 +43,7 @@ pub(crate) struct LabelArgs {
 }
 
 pub(crate) fn run(args: &LabelArgs, line: &[String]) -> Result<()> {
-    args.rule.check()?;
+    args.rule.check(!args.table.by.is_empty())?;
     if args.table.count.is_some() && args.rule.draws() > 1 {
         return Err(usage("--draws and --count: a row's people are drawn one by one already; use another --seed"));
     }

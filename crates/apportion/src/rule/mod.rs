@@ -2,7 +2,7 @@
 //!
 //! Independent rules look at one row at a time; their fit is empty. `Match` and `Balance` look at all rows together: a
 //! reference becomes a `plan`, which the solver of `transport` is given, for all rows or group by group (`joint`).
-//! `FromSample` solves one of these (`exact`) on a `sample` of the rows.
+//! `FromSample` and `Learned` solve one of these (`exact`) on a `sample` of the rows.
 
 mod allot;
 mod argmax;
@@ -14,6 +14,7 @@ mod exact;
 mod from_sample;
 mod frontier;
 mod joint;
+mod learned;
 mod matching;
 mod nested;
 mod parts;
@@ -30,6 +31,7 @@ pub use bounds::{Bound, Bounds};
 pub use exact::Exact;
 pub use from_sample::FromSample;
 pub use frontier::{Frontier, Point, Thinned};
+pub use learned::Learned;
 pub use matching::Match;
 pub use threshold::Thresholds;
 
@@ -66,6 +68,8 @@ pub enum Rule {
     Balance(Balance),
     /// Match or balance, by the prices of a sample: counts are near, and not exact.
     FromSample(FromSample),
+    /// Match or balance, by a model that learned from a batch: counts are near, and not exact.
+    Learned(Learned),
 }
 
 /// What does not belong to the rule: how chance is seeded, and what instructions the machine has.
@@ -118,6 +122,7 @@ impl Rule {
     pub fn on_sample(&self) -> Option<(&Exact, usize)> {
         match self {
             Rule::FromSample(FromSample { exact, rows }) => Some((exact, *rows)),
+            Rule::Learned(Learned { exact, batch, .. }) => Some((exact, *batch)),
             _ => None,
         }
     }
@@ -146,6 +151,7 @@ impl Rule {
             Rule::TopK(k) => Fitted::TopK { k: *k },
             Rule::Match(_) | Rule::Balance(_) => return Ok(self.label(scores, settings)?.decision),
             Rule::FromSample(sample) => return sample.fit(scores, settings),
+            Rule::Learned(learned) => return learned.fit(scores, settings),
         };
         Decision::new(scores.classes().clone(), settings.seed, fitted)
     }
