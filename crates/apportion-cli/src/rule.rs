@@ -175,34 +175,35 @@ impl RuleArgs {
     }
 
     /// What the shares of the labels are to be on other rows, too, given the labels of these; none where the rule promises
-    /// no counts.
-    pub(crate) fn wanted(&self, outcome: &Outcome) -> Option<Wanted> {
+    /// no counts, or where they depend on how many rows each group has.
+    pub(crate) fn wanted(&self, outcome: &Outcome, by_group: bool) -> Option<Wanted> {
         let glance = &outcome.glance;
-        let shares = |sums: &[f64]| sums.iter().map(|sum| sum / sums.iter().sum::<f64>()).collect::<Vec<f64>>();
-        let counts: Vec<f64> = glance.counts.iter().map(|&count| count as f64).collect();
-        let bounded = !self.at_least.is_empty() || !self.at_most.is_empty();
-        let traded = self.gamma.is_some() || self.penalty.is_some() || self.rule == RuleName::Balance || bounded;
-        match self.rule {
-            _ if glance.labelled == 0 => None,
-            RuleName::Match | RuleName::Balance | RuleName::Learned => {
-                Some(match (self.reference == "posterior", traded) {
-                    (true, false) => Wanted::Posterior,
-                    (true, true) => {
-                        let posterior = shares(&glance.posterior_sums);
-                        Wanted::Beside(
-                            shares(&counts).iter().zip(posterior).map(|(label, score)| label - score).collect(),
-                        )
-                    }
-                    (false, true) => Wanted::Shares(shares(&counts)),
-                    (false, false) => {
-                        let targets =
-                            outcome.targets.iter().flatten().map(|&target| target as f64).collect::<Vec<f64>>();
-                        Wanted::Shares(shares(&targets))
-                    }
-                })
-            }
-            _ => None,
+        let joint = matches!(self.rule, RuleName::Match | RuleName::Balance | RuleName::Learned);
+        if !joint || glance.labelled == 0 {
+            return None;
         }
+        let to_posterior = self.reference == "posterior";
+        if to_posterior && !self.is_traded() {
+            return Some(Wanted::Posterior);
+        }
+        if by_group {
+            return None;
+        }
+        let counts: Vec<f64> = glance.counts.iter().map(|&count| count as f64).collect();
+        Some(if to_posterior {
+            let both = shares(&counts).into_iter().zip(shares(&glance.posterior_sums));
+            Wanted::Beside(both.map(|(labels, scores)| labels - scores).collect())
+        } else {
+            let targets = outcome.targets.as_ref().filter(|_| !self.is_traded());
+            let targets = targets.map(|targets| targets.iter().map(|&target| target as f64).collect::<Vec<f64>>());
+            Wanted::Shares(shares(&targets.unwrap_or(counts)))
+        })
+    }
+
+    /// Whether counts are given for accuracy, or for bounds.
+    fn is_traded(&self) -> bool {
+        let balanced = self.rule == RuleName::Balance || self.gamma.is_some() || self.penalty.is_some();
+        balanced || !self.at_least.is_empty() || !self.at_most.is_empty()
     }
 
     /// How many draws to make.
@@ -286,4 +287,10 @@ impl RuleArgs {
         let own = self.at.iter().filter_map(|at| Some((at.class.as_ref()?, at.least)));
         own.fold(Thresholds::at(all), |thresholds, (class, least)| thresholds.with(class, least))
     }
+}
+
+/// Parts of their sum.
+fn shares(sums: &[f64]) -> Vec<f64> {
+    let all: f64 = sums.iter().sum();
+    sums.iter().map(|sum| sum / all).collect()
 }

@@ -216,7 +216,13 @@ fn drift_is_warned_of() {
     let white = |line: &str| line.split(',').nth(place).unwrap().parse().is_ok_and(|score: f64| score > 0.8);
     let kept = all.lines().enumerate().filter(|(row, line)| row % 2 == 0 || !white(line));
     fs::write(folder.join("unlike.csv"), kept.map(|(_, line)| format!("{line}\n")).collect::<String>()).unwrap();
-    for rule in ["--rule match", "--rule match --by county", "--from-sample 5000", "--rule balance --gamma 0.95"] {
+    for rule in [
+        "--rule match",
+        "--rule match --by county",
+        "--rule match --reference uniform",
+        "--from-sample 5000",
+        "--rule balance --gamma 0.95",
+    ] {
         let fit = ["fit", "voters.csv", "-o", "decision.json", "--force", "-q"].into_iter().chain(rule.split(' '));
         run(folder, &fit.collect::<Vec<_>>());
         for (file, warned) in [("voters.csv", false), ("like.csv", false), ("unlike.csv", true)] {

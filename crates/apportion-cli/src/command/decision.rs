@@ -66,7 +66,7 @@ pub(crate) fn fit(args: &FitArgs) -> Result<()> {
         people: scores.people(),
         tied,
         sample: outcome.sample.map(|sample| sample.rows),
-        wanted: args.rule.wanted(&outcome),
+        wanted: args.rule.wanted(&outcome, !groups.columns.is_empty()),
     });
     let json = serde_json::to_string_pretty(&decision)?;
     if to_stdout {
