@@ -7,9 +7,11 @@ VENV := $(TOOLS)/venv
 PEERS := $(TOOLS)/peers
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo -n)
 SQL := crates/apportion-cli/tests/sql
+LEARNED := crates/apportion-cli/tests/learned
 REPORT := crates/apportion-report/tests/browser
 
-.PHONY: help demo reproduce test test-sql test-report test-instructions instructions lint deny bench bench-files bench-peers clean
+.PHONY: help demo reproduce test test-sql test-learned test-report test-instructions instructions lint deny \
+	bench bench-files bench-peers clean
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
@@ -19,10 +21,11 @@ demo: ## All of it on made-up voters, into ./apportion-demo
 reproduce: ## The paper's figures and tables computed anew, into ./paper
 	$(CARGO) run --release --locked --quiet -p apportion-cli -- reproduce -o paper --force
 
-test: ## Tests, the snippets of the documentation, the example, SQL in databases, reports in a browser, instruction counts
+test: ## Tests, the documentation's snippets, the example, SQL in databases, models beside scikit-learn, reports in a browser, instruction counts
 	$(CARGO) test --workspace --locked
 	$(CARGO) run --locked --quiet -p apportion --example voter_file
 	$(MAKE) test-sql
+	$(MAKE) test-learned
 	$(MAKE) test-report
 	$(MAKE) test-instructions
 
@@ -31,6 +34,15 @@ test-sql: $(VENV)/.sql ## Exported SQL against apply, in DuckDB and SQLite
 	$(VENV)/bin/python $(SQL)/run.py $(or $(CARGO_TARGET_DIR),target)/debug/apportion
 
 $(VENV)/.sql: $(SQL)/requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
+
+test-learned: $(VENV)/.learned ## Learned rules beside scikit-learn's models, on the same batch
+	$(CARGO) test --workspace --locked --quiet --no-run
+	$(VENV)/bin/python $(LEARNED)/run.py $(or $(CARGO_TARGET_DIR),target)/debug/apportion
+
+$(VENV)/.learned: $(LEARNED)/requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@

@@ -1,7 +1,9 @@
 //! What a rule did to a table: for the summary, for comparisons, and as JSON.
 
 use anyhow::Result;
-use apportion::{Allotment, Classes, Crossing, Decision, Fitted, Glance, Joint, Labels, Rule, Scores, Settings};
+use apportion::{
+    Allotment, Classes, Crossing, Decision, Drift, Exact, Fitted, Glance, Joint, Labels, Model, Rule, Scores, Settings,
+};
 use serde_json::{Value, json};
 
 /// What rows were given: a label each, at every draw, or labels for the people that they stand for.
@@ -47,12 +49,26 @@ impl Given {
     }
 }
 
+/// A sample of the rows, which was solved exactly.
+#[derive(Clone, Copy)]
+pub(crate) struct Sample {
+    pub(crate) rows: u64,
+    /// Whether the counts were to be those of the reference.
+    pub(crate) to_match: bool,
+}
+
 /// Labels, looked at.
 #[derive(Clone)]
 pub(crate) struct Outcome {
     pub(crate) name: String,
     pub(crate) glance: Glance,
     pub(crate) joint: Option<Joint>,
+    /// The reference in whole numbers, where the rule aims at one.
+    pub(crate) targets: Option<Vec<u64>>,
+    /// What was solved, where it was a sample of the rows.
+    pub(crate) sample: Option<Sample>,
+    /// By how much the counts are off what the decision was fitted to give, where it was fitted to other rows.
+    pub(crate) drift: Option<Drift>,
     /// The fidelity to the posterior within groups, where it was asked for.
     pub(crate) in_groups: Option<f64>,
     /// The counts of every draw, where there are several.
@@ -72,17 +88,33 @@ impl Outcome {
             Given::People(allotment) => (Glance::at_people(scores, allotment)?, Vec::new()),
             Given::Labels(draws) => (Glance::at(scores, &draws[0])?, draws.iter().map(Labels::counts).collect()),
         };
-        Ok(Outcome { name: name.to_owned(), glance, joint, in_groups: None, draws })
+        let targets = joint.as_ref().map(|joint| joint.targets.clone());
+        Ok(Outcome { name: name.to_owned(), glance, joint, targets, sample: None, drift: None, in_groups: None, draws })
+    }
+
+    /// Says what the counts should have been, where the rule was solved on a sample.
+    pub(crate) fn held_against(mut self, rule: &Rule, scores: &Scores<'_>) -> Result<Outcome> {
+        if let (None, Some((exact, rows))) = (&self.joint, rule.on_sample()) {
+            self.targets = Some(exact.targets(scores)?);
+            let to_match = matches!(exact, Exact::Match(_)) && exact.aim().bounds.is_empty();
+            self.sample = Some(Sample { rows: rows.min(scores.rows()) as u64, to_match });
+        }
+        Ok(self)
     }
 
     /// As `--json` prints it. Documented in docs/json.md.
     pub(crate) fn json(&self, classes: &Classes, seed: u64, decision: Option<&Decision>) -> Value {
         let glance = &self.glance;
         let joint = self.joint.as_ref();
-        let prices = decision.and_then(|decision| match decision.fitted() {
-            Fitted::Prices(prices) => Some(json!(prices)),
-            _ => None,
-        });
+        let (prices, model) = match decision.map(Decision::fitted) {
+            Some(Fitted::Prices(prices)) => (Some(json!(prices)), None),
+            // Trees are for programs: `fit` writes them.
+            Some(Fitted::Learned(Model::Forest(forest))) => {
+                (None, Some(json!({ "learner": "forest", "trees": forest.trees.len() })))
+            }
+            Some(Fitted::Learned(model)) => (None, Some(json!(model))),
+            _ => (None, None),
+        };
         let mut object = json!({
             "rule": self.name,
             "rows": glance.rows,
@@ -90,7 +122,7 @@ impl Outcome {
             "labelled": glance.labelled,
             "classes": classes.names(),
             "counts": glance.counts,
-            "targets": joint.map(|joint| &joint.targets),
+            "targets": self.targets,
             "expected_accuracy": glance.expected_accuracy,
             "accuracy": glance.accuracy,
             "fidelity": {
@@ -111,6 +143,19 @@ impl Outcome {
         });
         if let Some(fidelity) = self.in_groups {
             object["fidelity"]["posterior_in_groups"] = json!(fidelity);
+        }
+        if let Some(model) = model {
+            object["model"] = model;
+        }
+        if let Some(sample) = self.sample {
+            object["sample"] = json!(sample.rows);
+        }
+        if let Some(drift) = &self.drift {
+            object["drift"] = json!({
+                "people": drift.people,
+                "explained": drift.explained,
+                "beyond": drift.worst().is_some(),
+            });
         }
         if self.draws.len() > 1 {
             object["draws"] = json!(self.draws);

@@ -1,11 +1,14 @@
 //! From the command line to a rule of the library.
 
 use anyhow::{Context, Result};
-use apportion::{Balance, Bound, Bounds, Classes, Match, Penalty, Rule, Thresholds};
+use apportion::{
+    Balance, Bound, Bounds, Classes, Exact, FromSample, Learned, Learner, Match, Penalty, Rule, Thresholds, Wanted,
+};
 use apportion_table::Table;
 use clap::{Args, ValueEnum};
 
 use crate::options::{Grouping, TableArgs};
+use crate::outcome::Outcome;
 use crate::reference;
 use crate::summary::Aim;
 use crate::usage::usage;
@@ -20,15 +23,15 @@ pub(crate) struct RuleArgs {
     /// What the counts are to match: posterior, truth, uniform, or a file with the columns class,share (and group).
     #[arg(long, default_value = "posterior", value_name = "posterior|truth|uniform|FILE", value_parser = values::reference)]
     pub(crate) reference: String,
-    /// balance: the weight of accuracy against fidelity; 1 is argmax, 0 is match.
+    /// balance, learned: the weight of accuracy against fidelity; 1 is argmax, 0 is match.
     #[arg(
         long,
         value_name = "0|0.001…1",
         value_parser = values::gamma,
-        help = "balance: the weight of accuracy against fidelity; 1 is argmax, 0 is match [default: 0.9]"
+        help = "balance, learned: the weight of accuracy against fidelity; 1 is argmax, 0 is match [default: 0.9]"
     )]
     gamma: Option<f64>,
-    /// balance: how the distance from the reference is measured.
+    /// balance, learned: how the distance from the reference is measured.
     #[arg(long, value_enum)]
     penalty: Option<PenaltyName>,
     /// threshold: the least score of a label; one for all, and others for single classes.
@@ -56,6 +59,16 @@ pub(crate) struct RuleArgs {
     /// smallest as near to their own as that allows. One column alone: units inside the whole.
     #[arg(long, value_delimiter = ',', value_name = "COL[,COL,…]", conflicts_with = "by")]
     nested: Vec<String>,
+    /// match, balance: solve for so many rows, drawn by the seed, and label all by the prices of these. Counts are then near,
+    /// and not exact.
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u64).range(1..), conflicts_with_all = ["by", "nested"])]
+    from_sample: Option<u64>,
+    /// learned: what learns the labels of match, or with --gamma of balance, from the scores [default: svm].
+    #[arg(long, value_enum)]
+    learner: Option<LearnerName>,
+    /// learned: how many rows are solved exactly and learned from, drawn by the seed [default: 10000].
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u64).range(1..))]
+    batch: Option<u64>,
 }
 
 /// The rules.
@@ -73,6 +86,18 @@ pub(crate) enum RuleName {
     Match,
     /// Accuracy weighed against fidelity to the reference.
     Balance,
+    /// What a model has learned from the labels of match on a batch of the rows, as in the paper. Counts are near.
+    Learned,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LearnerName {
+    /// A linear support vector machine.
+    Svm,
+    /// Multinomial logistic regression.
+    Logistic,
+    /// A random forest.
+    Forest,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -92,19 +117,42 @@ impl RuleArgs {
             RuleName::Threshold => Rule::Threshold(self.thresholds()),
             RuleName::Thompson => Rule::Thompson,
             RuleName::TopK => Rule::TopK(self.k.map_or(2, usize::from)),
-            RuleName::Match => Rule::Match(self.matching(table, options)?),
-            RuleName::Balance => {
-                let penalty = match self.penalty.unwrap_or(PenaltyName::L1) {
-                    PenaltyName::L1 => Penalty::L1,
-                    PenaltyName::L2 => Penalty::L2,
-                    PenaltyName::L2Squared => Penalty::L2Squared,
-                    PenaltyName::Kl => Penalty::Kl,
-                };
-                Rule::Balance(
-                    Balance::new(self.gamma.unwrap_or(0.9), self.matching(table, options)?).with_penalty(penalty),
-                )
-            }
+            RuleName::Match => self.sampled(Exact::Match(self.matching(table, options)?)),
+            RuleName::Balance => self.sampled(Exact::Balance(self.balance(table, options)?)),
+            RuleName::Learned => Rule::Learned(self.learned(table, options)?),
         })
+    }
+
+    /// A joint rule on all rows, or on a sample where that is asked for.
+    fn sampled(&self, exact: Exact) -> Rule {
+        match self.from_sample {
+            Some(rows) => Rule::FromSample(FromSample { exact, rows: rows as usize }),
+            None => exact.rule(),
+        }
+    }
+
+    fn learned(&self, table: &Table, options: &TableArgs) -> Result<Learned> {
+        let exact = match self.gamma.is_some() || self.penalty.is_some() {
+            true => Exact::Balance(self.balance(table, options)?),
+            false => Exact::Match(self.matching(table, options)?),
+        };
+        let learner = match self.learner.unwrap_or(LearnerName::Svm) {
+            LearnerName::Svm => Learner::Svm,
+            LearnerName::Logistic => Learner::Logistic,
+            LearnerName::Forest => Learner::Forest,
+        };
+        let batch = self.batch.map_or(Learned::BATCH, |rows| rows as usize);
+        Ok(Learned::new(exact).with_learner(learner).with_batch(batch))
+    }
+
+    fn balance(&self, table: &Table, options: &TableArgs) -> Result<Balance> {
+        let penalty = match self.penalty.unwrap_or(PenaltyName::L1) {
+            PenaltyName::L1 => Penalty::L1,
+            PenaltyName::L2 => Penalty::L2,
+            PenaltyName::L2Squared => Penalty::L2Squared,
+            PenaltyName::Kl => Penalty::Kl,
+        };
+        Ok(Balance::new(self.gamma.unwrap_or(0.9), self.matching(table, options)?).with_penalty(penalty))
     }
 
     /// The columns that make groups: those of `--nested`, or else of `--by`.
@@ -154,14 +202,46 @@ impl RuleArgs {
         if scores && self.at_most.is_empty() { Aim::Scores } else { Aim::Targets }
     }
 
+    /// What the shares of the labels are to be on other rows, too, given the labels of these; none where the rule promises
+    /// no counts, or where they depend on how many rows each group has.
+    pub(crate) fn wanted(&self, outcome: &Outcome, by_group: bool) -> Option<Wanted> {
+        let glance = &outcome.glance;
+        let joint = matches!(self.rule, RuleName::Match | RuleName::Balance | RuleName::Learned);
+        if !joint || glance.labelled == 0 {
+            return None;
+        }
+        let to_posterior = self.reference == "posterior";
+        if to_posterior && !self.is_traded() {
+            return Some(Wanted::Posterior);
+        }
+        if by_group {
+            return None;
+        }
+        let counts: Vec<f64> = glance.counts.iter().map(|&count| count as f64).collect();
+        Some(if to_posterior {
+            let both = shares(&counts).into_iter().zip(shares(&glance.posterior_sums));
+            Wanted::Beside(both.map(|(labels, scores)| labels - scores).collect())
+        } else {
+            let targets = outcome.targets.as_ref().filter(|_| !self.is_traded());
+            let targets = targets.map(|targets| targets.iter().map(|&target| target as f64).collect::<Vec<f64>>());
+            Wanted::Shares(shares(&targets.unwrap_or(counts)))
+        })
+    }
+
+    /// Whether counts are given for accuracy, or for bounds.
+    fn is_traded(&self) -> bool {
+        let balanced = self.rule == RuleName::Balance || self.gamma.is_some() || self.penalty.is_some();
+        balanced || !self.at_least.is_empty() || !self.at_most.is_empty()
+    }
+
     /// How many draws to make.
     pub(crate) fn draws(&self) -> u64 {
         self.draws.unwrap_or(1)
     }
 
     /// Refuses options that the rule does not look at: whoever gives one means something by it.
-    pub(crate) fn check(&self) -> Result<()> {
-        use RuleName::{Balance, Match, Thompson, Threshold, TopK};
+    pub(crate) fn check(&self, by_group: bool) -> Result<()> {
+        use RuleName::{Balance, Learned, Match, Thompson, Threshold, TopK};
         let bounded = !self.at_least.is_empty() || !self.at_most.is_empty();
         if self.margin.is_some() && self.rule == Match {
             return Err(usage(
@@ -170,22 +250,31 @@ impl RuleArgs {
             ));
         }
         for (option, given, rules) in [
-            ("--gamma", self.gamma.is_some(), &[Balance][..]),
-            ("--penalty", self.penalty.is_some(), &[Balance]),
+            ("--gamma", self.gamma.is_some(), &[Balance, Learned][..]),
+            ("--penalty", self.penalty.is_some(), &[Balance, Learned]),
             ("--at", !self.at.is_empty(), &[Threshold]),
             ("--k", self.k.is_some(), &[TopK]),
             ("--draws", self.draws.is_some(), &[Thompson, TopK]),
             ("--coverage", self.coverage.is_some(), &[Match, Balance]),
             ("--at-least and --at-most", bounded, &[Match, Balance]),
             ("--margin", self.margin.is_some(), &[Balance]),
-            ("--reference", self.reference != "posterior", &[Match, Balance]),
+            ("--reference", self.reference != "posterior", &[Match, Balance, Learned]),
             ("--nested", !self.nested.is_empty(), &[Match]),
+            ("--from-sample", self.from_sample.is_some(), &[Match, Balance]),
+            ("--learner", self.learner.is_some(), &[Learned]),
+            ("--batch", self.batch.is_some(), &[Learned]),
         ] {
             if given && !rules.contains(&self.rule) {
                 let names = rules.iter().filter_map(|rule| Some(rule.to_possible_value()?.get_name().to_owned()));
                 let names = names.collect::<Vec<_>>().join(" or --rule ");
                 return Err(usage(format!("{option}: it belongs to --rule {names}")));
             }
+        }
+        if self.rule == Learned && by_group {
+            return Err(usage(
+                "--by: --rule learned learns from a batch of all rows, which has few of a small group; use --rule match \
+                 --by, which is exact in each",
+            ));
         }
         if self.at.iter().filter(|at| at.class.is_none()).count() > 1 {
             let way_on = "name the classes of the others: 0.8,black=0.5";
@@ -226,4 +315,10 @@ impl RuleArgs {
         let own = self.at.iter().filter_map(|at| Some((at.class.as_ref()?, at.least)));
         own.fold(Thresholds::at(all), |thresholds, (class, least)| thresholds.with(class, least))
     }
+}
+
+/// Parts of their sum.
+fn shares(sums: &[f64]) -> Vec<f64> {
+    let all: f64 = sums.iter().sum();
+    sums.iter().map(|sum| sum / all).collect()
 }

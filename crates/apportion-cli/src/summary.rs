@@ -1,5 +1,6 @@
 //! The few lines that `label` and `apply` end with: counts before and after, the worst bias, and what it cost.
 
+use apportion::{Decision, Fitted};
 use apportion_table::Table;
 
 use crate::outcome::Outcome;
@@ -14,10 +15,38 @@ pub(crate) enum Aim {
     Targets,
 }
 
+/// By how many people the count of a class is off, where shares are what is wanted.
+fn off_in_people(outcome: &Outcome, wanted: &[f64], all: f64, class: usize) -> f64 {
+    let share = if all > 0.0 { wanted[class] / all } else { 0.0 };
+    outcome.glance.counts[class] as f64 - share * outcome.glance.labelled as f64
+}
+
+/// A warning where the counts are further off than chance explains, and the way on.
+pub(crate) fn drift_warning(decision: &Decision, outcome: &Outcome) -> Option<String> {
+    let drift = outcome.drift.as_ref()?;
+    let class = drift.worst()?;
+    let (off, name) = (drift.people[class], &decision.classes().names()[class]);
+    let wanted = outcome.glance.counts[class] as f64 - off;
+    let percent = if wanted > 0.5 { format!(", {:+.1}%", 100.0 * off / wanted) } else { String::new() };
+    let (explained, misplaced) = (drift.explained[class], drift.misplaced());
+    let all = 100.0 * misplaced / outcome.glance.labelled.max(1) as f64;
+    let way_on = match decision.fitted() {
+        Fitted::Learned(_) => {
+            "Either these rows are not like those that the model learned from: fit again; or it has not learned to keep the \
+             counts: use --rule match"
+        }
+        _ => "These rows are not like those that the decision was fitted to: fit again, to rows like these",
+    };
+    Some(format!(
+        "warning: the counts have drifted: {name} is off by {off:+.0} people{percent}, where rows that are alike have \
+         {explained:.0} at most by chance; in all, {misplaced:.0} people ({all:.2}%) are in a wrong class by count. {way_on}"
+    ))
+}
+
 /// Counts of argmax and of the rule, by how much they are off, the worst of these, and the cost in expected accuracy.
 pub(crate) fn summary(table: &Table, argmax: &Outcome, outcome: &Outcome, aim: Aim) -> String {
     let classes = table.classes();
-    let targets = outcome.joint.as_ref().map(|joint| &joint.targets).filter(|_| aim == Aim::Targets);
+    let targets = outcome.targets.as_ref().filter(|_| aim == Aim::Targets);
     let wanted: Vec<f64> = match targets {
         Some(targets) => targets.iter().map(|&target| target as f64).collect(),
         None => outcome.glance.posterior_sums.clone(),
@@ -54,6 +83,19 @@ pub(crate) fn summary(table: &Table, argmax: &Outcome, outcome: &Outcome, aim: A
     };
     if let (Some(before), Some(after)) = (worst(argmax), worst(outcome)) {
         lines.push(format!("furthest off: {before} by argmax, {after} by {name}"));
+    }
+    if let Some(sample) = outcome.sample {
+        let (solved, rows) = (text::count(sample.rows), text::count(outcome.glance.rows));
+        let misses = (0..classes.len()).map(|class| off_in_people(outcome, &wanted, all, class).abs());
+        let misplaced = misses.sum::<f64>() / 2.0;
+        let share = 100.0 * misplaced / outcome.glance.labelled.max(1) as f64;
+        lines.push(match sample.to_match {
+            true => format!(
+                "solved for {solved} of {rows} rows: the counts of all are off by {misplaced:.0} people in sum ({share:.2}%); \
+                 --rule match without a sample makes them exact"
+            ),
+            false => format!("solved for {solved} of {rows} rows: the labels of all are near the best, and not proved"),
+        });
     }
     if let (Some(groups), Some(_)) = (table.groups(), &outcome.joint) {
         let far = |class: usize| (outcome.glance.counts[class] as f64 - wanted[class]).abs() >= 1.0;

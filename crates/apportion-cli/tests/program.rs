@@ -123,6 +123,13 @@ fn every_rule_runs() {
         "--rule balance --gamma 0.9 --penalty l2-squared --by county",
         "--rule balance --gamma 0.9 --penalty kl",
         "--rule balance --gamma 1 --margin 0.01",
+        "--rule match --from-sample 500",
+        "--rule balance --from-sample 500 --coverage 0.9",
+        "--rule match --from-sample 500 --reference uniform --at-least black=20%",
+        "--rule learned",
+        "--rule learned --learner logistic --batch 500 --reference uniform",
+        "--rule learned --learner forest --batch 500",
+        "--rule learned --gamma 0.95",
     ];
     for (place, rule) in rules.into_iter().enumerate() {
         let output = format!("out{place}.csv");
@@ -151,6 +158,87 @@ fn a_decision_is_saved_and_applied() {
     run(folder, &["fit", "voters.csv", "-o", "decision.json", "--by", "county", "-q"]);
     run(folder, &["apply", "voters.csv", "--decision", "decision.json", "-o", "applied.csv", "--by", "county", "-q"]);
     assert_eq!(labels(&folder.join("applied.csv")), labels(&folder.join("labelled.csv")));
+}
+
+#[test]
+fn a_model_is_saved_applied_and_exported() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    voters(folder, 3000);
+    for learner in ["svm", "logistic", "forest"] {
+        let rule = ["--id", "id", "--rule", "learned", "--learner", learner, "--batch", "1000"];
+        let (decision, labelled, applied) =
+            (format!("{learner}.json"), format!("{learner}.csv"), format!("{learner}-applied.csv"));
+        let labelled_json =
+            json(folder, &[&["label", "voters.csv", "-o", &labelled, "-q", "--json"], &rule[..]].concat());
+        assert_eq!(labelled_json["model"]["learner"], learner);
+        assert_eq!(labelled_json["sample"], 1000);
+        assert_eq!(labelled_json["targets"].as_array().unwrap().len(), 6);
+        run(folder, &[&["fit", "voters.csv", "-o", &decision, "-q"], &rule[..]].concat());
+        let apply =
+            ["apply", "voters.csv", "--decision", &decision, "--id", "id", "--batch-rows", "7", "-o", &applied, "-q"];
+        run(folder, &apply);
+        assert_eq!(labels(&folder.join(&applied)), labels(&folder.join(&labelled)), "{learner}");
+    }
+    assert!(run(folder, &["export", "svm.json", "--sql", "duckdb", "-q"]).contains("as a model learned it"));
+    assert!(refused(folder, &["export", "forest.json", "--sql", "duckdb"]).contains("learn a linear model: svm"));
+}
+
+#[test]
+fn what_a_sample_cannot_tell_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    voters(folder, 300);
+    let refused = |rule: &str| {
+        let args =
+            ["label", "voters.csv", "-o", "out.csv", "-q"].into_iter().chain(rule.split(' ')).collect::<Vec<_>>();
+        text(&apportion(folder, &args).stderr)
+    };
+    assert!(refused("--rule learned --by county").contains("use --rule match --by"));
+    assert!(refused("--from-sample 10 --by county").contains("cannot be used with"));
+    assert!(refused("--from-sample 10 --at-least black=5").contains("give shares, as 20%"));
+    assert!(refused("--rule learned --from-sample 10").contains("--from-sample: it belongs to --rule match"));
+    assert!(refused("--learner svm").contains("--learner: it belongs to --rule learned"));
+    assert!(refused("--rule learned --coverage 0.5").contains("--coverage: it belongs to"));
+    assert!(refused("--rule learned --count birth_year").contains("error: "));
+}
+
+/// Prices meet the rows that they were fitted to, others like them, and others that are not.
+#[test]
+fn drift_is_warned_of() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    voters(folder, 20_000);
+    run(folder, &["simulate", "voters", "--rows", "20000", "--seed", "6", "-o", "like.csv", "-q"]);
+    // Without every second row that is likely white.
+    let all = fs::read_to_string(folder.join("like.csv")).unwrap();
+    let place = all.lines().next().unwrap().split(',').position(|name| name == "p_white").unwrap();
+    let white = |line: &str| line.split(',').nth(place).unwrap().parse().is_ok_and(|score: f64| score > 0.8);
+    let kept = all.lines().enumerate().filter(|(row, line)| row % 2 == 0 || !white(line));
+    fs::write(folder.join("unlike.csv"), kept.map(|(_, line)| format!("{line}\n")).collect::<String>()).unwrap();
+    for rule in [
+        "--rule match",
+        "--rule match --by county",
+        "--rule match --reference uniform",
+        "--from-sample 5000",
+        "--rule balance --gamma 0.95",
+    ] {
+        let fit = ["fit", "voters.csv", "-o", "decision.json", "--force", "-q"].into_iter().chain(rule.split(' '));
+        run(folder, &fit.collect::<Vec<_>>());
+        for (file, warned) in [("voters.csv", false), ("like.csv", false), ("unlike.csv", true)] {
+            // Balance does not hold counts fast, and within counties there is less to drift.
+            if file == "unlike.csv" && (rule.contains("balance") || rule.contains("county")) {
+                continue;
+            }
+            let apply = ["apply", file, "--decision", "decision.json", "-o", "out.csv", "--force", "--json"];
+            let output = apportion(folder, &apply);
+            let said = text(&output.stderr);
+            assert_eq!(said.contains("warning: the counts have drifted"), warned, "{rule}, {file}: {said}");
+            assert_eq!(said.contains("fit again"), warned, "{said}");
+            let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert_eq!(printed["drift"]["beyond"], warned, "{printed}");
+        }
+    }
 }
 
 /// What the SQL says is tested in the library, and that databases agree by `make test-sql`.

@@ -174,6 +174,7 @@ impl Applier<'_> {
                 decision.label_rows(scores, |_, row, _| rule::threshold_label(row, &bars))
             }
             Fitted::Thompson | Fitted::TopK { .. } => decision.draw(scores, 0),
+            Fitted::Learned(model) => decision.label_rows(scores, |_, row, votes| model.label(row, votes)),
             Fitted::Argmax | Fitted::Prices(_) => self.label_at_prices(scores),
         }
     }

@@ -6,6 +6,7 @@
 
 use crate::error::{Error, Result};
 use crate::kernel::GRID;
+use crate::learn::Model;
 use crate::rule;
 use crate::scores::Classes;
 
@@ -35,7 +36,7 @@ pub struct Decision {
 }
 
 /// What a decision was fitted to, for whoever uses it later. No label depends on it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Origin {
     /// The score columns, in the order of the classes.
     pub scores: Vec<String>,
@@ -46,6 +47,24 @@ pub struct Origin {
     pub people: u64,
     /// How many of them were tied: whoever cannot settle ties may have so many wrong.
     pub tied: u64,
+    /// How many rows were drawn to be solved, where it was not all.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sample: Option<u64>,
+    /// What the shares of the labels were to be.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub wanted: Option<Wanted>,
+}
+
+/// What the shares of labels are to be, on any rows.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wanted {
+    /// The means of the scores.
+    Posterior,
+    /// So much beside the means of the scores, class by class: that of balance, which trades fidelity, and of bounds.
+    Beside(Vec<f64>),
+    /// These, whatever the scores.
+    Shares(Vec<f64>),
 }
 
 /// What a rule has learned.
@@ -69,6 +88,8 @@ pub enum Fitted {
     },
     /// Prices, for all rows or for each group.
     Prices(Vec<GroupPrices>),
+    /// A model of the scores.
+    Learned(Model),
 }
 
 /// The prices of a group, or of all rows.
@@ -121,6 +142,7 @@ impl TryFrom<Saved> for Decision {
             let problem = format!("it is of version {}, and this program reads version {VERSION}", saved.version);
             return Err(Error::Decision { problem });
         }
+        saved.origin.iter().try_for_each(|origin| check_origin(origin, saved.classes.len()))?;
         Ok(Decision { origin: saved.origin, ..Decision::new(saved.classes, saved.seed, saved.rule)? })
     }
 }
@@ -163,6 +185,10 @@ impl Decision {
                 Vec::new()
             }
             Fitted::TopK { k: 0 } => return refuse("its k is 0".into()),
+            Fitted::Learned(model) => {
+                *model = model.clone().checked(k)?;
+                Vec::new()
+            }
             Fitted::TopK { .. } | Fitted::Thompson => Vec::new(),
         };
         Ok(Decision { classes, seed, fitted, levels, origin: None })
@@ -191,6 +217,16 @@ impl Decision {
     /// What the rule has learned.
     pub fn fitted(&self) -> &Fitted {
         &self.fitted
+    }
+}
+
+/// Refuses shares that are not one for each class.
+fn check_origin(origin: &Origin, k: usize) -> Result<()> {
+    match &origin.wanted {
+        Some(Wanted::Beside(shares) | Wanted::Shares(shares)) if shares.len() != k => {
+            Err(Error::Decision { problem: format!("it was to have {} shares of {k} classes", shares.len()) })
+        }
+        _ => Ok(()),
     }
 }
 

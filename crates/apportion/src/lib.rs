@@ -33,7 +33,7 @@
 //! | type | what it is |
 //! |---|---|
 //! | [`Scores`] | a table of q, borrowed as numpy or Arrow has it, or kept in a [`Store`]; with keys, groups, truth, counts |
-//! | [`Rule`] | what is asked for: argmax, threshold, Thompson, top-k, [`Match`], [`Balance`] |
+//! | [`Rule`] | what is asked for: argmax, threshold, Thompson, top-k, [`Match`], [`Balance`]; on a sample [`FromSample`], [`Learned`] |
 //! | [`Reference`] | the distribution that the labels should have |
 //! | [`Decision`] | a rule fitted to a table: K prices a group, seed; small, serde, labels any batch; prints as SQL |
 //! | [`Frontier`] | every optimal trade of accuracy against fidelity, from argmax to match |
@@ -79,6 +79,7 @@ mod decision;
 mod error;
 mod kernel;
 mod label;
+mod learn;
 mod reference;
 mod rule;
 mod scores;
@@ -90,14 +91,15 @@ mod transport;
 
 pub use apply::Applier;
 pub use audit::*;
-pub use decision::{Decision, Fitted, GroupPrices, Origin};
+pub use decision::{Decision, Fitted, GroupPrices, Origin, Wanted};
 pub use error::{Error, Result};
 pub use kernel::{GRID, Grid, Level};
 pub use label::Labels;
+pub use learn::{Forest, Learner, Linear, Model, Node, Plane};
 pub use reference::{Reference, Spread};
 pub use rule::{
-    Allotment, Allotted, Balance, Batched, Batches, Bound, Bounds, Frontier, Joint, Labelled, Match, Penalty, Point,
-    Rule, Settings, Thinned, Thresholds,
+    Allotment, Allotted, Balance, Batched, Batches, Bound, Bounds, Exact, FromSample, Frontier, Joint, Labelled,
+    Learned, Match, Penalty, Point, Rule, Settings, Thinned, Thresholds,
 };
 pub use scores::{
     Classes, GROUP_JOINT, Groups, Keys, LEAST_SCORE, Label, MAX_CLASSES, MAX_PEOPLE, Matrix, SUM_TOLERANCE, Scaling,

@@ -298,6 +298,11 @@ impl<'a> Scores<'a> {
         self.counts
     }
 
+    /// What is done to a row before it is used.
+    pub(crate) fn scaling(&self) -> Scaling {
+        self.scaling
+    }
+
     /// Reads every value once and refuses what is not a score.
     pub fn check(&self) -> Result<()> {
         self.check_rows(0..self.rows)

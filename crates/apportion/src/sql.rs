@@ -9,6 +9,7 @@
 
 use crate::decision::{Decision, Fitted, GroupPrices};
 use crate::error::{Error, Result};
+use crate::learn::{Linear, Model, Plane};
 use crate::rule;
 use crate::scores::{Classes, GROUP_JOINT, LEAST_SCORE, SUM_TOLERANCE, UNCODED, expect_length};
 
@@ -100,6 +101,14 @@ impl Decision {
                 };
                 (writer.prices(groups)?, header(&format!("{PRICES}{tied}"), options, by_group(groups)))
             }
+            Fitted::Learned(Model::Svm(linear) | Model::Logistic(linear)) => {
+                (writer.linear(linear), header(LINEAR, options, false))
+            }
+            Fitted::Learned(Model::Forest(_)) => {
+                let problem =
+                    "a forest has a hundred trees of many nodes each; use `apply`, or learn a linear model: svm";
+                return Err(Error::Sql { problem: problem.into() });
+            }
             Fitted::Thompson => return Err(by_chance("Thompson sampling")),
             Fitted::TopK { .. } => return Err(by_chance("top-k")),
         };
@@ -130,6 +139,10 @@ const PRICES: &str = "\
 Labels by apportion: the class with the largest score + price.
 Ties: where classes have the same score + price, the first of them in order has the row here. apportion settles these
 rows by the decision's prices for ties and its seed. So counts are exact only for rows that are not tied";
+
+const LINEAR: &str = "\
+Labels by apportion: the class with the largest intercept + Σ weight · score, as a model learned it.
+Ties: where classes have the same value, the first of them in order has the row, as in apportion.";
 
 /// What the reader of the expression should know. It has no names in it: these could end the comment.
 fn header(rule: &str, options: &SqlOptions, by_group: bool) -> String {
@@ -223,6 +236,22 @@ impl Writer<'_> {
             Some((value, self.class(class)))
         };
         self.best(&prices.iter().enumerate().filter_map(candidate).collect::<Vec<_>>())
+    }
+
+    /// The class whose plane is highest. Sums are in the order of `apply`, so that they are equal to the last digit.
+    fn linear(&self, linear: &Linear) -> Lines {
+        let candidate = |(class, plane): (usize, &Option<Plane>)| {
+            let Plane { weights, intercept } = plane.as_ref()?;
+            let term = |(class, &weight): (usize, &f64)| {
+                let sign = if weight < 0.0 { '-' } else { '+' };
+                let score = self.score(class);
+                let score = if self.options.percent { format!("({score})") } else { score };
+                format!(" {sign} {} * {score}", self.dialect.number(weight.abs()))
+            };
+            let terms: String = weights.iter().enumerate().map(term).collect();
+            Some((format!("{}{terms}", self.dialect.number(*intercept)), self.class(class)))
+        };
+        self.best(&linear.planes.iter().enumerate().filter_map(candidate).collect::<Vec<_>>())
     }
 
     /// The label of the largest value; of equal ones, the first.

@@ -53,6 +53,8 @@ fn rules() -> Vec<Rule> {
         Rule::Balance(Balance::new(0.9, Match::overall(Reference::Posterior)).with_penalty(Penalty::Kl)),
         Rule::Balance(Balance::new(0.9, Match::by_group(Reference::Posterior)).with_penalty(Penalty::L2)),
         Rule::Balance(Balance::new(1.0, Match::overall(Reference::Uniform).with_bounds(within(0.1)))),
+        Rule::FromSample(FromSample { exact: Exact::Match(Match::overall(Reference::Posterior)), rows: 2_000 }),
+        Rule::Learned(Learned::new(Exact::Match(Match::overall(Reference::Posterior))).with_batch(500)),
     ]
 }
 

@@ -163,6 +163,20 @@ fn the_comment_tells_of_ties_and_precision() {
 }
 
 #[test]
+fn linear_models_are_sums() {
+    let planes =
+        json!([{"weights": [1.5, -0.25, 0.0], "intercept": -0.5}, null, {"weights": [0, 2, 0], "intercept": 1}]);
+    for learner in ["svm", "logistic"] {
+        let decision = decision(&["a", "b", "c"], json!({"learned": {"learner": learner, "planes": planes}}));
+        let found = expression(&decision, &duckdb(&["a", "b", "c"]));
+        let value = r#"-5e-1 + 1.5e0 * "a" - 2.5e-1 * "b" + 0e0 * "c""#;
+        assert!(found.contains(&format!("WHEN {value} THEN 'a'")) && !found.contains("THEN 'b'"), "{found}");
+        let percent = expression(&decision, &SqlOptions { percent: true, ..duckdb(&["a", "b", "c"]) });
+        assert!(percent.contains(r#"+ 1.5e0 * ("a" / 1e2) - "#), "{percent}");
+    }
+}
+
+#[test]
 fn what_has_no_expression_is_refused() {
     let refused =
         |rule: Value, options: &SqlOptions| decision(&["a", "b"], rule).to_sql(options).unwrap_err().to_string();
@@ -171,6 +185,7 @@ fn what_has_no_expression_is_refused() {
     for (found, message) in [
         (refused(json!("thompson"), &options), "Thompson sampling draws by chance"),
         (refused(json!({"top-k": {"k": 2}}), &options), "use `apply` instead"),
+        (refused(json!({"learned": {"learner": "forest", "trees": [[0]]}}), &options), "learn a linear model"),
         (refused(json!("argmax"), &duckdb(&["a"])), "the list of score columns has 1 entries where 2 were expected"),
         (refused(by_group.clone(), &options), "it was fitted by group; name the columns of the group"),
         (refused(by_group, &options.clone().with_groups(["a", "b"])), "group \"x\" is not made of 2 columns"),

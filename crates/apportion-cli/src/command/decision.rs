@@ -13,7 +13,7 @@ use crate::outcome::{Given, Outcome};
 use crate::output::{OutputArgs, written};
 use crate::progress::Working;
 use crate::rule::RuleArgs;
-use crate::summary::{Aim, summary};
+use crate::summary::{Aim, drift_warning, summary};
 use crate::text;
 use crate::usage::usage;
 
@@ -22,6 +22,7 @@ use crate::usage::usage;
 #[command(after_help = "\
 Examples:
   apportion fit scores.parquet -o decision.json --by county
+  apportion fit scores.parquet -o learned.json --rule learned --batch 10000
   apportion apply more.parquet --decision decision.json -o labelled.parquet")]
 pub(crate) struct FitArgs {
     #[command(flatten)]
@@ -37,7 +38,7 @@ pub(crate) struct FitArgs {
 }
 
 pub(crate) fn fit(args: &FitArgs) -> Result<()> {
-    args.rule.check()?;
+    args.rule.check(!args.table.by.is_empty())?;
     if args.rule.draws() > 1 {
         return Err(usage("--draws: a decision draws once; use label, which can draw again and again"));
     }
@@ -56,7 +57,7 @@ pub(crate) fn fit(args: &FitArgs) -> Result<()> {
     let working = Working::on("fitting", args.table.quiet);
     let (given, decision, joint) = Given::by(&rule, &scores, &settings, 1).map_err(|error| table.explain(error))?;
     let tied = joint.as_ref().map_or(0, |joint| joint.tied_rows);
-    let outcome = Outcome::new(&args.rule.name(), &scores, &given, joint)?;
+    let outcome = Outcome::new(&args.rule.name(), &scores, &given, joint)?.held_against(&rule, &scores)?;
     let argmax = Outcome::of_argmax(&scores)?;
     drop(working);
     let decision = decision.with_origin(Origin {
@@ -64,6 +65,8 @@ pub(crate) fn fit(args: &FitArgs) -> Result<()> {
         groups: groups.columns.to_vec(),
         people: scores.people(),
         tied,
+        sample: outcome.sample.map(|sample| sample.rows),
+        wanted: args.rule.wanted(&outcome, !groups.columns.is_empty()),
     });
     let json = serde_json::to_string_pretty(&decision)?;
     if to_stdout {
@@ -84,8 +87,9 @@ pub(crate) fn fit(args: &FitArgs) -> Result<()> {
 Examples:
   apportion apply more.parquet --decision decision.json -o labelled.parquet
 
-The groups and the score columns are those that the decision was fitted by, unless others are named. The counts are right for the rows that the decision was fitted to. For others they are near, as far as these are like
-those: audit them.")]
+The groups and the score columns are those that the decision was fitted by, unless others are named. The counts are
+right for the rows that the decision was fitted to. For others they are near, as far as these are like those: where they
+are further off than chance explains, a warning says so, and it is time to fit again.")]
 pub(crate) struct ApplyArgs {
     #[command(flatten)]
     table: TableArgs,
@@ -122,7 +126,8 @@ pub(crate) fn apply(args: &ApplyArgs) -> Result<()> {
     check_classes(&args.decision, decision.classes().names(), table.classes().names())?;
     let working = Working::on("labelling", args.table.quiet);
     let given = Given::of(&decision, &scores).map_err(|error| table.explain(error))?;
-    let outcome = Outcome::new("apply", &scores, &given, None)?;
+    let mut outcome = Outcome::new("apply", &scores, &given, None)?;
+    outcome.drift = decision.drift(&scores, &outcome.glance)?;
     let argmax = Outcome::of_argmax(&scores)?;
     drop(working);
     let paths = args.output.write(&args.table, &input, &table, &given)?;
@@ -130,6 +135,9 @@ pub(crate) fn apply(args: &ApplyArgs) -> Result<()> {
         text::print(outcome.json(table.classes(), decision.seed(), Some(&decision)))?;
     }
     args.table.say(&summary(&table, &argmax, &outcome, Aim::Scores));
+    if let Some(warning) = drift_warning(&decision, &outcome) {
+        args.table.say(&warning);
+    }
     args.table.say(&format!("\n{}", written(&paths)));
     Ok(())
 }

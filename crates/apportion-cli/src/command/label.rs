@@ -22,6 +22,8 @@ Examples:
   apportion label scores.parquet -o labelled.parquet
   apportion label scores.csv -o labelled.csv --by county --id voter_id
   apportion label scores.csv -o labelled.csv --rule balance --gamma 0.9
+  apportion label scores.csv -o labelled.csv --from-sample 10000
+  apportion label scores.csv -o labelled.csv --rule learned --learner logistic
   apportion label scores.csv -o labelled.csv --rule threshold --at 0.8,black=0.5
   apportion label scores.csv -o draws.csv --rule thompson --draws 5
   apportion label scores.csv -o labelled.csv --by county --report report.html
@@ -41,7 +43,7 @@ pub(crate) struct LabelArgs {
 }
 
 pub(crate) fn run(args: &LabelArgs, line: &[String]) -> Result<()> {
-    args.rule.check()?;
+    args.rule.check(!args.table.by.is_empty())?;
     if args.table.count.is_some() && args.rule.draws() > 1 {
         return Err(usage("--draws and --count: a row's people are drawn one by one already; use another --seed"));
     }
@@ -62,7 +64,7 @@ pub(crate) fn run(args: &LabelArgs, line: &[String]) -> Result<()> {
     let working = Working::on("labelling", args.table.quiet);
     let (given, decision, joint) =
         Given::by(&rule, &scores, &settings, args.rule.draws()).map_err(|error| table.explain(error))?;
-    let outcome = Outcome::new(&name, &scores, &given, joint)?;
+    let outcome = Outcome::new(&name, &scores, &given, joint)?.held_against(&rule, &scores)?;
     let argmax = Outcome::of_argmax(&scores)?;
     let study = match origin {
         Some(origin) => {

@@ -38,6 +38,9 @@ RULES = {  # the options of fit, and the columns of the group
     "match with coverage": (["--rule", "match", "--coverage", "0.7"], []),
     "match, a class never given": (["--rule", "match", "--at-most", "aian=0"], []),
     "balance": (["--rule", "balance", "--gamma", "0.9"], []),
+    "match from a sample": (["--rule", "match", "--from-sample", "5000"], []),
+    "learned by svm": (["--rule", "learned"], []),
+    "learned by logistic regression": (["--rule", "learned", "--learner", "logistic"], []),
     "balance by county with coverage": (["--rule", "balance", "--coverage", "0.7", "--penalty", "kl"], ["county"]),
 }
 
@@ -126,12 +129,16 @@ class Test:
             prices = {group.get("group"): group["prices"] for group in rule["prices"]}
         else:
             prices = {None: [0.0] * k}
+        planes = rule["learned"]["planes"] if isinstance(rule, dict) and "learned" in rule else []
         grouped = None not in prices
         result = []
         for row in rows:
             group = " / ".join("" if row[place] is None else str(row[place]) for place in groups) if grouped else None
             scores = [row[place] / (100 if percent else 1) for place in places] + [0.0]
             values = sorted(score + price for score, price in zip(scores, prices[group]) if price is not None)
+            if planes:
+                values = sorted(plane["intercept"] + sum(weight * score for weight, score in zip(plane["weights"], scores))
+                                for plane in planes if plane)
             result.append(len(values) > 1 and values[-1] - values[-2] <= TIED)
         return result
 
@@ -145,6 +152,8 @@ class Test:
         groups = {group["group"] for group in priced if "group" in group}
         classes = {name for group in priced for name, price in zip(decision["classes"], group["prices"])
                    if price is not None} or set(decision["classes"])
+        if isinstance(rule, dict) and "learned" in rule:
+            classes = {name for name, plane in zip(decision["classes"], rule["learned"]["planes"]) if plane}
         missing = (classes | groups) - texts
         self.check(not missing, f"{name}: these texts are not in it: {missing}")
         options = ["--sql", dialect, "--table", "t"]

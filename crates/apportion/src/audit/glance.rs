@@ -26,6 +26,8 @@ pub struct Glance {
     pub posterior_sums: Vec<f64>,
     /// The scores of the labels, summed.
     pub label_scores: f64,
+    /// The same for each class.
+    pub label_scores_by_class: Vec<f64>,
     /// The mean score of the labels.
     pub expected_accuracy: Option<f64>,
     /// The share of labels that are right, among those whose truth is known.
@@ -42,7 +44,7 @@ struct Sums {
     people: u64,
     counts: Vec<u64>,
     posterior: Vec<i128>,
-    label_scores: i128,
+    label_scores: Vec<i128>,
     truth: Vec<u64>,
     /// Labels of the rows whose truth is known.
     labels_with_truth: Vec<u64>,
@@ -55,7 +57,7 @@ impl Sums {
             people: 0,
             counts: vec![0; classes],
             posterior: vec![0; classes],
-            label_scores: 0,
+            label_scores: vec![0; classes],
             truth: vec![0; classes],
             labels_with_truth: vec![0; classes],
             right: 0,
@@ -64,9 +66,10 @@ impl Sums {
 
     fn merge(mut self, other: Sums) -> Sums {
         self.people += other.people;
-        self.label_scores += other.label_scores;
         self.right += other.right;
-        self.posterior.iter_mut().zip(other.posterior).for_each(|(sum, part)| *sum += part);
+        for (sums, parts) in [(&mut self.posterior, other.posterior), (&mut self.label_scores, other.label_scores)] {
+            sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
+        }
         for (sums, parts) in [
             (&mut self.counts, other.counts),
             (&mut self.truth, other.truth),
@@ -82,7 +85,7 @@ impl Sums {
     fn give(&mut self, label: usize, people: u64, row: &[i64], truth: Option<usize>) {
         let Some(&score) = row.get(label) else { return };
         self.counts[label] += people;
-        self.label_scores += i128::from(score) * i128::from(people);
+        self.label_scores[label] += i128::from(score) * i128::from(people);
         if let Some(truth) = truth {
             self.labels_with_truth[label] += people;
             self.right += if truth == label { people } else { 0 };
@@ -143,7 +146,7 @@ impl Glance {
     fn of(sums: &Sums, rows: u64) -> Glance {
         let labelled: u64 = sums.counts.iter().sum();
         let with_truth: u64 = sums.labels_with_truth.iter().sum();
-        let label_scores = GRID.total(sums.label_scores);
+        let label_scores = GRID.total(sums.label_scores.iter().sum());
         let fidelity = |labels: &[u64], reference: Option<Vec<f64>>| {
             Some(distance_between(shares_of_people(labels).as_ref(), reference.as_ref())?.fidelity)
         };
@@ -158,6 +161,7 @@ impl Glance {
             fidelity_to_truth: fidelity(&sums.labels_with_truth, shares_of_people(&sums.truth)),
             counts: sums.counts.clone(),
             label_scores,
+            label_scores_by_class: sums.label_scores.iter().map(|&sum| GRID.total(sum)).collect(),
         }
     }
 }

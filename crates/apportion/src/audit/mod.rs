@@ -17,6 +17,7 @@
 //! | `section` | puts the figures of one section together |
 //! | `report` | the result: plain data |
 //! | `glance` | the few figures that a summary needs |
+//! | `drift` | whether a decision still has the counts that it should, on rows that it was not fitted to |
 //! | `backdrop`, `crossing` | what is known whatever the labels, and people by label: together, a comparison of many labellings |
 //!
 //! # Which rows a figure is over
@@ -35,6 +36,7 @@ mod calibration;
 mod cell;
 mod counts;
 mod crossing;
+mod drift;
 mod glance;
 mod intervals;
 mod options;
@@ -44,6 +46,7 @@ mod tally;
 
 pub use backdrop::{Backdrop, Crowd, calibration_in_tenths, posterior_coverage};
 pub use crossing::Crossing;
+pub use drift::Drift;
 pub use glance::Glance;
 pub use options::{AuditOptions, Bootstrap, MAX_REPLICATES, UncodedPolicy};
 pub use report::{

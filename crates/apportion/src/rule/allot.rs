@@ -90,6 +90,11 @@ impl Rule {
                 None => return Rule::Argmax.allot(scores, settings),
             },
             _ => {
+                if let Rule::FromSample(sample) = self
+                    && let Some(rule) = sample.whole(scores)?
+                {
+                    return rule.allot(scores, settings);
+                }
                 let decision = self.fit(scores, settings)?;
                 return Ok(Allotted { allotment: decision.allot(scores, 0)?, decision, joint: None });
             }

@@ -66,6 +66,12 @@ pub(super) fn solve_request(request: &Request<'_>) -> Result<Solved> {
     }
 }
 
+/// The reference in whole numbers, over all rows.
+pub(super) fn targets(request: &Request<'_>) -> Result<Vec<u64>> {
+    check(request)?;
+    request.scores.visit(Whole(request, Targets))
+}
+
 /// Refuses rows that stand for several people, where labels are wanted: such rows may have to be split.
 pub(super) fn refuse_counts(scores: &Scores<'_>, rule: &'static str) -> Result<()> {
     if scores.counts().is_some() { Err(Error::CountsUnsupported { rule }) } else { Ok(()) }
@@ -132,6 +138,28 @@ impl Task for Walk {
     }
 
     fn prices(_: &Way) -> Option<&Prices> {
+        None
+    }
+}
+
+/// The reference in whole numbers.
+#[derive(Clone, Copy)]
+struct Targets;
+
+impl Task for Targets {
+    type Output = Vec<u64>;
+    fn run<T: Real>(
+        self,
+        _: &Request<'_>,
+        rows: &dyn Source<T>,
+        _: &dyn Fn(usize) -> usize,
+        plan: &Plan,
+        _: &Setting<'_>,
+    ) -> Result<Vec<u64>> {
+        plan.rounded(|| sums(rows))
+    }
+
+    fn prices(_: &Vec<u64>) -> Option<&Prices> {
         None
     }
 }

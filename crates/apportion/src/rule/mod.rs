@@ -2,6 +2,7 @@
 //!
 //! Independent rules look at one row at a time; their fit is empty. `Match` and `Balance` look at all rows together: a
 //! reference becomes a `plan`, which the solver of `transport` is given, for all rows or group by group (`joint`).
+//! `FromSample` and `Learned` solve one of these (`exact`) on a `sample` of the rows.
 
 mod allot;
 mod argmax;
@@ -9,12 +10,16 @@ mod balance;
 mod batched;
 mod bounds;
 mod euclid;
+mod exact;
+mod from_sample;
 mod frontier;
 mod joint;
+mod learned;
 mod matching;
 mod nested;
 mod parts;
 mod plan;
+mod sample;
 mod sampling;
 mod threshold;
 mod together;
@@ -23,7 +28,10 @@ pub use allot::{Allotment, Allotted};
 pub use balance::{Balance, Penalty};
 pub use batched::{Batched, Batches};
 pub use bounds::{Bound, Bounds};
+pub use exact::Exact;
+pub use from_sample::FromSample;
 pub use frontier::{Frontier, Point, Thinned};
+pub use learned::Learned;
 pub use matching::Match;
 pub use threshold::Thresholds;
 
@@ -58,6 +66,10 @@ pub enum Rule {
     Match(Match),
     /// The labels with the best balance of expected accuracy and fidelity to a reference.
     Balance(Balance),
+    /// Match or balance, by the prices of a sample: counts are near, and not exact.
+    FromSample(FromSample),
+    /// Match or balance, by a model that learned from a batch: counts are near, and not exact.
+    Learned(Learned),
 }
 
 /// What does not belong to the rule: how chance is seeded, and what instructions the machine has.
@@ -106,11 +118,21 @@ pub struct Joint {
 }
 
 impl Rule {
+    /// The joint rule that is solved on a sample only, where one is, and how many rows are drawn.
+    pub fn on_sample(&self) -> Option<(&Exact, usize)> {
+        match self {
+            Rule::FromSample(FromSample { exact, rows }) => Some((exact, *rows)),
+            Rule::Learned(Learned { exact, batch, .. }) => Some((exact, *batch)),
+            _ => None,
+        }
+    }
+
     /// Labels the rows.
     pub fn label(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Labelled> {
         match self {
             Rule::Match(matching) => return matching.label(scores, settings),
             Rule::Balance(balance) => return balance.label(scores, settings),
+            Rule::FromSample(sample) => return sample.label(scores, settings),
             _ => {}
         }
         let decision = self.fit(scores, settings)?;
@@ -128,6 +150,8 @@ impl Rule {
             }
             Rule::TopK(k) => Fitted::TopK { k: *k },
             Rule::Match(_) | Rule::Balance(_) => return Ok(self.label(scores, settings)?.decision),
+            Rule::FromSample(sample) => return sample.fit(scores, settings),
+            Rule::Learned(learned) => return learned.fit(scores, settings),
         };
         Decision::new(scores.classes().clone(), settings.seed, fitted)
     }

@@ -79,6 +79,14 @@ impl Plan {
         round_to_first(weights, self.labelled)
     }
 
+    /// The whole numbers of the reference before anything is solved, contested ones to the first classes.
+    pub(super) fn rounded(&self, sums: impl FnOnce() -> Result<Vec<i128>>) -> Result<Vec<u64>> {
+        Ok(match &self.weights {
+            Weights::Known(weights) => round_to_first(weights, self.labelled),
+            Weights::Posterior => round_to_first(&posterior_weights(&sums()?), self.labelled),
+        })
+    }
+
     /// Whether counts are within the bounds, however they are rounded.
     fn are_within(&self, rounded: &Demand) -> bool {
         let Some((least, most)) = &self.bounds else { return true };

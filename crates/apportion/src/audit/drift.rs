@@ -1,0 +1,104 @@
+//! Drift: whether a decision that was fitted to some rows still has the counts that it should on others.
+//!
+//! The count of a class is off by the sum of (1 where it is the label, else 0) − score over the rows. If the rows are drawn
+//! from the same population as those that the decision was fitted to, this sum is off zero by chance alone. Its variance
+//! is that of the new rows and, since the prices followed the old ones, that of as many of these: V·(1 + N/N_fitted), where
+//! V = Σ (indicator − score)². What is beyond three standard deviations and the rounding of each group is drift.
+
+use rayon::prelude::*;
+
+use crate::audit::Glance;
+use crate::decision::{Decision, Fitted, Wanted};
+use crate::error::Result;
+use crate::kernel::{GRID, STRETCH};
+use crate::scores::Scores;
+
+/// How far the counts of a class may be off by chance, in standard deviations.
+const DEVIATIONS: f64 = 3.0;
+
+/// By how much the counts of labels are off what their decision was fitted to give.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Drift {
+    /// The people of each class beyond those that were to have it.
+    pub people: Vec<f64>,
+    /// How far each may be off by chance and by rounding, if these rows are like those of the fit.
+    pub explained: Vec<f64>,
+}
+
+impl Drift {
+    /// The class that is furthest beyond what is explained, where one is.
+    pub fn worst(&self) -> Option<usize> {
+        let beyond = |class: usize| self.people[class].abs() / self.explained[class];
+        let all = (0..self.people.len()).filter(|&class| beyond(class) > 1.0);
+        all.max_by(|&a, &b| beyond(a).total_cmp(&beyond(b)))
+    }
+
+    /// How many people have another label than one that would make the counts right, at least.
+    pub fn misplaced(&self) -> f64 {
+        self.people.iter().map(|off| off.abs()).sum::<f64>() / 2.0
+    }
+}
+
+impl Decision {
+    /// By how much the counts of labels that it gave are off; none where it promises no counts, or does not say what it
+    /// was fitted to ([`Origin`](crate::Origin)).
+    pub fn drift(&self, scores: &Scores<'_>, glance: &Glance) -> Result<Option<Drift>> {
+        let groups = match self.fitted() {
+            Fitted::Prices(groups) => groups.len(),
+            Fitted::Learned(_) => 1,
+            _ => return Ok(None),
+        };
+        let Some((origin, wanted)) = self.origin().and_then(|origin| Some((origin, origin.wanted.as_ref()?))) else {
+            return Ok(None);
+        };
+        let labelled = glance.labelled as f64;
+        let shares = shares_wanted(wanted, glance);
+        let people = glance.counts.iter().zip(&shares).map(|(&count, share)| count as f64 - share * labelled).collect();
+        let fitted = origin.sample.unwrap_or(origin.people).max(1) as f64;
+        let times = (1.0 + glance.people as f64 / fitted) * people_at_once(scores);
+        let explained = squares(scores)?.into_iter().enumerate().map(|(class, squares)| {
+            let variance = squares + glance.counts[class] as f64 - 2.0 * glance.label_scores_by_class[class];
+            DEVIATIONS * (variance.max(0.0) * times).sqrt() + groups as f64 + 1.0
+        });
+        Ok(Some(Drift { explained: explained.collect(), people }))
+    }
+}
+
+/// What the shares of the labels are to be on these rows.
+fn shares_wanted(wanted: &Wanted, glance: &Glance) -> Vec<f64> {
+    let posterior = glance.posterior_sums.iter().map(|sum| sum / glance.people.max(1) as f64);
+    match wanted {
+        Wanted::Posterior => posterior.collect(),
+        Wanted::Beside(off) => posterior.zip(off).map(|(share, off)| share + off).collect(),
+        Wanted::Shares(shares) => shares.clone(),
+    }
+}
+
+/// The squares of the scores of all people, summed by class; in the same order whatever the threads.
+fn squares(scores: &Scores<'_>) -> Result<Vec<f64>> {
+    let rows = scores.rows();
+    let stretches = (0..rows.div_ceil(STRETCH)).into_par_iter();
+    let parts: Vec<Result<Vec<f64>>> = stretches
+        .map(|stretch| {
+            let mut sums = vec![0.0; scores.classes().len()];
+            scores.read_rows(stretch * STRETCH..rows.min((stretch + 1) * STRETCH), |index, row| {
+                let people = scores.counts().map_or(1.0, |counts| counts[index] as f64);
+                sums.iter_mut().zip(&*row).for_each(|(sum, &units)| *sum += people * GRID.value(units).powi(2));
+                Ok(())
+            })?;
+            Ok(sums)
+        })
+        .collect();
+    let mut all = vec![0.0; scores.classes().len()];
+    for part in parts {
+        all.iter_mut().zip(part?).for_each(|(sum, part)| *sum += part);
+    }
+    Ok(all)
+}
+
+/// How many people go the same way at once: those of a row, on the average of a person.
+fn people_at_once(scores: &Scores<'_>) -> f64 {
+    let Some(counts) = scores.counts() else { return 1.0 };
+    let squares: f64 = counts.iter().map(|&count| count as f64 * count as f64).sum();
+    (squares / scores.people().max(1) as f64).max(1.0)
+}

@@ -1,0 +1,211 @@
+//! A random forest: trees that each saw a bootstrap of the rows and, at each split, √K of the scores; they vote.
+//!
+//! Trees are grown until a leaf has rows of one label, or rows that no score tells apart. Splits are those of the least Gini
+//! impurity.
+
+use rayon::prelude::*;
+
+use super::Lesson;
+use crate::kernel::GRID;
+use crate::scores::Label;
+use crate::seed;
+
+/// How many trees there are: as many as scikit-learn grows.
+const TREES: u64 = 100;
+
+/// Keeps apart the chances of trees and all others.
+const CHANCES: u64 = 1 << 62;
+
+/// Trees that vote.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Forest {
+    /// The nodes of each tree, the root first.
+    pub trees: Vec<Vec<Node>>,
+}
+
+/// A node of a tree. In JSON a leaf is a number and a split a list, so that a forest stays small.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(untagged)]
+pub enum Node {
+    /// The place of the class that it votes for.
+    Leaf(Label),
+    /// Whether the score of this class is at most so much: then the next node is next, else the one at this place.
+    Split(Label, f64, u32),
+}
+
+impl Forest {
+    /// The class with the most votes; the first among equals.
+    pub(super) fn label(&self, row: &[i64], votes: &mut Vec<i64>) -> Label {
+        votes.clear();
+        votes.resize(row.len(), 0);
+        self.trees.iter().for_each(|tree| votes[usize::from(vote(tree, row))] += 1);
+        (1..votes.len()).fold(0, |best, class| if votes[class] > votes[best] { class } else { best }) as Label
+    }
+
+    pub(super) fn checked(mut self, classes: usize) -> Result<Forest, &'static str> {
+        if self.trees.is_empty() {
+            return Err("its forest has no trees");
+        }
+        for tree in &mut self.trees {
+            let nodes = tree.len();
+            for (place, node) in tree.iter_mut().enumerate() {
+                let sound = match node {
+                    Node::Leaf(class) => usize::from(*class) < classes,
+                    Node::Split(class, at, other) => {
+                        let other = *other as usize;
+                        // Every step leads further on, so that each walk ends.
+                        let leads_on = place + 1 < other && other < nodes;
+                        usize::from(*class) < classes && at.abs() <= 2.0 && leads_on
+                    }
+                };
+                if !sound {
+                    return Err("a tree of its forest has a node that leads nowhere");
+                }
+                if let Node::Split(_, at, _) = node {
+                    *at = GRID.value(GRID.round(*at));
+                }
+            }
+            if !matches!(tree.last(), Some(Node::Leaf(_))) {
+                return Err("a tree of its forest ends in no leaf");
+            }
+        }
+        Ok(self)
+    }
+}
+
+fn vote(tree: &[Node], row: &[i64]) -> Label {
+    let mut place = 0;
+    loop {
+        match tree[place] {
+            Node::Leaf(class) => return class,
+            Node::Split(class, at, _) if GRID.value(row[usize::from(class)]) <= at => place += 1,
+            Node::Split(_, _, other) => place = other as usize,
+        }
+    }
+}
+
+pub(super) fn learn(lesson: &Lesson<'_>, seed: u64) -> Forest {
+    let grow = |tree: u64| Grower { lesson, chance: Chance { seed, tree, drawn: 0 }, sorted: Vec::new() }.grow();
+    Forest { trees: (0..TREES).into_par_iter().map(grow).collect() }
+}
+
+/// Chances of one tree, in a sequence.
+struct Chance {
+    seed: u64,
+    tree: u64,
+    drawn: u64,
+}
+
+impl Chance {
+    fn below(&mut self, bound: usize) -> usize {
+        self.drawn += 1;
+        seed::below(seed::hash(self.seed, self.tree, CHANCES | self.drawn), bound as u64) as usize
+    }
+}
+
+struct Grower<'a> {
+    lesson: &'a Lesson<'a>,
+    chance: Chance,
+    /// Room for the scores and labels of a node's rows.
+    sorted: Vec<(f64, Label)>,
+}
+
+impl Grower<'_> {
+    fn grow(mut self) -> Vec<Node> {
+        let rows = self.lesson.labels.len();
+        let mut rows: Vec<usize> = (0..rows).map(|_| self.chance.below(rows)).collect();
+        let mut nodes: Vec<Node> = Vec::new();
+        // Parts of the rows that still want a node, and the split whose other side they are.
+        let mut waiting = vec![(0..rows.len(), None)];
+        while let Some((range, before)) = waiting.pop() {
+            let place = nodes.len();
+            if let Some(Node::Split(_, _, other)) = before.and_then(|before: usize| nodes.get_mut(before)) {
+                *other = place as u32;
+            }
+            let own = &mut rows[range.clone()];
+            let Some((class, at)) = self.split(own) else {
+                nodes.push(Node::Leaf(self.majority(own)));
+                continue;
+            };
+            nodes.push(Node::Split(class as Label, at, 0));
+            own.sort_by_key(|&row| self.lesson.row(row)[class] > at);
+            let middle = range.start + own.partition_point(|&row| self.lesson.row(row)[class] <= at);
+            waiting.push((middle..range.end, Some(place)));
+            waiting.push((range.start..middle, None));
+        }
+        nodes
+    }
+
+    fn counts(&self, rows: &[usize]) -> Vec<f64> {
+        let mut counts = vec![0.0; self.lesson.classes];
+        rows.iter().for_each(|&row| counts[usize::from(self.lesson.labels[row])] += 1.0);
+        counts
+    }
+
+    /// The most frequent label; the first among equals.
+    fn majority(&self, rows: &[usize]) -> Label {
+        let counts = self.counts(rows);
+        (1..counts.len()).fold(0, |best, class| if counts[class] > counts[best] { class } else { best }) as Label
+    }
+
+    /// The best split by one of √K scores that differ among the rows; none where all rows have one label or one row of scores.
+    fn split(&mut self, rows: &[usize]) -> Option<(usize, f64)> {
+        let counts = self.counts(rows);
+        if counts.iter().filter(|count| **count > 0.0).count() < 2 {
+            return None;
+        }
+        let k = self.lesson.classes;
+        let mut left = (k as f64).sqrt().floor().max(1.0) as usize;
+        let mut best: Option<(f64, usize, f64)> = None;
+        let mut classes: Vec<usize> = (0..k).collect();
+        for place in 0..k {
+            let other = place + self.chance.below(k - place);
+            classes.swap(place, other);
+            let class = classes[place];
+            let Some((purity, at)) = self.best_cut(rows, class, &counts) else { continue };
+            if best.is_none_or(|(least, ..)| purity > least) {
+                best = Some((purity, class, at));
+            }
+            left -= 1;
+            if left == 0 {
+                break;
+            }
+        }
+        best.map(|(_, class, at)| (class, at))
+    }
+
+    /// Where to cut the scores of a class, and how pure the two sides are: Σ n_y²/n of both, which is largest where the Gini
+    /// impurity is least. None where all scores are the same.
+    fn best_cut(&mut self, rows: &[usize], class: usize, counts: &[f64]) -> Option<(f64, f64)> {
+        self.sorted.clear();
+        self.sorted.extend(rows.iter().map(|&row| (self.lesson.row(row)[class], self.lesson.labels[row])));
+        self.sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let mut below = vec![0.0; counts.len()];
+        let mut above = counts.to_vec();
+        let (mut squares_below, mut squares_above) = (0.0, counts.iter().map(|count| count * count).sum::<f64>());
+        let all = rows.len() as f64;
+        let mut best = None;
+        for (place, pair) in self.sorted.windows(2).enumerate() {
+            let ((score, label), (next, _)) = (pair[0], pair[1]);
+            let label = usize::from(label);
+            squares_below += 2.0 * below[label] + 1.0;
+            squares_above -= 2.0 * above[label] - 1.0;
+            below[label] += 1.0;
+            above[label] -= 1.0;
+            if score == next {
+                continue;
+            }
+            let done = (place + 1) as f64;
+            let purity = squares_below / done + squares_above / (all - done);
+            if best.is_none_or(|(least, _)| purity > least) {
+                best = Some((purity, between(score, next)));
+            }
+        }
+        best
+    }
+}
+
+/// The middle of two scores on the grid: at least the one, and below the other.
+fn between(low: f64, high: f64) -> f64 {
+    GRID.value((GRID.round(low) + GRID.round(high)).div_euclid(2))
+}

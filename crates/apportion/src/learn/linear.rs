@@ -1,0 +1,80 @@
+//! Linear models: the label is the class whose plane is highest over the row's scores.
+
+use crate::kernel::GRID;
+use crate::scores::Label;
+
+/// A plane for each class.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Linear {
+    /// In the order of the classes; none for a class that is never given.
+    pub planes: Vec<Option<Plane>>,
+}
+
+/// intercept + Σ weight · score.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Plane {
+    /// A weight for the score of each class.
+    pub weights: Vec<f64>,
+    /// Added to them.
+    pub intercept: f64,
+}
+
+/// Weights are multiples of this: they then come back from JSON as they were.
+const UNIT: f64 = 1.0 / (1u64 << 32) as f64;
+
+/// Larger weights would lose digits, and none is learned from scores.
+const LARGEST: f64 = 1e6;
+
+impl Linear {
+    /// From the planes of some classes: the weights of each, and last its intercept.
+    pub(super) fn new(classes: usize, planes: impl Iterator<Item = (Label, Vec<f64>)>) -> Linear {
+        let mut all = vec![None; classes];
+        for (class, mut weights) in planes {
+            let intercept = weights.pop().unwrap_or_default();
+            all[usize::from(class)] = Some(Plane { weights, intercept }.rounded());
+        }
+        Linear { planes: all }
+    }
+
+    /// The class of the highest plane; the first among equals.
+    pub(super) fn label(&self, row: &[i64]) -> Label {
+        let mut best = (f64::NEG_INFINITY, 0);
+        for (class, plane) in self.planes.iter().enumerate() {
+            let Some(plane) = plane else { continue };
+            let height = plane.height(row);
+            if height > best.0 {
+                best = (height, class);
+            }
+        }
+        best.1 as Label
+    }
+
+    pub(super) fn checked(self, classes: usize) -> Result<Linear, &'static str> {
+        if self.planes.len() != classes || self.planes.iter().flatten().any(|plane| plane.weights.len() != classes) {
+            return Err("its planes are not one for each class, with a weight for each");
+        }
+        if self.planes.iter().all(Option::is_none) {
+            return Err("its planes leave no class to give");
+        }
+        if !self.planes.iter().flatten().all(Plane::is_in_range) {
+            return Err("its weights are out of range");
+        }
+        Ok(Linear { planes: self.planes.into_iter().map(|plane| plane.map(Plane::rounded)).collect() })
+    }
+}
+
+impl Plane {
+    /// In the order in which SQL adds it up.
+    fn height(&self, row: &[i64]) -> f64 {
+        self.weights.iter().zip(row).fold(self.intercept, |sum, (weight, &units)| sum + weight * GRID.value(units))
+    }
+
+    fn is_in_range(&self) -> bool {
+        self.weights.iter().chain([&self.intercept]).all(|weight| weight.abs() <= LARGEST)
+    }
+
+    fn rounded(self) -> Plane {
+        let round = |value: f64| (value / UNIT).round() * UNIT;
+        Plane { weights: self.weights.into_iter().map(round).collect(), intercept: round(self.intercept) }
+    }
+}

@@ -1,0 +1,118 @@
+//! Newton's method for smooth convex functions of a few to a few thousand variables: steps by conjugate gradients, halved
+//! until the function falls.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+/// A convex function with a gradient and products of its curvature.
+pub(super) trait Objective {
+    /// How many variables there are.
+    fn dimensions(&self) -> usize;
+    /// The value and the gradient at a point, where `bend` then is.
+    fn look(&mut self, point: &[f64]) -> (f64, Vec<f64>);
+    /// The matrix of second derivatives, at the point looked at last, times a vector.
+    fn bend(&self, along: &[f64]) -> Vec<f64>;
+}
+
+/// The gradient at the end, in parts of that at the beginning.
+const TIGHT: f64 = 1e-10;
+const MOST_STEPS: usize = 500;
+const MOST_HALVINGS: usize = 50;
+
+/// The lowest point, from zero on: where the gradient is none in all digits that count, or no step goes down any more.
+pub(super) fn minimise(objective: &mut impl Objective) -> Vec<f64> {
+    let mut point = vec![0.0; objective.dimensions()];
+    let (mut value, mut gradient) = objective.look(&point);
+    let first = norm(&gradient);
+    for _ in 0..MOST_STEPS {
+        let left = norm(&gradient);
+        if left <= TIGHT * first {
+            break;
+        }
+        let step = downwards(objective, &gradient, (left / first).min(0.1) * left);
+        let slope = dot(&gradient, &step);
+        let mut length = 1.0;
+        let mut lower = None;
+        for _ in 0..MOST_HALVINGS {
+            let next: Vec<f64> = point.iter().zip(&step).map(|(at, step)| at + length * step).collect();
+            let (height, next_gradient) = objective.look(&next);
+            // Near the end the fall is less than the value's last digit, and the gradient tells.
+            let level = (height - value).abs() <= 1e-14 * value.abs() && norm(&next_gradient) < left;
+            if height <= value + 1e-4 * length * slope || level {
+                lower = Some((next, height, next_gradient));
+                break;
+            }
+            length /= 2.0;
+        }
+        let Some(found) = lower else { break };
+        (point, value, gradient) = found;
+    }
+    point
+}
+
+/// Newton's step, by conjugate gradients, until so much of the gradient is left.
+fn downwards(objective: &impl Objective, gradient: &[f64], enough: f64) -> Vec<f64> {
+    let mut step = vec![0.0; gradient.len()];
+    let mut rest: Vec<f64> = gradient.iter().map(|slope| -slope).collect();
+    let mut way = rest.clone();
+    let mut square = dot(&rest, &rest);
+    for _ in 0..20 + 10 * gradient.len().min(1000) {
+        let bent = objective.bend(&way);
+        let curvature = dot(&way, &bent);
+        if square.sqrt() <= enough || curvature <= 0.0 {
+            break;
+        }
+        let length = square / curvature;
+        step.iter_mut().zip(&way).for_each(|(step, way)| *step += length * way);
+        rest.iter_mut().zip(&bent).for_each(|(rest, bent)| *rest -= length * bent);
+        let next = dot(&rest, &rest);
+        way.iter_mut().zip(&rest).for_each(|(way, rest)| *way = rest + next / square * *way);
+        square = next;
+    }
+    step
+}
+
+/// Adds up what stretches of rows contribute, in parallel; in the same order whatever the threads.
+pub(super) fn sum_over<T: Send>(rows: usize, part: impl Fn(Range<usize>) -> T + Sync, mut add: impl FnMut(T)) {
+    const STRETCH: usize = 4096;
+    let stretches = (0..rows.div_ceil(STRETCH)).into_par_iter();
+    let parts: Vec<T> = stretches.map(|stretch| part(stretch * STRETCH..rows.min((stretch + 1) * STRETCH))).collect();
+    parts.into_iter().for_each(&mut add);
+}
+
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn norm(vector: &[f64]) -> f64 {
+    dot(vector, vector).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// (x − 3)⁴ + 1000·(y + 1)², steep and flat at once.
+    struct Valley([f64; 2]);
+
+    impl Objective for Valley {
+        fn dimensions(&self) -> usize {
+            2
+        }
+        fn look(&mut self, point: &[f64]) -> (f64, Vec<f64>) {
+            let (x, y) = (point[0] - 3.0, point[1] + 1.0);
+            self.0 = [x, y];
+            (x.powi(4) + 1000.0 * y * y, vec![4.0 * x.powi(3), 2000.0 * y])
+        }
+        fn bend(&self, along: &[f64]) -> Vec<f64> {
+            vec![12.0 * self.0[0].powi(2) * along[0], 2000.0 * along[1]]
+        }
+    }
+
+    #[test]
+    fn it_finds_the_lowest_point() {
+        let found = minimise(&mut Valley([0.0; 2]));
+        assert!((found[0] - 3.0).abs() < 0.01 && (found[1] + 1.0).abs() < 1e-9, "{found:?}");
+    }
+}

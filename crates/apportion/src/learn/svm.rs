@@ -1,0 +1,98 @@
+//! A linear support vector machine, one class against the rest: what liblinear computes by default, and so scikit-learn's
+//! `LinearSVC`.
+//!
+//! Of w, whose last entry is the intercept (a feature that is 1 everywhere, and shrunk like all others),
+//!
+//! ```text
+//! minimise  ½ w·w + C Σ_i max(0, 1 − y_i w·x_i)²,      y_i = 1 where row i has the class, else −1.
+//! ```
+//!
+//! There are as many unknowns as classes, and one more, so that Newton's method on this very function is the shortest way.
+
+use rayon::prelude::*;
+
+use super::linear::Linear;
+use super::newton::{Objective, dot, minimise, sum_over};
+use super::{C, Lesson};
+use crate::scores::Label;
+
+pub(super) fn learn(lesson: &Lesson<'_>) -> Linear {
+    let present = lesson.present();
+    let planes: Vec<(Label, Vec<f64>)> = match present.as_slice() {
+        // With nothing to tell it from, any plane will do.
+        [only] => vec![(*only, vec![0.0; lesson.classes + 1])],
+        all => all.par_iter().map(|&class| (class, minimise(&mut OneAgainstRest::new(lesson, class)))).collect(),
+    };
+    Linear::new(lesson.classes, planes.into_iter())
+}
+
+struct OneAgainstRest<'a> {
+    lesson: &'a Lesson<'a>,
+    class: Label,
+    /// The rows within the margin or on the wrong side, at the point looked at last.
+    within: Vec<usize>,
+}
+
+impl<'a> OneAgainstRest<'a> {
+    fn new(lesson: &'a Lesson<'a>, class: Label) -> Self {
+        OneAgainstRest { lesson, class, within: Vec::new() }
+    }
+}
+
+/// w·x, the last entry of w being the intercept.
+fn height(plane: &[f64], row: &[f64]) -> f64 {
+    dot(plane, row) + plane[row.len()]
+}
+
+/// Adds a multiple of x, and of its constant feature.
+fn add(sum: &mut [f64], times: f64, row: &[f64]) {
+    sum.iter_mut().zip(row).for_each(|(sum, score)| *sum += times * score);
+    sum[row.len()] += times;
+}
+
+impl Objective for OneAgainstRest<'_> {
+    fn dimensions(&self) -> usize {
+        self.lesson.classes + 1
+    }
+
+    fn look(&mut self, point: &[f64]) -> (f64, Vec<f64>) {
+        let (lesson, class) = (self.lesson, self.class);
+        let (mut value, mut gradient) = (0.5 * dot(point, point), point.to_vec());
+        let within = &mut self.within;
+        within.clear();
+        let part = |rows: std::ops::Range<usize>| {
+            let (mut loss, mut slope, mut close) = (0.0, vec![0.0; point.len()], Vec::new());
+            for row in rows {
+                let side = if lesson.labels[row] == class { 1.0 } else { -1.0 };
+                let missing = 1.0 - side * height(point, lesson.row(row));
+                if missing > 0.0 {
+                    loss += missing * missing;
+                    add(&mut slope, -side * missing, lesson.row(row));
+                    close.push(row);
+                }
+            }
+            (loss, slope, close)
+        };
+        sum_over(lesson.labels.len(), part, |(loss, slope, close)| {
+            value += C * loss;
+            gradient.iter_mut().zip(slope).for_each(|(sum, slope)| *sum += 2.0 * C * slope);
+            within.extend(close);
+        });
+        (value, gradient)
+    }
+
+    fn bend(&self, along: &[f64]) -> Vec<f64> {
+        let mut product = along.to_vec();
+        let part = |places: std::ops::Range<usize>| {
+            let mut sum = vec![0.0; along.len()];
+            for &row in &self.within[places] {
+                add(&mut sum, height(along, self.lesson.row(row)), self.lesson.row(row));
+            }
+            sum
+        };
+        sum_over(self.within.len(), part, |sum| {
+            product.iter_mut().zip(sum).for_each(|(product, sum)| *product += 2.0 * C * sum);
+        });
+        product
+    }
+}
