@@ -3,6 +3,7 @@
 use apportion::{Binning, Interval, Point};
 
 use crate::geometry::Shapes;
+use crate::text;
 
 /// Several labellings of one table, and what is known of its people.
 #[derive(Clone, Debug)]
@@ -268,6 +269,19 @@ impl Study {
     /// Whether the truth of anybody is known.
     pub fn has_truth(&self) -> bool {
         self.whole.with_truth() > 0
+    }
+
+    /// Whether the truth of everybody is known.
+    pub fn has_whole_truth(&self) -> bool {
+        self.has_truth() && self.whole.with_truth() == self.whole.people
+    }
+
+    /// Of whom is spoken, where the truth is known of some alone.
+    pub(crate) fn among(&self) -> String {
+        if !self.has_truth() || self.has_whole_truth() {
+            return String::new();
+        }
+        format!(" among the {} whose truth is known", text::count(self.whole.with_truth()))
     }
 
     /// What labels are held against, in a word.

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)] // in helpers, too
 
 use apportion::Point;
-use apportion_report::{Backdrop, Block, Groups, Labelling, Provenance, Sample, Study, Trade};
+use apportion_report::{Backdrop, Block, Chart, Groups, Labelling, Provenance, Sample, Study, Trade};
 
 fn labelling(name: &str, counts: [u64; 3], confusion: Option<[[u64; 4]; 3]>, in_groups: &[[u64; 4]]) -> Labelling {
     Labelling {
@@ -87,7 +87,7 @@ fn sentences_are_made_from_the_numbers() {
     );
     assert!(
         lead(&unknown, "trade")
-            .starts_with("Between argmax (expected accuracy 0.7600, fidelity −0.280) and right counts")
+            .starts_with("From argmax (expected accuracy 0.7600, fidelity −0.280) to right counts there are 2 optimal")
     );
 }
 
@@ -112,6 +112,50 @@ fn nobody_is_no_reason_to_fail() {
     nobody.remedy = None;
     let document = nobody.document();
     assert!(document.to_html().contains("0 people") && document.to_markdown().contains("0 people"));
+}
+
+fn chart(study: &Study, id: &str) -> Chart {
+    study.document().charts().find(|chart| chart.id == id).unwrap().clone()
+}
+
+#[test]
+fn rules_are_on_the_chart_by_the_measure_of_the_frontier() {
+    let mut own = study(["white", "black", "other"], false);
+    own.labellings.push(Labelling { uncoded: 50, ..labelling("threshold", [40, 10, 0], None, &[]) });
+    own.labellings[0].fidelity_to_posterior = Some(0.0); // against exact shares it may differ
+    let trade = chart(&own, "trade");
+    assert_eq!(trade.data[1]["x"][0], -0.28);
+    assert_eq!(trade.data[2]["x"][0], 0.0);
+    assert_eq!(trade.data.as_array().unwrap().len(), 3);
+    assert!(trade.caption.ends_with("leaves people without a label: threshold."), "{}", trade.caption);
+    own.trades[0].of = 1;
+    assert!(lead(&own, "trade").ends_with("there is nothing to trade."));
+}
+
+#[test]
+fn a_truth_that_is_known_of_some_has_no_frontier() {
+    let mut own = study(["white", "black", "other"], true);
+    own.trades.push(Trade { reference: "truth", ..own.trades[0].clone() });
+    let references = |own: &Study| {
+        let mut all: Vec<String> = chart(own, "trade").sheet.rows.iter().map(|row| row[1].clone()).collect();
+        all.dedup();
+        all
+    };
+    assert_eq!(references(&own), ["posterior", "truth"]);
+    assert!(own.document().to_html().contains("Off the truth, in %"));
+    own.whole.people = 120;
+    assert_eq!(references(&own), ["posterior"]);
+    let html = own.document().to_html();
+    assert!(!html.contains("Off the truth, in %") && html.contains("known of 100 of 120 people only"));
+}
+
+#[test]
+fn ties_are_named_and_labels_are_many() {
+    let mut own = study(["white", "black", "other"], false);
+    assert!(lead(&own, "tables").contains("argmax and match are the most accurate"));
+    own.labellings[0].name = "your labels".into();
+    own.labellings[0].expected_accuracy = Some(0.8);
+    assert!(lead(&own, "tables").contains("your labels are the most accurate (expected accuracy 0.8000)"));
 }
 
 #[test]
