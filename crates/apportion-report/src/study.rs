@@ -144,7 +144,7 @@ pub struct Provenance {
 pub struct Off {
     /// Share less reference.
     pub difference: f64,
-    /// The same in people.
+    /// The same in people, were everybody labelled in these shares: see [`Labelling::people_off`].
     pub people: f64,
     /// The same in percent of the reference.
     pub percent: Option<f64>,
@@ -199,6 +199,11 @@ impl Labelling {
     /// People with a label.
     pub fn labelled(&self) -> u64 {
         self.counts.iter().sum()
+    }
+
+    /// How far a count is off in people. Where people are without a label, shares among the others say nothing of that.
+    pub fn people_off(&self, off: &Off) -> Option<f64> {
+        (self.uncoded == 0).then_some(off.people)
     }
 
     /// Labels among people whose truth is known.
@@ -282,6 +287,17 @@ impl Study {
             return String::new();
         }
         format!(" among the {} whose truth is known", text::count(self.whole.with_truth()))
+    }
+
+    /// Of whom is spoken, where labels or the truth are not of everybody; after a clause.
+    pub(crate) fn of_whom(&self, labelling: &Labelling) -> String {
+        let labelled = if labelling.uncoded > 0 { ", among those labelled" } else { "" };
+        match (self.among(), labelled) {
+            (known, "") if known.is_empty() => known,
+            (known, "") => format!(",{known}"),
+            (known, labelled) if known.is_empty() => labelled.to_owned(),
+            _ => format!(", among those labelled of the {} whose truth is known", text::count(self.whole.with_truth())),
+        }
     }
 
     /// What labels are held against, in a word.

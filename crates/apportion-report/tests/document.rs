@@ -26,6 +26,7 @@ fn labelling(name: &str, counts: [u64; 3], confusion: Option<[[u64; 4]; 3]>, in_
 fn study(classes: [&str; 3], has_truth: bool) -> Study {
     let truth = has_truth.then(|| vec![60, 30, 10]);
     let confusion = has_truth.then_some([[58, 2, 0, 0], [10, 20, 0, 0], [8, 2, 0, 0]]);
+    let matched = has_truth.then_some([[52, 5, 3, 0], [5, 21, 4, 0], [5, 2, 3, 0]]);
     let point = |from_gamma: f64, counts: [u64; 3], accuracy, fidelity| Point {
         from_gamma,
         to_gamma: from_gamma + 0.1,
@@ -46,7 +47,7 @@ fn study(classes: [&str; 3], has_truth: bool) -> Study {
         groups: None,
         labellings: vec![
             labelling("argmax", [76, 24, 0], confusion, &[]),
-            labelling("match", [62, 28, 10], confusion, &[]),
+            labelling("match", [62, 28, 10], matched, &[]),
         ],
         subject: 0,
         remedy: Some(1),
@@ -72,7 +73,7 @@ fn sentences_are_made_from_the_numbers() {
     let known = study(["white", "black", "other"], true);
     assert_eq!(
         lead(&known, "glance"),
-        "Argmax counts 10 fewer other than there are in truth (−100.0%); match brings that to −100.0%, at no cost in expected \
+        "Argmax counts 10 fewer other than there are in truth (−100.0%); match brings that to 0.0%, at no cost in expected \
          accuracy."
     );
     assert_eq!(
@@ -156,6 +157,74 @@ fn ties_are_named_and_labels_are_many() {
     own.labellings[0].name = "your labels".into();
     own.labellings[0].expected_accuracy = Some(0.8);
     assert!(lead(&own, "tables").contains("your labels are the most accurate (expected accuracy 0.8000)"));
+}
+
+#[test]
+fn a_price_that_is_not_known_is_not_named() {
+    let mut own = study(["white", "black", "other"], false);
+    own.labellings[1].expected_accuracy = None;
+    assert_eq!(
+        lead(&own, "glance"),
+        "Argmax counts 10 fewer other than the scores say (−100.0%); match brings that to 0.0%."
+    );
+    own.labellings[1].expected_accuracy = Some(0.73);
+    assert!(lead(&own, "glance").ends_with("for 2.00 points of expected accuracy."));
+    own.labellings[1].counts = vec![76, 24, 0];
+    assert!(lead(&own, "glance").contains("match has it at −100.0%"));
+    own.labellings[1].counts = vec![0; 3];
+    assert!(lead(&own, "glance").ends_with("say (−100.0%)."));
+}
+
+#[test]
+fn shares_of_some_are_not_counts_of_all() {
+    let mut own = study(["white", "black", "other"], false);
+    own.labellings[0] = Labelling { uncoded: 50, ..labelling("threshold", [40, 10, 0], None, &[]) };
+    assert_eq!(
+        lead(&own, "glance"),
+        "Threshold gives other a share 10.00 points smaller than the scores say (−100.0%), among those labelled; match brings \
+         that to 0.0%."
+    );
+    assert!(
+        lead(&own, "counts").contains("among those labelled, threshold undercounts other by 10.00 points (−100.0%)")
+    );
+    let people = chart(&own, "counts-people");
+    assert!(people.data[0]["x"][0].is_null() && people.data[0]["x"][1] == 0.0, "{}", people.data[0]);
+    assert!(people.caption.contains("without a label: threshold"));
+    let Block::Cards(cards) = own.document().sections[0].blocks[0].clone() else { panic!("cards") };
+    assert!(cards.iter().all(|card| card.name != "Its price"));
+    assert_eq!(cards[1].figure, "−10.00 points");
+}
+
+#[test]
+fn nobody_with_a_label_has_sentences_of_its_own() {
+    let mut own = study(["white", "black", "other"], false);
+    own.labellings[0] = Labelling { uncoded: 100, ..labelling("threshold", [0; 3], None, &[]) };
+    for id in ["glance", "counts"] {
+        assert_eq!(lead(&own, id), "Nobody has a label by threshold: there is nothing to count.");
+    }
+}
+
+#[test]
+fn overcounts_are_seen_where_nothing_is_undercounted() {
+    let mut own = study(["white", "black", "other"], false);
+    own.whole.posterior = vec![0.60, 0.283, 0.103];
+    own.labellings[0].counts = vec![62, 28, 10];
+    assert_eq!(
+        lead(&own, "counts"),
+        "Argmax undercounts no class by a person or more, and overcounts white by 2 (+3.3%)."
+    );
+    own.whole.posterior[0] = 0.617;
+    assert_eq!(lead(&own, "counts"), "Argmax has every class within a person of the scores.");
+}
+
+#[test]
+fn a_truth_that_is_known_of_some_is_said_to_be() {
+    let mut own = study(["white", "black", "other"], true);
+    own.whole.people = 120;
+    assert!(lead(&own, "glance").contains("in truth, among the 100 whose truth is known (−100.0%)"));
+    assert!(lead(&own, "counts").starts_with("Against the truth, among the 100 whose truth is known, argmax"));
+    let sheet = chart(&own, "counts-percent").sheet;
+    assert_eq!((&*sheet.columns[3], &*sheet.rows[0][3]), ("labels_with_truth", "76"));
 }
 
 #[test]
