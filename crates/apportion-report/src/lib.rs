@@ -13,8 +13,8 @@
 //! | `page`, `markdown`, `figures` | the writers |
 //!
 //! A chart is defined once, as a Plotly specification. The page holds Plotly's script, as the crate `plotly` carries it, and
-//! asks nothing of the network: its security policy forbids it. It holds no row of a person: counts, and for the triangle some
-//! scores, rounded.
+//! asks nothing of the network: its security policy forbids it. It holds no name and no identifier of a person: counts, and for
+//! the triangle some scores, rounded.
 
 mod chart;
 mod document;

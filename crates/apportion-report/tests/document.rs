@@ -1,8 +1,8 @@
 //! A report from plain data: its sentences, what is left out, and names that stay text wherever they come.
 #![allow(clippy::unwrap_used)] // in helpers, too
 
-use apportion::Point;
-use apportion_report::{Backdrop, Block, Chart, Groups, Labelling, Provenance, Sample, Study, Trade};
+use apportion::{Binning, Point};
+use apportion_report::{Backdrop, Block, Chart, Geometry, Groups, Labelling, Provenance, Sample, Study, Trade};
 
 fn labelling(name: &str, counts: [u64; 3], confusion: Option<[[u64; 4]; 3]>, in_groups: &[[u64; 4]]) -> Labelling {
     Labelling {
@@ -225,6 +225,81 @@ fn a_truth_that_is_known_of_some_is_said_to_be() {
     assert!(lead(&own, "counts").starts_with("Against the truth, among the 100 whose truth is known, argmax"));
     let sheet = chart(&own, "counts-percent").sheet;
     assert_eq!((&*sheet.columns[3], &*sheet.rows[0][3]), ("labels_with_truth", "76"));
+}
+
+/// The same study with two groups of a hundred, labelled by the subject as is said.
+fn grouped(of_groups: [[u64; 4]; 2]) -> Study {
+    let mut own = study(["white", "black", "other"], false);
+    own.groups = Some(Groups {
+        word: "county".into(),
+        names: vec!["a".into(), "b".into()],
+        backdrops: vec![own.whole.clone(), own.whole.clone()],
+    });
+    own.labellings[0].in_groups = of_groups.map(|row| row.to_vec()).to_vec();
+    own.labellings[0].counts = (0..3).map(|class| of_groups[0][class] + of_groups[1][class]).collect();
+    own
+}
+
+#[test]
+fn groups_are_undercounted_by_whole_people() {
+    let mut own = grouped([[62, 28, 10, 0], [76, 24, 0, 0]]);
+    assert_eq!(
+        lead(&own, "groups"),
+        "By argmax, all but white are undercounted by a person or more in 1 of 2 counties, and by 7.00 points overall."
+    );
+    own = grouped([[62, 28, 10, 0], [62, 28, 10, 0]]);
+    own.groups.as_mut().unwrap().backdrops[0].posterior = vec![0.615, 0.285, 0.10]; // half a person
+    assert_eq!(
+        lead(&own, "groups"),
+        "By argmax, all but white are undercounted by a person or more in 0 of 2 counties, and are as many overall as the \
+         scores say."
+    );
+}
+
+#[test]
+fn a_map_takes_from_nobody_where_nobody_is_missing() {
+    let map = r#"{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"name":"a"},
+        "geometry":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}}]}"#;
+    let with_map = |of_groups| {
+        let mut own = grouped(of_groups);
+        let names = own.groups.as_ref().unwrap().names.clone();
+        own.shapes = Some(Geometry::parse(map.as_bytes()).unwrap().matched(&names, None).unwrap());
+        lead(&own, "map")
+    };
+    assert_eq!(with_map([[60, 30, 10, 0], [62, 28, 10, 0]]), "By argmax, all but white are undercounted in no county.");
+    assert!(
+        with_map([[60, 30, 10, 0], [76, 24, 0, 0]]).starts_with("Argmax takes most from all but white in b: −14.00")
+    );
+}
+
+#[test]
+fn the_triangle_tells_classes_from_no_label() {
+    let mut own = study(["white", "black", "other"], false);
+    assert_eq!(lead(&own, "simplex"), "There is nobody to show.");
+    let points = vec![[0.5, 0.25, 0.25]; 3];
+    own.sample = Some(Sample { corners: [0, 1], points, labels: vec![vec![0, 0, 3], vec![0, 1, 1]] });
+    assert!(lead(&own, "simplex").ends_with(
+        ": match gives 1 of them another class than argmax, near the borders; 1 without a label have one by it."
+    ));
+    own.labellings[0].name = "thompson".into();
+    assert!(!lead(&own, "simplex").contains("borders"));
+}
+
+#[test]
+fn small_classes_are_judged_by_their_own_measure() {
+    let binning = || Some(Binning { bins: Vec::new(), expected_error: 0.0 });
+    let mut own = study(["white", "black", "other"], true);
+    own.calibration = vec![binning(), binning(), binning()];
+    assert!(lead(&own, "calibration").contains("furthest off for"));
+    own.whole.truth = Some(vec![60_000, 39_900, 100]);
+    own.whole.people = 100_000;
+    own.whole.posterior_with_truth = Some(vec![0.6001, 0.3993, 0.0006]);
+    assert!(lead(&own, "calibration").ends_with("for other, which is small, they say 0.060%, and 0.100% are."));
+    own.whole.posterior_with_truth = Some(vec![0.6, 0.399, 0.001]);
+    assert!(lead(&own, "calibration").ends_with("as often true as they say."));
+    own.calibration = vec![None; 3];
+    own.whole.truth = Some(vec![0; 3]);
+    assert!(lead(&own, "calibration").starts_with("The truth of nobody is known: --truth COL"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! At a glance: how many people, the worst undercount, and what matching would change at which price.
 
-use super::Section;
+use super::{ADVICE, Section};
 use crate::document::{Block, Card};
 use crate::study::{Labelling, Off, Study};
 use crate::text;
@@ -10,12 +10,11 @@ pub(super) fn section(study: &Study) -> Section {
         vec![Card { name: "People".into(), figure: text::count(study.whole.people), note: people_note(study) }];
     cards.extend(worst_cards(study));
     cards.extend(remedy_cards(study));
-    let advice = "Labels of this kind are estimates about groups. They are not fit for decisions about a person.";
     Section {
         id: "glance",
         title: "At a glance",
         lead: lead(study),
-        blocks: vec![Block::Cards(cards), Block::Text(advice.into())],
+        blocks: vec![Block::Cards(cards), Block::Text(ADVICE.into())],
     }
 }
 
