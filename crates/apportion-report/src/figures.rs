@@ -1,5 +1,7 @@
 //! Every chart as two files: its numbers (CSV), and its specification (JSON), fit for any Plotly.
 
+use std::borrow::Cow;
+
 use crate::document::{Chart, Document, Sheet};
 
 pub(crate) fn files(document: &Document) -> Vec<(String, Vec<u8>)> {
@@ -14,7 +16,28 @@ fn csv(sheet: &Sheet) -> Vec<u8> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in std::iter::once(&sheet.columns).chain(&sheet.rows) {
         // Into memory, and rows of one length: it cannot fail.
-        let _ = writer.write_record(row);
+        let _ = writer.write_record(row.iter().map(|cell| guarded(cell).into_owned()));
     }
     writer.into_inner().unwrap_or_default()
+}
+
+/// A text that a spreadsheet would run as a formula has an apostrophe before it; numbers stay as they are.
+fn guarded(cell: &str) -> Cow<'_, str> {
+    let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && cell.parse::<f64>().is_err();
+    if is_formula { format!("'{cell}").into() } else { cell.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formulas_stay_text_and_numbers_numbers() {
+        let mut sheet = Sheet::new(["rule", "=n_a"]);
+        for row in [["=1+1", "-0.5"], ["@SUM(A1)", "+2"], ["+cmd|' /C calc'!A0", "-1e-9"], ["-", "a=b"]] {
+            sheet.push(row.map(String::from));
+        }
+        let text = String::from_utf8(csv(&sheet)).unwrap();
+        assert_eq!(text, "rule,'=n_a\n'=1+1,-0.5\n'@SUM(A1),+2\n'+cmd|' /C calc'!A0,-1e-9\n'-,a=b\n");
+    }
 }

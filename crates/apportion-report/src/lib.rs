@@ -15,8 +15,8 @@
 //! `chart`, `palette` and `text` are open to whoever makes a [`Document`] of its own.
 //!
 //! A chart is defined once, as a Plotly specification. The page holds Plotly's script, as the crate `plotly` carries it, and
-//! asks nothing of the network: its security policy forbids it. It holds no row of a person: counts, and for the triangle some
-//! scores, rounded.
+//! asks nothing of the network: its security policy forbids it. It holds no name and no identifier of a person: counts, and for
+//! the triangle some scores, rounded.
 
 pub mod chart;
 mod document;

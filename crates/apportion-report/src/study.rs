@@ -3,6 +3,7 @@
 use apportion::{Binning, Interval, Point};
 
 use crate::geometry::Shapes;
+use crate::text;
 
 /// Several labellings of one table, and what is known of its people.
 #[derive(Clone, Debug)]
@@ -86,7 +87,7 @@ pub struct Labelling {
     pub coverage: Option<Vec<Option<f64>>>,
     /// For joint rules, the proof.
     pub proof: Option<Proof>,
-    /// How long the rule took.
+    /// How long the rule took. No report shows it: the same command makes the same page.
     pub seconds: Option<f64>,
 }
 
@@ -143,7 +144,7 @@ pub struct Provenance {
 pub struct Off {
     /// Share less reference.
     pub difference: f64,
-    /// The same in people.
+    /// The same in people, were everybody labelled in these shares: see [`Labelling::people_off`].
     pub people: f64,
     /// The same in percent of the reference.
     pub percent: Option<f64>,
@@ -198,6 +199,11 @@ impl Labelling {
     /// People with a label.
     pub fn labelled(&self) -> u64 {
         self.counts.iter().sum()
+    }
+
+    /// How far a count is off in people. Where people are without a label, shares among the others say nothing of that.
+    pub fn people_off(&self, off: &Off) -> Option<f64> {
+        (self.uncoded == 0).then_some(off.people)
     }
 
     /// Labels among people whose truth is known.
@@ -270,6 +276,30 @@ impl Study {
         self.whole.with_truth() > 0
     }
 
+    /// Whether the truth of everybody is known.
+    pub fn has_whole_truth(&self) -> bool {
+        self.has_truth() && self.whole.with_truth() == self.whole.people
+    }
+
+    /// Of whom is spoken, where the truth is known of some alone.
+    pub(crate) fn among(&self) -> String {
+        if !self.has_truth() || self.has_whole_truth() {
+            return String::new();
+        }
+        format!(" among the {} whose truth is known", text::count(self.whole.with_truth()))
+    }
+
+    /// Of whom is spoken, where labels or the truth are not of everybody; after a clause.
+    pub(crate) fn of_whom(&self, labelling: &Labelling) -> String {
+        let labelled = if labelling.uncoded > 0 { ", among those labelled" } else { "" };
+        match (self.among(), labelled) {
+            (known, "") if known.is_empty() => known,
+            (known, "") => format!(",{known}"),
+            (known, labelled) if known.is_empty() => labelled.to_owned(),
+            _ => format!(", among those labelled of the {} whose truth is known", text::count(self.whole.with_truth())),
+        }
+    }
+
     /// What labels are held against, in a word.
     pub fn reference_word(&self) -> &'static str {
         if self.has_truth() { "the truth" } else { "the scores" }
@@ -291,18 +321,15 @@ impl Study {
         Some(Off::of(share, self.whole.others(self.focus), self.whole.people))
     }
 
-    /// In how many groups all but the focus class are undercounted: by anything, by a person or more, and of how many.
-    pub fn undercounted(&self, labelling: &Labelling) -> Option<(usize, usize, usize)> {
+    /// In how many groups all but the focus class are undercounted by a person or more, and of how many. Labels are whole
+    /// people and scores are not: even right counts are short by a part of a person in about half of the groups.
+    pub fn undercounted(&self, labelling: &Labelling) -> Option<(usize, usize)> {
         let groups = self.groups.as_ref()?.names.len();
         let offs: Vec<Off> = (0..groups).filter_map(|group| self.group_off(labelling, group)).collect();
-        let low = offs.iter().filter(|off| off.difference < -NOISE).count();
-        let whole = offs.iter().filter(|off| off.people <= -1.0).count();
-        (!offs.is_empty()).then_some((low, whole, offs.len()))
+        let low = offs.iter().filter(|off| off.people <= -1.0).count();
+        (!offs.is_empty()).then_some((low, offs.len()))
     }
 }
-
-/// Below this a bias may be the rounding of the scores.
-const NOISE: f64 = 1e-11;
 
 /// A part of a whole; none where that is nobody.
 pub(crate) fn part(part: u64, whole: u64) -> Option<f64> {

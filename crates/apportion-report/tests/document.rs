@@ -1,8 +1,8 @@
 //! A report from plain data: its sentences, what is left out, and names that stay text wherever they come.
 #![allow(clippy::unwrap_used)] // in helpers, too
 
-use apportion::Point;
-use apportion_report::{Backdrop, Block, Groups, Labelling, Provenance, Sample, Study, Trade};
+use apportion::{Binning, Point};
+use apportion_report::{Backdrop, Block, Chart, Geometry, Groups, Labelling, Provenance, Sample, Study, Trade};
 
 fn labelling(name: &str, counts: [u64; 3], confusion: Option<[[u64; 4]; 3]>, in_groups: &[[u64; 4]]) -> Labelling {
     Labelling {
@@ -26,6 +26,7 @@ fn labelling(name: &str, counts: [u64; 3], confusion: Option<[[u64; 4]; 3]>, in_
 fn study(classes: [&str; 3], has_truth: bool) -> Study {
     let truth = has_truth.then(|| vec![60, 30, 10]);
     let confusion = has_truth.then_some([[58, 2, 0, 0], [10, 20, 0, 0], [8, 2, 0, 0]]);
+    let matched = has_truth.then_some([[52, 5, 3, 0], [5, 21, 4, 0], [5, 2, 3, 0]]);
     let point = |from_gamma: f64, counts: [u64; 3], accuracy, fidelity| Point {
         from_gamma,
         to_gamma: from_gamma + 0.1,
@@ -46,7 +47,7 @@ fn study(classes: [&str; 3], has_truth: bool) -> Study {
         groups: None,
         labellings: vec![
             labelling("argmax", [76, 24, 0], confusion, &[]),
-            labelling("match", [62, 28, 10], confusion, &[]),
+            labelling("match", [62, 28, 10], matched, &[]),
         ],
         subject: 0,
         remedy: Some(1),
@@ -72,7 +73,7 @@ fn sentences_are_made_from_the_numbers() {
     let known = study(["white", "black", "other"], true);
     assert_eq!(
         lead(&known, "glance"),
-        "Argmax counts 10 fewer other than there are in truth (−100.0%); match brings that to −100.0%, at no cost in expected \
+        "Argmax counts 10 fewer other than there are in truth (−100.0%); match brings that to 0.0%, at no cost in expected \
          accuracy."
     );
     assert_eq!(
@@ -87,7 +88,7 @@ fn sentences_are_made_from_the_numbers() {
     );
     assert!(
         lead(&unknown, "trade")
-            .starts_with("Between argmax (expected accuracy 0.7600, fidelity −0.280) and right counts")
+            .starts_with("From argmax (expected accuracy 0.7600, fidelity −0.280) to right counts there are 2 optimal")
     );
 }
 
@@ -112,6 +113,193 @@ fn nobody_is_no_reason_to_fail() {
     nobody.remedy = None;
     let document = nobody.document();
     assert!(document.to_html().contains("0 people") && document.to_markdown().contains("0 people"));
+}
+
+fn chart(study: &Study, id: &str) -> Chart {
+    study.document().charts().find(|chart| chart.id == id).unwrap().clone()
+}
+
+#[test]
+fn rules_are_on_the_chart_by_the_measure_of_the_frontier() {
+    let mut own = study(["white", "black", "other"], false);
+    own.labellings.push(Labelling { uncoded: 50, ..labelling("threshold", [40, 10, 0], None, &[]) });
+    own.labellings[0].fidelity_to_posterior = Some(0.0); // against exact shares it may differ
+    let trade = chart(&own, "trade");
+    assert_eq!(trade.data[1]["x"][0], -0.28);
+    assert_eq!(trade.data[2]["x"][0], 0.0);
+    assert_eq!(trade.data.as_array().unwrap().len(), 3);
+    assert!(trade.caption.ends_with("leaves people without a label: threshold."), "{}", trade.caption);
+    own.trades[0].of = 1;
+    assert!(lead(&own, "trade").ends_with("there is nothing to trade."));
+}
+
+#[test]
+fn a_truth_that_is_known_of_some_has_no_frontier() {
+    let mut own = study(["white", "black", "other"], true);
+    own.trades.push(Trade { reference: "truth", ..own.trades[0].clone() });
+    let references = |own: &Study| {
+        let mut all: Vec<String> = chart(own, "trade").sheet.rows.iter().map(|row| row[1].clone()).collect();
+        all.dedup();
+        all
+    };
+    assert_eq!(references(&own), ["posterior", "truth"]);
+    assert!(own.document().to_html().contains("Off the truth, in %"));
+    own.whole.people = 120;
+    assert_eq!(references(&own), ["posterior"]);
+    let html = own.document().to_html();
+    assert!(!html.contains("Off the truth, in %") && html.contains("known of 100 of 120 people only"));
+}
+
+#[test]
+fn ties_are_named_and_labels_are_many() {
+    let mut own = study(["white", "black", "other"], false);
+    assert!(lead(&own, "tables").contains("argmax and match are the most accurate"));
+    own.labellings[0].name = "your labels".into();
+    own.labellings[0].expected_accuracy = Some(0.8);
+    assert!(lead(&own, "tables").contains("your labels are the most accurate (expected accuracy 0.8000)"));
+}
+
+#[test]
+fn a_price_that_is_not_known_is_not_named() {
+    let mut own = study(["white", "black", "other"], false);
+    own.labellings[1].expected_accuracy = None;
+    assert_eq!(
+        lead(&own, "glance"),
+        "Argmax counts 10 fewer other than the scores say (−100.0%); match brings that to 0.0%."
+    );
+    own.labellings[1].expected_accuracy = Some(0.73);
+    assert!(lead(&own, "glance").ends_with("for 2.00 points of expected accuracy."));
+    own.labellings[1].counts = vec![76, 24, 0];
+    assert!(lead(&own, "glance").contains("match has it at −100.0%"));
+    own.labellings[1].counts = vec![0; 3];
+    assert!(lead(&own, "glance").ends_with("say (−100.0%)."));
+}
+
+#[test]
+fn shares_of_some_are_not_counts_of_all() {
+    let mut own = study(["white", "black", "other"], false);
+    own.labellings[0] = Labelling { uncoded: 50, ..labelling("threshold", [40, 10, 0], None, &[]) };
+    assert_eq!(
+        lead(&own, "glance"),
+        "Threshold gives other a share 10.00 points smaller than the scores say (−100.0%), among those labelled; match brings \
+         that to 0.0%."
+    );
+    assert!(
+        lead(&own, "counts").contains("among those labelled, threshold undercounts other by 10.00 points (−100.0%)")
+    );
+    let people = chart(&own, "counts-people");
+    assert!(people.data[0]["x"][0].is_null() && people.data[0]["x"][1] == 0.0, "{}", people.data[0]);
+    assert!(people.caption.contains("without a label: threshold"));
+    let Block::Cards(cards) = own.document().sections[0].blocks[0].clone() else { panic!("cards") };
+    assert!(cards.iter().all(|card| card.name != "Its price"));
+    assert_eq!(cards[1].figure, "−10.00 points");
+}
+
+#[test]
+fn nobody_with_a_label_has_sentences_of_its_own() {
+    let mut own = study(["white", "black", "other"], false);
+    own.labellings[0] = Labelling { uncoded: 100, ..labelling("threshold", [0; 3], None, &[]) };
+    for id in ["glance", "counts"] {
+        assert_eq!(lead(&own, id), "Nobody has a label by threshold: there is nothing to count.");
+    }
+}
+
+#[test]
+fn overcounts_are_seen_where_nothing_is_undercounted() {
+    let mut own = study(["white", "black", "other"], false);
+    own.whole.posterior = vec![0.60, 0.283, 0.103];
+    own.labellings[0].counts = vec![62, 28, 10];
+    assert_eq!(
+        lead(&own, "counts"),
+        "Argmax undercounts no class by a person or more, and overcounts white by 2 (+3.3%)."
+    );
+    own.whole.posterior[0] = 0.617;
+    assert_eq!(lead(&own, "counts"), "Argmax has every class within a person of the scores.");
+}
+
+#[test]
+fn a_truth_that_is_known_of_some_is_said_to_be() {
+    let mut own = study(["white", "black", "other"], true);
+    own.whole.people = 120;
+    assert!(lead(&own, "glance").contains("in truth, among the 100 whose truth is known (−100.0%)"));
+    assert!(lead(&own, "counts").starts_with("Against the truth, among the 100 whose truth is known, argmax"));
+    let sheet = chart(&own, "counts-percent").sheet;
+    assert_eq!((&*sheet.columns[3], &*sheet.rows[0][3]), ("labels_with_truth", "76"));
+}
+
+/// The same study with two groups of a hundred, labelled by the subject as is said.
+fn grouped(of_groups: [[u64; 4]; 2]) -> Study {
+    let mut own = study(["white", "black", "other"], false);
+    own.groups = Some(Groups {
+        word: "county".into(),
+        names: vec!["a".into(), "b".into()],
+        backdrops: vec![own.whole.clone(), own.whole.clone()],
+    });
+    own.labellings[0].in_groups = of_groups.map(|row| row.to_vec()).to_vec();
+    own.labellings[0].counts = (0..3).map(|class| of_groups[0][class] + of_groups[1][class]).collect();
+    own
+}
+
+#[test]
+fn groups_are_undercounted_by_whole_people() {
+    let mut own = grouped([[62, 28, 10, 0], [76, 24, 0, 0]]);
+    assert_eq!(
+        lead(&own, "groups"),
+        "By argmax, all but white are undercounted by a person or more in 1 of 2 counties, and by 7.00 points overall."
+    );
+    own = grouped([[62, 28, 10, 0], [62, 28, 10, 0]]);
+    own.groups.as_mut().unwrap().backdrops[0].posterior = vec![0.615, 0.285, 0.10]; // half a person
+    assert_eq!(
+        lead(&own, "groups"),
+        "By argmax, all but white are undercounted by a person or more in 0 of 2 counties, and are as many overall as the \
+         scores say."
+    );
+}
+
+#[test]
+fn a_map_takes_from_nobody_where_nobody_is_missing() {
+    let map = r#"{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"name":"a"},
+        "geometry":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}}]}"#;
+    let with_map = |of_groups| {
+        let mut own = grouped(of_groups);
+        let names = own.groups.as_ref().unwrap().names.clone();
+        own.shapes = Some(Geometry::parse(map.as_bytes()).unwrap().matched(&names, None).unwrap());
+        lead(&own, "map")
+    };
+    assert_eq!(with_map([[60, 30, 10, 0], [62, 28, 10, 0]]), "By argmax, all but white are undercounted in no county.");
+    assert!(
+        with_map([[60, 30, 10, 0], [76, 24, 0, 0]]).starts_with("Argmax takes most from all but white in b: −14.00")
+    );
+}
+
+#[test]
+fn the_triangle_tells_classes_from_no_label() {
+    let mut own = study(["white", "black", "other"], false);
+    assert_eq!(lead(&own, "simplex"), "There is nobody to show.");
+    let points = vec![[0.5, 0.25, 0.25]; 3];
+    own.sample = Some(Sample { corners: [0, 1], points, labels: vec![vec![0, 0, 3], vec![0, 1, 1]] });
+    assert!(lead(&own, "simplex").ends_with(
+        ": match gives 1 of them another class than argmax, near the borders; 1 without a label have one by it."
+    ));
+    own.labellings[0].name = "thompson".into();
+    assert!(!lead(&own, "simplex").contains("borders"));
+}
+
+#[test]
+fn small_classes_are_judged_by_their_own_measure() {
+    let binning = || Some(Binning { bins: Vec::new(), expected_error: 0.0 });
+    let mut own = study(["white", "black", "other"], true);
+    own.calibration = vec![binning(), binning(), binning()];
+    assert!(lead(&own, "calibration").contains("furthest off for"));
+    own.whole.truth = Some(vec![60_000, 39_900, 100]);
+    own.whole.people = 100_000;
+    own.whole.posterior_with_truth = Some(vec![0.6001, 0.3993, 0.0006]);
+    assert!(lead(&own, "calibration").ends_with("for other, which is small, they say 0.060%, and 0.100% are."));
+    own.whole.posterior_with_truth = Some(vec![0.6, 0.399, 0.001]);
+    assert!(lead(&own, "calibration").ends_with("as often true as they say."));
+    own.calibration = vec![None; 3];
+    own.whole.truth = Some(vec![0; 3]);
+    assert!(lead(&own, "calibration").starts_with("The truth of nobody is known: --truth COL"));
 }
 
 #[test]

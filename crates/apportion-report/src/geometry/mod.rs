@@ -4,7 +4,8 @@ mod geojson;
 mod shapefile;
 mod topojson;
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use apportion::GROUP_JOINT;
@@ -123,15 +124,17 @@ impl Geometry {
             }
             None => self.properties().iter().map(|name| vec![(*name).to_owned()]).collect(),
         };
-        let wanted: BTreeMap<String, usize> =
-            groups.iter().enumerate().map(|(place, name)| (plain(name), place)).collect();
+        let wanted = Wanted::of(groups);
+        // The groups that are found, and then as few outlines for them as may be: a state is no county, though all
+        // counties have the number of one.
         let matches = |key: &Vec<String>| {
             let names = self.outlines.iter().filter_map(|own| own.name(key));
-            names.filter(|name| wanted.contains_key(&plain(name))).count()
+            let found: Vec<usize> = names.filter_map(|name| wanted.group(&name)).collect();
+            (found.iter().collect::<BTreeSet<_>>().len(), Reverse(found.len()))
         };
         let best =
             keys.iter().map(|key| (matches(key), key)).reduce(|best, next| if next.0 > best.0 { next } else { best });
-        let Some((1.., key)) = best else {
+        let Some(((1.., _), key)) = best else {
             let example = groups.first().map(String::as_str).unwrap_or_default();
             return refuse(format!(
                 "no outline has the name of a group, such as {example:?}; name the property with --geometry-key: {}",
@@ -141,12 +144,12 @@ impl Geometry {
         Ok(self.shapes(groups.len(), &wanted, key))
     }
 
-    fn shapes(&self, groups: usize, wanted: &BTreeMap<String, usize>, key: &[String]) -> Shapes {
+    fn shapes(&self, groups: usize, wanted: &Wanted, key: &[String]) -> Shapes {
         let (mut polygons, mut unused) = (vec![Vec::new(); groups], Vec::new());
         for own in &self.outlines {
             let name = own.name(key).unwrap_or_else(|| "(without a name)".into());
-            match wanted.get(&plain(&name)) {
-                Some(&group) => polygons[group].extend(own.polygons.iter().cloned()),
+            match wanted.group(&name) {
+                Some(group) => polygons[group].extend(own.polygons.iter().cloned()),
                 None => unused.push(name),
             }
         }
@@ -164,6 +167,28 @@ impl Geometry {
             };
         }
         Shapes { polygons, unused, bounds, united_states }
+    }
+}
+
+/// The groups by their names: as they are, and as they are compared.
+struct Wanted {
+    exact: BTreeMap<String, usize>,
+    plain: BTreeMap<String, usize>,
+}
+
+impl Wanted {
+    fn of(groups: &[String]) -> Wanted {
+        let mut wanted = Wanted { exact: BTreeMap::new(), plain: BTreeMap::new() };
+        for (place, name) in groups.iter().enumerate() {
+            wanted.exact.entry(name.trim().to_owned()).or_insert(place);
+            wanted.plain.entry(plain(name)).or_insert(place);
+        }
+        wanted
+    }
+
+    /// The group of a name: the one that has it, and else one that is like it.
+    fn group(&self, name: &str) -> Option<usize> {
+        self.exact.get(name.trim()).or_else(|| self.plain.get(&plain(name))).copied()
     }
 }
 

@@ -40,6 +40,35 @@ fn outlines_are_matched_by_the_property_that_fits_best() {
 }
 
 #[test]
+fn groups_that_are_found_count_and_not_outlines() {
+    let county = |place: u32| {
+        let (x, number) = (f64::from(place) / 10.0, 2 * place + 1);
+        format!(
+            r#"{{"type":"Feature","properties":{{"COUNTYFP":"{number:03}","STATEFP":"37"}},"geometry":{{"type":"Polygon","coordinates":[[[{x},0],[{x},1],[{},1],[{x},0]]]}}}}"#,
+            x + 0.1
+        )
+    };
+    let counties: Vec<String> = (0..100).map(county).collect();
+    let text = format!(r#"{{"type":"FeatureCollection","features":[{}]}}"#, counties.join(","));
+    let geometry = Geometry::parse(text.as_bytes()).unwrap();
+    let shapes = geometry.matched(&names(&["1", "3", "37", "39", "41"]), None).unwrap();
+    assert!((0..5).all(|group| shapes.polygons[group].len() == 1));
+    assert_eq!(shapes.unused().len(), 95);
+    // One group by either: the property with fewer outlines.
+    let shapes = geometry.matched(&names(&["37"]), None).unwrap();
+    assert_eq!(shapes.polygons[0].len(), 1);
+}
+
+#[test]
+fn an_exact_name_goes_before_one_that_is_like_it() {
+    for (groups, own) in [(["05", "5"], 0), (["5", "05"], 1)] {
+        let text = GEOJSON.replace("West", "05");
+        let shapes = Geometry::parse(text.as_bytes()).unwrap().matched(&names(&groups), None).unwrap();
+        assert!(shapes.has(own) && !shapes.has(1 - own));
+    }
+}
+
+#[test]
 fn the_united_states_are_known_and_no_group_vanishes() {
     let square = |name: &str, x: f64, y: f64, size: f64| {
         format!(

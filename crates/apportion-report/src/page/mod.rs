@@ -5,11 +5,13 @@ use serde_json::Value;
 
 use crate::chart::template;
 use crate::document::{Block, Cell, Chart, Document, Slider};
+use crate::section::ADVICE;
 
 #[derive(Template)]
 #[template(path = "page.html")]
 struct Page<'a> {
     document: &'a Document,
+    advice: &'static str,
     style: &'static str,
     script: &'static str,
     plotly: String,
@@ -20,6 +22,7 @@ struct Page<'a> {
 pub(crate) fn html(document: &Document) -> String {
     let page = Page {
         document,
+        advice: ADVICE,
         style: include_str!("page.css"),
         script: include_str!("page.js"),
         plotly: plotly(),

@@ -12,30 +12,49 @@ use crate::text;
 
 pub(super) fn section(study: &Study) -> Section {
     if study.calibration.iter().all(Option::is_none) {
-        let way = "No truth was given: --truth COL shows whether the scores are as often true as they say.";
+        let why = if study.whole.truth.is_some() { "The truth of nobody is known" } else { "No truth is known" };
+        let way =
+            format!("{why}: --truth COL with some values shows whether the scores are as often true as they say.");
         return nothing("calibration", "Calibration", way);
     }
     let blocks = vec![Block::Chart(Box::new(curves(study))), Block::Table(table(study))];
     Section { id: "calibration", title: "Calibration", lead: lead(study), blocks }
 }
 
+/// A gap that is small: a twentieth of a point, and a twentieth of the class.
+const SMALL: f64 = 0.0005;
+const SMALL_PART: f64 = 0.05;
+
 fn lead(study: &Study) -> String {
-    let gap = |class: usize| {
-        let (truth, scores) = (study.whole.truth_share(class)?, study.whole.posterior_with_truth.as_ref()?[class]);
-        Some((class, scores - truth))
+    let both = |class: usize| {
+        Some((class, study.whole.truth_share(class)?, study.whole.posterior_with_truth.as_ref()?[class]))
     };
-    let gaps = (0..study.k()).filter_map(gap);
-    let Some((class, gap)) = gaps.max_by(|(_, a), (_, b)| a.abs().total_cmp(&b.abs())) else { return String::new() };
-    let name = &study.classes[class];
-    if gap.abs() < 0.0005 {
-        return "Taken over everybody, the scores of every class are as often true as they say.".into();
+    let all: Vec<(usize, f64, f64)> = (0..study.k()).filter_map(both).collect();
+    let gap = |(_, truth, scores): &(usize, f64, f64)| (scores - truth).abs();
+    let part = |own: &(usize, f64, f64)| gap(own) / own.1.max(own.2).max(f64::MIN_POSITIVE);
+    let Some(furthest) = all.iter().max_by(|a, b| gap(a).total_cmp(&gap(b))) else { return String::new() };
+    let whom = if study.has_whole_truth() { "Taken over everybody" } else { "Taken over all whose truth is known" };
+    if gap(furthest) >= SMALL {
+        let (class, truth, scores) = *furthest;
+        let digits = if gap(furthest) < 0.005 { 2 } else { 1 };
+        return format!(
+            "{whom}, the scores are furthest off for {}: they say {}, and {} are.",
+            study.classes[class],
+            text::percent(scores, digits),
+            text::percent(truth, digits)
+        );
     }
-    let (truth, scores) = (study.whole.truth_share(class).unwrap_or_default(), gap);
-    format!(
-        "The scores are furthest off for {name}: they say {}, and {} are.",
-        text::percent(truth + scores, 1),
-        text::percent(truth, 1)
-    )
+    // A small class can be far off by its own measure.
+    match all.iter().max_by(|a, b| part(a).total_cmp(&part(b))).filter(|own| part(own) >= SMALL_PART) {
+        Some(&(class, truth, scores)) => format!(
+            "{whom}, the scores of every class are within {} of the truth; for {}, which is small, they say {}, and {} are.",
+            text::points_of(SMALL, 2),
+            study.classes[class],
+            text::percent(scores, 3),
+            text::percent(truth, 3)
+        ),
+        None => format!("{whom}, the scores of every class are as often true as they say."),
+    }
 }
 
 fn curves(study: &Study) -> Chart {

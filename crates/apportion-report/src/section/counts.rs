@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Section;
-use super::glance::{in_percent, missing, worst};
+use super::glance::{in_percent, missing, nobody, worst};
 use crate::chart::{Grid, chart, column, full, labels, nth, over};
 use crate::document::{Block, Chart, Sheet};
 use crate::palette;
@@ -18,20 +18,20 @@ pub(super) fn section(study: &Study) -> Section {
 fn lead(study: &Study) -> String {
     let subject = study.subject();
     let name = text::begin(&subject.name);
+    if let Some(sentence) = nobody(study) {
+        return sentence;
+    }
     let Some((class, off)) = worst(study, subject) else {
-        return format!(
-            "{name} {} every class within a person of {}.",
-            subject.does("has", "have"),
-            study.reference_word()
-        );
+        return even(study, &name);
     };
     let begin = format!(
-        "Against {}, {} {} {} by {}{}",
+        "Against {}{}, {} {} {} by {}{}",
         study.reference_word(),
+        study.of_whom(subject),
         subject.name,
         subject.does("undercounts", "undercount"),
         study.classes[class],
-        missing(&off),
+        missing(subject, &off),
         in_percent(&off)
     );
     let parts = study.parts(subject, class).and_then(|parts| {
@@ -45,6 +45,29 @@ fn lead(study: &Study) -> String {
     begin + &parts.unwrap_or_else(|| ", by making labels of them alone.".into())
 }
 
+/// Where no class is undercounted by a person: some may be overcounted.
+fn even(study: &Study, name: &str) -> String {
+    let subject = study.subject();
+    let offs = (0..study.k()).filter_map(|class| Some((class, study.off(subject, class)?)));
+    match offs.max_by(|(_, a), (_, b)| a.people.total_cmp(&b.people)).filter(|(_, off)| off.people >= 1.0) {
+        Some((class, off)) => format!(
+            "{name} {} no class by a person or more, and {} {} by {}{}{}.",
+            subject.does("undercounts", "undercount"),
+            subject.does("overcounts", "overcount"),
+            study.classes[class],
+            missing(subject, &off),
+            in_percent(&off),
+            study.of_whom(subject)
+        ),
+        None => format!(
+            "{name} {} every class within a person of {}{}.",
+            subject.does("has", "have"),
+            study.reference_word(),
+            study.of_whom(subject)
+        ),
+    }
+}
+
 /// What a bar is long for.
 #[derive(Clone, Copy)]
 enum Unit {
@@ -53,10 +76,10 @@ enum Unit {
 }
 
 impl Unit {
-    fn of(self, off: &Off) -> Option<f64> {
+    fn of(self, labelling: &Labelling, off: &Off) -> Option<f64> {
         match self {
             Unit::Percent => off.percent,
-            Unit::People => Some(off.people),
+            Unit::People => labelling.people_off(off),
         }
     }
 
@@ -69,12 +92,12 @@ impl Unit {
 }
 
 fn percent(study: &Study) -> Chart {
-    let title = format!("Difference to {}, in percent of the class", study.reference_word());
+    let title = format!("Difference to {}{}, in percent of the class", study.reference_word(), study.among());
     bars(study, "counts-percent", &title, Unit::Percent)
 }
 
 fn people(study: &Study) -> Chart {
-    let title = format!("Difference to {}, in people", study.reference_word());
+    let title = format!("Difference to {}{}, in people", study.reference_word(), study.among());
     bars(study, "counts-people", &title, Unit::People)
 }
 
@@ -95,6 +118,14 @@ fn bars(study: &Study, id: &str, title: &str, unit: Unit) -> Chart {
     } else {
         "What making labels of the scores does (discretization). All panels have one scale.".into()
     };
+    let without: Vec<&str> =
+        study.labellings.iter().filter(|own| own.uncoded > 0).map(|own| own.name.as_str()).collect();
+    if !without.is_empty() {
+        chart.caption += &match unit {
+            Unit::Percent => format!(" Shares among those labelled: {}.", text::list(&without)),
+            Unit::People => format!(" Without a bar, since people are left without a label: {}.", text::list(&without)),
+        };
+    }
     chart.alt = alt(study, unit);
     chart
 }
@@ -102,7 +133,7 @@ fn bars(study: &Study, id: &str, title: &str, unit: Unit) -> Chart {
 fn traces(study: &Study, class: usize, unit: Unit) -> Vec<Value> {
     let names = labels(study.labellings.iter().map(|labelling| &labelling.name));
     let values = |of: &dyn Fn(&Labelling) -> Option<Off>| {
-        column(study.labellings.iter().map(|labelling| of(labelling).and_then(|off| unit.of(&off))))
+        column(study.labellings.iter().map(|labelling| of(labelling).and_then(|off| unit.of(labelling, &off))))
     };
     let bar = |what: &str, opacity: f64, x: Vec<Value>| {
         let format = if matches!(unit, Unit::Percent) { "%{x:+.1f}%" } else { "%{x:+,.0f} people" };
@@ -150,6 +181,7 @@ fn sheet(study: &Study) -> Sheet {
         "rule",
         "class",
         "labels",
+        "labels_with_truth",
         "difference",
         "people",
         "percent",
@@ -157,14 +189,16 @@ fn sheet(study: &Study) -> Sheet {
         "discretization_percent",
     ]);
     for labelling in &study.labellings {
+        let judged = labelling.counts_with_truth();
         for (class, name) in study.classes.iter().enumerate() {
             let (off, parts) = (study.off(labelling, class), study.parts(labelling, class));
             sheet.push([
                 labelling.name.clone(),
                 name.clone(),
                 labelling.counts[class].to_string(),
+                judged.as_ref().map_or_else(String::new, |counts| counts[class].to_string()),
                 full(off.map(|off| off.difference)),
-                full(off.map(|off| off.people)),
+                full(off.and_then(|off| labelling.people_off(&off))),
                 full(off.and_then(|off| off.percent)),
                 full(parts.and_then(|parts| parts.miscalibration.percent)),
                 full(parts.and_then(|parts| parts.discretization.percent)),
@@ -177,7 +211,7 @@ fn sheet(study: &Study) -> Sheet {
 fn alt(study: &Study, unit: Unit) -> String {
     let of = |labelling: &Labelling| {
         let each = study.classes.iter().enumerate().map(|(class, name)| {
-            let off = study.off(labelling, class).and_then(|off| unit.of(&off));
+            let off = study.off(labelling, class).and_then(|off| unit.of(labelling, &off));
             format!("{name} {}", off.map_or_else(|| "unknown".into(), |number| unit.show(number)))
         });
         format!("{}: {}", labelling.name, text::list(&each.collect::<Vec<_>>()))

@@ -1,6 +1,6 @@
 //! At a glance: how many people, the worst undercount, and what matching would change at which price.
 
-use super::Section;
+use super::{ADVICE, Section};
 use crate::document::{Block, Card};
 use crate::study::{Labelling, Off, Study};
 use crate::text;
@@ -10,12 +10,11 @@ pub(super) fn section(study: &Study) -> Section {
         vec![Card { name: "People".into(), figure: text::count(study.whole.people), note: people_note(study) }];
     cards.extend(worst_cards(study));
     cards.extend(remedy_cards(study));
-    let advice = "Labels of this kind are estimates about groups. They are not fit for decisions about a person.";
     Section {
         id: "glance",
         title: "At a glance",
         lead: lead(study),
-        blocks: vec![Block::Cards(cards), Block::Text(advice.into())],
+        blocks: vec![Block::Cards(cards), Block::Text(ADVICE.into())],
     }
 }
 
@@ -25,9 +24,12 @@ pub(super) fn worst(study: &Study, labelling: &Labelling) -> Option<(usize, Off)
     offs.filter(|(_, off)| off.people <= -0.5).min_by(|(_, a), (_, b)| a.people.total_cmp(&b.people))
 }
 
-/// How many are missing.
-pub(super) fn missing(off: &Off) -> String {
-    text::count(off.people.abs().round() as u64)
+/// How many are missing; or, where people are without a label and counts cannot tell, how much of the share.
+pub(super) fn missing(labelling: &Labelling, off: &Off) -> String {
+    match labelling.people_off(off) {
+        Some(people) => text::count(people.abs().round() as u64),
+        None => text::points_of(off.difference, 2),
+    }
 }
 
 /// The same in percent, after it.
@@ -35,36 +37,71 @@ pub(super) fn in_percent(off: &Off) -> String {
     off.percent.map_or_else(String::new, |percent| format!(" ({})", text::signed_percent(percent)))
 }
 
+/// Where there is nothing to hold against a reference: a sentence of its own.
+pub(super) fn nobody(study: &Study) -> Option<String> {
+    let subject = study.subject();
+    if study.whole.people == 0 {
+        return Some("There is nobody to label.".into());
+    }
+    if subject.labelled() == 0 {
+        return Some(format!("Nobody has a label by {}: there is nothing to count.", subject.name));
+    }
+    let none = (0..study.k()).all(|class| study.off(subject, class).is_none());
+    none.then(|| format!("Nobody whose truth is known has a label by {}: there is nothing to compare.", subject.name))
+}
+
 fn lead(study: &Study) -> String {
+    if let Some(sentence) = nobody(study) {
+        return sentence;
+    }
     let subject = study.subject();
     let Some((class, off)) = worst(study, subject) else {
         let begin = format!(
-            "{} {} no class by a person or more",
+            "{} {} no class by a person or more{}",
             text::begin(&subject.name),
-            subject.does("undercounts", "undercount")
+            subject.does("undercounts", "undercount"),
+            study.of_whom(subject)
         );
         return begin + &argmax_instead(study).unwrap_or_else(|| ".".into());
     };
     let name = &study.classes[class];
-    let there_are = if study.has_truth() { "there are in truth" } else { "the scores say" };
-    let begin = format!(
-        "{} {} {} fewer {name} than {there_are}{}",
-        text::begin(&subject.name),
-        subject.does("counts", "count"),
-        missing(&off),
-        in_percent(&off)
-    );
-    let Some(remedy) = study.remedy() else { return format!("{begin}.") };
-    let after = study.off(remedy, class).and_then(|off| off.percent);
-    let after = after.map_or_else(|| "nothing".to_owned(), text::signed_percent);
-    match price(study) {
-        Some(price) if price < 0.0 => format!(
-            "{begin}; {} brings that to {after}, for {} of expected accuracy.",
-            remedy.name,
-            text::points_of(price, 2)
-        ),
-        _ => format!("{begin}; {} brings that to {after}, at no cost in expected accuracy.", remedy.name),
-    }
+    let begin = if subject.uncoded > 0 {
+        let says = if study.has_truth() { "it has in truth" } else { "the scores say" };
+        format!(
+            "{} {} {name} a share {} smaller than {says}{}{}",
+            text::begin(&subject.name),
+            subject.does("gives", "give"),
+            missing(subject, &off),
+            in_percent(&off),
+            study.of_whom(subject)
+        )
+    } else {
+        let there_are = if study.has_truth() { "there are in truth" } else { "the scores say" };
+        format!(
+            "{} {} {} fewer {name} than {there_are}{}{}",
+            text::begin(&subject.name),
+            subject.does("counts", "count"),
+            missing(subject, &off),
+            study.of_whom(subject),
+            in_percent(&off)
+        )
+    };
+    remedied(study, class, &off).map_or_else(|| format!("{begin}."), |end| format!("{begin}; {end}."))
+}
+
+/// What the remedy makes of an undercount, and at which price, as far as both are known.
+fn remedied(study: &Study, class: usize, before: &Off) -> Option<String> {
+    let remedy = study.remedy()?;
+    let (before, after) = (before.percent?, study.off(remedy, class)?.percent?);
+    let does = if after.abs() < before.abs() { "brings that to" } else { "has it at" };
+    let begin = format!("{} {does} {}", remedy.name, text::signed_percent(after));
+    Some(match price(study) {
+        Some(price) if text::plain(100.0 * price, 2) == "0.00" || price > 0.0 => {
+            format!("{begin}, at no cost in expected accuracy")
+        }
+        Some(price) => format!("{begin}, for {} of expected accuracy", text::points_of(price, 2)),
+        None => begin,
+    })
 }
 
 /// What the likeliest class would have done, where the subject does no harm.
@@ -72,12 +109,14 @@ fn argmax_instead(study: &Study) -> Option<String> {
     let argmax = study.labellings.iter().find(|own| own.name == "argmax")?;
     let (class, off) = worst(study, argmax)?;
     let name = &study.classes[class];
-    Some(format!("; argmax would count {} fewer {name}{}.", missing(&off), in_percent(&off)))
+    Some(format!("; argmax would count {} fewer {name}{}.", missing(argmax, &off), in_percent(&off)))
 }
 
-/// What matching does to the expected accuracy.
+/// What matching does to the expected accuracy, where both label everybody: that of some cannot be set against it.
 fn price(study: &Study) -> Option<f64> {
-    Some(study.remedy()?.expected_accuracy? - study.subject().expected_accuracy?)
+    let (remedy, subject) = (study.remedy()?, study.subject());
+    let is_known = remedy.uncoded == 0 && subject.uncoded == 0;
+    is_known.then_some(remedy.expected_accuracy? - subject.expected_accuracy?)
 }
 
 fn people_note(study: &Study) -> String {
@@ -87,7 +126,7 @@ fn people_note(study: &Study) -> String {
             &format!(", {} {}", text::count(groups.names.len() as u64), text::plural(groups.names.len(), &groups.word));
     }
     let known = study.whole.with_truth();
-    if known == study.whole.people {
+    if study.has_whole_truth() {
         note += ", truth known of all";
     } else if known > 0 {
         note += &format!(", truth known of {}", text::count(known));
@@ -95,17 +134,27 @@ fn people_note(study: &Study) -> String {
     format!("{note}. This report is about {}.", study.subject().name)
 }
 
+/// How far a count is off in people, or a share in points where counts cannot tell.
+fn amount(labelling: &Labelling, off: &Off) -> String {
+    labelling.people_off(off).map_or_else(|| text::points(off.difference, 2), text::people)
+}
+
 fn worst_cards(study: &Study) -> Vec<Card> {
     let subject = study.subject();
     let Some((class, off)) = worst(study, subject) else { return Vec::new() };
     let mut cards = vec![Card {
-        name: format!("Most people missing: {}", study.classes[class]),
-        figure: text::people(off.people),
+        name: if subject.uncoded > 0 {
+            format!("Most of the share missing: {}", study.classes[class])
+        } else {
+            format!("Most people missing: {}", study.classes[class])
+        },
+        figure: amount(subject, &off),
         note: format!(
-            "{} by {}, against {}.",
+            "{} by {}, against {}{}.",
             off.percent.map_or_else(|| "–".into(), text::signed_percent),
             subject.name,
-            study.reference_word()
+            study.reference_word(),
+            study.of_whom(subject)
         ),
     }];
     let offs = (0..study.k()).filter_map(|class| Some((class, study.off(subject, class)?)));
@@ -114,7 +163,12 @@ fn worst_cards(study: &Study) -> Vec<Card> {
         cards.push(Card {
             name: format!("Largest part missing: {}", study.classes[deep]),
             figure: text::signed_percent(percent),
-            note: format!("{} people by {}.", text::people(off.people), subject.name),
+            note: format!(
+                "{}{} by {}.",
+                amount(subject, &off),
+                if subject.uncoded > 0 { "" } else { " people" },
+                subject.name
+            ),
         });
     }
     cards
@@ -131,8 +185,9 @@ fn remedy_cards(study: &Study) -> Vec<Card> {
             name: format!("What {} changes", remedy.name),
             figure: text::plain(after, 3),
             note: format!(
-                "Fidelity to {}, which was {} by {}. 0 is right.",
+                "Fidelity to {}{}, which was {} by {}. 0 is right.",
                 study.reference_word(),
+                study.of_whom(subject),
                 text::plain(before, 3),
                 subject.name
             ),

@@ -23,19 +23,26 @@ pub(super) fn section(study: &Study) -> Section {
 fn lead(study: &Study, groups: &Groups) -> String {
     let (focus, words) = (&study.classes[study.focus], text::plural(2, &groups.word));
     let subject = study.subject();
-    let (Some((low, _, of)), Some(off)) = (study.undercounted(subject), study.others_off(subject)) else {
+    let (Some((low, of)), Some(off)) = (study.undercounted(subject), study.others_off(subject)) else {
         return format!("No {} has labels.", groups.word);
     };
     let overall = match off.difference {
+        own if is_nothing(own) => "and are as many overall as the scores say".to_owned(),
         own if own < 0.0 => format!("and by {} overall", text::points_of(own, 2)),
         own => format!("and overcounted by {} overall", text::points_of(own, 2)),
     };
+    let whom = if subject.uncoded > 0 { " among those labelled" } else { "" };
     format!(
-        "By {}, all but {focus} are undercounted in {} of {} {words}, {overall}.",
+        "By {}, all but {focus} are undercounted{whom} by a person or more in {} of {} {words}, {overall}.",
         subject.name,
         text::count(low as u64),
         text::count(of as u64)
     )
+}
+
+/// Whether a difference is shown as none.
+pub(super) fn is_nothing(difference: f64) -> bool {
+    (100.0 * difference).abs() < 0.005
 }
 
 /// The labellings, the subject first.
@@ -123,13 +130,14 @@ fn sheet(study: &Study, groups: &Groups) -> Sheet {
         for (group, name) in groups.names.iter().enumerate() {
             let own = &groups.backdrops[group];
             let off = study.group_off(labelling, group);
+            let is_whole = labelling.in_groups[group].get(study.k()).is_none_or(|&uncoded| uncoded == 0);
             sheet.push([
                 labelling.name.clone(),
                 name.clone(),
                 own.people.to_string(),
                 full((own.people > 0).then(|| own.others(study.focus))),
                 full(off.map(|off| off.difference)),
-                full(off.map(|off| off.people)),
+                full(off.filter(|_| is_whole).map(|off| off.people)),
             ]);
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::groups::biases;
+use super::groups::{biases, is_nothing};
 use super::{Section, nothing};
 use crate::chart::{Grid, chart, column, full, label, labels, nth, over};
 use crate::document::{Block, Chart, Sheet};
@@ -54,6 +54,10 @@ fn lead(study: &Study, groups: &Groups) -> String {
     let Some((group, off)) = offs.min_by(|(_, a), (_, b)| a.difference.total_cmp(&b.difference)) else {
         return format!("No {} has labels.", groups.word);
     };
+    if off.difference >= 0.0 || is_nothing(off.difference) {
+        let focus = &study.classes[study.focus];
+        return format!("By {}, all but {focus} are undercounted in no {}.", subject.name, groups.word);
+    }
     format!(
         "{} {} most from all but {} in {}: {}, where the scores have them at {}.",
         text::begin(&subject.name),

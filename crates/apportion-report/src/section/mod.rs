@@ -15,6 +15,10 @@ use crate::geometry::Shapes;
 use crate::study::Study;
 use crate::text;
 
+/// What such labels are not for.
+pub(crate) const ADVICE: &str =
+    "Labels of this kind are estimates about groups. They are not fit for decisions about a person.";
+
 /// The whole report.
 pub(crate) fn document(study: &Study) -> Document {
     let sections: Vec<Section> = vec![

@@ -8,18 +8,18 @@ use crate::text;
 pub(super) fn section(study: &Study) -> Section {
     let own = &study.provenance;
     let lead = format!(
-        "This page was made from {} {} by the command below; it holds no person’s name, identifier or row.",
+        "This page was made from {} {} by the command below; it holds no name and no identifier of a person. What is \
+         said of a group of one is said of that person.",
         own.files.len(),
         text::plural(own.files.len(), "file")
     );
     let mut blocks = vec![Block::Code(own.command.clone()), Block::Table(files(study)), Block::Table(facts(study))];
     blocks.extend(proofs(study).map(Block::Table));
-    blocks.push(Block::Text(ADVICE.into()));
+    blocks.push(Block::Text(RATES.into()));
     Section { id: "provenance", title: "Provenance", lead, blocks }
 }
 
-const ADVICE: &str = "Labels of this kind are estimates about groups. They are not fit for decisions about a person. The “80% \
-                      rule” of adverse impact is a ratio of rates, and not a threshold of scores.";
+const RATES: &str = "The “80% rule” of adverse impact is a ratio of rates, and not a threshold of scores.";
 
 fn table(id: &str, caption: &str, columns: &[&str], rows: Vec<Vec<Cell>>) -> Table {
     let columns = columns.iter().map(|&name| name.to_owned()).collect();

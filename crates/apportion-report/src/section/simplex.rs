@@ -11,7 +11,12 @@ use crate::text;
 
 pub(super) fn section(study: &Study) -> Section {
     let Some(sample) = &study.sample else {
-        return nothing("simplex", "Triangle", "There is no triangle of fewer than three classes.");
+        let why = if study.k() < 3 {
+            "There is no triangle of fewer than three classes."
+        } else {
+            "There is nobody to show."
+        };
+        return nothing("simplex", "Triangle", why);
     };
     let block = Block::Chart(Box::new(triangles(study, sample)));
     Section { id: "simplex", title: "Triangle", lead: lead(study, sample), blocks: vec![block] }
@@ -21,14 +26,23 @@ fn lead(study: &Study, sample: &Sample) -> String {
     let (subject, remedy) = (study.subject, study.remedy.filter(|&remedy| remedy != study.subject));
     let begin = format!("{} people's scores, each in the colour of the label", text::count(sample.points.len() as u64));
     let Some(remedy) = remedy else { return format!("{begin}.") };
-    let pairs = sample.labels[subject].iter().zip(&sample.labels[remedy]);
-    let moved = pairs.filter(|(a, b)| a != b).count();
-    format!(
-        "{begin}: {} moves {} of them to another class than {}, those nearest to the borders.",
-        study.labellings[remedy].name,
-        text::count(moved as u64),
-        study.labellings[subject].name
-    )
+    let (before, after) = (&study.labellings[subject].name, &study.labellings[remedy].name);
+    let pairs = || sample.labels[subject].iter().zip(&sample.labels[remedy]).filter(|(a, b)| a != b);
+    let uncoded = study.k();
+    let moved = pairs().filter(|(a, b)| ![**a, **b].contains(&uncoded)).count();
+    let (gained, lost) =
+        (pairs().filter(|(a, _)| **a == uncoded).count(), pairs().filter(|(_, b)| **b == uncoded).count());
+    let people = |number: usize| text::count(number as u64);
+    // Only then all that moves lies between two borders.
+    let where_they_are = if before == "argmax" && after == "match" && moved > 0 { ", near the borders" } else { "" };
+    let mut end = format!("{after} gives {} of them another class than {before}{where_they_are}", people(moved));
+    if gained > 0 {
+        end += &format!("; {} without a label have one by it", people(gained));
+    }
+    if lost > 0 {
+        end += &format!("; {} with a label have none by it", people(lost));
+    }
+    format!("{begin}: {end}.")
 }
 
 /// The names of the corners: two classes, and all others.

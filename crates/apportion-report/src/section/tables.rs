@@ -15,10 +15,15 @@ pub(super) fn section(study: &Study) -> Section {
 }
 
 fn lead(study: &Study) -> String {
+    // The best, and all that are as good.
     let most = |of: fn(&Labelling) -> Option<f64>| {
-        let all = study.labellings.iter().filter(|own| own.uncoded == 0).filter_map(|own| Some((own, of(own)?)));
-        all.max_by(|(_, a), (_, b)| a.total_cmp(b))
+        let all = || study.labellings.iter().filter(|own| own.uncoded == 0).filter_map(|own| Some((own, of(own)?)));
+        let best = all().map(|(_, own)| own).max_by(f64::total_cmp)?;
+        let names: Vec<&Labelling> = all().filter(|(_, own)| best - own < 1e-12).map(|(own, _)| own).collect();
+        Some((names, best))
     };
+    let name = |all: &[&Labelling]| text::list(&all.iter().map(|own| &own.name).collect::<Vec<_>>());
+    let verb = |all: &[&Labelling], one, many| if let [own] = all { own.does(one, many) } else { many };
     let (accurate, faithful, word) = if study.has_truth() {
         (most(|own| own.accuracy), most(|own| own.fidelity_to_truth), "accuracy")
     } else {
@@ -26,12 +31,15 @@ fn lead(study: &Study) -> String {
     };
     match (accurate, faithful) {
         (Some((first, a)), Some((second, f))) => format!(
-            "Of the ways that label everybody, {} is the most accurate ({word} {}), and {} has the counts nearest to {} (fidelity {}).",
-            first.name,
+            "Of the ways that label everybody, {} {} the most accurate ({word} {}), and {} {} the counts nearest to {} (fidelity {}){}.",
+            name(&first),
+            verb(&first, "is", "are"),
             text::plain(a, 4),
-            second.name,
+            name(&second),
+            verb(&second, "has", "have"),
             study.reference_word(),
-            text::plain(f, 4)
+            text::plain(f, 4),
+            if study.among().is_empty() { String::new() } else { format!(",{}", study.among()) }
         ),
         _ => "Every rule, class by class.".into(),
     }

@@ -7,25 +7,45 @@ use super::{Section, nothing};
 use crate::chart::{Grid, chart, column, full, label, nth, over, rounded};
 use crate::document::{Block, Cell, Chart, Sheet, Slider, Table};
 use crate::palette;
-use crate::study::{Labelling, Study, Trade};
+use crate::study::{Labelling, Study, Trade, part};
 use crate::text;
 
 pub(super) fn section(study: &Study) -> Section {
-    let Some(first) = study.trades.first() else {
+    let shown = shown(study);
+    let Some(&first) = shown.first() else {
         return nothing("trade", "The trade", "The frontier was not walked: there is nobody to label.");
     };
-    let mut blocks = vec![Block::Chart(Box::new(rules(study)))];
-    let first_exact = study.trades.iter().find(|trade| trade.reference == "posterior").unwrap_or(first);
+    let mut blocks = vec![Block::Chart(Box::new(rules(study, &shown)))];
+    let first_exact = shown.iter().copied().find(|trade| trade.reference == "posterior").unwrap_or(first);
     blocks.push(Block::Slider(Box::new(slider(study, first_exact))));
+    if study.has_truth() && !study.has_whole_truth() {
+        blocks.push(Block::Text(format!(
+            "Frontiers are of everybody. The truth is known of {} of {} people only: what is off the truth is not shown here.",
+            text::count(study.whole.with_truth()),
+            text::count(study.whole.people)
+        )));
+    }
     Section { id: "trade", title: "The trade", lead: lead(first_exact), blocks }
+}
+
+/// The frontiers of everybody, which those to the truth are only where it is known of all.
+fn shown(study: &Study) -> Vec<&Trade> {
+    let is_shown = |trade: &&Trade| !trade.points.is_empty() && (trade.reference != "truth" || study.has_whole_truth());
+    study.trades.iter().filter(is_shown).collect()
 }
 
 fn lead(trade: &Trade) -> String {
     let (Some(argmax), Some(end)) = (trade.points.first(), trade.points.last()) else { return String::new() };
+    if trade.of == 1 {
+        return format!(
+            "Argmax (expected accuracy {}) has the right counts already: there is nothing to trade.",
+            text::plain(argmax.accuracy, 4)
+        );
+    }
     let half = trade.points.iter().find(|point| point.fidelity >= argmax.fidelity / 2.0).unwrap_or(end);
     format!(
-        "Between argmax (expected accuracy {}, fidelity {}) and right counts lie {} optimal trades: half of the way to right \
-         counts costs {} of expected accuracy, all of it {}.",
+        "From argmax (expected accuracy {}, fidelity {}) to right counts there are {} optimal trades, both ends \
+         included: half of the way to right counts costs {} of expected accuracy, all of it {}.",
         text::plain(argmax.accuracy, 4),
         text::plain(argmax.fidelity, 3),
         text::count(trade.of as u64),
@@ -34,53 +54,69 @@ fn lead(trade: &Trade) -> String {
     )
 }
 
-/// How faithful labels are to what a panel is about.
-fn fidelity(labelling: &Labelling, reference: &str) -> Option<f64> {
-    if reference == "truth" { labelling.fidelity_to_truth } else { labelling.fidelity_to_posterior }
+/// How faithful labels of everybody are, as the frontier measures it: their counts against its targets, which are the
+/// counts of its last point.
+fn fidelity(labelling: &Labelling, trade: &Trade) -> Option<f64> {
+    let targets = &trade.points.last()?.counts;
+    let people: u64 = targets.iter().sum();
+    let off: u64 = labelling.counts.iter().zip(targets).map(|(&own, &target)| own.abs_diff(target)).sum();
+    (labelling.uncoded == 0 && labelling.labelled() == people).then(|| 0.0 - part(off, people).unwrap_or(0.0))
 }
 
 /// A panel for each reference: the frontier as a line, and each rule as a point.
-fn rules(study: &Study) -> Chart {
+fn rules(study: &Study, trades: &[&Trade]) -> Chart {
     let mut data = Vec::new();
-    for (panel, trade) in study.trades.iter().enumerate() {
+    for (panel, &trade) in trades.iter().enumerate() {
         data.push(line(trade, panel));
-        data.extend(study.labellings.iter().enumerate().map(|(place, labelling)| {
-            json!({
+        data.extend(study.labellings.iter().enumerate().filter_map(|(place, labelling)| {
+            let fidelity = fidelity(labelling, trade)?;
+            Some(json!({
                 "type": "scatter", "mode": "markers", "name": label(&labelling.name),
-                "x": column([fidelity(labelling, trade.reference)]), "y": column([labelling.expected_accuracy]),
+                "x": column([Some(fidelity)]), "y": column([labelling.expected_accuracy]),
                 "customdata": [[labelling.accuracy.map_or_else(|| "unknown".into(), |own| text::plain(own, 4))]],
                 "xaxis": nth("x", panel), "yaxis": nth("y", panel),
                 "legendgroup": place, "showlegend": panel == 0,
                 "marker": marker(study, place),
                 "hovertemplate": "%{fullData.name}<br>fidelity %{x:.4f}<br>expected accuracy %{y:.4f}<br>accuracy \
                                   %{customdata[0]}<extra></extra>",
-            })
+            }))
         }));
     }
     let grid = |columns| Grid {
-        panels: study.trades.len(),
+        panels: trades.len(),
         columns,
         row: 400.0,
         gap: 90.0,
         between: 0.07,
         margins: (36.0, if columns == 1 { 210.0 } else { 130.0 }),
     };
-    let wide = layout(study, grid(study.trades.len()));
-    let mut chart = chart("trade", "Every rule, and what is possible", data, wide, sheet(study));
-    chart.narrow = layout(study, grid(1));
-    chart.caption = "To the right, counts are nearer to the reference; above, labels are more accurate. The line is the exact \
-                     frontier: no labels of all rows lie beyond it. A rule that leaves rows without a label can, since it is \
-                     judged by the others alone."
-        .into();
+    let wide = layout(trades, grid(trades.len()));
+    let mut chart = chart("trade", "Every rule, and what is possible", data, wide, sheet(study, trades));
+    chart.narrow = layout(trades, grid(1));
+    chart.caption = format!(
+        "To the right, counts are nearer to the reference; above, labels are more accurate. Fidelity is that of the counts of \
+         everybody to the reference’s in whole people; the tables hold shares against shares. The line is the exact frontier: \
+         no labels of all rows lie beyond it.{}",
+        absent(study)
+    );
     let of = |labelling: &Labelling| {
-        let (x, y) = (labelling.fidelity_to_posterior, labelling.expected_accuracy);
-        let show =
-            |number: Option<f64>, digits| number.map_or_else(|| "unknown".into(), |own| text::plain(own, digits));
-        format!("{} fidelity {}, expected accuracy {}", labelling.name, show(x, 3), show(y, 4))
+        let (x, y) = (fidelity(labelling, trades[0])?, labelling.expected_accuracy?);
+        Some(format!("{} fidelity {}, expected accuracy {}", labelling.name, text::plain(x, 3), text::plain(y, 4)))
     };
-    let all: Vec<String> = study.labellings.iter().map(of).collect();
-    chart.alt = format!("Expected accuracy against fidelity to the posterior: {}.", all.join("; "));
+    let all: Vec<String> = study.labellings.iter().filter_map(of).collect();
+    chart.alt = format!("Expected accuracy against fidelity to the {}: {}.", trades[0].reference, all.join("; "));
     chart
+}
+
+/// Who is not on the chart, and why.
+fn absent(study: &Study) -> String {
+    let without: Vec<&str> =
+        study.labellings.iter().filter(|own| own.uncoded > 0).map(|own| own.name.as_str()).collect();
+    match without.len() {
+        0 => String::new(),
+        1 => format!(" Not shown, since it leaves people without a label: {}.", without[0]),
+        _ => format!(" Not shown, since they leave people without a label: {}.", text::list(&without)),
+    }
 }
 
 fn line(trade: &Trade, panel: usize) -> Value {
@@ -100,8 +136,8 @@ fn marker(study: &Study, place: usize) -> Value {
     json!({ "symbol": palette::symbol(place), "size": if stands_out { 13 } else { 10 }, "color": color })
 }
 
-fn layout(study: &Study, grid: Grid) -> Value {
-    let titles: Vec<String> = study.trades.iter().map(|trade| format!("Fidelity to the {}", trade.reference)).collect();
+fn layout(trades: &[&Trade], grid: Grid) -> Value {
+    let titles: Vec<String> = trades.iter().map(|trade| format!("Fidelity to the {}", trade.reference)).collect();
     let axes = grid.layout(&titles, |panel| {
         let x = json!({
             "domain": grid.x(panel), "anchor": nth("y", panel), "title": { "text": "fidelity" }, "zeroline": true,
@@ -118,15 +154,15 @@ fn layout(study: &Study, grid: Grid) -> Value {
     over(axes, json!({ "showlegend": true, "legend": legend, "margin": margin }))
 }
 
-fn sheet(study: &Study) -> Sheet {
+fn sheet(study: &Study, trades: &[&Trade]) -> Sheet {
     let mut sheet =
         Sheet::new(["what", "reference", "fidelity", "expected_accuracy", "accuracy", "from_gamma", "to_gamma"]);
-    for trade in &study.trades {
+    for &trade in trades {
         for labelling in &study.labellings {
             sheet.push([
                 labelling.name.clone(),
                 trade.reference.into(),
-                full(fidelity(labelling, trade.reference)),
+                full(fidelity(labelling, trade)),
                 full(labelling.expected_accuracy),
                 full(labelling.accuracy),
                 String::new(),
@@ -173,7 +209,10 @@ fn slider(study: &Study, trade: &Trade) -> Slider {
         if trade.error == 0.0 { "0".into() } else { format!("{:.1e}", trade.error) }
     );
     chart.alt = lead(trade);
-    let truth: Option<Vec<f64>> = (0..study.k()).map(|class| study.whole.truth_share(class)).collect();
+    let truth: Option<Vec<f64>> = (0..study.k())
+        .map(|class| study.whole.truth_share(class))
+        .collect::<Option<_>>()
+        .filter(|_| study.has_whole_truth());
     Slider {
         classes: study.classes.clone(),
         colors: (0..study.k()).map(|class| palette::class(class).to_owned()).collect(),
@@ -181,7 +220,7 @@ fn slider(study: &Study, trade: &Trade) -> Slider {
             "people": study.whole.people, "posterior": study.whole.posterior, "truth": truth, "points": trade.points,
         }),
         count: trade.points.len(),
-        has_truth: study.has_truth(),
+        has_truth: study.has_whole_truth(),
         table: ends(study, trade),
         chart,
     }
@@ -216,7 +255,7 @@ fn ends(study: &Study, trade: &Trade) -> Table {
     let columns = ["γ up to", "Expected accuracy", "Fidelity"].map(String::from).into_iter();
     Table {
         id: "frontier-table".into(),
-        caption: "Five points of the frontier, and their counts".into(),
+        caption: "Points of the frontier, and their counts".into(),
         columns: columns.chain(study.classes.iter().cloned()).collect(),
         rows: places.into_iter().map(row).collect(),
         note: String::new(),
