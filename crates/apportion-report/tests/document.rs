@@ -247,6 +247,11 @@ fn groups_are_undercounted_by_whole_people() {
         lead(&own, "groups"),
         "By argmax, all but white are undercounted by a person or more in 1 of 2 counties, and by 7.00 points overall."
     );
+    own.labellings[0].in_groups[1] = vec![38, 12, 0, 50];
+    own.labellings[0].uncoded = 50;
+    assert!(lead(&own, "groups").contains("or more, were all labelled as those with a label are, in 1 of 2 counties"));
+    let sheet = chart(&own, "groups").sheet;
+    assert!(!sheet.rows[0][5].is_empty() && sheet.rows[1][5].is_empty());
     own = grouped([[62, 28, 10, 0], [62, 28, 10, 0]]);
     own.groups.as_mut().unwrap().backdrops[0].posterior = vec![0.615, 0.285, 0.10]; // half a person
     assert_eq!(
