@@ -128,6 +128,8 @@ fn rules_are_on_the_chart_by_the_measure_of_the_frontier() {
     assert_eq!(trade.data[1]["x"][0], -0.28);
     assert_eq!(trade.data[2]["x"][0], 0.0);
     assert_eq!(trade.data.as_array().unwrap().len(), 3);
+    let (shares, counts) = (&*trade.sheet.rows[0][2], &*trade.sheet.rows[0][7]);
+    assert_eq!((shares, counts), ("0", "-0.28"));
     assert!(trade.caption.ends_with("leaves people without a label: threshold."), "{}", trade.caption);
     own.trades[0].of = 1;
     assert!(lead(&own, "trade").ends_with("there is nothing to trade."));
@@ -304,7 +306,7 @@ fn small_classes_are_judged_by_their_own_measure() {
     assert!(lead(&own, "calibration").ends_with("as often true as they say."));
     own.calibration = vec![None; 3];
     own.whole.truth = Some(vec![0; 3]);
-    assert!(lead(&own, "calibration").starts_with("The truth of nobody is known: --truth COL"));
+    assert!(lead(&own, "calibration").starts_with("The truth that was given is empty: --truth COL"));
 }
 
 #[test]
