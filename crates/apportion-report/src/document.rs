@@ -136,7 +136,7 @@ pub struct Slider {
     pub stops: Value,
     /// How many stops there are.
     pub count: usize,
-    /// Whether the truth is known.
+    /// Whether the truth of everybody is known.
     pub has_truth: bool,
     /// The first stop as a table, for a reader without a script.
     pub table: Table,

@@ -128,6 +128,8 @@ fn rules_are_on_the_chart_by_the_measure_of_the_frontier() {
     assert_eq!(trade.data[1]["x"][0], -0.28);
     assert_eq!(trade.data[2]["x"][0], 0.0);
     assert_eq!(trade.data.as_array().unwrap().len(), 3);
+    let (shares, counts) = (&*trade.sheet.rows[0][2], &*trade.sheet.rows[0][7]);
+    assert_eq!((shares, counts), ("0", "-0.28"));
     assert!(trade.caption.ends_with("leaves people without a label: threshold."), "{}", trade.caption);
     own.trades[0].of = 1;
     assert!(lead(&own, "trade").ends_with("there is nothing to trade."));
@@ -247,6 +249,11 @@ fn groups_are_undercounted_by_whole_people() {
         lead(&own, "groups"),
         "By argmax, all but white are undercounted by a person or more in 1 of 2 counties, and by 7.00 points overall."
     );
+    own.labellings[0].in_groups[1] = vec![38, 12, 0, 50];
+    own.labellings[0].uncoded = 50;
+    assert!(lead(&own, "groups").contains("or more, were all labelled as those with a label are, in 1 of 2 counties"));
+    let sheet = chart(&own, "groups").sheet;
+    assert!(!sheet.rows[0][5].is_empty() && sheet.rows[1][5].is_empty());
     own = grouped([[62, 28, 10, 0], [62, 28, 10, 0]]);
     own.groups.as_mut().unwrap().backdrops[0].posterior = vec![0.615, 0.285, 0.10]; // half a person
     assert_eq!(
@@ -299,7 +306,7 @@ fn small_classes_are_judged_by_their_own_measure() {
     assert!(lead(&own, "calibration").ends_with("as often true as they say."));
     own.calibration = vec![None; 3];
     own.whole.truth = Some(vec![0; 3]);
-    assert!(lead(&own, "calibration").starts_with("The truth of nobody is known: --truth COL"));
+    assert!(lead(&own, "calibration").starts_with("The truth that was given is empty: --truth COL"));
 }
 
 #[test]

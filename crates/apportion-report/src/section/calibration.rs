@@ -12,9 +12,8 @@ use crate::text;
 
 pub(super) fn section(study: &Study) -> Section {
     if study.calibration.iter().all(Option::is_none) {
-        let why = if study.whole.truth.is_some() { "The truth of nobody is known" } else { "No truth is known" };
-        let way =
-            format!("{why}: --truth COL with some values shows whether the scores are as often true as they say.");
+        let why = if study.whole.truth.is_some() { "The truth that was given is empty" } else { "No truth was given" };
+        let way = format!("{why}: --truth COL shows whether the scores are as often true as they say.");
         return nothing("calibration", "Calibration", way);
     }
     let blocks = vec![Block::Chart(Box::new(curves(study))), Block::Table(table(study))];

@@ -185,11 +185,11 @@ fn remedy_cards(study: &Study) -> Vec<Card> {
             name: format!("What {} changes", remedy.name),
             figure: text::plain(after, 3),
             note: format!(
-                "Fidelity to {}{}, which was {} by {}. 0 is right.",
+                "Fidelity to {}, which was {} by {}{}. 0 is right.",
                 study.reference_word(),
-                study.of_whom(subject),
                 text::plain(before, 3),
-                subject.name
+                subject.name,
+                study.of_whom(subject)
             ),
         });
     }

@@ -31,9 +31,10 @@ fn lead(study: &Study, groups: &Groups) -> String {
         own if own < 0.0 => format!("and by {} overall", text::points_of(own, 2)),
         own => format!("and overcounted by {} overall", text::points_of(own, 2)),
     };
-    let whom = if subject.uncoded > 0 { " among those labelled" } else { "" };
+    // Shares among some are no counts: by what would be a person, were all labelled in these shares.
+    let whom = if subject.uncoded > 0 { ", were all labelled as those with a label are," } else { "" };
     format!(
-        "By {}, all but {focus} are undercounted{whom} by a person or more in {} of {} {words}, {overall}.",
+        "By {}, all but {focus} are undercounted by a person or more{whom} in {} of {} {words}, {overall}.",
         subject.name,
         text::count(low as u64),
         text::count(of as u64)

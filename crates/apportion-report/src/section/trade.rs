@@ -154,19 +154,33 @@ fn layout(trades: &[&Trade], grid: Grid) -> Value {
     over(axes, json!({ "showlegend": true, "legend": legend, "margin": margin }))
 }
 
+/// The fidelity of shares, as everywhere else, and last that of counts, as on the chart.
 fn sheet(study: &Study, trades: &[&Trade]) -> Sheet {
-    let mut sheet =
-        Sheet::new(["what", "reference", "fidelity", "expected_accuracy", "accuracy", "from_gamma", "to_gamma"]);
+    let mut sheet = Sheet::new([
+        "what",
+        "reference",
+        "fidelity",
+        "expected_accuracy",
+        "accuracy",
+        "from_gamma",
+        "to_gamma",
+        "fidelity_of_counts",
+    ]);
     for &trade in trades {
         for labelling in &study.labellings {
             sheet.push([
                 labelling.name.clone(),
                 trade.reference.into(),
-                full(fidelity(labelling, trade)),
+                full(if trade.reference == "truth" {
+                    labelling.fidelity_to_truth
+                } else {
+                    labelling.fidelity_to_posterior
+                }),
                 full(labelling.expected_accuracy),
                 full(labelling.accuracy),
                 String::new(),
                 String::new(),
+                full(fidelity(labelling, trade)),
             ]);
         }
         for point in &trade.points {
@@ -178,6 +192,7 @@ fn sheet(study: &Study, trades: &[&Trade]) -> Sheet {
                 String::new(),
                 full(Some(point.from_gamma)),
                 full(Some(point.to_gamma)),
+                full(Some(point.fidelity)),
             ]);
         }
     }
