@@ -305,7 +305,9 @@ fn small_classes_are_judged_by_their_own_measure() {
     own.whole.posterior_with_truth = Some(vec![0.6, 0.399, 0.001]);
     assert!(lead(&own, "calibration").ends_with("as often true as they say."));
     own.calibration = vec![None; 3];
-    own.whole.truth = Some(vec![0; 3]);
+    own.whole.truth = None;
+    assert!(lead(&own, "calibration").starts_with("No truth was given: --truth COL"));
+    own.provenance.facts.push(("Truth".into(), "column race".into()));
     assert!(lead(&own, "calibration").starts_with("The truth that was given is empty: --truth COL"));
 }
 

@@ -12,7 +12,8 @@ use crate::text;
 
 pub(super) fn section(study: &Study) -> Section {
     if study.calibration.iter().all(Option::is_none) {
-        let why = if study.whole.truth.is_some() { "The truth that was given is empty" } else { "No truth was given" };
+        let was_given = study.whole.truth.is_some() || study.provenance.facts.iter().any(|(what, _)| what == "Truth");
+        let why = if was_given { "The truth that was given is empty" } else { "No truth was given" };
         let way = format!("{why}: --truth COL shows whether the scores are as often true as they say.");
         return nothing("calibration", "Calibration", way);
     }
