@@ -178,10 +178,15 @@ impl RuleArgs {
                 let penalty = penalty.map_or_else(String::new, |value| value.get_name().to_owned());
                 format!(", γ {}, distance {penalty}", self.gamma.unwrap_or(0.9))
             }
+            RuleName::Learned => {
+                let learner = self.learner.unwrap_or(LearnerName::Svm).to_possible_value();
+                let learner = learner.map_or_else(String::new, |value| value.get_name().to_owned());
+                format!(", by {learner}, from a batch of {} rows", self.batch.unwrap_or(Learned::BATCH as u64))
+            }
             _ => String::new(),
         };
         let mut facts = vec![("Rule", format!("{}{own}; all else as the command says", self.name()))];
-        if matches!(self.rule, RuleName::Match | RuleName::Balance) {
+        if matches!(self.rule, RuleName::Match | RuleName::Balance | RuleName::Learned) {
             let reference = match self.reference.as_str() {
                 "posterior" => "the posterior, the mean of the scores".to_owned(),
                 "truth" => "the shares of the truth".to_owned(),
