@@ -353,3 +353,11 @@ fn every_chart_has_words_numbers_and_a_specification() {
         assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{}", table.id);
     }
 }
+
+#[test]
+fn signed_numbers_are_written_as_plotly_reads_them() {
+    // Plotly puts a ~ before formats that begin with a sign, and cannot read the result.
+    let figures = study(["a", "b", "c"], true).document().figures();
+    let specs: Vec<String> = figures.into_iter().map(|(_, bytes)| String::from_utf8(bytes).unwrap()).collect();
+    assert!(specs.iter().any(|spec| spec.contains(":0>+.1f}")) && !specs.iter().any(|spec| spec.contains(":+")));
+}

@@ -42,7 +42,7 @@ fn lead(study: &Study) -> String {
             text::signed_percent(labels)
         ))
     });
-    begin + &parts.unwrap_or_else(|| ", by making labels of them alone.".into())
+    begin + &parts.unwrap_or_else(|| ".".into())
 }
 
 /// Where no class is undercounted by a person: some may be overcounted.
@@ -116,7 +116,7 @@ fn bars(study: &Study, id: &str, title: &str, unit: Unit) -> Chart {
          together. All panels have one scale."
             .into()
     } else {
-        "What making labels of the scores does (discretization). All panels have one scale.".into()
+        "The shares of the labels, less those of the scores. All panels have one scale.".into()
     };
     let without: Vec<&str> =
         study.labellings.iter().filter(|own| own.uncoded > 0).map(|own| own.name.as_str()).collect();
@@ -136,7 +136,7 @@ fn traces(study: &Study, class: usize, unit: Unit) -> Vec<Value> {
         column(study.labellings.iter().map(|labelling| of(labelling).and_then(|off| unit.of(labelling, &off))))
     };
     let bar = |what: &str, opacity: f64, x: Vec<Value>| {
-        let format = if matches!(unit, Unit::Percent) { "%{x:+.1f}%" } else { "%{x:+,.0f} people" };
+        let format = if matches!(unit, Unit::Percent) { "%{x:0>+.1f}%" } else { "%{x:0>+,.0f} people" };
         json!({
             "type": "bar", "orientation": "h", "name": what, "y": names, "x": x,
             "xaxis": nth("x", class), "yaxis": nth("y", class),

@@ -64,7 +64,7 @@ fn points(study: &Study, groups: &Groups) -> Chart {
     // The more points, the smaller: thousands must not cover each other.
     let most = if groups.names.len() > 500 { 5.0 } else { 13.0 };
     let size = |people: u64| rounded(5.0 + most * (people as f64 / largest(groups)).sqrt());
-    let hover = "%{text}<br>%{x:.1f}% by the scores<br>off by %{y:+.2f} points<extra></extra>";
+    let hover = "%{text}<br>%{x:.1f}% by the scores<br>off by %{y:0>+.2f} points<extra></extra>";
     let data = vec![
         json!({
             "type": "scatter", "mode": "markers", "name": "groups", "text": labels(&groups.names),
@@ -85,7 +85,7 @@ fn points(study: &Study, groups: &Groups) -> Chart {
         "height": 440,
         "margin": { "l": 60, "r": 16, "t": 16, "b": 48 },
         "xaxis": { "title": { "text": format!("all but {focus}, % by the scores") }, "ticksuffix": "%", "zeroline": false },
-        "yaxis": { "title": { "text": "bias of the labels, points" }, "zeroline": true, "zerolinewidth": 2 },
+        "yaxis": { "title": { "text": "bias of the labels, points" }, "zeroline": true, "zerolinewidth": 2, "rangemode": "tozero" },
     });
     let title = format!("Bias by {}: all but {}", groups.word, study.classes[study.focus]);
     let mut chart = chart("groups", &title, data, layout, sheet(study, groups));

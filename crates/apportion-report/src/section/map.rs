@@ -86,7 +86,7 @@ fn maps(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&Labelling]) -
     };
     let mut data = vec![trace(0, share, "coloraxis", "%{z:.1f}% by the scores")];
     data.extend(shown.iter().enumerate().map(|(place, labelling)| {
-        trace(place + 1, biases(study, groups, labelling), "coloraxis2", "off by %{z:+.2f} points")
+        trace(place + 1, biases(study, groups, labelling), "coloraxis2", "off by %{z:0>+.2f} points")
     }));
     let focus = &study.classes[study.focus];
     let mut titles = vec![format!("all but {}, % by the scores", label(focus))];
