@@ -265,18 +265,28 @@ fn groups_are_undercounted_by_whole_people() {
 
 #[test]
 fn a_map_takes_from_nobody_where_nobody_is_missing() {
-    let map = r#"{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"name":"a"},
-        "geometry":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}}]}"#;
-    let with_map = |of_groups| {
+    let feature = |name: &str| {
+        format!(
+            r#"{{"type":"Feature","properties":{{"name":"{name}"}},
+            "geometry":{{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}}}}"#
+        )
+    };
+    let map = |features: &[String]| format!(r#"{{"type":"FeatureCollection","features":[{}]}}"#, features.join(","));
+    let (of_a, of_both) = (map(&[feature("a")]), map(&[feature("a"), feature("b")]));
+    let with_map = |of_groups, map: &str| {
         let mut own = grouped(of_groups);
         let names = own.groups.as_ref().unwrap().names.clone();
         own.shapes = Some(Geometry::parse(map.as_bytes()).unwrap().matched(&names, None).unwrap());
         lead(&own, "map")
     };
-    assert_eq!(with_map([[60, 30, 10, 0], [62, 28, 10, 0]]), "By argmax, all but white are undercounted in no county.");
-    assert!(
-        with_map([[60, 30, 10, 0], [76, 24, 0, 0]]).starts_with("Argmax takes most from all but white in b: −14.00")
+    assert_eq!(
+        with_map([[60, 30, 10, 0], [62, 28, 10, 0]], &of_both),
+        "By argmax, all but white are undercounted in no county on the map."
     );
+    let of_b = [[60, 30, 10, 0], [76, 24, 0, 0]];
+    assert!(with_map(of_b, &of_both).starts_with("Argmax takes most from all but white in b: −14.00"));
+    // What is not on the map is not spoken of.
+    assert_eq!(with_map(of_b, &of_a), "By argmax, all but white are undercounted in no county on the map.");
 }
 
 #[test]

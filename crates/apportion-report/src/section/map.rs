@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::groups::{biases, is_nothing};
+use super::groups::{FEW, biases, is_nothing};
 use super::{Section, nothing};
 use crate::chart::{Grid, chart, column, full, label, labels, nth, over};
 use crate::document::{Block, Chart, Sheet};
@@ -26,7 +26,7 @@ pub(super) fn section(study: &Study) -> Section {
     let shown = shown(study, groups);
     let mut blocks = vec![Block::Chart(Box::new(maps(study, groups, shapes, &shown)))];
     blocks.extend(remarks(groups, shapes).map(Block::Text));
-    Section { id: "map", title: "Map", lead: lead(study, groups), blocks }
+    Section { id: "map", title: "Map", lead: lead(study, groups, shapes), blocks }
 }
 
 /// The labellings that have a map: all, where there are few groups; the subject and the remedies first.
@@ -48,15 +48,21 @@ fn shown<'a>(study: &'a Study, groups: &Groups) -> Vec<&'a Labelling> {
     all.into_iter().map(|(_, _, labelling)| labelling).collect()
 }
 
-fn lead(study: &Study, groups: &Groups) -> String {
+/// On the group that loses most, of those that are on the map and not mostly chance.
+fn lead(study: &Study, groups: &Groups, shapes: &Shapes) -> String {
     let subject = study.subject();
-    let offs = (0..groups.names.len()).filter_map(|group| Some((group, study.group_off(subject, group)?)));
+    let is_told = |&group: &usize| shapes.has(group) && groups.backdrops[group].people >= FEW;
+    let mut told: Vec<usize> = (0..groups.names.len()).filter(is_told).collect();
+    if told.is_empty() {
+        told = (0..groups.names.len()).filter(|&group| shapes.has(group)).collect();
+    }
+    let offs = told.into_iter().filter_map(|group| Some((group, study.group_off(subject, group)?)));
     let Some((group, off)) = offs.min_by(|(_, a), (_, b)| a.difference.total_cmp(&b.difference)) else {
         return format!("No {} has labels.", groups.word);
     };
     if off.difference >= 0.0 || is_nothing(off.difference) {
         let focus = &study.classes[study.focus];
-        return format!("By {}, all but {focus} are undercounted in no {}.", subject.name, groups.word);
+        return format!("By {}, all but {focus} are undercounted in no {} on the map.", subject.name, groups.word);
     }
     format!(
         "{} {} most from all but {} in {}: {}, where the scores have them at {}.",
@@ -108,7 +114,8 @@ fn maps(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&Labelling]) -
         study.labellings.len(),
         shown.len()
     );
-    chart.alt = format!("Maps of {} {}. {}", groups.names.len(), text::plural(2, &groups.word), lead(study, groups));
+    chart.alt =
+        format!("Maps of {} {}. {}", groups.names.len(), text::plural(2, &groups.word), lead(study, groups, shapes));
     chart
 }
 
