@@ -36,6 +36,9 @@ pub struct Study {
     pub provenance: Provenance,
 }
 
+/// Groups of fewer people are named, and nothing else is said of them.
+pub(crate) const FEWEST: u64 = 5;
+
 /// People, whatever their labels.
 #[derive(Clone, Debug, Default)]
 pub struct Backdrop {
@@ -184,6 +187,16 @@ impl Backdrop {
         part(truth[class], self.with_truth())
     }
 
+    /// Whether there are enough people for a report to speak of them apart: what it says of very few, it says of each.
+    pub(crate) fn is_told(&self) -> bool {
+        self.people >= FEWEST
+    }
+
+    /// The share of all classes but one by the scores, where there are people enough to speak of.
+    pub(crate) fn others_told(&self, focus: usize) -> Option<f64> {
+        self.is_told().then(|| self.others(focus))
+    }
+
     /// The mean score of all classes but one.
     pub fn others(&self, focus: usize) -> f64 {
         all_but(&self.posterior, focus)
@@ -307,7 +320,7 @@ impl Study {
 
     /// How far all classes but the focus class are off the scores, in a group.
     pub fn group_off(&self, labelling: &Labelling, group: usize) -> Option<Off> {
-        let backdrop = &self.groups.as_ref()?.backdrops[group];
+        let backdrop = Some(&self.groups.as_ref()?.backdrops[group]).filter(|own| own.is_told())?;
         let labels = labelling.in_groups.get(group)?;
         let labelled: u64 = labels[..self.k()].iter().sum();
         let share = part(labelled - labels[self.focus], labelled)?;

@@ -371,3 +371,13 @@ fn signed_numbers_are_written_as_plotly_reads_them() {
     let specs: Vec<String> = figures.into_iter().map(|(_, bytes)| String::from_utf8(bytes).unwrap()).collect();
     assert!(specs.iter().any(|spec| spec.contains(":0>+.1f}")) && !specs.iter().any(|spec| spec.contains(":+")));
 }
+
+#[test]
+fn nothing_is_said_of_very_few() {
+    let mut own = grouped([[62, 28, 10, 0], [1, 2, 0, 0]]);
+    own.groups.as_mut().unwrap().backdrops[1].people = 3;
+    let sheet = chart(&own, "groups").sheet;
+    assert!(sheet.rows[0][3..].iter().all(|cell| !cell.is_empty()), "{:?}", sheet.rows[0]);
+    assert!(sheet.rows[1][3..].iter().all(String::is_empty), "{:?}", sheet.rows[1]);
+    assert!(own.document().to_markdown().contains("Of fewer than 5 nothing is said"));
+}

@@ -6,7 +6,7 @@ use super::{Section, nothing};
 use crate::chart::{chart, column, full, label, labels, rounded};
 use crate::document::{Block, Cell, Chart, Sheet, Table, Views};
 use crate::palette;
-use crate::study::{Groups, Labelling, Study};
+use crate::study::{FEWEST, Groups, Labelling, Study};
 use crate::text;
 
 /// Groups of fewer people are flagged: what is said of them is mostly chance.
@@ -68,7 +68,7 @@ fn points(study: &Study, groups: &Groups) -> Chart {
     let data = vec![
         json!({
             "type": "scatter", "mode": "markers", "name": "groups", "text": labels(&groups.names),
-            "x": column(groups.backdrops.iter().map(|own| (own.people > 0).then(|| 100.0 * own.others(study.focus)))),
+            "x": column(groups.backdrops.iter().map(|own| own.others_told(study.focus).map(|share| 100.0 * share))),
             "y": of_groups, "hovertemplate": hover,
             "marker": {
                 "size": groups.backdrops.iter().map(|own| size(own.people)).collect::<Vec<_>>(),
@@ -136,7 +136,7 @@ fn sheet(study: &Study, groups: &Groups) -> Sheet {
                 labelling.name.clone(),
                 name.clone(),
                 own.people.to_string(),
-                full((own.people > 0).then(|| own.others(study.focus))),
+                full(own.others_told(study.focus)),
                 full(off.map(|off| off.difference)),
                 full(off.filter(|_| is_whole).map(|off| off.people)),
             ]);
@@ -156,7 +156,7 @@ fn table(study: &Study, groups: &Groups) -> Table {
         let mut row = vec![
             Cell::text(format!("{name}{flag}")),
             Cell::number(Some(own.people as f64), |_| text::count(own.people)),
-            Cell::number((own.people > 0).then(|| own.others(study.focus)), |share| text::percent(share, 1)),
+            Cell::number(own.others_told(study.focus), |share| text::percent(share, 1)),
         ];
         let off = |labelling: &&Labelling| study.group_off(labelling, group).map(|off| 100.0 * off.difference);
         row.extend(shown.iter().map(|labelling| Cell::number(off(labelling), |points| text::signed(points, 2))));
@@ -164,7 +164,7 @@ fn table(study: &Study, groups: &Groups) -> Table {
     };
     let rows: Vec<Vec<Cell>> = groups.names.iter().enumerate().map(row).collect();
     let few = groups.backdrops.iter().filter(|own| own.people < FEW).count();
-    let note = match few {
+    let mut note = match few {
         0 => String::new(),
         few => format!(
             "° {} {} of fewer than {FEW} people: mostly chance.",
@@ -172,6 +172,9 @@ fn table(study: &Study, groups: &Groups) -> Table {
             text::plural(few, &groups.word)
         ),
     };
+    if groups.backdrops.iter().any(|own| !own.is_told()) {
+        note += &format!(" Of fewer than {FEWEST} nothing is said: it would be said of each of them.");
+    }
     let caption = format!("All but {focus} in each {}: the labels' share less the scores', in points", groups.word);
     Table { id: "groups-table".into(), caption, columns, rows, note, sortable: true }
 }

@@ -78,7 +78,7 @@ fn lead(study: &Study, groups: &Groups, shapes: &Shapes) -> String {
 fn maps(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&Labelling]) -> Chart {
     let panels = shown.len() + 1;
     let most = scale(study, groups, shown);
-    let share = column(groups.backdrops.iter().map(|own| (own.people > 0).then(|| 100.0 * own.others(study.focus))));
+    let share = column(groups.backdrops.iter().map(|own| own.others_told(study.focus).map(|share| 100.0 * share)));
     let trace = |panel: usize, z: Vec<Value>, axis: &str, hover: &str| {
         let known: Vec<usize> = (0..z.len()).filter(|&group| shapes.has(group) && !z[group].is_null()).collect();
         let pick = |all: &[Value]| known.iter().map(|&group| all[group].clone()).collect::<Vec<_>>();
@@ -195,7 +195,7 @@ fn sheet(study: &Study, groups: &Groups) -> Sheet {
     let mut sheet = Sheet::new(["group".to_owned(), "posterior_share".into()].into_iter().chain(names));
     for (group, name) in groups.names.iter().enumerate() {
         let own = &groups.backdrops[group];
-        let share = (own.people > 0).then(|| own.others(study.focus));
+        let share = own.others_told(study.focus);
         let offs = all.iter().map(|labelling| full(study.group_off(labelling, group).map(|off| off.difference)));
         sheet.push([name.clone(), full(share)].into_iter().chain(offs));
     }

@@ -8,8 +8,8 @@ use crate::text;
 pub(super) fn section(study: &Study) -> Section {
     let own = &study.provenance;
     let lead = format!(
-        "This page was made from {} {} by the command below; it holds no name and no identifier of a person. What is \
-         said of a group of one is said of that person.",
+        "This page was made from {} {} by the command below; it holds no name and no identifier of a person. Of a \
+         group of fewer than five people only its name and size are told.",
         own.files.len(),
         text::plural(own.files.len(), "file")
     );
