@@ -62,7 +62,7 @@ def squares(groups):
 def many_groups(program, folder):
     """A table of 3,143 groups with names of all kinds, its map, and its report."""
     voters = folder / "made.csv"
-    run(program, "simulate", "voters", "--rows", 3 * GROUPS + 200, "-o", voters, "-q", "--force")
+    run(program, "simulate", "voters", "--rows", 6 * GROUPS + 200, "-o", voters, "-q", "--force")
     names = [NAMES.get(group, f"{1001 + group:05}") for group in range(GROUPS)]
     with open(voters, newline="") as source, open(folder / "many.csv", "w", newline="") as target:
         rows = csv.DictReader(source)
