@@ -90,8 +90,6 @@ pub struct Labelling {
     pub coverage: Option<Vec<Option<f64>>>,
     /// For joint rules, the proof.
     pub proof: Option<Proof>,
-    /// How long the rule took. No report shows it: the same command makes the same page.
-    pub seconds: Option<f64>,
 }
 
 /// The certificate of a joint rule.

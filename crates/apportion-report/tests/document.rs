@@ -18,7 +18,6 @@ fn labelling(name: &str, counts: [u64; 3], confusion: Option<[[u64; 4]; 3]>, in_
         fidelity_in_groups: None,
         coverage: None,
         proof: None,
-        seconds: None,
     }
 }
 

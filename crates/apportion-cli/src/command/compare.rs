@@ -167,7 +167,7 @@ impl Wall<'_> {
             let crossing = given.crossing(self.scores)?;
             outcome.in_groups = backdrop.fidelity_in_groups(&crossing);
             if let Some(gallery) = &mut self.gallery {
-                gallery.hang(place, &outcome, given, &crossing, seconds)?;
+                gallery.hang(place, &outcome, given, &crossing)?;
             }
         }
         self.outcomes.push((outcome, seconds));

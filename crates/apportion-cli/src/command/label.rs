@@ -115,7 +115,7 @@ fn beside_rules(
     };
     let mut outcome = outcome.clone();
     outcome.name = name;
-    gallery.hang(Place::Subject, &outcome, given, &given.crossing(scores)?, None)?;
+    gallery.hang(Place::Subject, &outcome, given, &given.crossing(scores)?)?;
     for (name, place, rule) in plain.into_iter().filter(|(_, _, known)| known != rule) {
         gallery.label_by(name, place, &rule, &settings)?;
     }

@@ -64,14 +64,7 @@ impl<'a> Gallery<'a> {
     }
 
     /// Takes a labelling in.
-    pub(crate) fn hang(
-        &mut self,
-        place: Place,
-        outcome: &Outcome,
-        given: &Given,
-        crossing: &Crossing,
-        seconds: Option<f64>,
-    ) -> Result<()> {
+    pub(crate) fn hang(&mut self, place: Place, outcome: &Outcome, given: &Given, crossing: &Crossing) -> Result<()> {
         match place {
             Place::Subject => self.subject = self.labellings.len(),
             Place::Remedy => self.remedy = Some(self.labellings.len()),
@@ -98,7 +91,6 @@ impl<'a> Gallery<'a> {
             // Where truth is known, the confusion says it.
             coverage: if uncoded > 0 && !has_truth { Some(self.coverage(given)?) } else { None },
             proof: outcome.joint.as_ref().map(proof),
-            seconds,
         });
         Ok(())
     }
@@ -119,7 +111,7 @@ impl<'a> Gallery<'a> {
     pub(crate) fn show(&mut self, place: Place, name: &str, given: &Given, joint: Option<Joint>) -> Result<()> {
         let outcome = Outcome::new(name, self.scores, given, joint)?;
         let crossing = given.crossing(self.scores)?;
-        self.hang(place, &outcome, given, &crossing, None)
+        self.hang(place, &outcome, given, &crossing)
     }
 
     /// Labels by a rule, and takes that in.

@@ -49,17 +49,26 @@ const BATCH: u64 = 1 << 16;
 /// Batches that are made at once, by all threads.
 const AT_ONCE: usize = 8;
 
-/// How many rows go where.
-struct Target<'a> {
-    rows: u64,
-    output: &'a str,
+/// Where what was made up goes, and how.
+#[derive(Args)]
+struct Target {
+    /// Scores in double precision.
+    #[arg(long)]
+    double: bool,
+    /// The output; its ending says the format. - for CSV on standard output.
+    #[arg(short, long, value_name = "OUT")]
+    output: String,
+    /// Replaces the output where it exists.
+    #[arg(long)]
     force: bool,
+    /// Says nothing on standard error but errors.
+    #[arg(long, short)]
     quiet: bool,
 }
 
-impl Target<'_> {
+impl Target {
     fn output(&self) -> Output {
-        Output { path: self.output.to_owned(), force: self.force, keep: None }
+        Output { path: self.output.clone(), force: self.force, keep: None }
     }
 
     /// Refuses what could not be written, before anything is made.
@@ -69,14 +78,13 @@ impl Target<'_> {
 }
 
 /// Streams rows into a file; `batch` makes those from a start on.
-fn write(target: &Target<'_>, schema: &SchemaRef, batch: impl Fn(u64, u64) -> RecordBatch + Sync) -> Result<()> {
-    let starts: Vec<u64> = (0..target.rows).step_by(BATCH as usize).collect();
+fn write(target: &Target, rows: u64, schema: &SchemaRef, batch: impl Fn(u64, u64) -> RecordBatch + Sync) -> Result<()> {
+    let starts: Vec<u64> = (0..rows).step_by(BATCH as usize).collect();
     let bar = Bar::new(target.quiet);
-    bar.begin("made up", target.rows);
+    bar.begin("made up", rows);
     let batches = starts.chunks(AT_ONCE).flat_map(|starts| {
-        let made: Vec<RecordBatch> =
-            starts.par_iter().map(|&start| batch(start, (target.rows - start).min(BATCH))).collect();
-        let done = starts.last().map_or(0, |start| (start + BATCH).min(target.rows));
+        let made: Vec<RecordBatch> = starts.par_iter().map(|&start| batch(start, (rows - start).min(BATCH))).collect();
+        let done = starts.last().map_or(0, |start| (start + BATCH).min(rows));
         bar.reached(done, done);
         made
     });

@@ -94,18 +94,8 @@ struct RowsArgs {
     /// Another seed, other people.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Scores in double precision.
-    #[arg(long)]
-    double: bool,
-    /// The output; its ending says the format. - for CSV on standard output.
-    #[arg(short, long, value_name = "OUT")]
-    output: String,
-    /// Replaces the output where it exists.
-    #[arg(long)]
-    force: bool,
-    /// Says nothing on standard error but errors.
-    #[arg(long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    target: Target,
 }
 
 pub(super) fn normal(args: &NormalArgs) -> Result<()> {
@@ -121,11 +111,10 @@ pub(super) fn worst_case(args: &WorstCaseArgs) -> Result<()> {
 }
 
 fn made(generator: &impl Generator, args: &RowsArgs) -> Result<()> {
-    let target = Target { rows: args.rows, output: &args.output, force: args.force, quiet: args.quiet };
-    target.check()?;
+    args.target.check()?;
     let classes: Vec<String> = (1..=generator.classes()).map(|class| class.to_string()).collect();
-    let schema = schema(&classes, args.double);
-    write(&target, &schema, |start, rows| batch(generator, &classes, &schema, start, rows))
+    let schema = schema(&classes, args.target.double);
+    write(&args.target, args.rows, &schema, |start, rows| batch(generator, &classes, &schema, start, rows))
 }
 
 fn schema(classes: &[String], double: bool) -> SchemaRef {

@@ -39,18 +39,8 @@ pub(super) struct VotersArgs {
     /// Counts people of a class as those of another: aian=other leaves five classes.
     #[arg(long, value_name = "CLASS=CLASS,…", value_delimiter = ',')]
     merge: Vec<String>,
-    /// Scores in double precision.
-    #[arg(long)]
-    double: bool,
-    /// The output; its ending says the format. - for CSV on standard output.
-    #[arg(short, long, value_name = "OUT")]
-    output: String,
-    /// Replaces the output where it exists.
-    #[arg(long)]
-    force: bool,
-    /// Says nothing on standard error but errors.
-    #[arg(long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    target: Target,
 }
 
 pub(super) fn run(args: &VotersArgs) -> Result<()> {
@@ -68,11 +58,10 @@ pub(super) fn run(args: &VotersArgs) -> Result<()> {
         noise: args.noise,
         ..VoterOptions::default()
     };
-    let target = Target { rows: args.rows, output: &args.output, force: args.force, quiet: args.quiet };
-    target.check()?;
+    args.target.check()?;
     let voters = Voters::new(&tables, &options)?;
-    let schema = schema(&merged.classes, args.double);
-    write(&target, &schema, |start, rows| batch(&voters, &merged.classes, &schema, start, rows))
+    let schema = schema(&merged.classes, args.target.double);
+    write(&args.target, args.rows, &schema, |start, rows| batch(&voters, &merged.classes, &schema, start, rows))
 }
 
 /// The classes, some of them counted as others.
