@@ -7,11 +7,12 @@ VENV := $(TOOLS)/venv
 PEERS := $(TOOLS)/peers
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo -n)
 SQL := crates/apportion-cli/tests/sql
+PY := $(TOOLS)/python
 LEARNED := crates/apportion-cli/tests/learned
 REPORT := crates/apportion-report/tests/browser
 
-.PHONY: help demo reproduce test test-sql test-learned test-report test-instructions instructions lint deny \
-	bench bench-files bench-peers clean
+.PHONY: help demo reproduce test test-sql test-learned test-report test-python test-instructions instructions lint deny \
+	bench bench-files bench-peers bench-python clean
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
@@ -21,12 +22,13 @@ demo: ## All of it on made-up voters, into ./apportion-demo
 reproduce: ## The paper's figures and tables computed anew, into ./paper
 	$(CARGO) run --release --locked --quiet -p apportion-cli -- reproduce -o paper --force
 
-test: ## Tests, the documentation's snippets, the example, SQL in databases, models beside scikit-learn, reports in a browser, instruction counts
+test: ## Tests, the documentation's snippets, the example, SQL in databases, models beside scikit-learn, reports in a browser, the Python package, instruction counts
 	$(CARGO) test --workspace --locked
 	$(CARGO) run --locked --quiet -p apportion --example voter_file
 	$(MAKE) test-sql
 	$(MAKE) test-learned
 	$(MAKE) test-report
+	$(MAKE) test-python
 	$(MAKE) test-instructions
 
 test-sql: $(VENV)/.sql ## Exported SQL against apply, in DuckDB and SQLite
@@ -55,6 +57,20 @@ test-report: $(VENV)/.report ## Reports in a real browser, Debian's Chromium, wh
 $(VENV)/.report: $(REPORT)/requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
+
+test-python: $(PY)/.installed ## The Python package, from its wheel, beside the program; its pages, its notebook, its types
+	$(CARGO) test --workspace --locked --quiet --no-run
+	rm -rf $(TOOLS)/wheels
+	cd python && $(PY)/bin/maturin build --quiet --profile dev --out $(TOOLS)/wheels
+	$(PY)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(TOOLS)/wheels/*.whl
+	cd python/tests && APPORTION=$(abspath $(or $(CARGO_TARGET_DIR),target))/debug/apportion $(PY)/bin/python -m pytest \
+		-q --doctest-modules --pyargs apportion .
+	cd python/tests && $(PY)/bin/python -m mypy --config-file ../pyproject.toml -p apportion examples.py
+
+$(PY)/.installed: python/tests/requirements.txt
+	$(PYTHON) -m venv $(PY)
+	$(PY)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
 test-instructions: ## Instructions of small cases, against those kept: no more than before
@@ -96,6 +112,12 @@ $(VENV)/.bench: bench/requirements.txt
 bench-peers: $(PEERS)/.installed ## Speed beside other solvers in memory; with FULL=1 also those that take minutes
 	$(CARGO) build --release --locked -p apportion-bench --bin solve
 	$(PEERS)/bin/python bench/peers.py $(or $(CARGO_TARGET_DIR),target)/release/solve $(TOOLS)/bench $(if $(FULL),--full)
+	$(PYTHON) bench/compare.py
+
+bench-python: $(PY)/.installed ## Speed in Python beside numpy's argmax, and whether scores are copied
+	cd python && $(PY)/bin/maturin build --quiet --release --out $(TOOLS)/wheels/release
+	$(PY)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(TOOLS)/wheels/release/*.whl
+	$(PY)/bin/python bench/python.py
 	$(PYTHON) bench/compare.py
 
 $(PEERS)/.installed: bench/peers-requirements.txt

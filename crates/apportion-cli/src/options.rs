@@ -1,10 +1,14 @@
 //! Options that commands share: which files, which columns, how many threads.
 
+use std::fmt::Display;
+
 use anyhow::{Context, Result};
 use apportion::Settings;
-use apportion_table::{ClassColumn, Input, InputOptions, Table, TableOptions};
+use apportion_table::{ClassColumn, Error, Input, InputOptions, Table, TableOptions};
 use clap::{Args, ValueEnum};
+use serde_json::Value;
 
+use crate::host::Host;
 use crate::memory;
 use crate::progress::Bar;
 use crate::usage::usage;
@@ -73,6 +77,9 @@ pub(crate) struct TableArgs {
     /// Says nothing on standard error but errors.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+    /// Another program, in place of files and a terminal.
+    #[arg(skip)]
+    pub(crate) host: Option<Host>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -132,7 +139,16 @@ impl TableArgs {
         };
         let latin1 = matches!(self.encoding, Encoding::Latin1);
         let options = InputOptions { latin1, delimiter, batch_rows: self.batch_rows as usize };
-        Ok(Input::new(&self.inputs, options)?.with_progress(Box::new(Bar::new(self.quiet))))
+        let host = self.host.as_ref();
+        let input = match host.and_then(|host| host.table.clone()) {
+            Some(held) => Input::of_memory(&self.inputs.join(" "), held, options),
+            None => Input::new(&self.inputs, options)?,
+        };
+        Ok(match host {
+            None => input.with_progress(Box::new(Bar::new(self.quiet))),
+            Some(Host { progress: Some(progress), .. }) => input.with_progress(Box::new(progress.clone())),
+            Some(_) => input,
+        })
     }
 
     fn truth_column(&self) -> Result<Option<ClassColumn>> {
@@ -187,9 +203,44 @@ impl TableArgs {
 
     /// A word on standard error, unless silence is wanted.
     pub(crate) fn say(&self, text: &str) {
-        if !self.quiet {
-            crate::text::say(text);
+        match &self.host {
+            Some(host) => host.results().said.push(text.to_owned()),
+            None if !self.quiet => crate::text::say(text),
+            None => {}
         }
+    }
+
+    /// Whether anybody reads what is said on the way.
+    pub(crate) fn is_heard(&self) -> bool {
+        !self.quiet && self.host.is_none()
+    }
+
+    /// A result on standard output.
+    pub(crate) fn print(&self, result: impl Display) -> Result<()> {
+        match &self.host {
+            Some(host) => host.results().printed.push(result.to_string()),
+            None => crate::text::print(result)?,
+        }
+        Ok(())
+    }
+
+    /// A result as JSON, where that is asked for, or as text; another program is given both.
+    pub(crate) fn print_either(&self, json: &Value, text: impl FnOnce() -> String) -> Result<()> {
+        if self.json {
+            self.print(json)?;
+        }
+        if !self.json || self.host.is_some() { self.print(text()) } else { Ok(()) }
+    }
+
+    /// The host of a table in memory, which is given labels in place of files.
+    pub(crate) fn memory_host(&self) -> Option<&Host> {
+        self.host.as_ref().filter(|host| host.table.is_some())
+    }
+
+    /// Ends the work between two of its parts, where that is wanted.
+    pub(crate) fn refuse_stopped(&self) -> Result<()> {
+        let progress = self.host.as_ref().and_then(|host| host.progress.as_ref());
+        if progress.is_none_or(|progress| progress.goes_on()) { Ok(()) } else { Err(Error::Stopped.into()) }
     }
 }
 

@@ -35,8 +35,12 @@ pub(crate) struct OutputArgs {
 impl OutputArgs {
     /// Refuses what cannot go together, and what could not be written, before anything is read.
     pub(crate) fn check(&self, table: &TableArgs, input: &Input) -> Result<()> {
-        if self.output == "-" && table.json {
+        let in_memory = table.memory_host().is_some();
+        if self.output == "-" && table.json && !in_memory {
             return Err(usage("-o - and --json both write to standard output; choose one"));
+        }
+        if in_memory {
+            return Ok(());
         }
         if self.name.trim().is_empty() {
             return Err(usage("--as: a column needs a name"));
@@ -57,6 +61,9 @@ impl OutputArgs {
 
     /// Refuses new columns with names that the input has.
     pub(crate) fn check_names(&self, input: &Input, table: &Table, draws: u64) -> Result<()> {
+        if input.held(0).is_some() {
+            return Ok(());
+        }
         let names = input.columns(0)?;
         match self.fields(table, draws).iter().find(|field| !self.only_label && names.contains(field.name())) {
             Some(taken) => bail!(text::taken(taken.name(), &names, &self.name)),
@@ -91,6 +98,10 @@ impl OutputArgs {
         table: &Table,
         given: &Given,
     ) -> Result<Vec<PathBuf>> {
+        if let Some(host) = options.memory_host() {
+            host.keep(table, given);
+            return Ok(Vec::new());
+        }
         let draws = if let Given::Labels(draws) = given { draws.len() as u64 } else { 1 };
         let mut done = 0;
         let mut next = |first: usize, rows: usize| {

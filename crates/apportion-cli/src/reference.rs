@@ -9,15 +9,28 @@ use arrow::array::{Array, AsArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 
+use crate::host::Host;
+
 /// posterior, truth, uniform, or a file, as [`values::reference`](crate::values::reference) let it through; and what is worth
 /// a word of it.
-pub(crate) fn read(text: &str, classes: &Classes, by: &[String]) -> Result<(Reference, Vec<String>)> {
+pub(crate) fn read(
+    text: &str,
+    classes: &Classes,
+    by: &[String],
+    host: Option<&Host>,
+) -> Result<(Reference, Vec<String>)> {
     let reference = match text {
         "posterior" => Reference::Posterior,
         "truth" => Reference::Truth,
         "uniform" => Reference::Uniform,
         path => {
-            let (shares, missing) = shares(path, classes, by).with_context(|| format!("--reference {path}"))?;
+            let input = match host.and_then(|host| host.reference.clone()) {
+                Some(held) => Ok(Input::of_memory(path, held, InputOptions::default())),
+                None => Input::new(&[path.to_owned()], InputOptions::default()),
+            };
+            let shares = |input: Input| shares(&input, classes, by);
+            let (shares, missing) =
+                input.map_err(Into::into).and_then(shares).with_context(|| format!("--reference {path}"))?;
             let remark = |class: &String| format!("{path}: no share of {class:?} is given; it counts as 0");
             return Ok((Reference::Shares(shares), missing.iter().map(remark).collect()));
         }
@@ -29,8 +42,8 @@ pub(crate) fn read(text: &str, classes: &Classes, by: &[String]) -> Result<(Refe
 type Shares = (Spread<Vec<f64>>, Vec<String>);
 
 /// Shares from a table with class,share; with group,class,share; or with a row for each group and a column for each class.
-fn shares(path: &str, classes: &Classes, by: &[String]) -> Result<Shares> {
-    let (names, rows) = text_of(path)?;
+fn shares(input: &Input, classes: &Classes, by: &[String]) -> Result<Shares> {
+    let (names, rows) = text_of(input)?;
     let column = |wanted: &str| names.iter().position(|name| same_name(name, wanted));
     let long = column("class").zip(column("share"));
     let wide: Vec<Option<usize>> = classes.names().iter().map(|class| column(class)).collect();
@@ -87,8 +100,7 @@ fn group_columns(names: &[String], others: &[usize], by: &[String]) -> Result<Ve
 }
 
 /// A small table as text.
-fn text_of(path: &str) -> Result<(Vec<String>, Vec<Vec<String>>)> {
-    let input = Input::new(&[path.to_owned()], InputOptions::default())?;
+fn text_of(input: &Input) -> Result<(Vec<String>, Vec<Vec<String>>)> {
     let batches = input.open(0)?;
     let names = batches.names();
     let mut rows = Vec::new();

@@ -291,7 +291,7 @@ impl RuleArgs {
     /// What a joint rule aims at.
     pub(crate) fn matching(&self, table: &Table, options: &TableArgs) -> Result<Match> {
         let by = self.groups(options).columns;
-        let (reference, remarks) = reference::read(&self.reference, table.classes(), by)?;
+        let (reference, remarks) = reference::read(&self.reference, table.classes(), by, options.host.as_ref())?;
         remarks.iter().for_each(|remark| options.say(remark));
         let by_group = !by.is_empty();
         let nested = if self.nested.is_empty() { Vec::new() } else { table.nesting() };

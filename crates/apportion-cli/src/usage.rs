@@ -26,6 +26,14 @@ pub(crate) fn is_usage(error: &anyhow::Error) -> bool {
     error.downcast_ref::<Usage>().is_some() || core(error).is_some_and(of_core)
 }
 
+/// What is wrong with words, without what only a terminal's user can do about it.
+pub(crate) fn without_help(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let text = text.split("\n\nUsage:").next().and_then(|text| text.split("\n\nFor more information").next());
+    let lines = text.unwrap_or_default().trim_start_matches("error: ").lines().map(str::trim);
+    lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
 /// The library's error in another.
 pub(crate) fn core(error: &anyhow::Error) -> Option<&apportion::Error> {
     match error.downcast_ref::<apportion_table::Error>() {

@@ -40,6 +40,13 @@ impl Study {
     }
 }
 
+impl Trade {
+    /// The frontier alone, as a report of one chart.
+    pub fn document(&self, classes: &[String]) -> Document {
+        section::trade::alone(classes, self)
+    }
+}
+
 impl Document {
     /// A page that needs nothing but itself.
     pub fn to_html(&self) -> String {

@@ -108,7 +108,7 @@ pub struct Proof {
 /// The frontier to a reference.
 #[derive(Clone, Debug)]
 pub struct Trade {
-    /// "posterior" or "truth".
+    /// "posterior" or "truth", or the word for another reference.
     pub reference: &'static str,
     /// Some of its points, from argmax to match.
     pub points: Vec<Point>,

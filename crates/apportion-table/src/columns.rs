@@ -131,7 +131,7 @@ const LEAST: usize = 3;
 const NO_SCORES: &[&str] = &["vf_", "n_", "count_", "num_", "pop_", "tot_", "total_", "is_", "non_", "label_"];
 
 /// Score columns, and the classes that they stand for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScoreColumns {
     /// The names of the columns, as the file has them.
     pub columns: Vec<String>,

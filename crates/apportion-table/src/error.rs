@@ -39,6 +39,9 @@ pub enum Error {
     /// The options, whatever the files.
     #[error("{0}")]
     Options(String),
+    /// Whoever wanted the work wants it no more.
+    #[error("stopped: nothing was written")]
+    Stopped,
     /// The library.
     #[error(transparent)]
     Core(#[from] apportion::Error),

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
+use crate::held::Held;
 use crate::progress::{Progress, Silent};
 use crate::unfinished;
 
@@ -82,12 +83,17 @@ pub(crate) struct Source {
     pub(crate) packing: Packing,
     /// Columns that its folder's name stands for: `state=NC`.
     pub(crate) partitions: Vec<(String, String)>,
+    /// The table itself, where it is in memory, and no file.
+    pub(crate) held: Option<Held>,
 }
 
 impl Source {
     /// How many bytes it has.
     pub(crate) fn bytes(&self) -> u64 {
-        std::fs::metadata(&self.path).map_or(0, |file| file.len())
+        match &self.held {
+            Some(held) => held.rows() as u64,
+            None => std::fs::metadata(&self.path).map_or(0, |file| file.len()),
+        }
     }
 }
 
@@ -115,10 +121,22 @@ impl Input {
         if files.is_empty() {
             return Err(Error::Options("no file was named; give a path, or - for standard input".into()));
         }
+        Ok(Input::of(files, options, passed_over, spools))
+    }
+
+    /// A table in memory, and what to call it.
+    pub fn of_memory(name: &str, held: Held, options: InputOptions) -> Input {
+        let (name, path, below) = (PathBuf::from(name), PathBuf::new(), PathBuf::new());
+        let (format, packing) = (Format::Ipc, Packing::None);
+        let source = Source { path, name, below, format, packing, partitions: Vec::new(), held: Some(held) };
+        Input::of(vec![source], options, Vec::new(), Vec::new())
+    }
+
+    fn of(files: Vec<Source>, options: InputOptions, passed_over: Vec<PathBuf>, spools: Vec<NamedTempFile>) -> Input {
         let mut ends: Vec<u64> = files.iter().map(Source::bytes).collect();
         (1..ends.len()).for_each(|file| ends[file] += ends[file - 1]);
         let (progress, rows, bytes) = (Box::new(Silent), AtomicU64::new(0), AtomicU64::new(0));
-        Ok(Input { files, options, progress, rows, bytes, ends, passed_over, _spools: spools })
+        Input { files, options, progress, rows, bytes, ends, passed_over, _spools: spools }
     }
 
     /// Tells somebody how far each pass has come.
@@ -147,9 +165,19 @@ impl Input {
         (rows as f64 * (all as f64 / bytes as f64).max(1.0)) as u64
     }
 
+    /// Whether the work is to go on.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.progress.goes_on()
+    }
+
     /// Ends a pass over the files.
     pub(crate) fn end(&self) {
         self.progress.end();
+    }
+
+    /// One of the tables, where it is in memory.
+    pub fn held(&self, file: usize) -> Option<&Held> {
+        self.files[file].held.as_ref()
     }
 
     /// The files, as the user knows them.
@@ -252,7 +280,7 @@ fn source(root: &Path, path: &Path) -> Result<Source> {
     let below = path.strip_prefix(root).unwrap_or(path);
     let below = if below.is_absolute() { below.file_name().map_or(below, Path::new) } else { below };
     let (below, partitions) = (below.to_owned(), partitions(below));
-    Ok(Source { path: path.to_owned(), name: path.to_owned(), below, format, packing, partitions })
+    Ok(Source { path: path.to_owned(), name: path.to_owned(), below, format, packing, partitions, held: None })
 }
 
 /// Refuses a file that is no table of the kind that its ending says, where its first bytes leave no doubt.
@@ -348,5 +376,6 @@ fn spooled(name: &Path, pipe: &mut dyn Read) -> Result<(Source, NamedTempFile)> 
     file.by_ref().take(8).read_to_end(&mut start).map_err(failed)?;
     let (format, packing) = by_content(&start);
     let below = PathBuf::from("standard-input.csv");
-    Ok((Source { path: file.path().to_owned(), name, below, format, packing, partitions: Vec::new() }, file))
+    let path = file.path().to_owned();
+    Ok((Source { path, name, below, format, packing, partitions: Vec::new(), held: None }, file))
 }

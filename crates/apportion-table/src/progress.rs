@@ -13,6 +13,25 @@ pub trait Progress: Debug + Send + Sync {
     fn reached(&self, rows: u64, bytes: u64);
     /// The pass has come to its end.
     fn end(&self);
+    /// Whether the work is to go on; once it is not, the next batch is not read, and nothing is written.
+    fn goes_on(&self) -> bool {
+        true
+    }
+}
+
+impl<P: Progress + ?Sized> Progress for Arc<P> {
+    fn begin(&self, what: &'static str, bytes: u64) {
+        (**self).begin(what, bytes);
+    }
+    fn reached(&self, rows: u64, bytes: u64) {
+        (**self).reached(rows, bytes);
+    }
+    fn end(&self) {
+        (**self).end();
+    }
+    fn goes_on(&self) -> bool {
+        (**self).goes_on()
+    }
 }
 
 /// Nobody wants to know.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use arrow::array::{ArrayRef, RecordBatch, StringArray};
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
 use arrow::csv::ReaderBuilder;
 use arrow::csv::reader::Format as CsvFormat;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -51,6 +51,7 @@ impl Input {
     pub fn open_columns(&self, file: usize, wanted: &dyn Fn(&str) -> bool) -> Result<Batches<'_>> {
         let source = &self.files[file];
         let opened = match source.format {
+            _ if source.held.is_some() => open_held(source, &self.options, wanted)?,
             Format::Csv | Format::Tsv => open_text(source, &self.options, wanted)?,
             Format::Parquet => open_parquet(source, &self.options, wanted)?,
             Format::Ipc => open_ipc(source, wanted)?,
@@ -100,7 +101,9 @@ impl Batches<'_> {
             let value = value.map_or("", |(_, value)| value.as_str());
             columns.push(Arc::new(StringArray::from_iter_values(std::iter::repeat_n(value, batch.num_rows()))));
         }
-        RecordBatch::try_new(self.schema.clone(), columns).map_err(|error| explain(self.source(), &error))
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        let whole = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options);
+        whole.map_err(|error| explain(self.source(), &error))
     }
 }
 
@@ -108,6 +111,9 @@ impl Iterator for Batches<'_> {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if !self.input.goes_on() {
+            return Some(Err(Error::Stopped));
+        }
         let batch = self.rows.next()?.map_err(|error| explain(self.source(), &error));
         let batch = batch.and_then(|batch| self.with_partitions(&batch));
         if let Ok(batch) = &batch {
@@ -228,6 +234,19 @@ fn open_ipc(source: &Source, wanted: &dyn Fn(&str) -> bool) -> Result<Opened> {
     Ok(Opened { schema: Arc::new(schema), ..reader(Some(places))? })
 }
 
+fn open_held(source: &Source, options: &InputOptions, wanted: &dyn Fn(&str) -> bool) -> Result<Opened> {
+    let Some(held) = &source.held else { return Err(Error::file(&source.name, "it is no table in memory")) };
+    let places = places(source, held.schema(), wanted)?;
+    let schema = Arc::new(held.schema().project(&places).map_err(|error| explain(source, &error))?);
+    let (read, mut done) = (Arc::new(AtomicU64::new(0)), 0);
+    let counter = read.clone();
+    let rows = held.open(&places, options.batch_rows)?.inspect(move |batch| {
+        done += batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
+        counter.store(done, Ordering::Relaxed);
+    });
+    Ok(Opened { schema, rows: Box::new(rows), read })
+}
+
 fn refuse_packed(source: &Source) -> Result<()> {
     match source.packing {
         Packing::None => Ok(()),
@@ -243,6 +262,7 @@ fn explain(source: &Source, error: &ArrowError) -> Error {
         other => other.to_string(),
     };
     let problem = match source.format {
+        _ if source.held.is_some() => text,
         Format::Csv | Format::Tsv => explain_text(&text),
         Format::Parquet => format!("it is no whole Parquet file ({text}); it may be cut off: copy it again"),
         Format::Ipc => format!("it is no whole Arrow file ({text}); it may be cut off: copy it again"),

@@ -115,6 +115,9 @@ impl Table {
                 Some(taker) => taker,
                 None => taker.insert(Taker::new(&names, path, options)?),
             };
+            if let Some(held) = input.held(file) {
+                taker.borrow(held, &names)?;
+            }
             let wanted = taker.wanted(&names, path)?;
             let batches = input.open_columns(file, &|name| wanted.iter().any(|wanted| wanted == name))?;
             taker.begin(&batches.names(), path)?;

@@ -12,6 +12,7 @@ use arrow::datatypes::{DataType, Float32Type, Float64Type};
 use crate::coded::{ClassColumn, Coded};
 use crate::columns::{Found, ScoreColumns, find_scores, position};
 use crate::error::{Error, Result};
+use crate::held::Held;
 use crate::kept::KeptRows;
 use crate::number::{fill_suppressed, parse};
 use crate::table::{GroupColumn, Table, TableOptions};
@@ -137,7 +138,10 @@ impl Taker {
     }
 
     fn places_in(&self, names: &[String], path: &Path) -> Result<Places> {
-        Places::of(names, &self.columns, &self.options).map_err(|error| match error {
+        // Scores that are lent are not taken.
+        let none = ScoreColumns::default();
+        let columns = if matches!(self.values, Values::Lent(_)) { &none } else { &self.columns };
+        Places::of(names, columns, &self.options).map_err(|error| match error {
             Error::Options(problem) if !self.files.is_empty() => Error::file(path, problem),
             error => error,
         })
@@ -147,6 +151,20 @@ impl Taker {
     pub(crate) fn begin(&mut self, names: &[String], path: &Path) -> Result<()> {
         self.places = self.places_in(names, path)?;
         self.files.push((path.to_owned(), 0));
+        Ok(())
+    }
+
+    /// Uses the scores of a table in memory where they lie, if all rows are used and all scores are plain numbers.
+    pub(crate) fn borrow(&mut self, held: &Held, names: &[String]) -> Result<()> {
+        if self.options.only_with_truth || self.options.skip_missing {
+            return Ok(());
+        }
+        let places = Places::of(names, &self.columns, &self.options)?.scores;
+        if let Some(lent) = held.lent(&places) {
+            let first = lent.rows(0..lent.len().min(LOOKED_AT));
+            self.percentages.look(&first, places.len());
+            self.values = Values::Lent(lent);
+        }
         Ok(())
     }
 
@@ -207,6 +225,9 @@ impl Taker {
     }
 
     fn take_scores(&mut self, part: &Part) -> Result<()> {
+        if matches!(self.values, Values::Lent(_)) {
+            return Ok(());
+        }
         let (k, rows) = (self.places.scores.len(), part.batch.num_rows());
         let column = |class: usize| part.batch.column(self.places.scores[class]);
         if (0..k).all(|class| column(class).data_type() == &DataType::Float32) {

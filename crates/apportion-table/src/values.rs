@@ -11,6 +11,7 @@ use apportion::{Matrix, Store};
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 
 use crate::error::{Error, Result};
+use crate::held::Lent;
 
 /// How much memory the scores may take.
 #[derive(Clone, Copy, Debug)]
@@ -29,11 +30,12 @@ impl Budget {
     }
 }
 
-/// Scores in single precision where the files have them so, else in double.
+/// Scores in single precision where the files have them so, else in double; or where another program lends them.
 #[derive(Debug)]
 pub(crate) enum Values {
     Single(Kept<f32>),
     Double(Kept<f64>),
+    Lent(Lent),
 }
 
 impl Values {
@@ -46,6 +48,7 @@ impl Values {
         match self {
             Values::Single(kept) => kept.push(rows),
             Values::Double(kept) => kept.push(&rows.iter().map(|&value| f64::from(value)).collect::<Vec<_>>()),
+            Values::Lent(_) => Ok(()),
         }
     }
 
@@ -55,7 +58,7 @@ impl Values {
             *self = Values::Double(kept.widened()?);
         }
         match self {
-            Values::Single(_) => Ok(()),
+            Values::Single(_) | Values::Lent(_) => Ok(()),
             Values::Double(kept) => kept.push(rows),
         }
     }
@@ -65,6 +68,7 @@ impl Values {
         match self {
             Values::Single(kept) => kept.foresee(rows),
             Values::Double(kept) => kept.foresee(rows),
+            Values::Lent(_) => Ok(()),
         }
     }
 
@@ -73,6 +77,7 @@ impl Values {
         match self {
             Values::Single(kept) => Store::rows(kept),
             Values::Double(kept) => Store::rows(kept),
+            Values::Lent(lent) => lent.len(),
         }
     }
 
@@ -82,6 +87,7 @@ impl Values {
             Values::Single(kept) => Matrix::StoredF32(kept),
             Values::Double(Kept { place: Place::Memory(values), .. }) => Matrix::RowsF64(values),
             Values::Double(kept) => Matrix::StoredF64(kept),
+            Values::Lent(lent) => lent.matrix(),
         }
     }
 
@@ -90,16 +96,21 @@ impl Values {
         match self {
             Values::Single(kept) => Ok(kept.rows_of(rows)?.into_iter().map(f64::from).collect()),
             Values::Double(kept) => Ok(kept.rows_of(rows)?),
+            Values::Lent(lent) => Ok(lent.rows(rows)),
         }
     }
 
     pub(crate) fn is_single(&self) -> bool {
-        matches!(self, Values::Single(_))
+        match self {
+            Values::Single(_) => true,
+            Values::Double(_) => false,
+            Values::Lent(lent) => lent.is_single(),
+        }
     }
 
     /// Whether the scores are in a file.
     pub(crate) fn is_spilled(&self) -> bool {
-        matches!(self.matrix(), Matrix::StoredF32(_) | Matrix::StoredF64(_))
+        !matches!(self, Values::Lent(_)) && matches!(self.matrix(), Matrix::StoredF32(_) | Matrix::StoredF64(_))
     }
 }
 

@@ -26,7 +26,7 @@ Examples:
   apportion audit labelled.csv --label label --truth race --by county --report audit.html")]
 pub(crate) struct AuditArgs {
     #[command(flatten)]
-    table: TableArgs,
+    pub(super) table: TableArgs,
     /// The column of the labels.
     #[arg(long, value_name = "COL")]
     label: String,
@@ -37,7 +37,7 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_name = "VALUE[,VALUE]=argmax|drop|keep", default_value = "Uncoded=keep", value_parser = values::uncoded)]
     uncoded: (Vec<String>, UncodedPolicy),
     #[command(flatten)]
-    report: ReportArgs,
+    pub(super) report: ReportArgs,
     /// Replaces the report and the figures where they exist.
     #[arg(long)]
     force: bool,
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &AuditArgs, line: &[String]) -> Result<()> {
         drop(working);
         report.write(study, &args.table)?;
     }
-    if args.table.json { text::print(as_json(&audit)) } else { text::print(as_text(&audit)) }
+    args.table.print_either(&as_json(&audit), || as_text(&audit))
 }
 
 /// The labels, and what argmax and match would have given.

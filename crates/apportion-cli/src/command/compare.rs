@@ -25,7 +25,7 @@ Examples:
   apportion compare voters.csv --label race_proxy --label-map W=white,B=black")]
 pub(crate) struct CompareArgs {
     #[command(flatten)]
-    table: TableArgs,
+    pub(super) table: TableArgs,
     /// A column of labels that exist already, to be set beside the rules.
     #[arg(long, value_name = "COL")]
     label: Option<String>,
@@ -39,7 +39,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u64).range(1..))]
     batch: Option<u64>,
     #[command(flatten)]
-    report: ReportArgs,
+    pub(super) report: ReportArgs,
     /// Replaces the report and the figures where they exist.
     #[arg(long)]
     force: bool,
@@ -78,6 +78,7 @@ pub(crate) fn run(args: &CompareArgs, line: &[String]) -> Result<()> {
         wall.hang(Place::Subject, "your labels", &given, None, None)?;
     }
     for (name, rule) in rules(by_group, args.table.truth.is_some()) {
+        args.table.refuse_stopped()?;
         let begin = Instant::now();
         let (given, _, joint) = Given::by(&rule, &scores, &settings, 1).map_err(|error| table.explain(error))?;
         let seconds = begin.elapsed().as_secs_f64();
@@ -114,13 +115,9 @@ pub(crate) fn run(args: &CompareArgs, line: &[String]) -> Result<()> {
         report.write(gallery.study(&settings, provenance)?, &args.table)?;
     }
     drop(working);
-    if args.table.json {
-        let all: Vec<_> =
-            outcomes.iter().map(|(outcome, _)| outcome.json(table.classes(), settings.seed, None)).collect();
-        return text::print(serde_json::Value::from(all));
-    }
-    text::print(side_by_side(&outcomes))?;
-    losses.iter().try_for_each(text::print)
+    let json = |(outcome, _): &(Outcome, _)| outcome.json(table.classes(), settings.seed, None);
+    let all: Vec<_> = outcomes.iter().map(json).collect();
+    args.table.print_either(&all.into(), || [vec![side_by_side(&outcomes)], losses].concat().join("\n"))
 }
 
 /// What a reader of the report needs to know of the rules and of labels that there were already.

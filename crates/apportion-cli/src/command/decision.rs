@@ -8,13 +8,13 @@ use apportion::{Decision, Origin};
 use apportion_table::{refuse_taken, write_whole};
 use clap::Args;
 
+use crate::host::Host;
 use crate::options::TableArgs;
 use crate::outcome::{Given, Outcome};
 use crate::output::{OutputArgs, written};
 use crate::progress::Working;
 use crate::rule::RuleArgs;
 use crate::summary::{Aim, drift_warning, summary};
-use crate::text;
 use crate::usage::usage;
 
 /// Options of `fit`.
@@ -26,7 +26,7 @@ Examples:
   apportion apply more.parquet --decision decision.json -o labelled.parquet")]
 pub(crate) struct FitArgs {
     #[command(flatten)]
-    table: TableArgs,
+    pub(super) table: TableArgs,
     #[command(flatten)]
     rule: RuleArgs,
     /// Where the decision goes.
@@ -43,7 +43,7 @@ pub(crate) fn fit(args: &FitArgs) -> Result<()> {
         return Err(usage("--draws: a decision draws once; use label, which can draw again and again"));
     }
     let to_stdout = args.output == Path::new("-");
-    if to_stdout && args.table.json {
+    if to_stdout && args.table.json && args.table.host.is_none() {
         return Err(usage("-o - and --json both write to standard output; choose one"));
     }
     let input = args.table.input()?;
@@ -58,7 +58,7 @@ pub(crate) fn fit(args: &FitArgs) -> Result<()> {
     let (given, decision, joint) = Given::by(&rule, &scores, &settings, 1).map_err(|error| table.explain(error))?;
     let tied = joint.as_ref().map_or(0, |joint| joint.tied_rows);
     let outcome = Outcome::new(&args.rule.name(), &scores, &given, joint)?.held_against(&rule, &scores)?;
-    let argmax = Outcome::of_argmax(&scores)?;
+    let argmax = args.table.is_heard().then(|| Outcome::of_argmax(&scores)).transpose()?;
     drop(working);
     let decision = decision.with_origin(Origin {
         scores: table.score_columns().to_vec(),
@@ -70,13 +70,15 @@ pub(crate) fn fit(args: &FitArgs) -> Result<()> {
     });
     let json = serde_json::to_string_pretty(&decision)?;
     if to_stdout {
-        return text::print(&json);
+        return args.table.print(&json);
     }
     write_whole(&args.output, format!("{json}\n").as_bytes())?;
     if args.table.json {
-        text::print(&json)?;
+        args.table.print(&json)?;
     }
-    args.table.say(&summary(&table, &argmax, &outcome, args.rule.aim()));
+    if let Some(argmax) = &argmax {
+        args.table.say(&summary(&table, argmax, &outcome, args.rule.aim()));
+    }
     args.table.say(&format!("\n{}", written(std::slice::from_ref(&args.output))));
     Ok(())
 }
@@ -92,7 +94,7 @@ right for the rows that the decision was fitted to. For others they are near, as
 are further off than chance explains, a warning says so, and it is time to fit again.")]
 pub(crate) struct ApplyArgs {
     #[command(flatten)]
-    table: TableArgs,
+    pub(super) table: TableArgs,
     /// The decision, as `fit` wrote it.
     #[arg(long, value_name = "DECISION.json")]
     decision: PathBuf,
@@ -104,7 +106,7 @@ pub(crate) fn apply(args: &ApplyArgs) -> Result<()> {
     if args.table.seed.is_some() {
         return Err(usage("--seed: the decision has a seed of its own; fit it again with another"));
     }
-    let decision = read(&args.decision)?;
+    let decision = read(&args.decision, args.table.host.as_ref())?;
     let input = args.table.input()?;
     args.output.check(&args.table, &input)?;
     // What the decision was fitted by, unless other columns are named.
@@ -128,13 +130,15 @@ pub(crate) fn apply(args: &ApplyArgs) -> Result<()> {
     let given = Given::of(&decision, &scores).map_err(|error| table.explain(error))?;
     let mut outcome = Outcome::new("apply", &scores, &given, None)?;
     outcome.drift = decision.drift(&scores, &outcome.glance)?;
-    let argmax = Outcome::of_argmax(&scores)?;
+    let argmax = args.table.is_heard().then(|| Outcome::of_argmax(&scores)).transpose()?;
     drop(working);
     let paths = args.output.write(&args.table, &input, &table, &given)?;
     if args.table.json {
-        text::print(outcome.json(table.classes(), decision.seed(), Some(&decision)))?;
+        args.table.print(outcome.json(table.classes(), decision.seed(), Some(&decision)))?;
     }
-    args.table.say(&summary(&table, &argmax, &outcome, Aim::Scores));
+    if let Some(argmax) = &argmax {
+        args.table.say(&summary(&table, argmax, &outcome, Aim::Scores));
+    }
     if let Some(warning) = drift_warning(&decision, &outcome) {
         args.table.say(&warning);
     }
@@ -143,10 +147,13 @@ pub(crate) fn apply(args: &ApplyArgs) -> Result<()> {
 }
 
 /// A decision that was saved.
-pub(super) fn read(path: &Path) -> Result<Decision> {
+pub(super) fn read(path: &Path, host: Option<&Host>) -> Result<Decision> {
     let name = path.display();
-    let text = fs::read_to_string(path)
-        .map_err(|error| anyhow!("{name}: it cannot be read ({error}); name a file that `apportion fit` wrote"))?;
+    let text = match host.and_then(|host| host.decision.clone()) {
+        Some(text) => text,
+        None => fs::read_to_string(path)
+            .map_err(|error| anyhow!("{name}: it cannot be read ({error}); name a file that `apportion fit` wrote"))?,
+    };
     serde_json::from_str(&text)
         .map_err(|error| anyhow!("{name}: it is no decision ({error}); make one with `apportion fit`"))
 }

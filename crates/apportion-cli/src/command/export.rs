@@ -8,6 +8,7 @@ use apportion_table::{refuse_taken, write_whole};
 use clap::{Args, ValueEnum};
 
 use super::decision::read;
+use crate::host::Host;
 use crate::output::written;
 use crate::text;
 
@@ -55,6 +56,9 @@ pub(crate) struct ExportArgs {
     /// Says nothing on standard error but errors.
     #[arg(long, short)]
     quiet: bool,
+    /// Another program, in place of a file and a terminal.
+    #[arg(skip)]
+    pub(super) host: Option<Host>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -88,16 +92,24 @@ pub(crate) fn run(args: &ExportArgs) -> Result<()> {
         }
         refuse_taken(path, None, args.force)?;
     }
-    let decision = read(&args.decision)?;
+    let decision = read(&args.decision, args.host.as_ref())?;
     let sql = decision.to_sql(&args.options(&decision)?)?;
     if let Some(origin) = decision.origin().filter(|origin| origin.tied > 0 && !args.quiet) {
         let (tied, people) = (text::count(origin.tied), text::count(origin.people));
-        text::say(format!(
+        let words = format!(
             "{tied} of {people} rows were tied; SQL gives such rows the first of their classes, not as apply does"
-        ));
+        );
+        match &args.host {
+            Some(host) => host.results().said.push(words),
+            None => text::say(words),
+        }
     }
     let Some(path) = output else {
-        return text::print(sql.trim_end());
+        match &args.host {
+            Some(host) => host.results().printed.push(sql.trim_end().to_owned()),
+            None => text::print(sql.trim_end())?,
+        }
+        return Ok(());
     };
     write_whole(path, sql.as_bytes())?;
     if !args.quiet {

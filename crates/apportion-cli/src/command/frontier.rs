@@ -2,13 +2,13 @@
 
 use anyhow::Result;
 use apportion::{Frontier, Match, Point};
+use apportion_report::Trade;
 use clap::Args;
 use serde_json::json;
 
 use crate::options::TableArgs;
 use crate::progress::Working;
 use crate::reference;
-use crate::text;
 use crate::values;
 
 /// Options of `frontier`.
@@ -19,7 +19,7 @@ Examples:
   apportion frontier scores.parquet --points 200 --json")]
 pub(crate) struct FrontierArgs {
     #[command(flatten)]
-    table: TableArgs,
+    pub(super) table: TableArgs,
     /// What the counts are to match at its end: posterior, truth, uniform, or a file with the columns class,share (and group).
     #[arg(
         long,
@@ -36,7 +36,8 @@ pub(crate) struct FrontierArgs {
 pub(crate) fn run(args: &FrontierArgs) -> Result<()> {
     let table = args.table.read(&args.table.input()?, args.table.groups(), None)?;
     let scores = table.scores()?;
-    let (reference, remarks) = reference::read(&args.reference, table.classes(), &args.table.by)?;
+    let host = args.table.host.as_ref();
+    let (reference, remarks) = reference::read(&args.reference, table.classes(), &args.table.by, host)?;
     remarks.iter().for_each(|remark| args.table.say(remark));
     let aim = Match { by_group: !args.table.by.is_empty(), ..Match::overall(reference) };
     let working = Working::on("walking the frontier", args.table.quiet);
@@ -49,10 +50,21 @@ pub(crate) fn run(args: &FrontierArgs) -> Result<()> {
         }
         None => (frontier.points().collect(), 0.0),
     };
-    args.table
-        .say(&format!("{} points in all; between those shown, accuracy is off by {error:.1e} at most", frontier.len()));
+    let all = frontier.len();
+    let words = format!("{all} points in all; between those shown, accuracy is off by {error:.1e} at most");
+    if let Some(host) = &args.table.host {
+        let reference = if args.reference == "posterior" { "posterior" } else { "reference" };
+        let trade = Trade { reference, points: points.clone(), of: all, error };
+        host.results().document = Some(trade.document(table.classes().names()));
+    }
+    let json = json!({ "classes": table.classes().names(), "error": error, "points": points });
+    args.table.say(&words);
+    if args.table.host.is_some() {
+        args.table.print(&json)?;
+        return args.table.print(words);
+    }
     if args.table.json {
-        return text::print(json!({ "classes": table.classes().names(), "error": error, "points": points }));
+        return args.table.print(json);
     }
     let counts = table.classes().names().iter().map(|class| format!("n_{class}")).collect::<Vec<_>>().join(",");
     let mut lines = vec![format!("from_gamma,to_gamma,accuracy,fidelity,{counts}")];
@@ -61,5 +73,5 @@ pub(crate) fn run(args: &FrontierArgs) -> Result<()> {
         let Point { from_gamma, to_gamma, accuracy, fidelity, .. } = point;
         lines.push(format!("{from_gamma},{to_gamma},{accuracy},{fidelity},{counts}"));
     }
-    text::print(lines.join("\n"))
+    args.table.print(lines.join("\n"))
 }

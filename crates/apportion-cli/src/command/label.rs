@@ -12,7 +12,6 @@ use crate::progress::Working;
 use crate::report::{Gallery, Origin, Place, ReportArgs};
 use crate::rule::RuleArgs;
 use crate::summary::summary;
-use crate::text;
 use crate::usage::usage;
 
 /// Options of `label`.
@@ -33,7 +32,7 @@ thompson keeps them right, on average, in subgroups that nobody thought of; argm
 undercounts every minority. Where the scores themselves can be used, use them.")]
 pub(crate) struct LabelArgs {
     #[command(flatten)]
-    table: TableArgs,
+    pub(super) table: TableArgs,
     #[command(flatten)]
     rule: RuleArgs,
     #[command(flatten)]
@@ -65,7 +64,7 @@ pub(crate) fn run(args: &LabelArgs, line: &[String]) -> Result<()> {
     let (given, decision, joint) =
         Given::by(&rule, &scores, &settings, args.rule.draws()).map_err(|error| table.explain(error))?;
     let outcome = Outcome::new(&name, &scores, &given, joint)?.held_against(&rule, &scores)?;
-    let argmax = Outcome::of_argmax(&scores)?;
+    let argmax = args.table.is_heard().then(|| Outcome::of_argmax(&scores)).transpose()?;
     let study = match origin {
         Some(origin) => {
             let groups = args.rule.groups(&args.table);
@@ -78,9 +77,11 @@ pub(crate) fn run(args: &LabelArgs, line: &[String]) -> Result<()> {
 
     let paths = args.output.write(&args.table, &input, &table, &given)?;
     if args.table.json {
-        text::print(outcome.json(table.classes(), settings.seed, Some(&decision)))?;
+        args.table.print(outcome.json(table.classes(), settings.seed, Some(&decision)))?;
     }
-    args.table.say(&summary(&table, &argmax, &outcome, args.rule.aim()));
+    if let Some(argmax) = &argmax {
+        args.table.say(&summary(&table, argmax, &outcome, args.rule.aim()));
+    }
     args.table.say(&format!("\n{}", written(&paths)));
     match (report, study) {
         (Some(report), Some(study)) => report.write(study, &args.table),

@@ -14,6 +14,8 @@ mod simulate;
 use anyhow::Result;
 use clap::Subcommand;
 
+use crate::host::Host;
+
 /// What to do.
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -44,6 +46,22 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Lends a command what another program has, in place of files and a terminal.
+    pub(crate) fn lend(&mut self, host: &Host) {
+        let host = || Some(host.clone());
+        match self {
+            Command::Label(args) => args.table.host = host(),
+            Command::Audit(args) => (args.table.host, args.report.for_host) = (host(), true),
+            Command::Compare(args) => (args.table.host, args.report.for_host) = (host(), true),
+            Command::Frontier(args) => args.table.host = host(),
+            Command::Fit(args) => args.table.host = host(),
+            Command::Apply(args) => args.table.host = host(),
+            Command::Export(args) => args.host = host(),
+            Command::Simulate(args) => args.lend(host()),
+            Command::Reproduce(_) | Command::Demo(_) | Command::Completions(_) | Command::Man(_) => {}
+        }
+    }
+
     /// Does it. The line is what the user wrote, for reports to repeat.
     pub(crate) fn run(self, line: &[String]) -> Result<()> {
         match self {

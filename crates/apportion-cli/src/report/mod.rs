@@ -40,6 +40,9 @@ pub(crate) struct ReportArgs {
     /// The class that is set against all others together; the largest where none is named.
     #[arg(long, value_name = "CLASS")]
     pub(crate) focus: Option<String>,
+    /// Whether another program wants to look at what is computed.
+    #[arg(skip)]
+    pub(crate) for_host: bool,
 }
 
 /// A report that can be written, once there is something in it.
@@ -54,7 +57,7 @@ pub(crate) struct Report<'a> {
 impl ReportArgs {
     /// Refuses, before anything is read, what could not be written or drawn. Nothing where no report is wanted.
     pub(crate) fn prepare(&self, input: &Input, groups: Grouping<'_>, force: bool) -> Result<Option<Report<'_>>> {
-        if self.report.is_none() && self.figures.is_none() {
+        if self.report.is_none() && self.figures.is_none() && !self.for_host {
             return match &self.geometry {
                 Some(_) => Err(usage("--geometry: it is for a map in a report; name one with --report FILE.html")),
                 None if !self.simplex.is_empty() => Err(usage("--simplex: it is for --report FILE.html")),
@@ -119,6 +122,9 @@ impl Report<'_> {
         if let Some(folder) = &self.args.figures {
             self.write_figures(folder, &document)?;
             options.say(&format!("figures written to {}", folder.display()));
+        }
+        if let Some(host) = &options.host {
+            host.results().document = Some(document);
         }
         Ok(())
     }

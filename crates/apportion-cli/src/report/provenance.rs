@@ -21,9 +21,14 @@ pub(crate) struct Origin {
 impl Origin {
     /// Begins to read the files.
     pub(crate) fn of(input: &Input) -> Origin {
-        let places: Vec<PathBuf> = (0..input.names().len()).map(|file| input.place(file).to_owned()).collect();
+        // A table in memory has no bytes that anybody could hash again.
+        let place = |file: usize| input.held(file).is_none().then(|| input.place(file).to_owned());
+        let places: Vec<Option<PathBuf>> = (0..input.names().len()).map(place).collect();
         let names = input.names().map(|name| name.display().to_string()).collect();
-        let hash = |place: &PathBuf| sha256(place).map_err(|error| (place.clone(), error));
+        let hash = |place: &Option<PathBuf>| match place {
+            Some(place) => sha256(place).map_err(|error| (place.clone(), error)),
+            None => Ok("in memory".to_owned()),
+        };
         Origin { names, hashes: std::thread::spawn(move || places.iter().map(hash).collect()) }
     }
 

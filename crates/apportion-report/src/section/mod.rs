@@ -8,7 +8,7 @@ mod map;
 mod provenance;
 mod simplex;
 mod tables;
-mod trade;
+pub(crate) mod trade;
 
 use crate::document::{Document, Section};
 use crate::geometry::Shapes;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Section, nothing};
 use crate::chart::{Grid, chart, column, full, label, nth, over, rounded};
-use crate::document::{Block, Cell, Chart, Sheet, Slider, Table};
+use crate::document::{Block, Cell, Chart, Document, Sheet, Slider, Table};
 use crate::palette;
 use crate::study::{Labelling, Study, Trade, part};
 use crate::text;
@@ -209,21 +209,8 @@ fn slider(study: &Study, trade: &Trade) -> Slider {
             "marker": { "size": 15, "color": palette::ACCENT, "line": { "width": 2, "color": "#fff" } }, "cliponaxis": false,
         }),
     );
-    let layout = json!({
-        "height": 330,
-        "margin": { "l": 64, "r": 16, "t": 16, "b": 48 },
-        "xaxis": { "title": { "text": format!("fidelity to the {}", trade.reference) }, "zeroline": false },
-        "yaxis": { "title": { "text": "expected accuracy" }, "zeroline": false, "tickformat": ".3f" },
-    });
-    let mut chart =
-        chart("frontier", "Along the exact frontier", vec![line(trade, 0), moving], layout, stops_sheet(study, trade));
-    chart.caption = format!(
-        "{} of {} points, from argmax (left) to match (right); between them accuracy is off by {} at most.",
-        text::count(trade.points.len() as u64),
-        text::count(trade.of as u64),
-        if trade.error == 0.0 { "0".into() } else { format!("{:.1e}", trade.error) }
-    );
-    chart.alt = lead(trade);
+    let mut chart = along(&study.classes, trade);
+    chart.data = json!([line(trade, 0), moving]);
     let truth: Option<Vec<f64>> = (0..study.k())
         .map(|class| study.whole.truth_share(class))
         .collect::<Option<_>>()
@@ -241,9 +228,37 @@ fn slider(study: &Study, trade: &Trade) -> Slider {
     }
 }
 
-fn stops_sheet(study: &Study, trade: &Trade) -> Sheet {
+/// A frontier alone, as a report of one chart.
+pub(crate) fn alone(classes: &[String], trade: &Trade) -> Document {
+    let chart = along(classes, trade);
+    let blocks = vec![Block::Chart(Box::new(chart))];
+    let section = Section { id: "trade", title: "The trade", lead: lead(trade), blocks };
+    Document { title: "Every optimal trade".into(), subtitle: String::new(), sections: vec![section], shapes: None }
+}
+
+/// The chart of a frontier.
+fn along(classes: &[String], trade: &Trade) -> Chart {
+    let layout = json!({
+        "height": 330,
+        "margin": { "l": 64, "r": 16, "t": 16, "b": 48 },
+        "xaxis": { "title": { "text": format!("fidelity to the {}", trade.reference) }, "zeroline": false },
+        "yaxis": { "title": { "text": "expected accuracy" }, "zeroline": false, "tickformat": ".3f" },
+    });
+    let mut chart =
+        chart("frontier", "Along the exact frontier", vec![line(trade, 0)], layout, stops_sheet(classes, trade));
+    chart.caption = format!(
+        "{} of {} points, from argmax (left) to match (right); between them accuracy is off by {} at most.",
+        text::count(trade.points.len() as u64),
+        text::count(trade.of as u64),
+        if trade.error == 0.0 { "0".into() } else { format!("{:.1e}", trade.error) }
+    );
+    chart.alt = lead(trade);
+    chart
+}
+
+fn stops_sheet(classes: &[String], trade: &Trade) -> Sheet {
     let head = ["from_gamma", "to_gamma", "accuracy", "fidelity"].map(String::from);
-    let counts = study.classes.iter().map(|class| format!("n_{class}"));
+    let counts = classes.iter().map(|class| format!("n_{class}"));
     let mut sheet = Sheet::new(head.into_iter().chain(counts));
     for point in &trade.points {
         let head = [point.from_gamma, point.to_gamma, point.accuracy, point.fidelity].map(|number| number.to_string());

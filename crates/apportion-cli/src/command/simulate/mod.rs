@@ -12,6 +12,7 @@ use arrow::datatypes::{DataType, SchemaRef};
 use clap::{Args, Subcommand};
 use rayon::prelude::*;
 
+use crate::host::Host;
 use crate::output::written;
 use crate::progress::Bar;
 use crate::text;
@@ -33,6 +34,19 @@ enum What {
     Categorical(paper::CategoricalArgs),
     /// All is known, or nothing: where argmax's bias is as large as it can be (the paper's Theorem 1).
     WorstCase(paper::WorstCaseArgs),
+}
+
+impl SimulateArgs {
+    /// Lends it another program, in place of a file and a terminal.
+    pub(super) fn lend(&mut self, host: Option<Host>) {
+        let target = match &mut self.what {
+            What::Voters(args) => &mut args.target,
+            What::Normal(args) => &mut args.rows.target,
+            What::Categorical(args) => &mut args.rows.target,
+            What::WorstCase(args) => &mut args.rows.target,
+        };
+        target.host = host;
+    }
 }
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<()> {
@@ -64,6 +78,9 @@ struct Target {
     /// Says nothing on standard error but errors.
     #[arg(long, short)]
     quiet: bool,
+    /// Another program, in place of a file and a terminal.
+    #[arg(skip)]
+    host: Option<Host>,
 }
 
 impl Target {
@@ -73,6 +90,9 @@ impl Target {
 
     /// Refuses what could not be written, before anything is made.
     fn check(&self) -> Result<()> {
+        if self.host.is_some() {
+            return Ok(());
+        }
         Ok(self.output().check(None)?)
     }
 }
@@ -88,6 +108,10 @@ fn write(target: &Target, rows: u64, schema: &SchemaRef, batch: impl Fn(u64, u64
         bar.reached(done, done);
         made
     });
+    if let Some(host) = &target.host {
+        host.results().rows = batches.collect();
+        return Ok(());
+    }
     let paths = write_batches(&target.output(), schema, batches)?;
     bar.end();
     if !target.quiet {

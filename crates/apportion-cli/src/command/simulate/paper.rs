@@ -28,7 +28,7 @@ pub(super) struct NormalArgs {
     #[command(flatten)]
     prior: PriorArgs,
     #[command(flatten)]
-    rows: RowsArgs,
+    pub(super) rows: RowsArgs,
 }
 
 #[derive(Args)]
@@ -49,7 +49,7 @@ pub(super) struct CategoricalArgs {
     #[command(flatten)]
     prior: PriorArgs,
     #[command(flatten)]
-    rows: RowsArgs,
+    pub(super) rows: RowsArgs,
 }
 
 #[derive(Args)]
@@ -74,7 +74,7 @@ pub(super) struct WorstCaseArgs {
     #[arg(long, default_value_t = 0.0, value_name = "SHARE")]
     others: f64,
     #[command(flatten)]
-    rows: RowsArgs,
+    pub(super) rows: RowsArgs,
 }
 
 /// The shares of the classes.
@@ -87,7 +87,7 @@ struct PriorArgs {
 
 /// How many rows, which, and where they go.
 #[derive(Args)]
-struct RowsArgs {
+pub(super) struct RowsArgs {
     /// How many people.
     #[arg(long, default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..))]
     rows: u64,
@@ -95,7 +95,7 @@ struct RowsArgs {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
-    target: Target,
+    pub(super) target: Target,
 }
 
 pub(super) fn normal(args: &NormalArgs) -> Result<()> {

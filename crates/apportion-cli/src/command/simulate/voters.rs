@@ -40,7 +40,7 @@ pub(super) struct VotersArgs {
     #[arg(long, value_name = "CLASS=CLASS,…", value_delimiter = ',')]
     merge: Vec<String>,
     #[command(flatten)]
-    target: Target,
+    pub(super) target: Target,
 }
 
 pub(super) fn run(args: &VotersArgs) -> Result<()> {

@@ -1,0 +1,96 @@
+//! Another program, such as Python, in place of files and a terminal: what it lends to a command, and what it is given.
+//!
+//! A command is the same whoever calls it: its words are those of the command line, its checks and its errors, too.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use apportion::{Label, UNCODED};
+use apportion_report::Document;
+use apportion_table::{Held, Progress, Table};
+use arrow::array::{ArrayRef, Int16Array, RecordBatch, UInt64Array};
+
+use crate::outcome::Given;
+
+/// What a program lends to a command, and what it is given.
+#[derive(Clone, Default)]
+pub struct Host {
+    /// The table, in place of files.
+    pub table: Option<Held>,
+    /// Shares for the reference, in place of a file.
+    pub reference: Option<Held>,
+    /// A decision as JSON, in place of a file.
+    pub decision: Option<String>,
+    /// Is told how far the work has come, and says when it is to stop.
+    pub progress: Option<Arc<dyn Progress>>,
+    given: Arc<Mutex<Results>>,
+}
+
+/// What a command gave.
+#[derive(Default)]
+pub struct Results {
+    /// What it would have printed.
+    pub printed: Vec<String>,
+    /// What it would have said on the way.
+    pub said: Vec<String>,
+    /// For each draw the class of each row, −1 where it has none; or, of rows that stand for several people, how many of
+    /// these have each class, and last those who have none.
+    pub columns: Vec<ArrayRef>,
+    /// The classes.
+    pub classes: Vec<String>,
+    /// What there is to look at.
+    pub document: Option<Document>,
+    /// Rows that were made up.
+    pub rows: Vec<RecordBatch>,
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Host").field("table", &self.table.is_some()).finish_non_exhaustive()
+    }
+}
+
+impl Host {
+    /// What was given so far; it is given once.
+    pub fn take(&self) -> Results {
+        std::mem::take(&mut self.results())
+    }
+
+    pub(crate) fn results(&self) -> MutexGuard<'_, Results> {
+        // Whoever panicked while holding it had at most added to it.
+        self.given.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps what rows were given.
+    pub(crate) fn keep(&self, table: &Table, given: &Given) {
+        let columns = match given {
+            Given::Labels(draws) => draws.iter().map(|labels| codes(table, labels.values())).collect(),
+            Given::People(allotment) => {
+                let people = |class: usize| (0..table.rows()).map(move |row| allotment.row(row)[class]);
+                (0..=table.classes().len()).map(|class| spread_people(table, people(class))).collect()
+            }
+        };
+        let mut results = self.results();
+        results.columns = columns;
+        results.classes = table.classes().names().to_vec();
+    }
+}
+
+/// The class of each row of the whole table; −1 where it has none, or was left out.
+fn codes(table: &Table, labels: &[Label]) -> ArrayRef {
+    let code = |&label: &Label| if label == UNCODED { -1 } else { i16::from(label) };
+    let kept = table.kept();
+    if kept.all() == labels.len() {
+        return Arc::new(Int16Array::from_iter_values(labels.iter().map(code)));
+    }
+    let mut own = labels.iter().map(code);
+    let row = |row| if kept.has(row) { own.next().unwrap_or(-1) } else { -1 };
+    Arc::new(Int16Array::from_iter_values((0..kept.all()).map(row)))
+}
+
+/// People of one class in each row of the whole table; nothing in those that were left out.
+fn spread_people(table: &Table, mut own: impl Iterator<Item = u64>) -> ArrayRef {
+    let kept = table.kept();
+    let row = |row| if kept.has(row) { own.next() } else { None };
+    Arc::new((0..kept.all()).map(row).collect::<UInt64Array>())
+}

@@ -1,0 +1,156 @@
+"""A rule that was fitted: saved, applied to other rows, or written as SQL."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from ._call import call
+from ._frames import Files
+from ._labels import Column, Rule, _refuse_unknown
+from ._tables import CALLING, RULE, rest, table
+
+Dialect = Literal["duckdb", "postgresql", "sqlite", "bigquery", "snowflake", "spark"]
+
+
+class Decision:
+    """A fitted rule: prices for the classes, and what settles ties. It is small, and labels any further rows.
+
+    >>> import apportion
+    >>> decision = apportion.fit([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]], classes=["white", "black"])
+    >>> decision
+    Decision(classes=['white', 'black'])
+    >>> decision.apply([[0.55, 0.45], [0.95, 0.05]], classes=["white", "black"])
+    array(['black', 'white'], dtype=object)
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._content: dict[str, Any] = json.loads(text)
+
+    @classmethod
+    def from_json(cls, text: str) -> Decision:
+        """A decision that was saved, by `to_json` or by `apportion fit`.
+
+        >>> import apportion
+        >>> decision = apportion.fit([[0.6, 0.4], [0.7, 0.3]])
+        >>> apportion.Decision.from_json(decision.to_json()) == decision
+        True
+        """
+        try:
+            content = json.loads(text)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"it is no decision ({error}); make one with apportion.fit") from None
+        if not isinstance(content, dict) or "classes" not in content:
+            raise ValueError("it is no decision; make one with apportion.fit")
+        return cls(text)
+
+    def to_json(self) -> str:
+        """The decision as text, which `from_json` and `apportion apply` read."""
+        return self._text
+
+    @property
+    def classes(self) -> list[str]:
+        """The classes, in their order."""
+        return list(self._content["classes"])
+
+    def apply(
+        self,
+        scores: Any,
+        *,
+        by: Column | None = None,
+        id: Column | None = None,
+        classes: Sequence[Any] | None = None,
+        columns: Sequence[str] | None = None,
+        output: str | os.PathLike[str] | None = None,
+        overwrite: bool = False,
+        skip_missing: bool = False,
+        normalize: bool = False,
+        threads: int | None = None,
+        progress: bool | None = None,
+    ) -> Any:
+        """Labels other rows by the same prices. Where their counts have drifted from what the decision was fitted to give, by
+        more than chance explains, there is a warning.
+
+        Options and labels are as those of `apportion.label`. Groups and score columns are those that the decision was fitted
+        by, unless others are named.
+        """
+        given = dict(locals())
+        if classes is None and not _has_columns(scores):
+            given["classes"] = self.classes
+        lent, words = table(given)
+        if lent.matrix is not None and by is None and self._content.get("origin", {}).get("groups"):
+            raise ValueError("by: the decision was fitted by groups; say which group each row is of")
+        words["decision"] = "decision"
+        words["json"] = True
+        if isinstance(lent, Files):
+            if output is None:
+                raise ValueError("output: labels of files go into a file; name it with output='labelled.parquet'")
+            words |= {"output": os.fspath(output), "force": overwrite}
+        else:
+            words["output"] = "-"
+        called = call("apply", lent, words, decision=self._text, threads=threads, progress=progress)
+        if isinstance(lent, Files):
+            return Path(os.fspath(output or ""))
+        if lent.matrix is not None and classes is None and self.classes == [str(n) for n in range(len(self.classes))]:
+            lent.classes = None  # type: ignore[attr-defined]
+        return lent.give(called.columns().column(0).chunk(0).to_numpy(), called.classes, "label")
+
+    def to_sql(
+        self,
+        dialect: Dialect = "duckdb",
+        *,
+        columns: Sequence[str] | None = None,
+        by: Sequence[str] | str | None = None,
+        name: str | None = None,
+        table: str | None = None,
+        percent: bool = False,
+        single: bool = False,
+    ) -> str:
+        """The decision as a SQL expression, to label rows where they are; or with `table` as a whole statement.
+
+        >>> import apportion
+        >>> decision = apportion.fit({"p_white": [0.6, 0.7, 0.9, 0.8], "p_black": [0.4, 0.3, 0.1, 0.2]})
+        >>> "CASE" in decision.to_sql("sqlite")
+        True
+        """
+        options = {
+            "sql": dialect, "columns": columns, "by": by, "as": name, "table": table, "percent": percent, "single": single,
+        }  # fmt: skip
+        return call("export decision", None, options, decision=self._text).printed[0]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Decision) and self._content == other._content
+
+    def __hash__(self) -> int:
+        return hash(json.dumps(self._content, sort_keys=True))
+
+    def __repr__(self) -> str:
+        return f"Decision(classes={self.classes})"
+
+
+def fit(
+    scores: Any, rule: Rule = "match", by: Column | None = None, reference: Any = "posterior", **options: Any
+) -> Decision:
+    """Fits a rule to rows of scores. Options are those of `label`.
+
+    >>> import apportion
+    >>> decision = apportion.fit([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]])
+    >>> decision.apply([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]])     # as label gives
+    array([1, 0, 0, 0])
+    """
+    _refuse_unknown("fit", options)
+    given = {"scores": scores, "rule": rule, "by": by, "reference": reference, **options}
+    lent, words = table(given)
+    words |= {**rest(given, RULE), "output": "-"}
+    return Decision(call("fit", lent, words, **rest(given, CALLING)).printed[0])
+
+
+def _has_columns(scores: Any) -> bool:
+    """Whether what is given has names of columns, by which scores are found."""
+    return isinstance(scores, (str, os.PathLike, Mapping)) or any(
+        hasattr(scores, name) for name in ("columns", "__arrow_c_stream__", "column_names")
+    )

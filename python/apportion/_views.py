@@ -1,0 +1,289 @@
+"""Results to look at: an audit, a comparison of rules, a frontier. They show themselves in notebooks, and plot themselves."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import pyarrow as pa
+
+from . import _native
+from ._call import call
+from ._labels import Column, _refuse_unknown
+from ._tables import rest, table
+
+if TYPE_CHECKING:
+    import plotly.graph_objects
+
+
+class View:
+    """What a command computed, with its charts."""
+
+    #: The chart that is shown where none is named.
+    _first = ""
+
+    def __init__(self, called: _native.Called) -> None:
+        self._text = called.printed[-1]
+        self._document = called.document()
+        self._content: Any = json.loads(called.printed[0])
+
+    @property
+    def charts(self) -> list[str]:
+        """The names of the charts that `plot` draws."""
+        return [name for name, _, _ in self._charts()]
+
+    def plot(self, chart: str | None = None) -> plotly.graph_objects.Figure:
+        """A chart of the report, as a Figure of Plotly's. Without a name, the one that says most.
+
+        Needs plotly: `pip install 'apportion[plot]'`.
+        """
+        try:
+            import plotly.graph_objects as graph_objects
+        except ImportError:
+            raise ImportError("plot() needs plotly: pip install 'apportion[plot]'") from None
+        wanted = chart or (self._first if self._first in self.charts else self.charts[0])
+        for name, title, specification in self._charts():
+            if name == wanted:
+                content = json.loads(specification)
+                figure = graph_objects.Figure(content, skip_invalid=False)
+                return figure.update_layout(title={"text": title})
+        raise ValueError(f"there is no chart {wanted!r}; there are {', '.join(self.charts)}")
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the whole report: a page (.html), or Markdown (.md)."""
+        path = Path(path)
+        if self._document is None or path.suffix.lower() not in (".html", ".htm", ".md"):
+            raise ValueError(f"{path}: its ending says what it is: .html for a page, .md for Markdown")
+        text = self._document.markdown() if path.suffix.lower() == ".md" else self._document.html()
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def to_arrow(self) -> pa.Table:
+        """The numbers as a table of pyarrow's; `.to_pandas()` makes a frame of it."""
+        return pa.Table.from_pylist(self._rows())
+
+    def _rows(self) -> list[dict[str, Any]]:
+        raise NotImplementedError
+
+    def _charts(self) -> list[tuple[str, str, str]]:
+        return [] if self._document is None else self._document.charts()
+
+    def __repr__(self) -> str:
+        return self._text
+
+    def _repr_html_(self) -> str:
+        rows = self._rows()
+        shown = rows[:SHOWN]
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in (rows[0] if rows else {}))
+        body = "".join("<tr>" + "".join(_cell(value) for value in row.values()) + "</tr>" for row in shown)
+        more = f"<p>… and {len(rows) - SHOWN} more; to_arrow() has all</p>" if len(rows) > SHOWN else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+#: Rows that a notebook is shown.
+SHOWN = 50
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f'<td style="text-align:right">{value:,.4f}</td>'
+    if isinstance(value, int):
+        return f'<td style="text-align:right">{value:,}</td>'
+    return f"<td>{'–' if value is None else html.escape(str(value))}</td>"
+
+
+class Audit(View):
+    """How far labels are off: counts and bias for each class, and for each group where there are groups."""
+
+    _first = "counts-percent"
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """All that `apportion audit --json` says."""
+        content: dict[str, Any] = self._content
+        return content
+
+    @property
+    def bias(self) -> dict[str, float]:
+        """The share of each class among the labels, less its share by the scores."""
+        return dict(zip(self._content["classes"], self._content["bias"]["posterior"], strict=True))
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [_class_row(self._content, place) for place in range(len(self._content["classes"]))]
+
+
+def _class_row(content: Mapping[str, Any], place: int) -> dict[str, Any]:
+    bias, truth = content["bias"]["posterior"][place], content["bias"]["truth"][place]
+    share = content["shares"][place]
+    return {
+        "class": content["classes"][place],
+        "labels": content["counts"][place],
+        "share": share,
+        "share_by_scores": None if share is None or bias is None else share - bias,
+        "bias": bias,
+        "bias_to_truth": truth,
+    }
+
+
+class Comparison(View):
+    """Rules side by side: accuracy, fidelity and counts of each."""
+
+    _first = "trade"
+
+    @property
+    def details(self) -> list[dict[str, Any]]:
+        """All that `apportion compare --json` says."""
+        content: list[dict[str, Any]] = self._content
+        return content
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [_rule_row(outcome) for outcome in self._content]
+
+
+def _rule_row(outcome: Mapping[str, Any]) -> dict[str, Any]:
+    counts = zip(outcome["classes"], outcome["counts"], strict=True)
+    return {
+        "rule": outcome["rule"],
+        "accuracy": outcome["accuracy"],
+        "expected_accuracy": outcome["expected_accuracy"],
+        "fidelity": outcome["fidelity"]["posterior"],
+        "fidelity_to_truth": outcome["fidelity"]["truth"],
+        "labelled": outcome["labelled"],
+        **{f"n_{name}": count for name, count in counts},
+    }
+
+
+class Frontier(View):
+    """Every optimal trade of accuracy against fidelity, from argmax to match."""
+
+    _first = "frontier"
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """All that `apportion frontier --json` says."""
+        content: dict[str, Any] = self._content
+        return content
+
+    def __len__(self) -> int:
+        return len(self._content["points"])
+
+    def _rows(self) -> list[dict[str, Any]]:
+        classes = self._content["classes"]
+        return [
+            {
+                "from_gamma": point["from_gamma"],
+                "to_gamma": point["to_gamma"],
+                "accuracy": point["accuracy"],
+                "fidelity": point["fidelity"],
+                **{f"n_{name}": count for name, count in zip(classes, point["counts"], strict=True)},
+            }
+            for point in self._content["points"]
+        ]
+
+
+def audit(
+    scores: Any,
+    label: Column,
+    *,
+    truth: Column | None = None,
+    by: Column | None = None,
+    label_map: Mapping[str, str] | None = None,
+    uncoded: str | None = None,
+    focus: str | None = None,
+    geometry: str | os.PathLike[str] | None = None,
+    geometry_key: Sequence[str] | str | None = None,
+    **options: Any,
+) -> Audit:
+    """Says how far labels that exist already are off.
+
+    >>> import numpy as np, apportion
+    >>> scores = np.array([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]])
+    >>> audit = apportion.audit(scores, scores.argmax(axis=1), classes=[0, 1])
+    >>> {name: round(bias, 2) for name, bias in audit.bias.items()}
+    {'0': 0.25, '1': -0.25}
+
+    Args:
+        scores: as `label` takes them.
+        label: the labels: the name of their column, or a label for each row.
+        truth: the true class, where it is known.
+        by: groups, as of `label`: bias is told for each, too.
+        label_map: what values of the labels mean: {"W": "white"}.
+        uncoded: the values that stand for no label, and what to do with such rows: "Uncoded=drop", "=argmax" or "=keep".
+        focus: the class that is set against all others together.
+        geometry, geometry_key: outlines of the groups, for a map in the report.
+        options: those of `label` that say how the table is read.
+    """
+    _refuse_unknown("audit", options)
+    given = {"scores": scores, "truth": truth, "by": by, **options}
+    lent, words = table(given, label=label)
+    if uncoded is not None and "=" not in uncoded:
+        raise ValueError("uncoded: it must be 'VALUE=argmax', 'VALUE=drop' or 'VALUE=keep'")
+    geometry = None if geometry is None else os.fspath(geometry)
+    words |= {"label_map": label_map, "uncoded": uncoded, "focus": focus, "geometry": geometry, "geometry_key": geometry_key}
+    words["json"] = True
+    return Audit(call("audit", lent, words, **rest(options, ("threads", "progress"))))
+
+
+def compare(
+    scores: Any,
+    *,
+    truth: Column | None = None,
+    by: Column | None = None,
+    label: Column | None = None,
+    label_map: Mapping[str, str] | None = None,
+    focus: str | None = None,
+    geometry: str | os.PathLike[str] | None = None,
+    geometry_key: Sequence[str] | str | None = None,
+    **options: Any,
+) -> Comparison:
+    """Sets rules side by side: argmax, threshold, match, balance, Thompson sampling, and labels that exist already.
+
+    >>> import apportion
+    >>> comparison = apportion.compare([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]])
+    >>> rules = {row["rule"]: row for row in comparison.to_arrow().to_pylist()}
+    >>> rules["argmax"]["n_1"], rules["match"]["n_1"]
+    (0, 1)
+
+    Args:
+        scores: as `label` takes them.
+        truth, by: as of `audit`.
+        label, label_map: labels that exist already, to be set beside the rules.
+        focus, geometry, geometry_key: as of `audit`.
+        options: those of `label` that say how the table is read.
+    """
+    _refuse_unknown("compare", options)
+    lent, words = table({"scores": scores, "truth": truth, "by": by, **options}, label=label)
+    geometry = None if geometry is None else os.fspath(geometry)
+    words |= {"label_map": label_map, "focus": focus, "geometry": geometry, "geometry_key": geometry_key, "json": True}
+    return Comparison(call("compare", lent, words, **rest(options, ("threads", "progress"))))
+
+
+def frontier(
+    scores: Any,
+    by: Column | None = None,
+    reference: Any = "posterior",
+    *,
+    points: int | None = None,
+    **options: Any,
+) -> Frontier:
+    """Every optimal trade of accuracy against fidelity to the reference, exact.
+
+    >>> import apportion
+    >>> frontier = apportion.frontier([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]])
+    >>> [(round(row["accuracy"], 3), row["n_1"]) for row in frontier.to_arrow().to_pylist()]
+    [(0.75, 0), (0.7, 1)]
+
+    Args:
+        scores, by, reference: as of `label`.
+        points: about so many points, evenly spread; all where it is not given.
+        options: those of `label` that say how the table is read.
+    """
+    _refuse_unknown("frontier", options)
+    lent, words = table({"scores": scores, "by": by, **options})
+    words |= {"points": points, "json": True}
+    called = call("frontier", lent, words, reference=reference, **rest(options, ("threads", "progress")))
+    return Frontier(called)

@@ -1,0 +1,250 @@
+"""For scikit-learn: rules as estimators.
+
+`Apportioner` labels rows of scores. `ApportionedClassifier` wraps a classifier that has `predict_proba`, so that its labels keep
+the counts that its probabilities promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+    from sklearn.model_selection import cross_val_predict
+    from sklearn.utils.metaestimators import available_if
+    from sklearn.utils.multiclass import check_classification_targets, unique_labels
+    from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+except ImportError:
+    raise ImportError("apportion.sklearn needs scikit-learn: pip install 'apportion[sklearn]'") from None
+
+from ._decision import fit
+from ._labels import label
+
+__all__ = ["Apportioner", "ApportionedClassifier"]
+
+
+class _Rule(BaseEstimator):  # type: ignore[misc]
+    """What both estimators have of a rule."""
+
+    def _options(self) -> dict[str, Any]:
+        given = {"gamma": self.gamma, "penalty": self.penalty, "k": self.k, "seed": self.seed}
+        by_place = {"at": self._by_place(self.at), "reference": self._by_place(self.reference)}
+        return {"rule": self.rule, **given, **by_place}
+
+    def _by_place(self, given: Any) -> Any:
+        """Where something is given for each class, the columns' numbers in place of the classes' names."""
+        if not isinstance(given, Mapping):
+            return given
+        places = {name: str(place) for place, name in enumerate(self.classes_.tolist())}
+        return {None if name is None else places.get(name, name): value for name, value in given.items()}
+
+
+class Apportioner(_Rule):
+    """Labels rows of scores, with the counts kept right.
+
+    `fit(q)` finds the prices of a table of scores, `predict(q)` labels any rows by these prices, and `fit_predict(q)` gives the
+    exact labels of q, whose counts are right. Labels are the numbers of columns, or the names in `classes`.
+
+    >>> from apportion.sklearn import Apportioner
+    >>> scores = [[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]]
+    >>> Apportioner().fit_predict(scores)
+    array([1, 0, 0, 0])
+    >>> Apportioner(classes=["white", "black"]).fit(scores).predict([[0.55, 0.45], [0.95, 0.05]])
+    array(['black', 'white'], dtype=object)
+
+    Parameters:
+        rule, reference, gamma, penalty, at, k, seed: as of `apportion.label`. A reference "truth" needs y in `fit`.
+        classes: the names of the columns.
+        normalize: divides each row by its sum.
+
+    Attributes:
+        classes_: the labels that there are.
+        decision_: the fitted `apportion.Decision`.
+    """
+
+    def __init__(
+        self,
+        rule: str = "match",
+        *,
+        reference: Any = "posterior",
+        gamma: float | None = None,
+        penalty: str | None = None,
+        at: Any = None,
+        k: int | None = None,
+        seed: int | None = None,
+        classes: Any = None,
+        normalize: bool = False,
+    ) -> None:
+        self.rule = rule
+        self.reference = reference
+        self.gamma = gamma
+        self.penalty = penalty
+        self.at = at
+        self.k = k
+        self.seed = seed
+        self.classes = classes
+        self.normalize = normalize
+
+    def fit(self, X: Any, y: Any = None) -> Apportioner:
+        """Finds the prices of rows of scores."""
+        scores = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=1)
+        self._name(scores)
+        self.decision_ = fit(scores, **self._reading(y), **self._options())
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Labels rows of scores by the fitted prices."""
+        check_is_fitted(self)
+        scores = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return self._named(self.decision_.apply(scores, normalize=self.normalize))
+
+    def fit_predict(self, X: Any, y: Any = None) -> Any:
+        """The exact labels of rows of scores: their counts are right."""
+        self.fit(X, y)
+        scores = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return self._named(label(scores, **self._reading(y), **self._options()))
+
+    def _name(self, scores: np.ndarray) -> None:
+        width = scores.shape[1]
+        if width < 2:
+            raise ValueError(f"scores of {width} feature(s): there must be a column for each of two classes or more")
+        if scores.min() < -1e-6:
+            raise ValueError("Negative values in data passed to Apportioner: scores are probabilities")
+        classes = np.arange(width) if self.classes is None else np.asarray(self.classes, dtype=object)
+        if len(classes) != width:
+            raise ValueError(f"classes: {len(classes)} names for {width} columns of scores")
+        self.classes_ = classes
+
+    def _reading(self, y: Any) -> dict[str, Any]:
+        if not isinstance(self.reference, str) or self.reference != "truth":
+            return {"normalize": self.normalize}
+        if y is None:
+            raise ValueError("reference='truth' needs the truth: fit(scores, y)")
+        places = {name: str(place) for place, name in enumerate(self.classes_)}
+        return {"normalize": self.normalize, "truth": [places.get(name, str(name)) for name in np.asarray(y)]}
+
+    def _named(self, codes: np.ndarray) -> Any:
+        if self.classes is None:
+            return codes
+        return np.array([*self.classes_, None], dtype=object)[codes]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.target_tags.required = False
+        return tags
+
+
+def _has_proba(self: Any) -> bool:
+    return hasattr(getattr(self, "estimator_", self.estimator), "predict_proba")
+
+
+class ApportionedClassifier(ClassifierMixin, MetaEstimatorMixin, _Rule):  # type: ignore[misc]
+    """A classifier whose labels keep the counts that its probabilities promise.
+
+    `fit(X, y)` fits the classifier, and prices to its probabilities of the same rows, each by a model that has not seen it;
+    `predict(X)` labels any rows by these prices, each row by itself; `label(X)` labels rows jointly, so that their counts are
+    exactly right.
+
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from apportion.sklearn import ApportionedClassifier
+    >>> X, y = make_classification(2000, weights=[0.9], flip_y=0.2, random_state=0)
+    >>> model = ApportionedClassifier(LogisticRegression()).fit(X, y)
+    >>> abs(int(model.label(X).sum()) - round(float(model.predict_proba(X)[:, 1].sum())))
+    0
+
+    Parameters:
+        estimator: a classifier with `predict_proba`.
+        rule, reference, gamma, penalty, at, k, seed: as of `apportion.label`. A reference "truth" is the shares of y.
+        cv: how the probabilities of the rows in `fit` are made: as `sklearn.model_selection.cross_val_predict` takes it; None
+            takes those of the fitted classifier itself, which are too sure of rows that it has seen.
+
+    Attributes:
+        estimator_: the fitted classifier.
+        classes_: its classes.
+        decision_: the fitted `apportion.Decision`.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        rule: str = "match",
+        *,
+        reference: Any = "posterior",
+        gamma: float | None = None,
+        penalty: str | None = None,
+        at: Any = None,
+        k: int | None = None,
+        seed: int | None = None,
+        cv: Any = 5,
+    ) -> None:
+        self.estimator = estimator
+        self.rule = rule
+        self.reference = reference
+        self.gamma = gamma
+        self.penalty = penalty
+        self.at = at
+        self.k = k
+        self.seed = seed
+        self.cv = cv
+
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> ApportionedClassifier:
+        """Fits the classifier, and prices to its probabilities."""
+        if not hasattr(self.estimator, "predict_proba"):
+            raise TypeError(f"estimator: {type(self.estimator).__name__} has no predict_proba; labels need probabilities")
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
+        self.classes_ = unique_labels(y)
+        if hasattr(self.estimator_, "n_features_in_"):
+            self.n_features_in_ = self.estimator_.n_features_in_
+        if hasattr(self.estimator_, "feature_names_in_"):
+            self.feature_names_in_ = self.estimator_.feature_names_in_
+        self.decision_ = fit(self._fitting_scores(X, y), **self._truth(y), **self._options())
+        return self
+
+    def _fitting_scores(self, X: Any, y: Any) -> Any:
+        fewest = int(np.unique(np.asarray(y), return_counts=True)[1].min())
+        if self.cv is None or isinstance(self.cv, int) and fewest < self.cv:
+            return self.estimator_.predict_proba(X)
+        return cross_val_predict(clone(self.estimator), X, y, cv=self.cv, method="predict_proba")
+
+    def _truth(self, y: Any) -> dict[str, Any]:
+        if not isinstance(self.reference, str) or self.reference != "truth":
+            return {}
+        return {"truth": np.searchsorted(self.classes_, np.asarray(y)).astype(str)}
+
+    @available_if(_has_proba)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """The probabilities of the classifier, as they are."""
+        check_is_fitted(self)
+        return self.estimator_.predict_proba(X)
+
+    def predict(self, X: Any) -> Any:
+        """Labels each row by the fitted prices."""
+        check_is_fitted(self)
+        return self._named(self.decision_.apply(self.estimator_.predict_proba(X)))
+
+    def label(self, X: Any) -> Any:
+        """Labels rows jointly: their counts are those of the reference, exactly. A reference "truth" is the shares of the y
+        that the classifier was fitted to."""
+        check_is_fitted(self)
+        if isinstance(self.reference, str) and self.reference == "truth":
+            raise ValueError("label() of rows whose truth is not known: give the shares as reference={class: share}")
+        return self._named(label(self.estimator_.predict_proba(X), **self._options()))
+
+    def _named(self, codes: np.ndarray) -> Any:
+        if (codes >= 0).all():
+            return self.classes_[codes]
+        return np.array([*self.classes_, None], dtype=object)[codes]
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import get_tags
+
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
+        return tags

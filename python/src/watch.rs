@@ -1,0 +1,95 @@
+//! How far the work has come, and whether it is to go on: told by the thread that works, and looked at by the one that waits.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use apportion_table::Progress;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+/// How long the waiting thread sleeps between two looks.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// How far the work has come.
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    what: Mutex<&'static str>,
+    bytes: AtomicU64,
+    read: AtomicU64,
+    stopped: AtomicBool,
+}
+
+impl Progress for Watch {
+    fn begin(&self, what: &'static str, bytes: u64) {
+        *self.what.lock().unwrap_or_else(PoisonError::into_inner) = what;
+        self.read.store(0, Ordering::Relaxed);
+        self.bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    fn reached(&self, _rows: u64, bytes: u64) {
+        self.read.store(bytes, Ordering::Relaxed);
+    }
+
+    fn end(&self) {
+        self.bytes.store(0, Ordering::Relaxed);
+    }
+
+    fn goes_on(&self) -> bool {
+        !self.stopped.load(Ordering::Relaxed)
+    }
+}
+
+impl Watch {
+    /// What is done, and the part of it that is done already; none where nobody knows how much there is.
+    fn state(&self) -> (&'static str, Option<f64>) {
+        let what = *self.what.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.bytes.load(Ordering::Relaxed) {
+            0 => ("working", None),
+            all => (what, Some(self.read.load(Ordering::Relaxed) as f64 / all as f64)),
+        }
+    }
+}
+
+/// Does the work in a thread of its own, with Python's lock released, until it is done or a signal ends it. What was begun
+/// when the signal came is brought to its end first: no thread is left behind, and no file half written.
+pub(crate) fn attend<T: Send>(
+    py: Python<'_>,
+    watch: &Watch,
+    progress: Option<&Py<PyAny>>,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    std::thread::scope(|scope| {
+        let (done, result) = sync_channel(1);
+        scope.spawn(move || {
+            let _ = done.send(work());
+        });
+        // A receiver is for one thread: it comes along where the lock is released, and back.
+        let mut result = Some(result);
+        loop {
+            let receiver = result.take();
+            let (receiver, waited) = py.detach(move || {
+                let waited = receiver.as_ref().map(|receiver| receiver.recv_timeout(PAUSE));
+                (receiver, waited)
+            });
+            result = receiver;
+            match waited {
+                Some(Ok(value)) => return Ok(value),
+                Some(Err(RecvTimeoutError::Timeout)) => {}
+                _ => {
+                    return Err(PyRuntimeError::new_err("the work ended without a result: please report it as a fault"));
+                }
+            }
+            let told = py.check_signals().and_then(|()| match progress {
+                Some(progress) => progress.call1(py, watch.state()).map(drop),
+                None => Ok(()),
+            });
+            if let Err(error) = told {
+                watch.stopped.store(true, Ordering::Relaxed);
+                py.detach(move || result.map(|result| result.recv()));
+                return Err(error);
+            }
+        }
+    })
+}

