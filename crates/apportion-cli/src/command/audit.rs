@@ -29,7 +29,7 @@ Examples:
   apportion audit voters.parquet --label vb_voterbase_race --label-map Caucasian=white,African-American=black \\
       --uncoded Uncoded=argmax --truth race --by county
   apportion audit labelled.csv --label label --truth race --by county --report audit.html
-  apportion audit this-year.csv --label label --decision decision.json")]
+  apportion audit labelled.csv --label label --decision decision.json")]
 pub(crate) struct AuditArgs {
     #[command(flatten)]
     table: TableArgs,
@@ -304,8 +304,7 @@ fn theory(findings: &Findings) -> Vec<String> {
     let error = &audit.overall.score_error;
     if let (Some(argmax), Some(mae)) = (error.argmax, error.implied_mae) {
         lines.push(format!(
-            "argmax's largest bias is {} for {}; scores as unsure as these allow {:.2} at most (their mean absolute error; \
-             Theorem 1)",
+            "argmax's largest bias is {} for {}; these scores allow {:.2} at most (their mean absolute error; Theorem 1)",
             text::signed(Some(100.0 * argmax.bias), 2, " points"),
             audit.classes.names()[argmax.class],
             100.0 * mae
@@ -316,8 +315,8 @@ fn theory(findings: &Findings) -> Vec<String> {
                  (Theorem 2)"
             .to_owned(),
         false => format!(
-            "below the frontier by {:.2} points: so much more accurate, by the scores, are the best labels whose counts are \
-             as near to the posterior (Theorem 2)",
+            "below the frontier by {:.2} points: so much more accurate, by the scores, are the best labels whose counts in \
+             all are as near to the posterior (Theorem 2)",
             100.0 * below
         ),
     }));

@@ -27,7 +27,8 @@ Examples:
   apportion compare voters.csv --label race_proxy --label-map W=white,B=black
 
 \"below frontier\" is the expected accuracy that a rule gives away: how much more accurate the best labels are whose counts are
-as near to the posterior. It is said of rules that label every row.")]
+as near to the posterior. It is said of rules that label every row; those that aim elsewhere, at groups or at the truth, give it
+for that.")]
 pub(crate) struct CompareArgs {
     #[command(flatten)]
     table: TableArgs,
