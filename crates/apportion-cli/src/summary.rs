@@ -90,8 +90,9 @@ pub(crate) fn summary(table: &Table, argmax: &Outcome, outcome: &Outcome, aim: A
         let share = 100.0 * misplaced / outcome.glance.labelled.max(1) as f64;
         lines.push(match sample.to_match {
             true => format!(
-                "solved for {solved} of {rows} rows: the counts of all are off by {misplaced:.0} people in sum ({share:.2}%); \
-                 --rule match without a sample makes them exact"
+                "solved for {solved} of {rows} rows: the counts of all are off by {} people in sum ({share:.2}%); --rule match \
+                 without a sample makes them exact",
+                text::count(misplaced.round() as u64)
             ),
             false => format!("solved for {solved} of {rows} rows: the labels of all are near the best, and not proved"),
         });

@@ -39,12 +39,12 @@ fn furthest(file: &VoterFile) -> f64 {
 
 fn figure(id: &'static str, file: &VoterFile, own: &Reproduction) -> Chart {
     let mut data = vec![
-        line("balance, at each γ", file, |trade| trade.exact, json!({ "color": palette::ACCENT, "width": 2.5 })),
+        line("balance, at each γ", file, |trade| trade.exact, &json!({ "color": palette::ACCENT, "width": 2.5 })),
         line(
             "learned, at each γ",
             file,
             |trade| trade.learned,
-            json!({ "color": palette::class(1), "width": 2, "dash": "dash" }),
+            &json!({ "color": palette::class(1), "width": 2, "dash": "dash" }),
         ),
     ];
     let labelled = file.outcomes.iter().filter(|(_, outcome)| outcome.coverage == 1.0);
@@ -78,7 +78,7 @@ fn figure(id: &'static str, file: &VoterFile, own: &Reproduction) -> Chart {
     chart
 }
 
-fn line(name: &str, file: &VoterFile, of: fn(&Trade) -> Outcome, style: Value) -> Value {
+fn line(name: &str, file: &VoterFile, of: fn(&Trade) -> Outcome, style: &Value) -> Value {
     json!({
         "type": "scatter", "mode": "lines+markers", "name": name, "line": style, "marker": { "size": 4 },
         "x": file.trades.iter().map(|trade| rounded(of(trade).fidelity_to_truth)).collect::<Vec<_>>(),
