@@ -67,8 +67,8 @@ fn figure(id: &'static str, file: &VoterFile, own: &Reproduction) -> Chart {
     let mut chart =
         with_legend(chart(id, &format!("Accuracy against fidelity: {}", file.made.words()), data, layout, sheet(file)));
     chart.caption = format!(
-        "In place of the paper’s fig:{id}. Both lines run from γ 1, argmax, over 0.99 to 0.80, and to 0, match; both aim at the \
-         posterior, and are judged by the truth. A threshold is not shown: it leaves people without a label."
+        "In place of the paper’s fig:{id}. Both lines run from γ 1, argmax, over 0.99 to 0.80; at γ 0 are match and what is learned \
+         from it, as points. All aim at the posterior but those to truth, and are judged by the truth. A threshold is not shown: it leaves people without a label."
     );
     chart.alt = format!(
         "Accuracy against fidelity to the truth. At the same γ, balance and what is learned from it differ by {} points of \
@@ -78,12 +78,14 @@ fn figure(id: &'static str, file: &VoterFile, own: &Reproduction) -> Chart {
     chart
 }
 
+/// A line as the paper has it: down to its least γ. Between that and match nothing was computed.
 fn line(name: &str, file: &VoterFile, of: fn(&Trade) -> Outcome, style: &Value) -> Value {
+    let stops: Vec<&Trade> = file.trades.iter().filter(|trade| trade.gamma > 0.0).collect();
     json!({
         "type": "scatter", "mode": "lines+markers", "name": name, "line": style, "marker": { "size": 4 },
-        "x": file.trades.iter().map(|trade| rounded(of(trade).fidelity_to_truth)).collect::<Vec<_>>(),
-        "y": file.trades.iter().map(|trade| rounded(of(trade).accuracy)).collect::<Vec<_>>(),
-        "text": file.trades.iter().map(|trade| format!("γ {}", trade.gamma)).collect::<Vec<_>>(),
+        "x": stops.iter().map(|trade| rounded(of(trade).fidelity_to_truth)).collect::<Vec<_>>(),
+        "y": stops.iter().map(|trade| rounded(of(trade).accuracy)).collect::<Vec<_>>(),
+        "text": stops.iter().map(|trade| format!("γ {}", trade.gamma)).collect::<Vec<_>>(),
         "hovertemplate": "%{fullData.name}<br>%{text}<br>fidelity %{x:.4f}<br>accuracy %{y:.4f}<extra></extra>",
     })
 }
