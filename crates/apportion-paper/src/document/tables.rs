@@ -16,7 +16,8 @@ pub(super) fn section(own: &Reproduction) -> Section {
         id: "tables",
         title: "The paper’s tables",
         lead: "On made-up voters the rules stand to each other as the paper’s do: argmax is accurate and its counts are off, \
-               match has them right for a little accuracy, sampling loses much of it, and a threshold is off the most."
+               match has them right for a little accuracy, what is learned from it nearly so, sampling loses much of it, and a \
+               threshold is off the most."
             .into(),
         blocks,
     }
