@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from . import _native
 from ._call import call
+from ._decision import Decision
 from ._labels import Column, _refuse_unknown
 from ._tables import rest, table
 
@@ -193,6 +194,7 @@ def audit(
     by: Column | None = None,
     label_map: Mapping[str, str] | None = None,
     uncoded: str | None = None,
+    decision: Decision | None = None,
     focus: str | None = None,
     geometry: str | os.PathLike[str] | None = None,
     geometry_key: Sequence[str] | str | None = None,
@@ -213,6 +215,8 @@ def audit(
         by: groups, as of `label`: bias is told for each, too.
         label_map: what values of the labels mean: {"W": "white"}.
         uncoded: the values that stand for no label, and what to do with such rows: "Uncoded=drop", "=argmax" or "=keep".
+        decision: the decision that gave the labels: there is a warning where their counts have drifted from those that it was
+            fitted to give, further than chance explains.
         focus: the class that is set against all others together.
         geometry, geometry_key: outlines of the groups, for a map in the report.
         options: those of `label` that say how the table is read.
@@ -224,8 +228,9 @@ def audit(
         raise ValueError("uncoded: it must be 'VALUE=argmax', 'VALUE=drop' or 'VALUE=keep'")
     geometry = None if geometry is None else os.fspath(geometry)
     words |= {"label_map": label_map, "uncoded": uncoded, "focus": focus, "geometry": geometry, "geometry_key": geometry_key}
-    words["json"] = True
-    return Audit(call("audit", lent, words, **rest(options, ("threads", "progress"))))
+    words |= {"json": True, "decision": None if decision is None else "decision"}
+    text = None if decision is None else decision.to_json()
+    return Audit(call("audit", lent, words, decision=text, **rest(options, ("threads", "progress"))))
 
 
 def compare(

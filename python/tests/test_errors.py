@@ -96,6 +96,10 @@ def test_a_table_that_drifts_is_warned_of() -> None:
     before, after = rng.dirichlet([8, 2], 5000), rng.dirichlet([2, 8], 5000)
     with pytest.warns(UserWarning, match="the counts have drifted.*fit again"):
         apportion.fit(before).apply(after)
+    decision = apportion.fit(before)
+    labels = decision.apply(before)
+    with pytest.warns(UserWarning, match="the counts have drifted"):
+        apportion.audit(after, np.roll(labels, 1), classes=[0, 1], decision=decision)
 
 
 def test_nothing_is_left_behind(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 use apportion::{
-    Allotment, Classes, Crossing, Decision, Drift, Exact, Fitted, Glance, Joint, Labels, Model, Rule, Scores, Settings,
+    Allotment, Classes, Crossing, Decision, Drift, Exact, Fitted, Frontier, Glance, Joint, Labels, Match, Model,
+    Reference, Rule, Scores, Settings,
 };
 use serde_json::{Value, json};
 
@@ -49,6 +50,17 @@ impl Given {
     }
 }
 
+/// The frontier that labels are held against, the one to the posterior; none of nobody.
+pub(crate) fn frontier(scores: &Scores<'_>, settings: &Settings) -> apportion::Result<Option<Frontier>> {
+    let walk = || Frontier::of(&Match::overall(Reference::Posterior), scores, settings);
+    (scores.people() > 0).then(walk).transpose()
+}
+
+/// Drift as `--json` prints it.
+pub(crate) fn drift_json(drift: &Drift) -> Value {
+    json!({ "people": drift.people, "explained": drift.explained, "beyond": drift.worst().is_some() })
+}
+
 /// A sample of the rows, which was solved exactly.
 #[derive(Clone, Copy)]
 pub(crate) struct Sample {
@@ -71,6 +83,8 @@ pub(crate) struct Outcome {
     pub(crate) drift: Option<Drift>,
     /// The fidelity to the posterior within groups, where it was asked for.
     pub(crate) in_groups: Option<f64>,
+    /// How far it lies below the frontier; none within where that cannot be said.
+    pub(crate) below_frontier: Option<Option<f64>>,
     /// The counts of every draw, where there are several.
     draws: Vec<Vec<u64>>,
 }
@@ -89,7 +103,17 @@ impl Outcome {
             Given::Labels(draws) => (Glance::at(scores, &draws[0])?, draws.iter().map(Labels::counts).collect()),
         };
         let targets = joint.as_ref().map(|joint| joint.targets.clone());
-        Ok(Outcome { name: name.to_owned(), glance, joint, targets, sample: None, drift: None, in_groups: None, draws })
+        Ok(Outcome {
+            name: name.to_owned(),
+            glance,
+            joint,
+            targets,
+            sample: None,
+            drift: None,
+            in_groups: None,
+            below_frontier: None,
+            draws,
+        })
     }
 
     /// Says what the counts should have been, where the rule was solved on a sample.
@@ -144,6 +168,9 @@ impl Outcome {
         if let Some(fidelity) = self.in_groups {
             object["fidelity"]["posterior_in_groups"] = json!(fidelity);
         }
+        if let Some(below) = self.below_frontier {
+            object["below_frontier"] = json!(below);
+        }
         if let Some(model) = model {
             object["model"] = model;
         }
@@ -151,11 +178,7 @@ impl Outcome {
             object["sample"] = json!(sample.rows);
         }
         if let Some(drift) = &self.drift {
-            object["drift"] = json!({
-                "people": drift.people,
-                "explained": drift.explained,
-                "beyond": drift.worst().is_some(),
-            });
+            object["drift"] = drift_json(drift);
         }
         if self.draws.len() > 1 {
             object["draws"] = json!(self.draws);

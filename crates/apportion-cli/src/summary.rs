@@ -1,6 +1,6 @@
 //! The few lines that `label` and `apply` end with: counts before and after, the worst bias, and what it cost.
 
-use apportion::{Decision, Fitted};
+use apportion::{Decision, Drift, Fitted, Glance};
 use apportion_table::Table;
 
 use crate::outcome::Outcome;
@@ -22,14 +22,13 @@ fn off_in_people(outcome: &Outcome, wanted: &[f64], all: f64, class: usize) -> f
 }
 
 /// A warning where the counts are further off than chance explains, and the way on.
-pub(crate) fn drift_warning(decision: &Decision, outcome: &Outcome) -> Option<String> {
-    let drift = outcome.drift.as_ref()?;
+pub(crate) fn drift_warning(decision: &Decision, drift: &Drift, glance: &Glance) -> Option<String> {
     let class = drift.worst()?;
     let (off, name) = (drift.people[class], &decision.classes().names()[class]);
-    let wanted = outcome.glance.counts[class] as f64 - off;
+    let wanted = glance.counts[class] as f64 - off;
     let percent = if wanted > 0.5 { format!(", {:+.1}%", 100.0 * off / wanted) } else { String::new() };
     let (explained, misplaced) = (drift.explained[class], drift.misplaced());
-    let all = 100.0 * misplaced / outcome.glance.labelled.max(1) as f64;
+    let all = 100.0 * misplaced / glance.labelled.max(1) as f64;
     let way_on = match decision.fitted() {
         Fitted::Learned(_) => {
             "Either these rows are not like those that the model learned from: fit again; or it has not learned to keep the \
@@ -91,8 +90,9 @@ pub(crate) fn summary(table: &Table, argmax: &Outcome, outcome: &Outcome, aim: A
         let share = 100.0 * misplaced / outcome.glance.labelled.max(1) as f64;
         lines.push(match sample.to_match {
             true => format!(
-                "solved for {solved} of {rows} rows: the counts of all are off by {misplaced:.0} people in sum ({share:.2}%); \
-                 --rule match without a sample makes them exact"
+                "solved for {solved} of {rows} rows: the counts of all are off by {} people in sum ({share:.2}%); --rule match \
+                 without a sample makes them exact",
+                text::count(misplaced.round() as u64)
             ),
             false => format!("solved for {solved} of {rows} rows: the labels of all are near the best, and not proved"),
         });

@@ -142,7 +142,7 @@ fn every_rule_runs() {
     assert!(header.ends_with("label_1,label_1_score,label_2,label_2_score,label_3,label_3_score"), "{header}");
 
     let compared = run(folder, &["compare", "voters.csv", "--truth", "race", "--by", "county", "-q"]);
-    assert_eq!(compared.lines().count(), 10, "{compared}");
+    assert_eq!(compared.lines().count(), 11, "{compared}");
     let batched = run(folder, &["compare", "voters.csv", "--batch", "100", "-q"]);
     assert!(batched.contains("match in batches") && batched.contains("batches of 100 lose"), "{batched}");
     let frontier = run(folder, &["frontier", "voters.csv", "-q", "--points", "9"]);
@@ -237,8 +237,53 @@ fn drift_is_warned_of() {
             assert_eq!(said.contains("fit again"), warned, "{said}");
             let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
             assert_eq!(printed["drift"]["beyond"], warned, "{printed}");
+            // The audit of what was written has the same words, and the same numbers.
+            let audit = ["audit", "out.csv", "--label", "label", "--decision", "decision.json", "-q"];
+            let found = run(folder, &audit);
+            let warning =
+                said.lines().find(|line| line.starts_with("warning")).unwrap_or("no drift: the counts are as near");
+            assert!(found.contains(warning), "{rule}, {file}: {found}");
+            let found = run(folder, &[&audit[..], &["--json"]].concat());
+            let found: serde_json::Value = serde_json::from_str(&found).unwrap();
+            assert_eq!(found["drift"], printed["drift"], "{rule}, {file}");
         }
     }
+    run(folder, &["fit", "voters.csv", "-o", "decision.json", "--force", "-q", "--rule", "argmax"]);
+    let found = run(folder, &["audit", "out.csv", "--label", "label", "--decision", "decision.json", "-q"]);
+    assert!(found.contains("promises no counts"), "{found}");
+}
+
+/// Theorems 1 and 2 on the user's own file: what argmax can be off by, and what each rule gives away.
+#[test]
+fn what_rules_give_away_is_said() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    voters(folder, 3000);
+    let parsed = |args: &[&str]| serde_json::from_str::<serde_json::Value>(&run(folder, args)).unwrap();
+    let compared = parsed(&["compare", "voters.csv", "--json", "-q"]);
+    let rule = |name: &str| compared.as_array().unwrap().iter().find(|rule| rule["rule"] == name).unwrap().clone();
+    let below = |name: &str| rule(name)["below_frontier"].as_f64().unwrap();
+    assert_eq!((below("argmax"), below("match")), (0.0, 0.0));
+    assert!(below("learned") > 0.0 && below("learned") < 0.005 && below("top-2") > 0.03);
+    assert!(rule("threshold 0.8")["below_frontier"].is_null());
+    assert_eq!(rule("learned")["sample"], 3000, "all, where there are no more");
+
+    run(folder, &["label", "voters.csv", "--rule", "thompson", "-o", "drawn.csv", "-q"]);
+    let audit = ["audit", "drawn.csv", "--label", "label", "-q"];
+    let found = parsed(&[&audit[..], &["--json"]].concat());
+    assert_eq!(found["below_frontier"], rule("thompson")["below_frontier"]);
+    let bias = found["argmax_bias"]["bias"].as_f64().unwrap();
+    assert!(bias > 0.0 && bias <= found["mae"].as_f64().unwrap() && found["argmax_bias"]["class"] == "white");
+    let said = run(folder, &audit);
+    let words = format!("below the frontier by {:.2} points", 100.0 * below("thompson"));
+    assert!(said.contains(&words) && said.contains("Theorem 1"), "{said}");
+    run(folder, &["label", "voters.csv", "-o", "matched.csv", "-q"]);
+    assert!(run(folder, &["audit", "matched.csv", "--label", "label", "-q"]).contains("on the frontier"));
+    // Rows without a label: nothing is said of the frontier, unless they are filled or left out.
+    run(folder, &["label", "voters.csv", "--rule", "threshold", "-o", "some.csv", "-q"]);
+    let some = |policy: &str| run(folder, &["audit", "some.csv", "--label", "label", "--uncoded", policy, "-q"]);
+    assert!(!some("Uncoded=keep").contains("frontier"));
+    assert!(some("Uncoded=argmax").contains("on the frontier") && some("Uncoded=drop").contains("frontier"));
 }
 
 /// What the SQL says is tested in the library, and that databases agree by `make test-sql`.

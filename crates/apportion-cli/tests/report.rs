@@ -48,6 +48,7 @@ fn every_command_writes_a_report() {
     let page = read(path, "compare.html");
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Plotly.react") && !page.contains("MathJax-script"));
     assert!(page.contains("apportion compare voters.csv --truth race --by county -q --report compare.html"));
+    assert!(page.contains("Below the frontier to the posterior") && page.contains("learned, at each γ"));
     assert!(read(path, "label.html").contains("Match undercounts no class by a person or more; argmax would count"));
     assert!(read(path, "audit.md").contains("No truth was given: --truth COL"));
     assert!(path.join("figures/trade.json").exists() && path.join("figures/frontier.csv").exists());

@@ -1,12 +1,14 @@
 //! All rules at one variance, and how far each lies below the frontier: fig:pareto-simulation, and Theorem 2.
 
 use apportion::simulate::{Normal, PAPER_PRIOR};
-use apportion::{Frontier, Glance, Match, Point, Reference, Result, Rule, Scores, Settings, Thresholds};
+use apportion::{
+    Balance, Exact, Frontier, Glance, Learned, Match, Reference, Result, Rule, Scores, Settings, Thresholds,
+};
 
 use crate::dataset::Dataset;
 #[cfg(doc)]
 use crate::information::PARETO_VARIANCES;
-use crate::information::{Information, Stop};
+use crate::information::{GAMMAS, Information, Stop};
 use crate::mean::Mean;
 use crate::plan::Plan;
 
@@ -22,6 +24,8 @@ pub enum Kind {
     Joint,
     /// It looks at all rows together, and aims at something else: it is on another frontier.
     JointElsewhere,
+    /// It looks at one row at a time, with a model of a joint rule's labels.
+    Learned,
 }
 
 /// A rule and what it did, over all datasets.
@@ -55,11 +59,19 @@ pub struct Contest {
     pub mae: Mean,
     /// The rules.
     pub contestants: Vec<Contestant>,
+    /// The rule that is learned from balance, at each of [`GAMMAS`].
+    pub learned: Vec<Contestant>,
     /// The frontier.
     pub stops: Vec<Stop>,
 }
 
-/// The rules of the figure. A rule that is learned from solved batches has its place here, as one more line.
+/// The paper's data-driven thresholds: a support vector machine that learns from the labels of balance. γ = 0 is match.
+pub(crate) fn learned(gamma: f64) -> Rule {
+    let posterior = Match::overall(Reference::Posterior);
+    Rule::Learned(Learned::new(Exact::Balance(Balance::new(gamma, posterior))))
+}
+
+/// The rules of the figure.
 fn rules(frontier: &Frontier) -> Vec<(&'static str, Kind, Rule)> {
     vec![
         ("argmax", Kind::Independent, Rule::Argmax),
@@ -68,6 +80,7 @@ fn rules(frontier: &Frontier) -> Vec<(&'static str, Kind, Rule)> {
         ("top-2", Kind::Independent, Rule::TopK(2)),
         ("balance γ 0.9", Kind::Joint, frontier.rule(0.9)),
         ("match", Kind::Joint, Rule::Match(Match::overall(Reference::Posterior))),
+        ("learned", Kind::Learned, learned(0.0)),
         ("match to truth", Kind::JointElsewhere, Rule::Match(Match::overall(Reference::Truth))),
     ]
 }
@@ -88,12 +101,12 @@ impl Contest {
     /// Holds the contest in all datasets of a plan, at the variance of a frontier that was found in the same.
     pub fn of(plan: &Plan, frontier: &Information) -> Result<Contest> {
         let seen = plan.each(|seed| one(frontier.variance, plan.rows, seed))?;
-        let contestant = |place: usize| {
-            let mean = |figure: fn(&Seen) -> f64| Mean::of(seen.iter().map(|rules| figure(&rules[place])));
-            let below: Option<Vec<f64>> = seen.iter().map(|rules| rules[place].below_frontier).collect();
+        let contestant = |rules: &[&Seen]| {
+            let mean = |figure: fn(&Seen) -> f64| Mean::of(rules.iter().map(|rule| figure(rule)));
+            let below: Option<Vec<f64>> = rules.iter().map(|rule| rule.below_frontier).collect();
             Contestant {
-                name: seen[0][place].name,
-                kind: seen[0][place].kind,
+                name: rules[0].name,
+                kind: rules[0].kind,
                 accuracy: mean(|seen| seen.accuracy),
                 expected_accuracy: mean(|seen| seen.expected_accuracy),
                 fidelity: mean(|seen| seen.fidelity),
@@ -102,24 +115,39 @@ impl Contest {
                 below_frontier: below.map(Mean::of),
             }
         };
+        let over_datasets = |list: fn(&Both) -> &Vec<Seen>| {
+            let places = 0..list(&seen[0]).len();
+            places.map(|place| contestant(&seen.iter().map(|both| &list(both)[place]).collect::<Vec<_>>())).collect()
+        };
         Ok(Contest {
             variance: frontier.variance,
             mae: frontier.mae,
-            contestants: (0..seen[0].len()).map(contestant).collect(),
+            contestants: over_datasets(|both| &both.rules),
+            learned: over_datasets(|both| &both.learned),
             stops: frontier.stops.clone(),
         })
     }
 }
 
+/// What was seen in one dataset: the rules, and the learned one along γ.
+struct Both {
+    rules: Vec<Seen>,
+    learned: Vec<Seen>,
+}
+
 /// All rules in one dataset.
-fn one(variance: f64, rows: u64, seed: u64) -> Result<Vec<Seen>> {
+fn one(variance: f64, rows: u64, seed: u64) -> Result<Both> {
     let dataset = Dataset::draw(&Normal::new(&PAPER_PRIOR, variance, seed)?, rows)?;
     let scores = dataset.scores()?;
     let settings = Settings { seed, ..Settings::default() };
     let frontier = Frontier::of(&Match::overall(Reference::Posterior), &scores, &settings)?;
-    let points: Vec<Point> = frontier.points().collect();
-    let rules = rules(&frontier).into_iter();
-    rules.map(|(name, kind, rule)| Seen::of(name, kind, &rule, &scores, &points, &settings)).collect()
+    let see =
+        |(name, kind, rule): (&'static str, Kind, Rule)| Seen::of(name, kind, &rule, &scores, &frontier, &settings);
+    let along = GAMMAS.into_iter().map(|gamma| ("learned", Kind::Learned, learned(gamma)));
+    Ok(Both {
+        rules: rules(&frontier).into_iter().map(see).collect::<Result<_>>()?,
+        learned: along.map(see).collect::<Result<_>>()?,
+    })
 }
 
 impl Seen {
@@ -128,11 +156,10 @@ impl Seen {
         kind: Kind,
         rule: &Rule,
         scores: &Scores<'_>,
-        frontier: &[Point],
+        frontier: &Frontier,
         settings: &Settings,
     ) -> Result<Seen> {
         let glance = Glance::at(scores, &rule.label(scores, settings)?.labels)?;
-        let comparable = kind != Kind::JointElsewhere && glance.labelled == glance.people;
         Ok(Seen {
             name,
             kind,
@@ -142,57 +169,7 @@ impl Seen {
             fidelity: glance.fidelity_to_posterior.unwrap_or_default(),
             fidelity_to_truth: glance.fidelity_to_truth.unwrap_or_default(),
             coverage: glance.labelled as f64 / glance.people as f64,
-            below_frontier: comparable.then(|| below_frontier(frontier, &glance)),
+            below_frontier: frontier.above(&glance).filter(|_| kind != Kind::JointElsewhere),
         })
-    }
-}
-
-/// How much more accurate the frontier is than labels of all rows, at the fidelity that they have: never below zero, but for
-/// rounding.
-///
-/// Fidelity is here that to the end of the frontier, the posterior in whole people, as it is along the frontier.
-pub fn below_frontier(frontier: &[Point], labels: &Glance) -> f64 {
-    let (Some(first), Some(last)) = (frontier.first(), frontier.last()) else { return 0.0 };
-    let off: u64 = labels.counts.iter().zip(&last.counts).map(|(count, target)| count.abs_diff(*target)).sum();
-    let fidelity = -(off as f64) / labels.people as f64;
-    let next = frontier.partition_point(|point| point.fidelity < fidelity);
-    let best = match (next.checked_sub(1).map(|before| &frontier[before]), frontier.get(next)) {
-        (None, _) => first.accuracy,
-        (_, None) => last.accuracy,
-        // The frontier is concave: what lies between two of its points cannot be above the line that joins them.
-        (Some(before), Some(after)) => {
-            let part = (fidelity - before.fidelity) / (after.fidelity - before.fidelity);
-            before.accuracy + part * (after.accuracy - before.accuracy)
-        }
-    };
-    best - labels.expected_accuracy.unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use apportion::{Classes, Labels, Matrix};
-
-    /// All labellings of six people: none is above the frontier, and each point of the frontier is on it.
-    #[test]
-    fn no_labels_lie_above_the_frontier() -> Result<()> {
-        let classes = Classes::new(["a", "b", "c"])?;
-        let q = [0.8, 0.15, 0.05, 0.7, 0.25, 0.05, 0.6, 0.35, 0.05, 0.55, 0.4, 0.05, 0.2, 0.75, 0.05, 0.5, 0.3, 0.2];
-        let scores = Scores::new(&classes, Matrix::RowsF64(&q))?;
-        let frontier = Frontier::of(&Match::overall(Reference::Posterior), &scores, &Settings::default())?;
-        let points: Vec<Point> = frontier.points().collect();
-        let mut least = f64::INFINITY;
-        for number in 0..3u32.pow(6) {
-            let labels = (0..6).map(|row| (number / 3u32.pow(row) % 3) as u8).collect();
-            let below = below_frontier(&points, &Glance::at(&scores, &Labels::new(labels, &classes)?)?);
-            assert!(below > -1e-11, "{number}: {below}");
-            least = least.min(below);
-        }
-        assert!(least < 1e-11);
-        for point in &points {
-            let labels = frontier.rule(point.to_gamma).label(&scores, &Settings::default())?.labels;
-            assert!(below_frontier(&points, &Glance::at(&scores, &labels)?).abs() < 1e-11);
-        }
-        Ok(())
     }
 }

@@ -11,8 +11,9 @@
 //! | `mean` | a mean over datasets, with its standard error |
 //! | `information` | what scores know, and what labels make of it: fig:info-bias, fig:info-pareto |
 //! | `contest` | all rules at one variance, and how far they lie below the frontier: fig:pareto-simulation |
+//! | `learners` | how near models come to the labels of match |
 //! | `worst_case` | Theorem 1's construction: fig:worstcasebias |
-//! | `voters` | the rules on made-up voters, in place of files that are not public |
+//! | `voters` | the rules on made-up voters, in place of files that are not public; along γ: fig:pareto-NC |
 //! | `published` | what the paper printed in its tables |
 //! | `document` | the page, and the files of numbers |
 
@@ -20,19 +21,21 @@ mod contest;
 mod dataset;
 mod document;
 mod information;
+mod learners;
 mod mean;
 mod plan;
 mod published;
 mod voters;
 mod worst_case;
 
-pub use contest::{CONTEST_PLACE, Contest, Contestant, Kind, below_frontier};
+pub use contest::{CONTEST_PLACE, Contest, Contestant, Kind};
 pub use dataset::{ArgmaxBias, Dataset};
 pub use information::{BIAS_VARIANCES, GAMMAS, Information, PARETO_VARIANCES, Stop};
+pub use learners::Pupil;
 pub use mean::Mean;
 pub use plan::Plan;
 pub use published::{Published, published};
-pub use voters::{Made, Outcome, VoterFile, rules};
+pub use voters::{Made, Outcome, Trade, VoterFile, rules};
 pub use worst_case::{UNKNOWN, WorstCase};
 
 use apportion::Result;
@@ -46,6 +49,8 @@ pub struct Reproduction {
     pub information: Vec<Information>,
     /// All rules at one variance.
     pub contest: Contest,
+    /// What learns from match, on one dataset of the same variance.
+    pub pupils: Vec<Pupil>,
     /// Theorem 1's construction, in the order of [`UNKNOWN`].
     pub worst_case: Vec<WorstCase>,
     /// The rules on made-up voters.
@@ -61,10 +66,12 @@ impl Reproduction {
             PARETO_VARIANCES.iter().map(|&variance| Information::of(plan, variance)).collect::<Result<_>>()?;
         say("all rules at one variance");
         let contest = Contest::of(plan, &information[CONTEST_PLACE])?;
+        say("what learns from match");
+        let pupils = learners::pupils(plan, contest.variance)?;
         say("the worst case");
         let worst_case = UNKNOWN.iter().map(|&unknown| WorstCase::of(plan, unknown)).collect::<Result<_>>()?;
         say("the tables, on made-up voters");
         let voters = Made::ALL.iter().map(|&made| VoterFile::of(plan, made)).collect::<Result<_>>()?;
-        Ok(Reproduction { plan: *plan, information, contest, worst_case, voters })
+        Ok(Reproduction { plan: *plan, information, contest, pupils, worst_case, voters })
     }
 }

@@ -7,6 +7,8 @@ use apportion::{
 use apportion_census::{CLASSES, NC_VOTER_SHARES, counties, surnames};
 use rayon::prelude::*;
 
+use crate::contest::learned;
+use crate::information::GAMMAS;
 use crate::plan::Plan;
 
 /// Keeps the seeds of voter files apart from those of datasets.
@@ -67,6 +69,19 @@ pub struct VoterFile {
     pub voters: u64,
     /// What each rule did, by its name.
     pub outcomes: Vec<(&'static str, Outcome)>,
+    /// Balance and what is learned from it, at each of [`GAMMAS`].
+    pub trades: Vec<Trade>,
+}
+
+/// The same γ twice: solved exactly over all rows, and learned from a batch of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Trade {
+    /// How much accuracy weighs.
+    pub gamma: f64,
+    /// What balance did.
+    pub exact: Outcome,
+    /// What a support vector machine did that learned from balance.
+    pub learned: Outcome,
 }
 
 /// What a rule did: the columns of the paper's tables.
@@ -82,8 +97,7 @@ pub struct Outcome {
     pub fidelity_to_posterior: f64,
 }
 
-/// The rules of the paper's tables, by the names that `published.csv` has for them. A rule that is learned from solved batches
-/// has its place here, under the name `learned`: its published figures are set beside nothing until then.
+/// The rules of the paper's tables, by the names that `published.csv` has for them.
 pub fn rules() -> Vec<(&'static str, Rule)> {
     let posterior = || Match::overall(Reference::Posterior);
     vec![
@@ -91,6 +105,7 @@ pub fn rules() -> Vec<(&'static str, Rule)> {
         ("balance γ 0.9", Rule::Balance(Balance::new(0.9, posterior()))),
         ("argmax", Rule::Argmax),
         ("match", Rule::Match(posterior())),
+        ("learned", learned(0.0)),
         ("match by county", Rule::Match(Match::by_group(Reference::Posterior))),
         ("thompson", Rule::Thompson),
         ("top-2", Rule::TopK(2)),
@@ -122,8 +137,14 @@ impl VoterFile {
             .with_groups(Groups { codes: &codes, names: &names })?;
         let settings = Settings { seed, ..Settings::default() };
         let outcome = |(name, rule): (&'static str, Rule)| Ok((name, Outcome::of(&rule, &scores, &settings)?));
+        let trade = |gamma: f64| {
+            let exact = Rule::Balance(Balance::new(gamma, Match::overall(Reference::Posterior)));
+            let [exact, learned] = [exact, learned(gamma)].map(|rule| Outcome::of(&rule, &scores, &settings));
+            Ok(Trade { gamma, exact: exact?, learned: learned? })
+        };
         let outcomes = rules().into_iter().map(outcome).collect::<Result<_>>()?;
-        Ok(VoterFile { made, voters: rows.len() as u64, outcomes })
+        let trades = GAMMAS.into_par_iter().map(trade).collect::<Result<_>>()?;
+        Ok(VoterFile { made, voters: rows.len() as u64, outcomes, trades })
     }
 
     /// What a rule did.

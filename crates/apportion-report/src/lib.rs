@@ -31,7 +31,7 @@ pub mod text;
 
 pub use document::{Block, Card, Cell, Chart, Document, Section, Sheet, Slider, Table, Views};
 pub use geometry::{Geometry, GeometryError, Shapes};
-pub use study::{Backdrop, Groups, Labelling, Off, Parts, Proof, Provenance, Sample, Study, Trade};
+pub use study::{Backdrop, Groups, Labelling, LearnedStop, Off, Parts, Proof, Provenance, Sample, Study, Trade};
 
 impl Study {
     /// The report, in sections.

@@ -28,6 +28,8 @@ pub struct Study {
     pub calibration: Vec<Option<Binning>>,
     /// The frontiers, to the posterior and to the truth.
     pub trades: Vec<Trade>,
+    /// What is learned from balance to the posterior, from argmax to match; nothing where nobody asked.
+    pub learned: Vec<LearnedStop>,
     /// Some people's scores, for the triangle.
     pub sample: Option<Sample>,
     /// The outlines of the groups.
@@ -88,6 +90,8 @@ pub struct Labelling {
     pub fidelity_in_groups: Option<f64>,
     /// The part of each class's scores that lies on labelled rows, where rows are Uncoded and no truth is known.
     pub coverage: Option<Vec<Option<f64>>>,
+    /// How much more accurate the best labels are whose counts are as near to the posterior.
+    pub below_frontier: Option<f64>,
     /// For joint rules, the proof.
     pub proof: Option<Proof>,
 }
@@ -116,6 +120,17 @@ pub struct Trade {
     pub of: usize,
     /// By how much accuracy between two of the points can be off.
     pub error: f64,
+}
+
+/// What a model that learned from balance gives all people, at one γ.
+#[derive(Clone, Debug)]
+pub struct LearnedStop {
+    /// How much accuracy weighs.
+    pub gamma: f64,
+    /// People of each class.
+    pub counts: Vec<u64>,
+    /// The mean score of the labels.
+    pub expected_accuracy: Option<f64>,
 }
 
 /// Some people's scores and their labels; nothing else of them.

@@ -17,6 +17,7 @@ fn labelling(name: &str, counts: [u64; 3], confusion: Option<[[u64; 4]; 3]>, in_
         fidelity_to_truth: confusion.map(|_| -0.3),
         fidelity_in_groups: None,
         coverage: None,
+        below_frontier: Some(0.0),
         proof: None,
     }
 }
@@ -57,6 +58,7 @@ fn study(classes: [&str; 3], has_truth: bool) -> Study {
             of: 2,
             error: 0.0,
         }],
+        learned: Vec::new(),
         sample: None,
         shapes: None,
         provenance: Provenance { command: "apportion compare 'a b.csv'".into(), ..Provenance::default() },

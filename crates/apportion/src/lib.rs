@@ -36,7 +36,7 @@
 //! | [`Rule`] | what is asked for: argmax, threshold, Thompson, top-k, [`Match`], [`Balance`]; on a sample [`FromSample`], [`Learned`] |
 //! | [`Reference`] | the distribution that the labels should have |
 //! | [`Decision`] | a rule fitted to a table: K prices a group, seed; small, serde, labels any batch; prints as SQL |
-//! | [`Frontier`] | every optimal trade of accuracy against fidelity, from argmax to match |
+//! | [`Frontier`] | every optimal trade of accuracy against fidelity, from argmax to match; how far labels lie below it |
 //! | [`Labelled`] | labels, their decision and, for joint rules, certificate and targets ([`Joint`]) |
 //! | [`Audit`] | what labels do against scores, truth and reference; built by a mergeable [`Tally`] |
 //!

@@ -33,6 +33,63 @@ fn argmax_is_most_accurate_and_matching_beats_sampling_at_its_counts() {
     }
 }
 
+/// How far labels lie below the frontier, against all labellings of six people: the best that are as near, or nearer.
+#[test]
+fn below_the_frontier_by_all_labellings() {
+    let classes = classes(3);
+    for seed in 0..30 {
+        // Every other table has tenths for scores, and so ties.
+        let mut values = continuous(&mut Chance::new(seed), 6, 3);
+        if seed % 2 == 1 {
+            values.chunks_exact_mut(3).for_each(|row| {
+                let (a, b) = ((row[0] * 10.0).round(), (row[1] * 10.0).floor());
+                let b = b.min(10.0 - a);
+                row.copy_from_slice(&[a / 10.0, b / 10.0, (10.0 - a - b) / 10.0]);
+            });
+        }
+        let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
+        let frontier = Frontier::of(&Match::overall(Reference::Posterior), &scores, &Settings::default()).unwrap();
+        let targets = frontier.points().last().unwrap().counts;
+        let all: Vec<(u64, f64, Glance)> = (0..3u32.pow(6))
+            .map(|number| {
+                let labels: Vec<Label> = (0..6).map(|row| (number / 3u32.pow(row) % 3) as Label).collect();
+                let value = labels.iter().enumerate().map(|(row, &label)| values[3 * row + usize::from(label)]).sum();
+                let labels = Labels::new(labels, &classes).unwrap();
+                let off = labels.counts().iter().zip(&targets).map(|(&count, &target)| count.abs_diff(target)).sum();
+                (off, value, Glance::at(&scores, &labels).unwrap())
+            })
+            .collect();
+        for (off, value, glance) in &all {
+            let as_near = all.iter().filter(|(other, ..)| other <= off);
+            let best = as_near.map(|(_, value, _)| *value).fold(0.0, f64::max);
+            let above = frontier.above(glance).unwrap();
+            assert!(above >= 0.0 && (above - (best - value) / 6.0).abs() < 1e-10, "{seed}: {above} at {off}");
+        }
+        for point in frontier.points() {
+            let labels = frontier.rule(point.to_gamma).label(&scores, &Settings::default()).unwrap().labels;
+            assert_eq!(frontier.above(&Glance::at(&scores, &labels).unwrap()), Some(0.0));
+        }
+    }
+}
+
+/// It is said of labels of everybody alone, and of the people of the frontier.
+#[test]
+fn below_the_frontier_only_where_it_can_be_said() {
+    let classes = classes(2);
+    let scores = Scores::new(&classes, Matrix::RowsF64(&[0.9, 0.1, 0.6, 0.4])).unwrap();
+    let (aim, settings) = (Match::overall(Reference::Posterior), Settings::default());
+    let frontier = Frontier::of(&aim, &scores, &settings).unwrap();
+    let glance = |labels: &[Label]| Glance::at(&scores, &Labels::new(labels.to_vec(), &classes).unwrap()).unwrap();
+    assert!((frontier.above(&glance(&[1, 0])).unwrap() - 0.4).abs() < 1e-11, "argmax is as near");
+    assert_eq!(frontier.above(&glance(&[0, UNCODED])), None);
+    let twice = scores.clone().with_counts(&[2, 2]).unwrap();
+    assert_eq!(Frontier::of(&aim, &twice, &settings).unwrap().above(&glance(&[0, 0])), None, "others");
+    let groups = ["a".to_owned(), "b".to_owned()];
+    let grouped = scores.clone().with_groups(Groups { codes: &[0, 1], names: &groups }).unwrap();
+    let by_group = Frontier::of(&Match::by_group(Reference::Posterior), &grouped, &settings).unwrap();
+    assert_eq!(by_group.above(&glance(&[0, 0])), None);
+}
+
 /// Sampling is right on average, row by row and in sum, and depends on the key alone.
 #[test]
 fn thompson_draws_each_class_with_its_probability() {

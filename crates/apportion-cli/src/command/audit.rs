@@ -1,18 +1,23 @@
 //! `apportion audit`: how far labels that exist already are off.
 
+use std::path::{Path, PathBuf};
+
 use anyhow::Result;
 use apportion::{
-    Audit, AuditOptions, Backdrop, Label, Labels, Match, Reference, Rule, Scores, Settings, UNCODED, UncodedPolicy,
+    Audit, AuditOptions, Backdrop, Decision, Drift, Frontier, Glance, Label, Labels, Match, Reference, Rule, Scores,
+    Settings, UNCODED, UncodedPolicy,
 };
 use apportion_report::{Provenance, Study};
-use apportion_table::{ClassColumn, Table};
+use apportion_table::ClassColumn;
 use clap::Args;
 use serde_json::json;
 
+use super::decision;
 use crate::options::{LABEL_OPTIONS, TableArgs, pairs};
-use crate::outcome::Given;
+use crate::outcome::{self, Given};
 use crate::progress::Working;
 use crate::report::{Gallery, Origin, Place, ReportArgs};
+use crate::summary::drift_warning;
 use crate::text;
 use crate::values;
 
@@ -23,7 +28,8 @@ Examples:
   apportion audit labelled.csv --label label
   apportion audit voters.parquet --label vb_voterbase_race --label-map Caucasian=white,African-American=black \\
       --uncoded Uncoded=argmax --truth race --by county
-  apportion audit labelled.csv --label label --truth race --by county --report audit.html")]
+  apportion audit labelled.csv --label label --truth race --by county --report audit.html
+  apportion audit labelled.csv --label label --decision decision.json")]
 pub(crate) struct AuditArgs {
     #[command(flatten)]
     pub(super) table: TableArgs,
@@ -36,6 +42,10 @@ pub(crate) struct AuditArgs {
     /// The values that stand for no label (empty ones always do), and what to do with such rows.
     #[arg(long, value_name = "VALUE[,VALUE]=argmax|drop|keep", default_value = "Uncoded=keep", value_parser = values::uncoded)]
     uncoded: (Vec<String>, UncodedPolicy),
+    /// The decision that gave the labels, as `fit` wrote it: says whether their counts have drifted, further than chance
+    /// explains, from those that it was fitted to give.
+    #[arg(long, value_name = "DECISION.json")]
+    decision: Option<PathBuf>,
     #[command(flatten)]
     pub(super) report: ReportArgs,
     /// Replaces the report and the figures where they exist.
@@ -47,43 +57,100 @@ pub(crate) fn run(args: &AuditArgs, line: &[String]) -> Result<()> {
     let (exclude, uncoded) = args.uncoded.clone();
     let map = pairs("--label-map", &args.label_map)?;
     let column = ClassColumn { column: args.label.clone(), map, exclude, options: LABEL_OPTIONS };
+    let host = args.table.host.as_ref();
+    let decision = args.decision.as_deref().map(|path| decision::read(path, host)).transpose()?;
     let input = args.table.input()?;
     let mut report = args.report.prepare(&input, args.table.groups(), args.force)?;
     let origin = report.is_some().then(|| Origin::of(&input));
-    let table = args.table.read(&input, args.table.groups(), Some(column))?;
+    let options = match &decision {
+        Some(decision) => decision::with_scores_of(decision, &args.table, &input)?,
+        None => args.table.clone(),
+    };
+    let table = options.read(&input, args.table.groups(), Some(column))?;
+    if let (Some(path), Some(decision)) = (&args.decision, &decision) {
+        decision::check_classes(path, decision.classes().names(), table.classes().names())?;
+    }
     let scores = table.scores()?;
     report.as_mut().map(|report| report.outline(&scores)).transpose()?;
     let labels = Labels::new(table.labels().unwrap_or_default().to_vec(), table.classes())?;
     let focus = args.report.focus_class(table.classes())?;
     let options = AuditOptions { uncoded, focus, ..AuditOptions::default() };
     let audit = Audit::of(&scores, &labels, &options).map_err(|error| table.explain(error))?;
+    let working = Working::on("auditing", args.table.quiet);
+    let drifted = args.decision.as_deref().zip(decision.as_ref());
+    let drifted = drifted.map(|(path, decision)| Drifted::of(path, decision, &scores, &labels)).transpose()?;
+    let settings = args.table.settings();
+    let kept = kept(&scores, &labels, uncoded);
+    let scores = match &kept {
+        Some(kept) => scores.clone().with_counts(kept)?,
+        None => scores,
+    };
+    let labels = if uncoded == UncodedPolicy::Argmax { filled(labels, &scores, &settings)? } else { labels };
+    let frontier = outcome::frontier(&scores, &settings)?;
+    let below = match &frontier {
+        Some(frontier) => frontier.above(&Glance::at(&scores, &labels)?),
+        None => None,
+    };
+    drop(working);
     if let (Some(report), Some(origin)) = (report, origin) {
         let working = Working::on("setting other rules beside the labels", args.table.quiet);
-        let provenance = origin.told(&table, &args.table, args.table.groups(), line, facts(args))?;
-        let study = beside_rules(args, &table, labels, provenance)?;
+        let provenance = origin.told(&table, &args.table, args.table.groups(), line, facts(args, drifted.as_ref()))?;
+        let study = beside_rules(args, &scores, labels, frontier.as_ref(), provenance)?;
         drop(working);
         report.write(study, &args.table)?;
     }
-    args.table.print_either(&as_json(&audit), || as_text(&audit))
+    let findings = Findings { audit, below, drifted };
+    args.table.print_either(&as_json(&findings), || as_text(&findings))
+}
+
+/// All that is said of the labels.
+struct Findings {
+    audit: Audit,
+    /// How far they lie below the frontier, where everybody has one.
+    below: Option<f64>,
+    drifted: Option<Drifted>,
+}
+
+/// Whether labels still have the counts that their decision was fitted to give.
+struct Drifted {
+    /// None where the decision promises no counts.
+    drift: Option<Drift>,
+    words: String,
+}
+
+impl Drifted {
+    fn of(path: &Path, decision: &Decision, scores: &Scores<'_>, labels: &Labels) -> Result<Drifted> {
+        let glance = Glance::at(scores, labels)?;
+        let drift = decision.drift(scores, &glance)?;
+        let words = match &drift {
+            Some(drift) => drift_warning(decision, drift, &glance).unwrap_or_else(|| {
+                "no drift: the counts are as near to those that the decision was fitted to give as chance explains"
+                    .into()
+            }),
+            None => format!("{}: the decision promises no counts, so none can drift", path.display()),
+        };
+        Ok(Drifted { drift, words })
+    }
+}
+
+/// The people of each row, where those without a label are left out: they stand for nobody, in every labelling.
+fn kept(scores: &Scores<'_>, labels: &Labels, policy: UncodedPolicy) -> Option<Vec<u64>> {
+    let people = |row: usize| scores.counts().map_or(1, |counts| counts[row]);
+    let kept = |(row, &label): (usize, &Label)| if label == UNCODED { 0 } else { people(row) };
+    (policy == UncodedPolicy::Drop).then(|| labels.values().iter().enumerate().map(kept).collect())
 }
 
 /// The labels, and what argmax and match would have given.
-fn beside_rules(args: &AuditArgs, table: &Table, labels: Labels, provenance: Provenance) -> Result<Study> {
+fn beside_rules(
+    args: &AuditArgs,
+    scores: &Scores<'_>,
+    labels: Labels,
+    frontier: Option<&Frontier>,
+    provenance: Provenance,
+) -> Result<Study> {
     let settings = args.table.settings();
-    let scores = table.scores()?;
-    let policy = args.uncoded.1;
-    // Rows that are dropped stand for nobody, in every labelling.
-    let people = |row: usize| scores.counts().map_or(1, |counts| counts[row]);
-    let kept = |(row, &label): (usize, &Label)| if label == UNCODED { 0 } else { people(row) };
-    let counts: Option<Vec<u64>> =
-        (policy == UncodedPolicy::Drop).then(|| labels.values().iter().enumerate().map(kept).collect());
-    let scores = match &counts {
-        Some(counts) => scores.clone().with_counts(counts)?,
-        None => scores,
-    };
-    let labels = if policy == UncodedPolicy::Argmax { filled(labels, &scores, &settings)? } else { labels };
-    let backdrop = Backdrop::of(&scores)?;
-    let mut gallery = Gallery::new(&scores, &backdrop, &args.report, args.table.groups(), settings.seed)?;
+    let backdrop = Backdrop::of(scores)?;
+    let mut gallery = Gallery::new(scores, &backdrop, frontier, &args.report, args.table.groups(), settings.seed)?;
     gallery.show(Place::Subject, "your labels", &Given::Labels(vec![labels]), None)?;
     gallery.label_by("argmax", Place::Beside, &Rule::Argmax, &settings)?;
     gallery.label_by("match", Place::Remedy, &Rule::Match(Match::overall(Reference::Posterior)), &settings)?;
@@ -103,7 +170,7 @@ fn filled(labels: Labels, scores: &Scores<'_>, settings: &Settings) -> Result<La
 }
 
 /// What a reader of the report needs to know of the labels.
-fn facts(args: &AuditArgs) -> Vec<(&'static str, String)> {
+fn facts(args: &AuditArgs, drifted: Option<&Drifted>) -> Vec<(&'static str, String)> {
     let (values, policy) = &args.uncoded;
     let policy = match policy {
         UncodedPolicy::Keep => "counted as they are",
@@ -118,10 +185,12 @@ fn facts(args: &AuditArgs) -> Vec<(&'static str, String)> {
     if !args.label_map.is_empty() {
         facts.push(("Your labels, values mapped", args.label_map.join(", ")));
     }
+    facts.extend(drifted.map(|drifted| ("Drift", drifted.words.clone())));
     facts
 }
 
-fn as_json(audit: &Audit) -> serde_json::Value {
+fn as_json(findings: &Findings) -> serde_json::Value {
+    let audit = &findings.audit;
     let section = |section: &apportion::Section| {
         let of = |each: &dyn Fn(&apportion::ClassAudit) -> serde_json::Value| -> Vec<serde_json::Value> {
             section.classes.iter().map(each).collect()
@@ -146,9 +215,19 @@ fn as_json(audit: &Audit) -> serde_json::Value {
                 "discretization": split.discretization,
             })))),
             "mae": section.score_error.implied_mae,
+            "mae_in_truth": section.score_error.observed_mae,
+            "argmax_bias": section.score_error.argmax.map(|argmax| json!({
+                "class": audit.classes.names()[argmax.class],
+                "bias": argmax.bias,
+                "bound_holds": argmax.bound_holds,
+            })),
         })
     };
     let mut all = section(&audit.overall);
+    all["below_frontier"] = json!(findings.below);
+    if let Some(Drifted { drift: Some(drift), .. }) = &findings.drifted {
+        all["drift"] = outcome::drift_json(drift);
+    }
     all["classes"] = json!(audit.classes.names());
     all["groups"] = audit
         .groups
@@ -162,7 +241,8 @@ fn as_json(audit: &Audit) -> serde_json::Value {
     all
 }
 
-fn as_text(audit: &Audit) -> String {
+fn as_text(findings: &Findings) -> String {
+    let audit = &findings.audit;
     let section = &audit.overall;
     let with_truth = section.with_truth > 0;
     let mut header = vec!["class", "labels", "scores sum to", "off by", ""];
@@ -212,8 +292,36 @@ fn as_text(audit: &Audit) -> String {
             text::count(judged(section))
         ));
     }
+    lines.extend(theory(findings));
+    lines.extend(findings.drifted.as_ref().map(|drifted| drifted.words.clone()));
     lines.extend(by_group(audit));
     lines.join("\n")
+}
+
+/// What the paper's theorems say of these people: by how much argmax can be off, and what the labels give away.
+fn theory(findings: &Findings) -> Vec<String> {
+    let mut lines = Vec::new();
+    let Findings { audit, below, .. } = findings;
+    let error = &audit.overall.score_error;
+    if let (Some(argmax), Some(mae)) = (error.argmax, error.implied_mae) {
+        lines.push(format!(
+            "argmax's largest bias is {} for {}; these scores allow {:.2} at most (their mean absolute error; Theorem 1)",
+            text::signed(Some(100.0 * argmax.bias), 2, " points"),
+            audit.classes.names()[argmax.class],
+            100.0 * mae
+        ));
+    }
+    lines.extend(below.map(|below| match below < 5e-5 {
+        true => "on the frontier: no labels whose counts are as near to the posterior are more accurate, by the scores \
+                 (Theorem 2)"
+            .to_owned(),
+        false => format!(
+            "below the frontier by {:.2} points: so much more accurate, by the scores, are the best labels whose counts in \
+             all are as near to the posterior (Theorem 2)",
+            100.0 * below
+        ),
+    }));
+    lines
 }
 
 /// Labels whose truth is known: the last column of the confusion matrix has no label.

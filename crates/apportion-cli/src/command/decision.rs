@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use apportion::{Decision, Origin};
-use apportion_table::{refuse_taken, write_whole};
+use apportion_table::{Input, refuse_taken, write_whole};
 use clap::Args;
 
 use crate::host::Host;
@@ -109,18 +109,9 @@ pub(crate) fn apply(args: &ApplyArgs) -> Result<()> {
     let decision = read(&args.decision, args.table.host.as_ref())?;
     let input = args.table.input()?;
     args.output.check(&args.table, &input)?;
-    // What the decision was fitted by, unless other columns are named.
-    let origin = decision.origin().cloned().unwrap_or_default();
-    let known = input.columns(0)?;
-    let mut options = args.table.clone();
-    if options.scores.is_empty() && !origin.scores.is_empty() && origin.scores.iter().all(|name| known.contains(name)) {
-        options.scores = origin.scores;
-        if options.classes.is_empty() {
-            options.classes = decision.classes().names().to_vec();
-        }
-    }
+    let mut options = with_scores_of(&decision, &args.table, &input)?;
     if options.by.is_empty() {
-        options.by = origin.groups;
+        options.by = decision.origin().map_or_else(Vec::new, |origin| origin.groups.clone());
     }
     let table = options.read(&input, options.groups(), None)?;
     args.output.check_names(&input, &table, 1)?;
@@ -139,11 +130,27 @@ pub(crate) fn apply(args: &ApplyArgs) -> Result<()> {
     if let Some(argmax) = &argmax {
         args.table.say(&summary(&table, argmax, &outcome, Aim::Scores));
     }
-    if let Some(warning) = drift_warning(&decision, &outcome) {
+    let drift = outcome.drift.as_ref();
+    if let Some(warning) = drift.and_then(|drift| drift_warning(&decision, drift, &outcome.glance)) {
         args.table.say(&warning);
     }
     args.table.say(&format!("\n{}", written(&paths)));
     Ok(())
+}
+
+/// The options of a table, with the score columns that a decision was fitted by where the input has them and no others are
+/// named.
+pub(super) fn with_scores_of(decision: &Decision, options: &TableArgs, input: &Input) -> Result<TableArgs> {
+    let mut options = options.clone();
+    let columns = decision.origin().map_or_else(Vec::new, |origin| origin.scores.clone());
+    let known = input.columns(0)?;
+    if options.scores.is_empty() && !columns.is_empty() && columns.iter().all(|name| known.contains(name)) {
+        options.scores = columns;
+        if options.classes.is_empty() {
+            options.classes = decision.classes().names().to_vec();
+        }
+    }
+    Ok(options)
 }
 
 /// A decision that was saved.
@@ -159,7 +166,7 @@ pub(super) fn read(path: &Path, host: Option<&Host>) -> Result<Decision> {
 }
 
 /// Refuses a table with other classes than the decision's, and says how they can be made the same.
-fn check_classes(path: &Path, fitted: &[String], found: &[String]) -> Result<()> {
+pub(super) fn check_classes(path: &Path, fitted: &[String], found: &[String]) -> Result<()> {
     if fitted == found {
         return Ok(());
     }

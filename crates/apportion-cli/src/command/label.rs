@@ -6,7 +6,7 @@ use apportion_report::{Provenance, Study};
 use clap::Args;
 
 use crate::options::TableArgs;
-use crate::outcome::{Given, Outcome};
+use crate::outcome::{self, Given, Outcome};
 use crate::output::{OutputArgs, written};
 use crate::progress::Working;
 use crate::report::{Gallery, Origin, Place, ReportArgs};
@@ -100,7 +100,8 @@ fn beside_rules(
 ) -> Result<Study> {
     let (settings, groups) = (args.table.settings(), args.rule.groups(&args.table));
     let backdrop = Backdrop::of(scores)?;
-    let mut gallery = Gallery::new(scores, &backdrop, &args.report, groups, settings.seed)?;
+    let frontier = outcome::frontier(scores, &settings)?;
+    let mut gallery = Gallery::new(scores, &backdrop, frontier.as_ref(), &args.report, groups, settings.seed)?;
     let mut plain = vec![
         ("argmax", Place::Beside, Rule::Argmax),
         ("match", Place::Remedy, Rule::Match(Match::overall(Reference::Posterior))),

@@ -17,9 +17,10 @@ Examples:
   apportion reproduce -o paper
   apportion reproduce -o paper --datasets 10 --rows 1000 --voters 20000 --seed 7
 
-Writes report.html, a page with all figures and tables; the numbers of each figure, with standard errors over datasets
-(.csv), and its specification for Plotly (.json): info-bias, info-pareto, pareto-simulation, worstcasebias; and tables.csv,
-the paper's tables with its published figures beside those of made-up voters.")]
+Writes report.html, a page with all figures and tables; the numbers of each figure, those of simulations with standard errors
+over datasets (.csv), and its specification for Plotly (.json): info-bias, info-pareto, pareto-simulation, worstcasebias, and
+on made-up voters pareto-NC, pareto-bisg, pareto-raking, pareto-dropuncoded; learners.csv, how near models come to match; and
+tables.csv, the paper's tables with its published figures beside those of made-up voters.")]
 pub(crate) struct ReproduceArgs {
     /// The folder for the page and the numbers.
     #[arg(short, long, value_name = "DIR")]

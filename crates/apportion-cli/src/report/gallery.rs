@@ -2,10 +2,11 @@
 
 use anyhow::Result;
 use apportion::{
-    Backdrop, Classes, Crossing, Crowd, Frontier, Joint, Match, Reference, Rule, Scores, Settings, UNCODED,
-    calibration_in_tenths, posterior_coverage,
+    Backdrop, Balance, Classes, Crossing, Crowd, Exact, Frontier, Glance, Joint, Learned, Match, Reference, Rule,
+    Scores, Settings, UNCODED, calibration_in_tenths, posterior_coverage,
 };
-use apportion_report::{self as report, Groups, Labelling, Proof, Provenance, Study, Trade};
+use apportion_report::{self as report, Groups, Labelling, LearnedStop, Proof, Provenance, Study, Trade};
+use rayon::prelude::*;
 
 use super::ReportArgs;
 use super::sample::SampleRows;
@@ -14,6 +15,9 @@ use crate::outcome::{Given, Outcome};
 
 /// Points of a frontier that a report shows.
 const STOPS: usize = 200;
+
+/// The weights of accuracy at which a model learns: from argmax over the paper's, every second of them, to match.
+const LEARNED_GAMMAS: [f64; 12] = [1.0, 0.98, 0.96, 0.94, 0.92, 0.90, 0.88, 0.86, 0.84, 0.82, 0.80, 0.0];
 
 /// What a labelling is in a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,16 +36,20 @@ pub(crate) struct Gallery<'a> {
     focus: usize,
     word: String,
     backdrop: &'a Backdrop,
+    /// The frontier to the posterior; none of nobody.
+    frontier: Option<&'a Frontier>,
     sample: Option<SampleRows>,
     labellings: Vec<Labelling>,
     subject: usize,
     remedy: Option<usize>,
+    learned: Vec<LearnedStop>,
 }
 
 impl<'a> Gallery<'a> {
     pub(crate) fn new(
         scores: &'a Scores<'a>,
         backdrop: &'a Backdrop,
+        frontier: Option<&'a Frontier>,
         args: &ReportArgs,
         groups: Grouping<'_>,
         seed: u64,
@@ -56,10 +64,12 @@ impl<'a> Gallery<'a> {
             focus,
             word: word(groups.columns),
             backdrop,
+            frontier,
             sample: corners.map(|corners| SampleRows::choose(scores, corners, seed)).transpose()?,
             labellings: Vec::new(),
             subject: 0,
             remedy: None,
+            learned: Vec::new(),
         })
     }
 
@@ -90,6 +100,7 @@ impl<'a> Gallery<'a> {
             fidelity_in_groups: self.backdrop.fidelity_in_groups(crossing),
             // Where truth is known, the confusion says it.
             coverage: if uncoded > 0 && !has_truth { Some(self.coverage(given)?) } else { None },
+            below_frontier: self.frontier.and_then(|frontier| frontier.above(glance)),
             proof: outcome.joint.as_ref().map(proof),
         });
         Ok(())
@@ -120,12 +131,22 @@ impl<'a> Gallery<'a> {
         self.show(place, name, &given, joint)
     }
 
-    /// Walks the frontiers, and puts all together.
+    /// Lets a model learn from balance at one γ after another. Nothing where it cannot: where rows stand for several people,
+    /// or there are none.
+    pub(crate) fn learn(&mut self, settings: &Settings) -> Result<()> {
+        if self.scores.counts().is_none() && self.scores.rows() > 0 {
+            let stops = LEARNED_GAMMAS.into_par_iter().map(|gamma| learned(self.scores, gamma, settings));
+            self.learned = stops.collect::<apportion::Result<_>>()?;
+        }
+        Ok(())
+    }
+
+    /// Walks the frontier to the truth, and puts all together.
     pub(crate) fn study(self, settings: &Settings, provenance: Provenance) -> Result<Study> {
         let has_truth = self.backdrop.whole.truth.is_some();
         let judged =
             || if has_truth { calibration_in_tenths(self.scores) } else { Ok(vec![None; self.scores.classes().len()]) };
-        let (calibration, trades) = rayon::join(judged, || trades(self.scores, self.backdrop, settings));
+        let (calibration, trades) = rayon::join(judged, || trades(self.scores, self.backdrop, self.frontier, settings));
         let classes = self.scores.classes().names().to_vec();
         let k = classes.len();
         Ok(Study {
@@ -138,6 +159,7 @@ impl<'a> Gallery<'a> {
                 backdrops: self.backdrop.groups.iter().map(|crowd| backdrop(crowd, k)).collect(),
             }),
             trades: trades?,
+            learned: self.learned,
             labellings: self.labellings,
             subject: self.subject,
             remedy: self.remedy,
@@ -183,20 +205,28 @@ fn proof(joint: &Joint) -> Proof {
     }
 }
 
+/// What a support vector machine gives that learned from balance, as in the paper's fig:pareto-NC.
+fn learned(scores: &Scores<'_>, gamma: f64, settings: &Settings) -> apportion::Result<LearnedStop> {
+    let balance = Balance::new(gamma, Match::overall(Reference::Posterior));
+    let labels = Rule::Learned(Learned::new(Exact::Balance(balance))).label(scores, settings)?.labels;
+    let Glance { counts, expected_accuracy, .. } = Glance::at(scores, &labels)?;
+    Ok(LearnedStop { gamma, counts, expected_accuracy })
+}
+
 /// The frontier to the posterior and, where it is known, to the truth.
-fn trades(scores: &Scores<'_>, backdrop: &Backdrop, settings: &Settings) -> Result<Vec<Trade>> {
-    let mut trades = Vec::new();
-    if backdrop.whole.people == 0 {
-        return Ok(trades);
-    }
-    let mut references = vec![("posterior", Reference::Posterior)];
-    if backdrop.whole.truth.is_some() {
-        references.push(("truth", Reference::Truth));
-    }
-    for (reference, aim) in references {
-        let frontier = Frontier::of(&Match::overall(aim), scores, settings)?;
+fn trades(
+    scores: &Scores<'_>,
+    backdrop: &Backdrop,
+    posterior: Option<&Frontier>,
+    settings: &Settings,
+) -> Result<Vec<Trade>> {
+    let shown = |reference, frontier: &Frontier| {
         let thinned = frontier.thinned(STOPS);
-        trades.push(Trade { reference, points: thinned.points, of: frontier.len(), error: thinned.error });
+        Trade { reference, points: thinned.points, of: frontier.len(), error: thinned.error }
+    };
+    let mut trades: Vec<Trade> = posterior.map(|frontier| shown("posterior", frontier)).into_iter().collect();
+    if backdrop.whole.truth.is_some() {
+        trades.push(shown("truth", &Frontier::of(&Match::overall(Reference::Truth), scores, settings)?));
     }
     Ok(trades)
 }

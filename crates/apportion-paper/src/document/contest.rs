@@ -1,14 +1,14 @@
 //! The section on all rules at one variance: fig:pareto-simulation.
 
 use apportion_report::chart::{chart, full, rounded};
-use apportion_report::text::plain;
+use apportion_report::text::{count, percent, plain};
 use apportion_report::{Block, Cell, Chart, Section, Sheet, Table, palette};
 use serde_json::json;
 
 use super::information::{both_of, errors};
 use super::{table, with_error, with_legend};
 use crate::contest::{Contest, Contestant, Kind};
-use crate::{Mean, Reproduction};
+use crate::{Mean, Pupil, Reproduction};
 
 pub(super) fn section(own: &Reproduction) -> Section {
     let contest = &own.contest;
@@ -29,7 +29,11 @@ pub(super) fn section(own: &Reproduction) -> Section {
     Section {
         id: "pareto-simulation",
         title: "All rules",
-        blocks: vec![Block::Chart(Box::new(figure(contest, &lead))), Block::Table(figures(contest))],
+        blocks: vec![
+            Block::Chart(Box::new(figure(contest, &lead))),
+            Block::Table(figures(contest)),
+            Block::Table(learners(own)),
+        ],
         lead,
     }
 }
@@ -44,6 +48,14 @@ fn figure(contest: &Contest, alt: &str) -> Chart {
         "line": { "color": palette::ACCENT, "width": 2.5 },
         "hovertemplate": "%{text}<br>fidelity %{x:.4f}<br>expected accuracy %{y:.4f}<extra></extra>",
     })];
+    data.push(json!({
+        "type": "scatter", "mode": "lines", "name": "learned, at each γ",
+        "x": contest.learned.iter().map(|rule| rounded(rule.fidelity.mean)).collect::<Vec<_>>(),
+        "y": contest.learned.iter().map(|rule| rounded(rule.expected_accuracy.mean)).collect::<Vec<_>>(),
+        "text": contest.stops.iter().map(|stop| format!("learned at γ {}", stop.gamma)).collect::<Vec<_>>(),
+        "line": { "color": palette::class(1), "width": 2, "dash": "dash" },
+        "hovertemplate": "%{text}<br>fidelity %{x:.4f}<br>expected accuracy %{y:.4f}<extra></extra>",
+    }));
     data.extend(contest.contestants.iter().enumerate().map(|(place, rule)| {
         let color = if rule.kind == Kind::Independent { palette::GUIDE } else { palette::ACCENT };
         json!({
@@ -63,7 +75,8 @@ fn figure(contest: &Contest, alt: &str) -> Chart {
     let mut chart = with_legend(chart("pareto-simulation", &title, data, layout, sheet(contest)));
     chart.caption =
         "The paper’s fig:pareto-simulation. Rules that look at one row at a time are grey: of these argmax alone is \
-                     on the frontier (Theorem 2). A threshold leaves rows without a label, and is judged by the others."
+                     on the frontier (Theorem 2). A threshold leaves rows without a label, and is judged by the others. What is \
+                     learned comes from all rows of a dataset, since these are fewer than the paper’s batch."
             .into();
     chart.alt = alt.to_owned();
     chart
@@ -71,12 +84,13 @@ fn figure(contest: &Contest, alt: &str) -> Chart {
 
 fn sheet(contest: &Contest) -> Sheet {
     let mut sheet = Sheet::new(["what", "gamma"].into_iter().chain(COLUMNS));
-    for rule in &contest.contestants {
+    let along = contest.learned.iter().zip(&contest.stops).map(|(rule, stop)| (rule, full(Some(stop.gamma))));
+    for (rule, gamma) in contest.contestants.iter().map(|rule| (rule, String::new())).chain(along) {
         let Contestant { expected_accuracy, fidelity, accuracy, fidelity_to_truth, coverage, .. } = *rule;
         let numbers =
             [expected_accuracy, fidelity, accuracy, fidelity_to_truth, coverage].into_iter().flat_map(both_of);
         let below = rule.below_frontier.map_or_else(Default::default, both_of);
-        sheet.push([rule.name.to_owned(), String::new()].into_iter().chain(numbers).chain(below));
+        sheet.push([rule.name.to_owned(), gamma].into_iter().chain(numbers).chain(below));
     }
     for stop in &contest.stops {
         let numbers = [stop.accuracy, stop.fidelity].into_iter().flat_map(both_of);
@@ -128,4 +142,38 @@ fn figures(contest: &Contest) -> Table {
         "Below the frontier: how much more accurate the best labels are whose counts are as near to the posterior."
             .into();
     table
+}
+
+/// What learns from match, and how near it comes.
+fn learners(own: &Reproduction) -> Table {
+    let row = |pupil: &Pupil| {
+        vec![
+            Cell::text(pupil.name),
+            Cell::number(Some(pupil.agreement), |own| percent(own, 2)),
+            Cell::number(Some(pupil.fidelity), |own| plain(own, 4)),
+            Cell::number(Some(pupil.below_frontier), |own| plain(own, 5)),
+        ]
+    };
+    let columns = ["Learner", "Labels as match has them", "Fidelity to posterior", "Below the frontier"];
+    let rows = own.pupils.iter().map(row).collect();
+    let mut table = table("learners", "The paper’s data-driven thresholds, by what learns", &columns, rows);
+    if let Some(pupil) = own.pupils.first() {
+        table.note = format!(
+            "Learned from {} rows that match has labelled, and applied to {} of the same variance, once. The paper says: about \
+             99% of labels as match has them, by each of the three, from a batch of about 10,000.",
+            count(pupil.batch),
+            count(pupil.rows)
+        );
+    }
+    table
+}
+
+/// The same as numbers.
+pub(super) fn learners_sheet(own: &Reproduction) -> Sheet {
+    let mut sheet = Sheet::new(["learner", "batch", "rows", "agreement", "fidelity_to_posterior", "below_frontier"]);
+    for pupil in &own.pupils {
+        let numbers = [pupil.agreement, pupil.fidelity, pupil.below_frontier].map(|own| full(Some(own)));
+        sheet.push([pupil.name.to_owned(), pupil.batch.to_string(), pupil.rows.to_string()].into_iter().chain(numbers));
+    }
+    sheet
 }

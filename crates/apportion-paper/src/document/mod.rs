@@ -3,6 +3,7 @@
 mod contest;
 mod information;
 mod tables;
+mod trade;
 mod worst_case;
 
 use apportion_report::chart::over;
@@ -32,6 +33,7 @@ impl Reproduction {
                 contest::section(self),
                 worst_case::section(self),
                 tables::section(self),
+                trade::section(self),
                 provenance(self, command),
             ],
             shapes: None,
@@ -43,6 +45,7 @@ impl Reproduction {
         let document = self.document(command);
         let mut files = vec![("report.html".to_owned(), document.to_html().into_bytes())];
         files.extend(document.figures());
+        files.push(("learners.csv".to_owned(), csv(&contest::learners_sheet(self))));
         files.push(("tables.csv".to_owned(), csv(&tables::sheet(self))));
         files
     }

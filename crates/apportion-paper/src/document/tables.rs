@@ -16,7 +16,8 @@ pub(super) fn section(own: &Reproduction) -> Section {
         id: "tables",
         title: "The paper’s tables",
         lead: "On made-up voters the rules stand to each other as the paper’s do: argmax is accurate and its counts are off, \
-               match has them right for a little accuracy, sampling loses much of it, and a threshold is off the most."
+               match has them right for a little accuracy, what is learned from it nearly so, sampling loses much of it, and a \
+               threshold is off the most."
             .into(),
         blocks,
     }
@@ -28,8 +29,7 @@ const WHY: &str = "The figures differ, and must: the paper’s commercial voter 
                    scores count too many of the largest class, and ours are overconfident to do so, too; those of the paper’s \
                    BISG are nearly calibrated, and ours are altogether; raking counts too few of the largest class, as ours do \
                    with the shares of all inhabitants, though not by so much that argmax would be nearer to the truth than \
-                   match. There are tables for North Carolina alone: its voters stand beside other states, too. Where we show \
-                   nothing, the rule is not among ours.";
+                   match. There are tables for North Carolina alone: its voters stand beside other states, too.";
 
 /// The made-up voters that stand beside a table.
 fn beside<'a>(own: &'a Reproduction, published: &Published) -> Option<&'a VoterFile> {

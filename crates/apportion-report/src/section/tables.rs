@@ -56,6 +56,8 @@ fn rules(study: &Study) -> Table {
     columns.extend(groups.then(|| "Fidelity within groups".into()));
     columns.extend(truth.then(|| "Fidelity to truth".into()));
     columns.push("Labelled".into());
+    let frontier = study.labellings.iter().any(|own| own.below_frontier.is_some());
+    columns.extend(frontier.then(|| "Below the frontier".into()));
     let row = |own: &Labelling| {
         let four = |number: Option<f64>| Cell::number(number, |number| text::plain(number, 4));
         let mut row = vec![Cell::text(&own.name)];
@@ -69,6 +71,7 @@ fn rules(study: &Study) -> Table {
         row.extend(truth.then(|| four(own.fidelity_to_truth)));
         let labelled = part(own.labelled(), own.labelled() + own.uncoded);
         row.push(Cell::number(labelled, |share| text::percent(share, 1)));
+        row.extend(frontier.then(|| four(own.below_frontier)));
         row
     };
     Table {
@@ -76,10 +79,13 @@ fn rules(study: &Study) -> Table {
         caption: "The rules side by side".into(),
         columns,
         rows: study.labellings.iter().map(row).collect(),
-        note: String::new(),
+        note: if frontier { BELOW.into() } else { String::new() },
         sortable: true,
     }
 }
+
+const BELOW: &str = "Below the frontier: how much greater the expected accuracy is of the best labels whose counts are as near to \
+                     the posterior. Rules that aim elsewhere, at the truth or at the counts of each group, give it for that.";
 
 /// People of each class, by rule.
 fn counts(study: &Study) -> Table {

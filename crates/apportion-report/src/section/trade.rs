@@ -16,6 +16,7 @@ pub(super) fn section(study: &Study) -> Section {
         return nothing("trade", "The trade", "The frontier was not walked: there is nobody to label.");
     };
     let mut blocks = vec![Block::Chart(Box::new(rules(study, &shown)))];
+    blocks.extend(below(study).map(Block::Text));
     let first_exact = shown.iter().copied().find(|trade| trade.reference == "posterior").unwrap_or(first);
     blocks.push(Block::Slider(Box::new(slider(study, first_exact))));
     if study.has_truth() && !study.has_whole_truth() {
@@ -54,13 +55,37 @@ fn lead(trade: &Trade) -> String {
     )
 }
 
-/// How faithful labels of everybody are, as the frontier measures it: their counts against its targets, which are the
-/// counts of its last point.
+/// Theorem 2 on these people: who gives accuracy away that no count asks for, and how much.
+fn below(study: &Study) -> Option<String> {
+    let mut all: Vec<(f64, &str)> =
+        study.labellings.iter().filter_map(|own| Some((own.below_frontier?, own.name.as_str()))).collect();
+    all.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let (below, on): (Vec<_>, Vec<_>) = all.into_iter().partition(|(far, _)| *far >= 5e-5);
+    if below.is_empty() {
+        return None;
+    }
+    let below: Vec<String> =
+        below.into_iter().map(|(far, name)| format!("{name} by {}", text::points_of(far, 2))).collect();
+    let on: Vec<&str> = on.into_iter().map(|(_, name)| name).collect();
+    let on = if on.is_empty() { String::new() } else { format!(" On it: {}.", text::list(&on)) };
+    Some(format!(
+        "Below the frontier to the posterior, in expected accuracy, at counts as near: {}.{on} By the paper’s Theorem 2, of the \
+         rules that look at one row at a time argmax alone is on it.",
+        text::list(&below)
+    ))
+}
+
+/// How faithful labels of everybody are, as the frontier measures it.
 fn fidelity(labelling: &Labelling, trade: &Trade) -> Option<f64> {
+    if labelling.uncoded == 0 { fidelity_of(&labelling.counts, trade) } else { None }
+}
+
+/// The fidelity of counts of everybody to the frontier's targets, which are the counts of its last point.
+fn fidelity_of(counts: &[u64], trade: &Trade) -> Option<f64> {
     let targets = &trade.points.last()?.counts;
     let people: u64 = targets.iter().sum();
-    let off: u64 = labelling.counts.iter().zip(targets).map(|(&own, &target)| own.abs_diff(target)).sum();
-    (labelling.uncoded == 0 && labelling.labelled() == people).then(|| 0.0 - part(off, people).unwrap_or(0.0))
+    let off: u64 = counts.iter().zip(targets).map(|(&own, &target)| own.abs_diff(target)).sum();
+    (counts.iter().sum::<u64>() == people).then(|| 0.0 - part(off, people).unwrap_or(0.0))
 }
 
 /// A panel for each reference: the frontier as a line, and each rule as a point.
@@ -68,6 +93,7 @@ fn rules(study: &Study, trades: &[&Trade]) -> Chart {
     let mut data = Vec::new();
     for (panel, &trade) in trades.iter().enumerate() {
         data.push(line(trade, panel));
+        data.extend(learned(study, trade, panel));
         data.extend(study.labellings.iter().enumerate().filter_map(|(place, labelling)| {
             let fidelity = fidelity(labelling, trade)?;
             Some(json!({
@@ -96,7 +122,12 @@ fn rules(study: &Study, trades: &[&Trade]) -> Chart {
     chart.caption = format!(
         "To the right, counts are nearer to the reference; above, labels are more accurate. Fidelity is that of the counts of \
          everybody to the reference’s in whole people; the tables hold shares against shares. The line is the exact frontier: \
-         no labels of all rows lie beyond it.{}",
+         no labels of all rows lie beyond it.{}{}",
+        if study.learned.is_empty() {
+            ""
+        } else {
+            " The dashed line is what a model learns from balance to the posterior."
+        },
         absent(study)
     );
     let of = |labelling: &Labelling| {
@@ -126,6 +157,23 @@ fn line(trade: &Trade, panel: usize) -> Value {
         "y": trade.points.iter().map(|point| rounded(point.accuracy)).collect::<Vec<_>>(),
         "xaxis": nth("x", panel), "yaxis": nth("y", panel),
         "line": { "color": palette::ACCENT, "width": 2.5 }, "hoverinfo": "skip",
+    })
+}
+
+/// What is learned from balance, γ by γ.
+fn learned(study: &Study, trade: &Trade, panel: usize) -> Option<Value> {
+    let stops = &study.learned;
+    (!stops.is_empty()).then(|| {
+        json!({
+            "type": "scatter", "mode": "lines", "name": "learned, at each γ", "legendgroup": "learned",
+            "showlegend": panel == 0,
+            "x": column(stops.iter().map(|stop| fidelity_of(&stop.counts, trade))),
+            "y": column(stops.iter().map(|stop| stop.expected_accuracy)),
+            "text": stops.iter().map(|stop| format!("learned at γ {}", stop.gamma)).collect::<Vec<_>>(),
+            "xaxis": nth("x", panel), "yaxis": nth("y", panel),
+            "line": { "color": palette::class(1), "width": 2, "dash": "dash" },
+            "hovertemplate": "%{text}<br>fidelity %{x:.4f}<br>expected accuracy %{y:.4f}<extra></extra>",
+        })
     })
 }
 
@@ -181,6 +229,18 @@ fn sheet(study: &Study, trades: &[&Trade]) -> Sheet {
                 String::new(),
                 String::new(),
                 full(fidelity(labelling, trade)),
+            ]);
+        }
+        for stop in &study.learned {
+            sheet.push([
+                "learned".into(),
+                trade.reference.into(),
+                String::new(),
+                full(stop.expected_accuracy),
+                String::new(),
+                full(Some(stop.gamma)),
+                full(Some(stop.gamma)),
+                full(fidelity_of(&stop.counts, trade)),
             ]);
         }
         for point in &trade.points {

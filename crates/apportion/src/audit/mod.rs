@@ -18,6 +18,7 @@
 //! | `report` | the result: plain data |
 //! | `glance` | the few figures that a summary needs |
 //! | `drift` | whether a decision still has the counts that it should, on rows that it was not fitted to |
+//! | `below` | how far labels lie below the frontier |
 //! | `backdrop`, `crossing` | what is known whatever the labels, and people by label: together, a comparison of many labellings |
 //!
 //! # Which rows a figure is over
@@ -32,6 +33,7 @@
 
 mod accuracy;
 mod backdrop;
+mod below;
 mod calibration;
 mod cell;
 mod counts;

@@ -159,6 +159,30 @@ impl Frontier {
         }
     }
 
+    /// The counts at its end, where it goes by no groups.
+    pub(crate) fn overall_targets(&self) -> Option<&[u64]> {
+        match &self.aim.reference {
+            Reference::Targets(Spread::Overall(targets)) => Some(targets),
+            _ => None,
+        }
+    }
+
+    /// The greatest sum of scores of labels whose counts are so many off the targets, in Σ |count − target|, or fewer: the
+    /// sum after the cheapest moves that lead there, each of which brings two counts nearer.
+    pub(crate) fn best_within(&self, off: u64) -> i128 {
+        let mut moves = self.start.distance.saturating_sub(off) / 2;
+        let mut value = self.start.value;
+        for step in &self.steps {
+            let people = moves.min(step.people);
+            value -= i128::from(step.cost) * i128::from(people);
+            moves -= people;
+            if moves == 0 {
+                break;
+            }
+        }
+        value
+    }
+
     /// About so many points, evenly spread over the people who are moved, for drawing.
     pub fn thinned(&self, points: usize) -> Thinned {
         let most = points.max(2) as u128 - 1;
