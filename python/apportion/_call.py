@@ -87,11 +87,11 @@ def call(
         raise ValueError(in_python(str(error))) from None
     finally:
         bar.close()
+    for line in [*called.said, *(line for text in called.printed[1:] for line in text.splitlines())]:
+        if line.startswith("warning: "):
+            warnings.warn(in_python(line.removeprefix("warning: ")), UserWarning, stacklevel=4)
     for said in called.said:
-        if said.startswith("warning: "):
-            warnings.warn(in_python(said.removeprefix("warning: ")), UserWarning, stacklevel=4)
-        else:
-            log.info(in_python(said))
+        log.info(in_python(said))
     return called
 
 
