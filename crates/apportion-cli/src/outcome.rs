@@ -72,7 +72,7 @@ pub(crate) struct Outcome {
     /// The fidelity to the posterior within groups, where it was asked for.
     pub(crate) in_groups: Option<f64>,
     /// The counts of every draw, where there are several.
-    draws: Vec<Vec<u64>>,
+    pub(crate) draws: Vec<Vec<u64>>,
 }
 
 impl Outcome {

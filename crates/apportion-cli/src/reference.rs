@@ -25,6 +25,12 @@ pub(crate) fn read(text: &str, classes: &Classes, by: &[String]) -> Result<(Refe
     Ok((reference, Vec::new()))
 }
 
+/// How many rows a file of shares has.
+pub(crate) fn rows(path: &str) -> Result<u64> {
+    let (_, rows) = text_of(path).with_context(|| format!("--reference {path}"))?;
+    Ok(rows.len() as u64)
+}
+
 /// Shares of all rows or of each group, and the classes that are missing somewhere.
 type Shares = (Spread<Vec<f64>>, Vec<String>);
 

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &AuditArgs, line: &[String]) -> Result<()> {
     let column = ClassColumn { column: args.label.clone(), map, exclude, options: LABEL_OPTIONS };
     let input = args.table.input()?;
     let mut report = args.report.prepare(&input, args.table.groups(), args.force)?;
-    let origin = report.is_some().then(|| Origin::of(&input));
+    let origin = report.as_ref().map(|report| Origin::of(&input, report.beside()));
     let table = args.table.read(&input, args.table.groups(), Some(column))?;
     let scores = table.scores()?;
     report.as_mut().map(|report| report.outline(&scores)).transpose()?;

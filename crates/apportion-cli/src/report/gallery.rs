@@ -91,6 +91,7 @@ impl<'a> Gallery<'a> {
             // Where truth is known, the confusion says it.
             coverage: if uncoded > 0 && !has_truth { Some(self.coverage(given)?) } else { None },
             proof: outcome.joint.as_ref().map(proof),
+            draws: if outcome.draws.len() > 1 { outcome.draws.clone() } else { Vec::new() },
         });
         Ok(())
     }
