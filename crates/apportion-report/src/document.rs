@@ -92,7 +92,7 @@ pub struct Views {
 }
 
 /// Numbers in columns.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sheet {
     /// The columns' names.
     pub columns: Vec<String>,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::document::{Block, Cell, Chart, Document, Table, has_numbers};
+use crate::document::{Block, Cell, Chart, Document, Sheet, Table, has_numbers};
 
 /// Charts with more numbers than this are told in words.
 const MOST_ROWS: usize = 60;
@@ -11,12 +11,14 @@ pub(crate) fn write(document: &Document) -> String {
     let mut out = format!("# {}\n\n{}\n", plain(&document.title), plain(&document.subtitle));
     for section in &document.sections {
         let _ = write!(out, "\n## {}\n\n{}\n", plain(section.title), plain(&section.lead));
-        section.blocks.iter().for_each(|own| block(&mut out, own));
+        let mut told = None;
+        section.blocks.iter().for_each(|own| block(&mut out, own, &mut told));
     }
     out
 }
 
-fn block(out: &mut String, block: &Block) {
+/// A block; `told` is the sheet that was told last, which is not told again.
+fn block<'a>(out: &mut String, block: &'a Block, told: &mut Option<&'a Sheet>) {
     match block {
         Block::Text(text) => {
             let _ = write!(out, "\n{}\n", plain(text));
@@ -30,7 +32,7 @@ fn block(out: &mut String, block: &Block) {
                 let _ = writeln!(out, "- **{}**: {}. {}", plain(&card.name), plain(&card.figure), plain(&card.note));
             }
         }
-        Block::Chart(own) => chart(out, own),
+        Block::Chart(own) => chart(out, own, told.replace(&own.sheet)),
         Block::Table(own) => table(out, own),
         Block::Slider(own) => {
             let _ = write!(out, "\n### {}\n\n{}\n", plain(&own.chart.title), plain(&own.chart.caption));
@@ -39,9 +41,9 @@ fn block(out: &mut String, block: &Block) {
     }
 }
 
-fn chart(out: &mut String, chart: &Chart) {
+fn chart(out: &mut String, chart: &Chart, told: Option<&Sheet>) {
     let _ = write!(out, "\n### {}\n\n{}\n", plain(&chart.title), plain(&chart.alt));
-    if chart.sheet.rows.len() <= MOST_ROWS {
+    if chart.sheet.rows.len() <= MOST_ROWS && told != Some(&chart.sheet) {
         let rows: Vec<Vec<Cell>> =
             chart.sheet.rows.iter().map(|row| row.iter().map(|cell| shortened(cell)).collect()).collect();
         lines(out, &chart.sheet.columns, &rows);

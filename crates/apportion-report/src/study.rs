@@ -225,10 +225,11 @@ impl Groups {
         let all = self.names.len();
         self.are_people().then(|| {
             format!(
-                "{} of {} have fewer than {FEWEST} people, so that none is named and nothing is said of any: it would be said of \
+                "{} of {} {} fewer than {FEWEST} people, so that none is named and nothing is said of any: it would be said of \
                  persons",
                 text::count(self.untold() as u64),
-                text::counted(all as u64, "group")
+                text::counted(all as u64, "group"),
+                text::verb(self.untold(), "has", "have")
             )
         })
     }

@@ -7,6 +7,11 @@ pub fn count(number: u64) -> String {
     groups.join(",")
 }
 
+/// A sum of scores, which is no whole number of people: small ones show it.
+pub(crate) fn sum(number: f64) -> String {
+    if number < 100.0 { plain(number, 1) } else { count(number.round() as u64) }
+}
+
 /// People, with the sign of the difference that they are.
 pub(crate) fn people(number: f64) -> String {
     let whole = number.round();
@@ -151,6 +156,7 @@ mod tests {
     #[test]
     fn numbers_read_well() {
         assert_eq!(people(-1234.6), "−1,235");
+        assert_eq!((sum(1.94), sum(1_234.5)), ("1.9".into(), "1,235".into()));
         assert_eq!((people(0.2), signed_people(-0.6)), ("0".into(), "−1 person".into()));
         assert_eq!(signed(-0.004, 2), "0.00");
         assert_eq!(signed_percent(-28.21), "−28.2%");

@@ -65,16 +65,17 @@ fn curves(study: &Study) -> Chart {
     let legend = Legend::of(study.classes.iter().map(String::as_str).chain([DIAGONAL]));
     data.extend((0..study.k()).filter_map(|class| curve(study, class, legend.name(class))));
     let below = |width: f64| 50.0 + legend.height(width);
+    // Plotly cuts a legend that is higher than half of its chart.
+    let height = |width: f64| (370.0 + below(width)).max(2.2 * legend.height(width));
     let layout = json!({
-        "height": 370.0 + below(WIDE), "showlegend": true,
+        "height": height(WIDE), "showlegend": true,
         "legend": legend.layout(),
         "margin": { "l": 60, "r": 16, "t": 16, "b": below(WIDE) },
         "xaxis": { "title": { "text": "mean score" }, "range": [-0.02, 1.02], "zeroline": false, "tickformat": ".1f" },
         "yaxis": { "title": { "text": "share who are of the class" }, "range": [-0.02, 1.02], "zeroline": false, "tickformat": ".1f" },
     });
     let mut chart = chart("calibration", "How often scores are true", data, layout, sheet(study));
-    let narrow = below(NARROW);
-    chart.narrow = json!({ "height": 370.0 + narrow, "margin": { "l": 50, "r": 12, "t": 16, "b": narrow } });
+    chart.narrow = json!({ "height": height(NARROW), "margin": { "l": 50, "r": 12, "t": 16, "b": below(NARROW) } });
     chart.caption =
         "Ten bins of scores for each class; lines are 95% intervals (Wilson's, as though people were independent). \
                      Above the diagonal, the scores are too low. Small markers: fewer than 30 people."

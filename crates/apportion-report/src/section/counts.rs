@@ -15,6 +15,7 @@ use crate::text;
 pub(super) fn section(study: &Study) -> Section {
     let charts = [Unit::Percent, Unit::People].into_iter().flat_map(|unit| bars(study, unit));
     let mut blocks: Vec<Block> = charts.map(|chart| Block::Chart(Box::new(chart))).collect();
+    blocks.extend(rounding(study).map(Block::Text));
     blocks.extend(draws(study).map(Block::Table));
     Section { id: "counts", title: "Counts", lead: lead(study), blocks }
 }
@@ -159,23 +160,22 @@ fn panels(study: &Study, id: &str, title: &str, unit: Unit, classes: Range<usize
             Unit::People => format!(" Without a bar, since people are left without a label: {}.", text::list(&without)),
         };
     }
-    chart.caption += &rounding(study, unit);
     chart.alt = alt(study, unit, classes);
     chart
 }
 
 /// What a person is of a small class: whole people cannot come nearer to its share.
-fn rounding(study: &Study, unit: Unit) -> String {
+fn rounding(study: &Study) -> Option<String> {
     let sum = |class: usize| study.whole.posterior[class] * study.whole.people as f64;
-    let smallest = (0..study.k()).filter(|&class| sum(class) > 0.0).min_by(|&a, &b| sum(a).total_cmp(&sum(b)));
-    match smallest.filter(|&class| matches!(unit, Unit::Percent) && sum(class) < 100.0) {
-        Some(class) => format!(
-            " Labels are whole people: one is {} of {}, and no count can come nearer than that to a share.",
-            text::percent(1.0 / sum(class), 1),
-            study.classes[class]
-        ),
-        None => String::new(),
-    }
+    let some = (0..study.k()).filter(|&class| sum(class) > 0.0 && sum(class) < 100.0);
+    let class = some.min_by(|&a, &b| sum(a).total_cmp(&sum(b)))?;
+    let much = if sum(class) > 1.0 { text::percent(1.0 / sum(class), 1) } else { "more than all".into() };
+    Some(format!(
+        "Labels are whole people, and sums of scores are not: counts that are as right as can be are off by up to a person, \
+         which is {much} of {} ({} by the scores).",
+        study.classes[class],
+        text::sum(sum(class))
+    ))
 }
 
 /// From the least to the most that a bar or a part of one reaches, with some room.
@@ -206,9 +206,9 @@ fn draws(study: &Study) -> Option<Table> {
         let sum = study.whole.posterior[class] * study.whole.people as f64;
         vec![
             Cell::text(name),
-            Cell::number(Some(sum), |sum| text::count(sum.round() as u64)),
+            Cell::number(Some(sum), text::sum),
             people(own.draws[0][class]),
-            Cell::number(Some(mean), |mean| text::count(mean.round() as u64)),
+            Cell::number(Some(mean), text::sum),
             people(least),
             people(most),
         ]

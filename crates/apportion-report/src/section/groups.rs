@@ -241,7 +241,7 @@ fn by_class(study: &Study, groups: &Groups) -> Option<Table> {
         vec![
             flagged(&groups.names[group], own.people < FEW || sum < FEWEST as f64),
             Cell::text(&study.classes[class]),
-            Cell::number(Some(sum), |sum| text::plain(sum, 1)),
+            Cell::number(Some(sum), text::sum),
             Cell::number(Some(labels as f64), |_| text::count(labels)),
             Cell::number(off.map(|off| 100.0 * off.difference), |points| text::signed(points, 2)),
             Cell::number(off.and_then(|off| off.percent), text::signed_percent),

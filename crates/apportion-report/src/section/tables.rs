@@ -96,7 +96,7 @@ fn counts(study: &Study) -> Table {
         rows.push((name, truth.iter().map(|&number| people(number)).chain([Cell::text("–")]).collect()));
     }
     let sums = study.whole.posterior.iter().map(|share| share * study.whole.people as f64);
-    let sums = sums.map(|sum| Cell::number(Some(sum), |sum| text::count(sum.round() as u64)));
+    let sums = sums.map(|sum| Cell::number(Some(sum), text::sum));
     rows.push(("by the scores".into(), sums.chain([Cell::text("–")]).collect()));
     rows.extend(study.labellings.iter().map(|own| {
         (own.name.clone(), own.counts.iter().chain([&own.uncoded]).map(|&number| people(number)).collect())
