@@ -140,10 +140,9 @@ pub(crate) fn lines(text: &str, most: usize) -> Vec<String> {
     if width(text) <= most {
         return vec![text.to_owned()];
     }
-    let spaces = text.char_indices().filter(|(_, letter)| letter.is_whitespace()).map(|(place, _)| place);
-    let letters = text.char_indices().map(|(place, _)| place).filter(|&place| place > 0);
-    let fits = |place: &usize| width(&text[..*place]) <= most;
-    let Some(end) = spaces.filter(fits).last().filter(|&end| end > 0).or_else(|| letters.filter(fits).last()) else {
+    let fits = |place: &usize| *place > 0 && width(&text[..*place]) <= most;
+    let between_words = text.rmatch_indices(char::is_whitespace).map(|(place, _)| place).find(fits);
+    let Some(end) = between_words.or_else(|| text.char_indices().map(|(place, _)| place).rfind(fits)) else {
         return vec![short(text, most)];
     };
     vec![text[..end].to_owned(), short(text[end..].trim_start(), most)]

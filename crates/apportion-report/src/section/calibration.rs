@@ -63,7 +63,7 @@ fn curves(study: &Study) -> Chart {
         "line": { "color": palette::GUIDE, "width": 1.5, "dash": "dot" },
     })];
     let legend = Legend::of(study.classes.iter().map(String::as_str).chain([DIAGONAL]));
-    data.extend((0..study.k()).filter_map(|class| curve(study, class, legend.name(class))));
+    data.extend((0..study.k()).filter_map(|class| curve(study, class, &legend.name(class))));
     let below = |width: f64| 50.0 + legend.height(width);
     // Plotly cuts a legend that is higher than half of its chart.
     let height = |width: f64| (370.0 + below(width)).max(2.2 * legend.height(width));
@@ -92,7 +92,7 @@ fn curves(study: &Study) -> Chart {
 /// The line that scores are on which are as often true as they say.
 const DIAGONAL: &str = "as often as they say";
 
-fn curve(study: &Study, class: usize, name: String) -> Option<Value> {
+fn curve(study: &Study, class: usize, name: &str) -> Option<Value> {
     let bins = &study.calibration[class].as_ref()?.bins;
     let bins = || bins.iter().filter(|bin| bin.people > 0);
     let away = |up: bool| {

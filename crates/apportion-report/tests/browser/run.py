@@ -130,7 +130,12 @@ def check_printed(page):
     page.set_viewport_size({"width": 703, "height": 1016})
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    page.wait_for_function("[...document.querySelectorAll('.plot')].every(plot => plot._fullLayout.width === 650)", timeout=60_000)
+    # The page's policy forbids the browser's own way of waiting.
+    drawn = "[...document.querySelectorAll('.plot')].every(plot => plot._fullLayout.width === 650)"
+    for _ in range(300):
+        if page.evaluate(drawn):
+            break
+        page.wait_for_timeout(200)
     wide = page.evaluate(
         """() => [...document.querySelectorAll('main *')].filter(one => one.offsetParent && !one.closest('.plot, .hidden') && one.getBoundingClientRect().right > 704)
         .map(one => `${one.closest('[id]').id}: ${one.tagName} ${one.textContent.slice(0, 40)}`)"""
