@@ -193,9 +193,11 @@ impl Table {
         }
     }
 
-    /// Whether a column's name has a word so long that it must be broken on paper.
+    /// Whether the name of a column or of a row has a word so long that it must be broken on paper.
     pub(crate) fn has_long_words(&self) -> bool {
-        self.columns.iter().flat_map(|name| name.split_whitespace()).any(|word| word.chars().count() > 13)
+        let is_long = |name: &str, most: usize| name.split_whitespace().any(|word| word.chars().count() > most);
+        let names = || self.rows.iter().filter_map(|row| row.first());
+        self.columns.iter().any(|name| is_long(name, 13)) || names().any(|name| is_long(&name.text, 20))
     }
 
     /// The columns, and whether they have names or texts in them.
