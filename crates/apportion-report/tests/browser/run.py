@@ -21,6 +21,8 @@ from playwright.sync_api import sync_playwright
 
 AXE = pathlib.Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text()
 GROUPS = 3143
+# What is inside the margins of A4.
+PAPER = {"width": 703, "height": 1016}
 HOSTILE = "<script>window.pwned=1</script>"
 # Names that a page, a chart or a table might take for something else.
 NAMES = {0: HOSTILE, 1: "<b>bold</b> & <a href='https://example.org'>link</a>", 2: "مقاطعة", 3: "北京市", 4: "%{x} ${y}"}
@@ -126,16 +128,16 @@ def check_apart(page):
 
 
 def check_printed(page):
-    """On paper, everything is as wide as the page, and each chart finds room on one."""
-    page.set_viewport_size({"width": 703, "height": 1016})
+    """On paper, everything is as wide as the page, and each chart finds room on one. The window must be as wide as paper."""
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     # The page's policy forbids the browser's own way of waiting.
-    drawn = "[...document.querySelectorAll('.plot')].every(plot => plot._fullLayout.width === 650)"
+    drawn = "[...document.querySelectorAll('.plot')].every(plot => plot._fullLayout.width === 650 && plot.offsetHeight <= plot._fullLayout.height + 1)"
     for _ in range(300):
         if page.evaluate(drawn):
             break
         page.wait_for_timeout(200)
+    page.wait_for_timeout(500)
     wide = page.evaluate(
         """() => [...document.querySelectorAll('main *')].filter(one => one.offsetParent && !one.closest('.plot, .hidden') && one.getBoundingClientRect().right > 704)
         .map(one => `${one.closest('[id]').id}: ${one.tagName} ${one.textContent.slice(0, 40)}`)"""
@@ -336,7 +338,7 @@ def on_demo(checks, browser, program, folder, keep):
             check_apart(page)
         with checks.that(f"axe finds nothing serious, {name}"):
             check_axe(page)
-    page = opened(browser, report, faults, viewport={"width": 1240, "height": 900}, color_scheme="dark")
+    page = opened(browser, report, faults, viewport=PAPER, color_scheme="dark")
     with checks.that("printed"):
         check_printed(page)
     with checks.that("the pages are alone"):
@@ -375,7 +377,7 @@ def on_classes(checks, browser, program, folder, keep):
     with checks.that("twenty classes: all names are in the page"):
         text = page.inner_text("main")
         assert all(name in text for name in classes), [name for name in classes if name not in text]
-    page = opened(browser, report, faults, viewport={"width": 1240, "height": 900}, color_scheme="light")
+    page = opened(browser, report, faults, viewport=PAPER, color_scheme="light")
     with checks.that("twenty classes: printed"):
         check_printed(page)
     if keep:
