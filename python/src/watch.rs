@@ -78,7 +78,9 @@ pub(crate) fn attend<T: Send>(
                 Some(Ok(value)) => return Ok(value),
                 Some(Err(RecvTimeoutError::Timeout)) => {}
                 _ => {
-                    return Err(PyRuntimeError::new_err("the work ended without a result: please report it as a fault"));
+                    return Err(PyRuntimeError::new_err(
+                        "the work ended without a result: please report it as a fault",
+                    ));
                 }
             }
             let told = py.check_signals().and_then(|()| match progress {

@@ -2,8 +2,8 @@
 
 use std::fmt::Display;
 
-use anyhow::{Context, Result};
-use apportion::Settings;
+use anyhow::{Context, Result, bail};
+use apportion::{Scores, Settings, UNCODED};
 use apportion_table::{ClassColumn, Error, Input, InputOptions, Table, TableOptions};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
@@ -199,6 +199,17 @@ impl TableArgs {
             format!("by a hash of the seed, the row’s key ({keys}) and the class; argmax by the order of the classes"),
         ));
         facts
+    }
+
+    /// Refuses a truth that nobody has, where rules are to be held against it.
+    pub(crate) fn refuse_empty_truth(&self, scores: &Scores<'_>) -> Result<()> {
+        let (Some(column), Some(truth)) = (&self.truth, scores.truth()) else { return Ok(()) };
+        if truth.iter().any(|&truth| truth != UNCODED) {
+            return Ok(());
+        }
+        bail!(
+            "--truth {column}: no row has a truth: it is empty or left out in all; name another column, or leave --truth out"
+        )
     }
 
     /// A word on standard error, unless silence is wanted.

@@ -86,7 +86,7 @@ pub(crate) struct Outcome {
     /// How far it lies below the frontier; none within where that cannot be said.
     pub(crate) below_frontier: Option<Option<f64>>,
     /// The counts of every draw, where there are several.
-    draws: Vec<Vec<u64>>,
+    pub(crate) draws: Vec<Vec<u64>>,
 }
 
 impl Outcome {

@@ -24,18 +24,28 @@ pub(crate) fn read(
         "truth" => Reference::Truth,
         "uniform" => Reference::Uniform,
         path => {
-            let input = match host.and_then(|host| host.reference.clone()) {
-                Some(held) => Ok(Input::of_memory(path, held, InputOptions::default())),
-                None => Input::new(&[path.to_owned()], InputOptions::default()),
-            };
-            let shares = |input: Input| shares(&input, classes, by);
-            let (shares, missing) =
-                input.map_err(Into::into).and_then(shares).with_context(|| format!("--reference {path}"))?;
+            let input = opened(path, host);
+            let shares = input.and_then(|input| shares(&input, classes, by));
+            let (shares, missing) = shares.with_context(|| format!("--reference {path}"))?;
             let remark = |class: &String| format!("{path}: no share of {class:?} is given; it counts as 0");
             return Ok((Reference::Shares(shares), missing.iter().map(remark).collect()));
         }
     };
     Ok((reference, Vec::new()))
+}
+
+/// How many rows a file of shares has.
+pub(crate) fn rows(path: &str) -> Result<u64> {
+    let rows = opened(path, None).and_then(|input| text_of(&input));
+    Ok(rows.with_context(|| format!("--reference {path}"))?.1.len() as u64)
+}
+
+/// A file of shares, or what another program lends in its place.
+fn opened(path: &str, host: Option<&Host>) -> Result<Input> {
+    Ok(match host.and_then(|host| host.reference.clone()) {
+        Some(held) => Input::of_memory(path, held, InputOptions::default()),
+        None => Input::new(&[path.to_owned()], InputOptions::default())?,
+    })
 }
 
 /// Shares of all rows or of each group, and the classes that are missing somewhere.

@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use crate::options::{Grouping, TableArgs};
 use crate::outcome::Outcome;
 use crate::reference;
+use crate::report::Beside;
 use crate::summary::Aim;
 use crate::usage::usage;
 use crate::values::{self, At};
@@ -199,6 +200,14 @@ impl RuleArgs {
             facts.push(("Draws", format!("{}; what is shown is the first", self.draws())));
         }
         facts
+    }
+
+    /// The file that the reference is in, where it is in one.
+    pub(crate) fn beside(&self) -> Result<Vec<Beside>> {
+        match self.reference.as_str() {
+            "posterior" | "truth" | "uniform" => Ok(Vec::new()),
+            path => Ok(vec![Beside { path: path.into(), what: "the reference", rows: reference::rows(path)? }]),
+        }
     }
 
     /// What the counts are held against when all is done.

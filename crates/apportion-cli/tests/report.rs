@@ -6,7 +6,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{apportion, run, text};
+use common::{apportion, refused, run, text};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -22,11 +22,15 @@ fn read(folder: &Path, name: &str) -> String {
 
 /// A chart's numbers: the cell of a column, in the row that begins with some values.
 fn figure(folder: &Path, name: &str, row: &[&str], column: &str) -> String {
+    find_figure(folder, name, row, column).unwrap()
+}
+
+fn find_figure(folder: &Path, name: &str, row: &[&str], column: &str) -> Option<String> {
     let mut reader = csv::Reader::from_path(folder.join("figures").join(name)).unwrap();
     let place = reader.headers().unwrap().iter().position(|own| own == column).unwrap();
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    let own = rows.iter().find(|own| row.iter().enumerate().all(|(place, value)| &own[place] == *value)).unwrap();
-    own[place].to_owned()
+    let own = rows.iter().find(|own| row.iter().enumerate().all(|(place, value)| &own[place] == *value))?;
+    Some(own[place].to_owned())
 }
 
 /// Whether a number in CSV is one in JSON, but for the last digit of its text.
@@ -44,7 +48,7 @@ fn every_command_writes_a_report() {
     run(path, &["compare", "voters.csv", "--truth", "race", "--by", "county", "-q", "--report", "compare.html"]);
     run(path, &["label", "voters.csv", "-o", "labelled.csv", "-q", "--report", "label.html"]);
     run(path, &["audit", "labelled.csv", "--label", "label", "-q", "--report", "audit.md", "--figures", "figures"]);
-    run(path, &["demo", "--rows", "500", "--folder", "demo", "--report", "demo.md"]);
+    run(path, &["demo", "--rows", "3000", "--folder", "demo", "--report", "demo.md"]);
     let page = read(path, "compare.html");
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Plotly.react") && !page.contains("MathJax-script"));
     assert!(page.contains("apportion compare voters.csv --truth race --by county -q --report compare.html"));
@@ -54,6 +58,9 @@ fn every_command_writes_a_report() {
     assert!(path.join("figures/trade.json").exists() && path.join("figures/frontier.csv").exists());
     let demo = read(path, "demo.md");
     assert!(demo.contains("## Map\n\nArgmax takes most") && demo.contains("--geometry demo/counties.topojson"));
+    assert!(demo.contains("This page was made from 2 files"));
+    let hash = sha256(&path.join("demo/counties.topojson"));
+    assert!(demo.contains(&format!("| demo/counties.topojson (outlines) | 100 | {hash} |")));
 }
 
 #[test]
@@ -70,12 +77,18 @@ fn what_cannot_be_written_or_drawn_is_refused_first() {
         ("--report report.pdf", 2, ".html for a page, .md for Markdown"),
         ("--figures full", 1, "it has files already"),
         ("--figures there.html", 1, "it is no folder"),
+        ("--figures nowhere/figures", 1, "nowhere: there is no such folder; make it first"),
+        ("--figures full --force", 1, "full/file: it is no figure of ours"),
         ("--figures . --force", 1, "voters.csv: it is an input in the folder for the figures"),
         ("--focus white", 2, "--focus: it is for --report"),
         ("--geometry map.json", 2, "name one with --report"),
         ("--report r.html --geometry map.json", 2, "name their column with --by"),
         ("--report r.html --by county --geometry map.json", 1, "neither GeoJSON"),
-        ("--report r.html --by county --geometry none.json", 1, "--geometry none.json: No such file"),
+        (
+            "--report r.html --by county --geometry none.json",
+            1,
+            "error: --geometry: none.json: there is no such file; check the path\n",
+        ),
         ("--report r.html --geometry-key name", 2, "--geometry"),
         ("--report r.html --simplex white", 2, "two classes"),
         ("--report r.html --simplex white,white", 2, "two different classes"),
@@ -89,9 +102,90 @@ fn what_cannot_be_written_or_drawn_is_refused_first() {
         assert!(text(&output.stderr).contains(said), "{line}: {}", text(&output.stderr));
         assert!(!path.join("r.html").exists(), "{line}");
     }
-    assert_eq!(read(path, "there.html"), "mine");
-    run(path, &["compare", "voters.csv", "-q", "--report", "there.html", "--figures", "full", "--force"]);
-    assert!(read(path, "there.html").len() > 1_000_000 && path.join("full/trade.csv").exists());
+    assert_eq!((read(path, "there.html"), read(path, "full/file")), ("mine".into(), "mine".into()));
+    run(path, &["compare", "voters.csv", "-q", "--report", "there.html", "--force"]);
+    assert!(read(path, "there.html").len() > 1_000_000);
+}
+
+/// The names of the files in a folder.
+fn names_in(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn figures_replace_figures_and_nothing_else() {
+    let folder = voters();
+    let path = folder.path();
+    let compare = |line: &str| {
+        let words: Vec<&str> = ["compare", "voters.csv", "-q"].into_iter().chain(line.split(' ')).collect();
+        apportion(path, &words)
+    };
+    fs::create_dir(path.join("figures")).unwrap(); // an empty one is as good as none
+    assert!(compare("--truth race --by county --figures figures --report figures/report.html").status.success());
+    let before = names_in(&path.join("figures"));
+    assert!(before.contains(&"calibration.csv".to_owned()) && before.contains(&"groups.json".to_owned()));
+    // What the second run has none of does not stay.
+    assert!(compare("--figures figures --report figures/report.html --force").status.success());
+    let after = names_in(&path.join("figures"));
+    let gone = ["calibration.csv", "calibration.json", "groups.csv", "groups.json"].map(String::from);
+    assert!(gone.iter().all(|name| before.contains(name) && !after.contains(name)), "{after:?}");
+    assert!(after.contains(&"trade.csv".to_owned()) && after.contains(&"report.html".to_owned()));
+    // What is not ours is neither replaced nor removed, though it be called so.
+    fs::write(path.join("figures/trade.json"), r#"{"data": [], "layout": {}}"#).unwrap();
+    let output = compare("--figures figures --report figures/report.html --force");
+    let said = text(&output.stderr);
+    assert!(!output.status.success() && said.contains("figures/trade.csv: it is no figure of ours"), "{said}");
+    assert_eq!(read(path, "figures/trade.json"), r#"{"data": [], "layout": {}}"#);
+    assert_eq!(names_in(path), ["figures", "voters.csv"], "nothing half written");
+}
+
+#[test]
+fn no_identifier_is_in_a_report() {
+    let folder = voters();
+    let path = folder.path();
+    // Identifiers that are nowhere by chance.
+    let table = read(path, "voters.csv");
+    let ids: Vec<String> = (0..table.lines().count()).map(|line| format!("N{:05}X", 7 * line)).collect();
+    let lines = table.lines().zip(&ids).enumerate();
+    let lines = lines.map(|(line, (row, id))| format!("{row},{}\n", if line == 0 { "voter" } else { id }));
+    fs::write(path.join("voters.csv"), lines.collect::<String>()).unwrap();
+    let words = ["compare", "voters.csv", "--by", "voter", "--report", "r.html", "--figures", "figures", "--force"];
+    let output = apportion(path, &words);
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let warning = "warning: the report shows no groups: 3,000 of 3,000 groups have fewer than 5 people";
+    assert!(said.contains(warning) && said.contains("with --id"), "{said}");
+    run(path, &["compare", "voters.csv", "--by", "voter", "-q", "--report", "r.md"]);
+    let page = read(path, "r.html");
+    let ours = page.split("id=\"looks\"").next().unwrap();
+    let files = names_in(&path.join("figures")).into_iter().map(|name| read(path, &format!("figures/{name}")));
+    for text in [ours.to_owned(), read(path, "r.md")].into_iter().chain(files) {
+        assert_eq!(ids.iter().find(|id| text.contains(id.as_str())), None);
+    }
+    assert!(ours.contains("3,000 of 3,000 groups have fewer than 5 people"));
+}
+
+#[test]
+fn a_truth_that_nobody_has_is_said_to_be_empty() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("s.csv"), "p_a,p_b,race\n0.6,0.4,\n0.3,0.7,\n").unwrap();
+    for more in [&[][..], &["--report", "r.html"]] {
+        let said = refused(folder.path(), &[&["compare", "s.csv", "--truth", "race"], more].concat());
+        assert_eq!(
+            said,
+            "--truth race: no row has a truth: it is empty or left out in all; name another column, or leave --truth out"
+        );
+    }
+    assert_eq!(names_in(folder.path()), ["s.csv"]);
+}
+
+/// What `sha256sum` prints of a file.
+fn sha256(path: &Path) -> String {
+    let output = std::process::Command::new("sha256sum").arg(path).output().unwrap();
+    text(&output.stdout).split(' ').next().unwrap().to_owned()
 }
 
 #[test]
@@ -119,9 +213,10 @@ fn an_audit_and_its_report_have_the_same_numbers() {
         assert!(same(&number("accuracy"), &json["accuracy"]), "{policy}");
         let white = json["classes"].as_array().unwrap().iter().position(|name| name == "white").unwrap();
         for group in json["groups"].as_array().unwrap().iter().take(20) {
-            let own = figure(path, "groups.csv", &["your labels", group["group"].as_str().unwrap()], "difference");
+            let name = group["group"].as_str().unwrap();
+            let own = find_figure(path, "groups.csv", &["your labels", name], "difference");
             let bias = group["bias"]["posterior"][white].as_f64();
-            match (own.parse::<f64>().ok(), bias) {
+            match (own.and_then(|own| own.parse::<f64>().ok()), bias) {
                 (Some(others), Some(white)) => assert!((others + white).abs() < 1e-6, "{policy}: {others} {white}"),
                 // What is said of very few is said of each of them.
                 (None, Some(_)) => {
@@ -129,6 +224,14 @@ fn an_audit_and_its_report_have_the_same_numbers() {
                     assert!(people.as_u64().is_some_and(|people| people < 5), "{policy}: {group}");
                 }
                 (own, bias) => assert_eq!(own, bias),
+            }
+            for (class, own) in json["classes"].as_array().unwrap().iter().enumerate() {
+                let row = ["your labels", name, own.as_str().unwrap()];
+                let Some(labels) = find_figure(path, "groups.csv", &row, "labels") else { continue };
+                assert_eq!(labels, group["counts"][class].to_string(), "{policy} {name} {own}");
+                let difference = figure(path, "groups.csv", &row, "difference");
+                let same = (difference.parse::<f64>().ok(), group["bias"]["posterior"][class].as_f64());
+                assert!(matches!(same, (Some(own), Some(json)) if (own - json).abs() < 1e-12) || same == (None, None));
             }
         }
     }
@@ -153,8 +256,8 @@ fn names_stay_text() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     let hostile = "<script>alert(1)</script>";
-    fs::write(path.join("s.csv"), format!("p_a,p_b,p_c,place\n0.6,0.3,0.1,{hostile}\n0.4,0.35,0.25,</script>|x\n"))
-        .unwrap();
+    let rows = format!("0.6,0.3,0.1,{hostile}\n0.4,0.35,0.25,</script>|x\n").repeat(5);
+    fs::write(path.join("s.csv"), format!("p_a,p_b,p_c,place\n{rows}")).unwrap();
     let classes = format!("{hostile},b,c");
     run(path, &["compare", "s.csv", "--classes", &classes, "--by", "place", "-q", "--report", "r.html"]);
     run(path, &["compare", "s.csv", "--classes", &classes, "--by", "place", "-q", "--report", "r.md"]);
@@ -195,6 +298,14 @@ fn a_report_says_which_rule_and_reference_were_used() {
     assert!(uniform.contains("all classes alike") && uniform.contains("match, as asked"), "{uniform}");
     let balance = label("--rule balance", "balance.md");
     assert!(balance.contains("balance, γ 0.9, distance l1"), "{balance}");
+    fs::write(path.join("shares.csv"), "class,share\nwhite,0.5\nblack,0.5\n").unwrap();
+    let shares = label("--reference shares.csv", "shares.md");
+    let hash = sha256(&path.join("shares.csv"));
+    assert!(shares.contains(&format!("| shares.csv (the reference) | 2 | {hash} |")), "{shares}");
+    let drawn = label("--rule thompson --draws 4", "drawn.md");
+    assert!(
+        drawn.contains("about thompson, the first of 4 draws.") && drawn.contains("Labels over 4 draws of thompson")
+    );
     let by_county = label("--by county", "by.md");
     assert!(by_county.contains("| match by group |") && by_county.contains("| match |"), "{by_county}");
 }

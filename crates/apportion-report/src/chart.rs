@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::document::{Chart, Sheet};
+use crate::text;
 
 /// A name as Plotly shows it unchanged: Plotly would take `<b>` and `&lt;` for markup, and `%{x}` for a number.
 pub fn label(name: &str) -> String {
@@ -14,6 +15,58 @@ pub fn label(name: &str) -> String {
 pub(crate) fn labels<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Vec<String> {
     names.into_iter().map(|name| label(name.as_ref())).collect()
 }
+
+/// Names above panels, each on one line or two.
+pub(crate) fn titles<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Vec<String> {
+    /// A third of a printed page has room for so many letters.
+    const MOST: usize = 24;
+    names.into_iter().map(|name| labels(text::lines(name.as_ref(), MOST)).join("<br>")).collect()
+}
+
+/// What titles of two lines need above what one line does, in pixels.
+pub(crate) fn second_line(titles: &[String]) -> f64 {
+    if titles.iter().any(|title| title.contains("<br>")) { 16.0 } else { 0.0 }
+}
+
+/// A legend below a chart: how it names its entries, and how much room it takes.
+pub(crate) struct Legend {
+    names: Vec<String>,
+    /// The size of the letters.
+    size: u8,
+}
+
+impl Legend {
+    /// The legend of some entries; of many, small and with shortened names.
+    pub(crate) fn of<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Legend {
+        let names: Vec<S> = names.into_iter().collect();
+        let (most, size) = if names.len() > 12 { (24, 11) } else { (34, 12) };
+        Legend { names: names.iter().map(|name| text::short(name.as_ref(), most)).collect(), size }
+    }
+
+    /// The name of an entry, as Plotly shows it unchanged.
+    pub(crate) fn name(&self, entry: usize) -> String {
+        label(&self.names[entry])
+    }
+
+    /// Its height in pixels below a chart of some width: Plotly gives all entries the room of the longest.
+    pub(crate) fn height(&self, width: f64) -> f64 {
+        let (size, longest) = (f64::from(self.size), self.names.iter().map(|name| text::width(name)).max());
+        let columns = (width / (42.0 + 0.54 * size * longest.unwrap_or(0) as f64)).floor().max(1.0);
+        16.0 + (size + 7.0) * (self.names.len() as f64 / columns).ceil()
+    }
+
+    /// As Plotly takes it.
+    pub(crate) fn layout(&self) -> Value {
+        json!({
+            "orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "itemsizing": "constant",
+            "tracegroupgap": 0, "font": { "size": self.size },
+        })
+    }
+}
+
+/// The width that charts have at least: printed, and where there is little room.
+pub(crate) const WIDE: f64 = 558.0;
+pub(crate) const NARROW: f64 = 250.0;
 
 /// A number with no more digits than can be seen in a chart.
 pub fn rounded(number: f64) -> Value {

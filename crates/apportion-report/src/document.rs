@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+/// By which a specification is known to be ours.
+pub(crate) const MAKER: &str = "apportion";
+
 /// A report.
 #[derive(Clone, Debug)]
 pub struct Document {
@@ -89,7 +92,7 @@ pub struct Views {
 }
 
 /// Numbers in columns.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sheet {
     /// The columns' names.
     pub columns: Vec<String>,
@@ -130,8 +133,8 @@ pub struct Slider {
     pub chart: Chart,
     /// The classes.
     pub classes: Vec<String>,
-    /// The colours of the classes.
-    pub colors: Vec<String>,
+    /// The dots of the classes, as styles of CSS.
+    pub dots: Vec<String>,
     /// What the stops need: the points, the people, and the references' shares.
     pub stops: Value,
     /// How many stops there are.
@@ -152,6 +155,61 @@ impl Cell {
     pub fn number(value: Option<f64>, show: impl Fn(f64) -> String) -> Cell {
         Cell { text: value.map_or_else(|| "–".into(), show), value }
     }
+
+    /// Whether it stands where a number does.
+    pub(crate) fn is_number(&self) -> bool {
+        self.value.is_some() || self.text == "–"
+    }
+}
+
+impl Table {
+    /// Rows of names and values, or, where there are too many columns for a page, the same with rows and columns exchanged.
+    /// `corners` is what names the rows, and what names the columns.
+    pub(crate) fn crossed(
+        id: &str,
+        caption: &str,
+        corners: [&str; 2],
+        columns: Vec<String>,
+        rows: Vec<(String, Vec<Cell>)>,
+    ) -> Table {
+        const MOST: usize = 10;
+        let is_wide = columns.len() > MOST && columns.len() > rows.len();
+        let (names, cells): (Vec<String>, Vec<Vec<Cell>>) = rows.into_iter().unzip();
+        let (corner, columns, names, cells) = if is_wide {
+            let turned =
+                (0..columns.len()).map(|column| cells.iter().map(|row| row[column].clone()).collect()).collect();
+            (corners[1], names, columns, turned)
+        } else {
+            (corners[0], columns, names, cells)
+        };
+        let row = |(name, cells): (String, Vec<Cell>)| std::iter::once(Cell::text(name)).chain(cells).collect();
+        Table {
+            id: id.into(),
+            caption: caption.into(),
+            columns: std::iter::once(corner.to_owned()).chain(columns).collect(),
+            rows: names.into_iter().zip(cells).map(row).collect(),
+            note: String::new(),
+            sortable: false,
+        }
+    }
+
+    /// Whether the name of a column or of a row has a word so long that it must be broken on paper.
+    pub(crate) fn has_long_words(&self) -> bool {
+        let is_long = |name: &str, most: usize| name.split_whitespace().any(|word| word.chars().count() > most);
+        let names = || self.rows.iter().filter_map(|row| row.first());
+        self.columns.iter().any(|name| is_long(name, 13)) || names().any(|name| is_long(&name.text, 20))
+    }
+
+    /// The columns, and whether they have names or texts in them.
+    pub(crate) fn heads(&self) -> impl Iterator<Item = (&String, bool)> {
+        let is_text = |column: usize| column == 0 || !has_numbers(&self.rows, column);
+        self.columns.iter().enumerate().map(move |(column, name)| (name, is_text(column)))
+    }
+}
+
+/// Whether a column has numbers, or nothing but dashes in their place.
+pub(crate) fn has_numbers(rows: &[Vec<Cell>], column: usize) -> bool {
+    !rows.is_empty() && rows.iter().filter_map(|row| row.get(column)).all(Cell::is_number)
 }
 
 impl Document {
@@ -164,14 +222,15 @@ impl Document {
         })
     }
 
-    /// A chart's specification with everything in it that it needs: fit for any Plotly.
+    /// A chart's specification with everything in it that it needs: fit for any Plotly. It says of itself whose it is.
     pub fn specification(&self, chart: &Chart) -> Value {
-        let mut data = chart.data.clone();
+        let (mut data, mut layout) = (chart.data.clone(), chart.layout.clone());
+        layout["meta"] = MAKER.into();
         for trace in data.as_array_mut().into_iter().flatten() {
             if let (Some(geojson), Some(shapes)) = (trace.get_mut("geojson"), &self.shapes) {
                 *geojson = shapes.clone();
             }
         }
-        serde_json::json!({ "data": data, "layout": chart.layout })
+        serde_json::json!({ "data": data, "layout": layout })
     }
 }

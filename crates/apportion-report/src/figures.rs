@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::document::{Chart, Document, Sheet};
+use serde_json::Value;
+
+use crate::document::{Chart, Document, MAKER, Sheet};
 
 pub(crate) fn files(document: &Document) -> Vec<(String, Vec<u8>)> {
     let both = |chart: &Chart| {
@@ -10,6 +12,11 @@ pub(crate) fn files(document: &Document) -> Vec<(String, Vec<u8>)> {
         [(format!("{}.csv", chart.id), csv(&chart.sheet)), (format!("{}.json", chart.id), specification)]
     };
     document.charts().flat_map(both).collect()
+}
+
+/// Whether the bytes of a file are a specification that was written here.
+pub fn is_own_figure(bytes: &[u8]) -> bool {
+    serde_json::from_slice::<Value>(bytes).is_ok_and(|own| own["layout"]["meta"] == MAKER)
 }
 
 fn csv(sheet: &Sheet) -> Vec<u8> {

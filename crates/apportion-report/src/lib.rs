@@ -30,6 +30,7 @@ mod study;
 pub mod text;
 
 pub use document::{Block, Card, Cell, Chart, Document, Section, Sheet, Slider, Table, Views};
+pub use figures::is_own_figure;
 pub use geometry::{Geometry, GeometryError, Shapes};
 pub use study::{Backdrop, Groups, Labelling, LearnedStop, Off, Parts, Proof, Provenance, Sample, Study, Trade};
 

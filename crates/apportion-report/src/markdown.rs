@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::document::{Block, Chart, Document, Table};
+use crate::document::{Block, Cell, Chart, Document, Sheet, Table, has_numbers};
 
 /// Charts with more numbers than this are told in words.
 const MOST_ROWS: usize = 60;
@@ -11,12 +11,14 @@ pub(crate) fn write(document: &Document) -> String {
     let mut out = format!("# {}\n\n{}\n", plain(&document.title), plain(&document.subtitle));
     for section in &document.sections {
         let _ = write!(out, "\n## {}\n\n{}\n", plain(section.title), plain(&section.lead));
-        section.blocks.iter().for_each(|own| block(&mut out, own));
+        let mut told = None;
+        section.blocks.iter().for_each(|own| block(&mut out, own, &mut told));
     }
     out
 }
 
-fn block(out: &mut String, block: &Block) {
+/// A block; `told` is the sheet that was told last, which is not told again.
+fn block<'a>(out: &mut String, block: &'a Block, told: &mut Option<&'a Sheet>) {
     match block {
         Block::Text(text) => {
             let _ = write!(out, "\n{}\n", plain(text));
@@ -30,7 +32,7 @@ fn block(out: &mut String, block: &Block) {
                 let _ = writeln!(out, "- **{}**: {}. {}", plain(&card.name), plain(&card.figure), plain(&card.note));
             }
         }
-        Block::Chart(own) => chart(out, own),
+        Block::Chart(own) => chart(out, own, told.replace(&own.sheet)),
         Block::Table(own) => table(out, own),
         Block::Slider(own) => {
             let _ = write!(out, "\n### {}\n\n{}\n", plain(&own.chart.title), plain(&own.chart.caption));
@@ -39,39 +41,44 @@ fn block(out: &mut String, block: &Block) {
     }
 }
 
-fn chart(out: &mut String, chart: &Chart) {
+fn chart(out: &mut String, chart: &Chart, told: Option<&Sheet>) {
     let _ = write!(out, "\n### {}\n\n{}\n", plain(&chart.title), plain(&chart.alt));
-    if chart.sheet.rows.len() <= MOST_ROWS {
-        lines(
-            out,
-            &chart.sheet.columns,
-            chart.sheet.rows.iter().map(|row| row.iter().map(|cell| shortened(cell)).collect()),
-        );
+    if chart.sheet.rows.len() <= MOST_ROWS && told != Some(&chart.sheet) {
+        let rows: Vec<Vec<Cell>> =
+            chart.sheet.rows.iter().map(|row| row.iter().map(|cell| shortened(cell)).collect()).collect();
+        lines(out, &chart.sheet.columns, &rows);
     }
 }
 
 fn table(out: &mut String, table: &Table) {
     let _ = write!(out, "\n**{}**\n", plain(&table.caption));
-    lines(out, &table.columns, table.rows.iter().map(|row| row.iter().map(|cell| cell.text.clone()).collect()));
+    lines(out, &table.columns, &table.rows);
     if !table.note.is_empty() {
         let _ = write!(out, "\n{}\n", plain(&table.note));
     }
 }
 
-/// Rows between bars, the first column to the left.
-fn lines(out: &mut String, columns: &[String], rows: impl Iterator<Item = Vec<String>>) {
-    let line =
-        |cells: &[String]| format!("| {} |\n", cells.iter().map(|cell| plain(cell)).collect::<Vec<_>>().join(" | "));
-    let rules: Vec<&str> = (0..columns.len()).map(|place| if place == 0 { "---" } else { "---:" }).collect();
-    let _ = write!(out, "\n{}| {} |\n", line(columns), rules.join(" | "));
-    rows.for_each(|row| out.push_str(&line(&row)));
+/// Rows between bars: names and texts to the left, numbers to the right.
+fn lines(out: &mut String, columns: &[String], rows: &[Vec<Cell>]) {
+    fn line<'a>(cells: impl Iterator<Item = &'a str>) -> String {
+        format!("| {} |\n", cells.map(plain).collect::<Vec<_>>().join(" | "))
+    }
+    let is_text = |place: usize| place == 0 || !has_numbers(rows, place);
+    let rules = (0..columns.len()).map(|place| if is_text(place) { "---" } else { "---:" });
+    let _ = write!(out, "\n{}", line(columns.iter().map(String::as_str)));
+    let _ = writeln!(out, "| {} |", rules.collect::<Vec<_>>().join(" | "));
+    rows.iter().for_each(|row| out.push_str(&line(row.iter().map(|cell| cell.text.as_str()))));
 }
 
-/// A number in full is long: five digits are enough to read.
-fn shortened(cell: &str) -> String {
+/// A value of a sheet. A number in full is long: five digits are enough to read.
+fn shortened(cell: &str) -> Cell {
     match cell.parse::<f64>() {
-        Ok(number) if cell.len() > 8 && cell.contains('.') => format!("{number:.5}"),
-        _ => cell.to_owned(),
+        Ok(number) if cell.len() > 8 && cell.contains('.') => {
+            Cell { text: format!("{number:.5}"), value: Some(number) }
+        }
+        Ok(number) => Cell { text: cell.to_owned(), value: Some(number) },
+        Err(_) if cell.is_empty() => Cell::text("–"),
+        Err(_) => Cell::text(cell),
     }
 }
 

@@ -4,9 +4,46 @@
 const CLASSES: [&str; 9] =
     ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#AA4499", "#999933", "#BB5566"];
 
-/// The colour of a class. Beyond nine they come again; symbols and names tell them apart.
+/// The colour of a class. Beyond nine they come again, and shapes, dashes and hatches tell those of one colour apart.
 pub fn class(class: usize) -> &'static str {
     CLASSES[class % CLASSES.len()]
+}
+
+/// How often the colour of a class has come before it.
+fn round(class: usize) -> usize {
+    class / CLASSES.len()
+}
+
+/// The one of some styles that a class of its round has.
+fn styled(class: usize, styles: [&'static str; 4]) -> &'static str {
+    styles[round(class) % styles.len()]
+}
+
+/// The marker of a class: of one colour, both the shape and how it is filled differ.
+pub(crate) fn class_symbol(class: usize) -> String {
+    let shape = symbol((class + round(class)) % CLASSES.len());
+    format!("{shape}{}", styled(class, ["", "-open", "-dot", "-open-dot"]))
+}
+
+/// The line of a class.
+pub(crate) fn dash(class: usize) -> &'static str {
+    styled(class, ["solid", "dash", "dot", "dashdot"])
+}
+
+/// The hatch of a class's bars.
+pub(crate) fn hatch(class: usize) -> &'static str {
+    styled(class, ["", "/", "x", "."])
+}
+
+/// The dot of a class beside its name, as a style of CSS: full, a ring, a ring with a point, half.
+pub(crate) fn dot(own: usize) -> String {
+    let color = class(own);
+    match round(own) % 4 {
+        0 => format!("background:{color}"),
+        1 => format!("border:.19em solid {color}"),
+        2 => format!("border:.1em solid {color};background:radial-gradient({color} 35%,transparent 40%)"),
+        _ => format!("border:.1em solid {color};background:linear-gradient(90deg,{color} 50%,transparent 50%)"),
+    }
 }
 
 /// People without a label.
@@ -41,3 +78,18 @@ pub(crate) const DIVERGING: [(f64, &str); 7] = [
 /// From few to many.
 pub(crate) const SEQUENTIAL: [(f64, &str); 5] =
     [(0.0, "#F3F6F4"), (0.25, "#C5DBD3"), (0.5, "#86B6A8"), (0.75, "#3F8A7B"), (1.0, "#0B4F49")];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn no_two_of_twenty_classes_look_alike() {
+        let all = |look: fn(usize) -> String| (0..20).map(look).collect::<BTreeSet<_>>().len();
+        assert_eq!(all(|own| format!("{} {}", class(own), class_symbol(own))), 20);
+        assert_eq!(all(|own| format!("{} {}", class(own), dash(own))), 20);
+        assert_eq!(all(|own| format!("{} {}", class(own), hatch(own))), 20);
+        assert_eq!(all(dot), 20);
+    }
+}

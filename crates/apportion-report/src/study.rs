@@ -38,7 +38,7 @@ pub struct Study {
     pub provenance: Provenance,
 }
 
-/// Groups of fewer people are named, and nothing else is said of them.
+/// Groups of fewer people are not named, and nothing is said of them.
 pub(crate) const FEWEST: u64 = 5;
 
 /// People, whatever their labels.
@@ -94,6 +94,8 @@ pub struct Labelling {
     pub below_frontier: Option<f64>,
     /// For joint rules, the proof.
     pub proof: Option<Proof>,
+    /// The people of each class at every draw, where there are several; all else is of the first.
+    pub draws: Vec<Vec<u64>>,
 }
 
 /// The certificate of a joint rule.
@@ -216,6 +218,38 @@ impl Backdrop {
     }
 }
 
+impl Groups {
+    /// The groups that are spoken of, by their places.
+    pub fn told(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.names.len()).filter(|&group| self.backdrops[group].is_told())
+    }
+
+    /// How many there are of which nothing is said.
+    pub fn untold(&self) -> usize {
+        self.names.len() - self.told().count()
+    }
+
+    /// Whether most are of fewer than five people, as where each is one person. Then none is spoken of: their names may be
+    /// those of people.
+    pub fn are_people(&self) -> bool {
+        2 * self.untold() > self.names.len()
+    }
+
+    /// Why none is spoken of, in a sentence.
+    pub fn why_untold(&self) -> Option<String> {
+        let all = self.names.len();
+        self.are_people().then(|| {
+            format!(
+                "{} of {} {} fewer than {FEWEST} people, so that none is named and nothing is said of any: it would be said of \
+                 persons",
+                text::count(self.untold() as u64),
+                text::counted(all as u64, "group"),
+                text::verb(self.untold(), "has", "have")
+            )
+        })
+    }
+}
+
 impl Labelling {
     /// What it does, in a word for one rule or for labels, which are many.
     pub(crate) fn does(&self, one: &'static str, many: &'static str) -> &'static str {
@@ -329,6 +363,19 @@ impl Study {
     /// What labels are held against, in a word.
     pub fn reference_word(&self) -> &'static str {
         if self.has_truth() { "the truth" } else { "the scores" }
+    }
+
+    /// How far a class is off the scores, in a group.
+    pub fn class_off(&self, labelling: &Labelling, group: usize, class: usize) -> Option<Off> {
+        let backdrop = Some(&self.groups.as_ref()?.backdrops[group]).filter(|own| own.is_told())?;
+        let labels = labelling.in_groups.get(group)?;
+        let share = part(labels[class], labels[..self.k()].iter().sum())?;
+        Some(Off::of(share, backdrop.posterior[class], backdrop.people))
+    }
+
+    /// The groups, where they are spoken of.
+    pub(crate) fn told_groups(&self) -> Option<&Groups> {
+        self.groups.as_ref().filter(|groups| !groups.are_people())
     }
 
     /// How far all classes but the focus class are off the scores, in a group.

@@ -7,6 +7,11 @@ pub fn count(number: u64) -> String {
     groups.join(",")
 }
 
+/// A sum of scores, which is no whole number of people: small ones show it.
+pub(crate) fn sum(number: f64) -> String {
+    if number < 100.0 { plain(number, 1) } else { count(number.round() as u64) }
+}
+
 /// People, with the sign of the difference that they are.
 pub(crate) fn people(number: f64) -> String {
     let whole = number.round();
@@ -18,6 +23,11 @@ pub(crate) fn people(number: f64) -> String {
         ""
     };
     format!("{sign}{}", count(whole.abs() as u64))
+}
+
+/// The same, with the word.
+pub(crate) fn signed_people(number: f64) -> String {
+    format!("{} {}", people(number), plural(number.round().abs() as usize, "person"))
 }
 
 /// A number with its sign and so many decimals.
@@ -83,9 +93,59 @@ pub(crate) fn plural(number: usize, one: &str) -> String {
         return one.to_owned();
     }
     match one.strip_suffix('y') {
+        _ if one == "person" => "people".into(),
         Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{stem}ies"),
+        _ if one.ends_with('s') => format!("{one}es"),
         _ => format!("{one}s"),
     }
+}
+
+/// So many of something: 1 row, 2 rows.
+pub(crate) fn counted(number: u64, one: &str) -> String {
+    format!("{} {}", count(number), plural(usize::try_from(number).unwrap_or(usize::MAX), one))
+}
+
+/// What one does, or several do.
+pub(crate) fn verb<'a>(number: usize, one: &'a str, many: &'a str) -> &'a str {
+    if number == 1 { one } else { many }
+}
+
+/// About how wide a text is, in letters: those of East Asia are as wide as two.
+pub(crate) fn width(text: &str) -> usize {
+    let is_wide = |letter| {
+        matches!(letter, '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}'
+        | '\u{f900}'..='\u{faff}' | '\u{fe30}'..='\u{fe6f}' | '\u{ff00}'..='\u{ff60}' | '\u{1f300}'..='\u{3fffd}')
+    };
+    text.chars().map(|letter| if is_wide(letter) { 2 } else { 1 }).sum()
+}
+
+/// A text that is cut where it has no more room, and says so.
+pub(crate) fn short(text: &str, most: usize) -> String {
+    if width(text) <= most {
+        return text.to_owned();
+    }
+    let mut room = most.saturating_sub(1);
+    let fits = |letter: &char| {
+        let own = width(letter.encode_utf8(&mut [0; 4]));
+        let fits = own <= room;
+        room = room.saturating_sub(own);
+        fits
+    };
+    let begin: String = text.chars().take_while(fits).collect();
+    format!("{}…", begin.trim_end())
+}
+
+/// A text on one line or two, broken between words where it can be, and cut where it has no more room.
+pub(crate) fn lines(text: &str, most: usize) -> Vec<String> {
+    if width(text) <= most {
+        return vec![text.to_owned()];
+    }
+    let fits = |place: &usize| *place > 0 && width(&text[..*place]) <= most;
+    let between_words = text.rmatch_indices(char::is_whitespace).map(|(place, _)| place).find(fits);
+    let Some(end) = between_words.or_else(|| text.char_indices().map(|(place, _)| place).rfind(fits)) else {
+        return vec![short(text, most)];
+    };
+    vec![text[..end].to_owned(), short(text[end..].trim_start(), most)]
 }
 
 #[cfg(test)]
@@ -95,7 +155,8 @@ mod tests {
     #[test]
     fn numbers_read_well() {
         assert_eq!(people(-1234.6), "−1,235");
-        assert_eq!(people(0.2), "0");
+        assert_eq!((sum(1.94), sum(1_234.5)), ("1.9".into(), "1,235".into()));
+        assert_eq!((people(0.2), signed_people(-0.6)), ("0".into(), "−1 person".into()));
         assert_eq!(signed(-0.004, 2), "0.00");
         assert_eq!(signed_percent(-28.21), "−28.2%");
         assert_eq!(points(0.0123, 2), "+1.23 points");
@@ -104,5 +165,16 @@ mod tests {
             (plural(2, "county"), plural(2, "survey"), plural(1, "state")),
             ("counties".into(), "surveys".into(), "state".into())
         );
+        assert_eq!([0, 1, 2].map(|number| counted(number, "class")), ["0 classes", "1 class", "2 classes"]);
+        assert_eq!([0, 1, 2].map(|number| counted(number, "person")), ["0 people", "1 person", "2 people"]);
+    }
+
+    #[test]
+    fn long_names_are_broken_and_then_cut() {
+        assert_eq!(lines("black", 8), ["black"]);
+        assert_eq!(lines("black or African American", 12), ["black or", "African Ame…"]);
+        assert_eq!(lines("blackorAfrican", 8), ["blackorA", "frican"]);
+        assert_eq!(lines("日本語の長い", 8), ["日本語の", "長い"]);
+        assert_eq!((short("日本語の長い", 8), short("abcdefghi", 8)), ("日本語…".into(), "abcdefg…".into()));
     }
 }

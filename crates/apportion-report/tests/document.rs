@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)] // in helpers, too
 
 use apportion::{Binning, Point};
-use apportion_report::{Backdrop, Block, Chart, Geometry, Groups, Labelling, Provenance, Sample, Study, Trade};
+use apportion_report::{Backdrop, Block, Chart, Geometry, Groups, Labelling, Provenance, Sample, Study, Table, Trade};
 
 fn labelling(name: &str, counts: [u64; 3], confusion: Option<[[u64; 4]; 3]>, in_groups: &[[u64; 4]]) -> Labelling {
     Labelling {
@@ -19,6 +19,7 @@ fn labelling(name: &str, counts: [u64; 3], confusion: Option<[[u64; 4]; 3]>, in_
         coverage: None,
         below_frontier: Some(0.0),
         proof: None,
+        draws: Vec::new(),
     }
 }
 
@@ -254,7 +255,7 @@ fn groups_are_undercounted_by_whole_people() {
     own.labellings[0].uncoded = 50;
     assert!(lead(&own, "groups").contains("or more, were all labelled as those with a label are, in 1 of 2 counties"));
     let sheet = chart(&own, "groups").sheet;
-    assert!(!sheet.rows[0][5].is_empty() && sheet.rows[1][5].is_empty());
+    assert!(!sheet.rows[0][7].is_empty() && sheet.rows[1][7].is_empty());
     own = grouped([[62, 28, 10, 0], [62, 28, 10, 0]]);
     own.groups.as_mut().unwrap().backdrops[0].posterior = vec![0.615, 0.285, 0.10]; // half a person
     assert_eq!(
@@ -297,7 +298,7 @@ fn the_triangle_tells_classes_from_no_label() {
     let points = vec![[0.5, 0.25, 0.25]; 3];
     own.sample = Some(Sample { corners: [0, 1], points, labels: vec![vec![0, 0, 3], vec![0, 1, 1]] });
     assert!(lead(&own, "simplex").ends_with(
-        ": match gives 1 of them another class than argmax, near the borders; 1 without a label have one by it."
+        ": match gives 1 of them another class than argmax, near the borders; 1 without a label has one by it."
     ));
     own.labellings[0].name = "thompson".into();
     assert!(!lead(&own, "simplex").contains("borders"));
@@ -373,12 +374,208 @@ fn signed_numbers_are_written_as_plotly_reads_them() {
     assert!(specs.iter().any(|spec| spec.contains(":0>+.1f}")) && !specs.iter().any(|spec| spec.contains(":+")));
 }
 
-#[test]
-fn nothing_is_said_of_very_few() {
+/// All that a report can be written as.
+fn written(study: &Study) -> String {
+    let document = study.document();
+    let figures = document.figures().into_iter().map(|(_, bytes)| String::from_utf8(bytes).unwrap());
+    let page = document.to_html();
+    let ours = page.split("id=\"looks\"").next().unwrap().to_owned();
+    [ours, document.to_markdown()].into_iter().chain(figures).collect()
+}
+
+/// The outlines of two groups.
+const SQUARES: &str = r#"{"type":"FeatureCollection","features":[
+    {"type":"Feature","properties":{"name":"Person 17"},"geometry":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}},
+    {"type":"Feature","properties":{"name":"Large"},"geometry":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}},
+    {"type":"Feature","properties":{"name":"Nobody's"},"geometry":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}}]}"#;
+
+/// Two groups, the second of which is of three people, on a map.
+fn with_few() -> Study {
     let mut own = grouped([[62, 28, 10, 0], [1, 2, 0, 0]]);
-    own.groups.as_mut().unwrap().backdrops[1].people = 3;
+    let groups = own.groups.as_mut().unwrap();
+    groups.names = vec!["Large".into(), "Person 17".into()];
+    groups.backdrops[1].people = 3;
+    let names = groups.names.clone();
+    own.shapes = Some(Geometry::parse(SQUARES.as_bytes()).unwrap().matched(&names, None).unwrap());
+    own
+}
+
+#[test]
+fn very_few_are_not_named() {
+    let own = with_few();
+    let all = written(&own);
+    assert!(all.contains("Large") && !all.contains("Person 17"));
+    assert!(all.contains("1 county of fewer than 5 people is not shown: what is said of very few is said of each."));
+    assert!(all.contains("1 outline has no county in the table"), "one is one");
     let sheet = chart(&own, "groups").sheet;
-    assert!(sheet.rows[0][3..].iter().all(|cell| !cell.is_empty()), "{:?}", sheet.rows[0]);
-    assert!(sheet.rows[1][3..].iter().all(String::is_empty), "{:?}", sheet.rows[1]);
-    assert!(own.document().to_markdown().contains("Of fewer than 5 nothing is said"));
+    assert!(sheet.rows.iter().flatten().all(|cell| !cell.is_empty()), "{:?}", sheet.rows);
+}
+
+#[test]
+fn where_groups_are_people_none_is_named() {
+    let mut own = with_few();
+    let groups = own.groups.as_mut().unwrap();
+    groups.names.push("Person 18".into());
+    groups.backdrops.push(Backdrop { people: 1, ..groups.backdrops[0].clone() });
+    own.labellings[0].in_groups.push(vec![1, 0, 0, 0]);
+    assert!(own.groups.as_ref().unwrap().are_people());
+    let all = written(&own);
+    assert!(!all.contains("Person 1") && !all.contains("Large"));
+    assert!(lead(&own, "groups").starts_with("2 of 3 groups have fewer than 5 people, so that none is named"));
+    assert_eq!(lead(&own, "map"), "Most groups have too few people to be shown: see Groups.");
+}
+
+fn table(study: &Study, id: &str) -> Table {
+    let sections = study.document().sections;
+    let tables = sections.into_iter().flat_map(|section| section.blocks).filter_map(|block| match block {
+        Block::Table(table) => Some(table),
+        _ => None,
+    });
+    tables.into_iter().find(|table| table.id == id).unwrap()
+}
+
+/// The texts of a table's row.
+fn row(table: &Table, place: usize) -> Vec<&str> {
+    table.rows[place].iter().map(|cell| cell.text.as_str()).collect()
+}
+
+#[test]
+fn biases_are_told_in_points_and_percent() {
+    let known = study(["white", "black", "other"], true);
+    let truth = table(&known, "bias-truth");
+    assert_eq!(row(&truth, 0), ["argmax", "+16.00 (+26.7%)", "−6.00 (−20.0%)", "−10.00 (−100.0%)"]);
+    let scores = table(&known, "bias-scores");
+    assert_eq!(row(&scores, 0), ["argmax", "+14.00 (+22.6%)", "−4.00 (−14.3%)", "−10.00 (−100.0%)"]);
+    // In groups, class by class.
+    let own = grouped([[62, 28, 10, 0], [76, 24, 0, 0]]);
+    let classes = table(&own, "groups-classes");
+    assert_eq!(classes.rows.len(), 6);
+    assert_eq!(row(&classes, 3), ["b", "white", "62.0", "76", "+14.00", "+22.6%"]);
+    assert_eq!(row(&classes, 5), ["b", "other", "10.0", "0", "−10.00", "−100.0%"]);
+    let sheet = chart(&own, "groups").sheet;
+    let last = sheet.rows.last().unwrap();
+    assert_eq!(last[..6], ["argmax", "b", "other", "100", "0", "0.1"].map(String::from));
+}
+
+#[test]
+fn of_very_many_groups_the_largest_are_told_class_by_class() {
+    let mut own = grouped([[62, 28, 10, 0], [76, 24, 0, 0]]);
+    let groups = own.groups.as_mut().unwrap();
+    let backdrop = |place: u64| Backdrop { people: 100 + place, ..groups.backdrops[0].clone() };
+    groups.backdrops = (0..1200).map(backdrop).collect();
+    groups.names = (0..1200).map(|place| format!("g{place}")).collect();
+    own.labellings[0].in_groups = vec![vec![62, 28, 10, 0]; 1200];
+    let classes = table(&own, "groups-classes");
+    assert_eq!((classes.rows.len(), row(&classes, 0)[0]), (3000, "g200"));
+    assert!(classes.note.contains("the 1,000 counties with the most people, of 1,200; --figures DIR writes all"));
+    assert_eq!(chart(&own, "groups").sheet.rows.len(), 1200 + 3 * 1200);
+}
+
+/// Twenty classes with long names; one of each labelled so, and one left.
+fn many_classes() -> Study {
+    let mut own = study(["a", "b", "c"], false);
+    let spread = |labels: u64| (0..20).map(|_| labels).collect::<Vec<u64>>();
+    own.classes = (1..=20).map(|place| format!("The class of {place} among twenty")).collect();
+    own.whole = Backdrop {
+        people: 400,
+        posterior: vec![0.05; 20],
+        truth: Some(spread(20)),
+        posterior_with_truth: Some(vec![0.05; 20]),
+    };
+    for labelling in &mut own.labellings {
+        labelling.counts = spread(20);
+        let hits = |class: usize| (0..21).map(|label| if label == class { 20 } else { 0 }).collect();
+        labelling.confusion = Some((0..20).map(hits).collect());
+    }
+    own.labellings[1].name = "threshold".into();
+    own.labellings[1].uncoded = 1;
+    own.calibration = vec![Some(Binning { bins: Vec::new(), expected_error: 0.0 }); 20];
+    own.trades[0].points.iter_mut().for_each(|point| point.counts = spread(20));
+    own.sample = Some(Sample { corners: [0, 1], points: vec![[0.5, 0.25, 0.25]], labels: vec![vec![0], vec![19]] });
+    own
+}
+
+#[test]
+fn twenty_classes_find_room() {
+    let own = many_classes();
+    let document = own.document();
+    let ids: Vec<&str> = document.charts().map(|chart| chart.id.as_str()).collect();
+    for id in ["counts-percent", "counts-percent-2", "counts-percent-3", "counts-people-3"] {
+        assert!(ids.contains(&id), "{ids:?}");
+    }
+    // Every class has a panel, and all panels one scale.
+    let charts = || document.charts().filter(|chart| chart.id.starts_with("counts-percent"));
+    assert_eq!(charts().map(|chart| chart.layout["annotations"].as_array().unwrap().len()).sum::<usize>(), 20);
+    assert!(charts().all(|chart| chart.layout["xaxis"]["range"] == charts().next().unwrap().layout["xaxis"]["range"]));
+    assert_eq!(charts().next().unwrap().layout["annotations"][0]["text"], "The class of 1 among<br>twenty");
+    // Where classes would be too many columns, they are rows.
+    for id in ["counts-table", "bias-truth", "precision", "recall", "coverage"] {
+        let table = table(&own, id);
+        assert!(table.columns.len() <= 5 && table.rows.len() >= 20, "{id}: {:?}", table.columns);
+        assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{id}");
+    }
+    let confusion = table(&own, "confusion-0");
+    assert_eq!((&*confusion.columns[20], row(&confusion, 19)[0]), ("20", "20. The class of 20 among twenty °"));
+    assert!(table(&own, "recall").note.starts_with("° of fewer than 30 people"));
+}
+
+#[test]
+fn a_person_is_much_of_a_small_class() {
+    let own = study(["white", "black", "other"], false);
+    let markdown = own.document().to_markdown();
+    assert!(
+        markdown.contains("are off by up to a person, which is 10.0% of other (10.0 by the scores)."),
+        "{markdown}"
+    );
+    assert_eq!(row(&table(&own, "counts-table"), 0)[1..4], ["62.0", "28.0", "10.0"]);
+    // Half a person is rounding, and no undercount.
+    let mut half = study(["white", "black", "other"], false);
+    half.labellings[0].counts = vec![62, 28, 10];
+    half.whole.posterior = vec![0.613, 0.28, 0.107];
+    assert_eq!(lead(&half, "counts"), "Argmax has every class within a person of the scores.");
+}
+
+#[test]
+fn draws_have_a_range() {
+    let mut own = study(["white", "black", "other"], false);
+    own.labellings[0].draws = vec![vec![76, 24, 0], vec![60, 30, 10], vec![62, 27, 11]];
+    let draws = table(&own, "draws");
+    assert_eq!(row(&draws, 0), ["white", "62.0", "76", "66.0", "60", "76"]);
+    assert_eq!(row(&draws, 2), ["other", "10.0", "0", "7.0", "0", "11"]);
+    assert!(draws.caption.contains("over 3 draws of argmax") && draws.note.contains("the first draw"));
+    assert!(own.document().to_markdown().contains("This report is about argmax, the first of 3 draws."));
+}
+
+#[test]
+fn markdown_has_texts_to_the_left_and_numbers_to_the_right() {
+    let mut own = study(["white", "black", "other"], true);
+    own.provenance.files.push(("a.csv".into(), 100, "abc".into()));
+    let markdown = own.document().to_markdown();
+    assert!(markdown.contains("| File | Rows | SHA-256 |\n| --- | ---: | --- |\n| a.csv | 100 | abc |"), "{markdown}");
+    assert!(markdown.contains("| What | How |\n| --- | --- |"));
+    assert!(markdown.contains("| rule | class | labels |") && markdown.contains("| --- | --- | ---: | ---: | ---: |"));
+    assert!(markdown.contains("This page was made from 1 file by"));
+    assert_eq!(markdown.matches("| rule | class | labels |").count(), 1, "two charts of the same numbers");
+}
+
+#[test]
+fn one_is_one_and_several_are_many() {
+    let mut one = grouped([[1, 0, 0, 0], [0, 0, 0, 0]]);
+    one.rows = 1;
+    one.whole.people = 1;
+    one.labellings.truncate(1);
+    one.remedy = None;
+    let groups = one.groups.as_mut().unwrap();
+    (groups.names, groups.backdrops) = (vec!["a".into()], vec![Backdrop { people: 6, ..groups.backdrops[0].clone() }]);
+    one.labellings[0].in_groups = vec![vec![6, 0, 0, 0]];
+    one.sample = Some(Sample { corners: [0, 1], points: vec![[0.5, 0.25, 0.25]], labels: vec![vec![0]] });
+    let all = written(&one);
+    assert!(all.contains("1 person, 3 classes, 1 way of labelling them"));
+    assert!(all.contains("1 row, 1 county.") && all.contains("in 1 of 1 county, "));
+    assert!(all.contains("1 person's scores, shown in the colour of the label."));
+    for wrong in
+        [" 1 people", " 1 rows", " 1 counties", " 1 outlines", " 1 ways", " 1 groups", " 1 files", " 1 points,"]
+    {
+        assert!(!all.contains(wrong), "{wrong}");
+    }
 }

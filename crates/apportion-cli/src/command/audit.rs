@@ -61,7 +61,7 @@ pub(crate) fn run(args: &AuditArgs, line: &[String]) -> Result<()> {
     let decision = args.decision.as_deref().map(|path| decision::read(path, host)).transpose()?;
     let input = args.table.input()?;
     let mut report = args.report.prepare(&input, args.table.groups(), args.force)?;
-    let origin = report.is_some().then(|| Origin::of(&input));
+    let origin = report.as_ref().map(|report| Origin::of(&input, report.beside()));
     let options = match &decision {
         Some(decision) => decision::with_scores_of(decision, &args.table, &input)?,
         None => args.table.clone(),

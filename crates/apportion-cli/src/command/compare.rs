@@ -67,9 +67,10 @@ pub(crate) fn run(args: &CompareArgs, line: &[String]) -> Result<()> {
     if report.is_none() && args.report.focus.is_some() {
         return Err(usage("--focus: it is for --report FILE.html"));
     }
-    let origin = report.is_some().then(|| Origin::of(&input));
+    let origin = report.as_ref().map(|report| Origin::of(&input, report.beside()));
     let table = args.table.read(&input, args.table.groups(), own)?;
     let scores = table.scores()?;
+    args.table.refuse_empty_truth(&scores)?;
     report.as_mut().map(|report| report.outline(&scores)).transpose()?;
     let working = Working::on("comparing", args.table.quiet);
     let settings = args.table.settings();

@@ -52,7 +52,10 @@ pub(crate) fn run(args: &LabelArgs, line: &[String]) -> Result<()> {
     if report.is_none() && args.report.focus.is_some() {
         return Err(usage("--focus: it is for --report FILE.html"));
     }
-    let origin = report.is_some().then(|| Origin::of(&input));
+    let origin = match &report {
+        Some(report) => Some(Origin::of(&input, [report.beside(), args.rule.beside()?].concat())),
+        None => None,
+    };
     let table = args.table.read(&input, args.rule.groups(&args.table), None)?;
     args.output.check_names(&input, &table, args.rule.draws())?;
     let scores = table.scores()?;

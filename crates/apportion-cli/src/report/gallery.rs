@@ -102,6 +102,7 @@ impl<'a> Gallery<'a> {
             coverage: if uncoded > 0 && !has_truth { Some(self.coverage(given)?) } else { None },
             below_frontier: self.frontier.and_then(|frontier| frontier.above(glance)),
             proof: outcome.joint.as_ref().map(proof),
+            draws: if outcome.draws.len() > 1 { outcome.draws.clone() } else { Vec::new() },
         });
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! `--report` and `--figures`: what was computed, to look at.
 
+mod figures;
 mod gallery;
 mod provenance;
 mod sample;
@@ -8,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use apportion::{Classes, Scores};
-use apportion_report::{Document, Geometry, Shapes, Study};
+use apportion_report::{Document, Geometry, GeometryError, Groups, Shapes, Study};
 use apportion_table::{Error, Input, refuse_taken, write_whole};
 use clap::Args;
 
 pub(crate) use gallery::{Gallery, Place};
-pub(crate) use provenance::{Origin, command};
+pub(crate) use provenance::{Beside, Origin, command};
 
 use crate::options::{Grouping, TableArgs};
 use crate::usage::usage;
@@ -51,7 +52,6 @@ pub(crate) struct Report<'a> {
     geometry: Option<Geometry>,
     /// The outlines of the table's groups, once these are known.
     shapes: Option<Shapes>,
-    force: bool,
 }
 
 impl ReportArgs {
@@ -75,13 +75,11 @@ impl ReportArgs {
             refuse_no_folder(path)?;
         }
         if let Some(folder) = &self.figures {
-            refuse_filled(folder, force)?;
             let inputs = input.names().chain(self.geometry.as_deref());
-            refuse_beside_inputs(folder, inputs)?;
+            figures::check(folder, inputs, self.report.as_deref(), force)?;
         }
-        let read = |path: &PathBuf| Geometry::read(path).with_context(|| format!("--geometry {}", path.display()));
-        let geometry = self.geometry.as_ref().map(read).transpose()?;
-        Ok(Some(Report { args: self, geometry, shapes: None, force }))
+        let geometry = self.geometry.as_deref().map(outlines).transpose()?;
+        Ok(Some(Report { args: self, geometry, shapes: None }))
     }
 
     /// The class that is set against the others, where one is named.
@@ -102,6 +100,16 @@ impl ReportArgs {
 }
 
 impl Report<'_> {
+    /// The files that the report is made of beside the tables.
+    pub(crate) fn beside(&self) -> Vec<Beside> {
+        let (Some(path), Some(geometry)) = (&self.args.geometry, &self.geometry) else { return Vec::new() };
+        let file = |path: PathBuf| Beside { path, what: "outlines", rows: geometry.outlines() as u64 };
+        // The names of a Shapefile's outlines are in a file of their own.
+        let names = ["dbf", "DBF"].map(|ending| path.with_extension(ending)).into_iter().find(|own| own.is_file());
+        let is_shapefile = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("shp"));
+        std::iter::once(path.clone()).chain(names.filter(|_| is_shapefile)).map(file).collect()
+    }
+
     /// Finds the outlines of the table's groups, before any work is done that would be lost if there were none.
     pub(crate) fn outline(&mut self, scores: &Scores<'_>) -> Result<()> {
         if let (Some(geometry), Some(groups)) = (&self.geometry, scores.groups()) {
@@ -114,13 +122,17 @@ impl Report<'_> {
     /// Writes what was asked for, and says so.
     pub(crate) fn write(self, mut study: Study, options: &TableArgs) -> Result<()> {
         study.shapes.clone_from(&self.shapes);
+        if let Some(why) = study.groups.as_ref().and_then(Groups::why_untold) {
+            let way = "group by a column such as the county, and name what identifies a row with --id";
+            options.say(&format!("warning: the report shows no groups: {why}; {way}"));
+        }
         let document = study.document();
         if let Some(path) = &self.args.report {
             write_whole(path, text_for(path, &document).as_bytes())?;
             options.say(&format!("report written to {}", path.display()));
         }
         if let Some(folder) = &self.args.figures {
-            self.write_figures(folder, &document)?;
+            figures::write(folder, &document.figures())?;
             options.say(&format!("figures written to {}", folder.display()));
         }
         if let Some(host) = &options.host {
@@ -128,15 +140,15 @@ impl Report<'_> {
         }
         Ok(())
     }
+}
 
-    fn write_figures(&self, folder: &Path, document: &Document) -> Result<()> {
-        std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
-        let files: Vec<(PathBuf, Vec<u8>)> =
-            document.figures().into_iter().map(|(name, bytes)| (folder.join(name), bytes)).collect();
-        files.iter().try_for_each(|(path, _)| refuse_taken(path, None, self.force))?;
-        files.iter().try_for_each(|(path, bytes)| write_whole(path, bytes))?;
-        Ok(())
-    }
+/// The outlines of a file, or what is wrong with it.
+fn outlines(path: &Path) -> Result<Geometry> {
+    let failed = |error: GeometryError| match error {
+        GeometryError::Io(error) => Error::io(path, &error),
+        GeometryError::Format(problem) => Error::file(path, problem),
+    };
+    Geometry::read(path).map_err(failed).context("--geometry")
 }
 
 fn text_for(path: &Path, document: &Document) -> String {
@@ -148,18 +160,6 @@ fn text_for(path: &Path, document: &Document) -> String {
 pub(crate) fn refuse_no_folder(path: &Path) -> Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if folder.is_dir() { Ok(()) } else { Err(Error::file(folder, "there is no such folder; make it first").into()) }
-}
-
-/// Figures must not take the place of what they are made from.
-fn refuse_beside_inputs<'p>(folder: &Path, mut inputs: impl Iterator<Item = &'p Path>) -> Result<()> {
-    let Ok(folder) = folder.canonicalize() else { return Ok(()) };
-    let lies_there = |input: &&Path| input.canonicalize().is_ok_and(|input| input.parent() == Some(&folder));
-    match inputs.find(lies_there) {
-        Some(input) => {
-            Err(Error::file(input, "it is an input in the folder for the figures; choose another folder").into())
-        }
-        None => Ok(()),
-    }
 }
 
 /// A folder may be there already, if it is empty, or if what is in it may be replaced.

@@ -12,24 +12,34 @@ use sha2::{Digest, Sha256};
 
 use crate::options::{Grouping, TableArgs};
 
+/// A file that is no table of people: what it is, and how many of what it is made of.
+#[derive(Clone)]
+pub(crate) struct Beside {
+    pub(crate) path: PathBuf,
+    pub(crate) what: &'static str,
+    pub(crate) rows: u64,
+}
+
 /// Files whose SHA-256 is computed while other things are.
 pub(crate) struct Origin {
     names: Vec<String>,
+    beside: Vec<Beside>,
     hashes: JoinHandle<Result<Vec<String>, (PathBuf, io::Error)>>,
 }
 
 impl Origin {
     /// Begins to read the files.
-    pub(crate) fn of(input: &Input) -> Origin {
+    pub(crate) fn of(input: &Input, beside: Vec<Beside>) -> Origin {
         // A table in memory has no bytes that anybody could hash again.
         let place = |file: usize| input.held(file).is_none().then(|| input.place(file).to_owned());
-        let places: Vec<Option<PathBuf>> = (0..input.names().len()).map(place).collect();
+        let places = (0..input.names().len()).map(place);
+        let places: Vec<Option<PathBuf>> = places.chain(beside.iter().map(|own| Some(own.path.clone()))).collect();
         let names = input.names().map(|name| name.display().to_string()).collect();
         let hash = |place: &Option<PathBuf>| match place {
             Some(place) => sha256(place).map_err(|error| (place.clone(), error)),
             None => Ok("in memory".to_owned()),
         };
-        Origin { names, hashes: std::thread::spawn(move || places.iter().map(hash).collect()) }
+        Origin { names, beside, hashes: std::thread::spawn(move || places.iter().map(hash).collect()) }
     }
 
     /// All that is said of where the numbers come from.
@@ -43,7 +53,8 @@ impl Origin {
     ) -> Result<Provenance> {
         let hashes = self.hashes.join().map_err(|_| anyhow!("the files could not be read again"))?;
         let hashes = hashes.map_err(|(path, error)| Error::io(&path, &error))?;
-        let files = self.names.into_iter().zip(table.rows_of_files()).zip(hashes);
+        let beside = self.beside.into_iter().map(|own| (format!("{} ({})", own.path.display(), own.what), own.rows));
+        let files = self.names.into_iter().zip(table.rows_of_files()).chain(beside).zip(hashes);
         let facts = options.facts(table, by).into_iter().chain(more);
         Ok(Provenance {
             files: files.map(|((name, rows), hash)| (name, rows, hash)).collect(),

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 #[derive(Debug, thiserror::Error)]
 pub enum GeometryError {
     /// It cannot be read.
-    #[error("{0}")]
+    #[error(transparent)]
     Io(#[from] std::io::Error),
     /// It is not what it should be, and what to do.
     #[error("{0}")]
@@ -97,6 +97,11 @@ impl Geometry {
             )),
             None => Ok(Geometry { outlines }),
         }
+    }
+
+    /// How many outlines there are.
+    pub fn outlines(&self) -> usize {
+        self.outlines.len()
     }
 
     /// The properties by which outlines can be matched.

@@ -68,9 +68,4 @@ impl Cell {
     fn in_full(&self) -> String {
         self.value.map_or_else(String::new, |value| value.to_string())
     }
-
-    /// Whether it stands where a number does.
-    fn is_number(&self) -> bool {
-        self.value.is_some() || self.text == "–"
-    }
 }

@@ -5,7 +5,7 @@
   const looks = read("looks"), shapes = read("shapes"), root = document.documentElement;
   // Plotly would fetch a map to draw outlines on: these are empty, and here already.
   for (const map of ["world_110m", "usa_110m"]) PlotlyGeoAssets.topojson[map] = { type: "Topology", objects: {}, arcs: [] };
-  const NARROW = 620, PAPER = 650, PAGE = 780;
+  const NARROW = 620, PAPER = 650, PAGE = 740;
   const config = { displayModeBar: false, responsive: false, scrollZoom: false };
   const charts = [...document.querySelectorAll("figure.chart")].map((figure) => {
     const spec = JSON.parse(figure.querySelector(".spec").textContent);

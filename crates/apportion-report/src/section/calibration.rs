@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::groups::FEW;
 use super::{Section, nothing};
-use crate::chart::{chart, column, full, label};
+use crate::chart::{Legend, NARROW, WIDE, chart, column, full};
 use crate::document::{Block, Cell, Chart, Sheet, Table};
 use crate::palette;
 use crate::study::Study;
@@ -59,22 +59,26 @@ fn lead(study: &Study) -> String {
 
 fn curves(study: &Study) -> Chart {
     let mut data = vec![json!({
-        "type": "scatter", "mode": "lines", "x": [0, 1], "y": [0, 1], "name": "as often as they say", "hoverinfo": "skip",
+        "type": "scatter", "mode": "lines", "x": [0, 1], "y": [0, 1], "name": DIAGONAL, "hoverinfo": "skip",
         "line": { "color": palette::GUIDE, "width": 1.5, "dash": "dot" },
     })];
-    data.extend((0..study.k()).filter_map(|class| curve(study, class)));
+    let legend = Legend::of(study.classes.iter().map(String::as_str).chain([DIAGONAL]));
+    data.extend((0..study.k()).filter_map(|class| curve(study, class, &legend.name(class))));
+    let below = |width: f64| 50.0 + legend.height(width);
+    // Plotly cuts a legend that is higher than half of its chart.
+    let height = |width: f64| (370.0 + below(width)).max(2.2 * legend.height(width));
     let layout = json!({
-        "height": 480, "showlegend": true,
-        "legend": { "orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0 },
-        "margin": { "l": 60, "r": 16, "t": 16, "b": 110 },
+        "height": height(WIDE), "showlegend": true,
+        "legend": legend.layout(),
+        "margin": { "l": 60, "r": 16, "t": 16, "b": below(WIDE) },
         "xaxis": { "title": { "text": "mean score" }, "range": [-0.02, 1.02], "zeroline": false, "tickformat": ".1f" },
         "yaxis": { "title": { "text": "share who are of the class" }, "range": [-0.02, 1.02], "zeroline": false, "tickformat": ".1f" },
     });
     let mut chart = chart("calibration", "How often scores are true", data, layout, sheet(study));
-    chart.narrow = json!({ "height": 520, "margin": { "l": 50, "r": 12, "t": 16, "b": 150 } });
+    chart.narrow = json!({ "height": height(NARROW), "margin": { "l": 50, "r": 12, "t": 16, "b": below(NARROW) } });
     chart.caption =
         "Ten bins of scores for each class; lines are 95% intervals (Wilson's, as though people were independent). \
-                     Above the diagonal, the scores are too low. Open markers: fewer than 30 people."
+                     Above the diagonal, the scores are too low. Small markers: fewer than 30 people."
             .into();
     let say = |class: usize| {
         let own = study.calibration[class].as_ref()?;
@@ -85,7 +89,10 @@ fn curves(study: &Study) -> Chart {
     chart
 }
 
-fn curve(study: &Study, class: usize) -> Option<Value> {
+/// The line that scores are on which are as often true as they say.
+const DIAGONAL: &str = "as often as they say";
+
+fn curve(study: &Study, class: usize, name: &str) -> Option<Value> {
     let bins = &study.calibration[class].as_ref()?.bins;
     let bins = || bins.iter().filter(|bin| bin.people > 0);
     let away = |up: bool| {
@@ -94,17 +101,16 @@ fn curve(study: &Study, class: usize) -> Option<Value> {
             Some(if up { interval.high - observed } else { observed - interval.low })
         }))
     };
-    let symbol = |few: bool| format!("{}{}", palette::symbol(class), if few { "-open" } else { "" });
-    let symbols: Vec<String> = bins().map(|bin| symbol(bin.people < FEW)).collect();
+    let sizes: Vec<u8> = bins().map(|bin| if bin.people < FEW { 4 } else { 8 }).collect();
     Some(json!({
-        "type": "scatter", "mode": "lines+markers", "name": label(&study.classes[class]),
+        "type": "scatter", "mode": "lines+markers", "name": name,
         "x": column(bins().map(|bin| bin.mean_score)), "y": column(bins().map(|bin| bin.observed)),
         "customdata": bins().map(|bin| text::count(bin.people)).collect::<Vec<_>>(),
         "error_y": {
             "type": "data", "symmetric": false, "array": away(true), "arrayminus": away(false), "thickness": 1.2, "width": 3,
         },
-        "line": { "width": 1.5, "color": palette::class(class) },
-        "marker": { "color": palette::class(class), "symbol": symbols, "size": 7 },
+        "line": { "width": 1.5, "color": palette::class(class), "dash": palette::dash(class) },
+        "marker": { "color": palette::class(class), "symbol": palette::class_symbol(class), "size": sizes },
         "hovertemplate": "%{fullData.name}<br>mean score %{x:.3f}<br>of the class %{y:.3f}<br>%{customdata} people<extra></extra>",
     }))
 }

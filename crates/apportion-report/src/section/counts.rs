@@ -1,18 +1,23 @@
 //! Counts: how far each class is off under each rule, in percent and in people, and why (the paper's fig:votercounts).
 
+use std::ops::Range;
+
 use serde_json::{Value, json};
 
 use super::Section;
-use super::glance::{in_percent, missing, nobody, worst};
-use crate::chart::{Grid, chart, column, full, labels, nth, over};
-use crate::document::{Block, Chart, Sheet};
+use super::glance::{WHOLE, in_percent, missing, nobody, worst};
+use crate::chart::{Grid, chart, column, full, labels, nth, over, second_line, titles};
+use crate::document::{Block, Cell, Chart, Sheet, Table};
 use crate::palette;
 use crate::study::{Labelling, Off, Study};
 use crate::text;
 
 pub(super) fn section(study: &Study) -> Section {
-    let charts = [percent(study), people(study)].map(|chart| Block::Chart(Box::new(chart)));
-    Section { id: "counts", title: "Counts", lead: lead(study), blocks: charts.to_vec() }
+    let charts = [Unit::Percent, Unit::People].into_iter().flat_map(|unit| bars(study, unit));
+    let mut blocks: Vec<Block> = charts.map(|chart| Block::Chart(Box::new(chart))).collect();
+    blocks.extend(rounding(study).map(Block::Text));
+    blocks.extend(draws(study).map(Block::Table));
+    Section { id: "counts", title: "Counts", lead: lead(study), blocks }
 }
 
 fn lead(study: &Study) -> String {
@@ -49,7 +54,7 @@ fn lead(study: &Study) -> String {
 fn even(study: &Study, name: &str) -> String {
     let subject = study.subject();
     let offs = (0..study.k()).filter_map(|class| Some((class, study.off(subject, class)?)));
-    match offs.max_by(|(_, a), (_, b)| a.people.total_cmp(&b.people)).filter(|(_, off)| off.people >= 1.0) {
+    match offs.max_by(|(_, a), (_, b)| a.people.total_cmp(&b.people)).filter(|(_, off)| off.people >= WHOLE) {
         Some((class, off)) => format!(
             "{name} {} no class by a person or more, and {} {} by {}{}{}.",
             subject.does("undercounts", "undercount"),
@@ -86,31 +91,60 @@ impl Unit {
     fn show(self, number: f64) -> String {
         match self {
             Unit::Percent => text::signed_percent(number),
-            Unit::People => format!("{} people", text::people(number)),
+            Unit::People => text::signed_people(number),
+        }
+    }
+
+    fn id(self) -> &'static str {
+        match self {
+            Unit::Percent => "counts-percent",
+            Unit::People => "counts-people",
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Unit::Percent => "in percent of the class",
+            Unit::People => "in people",
         }
     }
 }
 
-fn percent(study: &Study) -> Chart {
-    let title = format!("Difference to {}{}, in percent of the class", study.reference_word(), study.among());
-    bars(study, "counts-percent", &title, Unit::Percent)
-}
+/// So many classes find room on a printed page.
+const MOST_PANELS: usize = 9;
 
-fn people(study: &Study) -> Chart {
-    let title = format!("Difference to {}{}, in people", study.reference_word(), study.among());
-    bars(study, "counts-people", &title, Unit::People)
+/// The charts of a unit: one, and of many classes several.
+fn bars(study: &Study, unit: Unit) -> Vec<Chart> {
+    let parts = study.k().div_ceil(MOST_PANELS);
+    let chart = |part: usize| {
+        let classes = part * MOST_PANELS..study.k().min((part + 1) * MOST_PANELS);
+        let mut title = format!("Difference to {}{}, {}", study.reference_word(), study.among(), unit.words());
+        let mut id = unit.id().to_owned();
+        if parts > 1 {
+            title += &format!(" ({} of {parts})", part + 1);
+        }
+        if part > 0 {
+            id += &format!("-{}", part + 1);
+        }
+        panels(study, &id, &title, unit, classes)
+    };
+    (0..parts).map(chart).collect()
 }
 
 /// A panel for each class, a bar for each rule, in two parts where the truth is known.
-fn bars(study: &Study, id: &str, title: &str, unit: Unit) -> Chart {
-    let data = (0..study.k()).flat_map(|class| traces(study, class, unit)).collect();
+fn panels(study: &Study, id: &str, title: &str, unit: Unit, classes: Range<usize>) -> Chart {
+    let data = classes.clone().enumerate().flat_map(|(panel, class)| traces(study, panel, class, unit)).collect();
+    let titles = titles(&study.classes[classes.clone()]);
+    let more = second_line(&titles);
     let grid = |columns: usize| {
-        let row = 21.0 * study.labellings.len() as f64 + 86.0;
-        Grid { panels: study.k(), columns, row, gap: 64.0, between: 0.035, margins: (36.0, 44.0) }
+        let row = 21.0 * study.labellings.len() as f64 + 86.0 + more;
+        Grid { panels: titles.len(), columns, row, gap: 64.0 + more, between: 0.035, margins: (36.0 + more, 44.0) }
     };
-    let wide = grid(study.k().min(3));
-    let mut chart = chart(id, title, data, layout(study, wide, unit), sheet(study));
-    chart.narrow = layout(study, grid(1), unit);
+    // One scale for all classes, though they be in several charts.
+    let range = (study.k() > MOST_PANELS).then(|| range(study, unit));
+    let layout = |columns: usize| layout(&titles, grid(columns), unit, range);
+    let mut chart = chart(id, title, data, layout(titles.len().min(3)), sheet(study, classes.clone()));
+    chart.narrow = layout(1);
     chart.caption = if study.has_truth() {
         "Pale: what the scores do (miscalibration). Full: what making labels of them adds (discretization). Diamond: both \
          together. All panels have one scale."
@@ -126,11 +160,71 @@ fn bars(study: &Study, id: &str, title: &str, unit: Unit) -> Chart {
             Unit::People => format!(" Without a bar, since people are left without a label: {}.", text::list(&without)),
         };
     }
-    chart.alt = alt(study, unit);
+    chart.alt = alt(study, unit, classes);
     chart
 }
 
-fn traces(study: &Study, class: usize, unit: Unit) -> Vec<Value> {
+/// What a person is of a small class: whole people cannot come nearer to its share.
+fn rounding(study: &Study) -> Option<String> {
+    let sum = |class: usize| study.whole.posterior[class] * study.whole.people as f64;
+    let some = (0..study.k()).filter(|&class| sum(class) > 0.0 && sum(class) < 100.0);
+    let class = some.min_by(|&a, &b| sum(a).total_cmp(&sum(b)))?;
+    let much = if sum(class) > 1.0 { text::percent(1.0 / sum(class), 1) } else { "more than all".into() };
+    Some(format!(
+        "Labels are whole people, and sums of scores are not: counts that are as right as can be are off by up to a person, \
+         which is {much} of {} ({} by the scores).",
+        study.classes[class],
+        text::sum(sum(class))
+    ))
+}
+
+/// From the least to the most that a bar or a part of one reaches, with some room.
+fn range(study: &Study, unit: Unit) -> [f64; 2] {
+    let mut ends = [0.0_f64; 2];
+    for labelling in &study.labellings {
+        for class in 0..study.k() {
+            let parts = study.parts(labelling, class).map(|parts| [parts.miscalibration, parts.discretization]);
+            let parts = parts.into_iter().flatten().chain(study.off(labelling, class));
+            let parts: Vec<f64> = parts.filter_map(|off| unit.of(labelling, &off)).collect();
+            let below: f64 = parts.iter().take(2).filter(|own| **own < 0.0).sum();
+            let above: f64 = parts.iter().take(2).filter(|own| **own > 0.0).sum();
+            ends = [ends[0].min(below), ends[1].max(above)];
+        }
+    }
+    let room = 0.04 * (ends[1] - ends[0]);
+    [ends[0] - room, ends[1] + room]
+}
+
+/// The counts at several draws: the first is what all else is about.
+fn draws(study: &Study) -> Option<Table> {
+    let own = study.labellings.iter().find(|own| own.draws.len() > 1)?;
+    let row = |(class, name): (usize, &String)| {
+        let counts = || own.draws.iter().map(|counts| counts[class]);
+        let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+        let mean = counts().map(|count| count as f64).sum::<f64>() / own.draws.len() as f64;
+        let people = |number: u64| Cell::number(Some(number as f64), |_| text::count(number));
+        let sum = study.whole.posterior[class] * study.whole.people as f64;
+        vec![
+            Cell::text(name),
+            Cell::number(Some(sum), text::sum),
+            people(own.draws[0][class]),
+            Cell::number(Some(mean), text::sum),
+            people(least),
+            people(most),
+        ]
+    };
+    let columns = ["Class", "By the scores", "First draw", "Mean", "Least", "Most"];
+    Some(Table {
+        id: "draws".into(),
+        caption: format!("Labels over {} draws of {}", own.draws.len(), own.name),
+        columns: columns.map(String::from).to_vec(),
+        rows: study.classes.iter().enumerate().map(row).collect(),
+        note: "All else in this report is of the first draw.".into(),
+        sortable: false,
+    })
+}
+
+fn traces(study: &Study, panel: usize, class: usize, unit: Unit) -> Vec<Value> {
     let names = labels(study.labellings.iter().map(|labelling| &labelling.name));
     let values = |of: &dyn Fn(&Labelling) -> Option<Off>| {
         column(study.labellings.iter().map(|labelling| of(labelling).and_then(|off| unit.of(labelling, &off))))
@@ -139,8 +233,8 @@ fn traces(study: &Study, class: usize, unit: Unit) -> Vec<Value> {
         let format = if matches!(unit, Unit::Percent) { "%{x:0>+.1f}%" } else { "%{x:0>+,.0f} people" };
         json!({
             "type": "bar", "orientation": "h", "name": what, "y": names, "x": x,
-            "xaxis": nth("x", class), "yaxis": nth("y", class),
-            "marker": { "color": palette::class(class), "opacity": opacity },
+            "xaxis": nth("x", panel), "yaxis": nth("y", panel),
+            "marker": { "color": palette::class(class), "opacity": opacity, "pattern": { "shape": palette::hatch(class) } },
             "hovertemplate": format!("%{{y}}<br>{what} {format}<extra></extra>"),
         })
     };
@@ -157,13 +251,16 @@ fn traces(study: &Study, class: usize, unit: Unit) -> Vec<Value> {
     vec![bar("miscalibration", 0.38, scores), bar("discretization", 1.0, making), sum]
 }
 
-fn layout(study: &Study, grid: Grid, unit: Unit) -> Value {
-    let titles = labels(&study.classes);
+fn layout(titles: &[String], grid: Grid, unit: Unit, range: Option<[f64; 2]>) -> Value {
     let (suffix, format) = if matches!(unit, Unit::Percent) { ("%", "") } else { ("", "~s") };
-    let axes = grid.layout(&titles, |panel| {
+    let axes = grid.layout(titles, |panel| {
         let mut x = json!({
-            "domain": grid.x(panel), "anchor": nth("y", panel), "ticksuffix": suffix, "tickformat": format, "tickangle": 0, "nticks": if grid.columns == 1 { 4 } else { 5 }, "zeroline": true,
+            "domain": grid.x(panel), "anchor": nth("y", panel), "ticksuffix": suffix, "tickformat": format, "tickangle": 0,
+            "nticks": if grid.columns == 1 { 4 } else { 5 }, "zeroline": true,
         });
+        if let Some(range) = range {
+            x["range"] = json!(range);
+        }
         if panel > 0 {
             x["matches"] = json!("x");
         }
@@ -173,15 +270,17 @@ fn layout(study: &Study, grid: Grid, unit: Unit) -> Value {
         });
         vec![(nth("xaxis", panel), x), (nth("yaxis", panel), y)]
     });
-    over(json!({ "barmode": "relative", "bargap": 0.3 }), axes)
+    let margin = json!({ "l": 60, "r": 16, "t": grid.margins.0, "b": grid.margins.1 });
+    over(json!({ "barmode": "relative", "bargap": 0.3, "margin": margin }), axes)
 }
 
-fn sheet(study: &Study) -> Sheet {
+fn sheet(study: &Study, classes: Range<usize>) -> Sheet {
     let mut sheet = Sheet::new([
         "rule",
         "class",
         "labels",
         "labels_with_truth",
+        "posterior_sum",
         "difference",
         "people",
         "percent",
@@ -190,13 +289,14 @@ fn sheet(study: &Study) -> Sheet {
     ]);
     for labelling in &study.labellings {
         let judged = labelling.counts_with_truth();
-        for (class, name) in study.classes.iter().enumerate() {
+        for class in classes.clone() {
             let (off, parts) = (study.off(labelling, class), study.parts(labelling, class));
             sheet.push([
                 labelling.name.clone(),
-                name.clone(),
+                study.classes[class].clone(),
                 labelling.counts[class].to_string(),
                 judged.as_ref().map_or_else(String::new, |counts| counts[class].to_string()),
+                full(Some(study.whole.posterior[class] * study.whole.people as f64)),
                 full(off.map(|off| off.difference)),
                 full(off.and_then(|off| labelling.people_off(&off))),
                 full(off.and_then(|off| off.percent)),
@@ -208,11 +308,11 @@ fn sheet(study: &Study) -> Sheet {
     sheet
 }
 
-fn alt(study: &Study, unit: Unit) -> String {
+fn alt(study: &Study, unit: Unit, classes: Range<usize>) -> String {
     let of = |labelling: &Labelling| {
-        let each = study.classes.iter().enumerate().map(|(class, name)| {
+        let each = classes.clone().map(|class| {
             let off = study.off(labelling, class).and_then(|off| unit.of(labelling, &off));
-            format!("{name} {}", off.map_or_else(|| "unknown".into(), |number| unit.show(number)))
+            format!("{} {}", study.classes[class], off.map_or_else(|| "unknown".into(), |number| unit.show(number)))
         });
         format!("{}: {}", labelling.name, text::list(&each.collect::<Vec<_>>()))
     };

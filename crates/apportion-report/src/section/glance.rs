@@ -18,10 +18,14 @@ pub(super) fn section(study: &Study) -> Section {
     }
 }
 
-/// The class with the most people too few.
+/// A person, but for the last digits of a sum: labels are whole people and scores are not, so that counts which are right
+/// are off by a part of one.
+pub(super) const WHOLE: f64 = 1.0 - 1e-9;
+
+/// The class with the most people too few: one at least.
 pub(super) fn worst(study: &Study, labelling: &Labelling) -> Option<(usize, Off)> {
     let offs = (0..study.k()).filter_map(|class| Some((class, study.off(labelling, class)?)));
-    offs.filter(|(_, off)| off.people <= -0.5).min_by(|(_, a), (_, b)| a.people.total_cmp(&b.people))
+    offs.filter(|(_, off)| off.people <= -WHOLE).min_by(|(_, a), (_, b)| a.people.total_cmp(&b.people))
 }
 
 /// How many are missing; or, where people are without a label and counts cannot tell, how much of the share.
@@ -120,10 +124,9 @@ fn price(study: &Study) -> Option<f64> {
 }
 
 fn people_note(study: &Study) -> String {
-    let mut note = format!("{} rows", text::count(study.rows));
+    let mut note = text::counted(study.rows, "row");
     if let Some(groups) = &study.groups {
-        note +=
-            &format!(", {} {}", text::count(groups.names.len() as u64), text::plural(groups.names.len(), &groups.word));
+        note += &format!(", {}", text::counted(groups.names.len() as u64, &groups.word));
     }
     let known = study.whole.with_truth();
     if study.has_whole_truth() {
@@ -131,7 +134,11 @@ fn people_note(study: &Study) -> String {
     } else if known > 0 {
         note += &format!(", truth known of {}", text::count(known));
     }
-    format!("{note}. This report is about {}.", study.subject().name)
+    let draws = match study.subject().draws.len() {
+        0 | 1 => String::new(),
+        draws => format!(", the first of {draws} draws"),
+    };
+    format!("{note}. This report is about {}{draws}.", study.subject().name)
 }
 
 /// How far a count is off in people, or a share in points where counts cannot tell.
@@ -164,9 +171,8 @@ fn worst_cards(study: &Study) -> Vec<Card> {
             name: format!("Largest part missing: {}", study.classes[deep]),
             figure: text::signed_percent(percent),
             note: format!(
-                "{}{} by {}.",
-                amount(subject, &off),
-                if subject.uncoded > 0 { "" } else { " people" },
+                "{} by {}.",
+                subject.people_off(&off).map_or_else(|| text::points(off.difference, 2), text::signed_people),
                 subject.name
             ),
         });

@@ -1,4 +1,4 @@
-//! Groups: a point a county, its share of all but the focus class against their bias (the paper's fig:pocrep), and a table.
+//! Groups: a point a county, its share of all but the focus class against their bias (the paper's fig:pocrep), and tables.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{Section, nothing};
 use crate::chart::{chart, column, full, label, labels, rounded};
 use crate::document::{Block, Cell, Chart, Sheet, Table, Views};
 use crate::palette;
-use crate::study::{FEWEST, Groups, Labelling, Study};
+use crate::study::{Backdrop, FEWEST, Groups, Labelling, Study};
 use crate::text;
 
 /// Groups of fewer people are flagged: what is said of them is mostly chance.
@@ -16,12 +16,17 @@ pub(super) fn section(study: &Study) -> Section {
     let Some(groups) = &study.groups else {
         return nothing("groups", "Groups", "No groups were named: --by COL shows each county, state or other group.");
     };
-    let blocks = vec![Block::Chart(Box::new(points(study, groups))), Block::Table(table(study, groups))];
+    if let Some(why) = groups.why_untold() {
+        let way = "--by is for counties, states and other groups of many; what identifies a row is named with --id.";
+        return nothing("groups", "Groups", format!("{why}. {way}"));
+    }
+    let mut blocks = vec![Block::Chart(Box::new(points(study, groups))), Block::Table(table(study, groups))];
+    blocks.extend(by_class(study, groups).map(Block::Table));
     Section { id: "groups", title: "Groups", lead: lead(study, groups), blocks }
 }
 
 fn lead(study: &Study, groups: &Groups) -> String {
-    let (focus, words) = (&study.classes[study.focus], text::plural(2, &groups.word));
+    let focus = &study.classes[study.focus];
     let subject = study.subject();
     let (Some((low, of)), Some(off)) = (study.undercounted(subject), study.others_off(subject)) else {
         return format!("No {} has labels.", groups.word);
@@ -34,10 +39,10 @@ fn lead(study: &Study, groups: &Groups) -> String {
     // Shares among some are no counts: by what would be a person, were all labelled in these shares.
     let whom = if subject.uncoded > 0 { ", were all labelled as those with a label are," } else { "" };
     format!(
-        "By {}, all but {focus} are undercounted by a person or more{whom} in {} of {} {words}, {overall}.",
+        "By {}, all but {focus} are undercounted by a person or more{whom} in {} of {}, {overall}.",
         subject.name,
         text::count(low as u64),
-        text::count(of as u64)
+        text::counted(of as u64, &groups.word)
     )
 }
 
@@ -54,11 +59,12 @@ fn order(study: &Study) -> Vec<&Labelling> {
 }
 
 fn points(study: &Study, groups: &Groups) -> Chart {
-    let focus = label(&study.classes[study.focus]);
+    let focus = label(&text::short(&study.classes[study.focus], 16));
     let bias = |labelling: &Labelling| {
-        let each = (0..groups.names.len()).map(|group| Some(100.0 * study.group_off(labelling, group)?.difference));
+        let each = groups.told().map(|group| Some(100.0 * study.group_off(labelling, group)?.difference));
         (column(each), column([study.others_off(labelling).map(|off| 100.0 * off.difference)]))
     };
+    let told: Vec<&Backdrop> = groups.told().map(|group| &groups.backdrops[group]).collect();
     let shown = order(study);
     let (of_groups, overall) = bias(shown[0]);
     // The more points, the smaller: thousands must not cover each other.
@@ -67,11 +73,11 @@ fn points(study: &Study, groups: &Groups) -> Chart {
     let hover = "%{text}<br>%{x:.1f}% by the scores<br>off by %{y:0>+.2f} points<extra></extra>";
     let data = vec![
         json!({
-            "type": "scatter", "mode": "markers", "name": "groups", "text": labels(&groups.names),
-            "x": column(groups.backdrops.iter().map(|own| own.others_told(study.focus).map(|share| 100.0 * share))),
+            "type": "scatter", "mode": "markers", "name": "groups", "text": labels(groups.told().map(|group| &groups.names[group])),
+            "x": column(told.iter().map(|own| Some(100.0 * own.others(study.focus)))),
             "y": of_groups, "hovertemplate": hover,
             "marker": {
-                "size": groups.backdrops.iter().map(|own| size(own.people)).collect::<Vec<_>>(),
+                "size": told.iter().map(|own| size(own.people)).collect::<Vec<_>>(),
                 "color": palette::UNCODED, "opacity": 0.7, "line": { "width": 0 },
             },
         }),
@@ -108,16 +114,16 @@ fn largest(groups: &Groups) -> f64 {
 
 fn alt(study: &Study, groups: &Groups) -> String {
     let subject = study.subject();
-    let offs = (0..groups.names.len()).filter_map(|group| Some((group, study.group_off(subject, group)?.difference)));
-    let worst = offs.clone().min_by(|(_, a), (_, b)| a.total_cmp(b));
-    let best = offs.max_by(|(_, a), (_, b)| a.total_cmp(b));
+    let told = groups.told().count();
+    let offs = || groups.told().filter_map(|group| Some((group, study.group_off(subject, group)?.difference)));
+    let worst = offs().min_by(|(_, a), (_, b)| a.total_cmp(b));
+    let best = offs().max_by(|(_, a), (_, b)| a.total_cmp(b));
     let say = |end: Option<(usize, f64)>| {
         end.map_or_else(String::new, |(group, off)| format!("{}, {}", groups.names[group], text::points(off, 2)))
     };
     format!(
-        "A point for each of {} {}. By {}, the bias of all but {} goes from {} to {}.",
-        text::count(groups.names.len() as u64),
-        text::plural(groups.names.len(), &groups.word),
+        "A point for each of {}. By {}, the bias of all but {} goes from {} to {}.",
+        text::counted(told as u64, &groups.word),
         subject.name,
         study.classes[study.focus],
         say(worst),
@@ -125,24 +131,61 @@ fn alt(study: &Study, groups: &Groups) -> String {
     )
 }
 
+/// All but the focus class by every labelling, and then each class by the subject.
 fn sheet(study: &Study, groups: &Groups) -> Sheet {
-    let mut sheet = Sheet::new(["rule", "group", "people", "posterior_share", "difference", "people_off"]);
+    let mut sheet = Sheet::new([
+        "rule",
+        "group",
+        "class",
+        "people",
+        "labels",
+        "posterior_share",
+        "difference",
+        "people_off",
+        "percent",
+    ]);
+    let k = study.k();
+    let mut push = |labelling: &Labelling, group: usize, class: Option<usize>| {
+        let (own, labels) = (&groups.backdrops[group], &labelling.in_groups[group]);
+        let (name, people, share, off) = match class {
+            Some(class) => (
+                study.classes[class].clone(),
+                labels[class],
+                own.posterior[class],
+                study.class_off(labelling, group, class),
+            ),
+            None => (
+                format!("all but {}", study.classes[study.focus]),
+                labels[..k].iter().sum::<u64>() - labels[study.focus],
+                own.others(study.focus),
+                study.group_off(labelling, group),
+            ),
+        };
+        let is_whole = labels.get(k).is_none_or(|&uncoded| uncoded == 0);
+        sheet.push([
+            labelling.name.clone(),
+            groups.names[group].clone(),
+            name,
+            own.people.to_string(),
+            people.to_string(),
+            full(Some(share)),
+            full(off.map(|off| off.difference)),
+            full(off.filter(|_| is_whole).map(|off| off.people)),
+            full(off.and_then(|off| off.percent)),
+        ]);
+    };
     for labelling in order(study) {
-        for (group, name) in groups.names.iter().enumerate() {
-            let own = &groups.backdrops[group];
-            let off = study.group_off(labelling, group);
-            let is_whole = labelling.in_groups[group].get(study.k()).is_none_or(|&uncoded| uncoded == 0);
-            sheet.push([
-                labelling.name.clone(),
-                name.clone(),
-                own.people.to_string(),
-                full(own.others_told(study.focus)),
-                full(off.map(|off| off.difference)),
-                full(off.filter(|_| is_whole).map(|off| off.people)),
-            ]);
-        }
+        groups.told().for_each(|group| push(labelling, group, None));
+    }
+    for group in groups.told().filter(|_| !study.subject().in_groups.is_empty()) {
+        (0..k).for_each(|class| push(study.subject(), group, Some(class)));
     }
     sheet
+}
+
+/// A name, flagged where there are so few people that it is mostly chance.
+fn flagged(name: &str, is_few: bool) -> Cell {
+    Cell::text(if is_few { format!("{name} °") } else { name.to_owned() })
 }
 
 fn table(study: &Study, groups: &Groups) -> Table {
@@ -150,36 +193,85 @@ fn table(study: &Study, groups: &Groups) -> Table {
     let focus = &study.classes[study.focus];
     let mut columns = vec![text::begin(&groups.word), "People".into(), format!("All but {focus}, by the scores")];
     columns.extend(shown.iter().map(|labelling| text::begin(&labelling.name)));
-    let row = |(group, name): (usize, &String)| {
+    let row = |group: usize| {
         let own = &groups.backdrops[group];
-        let flag = if own.people < FEW { " °" } else { "" };
         let mut row = vec![
-            Cell::text(format!("{name}{flag}")),
+            flagged(&groups.names[group], own.people < FEW),
             Cell::number(Some(own.people as f64), |_| text::count(own.people)),
-            Cell::number(own.others_told(study.focus), |share| text::percent(share, 1)),
+            Cell::number(Some(own.others(study.focus)), |share| text::percent(share, 1)),
         ];
         let off = |labelling: &&Labelling| study.group_off(labelling, group).map(|off| 100.0 * off.difference);
         row.extend(shown.iter().map(|labelling| Cell::number(off(labelling), |points| text::signed(points, 2))));
         row
     };
-    let rows: Vec<Vec<Cell>> = groups.names.iter().enumerate().map(row).collect();
-    let few = groups.backdrops.iter().filter(|own| own.people < FEW).count();
-    let mut note = match few {
-        0 => String::new(),
-        few => format!(
-            "° {} {} of fewer than {FEW} people: mostly chance.",
-            text::count(few as u64),
-            text::plural(few, &groups.word)
-        ),
-    };
-    if groups.backdrops.iter().any(|own| !own.is_told()) {
-        note += &format!(" Of fewer than {FEWEST} nothing is said: it would be said of each of them.");
+    let few = groups.told().filter(|&group| groups.backdrops[group].people < FEW).count();
+    let mut notes = Vec::new();
+    if few > 0 {
+        notes.push(format!("° {} of fewer than {FEW} people: mostly chance.", text::counted(few as u64, &groups.word)));
+    }
+    if groups.untold() > 0 {
+        notes.push(format!(
+            "{} of fewer than {FEWEST} people {} not shown: what is said of very few is said of each.",
+            text::counted(groups.untold() as u64, &groups.word),
+            text::verb(groups.untold(), "is", "are")
+        ));
     }
     let caption = format!("All but {focus} in each {}: the labels' share less the scores', in points", groups.word);
-    Table { id: "groups-table".into(), caption, columns, rows, note, sortable: true }
+    let rows = groups.told().map(row).collect();
+    Table { id: "groups-table".into(), caption, columns, rows, note: notes.join(" "), sortable: true }
 }
 
-/// For other sections: the biases of all groups, in points, by a labelling.
+/// Rows of the table of classes in groups that a page shows at most.
+const MOST_ROWS: usize = 3_000;
+
+/// Each class in each group by the subject; of very many groups in the largest.
+fn by_class(study: &Study, groups: &Groups) -> Option<Table> {
+    let subject = study.subject();
+    let mut shown: Vec<usize> = groups.told().filter(|_| !subject.in_groups.is_empty()).collect();
+    let (all, most) = (shown.len(), (MOST_ROWS / study.k()).max(1));
+    if all > most {
+        shown.sort_by_key(|&group| std::cmp::Reverse(groups.backdrops[group].people));
+        shown.truncate(most);
+        shown.sort_unstable();
+    }
+    let row = |group: usize, class: usize| {
+        let (own, off) = (&groups.backdrops[group], study.class_off(subject, group, class));
+        let sum = own.posterior[class] * own.people as f64;
+        let labels = subject.in_groups[group][class];
+        vec![
+            flagged(&groups.names[group], own.people < FEW || sum < FEWEST as f64),
+            Cell::text(&study.classes[class]),
+            Cell::number(Some(sum), text::sum),
+            Cell::number(Some(labels as f64), |_| text::count(labels)),
+            Cell::number(off.map(|off| 100.0 * off.difference), |points| text::signed(points, 2)),
+            Cell::number(off.and_then(|off| off.percent), text::signed_percent),
+        ]
+    };
+    let rows: Vec<Vec<Cell>> =
+        shown.iter().flat_map(|&group| (0..study.k()).map(move |class| row(group, class))).collect();
+    let mut notes = vec![format!(
+        "° fewer than {FEW} people in the {}, or fewer than {FEWEST} of the class by the scores: mostly chance.",
+        groups.word
+    )];
+    if shown.len() < all {
+        notes.push(format!(
+            "These are the {} with the most people, of {}; --figures DIR writes all.",
+            text::counted(shown.len() as u64, &groups.word),
+            text::count(all as u64)
+        ));
+    }
+    let columns = ["Class", "By the scores", "Labels", "Off, in points", "Off, in %"].map(String::from);
+    (!rows.is_empty()).then(|| Table {
+        id: "groups-classes".into(),
+        caption: format!("Each class in each {}, by {}", groups.word, subject.name),
+        columns: std::iter::once(text::begin(&groups.word)).chain(columns).collect(),
+        rows,
+        note: notes.join(" "),
+        sortable: true,
+    })
+}
+
+/// For other sections: the biases of all groups, in points, by a labelling; none of those of which nothing is said.
 pub(super) fn biases(study: &Study, groups: &Groups, labelling: &Labelling) -> Vec<Value> {
     column((0..groups.names.len()).map(|group| Some(100.0 * study.group_off(labelling, group)?.difference)))
 }

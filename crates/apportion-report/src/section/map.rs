@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::groups::{FEW, biases, is_nothing};
 use super::{Section, nothing};
-use crate::chart::{Grid, chart, column, full, label, labels, nth, over};
+use crate::chart::{Grid, chart, column, full, labels, nth, over, second_line, titles};
 use crate::document::{Block, Chart, Sheet};
 use crate::geometry::Shapes;
 use crate::palette;
@@ -15,8 +15,9 @@ use crate::text;
 const MOST_OUTLINES: usize = 13_000;
 
 pub(super) fn section(study: &Study) -> Section {
-    let (groups, shapes) = match (&study.groups, &study.shapes) {
+    let (groups, shapes) = match (study.told_groups(), &study.shapes) {
         (Some(groups), Some(shapes)) => (groups, shapes),
+        (None, Some(_)) => return nothing("map", "Map", "Most groups have too few people to be shown: see Groups."),
         _ => {
             let way =
                 "No outlines were given: --geometry FILE (GeoJSON, TopoJSON or Shapefile) with --by COL shows a map.";
@@ -95,27 +96,32 @@ fn maps(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&Labelling]) -
         trace(place + 1, biases(study, groups, labelling), "coloraxis2", "off by %{z:0>+.2f} points")
     }));
     let focus = &study.classes[study.focus];
-    let mut titles = vec![format!("all but {}, % by the scores", label(focus))];
-    titles.extend(shown.iter().map(|labelling| label(&labelling.name)));
+    let first = format!("all but {}, % by the scores", text::short(focus, 20));
+    let titles = titles(std::iter::once(&first).chain(shown.iter().map(|labelling| &labelling.name)));
+    let more = second_line(&titles);
     let grid = |columns: usize| Grid {
         panels,
         columns,
-        row: shapes.row_height(columns),
-        gap: 30.0,
+        row: shapes.row_height(columns) + more,
+        gap: 30.0 + more,
         between: 0.02,
-        margins: (36.0, 100.0),
+        margins: (36.0 + more, 100.0),
     };
     let layout = |columns| layout(&grid(columns), &titles, shapes, most);
     let title = format!("Where all but {focus} live, and the bias of their counts, in points");
     let mut chart = chart("map", &title, data, layout(if panels > 4 { 3 } else { 2 }), sheet(study, groups));
     chart.narrow = layout(1);
     chart.caption = format!(
-        "Orange: fewer labels than the scores say. Purple: more. One scale for all rules; what is beyond it has its last colour. Of {} ways of labelling, {} are shown.",
-        study.labellings.len(),
-        shown.len()
+        "Orange: fewer labels than the scores say. Purple: more. One scale for all rules; what is beyond it has its last \
+         colour.{}",
+        if shown.len() < study.labellings.len() {
+            format!(" Shown are {} of {} ways of labelling.", shown.len(), study.labellings.len())
+        } else {
+            String::new()
+        }
     );
-    chart.alt =
-        format!("Maps of {} {}. {}", groups.names.len(), text::plural(2, &groups.word), lead(study, groups, shapes));
+    let drawn = groups.told().filter(|&group| shapes.has(group)).count();
+    chart.alt = format!("Maps of {}. {}", text::counted(drawn as u64, &groups.word), lead(study, groups, shapes));
     chart
 }
 
@@ -142,7 +148,7 @@ fn layout(grid: &Grid, titles: &[String], shapes: &Shapes, most: f64) -> Value {
     over(
         maps,
         json!({
-            "margin": { "l": 8, "r": 8, "t": 36, "b": 100 },
+            "margin": { "l": 8, "r": 8, "t": grid.margins.0, "b": grid.margins.1 },
             "coloraxis": {
                 "colorscale": scale(&palette::SEQUENTIAL), "cmin": 0,
                 "colorbar": over(bar("% by the scores", 0.02), json!({ "ticksuffix": "%" })),
@@ -157,26 +163,23 @@ fn layout(grid: &Grid, titles: &[String], shapes: &Shapes, most: f64) -> Value {
 
 /// Groups without an outline, and outlines without a group.
 fn remarks(groups: &Groups, shapes: &Shapes) -> impl Iterator<Item = String> {
-    let without: Vec<&str> = groups
-        .names
-        .iter()
-        .enumerate()
-        .filter(|(group, _)| !shapes.has(*group))
-        .map(|(_, name)| name.as_str())
-        .collect();
+    let without: Vec<&str> =
+        groups.told().filter(|&group| !shapes.has(group)).map(|group| groups.names[group].as_str()).collect();
     let word = &groups.word;
     let first = (!without.is_empty()).then(|| {
         format!(
-            "{} of {} {} have no outline: {}.",
+            "{} of {} {} no outline: {}.",
             without.len(),
-            groups.names.len(),
-            text::plural(2, word),
+            text::counted(groups.told().count() as u64, word),
+            text::verb(without.len(), "has", "have"),
             some(&without)
         )
     });
     let unused: Vec<&str> = shapes.unused().iter().map(String::as_str).collect();
-    let second = (!unused.is_empty())
-        .then(|| format!("{} outlines have no {word} in the table: {}.", unused.len(), some(&unused)));
+    let second = (!unused.is_empty()).then(|| {
+        let (outlines, have) = (text::counted(unused.len() as u64, "outline"), text::verb(unused.len(), "has", "have"));
+        format!("{outlines} {have} no {word} in the table: {}.", some(&unused))
+    });
     first.into_iter().chain(second)
 }
 
@@ -193,9 +196,9 @@ fn sheet(study: &Study, groups: &Groups) -> Sheet {
     let all: Vec<&Labelling> = study.labellings.iter().filter(|labelling| !labelling.in_groups.is_empty()).collect();
     let names = all.iter().map(|labelling| format!("bias by {}", labelling.name));
     let mut sheet = Sheet::new(["group".to_owned(), "posterior_share".into()].into_iter().chain(names));
-    for (group, name) in groups.names.iter().enumerate() {
-        let own = &groups.backdrops[group];
-        let share = own.others_told(study.focus);
+    for group in groups.told() {
+        let (own, name) = (&groups.backdrops[group], &groups.names[group]);
+        let share = Some(own.others(study.focus));
         let offs = all.iter().map(|labelling| full(study.group_off(labelling, group).map(|off| off.difference)));
         sheet.push([name.clone(), full(share)].into_iter().chain(offs));
     }

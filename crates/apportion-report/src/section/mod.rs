@@ -32,14 +32,13 @@ pub(crate) fn document(study: &Study) -> Document {
         tables::section(study),
         provenance::section(study),
     ];
-    let people = text::count(study.whole.people);
     Document {
         title: "What the labels do to the counts".into(),
         subtitle: format!(
-            "{people} people, {} classes, {} {} of labelling them",
+            "{}, {} classes, {} of labelling them",
+            text::counted(study.whole.people, "person"),
             study.k(),
-            study.labellings.len(),
-            text::plural(study.labellings.len(), "way")
+            text::counted(study.labellings.len() as u64, "way")
         ),
         shapes: study.shapes.as_ref().map(Shapes::geojson),
         sections,

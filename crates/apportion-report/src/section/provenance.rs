@@ -8,10 +8,9 @@ use crate::text;
 pub(super) fn section(study: &Study) -> Section {
     let own = &study.provenance;
     let lead = format!(
-        "This page was made from {} {} by the command below; it holds no name and no identifier of a person. Of a \
-         group of fewer than five people only its name and size are told.",
-        own.files.len(),
-        text::plural(own.files.len(), "file")
+        "This page was made from {} by the command below; it holds no name and no identifier of a person. A group of fewer \
+         than five people is not named.",
+        text::counted(own.files.len() as u64, "file")
     );
     let mut blocks = vec![Block::Code(own.command.clone()), Block::Table(files(study)), Block::Table(facts(study))];
     blocks.extend(proofs(study).map(Block::Table));

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{Section, nothing};
-use crate::chart::{Grid, chart, label, nth, over};
+use crate::chart::{Grid, Legend, NARROW, WIDE, chart, label, nth, over};
 use crate::document::{Block, Chart, Sheet};
 use crate::palette;
-use crate::study::{Labelling, Sample, Study};
+use crate::study::{Sample, Study};
 use crate::text;
 
 pub(super) fn section(study: &Study) -> Section {
@@ -24,7 +24,12 @@ pub(super) fn section(study: &Study) -> Section {
 
 fn lead(study: &Study, sample: &Sample) -> String {
     let (subject, remedy) = (study.subject, study.remedy.filter(|&remedy| remedy != study.subject));
-    let begin = format!("{} people's scores, each in the colour of the label", text::count(sample.points.len() as u64));
+    let points = sample.points.len();
+    let begin = format!(
+        "{}'s scores, {} in the colour of the label",
+        text::counted(points as u64, "person"),
+        text::verb(points, "shown", "each")
+    );
     let Some(remedy) = remedy else { return format!("{begin}.") };
     let (before, after) = (&study.labellings[subject].name, &study.labellings[remedy].name);
     let pairs = || sample.labels[subject].iter().zip(&sample.labels[remedy]).filter(|(a, b)| a != b);
@@ -37,10 +42,10 @@ fn lead(study: &Study, sample: &Sample) -> String {
     let where_they_are = if before == "argmax" && after == "match" && moved > 0 { ", near the borders" } else { "" };
     let mut end = format!("{after} gives {} of them another class than {before}{where_they_are}", people(moved));
     if gained > 0 {
-        end += &format!("; {} without a label have one by it", people(gained));
+        end += &format!("; {} without a label {} one by it", people(gained), text::verb(gained, "has", "have"));
     }
     if lost > 0 {
-        end += &format!("; {} with a label have none by it", people(lost));
+        end += &format!("; {} with a label {} none by it", people(lost), text::verb(lost, "has", "have"));
     }
     format!("{begin}: {end}.")
 }
@@ -55,10 +60,11 @@ fn corners(study: &Study, sample: &Sample) -> [String; 3] {
 }
 
 fn triangles(study: &Study, sample: &Sample) -> Chart {
+    let legend = Legend::of(study.classes.iter().map(String::as_str).chain(["Uncoded"]));
     let mut data = Vec::new();
-    for (panel, labelling) in study.labellings.iter().enumerate() {
+    for panel in 0..study.labellings.len() {
         for class in 0..=study.k() {
-            data.extend(cloud(study, sample, panel, class, labelling));
+            data.extend(cloud(study, sample, panel, class, &legend.name(class)));
         }
     }
     let grid = |columns: usize| Grid {
@@ -67,9 +73,9 @@ fn triangles(study: &Study, sample: &Sample) -> Chart {
         row: 330.0,
         gap: 92.0,
         between: 0.11,
-        margins: (44.0, if columns == 1 { 130.0 } else { 90.0 }),
+        margins: (44.0, 34.0 + legend.height(if columns == 1 { NARROW } else { WIDE })),
     };
-    let layout = |columns| layout(study, sample, grid(columns));
+    let layout = |columns| layout(study, sample, grid(columns), &legend);
     let wide = layout(study.labellings.len().min(3));
     let mut chart = chart("simplex", "Scores on the triangle, by label", data, wide, sheet(study, sample));
     chart.narrow = layout(1);
@@ -78,13 +84,16 @@ fn triangles(study: &Study, sample: &Sample) -> Chart {
         "The nearer to a corner, the likelier its class: {a}, {b} and {others}. A seeded sample; scores rounded to hundredths. \
          --simplex names other corners."
     );
-    chart.alt =
-        format!("Triangles, one for each of {} ways of labelling. {}", study.labellings.len(), lead(study, sample));
+    chart.alt = format!(
+        "Triangles, one for each of {} of labelling. {}",
+        text::counted(study.labellings.len() as u64, "way"),
+        lead(study, sample)
+    );
     chart
 }
 
 /// The people with one label in one panel. One trace a class is there in any case, for the legend.
-fn cloud(study: &Study, sample: &Sample, panel: usize, class: usize, labelling: &Labelling) -> Option<Value> {
+fn cloud(study: &Study, sample: &Sample, panel: usize, class: usize, name: &str) -> Option<Value> {
     let is_uncoded = class == study.k();
     let own: Vec<usize> = (0..sample.points.len()).filter(|&point| sample.labels[panel][point] == class).collect();
     let in_legend = if is_uncoded { study.labellings.iter().any(|labelling| labelling.uncoded > 0) } else { true };
@@ -96,22 +105,23 @@ fn cloud(study: &Study, sample: &Sample, panel: usize, class: usize, labelling: 
     let side = |corner: usize| -> Vec<Value> {
         own.iter().map(|&point| json!(sample.points[point][corner])).chain(nowhere.iter().cloned()).collect()
     };
-    let (name, color) = if is_uncoded {
-        ("Uncoded".to_owned(), palette::UNCODED)
+    let (symbol, color) = if is_uncoded {
+        ("circle-open".to_owned(), palette::UNCODED)
     } else {
-        (label(&study.classes[class]), palette::class(class))
+        (palette::class_symbol(class), palette::class(class))
     };
-    let symbol = if is_uncoded { "circle-open" } else { palette::symbol(class) };
     Some(json!({
         "type": "scatterternary", "mode": "markers", "subplot": nth("ternary", panel), "name": name,
         "a": side(2), "b": side(0), "c": side(1), "legendgroup": class, "showlegend": panel == 0,
-        "marker": { "size": 5, "color": color, "symbol": symbol, "opacity": 0.75 },
-        "hovertemplate": format!("{}: {name}<extra></extra>", label(&labelling.name)),
+        "marker": { "size": if study.k() > 9 { 6 } else { 5 }, "color": color, "symbol": symbol, "opacity": 0.75 },
+        "hovertemplate": format!("{}: {name}<extra></extra>", label(&study.labellings[panel].name)),
     }))
 }
 
-fn layout(study: &Study, sample: &Sample, grid: Grid) -> Value {
-    let [left, right, top] = corners(study, sample).map(|name| label(&short(&name)));
+fn layout(study: &Study, sample: &Sample, grid: Grid, legend: &Legend) -> Value {
+    let [left, right, top] = corners(study, sample);
+    let [left, right] = [left, right].map(|name| label(&text::short(&name, CORNER)));
+    let top = label(&text::short(&top, 2 * CORNER));
     let titles: Vec<String> = study.labellings.iter().map(|labelling| label(&labelling.name)).collect();
     let side = |title: &str| json!({ "title": { "text": title, "font": { "size": 11 } }, "showticklabels": false, "ticks": "", "nticks": 5, "min": 0 });
     let planes = grid.layout(&titles, |panel| {
@@ -124,16 +134,12 @@ fn layout(study: &Study, sample: &Sample, grid: Grid) -> Value {
     for title in planes["annotations"].as_array_mut().into_iter().flatten() {
         title["yshift"] = json!(20); // above the name of the upper corner
     }
-    let legend = json!({ "orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "itemsizing": "constant" });
     let margin = json!({ "l": 46, "r": 46, "t": grid.margins.0, "b": grid.margins.1 });
-    over(planes, json!({ "showlegend": true, "legend": legend, "margin": margin }))
+    over(planes, json!({ "showlegend": true, "legend": legend.layout(), "margin": margin }))
 }
 
-/// A name that fits at a corner.
-fn short(name: &str) -> String {
-    const MOST: usize = 14;
-    if name.chars().count() <= MOST { name.to_owned() } else { name.chars().take(MOST - 1).chain(['…']).collect() }
-}
+/// So many letters fit at a lower corner.
+const CORNER: usize = 9;
 
 fn sheet(study: &Study, sample: &Sample) -> Sheet {
     let names = study.labellings.iter().map(|labelling| labelling.name.clone());

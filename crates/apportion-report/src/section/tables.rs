@@ -1,13 +1,14 @@
-//! Tables: the rules side by side (the paper's tab:table-extended), counts, confusion, rates, and who has no label.
+//! Tables: the rules side by side (the paper's tab:table-extended), counts, biases, confusion, rates, and who has no label.
 
 use super::Section;
 use super::groups::FEW;
 use crate::document::{Block, Cell, Table};
-use crate::study::{Labelling, Study, part};
+use crate::study::{Labelling, Off, Study, part};
 use crate::text;
 
 pub(super) fn section(study: &Study) -> Section {
     let mut tables = vec![rules(study), counts(study)];
+    tables.extend(biases(study));
     tables.extend(confusion(study));
     tables.extend(rates(study));
     tables.extend(coverage(study));
@@ -98,31 +99,39 @@ fn counts(study: &Study) -> Table {
         } else {
             format!("in truth, of {}", text::count(known))
         };
-        let mut row = vec![Cell::text(name)];
-        row.extend(truth.iter().map(|&number| people(number)));
-        row.push(Cell::text("–"));
-        rows.push(row);
+        rows.push((name, truth.iter().map(|&number| people(number)).chain([Cell::text("–")]).collect()));
     }
-    let mut row = vec![Cell::text("by the scores")];
     let sums = study.whole.posterior.iter().map(|share| share * study.whole.people as f64);
-    row.extend(sums.map(|sum| Cell::number(Some(sum), |sum| text::count(sum.round() as u64))));
-    row.push(Cell::text("–"));
-    rows.push(row);
+    let sums = sums.map(|sum| Cell::number(Some(sum), text::sum));
+    rows.push(("by the scores".into(), sums.chain([Cell::text("–")]).collect()));
     rows.extend(study.labellings.iter().map(|own| {
-        let mut row = vec![Cell::text(&own.name)];
-        row.extend(own.counts.iter().map(|&number| people(number)));
-        row.push(people(own.uncoded));
-        row
+        (own.name.clone(), own.counts.iter().chain([&own.uncoded]).map(|&number| people(number)).collect())
     }));
-    let columns = std::iter::once("People".to_owned()).chain(study.classes.iter().cloned()).chain(["Uncoded".into()]);
-    Table {
-        id: "counts-table".into(),
-        caption: "People of each class".into(),
-        columns: columns.collect(),
-        rows,
-        note: String::new(),
-        sortable: false,
-    }
+    let columns = study.classes.iter().cloned().chain(["Uncoded".into()]).collect();
+    Table::crossed("counts-table", "People of each class", ["People", "People"], columns, rows)
+}
+
+/// How far the share of each class is off, in points and in percent of the class: the truth where it is known, and the scores.
+fn biases(study: &Study) -> Vec<Table> {
+    type Of = fn(&Study, &Labelling, usize) -> Option<Off>;
+    let table = |id: &str, reference: &str, of: Of| {
+        let cell = |off: Option<Off>| {
+            let points = off.map(|off| 100.0 * off.difference);
+            let percent = off
+                .and_then(|off| off.percent)
+                .map_or_else(String::new, |own| format!(" ({})", text::signed_percent(own)));
+            Cell::number(points, |points| format!("{}{percent}", text::signed(points, 2)))
+        };
+        let rows = study
+            .labellings
+            .iter()
+            .map(|own| (own.name.clone(), (0..study.k()).map(|class| cell(of(study, own, class))).collect()));
+        let caption = format!("Share of each class less that of {reference}, in points (and in percent of it)");
+        Table::crossed(id, &caption, ["Rule", "Class"], study.classes.clone(), rows.collect())
+    };
+    let truth =
+        study.has_truth().then(|| table("bias-truth", &format!("the truth{}", study.among()), Study::off_truth));
+    truth.into_iter().chain([table("bias-scores", "the scores", Study::off_posterior)]).collect()
 }
 
 /// Truth against label, of the subject and of what it is set against.
@@ -132,22 +141,32 @@ fn confusion(study: &Study) -> Vec<Table> {
 }
 
 fn one_confusion(study: &Study, own: &Labelling, place: usize) -> Option<Table> {
+    /// Of more classes, columns have numbers in place of names.
+    const MOST_NAMES: usize = 9;
     let confusion = own.confusion.as_ref()?;
-    let with_uncoded = own.uncoded > 0;
+    let (with_uncoded, numbered) = (own.uncoded > 0, study.k() > MOST_NAMES);
     let mut columns = vec!["In truth".to_owned()];
-    columns.extend(study.classes.iter().map(|class| format!("labelled {class}")));
+    columns.extend(
+        study
+            .classes
+            .iter()
+            .enumerate()
+            .map(|(class, name)| if numbered { (class + 1).to_string() } else { format!("labelled {name}") }),
+    );
     columns.extend(with_uncoded.then(|| "Uncoded".into()));
     let row = |(class, people): (usize, &Vec<u64>)| {
-        let flag = if people.iter().sum::<u64>() < FEW { " °" } else { "" };
-        let mut row = vec![Cell::text(format!("{}{flag}", study.classes[class]))];
+        let number = if numbered { format!("{}. ", class + 1) } else { String::new() };
+        let flag = if people.iter().sum::<u64>() < FEW { FLAG } else { "" };
+        let mut row = vec![Cell::text(format!("{number}{}{flag}", study.classes[class]))];
         let shown = &people[..study.k() + usize::from(with_uncoded)];
         row.extend(shown.iter().map(|&number| Cell::number(Some(number as f64), |_| text::count(number))));
         row
     };
     let rows: Vec<Vec<Cell>> = confusion.iter().enumerate().map(row).collect();
+    let by_number = if numbered { "; columns are labels, by their numbers" } else { "" };
     Some(Table {
         id: format!("confusion-{place}"),
-        caption: format!("Truth against label, by {}", own.name),
+        caption: format!("Truth against label, by {}{by_number}", own.name),
         note: few(&rows),
         columns,
         rows,
@@ -155,9 +174,12 @@ fn one_confusion(study: &Study, own: &Labelling, place: usize) -> Option<Table> 
     })
 }
 
+/// What is mostly chance has this after it.
+const FLAG: &str = " °";
+
 fn few(rows: &[Vec<Cell>]) -> String {
-    let any = rows.iter().any(|row| row[0].text.ends_with(" °"));
-    if any { format!("° fewer than {FEW} people: mostly chance.") } else { String::new() }
+    let any = rows.iter().flatten().any(|cell| cell.text.ends_with(FLAG));
+    if any { format!("° of fewer than {FEW} people: mostly chance.") } else { String::new() }
 }
 
 /// What a rate is of: so many people in a confusion, for a class.
@@ -168,20 +190,18 @@ fn rates(study: &Study) -> Vec<Table> {
     let labelled: Whole = |confusion, class| confusion.iter().map(|row| row[class]).sum();
     let members: Whole = |confusion, class| confusion[class].iter().sum();
     let table = |id: &str, caption: &str, whole: Whole| {
+        let cell = |confusion: &[Vec<u64>], class: usize| {
+            let (hits, whole) = (confusion[class][class], whole(confusion, class));
+            let flag = if whole < FEW { FLAG } else { "" };
+            Cell::number(part(hits, whole), |rate| format!("{}{flag}", text::plain(rate, 3)))
+        };
         let row = |own: &Labelling| {
             let confusion = own.confusion.as_ref()?;
-            let rate = |class: usize| part(confusion[class][class], whole(confusion, class));
-            let rates = (0..study.k()).map(|class| Cell::number(rate(class), |rate| text::plain(rate, 3)));
-            Some(std::iter::once(Cell::text(&own.name)).chain(rates).collect())
+            Some((own.name.clone(), (0..study.k()).map(|class| cell(confusion, class)).collect()))
         };
-        Table {
-            id: id.into(),
-            caption: caption.into(),
-            columns: std::iter::once("Rule".to_owned()).chain(study.classes.iter().cloned()).collect(),
-            rows: study.labellings.iter().filter_map(row).collect(),
-            note: String::new(),
-            sortable: true,
-        }
+        let rows = study.labellings.iter().filter_map(row).collect();
+        let table = Table::crossed(id, caption, ["Rule", "Class"], study.classes.clone(), rows);
+        Table { note: few(&table.rows), sortable: true, ..table }
     };
     if !study.has_truth() {
         return Vec::new();
@@ -194,29 +214,29 @@ fn rates(study: &Study) -> Vec<Table> {
 
 /// Of each class, who has a label, where not everybody has.
 fn coverage(study: &Study) -> Option<Table> {
-    let some: Vec<&Labelling> = study.labellings.iter().filter(|own| own.uncoded > 0).collect();
+    let share = |share: Option<f64>| Cell::number(share, |share| text::percent(share, 1));
     let mut rows = Vec::new();
-    for own in &some {
+    for own in study.labellings.iter().filter(|own| own.uncoded > 0) {
         if let Some(coverage) = &own.coverage {
-            let mut row = vec![Cell::text(format!("{}, by the scores", own.name))];
-            row.extend(coverage.iter().map(|share| Cell::number(*share, |share| text::percent(share, 1))));
-            rows.push(row);
+            rows.push((format!("{}, by the scores", own.name), coverage.iter().map(|own| share(*own)).collect()));
         }
         if let Some(confusion) = &own.confusion {
-            let mut row = vec![Cell::text(format!("{}, in truth", own.name))];
-            row.extend(confusion.iter().map(|people| {
+            let labelled = |people: &Vec<u64>| {
                 let (all, without) = (people.iter().sum::<u64>(), people[study.k()]);
-                Cell::number(part(all - without, all), |share| text::percent(share, 1))
-            }));
-            rows.push(row);
+                share(part(all - without, all))
+            };
+            rows.push((format!("{}, in truth", own.name), confusion.iter().map(labelled).collect()));
         }
     }
-    (!rows.is_empty()).then(|| Table {
-        id: "coverage".into(),
-        caption: "Who has a label at all, of each class".into(),
-        columns: std::iter::once("Rule".to_owned()).chain(study.classes.iter().cloned()).collect(),
-        note: String::new(),
-        rows,
-        sortable: false,
-    })
+    let table = |rows| {
+        Table::crossed(
+            "coverage",
+            "Who has a label at all, of each class",
+            ["Rule", "Class"],
+            study.classes.clone(),
+            rows,
+        )
+    };
+    let note = "What is missing to 100% is without a label: the share of each class that is left out (abstained).";
+    (!rows.is_empty()).then(|| Table { note: note.into(), ..table(rows) })
 }

@@ -277,7 +277,7 @@ fn slider(study: &Study, trade: &Trade) -> Slider {
         .filter(|_| study.has_whole_truth());
     Slider {
         classes: study.classes.clone(),
-        colors: (0..study.k()).map(|class| palette::class(class).to_owned()).collect(),
+        dots: (0..study.k()).map(palette::dot).collect(),
         stops: json!({
             "people": study.whole.people, "posterior": study.whole.posterior, "truth": truth, "points": trade.points,
         }),
@@ -307,9 +307,9 @@ fn along(classes: &[String], trade: &Trade) -> Chart {
     let mut chart =
         chart("frontier", "Along the exact frontier", vec![line(trade, 0)], layout, stops_sheet(classes, trade));
     chart.caption = format!(
-        "{} of {} points, from argmax (left) to match (right); between them accuracy is off by {} at most.",
+        "{} of {}, from argmax (left) to match (right); between them accuracy is off by {} at most.",
         text::count(trade.points.len() as u64),
-        text::count(trade.of as u64),
+        text::counted(trade.of as u64, "point"),
         if trade.error == 0.0 { "0".into() } else { format!("{:.1e}", trade.error) }
     );
     chart.alt = lead(trade);
@@ -334,21 +334,13 @@ fn ends(study: &Study, trade: &Trade) -> Table {
     places.dedup();
     let row = |place: usize| {
         let Point { to_gamma, counts, accuracy, fidelity, .. } = &trade.points[place];
-        let mut row = vec![
-            Cell::number(Some(*to_gamma), |own| text::plain(own, 4)),
-            Cell::number(Some(*accuracy), |own| text::plain(own, 4)),
-            Cell::number(Some(*fidelity), |own| text::plain(own, 4)),
-        ];
+        let mut row: Vec<Cell> =
+            [accuracy, fidelity].map(|&own| Cell::number(Some(own), |own| text::plain(own, 4))).to_vec();
         row.extend(counts.iter().map(|&people| Cell::number(Some(people as f64), |_| text::count(people))));
-        row
+        (text::plain(*to_gamma, 4), row)
     };
-    let columns = ["γ up to", "Expected accuracy", "Fidelity"].map(String::from).into_iter();
-    Table {
-        id: "frontier-table".into(),
-        caption: "Points of the frontier, and their counts".into(),
-        columns: columns.chain(study.classes.iter().cloned()).collect(),
-        rows: places.into_iter().map(row).collect(),
-        note: String::new(),
-        sortable: false,
-    }
+    let columns = ["Expected accuracy", "Fidelity"].map(String::from).into_iter().chain(study.classes.iter().cloned());
+    let caption = "Points of the frontier, and their counts";
+    let rows = places.into_iter().map(row).collect();
+    Table::crossed("frontier-table", caption, ["γ up to", "γ up to"], columns.collect(), rows)
 }
