@@ -1,6 +1,7 @@
 //! The program: one straight line from the command line to a command.
 
 mod command;
+mod estimates;
 mod memory;
 mod options;
 mod outcome;
@@ -36,6 +37,7 @@ Examples:
   apportion label scores.csv -o labelled.csv --by county        the same within each county
   apportion audit labelled.csv --label label                    how far labels that exist already are off
   apportion compare scores.csv --truth race                     every rule side by side
+  apportion disparity turnout.csv --outcome voted               an outcome between classes, by every estimator
   apportion demo                                                all of it, on data inside the program
 
 Labels are estimates about groups. Where the scores themselves can be used, use them.";

@@ -58,6 +58,7 @@ fn study(classes: [&str; 3], has_truth: bool) -> Study {
             error: 0.0,
         }],
         sample: None,
+        outcomes: None,
         shapes: None,
         provenance: Provenance { command: "apportion compare 'a b.csv'".into(), ..Provenance::default() },
     }

@@ -9,6 +9,7 @@ use apportion_table::{ClassColumn, Table};
 use clap::Args;
 use serde_json::json;
 
+use crate::estimates::{Estimating, OutcomeArgs};
 use crate::options::{LABEL_OPTIONS, TableArgs, pairs};
 use crate::outcome::Given;
 use crate::progress::Working;
@@ -23,7 +24,8 @@ Examples:
   apportion audit labelled.csv --label label
   apportion audit voters.parquet --label vb_voterbase_race --label-map Caucasian=white,African-American=black \\
       --uncoded Uncoded=argmax --truth race --by county
-  apportion audit labelled.csv --label label --truth race --by county --report audit.html")]
+  apportion audit labelled.csv --label label --truth race --by county --report audit.html
+  apportion audit turnout.csv --label race_proxy --label-map W=white,B=black --outcome voted --report audit.html")]
 pub(crate) struct AuditArgs {
     #[command(flatten)]
     table: TableArgs,
@@ -36,6 +38,11 @@ pub(crate) struct AuditArgs {
     /// The values that stand for no label (empty ones always do), and what to do with such rows.
     #[arg(long, value_name = "VALUE[,VALUE]=argmax|drop|keep", default_value = "Uncoded=keep", value_parser = values::uncoded)]
     uncoded: (Vec<String>, UncodedPolicy),
+    /// The column of an outcome, for the report to compare between classes by every estimator.
+    #[arg(long, value_name = "COL")]
+    outcome: Option<String>,
+    #[command(flatten)]
+    more: OutcomeArgs,
     #[command(flatten)]
     report: ReportArgs,
     /// Replaces the report and the figures where they exist.
@@ -47,10 +54,14 @@ pub(crate) fn run(args: &AuditArgs, line: &[String]) -> Result<()> {
     let (exclude, uncoded) = args.uncoded.clone();
     let map = pairs("--label-map", &args.label_map)?;
     let column = ClassColumn { column: args.label.clone(), map, exclude, options: LABEL_OPTIONS };
+    args.report.check_outcome(args.outcome.as_ref())?;
     let input = args.table.input()?;
     let mut report = args.report.prepare(&input, args.table.groups(), args.force)?;
     let origin = report.is_some().then(|| Origin::of(&input));
-    let table = args.table.read(&input, args.table.groups(), Some(column))?;
+    let table = args.table.read_with(&input, args.table.groups(), |options| {
+        options.labels = Some(column).into_iter().collect();
+        args.more.ask(args.outcome.as_ref(), options);
+    })?;
     let scores = table.scores()?;
     report.as_mut().map(|report| report.outline(&scores)).transpose()?;
     let labels = Labels::new(table.labels().unwrap_or_default().to_vec(), table.classes())?;
@@ -83,7 +94,9 @@ fn beside_rules(args: &AuditArgs, table: &Table, labels: Labels, provenance: Pro
     };
     let labels = if policy == UncodedPolicy::Argmax { filled(labels, &scores, &settings)? } else { labels };
     let backdrop = Backdrop::of(&scores)?;
-    let mut gallery = Gallery::new(&scores, &backdrop, &args.report, args.table.groups(), settings.seed)?;
+    let gallery = Gallery::new(&scores, &backdrop, &args.report, args.table.groups(), settings.seed)?;
+    let estimating = Estimating::begin(table, &scores, args.outcome.as_ref(), &args.more)?;
+    let mut gallery = gallery.with_outcome(estimating);
     gallery.show(Place::Subject, "your labels", &Given::Labels(vec![labels]), None)?;
     gallery.label_by("argmax", Place::Beside, &Rule::Argmax, &settings)?;
     gallery.label_by("match", Place::Remedy, &Rule::Match(Match::overall(Reference::Posterior)), &settings)?;
@@ -115,6 +128,7 @@ fn facts(args: &AuditArgs) -> Vec<(&'static str, String)> {
         ("Reference", "of match: the posterior, the mean of the scores".to_owned()),
         ("Rows without a label", format!("those that are empty or {}: {policy}", values.join(", "))),
     ];
+    facts.extend(args.more.facts(args.outcome.as_ref()));
     if !args.label_map.is_empty() {
         facts.push(("Your labels, values mapped", args.label_map.join(", ")));
     }

@@ -4,6 +4,7 @@ mod audit;
 mod compare;
 mod decision;
 mod demo;
+mod disparity;
 mod export;
 mod frontier;
 mod label;
@@ -23,6 +24,8 @@ pub(crate) enum Command {
     Audit(audit::AuditArgs),
     /// Sets rules side by side on your own scores.
     Compare(compare::CompareArgs),
+    /// Compares an outcome between classes: by labels, by scores, and what it lies between.
+    Disparity(disparity::DisparityArgs),
     /// Lists every optimal trade of accuracy against fidelity.
     Frontier(frontier::FrontierArgs),
     /// Fits a rule to a table and saves the decision.
@@ -50,6 +53,7 @@ impl Command {
             Command::Label(args) => label::run(&args, line),
             Command::Audit(args) => audit::run(&args, line),
             Command::Compare(args) => compare::run(&args, line),
+            Command::Disparity(args) => disparity::run(&args, line),
             Command::Frontier(args) => frontier::run(&args),
             Command::Fit(args) => decision::fit(&args),
             Command::Apply(args) => decision::apply(&args),

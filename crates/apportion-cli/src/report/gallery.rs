@@ -9,6 +9,7 @@ use apportion_report::{self as report, Groups, Labelling, Proof, Provenance, Stu
 
 use super::ReportArgs;
 use super::sample::SampleRows;
+use crate::estimates::Estimating;
 use crate::options::Grouping;
 use crate::outcome::{Given, Outcome};
 
@@ -36,9 +37,16 @@ pub(crate) struct Gallery<'a> {
     labellings: Vec<Labelling>,
     subject: usize,
     remedy: Option<usize>,
+    estimating: Option<Estimating<'a>>,
 }
 
 impl<'a> Gallery<'a> {
+    /// Also compares an outcome between the classes of each labelling.
+    pub(crate) fn with_outcome(mut self, estimating: Option<Estimating<'a>>) -> Gallery<'a> {
+        self.estimating = estimating;
+        self
+    }
+
     pub(crate) fn new(
         scores: &'a Scores<'a>,
         backdrop: &'a Backdrop,
@@ -60,6 +68,7 @@ impl<'a> Gallery<'a> {
             labellings: Vec::new(),
             subject: 0,
             remedy: None,
+            estimating: None,
         })
     }
 
@@ -72,6 +81,9 @@ impl<'a> Gallery<'a> {
         }
         if let Some(sample) = &mut self.sample {
             sample.look(given, self.scores.classes());
+        }
+        if let Some(estimating) = &mut self.estimating {
+            estimating.look(&outcome.name, given)?;
         }
         let glance = &outcome.glance;
         let uncoded = glance.people - glance.labelled;
@@ -143,6 +155,7 @@ impl<'a> Gallery<'a> {
             remedy: self.remedy,
             calibration: calibration?,
             sample: self.sample.map(SampleRows::finish).filter(|sample| !sample.points.is_empty()),
+            outcomes: self.estimating.map(|estimating| estimating.finish(settings)).transpose()?,
             shapes: None,
             provenance,
             classes,
