@@ -768,6 +768,60 @@ fn what_cannot_be_averaged_is_refused() {
     assert!(Weighted::of(&scores, &Outcomes::levels(&[0, 1], &names).unwrap()).is_err(), "rows must sum to one");
 }
 
+/// Voters like those of North Carolina, with a turnout that hangs on the class alone (so that BIRDiE is right), or on the
+/// scores alone (so that weighting is).
+#[test]
+fn on_voters_each_estimator_is_right_where_it_says() {
+    let Some(voters) = common::voters::voters() else { return };
+    let (names, mut chance) = (level_names()[..2].to_vec(), Chance::new(2024));
+    let by_class = [0.65, 0.45, 0.35, 0.5, 0.4, 0.55];
+    let by_truth: Vec<u16> =
+        voters.truth.iter().map(|&truth| u16::from(chance.unit() < by_class[usize::from(truth)])).collect();
+    let by_scores: Vec<u16> = voters
+        .scores
+        .chunks_exact(6)
+        .map(|row| {
+            let rate: f64 = row.iter().zip(by_class).map(|(score, rate)| score * rate).sum();
+            u16::from(chance.unit() < rate)
+        })
+        .collect();
+    let scores = Scores::new(&voters.classes, Matrix::RowsF64(&voters.scores)).unwrap();
+    let scores = scores.with_truth(&voters.truth).unwrap();
+    let argmax = Rule::Argmax.label(&scores, &Settings::default()).unwrap().labels;
+    for (codes, weighting_is_right) in [(by_truth, false), (by_scores, true)] {
+        let outcomes = Outcomes::levels(&codes, &names).unwrap().counting(1).unwrap();
+        let hard = Hard::of(&scores, &outcomes, &argmax).unwrap();
+        let weighted = Weighted::of(&scores, &outcomes).unwrap().estimates().remove(0);
+        let birdie =
+            Birdie::fit(&scores, &outcomes, &BirdieOptions { replicates: 8, ..BirdieOptions::default() }).unwrap();
+        let bounds = CellBounds::of(&scores, &outcomes, &voters.counties, voters.county_names.len()).unwrap();
+        assert!(birdie.converged, "{}", birdie.passes);
+        let truth = hard.truth().unwrap().remove(0);
+        for class in 0..6 {
+            let truth = truth.classes[class].unwrap();
+            let off = |own: Figure| (own.estimate.unwrap() - truth.estimate.unwrap()) / own.error.unwrap();
+            let (weighted, birdie) =
+                (off(weighted.classes[class].unwrap()), off(birdie.estimates()[0].classes[class].unwrap()));
+            // The truth has an error of its own; the bootstrap of eight, too.
+            if weighting_is_right {
+                assert!(weighted.abs() < 5.0, "{class}: {weighted}");
+            } else {
+                assert!(birdie.abs() < 6.0, "{class}: {birdie}");
+            }
+            let interval = bounds.estimates()[0].classes[class].unwrap().interval.unwrap();
+            assert!(interval.low <= truth.estimate.unwrap() && truth.estimate.unwrap() <= interval.high);
+            if let Some(bias) = hard.biases()[0][class] {
+                assert!((bias.taken_in + bias.left_out - bias.bias).abs() < 1e-12);
+            }
+        }
+        if !weighting_is_right {
+            // Black turnout, 0.45, is pulled towards that of others.
+            let own = weighted.classes[1].unwrap();
+            assert!(own.estimate.unwrap() - 5.0 * own.error.unwrap() > 0.46, "{own:?}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
