@@ -143,9 +143,12 @@ fn facts(args: &DisparityArgs) -> Vec<(&'static str, String)> {
     facts
 }
 
+/// Values that are shown; `--json` has all.
+const SHOWN: usize = 8;
+
 fn as_text(own: &Disparity) -> String {
     let mut lines = Vec::new();
-    for level in 0..own.told() {
+    for level in 0..own.told().min(SHOWN) {
         let unit = if own.is_share() { ", %" } else { "" };
         lines.push(table(own, &format!("{}{unit}", own.what(level)), |each, class| {
             let figure = own.figure(each, level, class);
@@ -158,6 +161,9 @@ fn as_text(own: &Disparity) -> String {
             let (difference, interval) = (gap.and_then(|own| own.difference), gap.and_then(|own| own.interval));
             cell(difference, interval, |number| own.show_difference(number))
         }));
+    }
+    if own.told() > SHOWN {
+        lines.push(format!("… and {} values more; --json has all", own.told() - SHOWN));
     }
     lines.extend(own.sentence());
     let mut methods: Vec<Method> = own.estimators.iter().map(|own| own.method).collect();

@@ -4,20 +4,28 @@ use serde_json::{Value, json};
 
 use super::Section;
 use super::groups::FEW;
-use crate::chart::{Grid, chart, column, full, labels, nth, over};
+use crate::chart::{Grid, chart, column, full, label, labels, nth, over, rounded};
 use crate::disparity::{Disparity, Estimator, Method};
 use crate::document::{Block, Cell, Chart, Sheet, Table, Views};
 use crate::palette;
 use crate::study::Study;
 use crate::text;
 
+/// Values that have tables of their own.
+const MOST_VALUES: usize = 8;
+
 /// Nothing where no outcome was given.
 pub(super) fn section(study: &Study) -> Option<Section> {
     let own = study.outcomes.as_ref()?;
     let mut blocks = vec![Block::Chart(Box::new(intervals(own)))];
-    for level in 0..own.told() {
+    for level in 0..own.told().min(MOST_VALUES) {
         blocks.extend([figures(own, level), gaps(own, level)].map(Block::Table));
         blocks.extend(biases(own, level).map(Block::Table));
+    }
+    if own.told() > MOST_VALUES {
+        blocks.push(Block::Text(format!(
+            "Tables are of the first {MOST_VALUES} values; the chart and its numbers have all."
+        )));
     }
     let mut methods: Vec<Method> = own.estimators.iter().map(|own| own.method).collect();
     methods.dedup();
@@ -49,7 +57,10 @@ fn intervals(own: &Disparity) -> Chart {
         let choices = (0..own.told()).map(choice).collect();
         chart.views = Some(Views { label: format!("Share of {}", own.outcome), choices });
     }
-    chart.caption = "Lines are 95% intervals; those of bounds are the bounds. All panels have one scale.".into();
+    chart.caption = "Lines are 95% intervals. All panels have one scale.".into();
+    if own.estimators.iter().any(|each| each.method == Method::Bounds) {
+        chart.caption += " The lines of bounds are the bounds, which may go on beyond the panel: the table has them.";
+    }
     chart.alt = alt(own);
     chart
 }
@@ -82,7 +93,7 @@ fn trace(own: &Disparity, class: usize, level: usize) -> Value {
     };
     let format = if own.is_share() { "%{x:.1f}%" } else { "%{x:,.4~g}" };
     json!({
-        "type": "scatter", "mode": "markers", "name": own.classes[class],
+        "type": "scatter", "mode": "markers", "name": label(&own.classes[class]),
         "x": x, "y": labels(own.estimators.iter().map(|each| &each.name)),
         "xaxis": nth("x", class), "yaxis": nth("y", class),
         "error_x": {
@@ -99,10 +110,11 @@ fn trace(own: &Disparity, class: usize, level: usize) -> Value {
 
 fn layout(own: &Disparity, grid: Grid) -> Value {
     let suffix = if own.is_share() { "%" } else { "" };
+    let range = range(own);
     let axes = grid.layout(&labels(&own.classes), |panel| {
         let mut x = json!({
             "domain": grid.x(panel), "anchor": nth("y", panel), "ticksuffix": suffix, "tickangle": 0, "zeroline": false,
-            "nticks": if grid.columns == 1 { 4 } else { 5 },
+            "nticks": if grid.columns == 1 { 4 } else { 5 }, "range": range,
         });
         if panel > 0 {
             x["matches"] = json!("x");
@@ -114,6 +126,20 @@ fn layout(own: &Disparity, grid: Grid) -> Value {
         vec![(nth("xaxis", panel), x), (nth("yaxis", panel), y)]
     });
     over(json!({}), axes)
+}
+
+/// What all panels show: every interval that is not mostly chance. Bounds may go on beyond it: they would leave no room.
+fn range(own: &Disparity) -> Value {
+    let shown = own.estimators.iter().filter(|each| each.method != Method::Bounds);
+    let figures = shown.flat_map(|each| &each.estimates).flat_map(|own| own.classes.iter().flatten());
+    let ends = figures.filter(|figure| figure.effective >= FEW as f64).filter_map(|figure| figure.interval);
+    let (low, high) =
+        ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), own| (low.min(own.low), high.max(own.high)));
+    if low > high {
+        return Value::Null;
+    }
+    let room = 0.06 * (high - low).max(1e-3 * high.abs());
+    json!([rounded(scale(own) * (low - room)), rounded(scale(own) * (high + room))])
 }
 
 fn sheet(own: &Disparity) -> Sheet {
@@ -202,7 +228,8 @@ fn with_interval(
         (None, Some(between)) => format!("{between}{flag}"),
         (None, None) => "–".into(),
     };
-    Cell { text, value: number }
+    // A number, so that it stands where numbers do.
+    Cell { text, value: number.or(interval.map(|own| own.low)) }
 }
 
 fn figures(own: &Disparity, level: usize) -> Table {

@@ -184,9 +184,9 @@ impl Model {
         let stride = self.levels * self.classes;
         let (mut hits, mut all) = (vec![0.0; stride], vec![0.0; self.classes]);
         for (own, people) in shares.chunks_exact(stride).zip(sums.people.chunks_exact(stride)) {
-            for class in 0..self.classes {
+            for (class, all) in all.iter_mut().enumerate() {
                 let people = GRID.total(people.iter().skip(class).step_by(self.classes).sum());
-                all[class] += people;
+                *all += people;
                 (class..stride).step_by(self.classes).for_each(|place| hits[place] += people * own[place]);
             }
         }
@@ -225,14 +225,13 @@ impl Model {
 
     /// SQUAREM's step: as far as two steps of EM show that it is going. None where they go no further.
     fn long_step(&self, from: &[f64], once: &[f64], twice: &[f64]) -> Option<Vec<f64>> {
-        let moves = || from.iter().zip(once).zip(twice);
-        let first = |((a, b), _): ((&f64, &f64), &f64)| b - a;
-        let turn = |((a, b), c): ((&f64, &f64), &f64)| c - b - (b - a);
-        let length = |of: &dyn Fn(((&f64, &f64), &f64)) -> f64| moves().map(|own| of(own).powi(2)).sum::<f64>().sqrt();
+        let first: Vec<f64> = from.iter().zip(once).map(|(a, b)| b - a).collect();
+        let turn: Vec<f64> = once.iter().zip(twice).zip(&first).map(|((b, c), first)| c - b - first).collect();
+        let length = |moves: &[f64]| moves.iter().map(|own| own * own).sum::<f64>().sqrt();
         let (speed, bend) = (length(&first), length(&turn));
         let size = (bend > 0.0).then(|| (speed / bend).max(1.0))?;
-        let mut long: Vec<f64> =
-            moves().map(|own| own.0.0 + 2.0 * size * first(own) + size * size * turn(own)).collect();
+        let on = |((from, first), turn): ((&f64, &f64), &f64)| from + 2.0 * size * first + size * size * turn;
+        let mut long: Vec<f64> = from.iter().zip(&first).zip(&turn).map(on).collect();
         self.bring_back(&mut long);
         Some(long)
     }

@@ -105,15 +105,20 @@ impl Hard {
 
     /// The mean outcome of those labelled so: for each level that is asked for.
     pub fn estimates(&self) -> Vec<Estimate> {
-        let by_label = |level| (0..self.classes).map(move |label| self.sum(level, 0..=self.classes, label..=label));
-        self.each_level(|level| of_moments(&self.measure, &by_label(level).collect::<Vec<_>>()))
+        self.each_level(|level| {
+            let by_label = (0..self.classes).map(|class| self.sum(level, |_, label| label == class));
+            of_moments(&self.measure, &by_label.collect::<Vec<_>>())
+        })
     }
 
     /// The mean outcome of those who are so in truth; none where the truth of nobody with an outcome is known.
     pub fn truth(&self) -> Option<Vec<Estimate>> {
-        let by_truth = |level| (0..self.classes).map(move |truth| self.sum(level, truth..=truth, 0..=self.classes));
-        let known: u64 = by_truth(0).map(|moments| moments.people).sum();
-        (known > 0).then(|| self.each_level(|level| of_moments(&self.measure, &by_truth(level).collect::<Vec<_>>())))
+        let known = self.sum(0, |truth, _| truth < self.classes).people;
+        let estimate = |level| {
+            let by_truth = (0..self.classes).map(|class| self.sum(level, |truth, _| truth == class));
+            of_moments(&self.measure, &by_truth.collect::<Vec<_>>())
+        };
+        (known > 0).then(|| self.each_level(estimate))
     }
 
     /// For each level that is asked for, and each class, why labels give another mean than the truth; none where nobody is
@@ -123,27 +128,22 @@ impl Hard {
     }
 
     fn bias(&self, level: usize, class: usize) -> Option<LabelBias> {
-        let side = self.classes + 1;
-        let others = move || (0..self.classes).filter(move |&other| other != class);
-        let wrongly = || others().map(move |truth| truth * side + class);
-        let missing = || others().chain([self.classes]).map(move |label| class * side + label);
-        let right = [class * side + class];
-        let of = |cells: &[usize]| self.cells.moments(cells.iter().copied(), level);
-        let (taken_in, missed): (Vec<usize>, Vec<usize>) = (wrongly().collect(), missing().collect());
-        let (labelled, so) = (of(&[&right[..], &taken_in].concat()), of(&[&right[..], &missed].concat()));
-        let (right, taken_in, missed) = (of(&right), of(&taken_in), of(&missed));
-        let rightly = right.mean()?;
+        let is_other = |truth: usize| truth < self.classes && truth != class;
+        let labelled = self.sum(level, |truth, label| truth < self.classes && label == class);
+        let so = self.sum(level, |truth, _| truth == class);
+        let rightly = self.sum(level, |truth, label| truth == class && label == class).mean()?;
+        let wrongly = self.sum(level, |truth, label| is_other(truth) && label == class);
+        let missed = self.sum(level, |truth, label| truth == class && label != class);
         // A part of nobody adds nothing.
         let adds = |part: &Moments, whole: &Moments| {
             part.mean().map_or(0.0, |mean| part.people as f64 / whole.people as f64 * (mean - rightly))
         };
-        let (mean, truth) = (labelled.mean()?, so.mean()?);
-        let about = self.measure.about();
+        let (mean, truth, about) = (labelled.mean()?, so.mean()?, self.measure.about());
         Some(LabelBias {
             labelled: about + mean,
             truth: about + truth,
             bias: mean - truth,
-            taken_in: adds(&taken_in, &labelled),
+            taken_in: adds(&wrongly, &labelled),
             left_out: -adds(&missed, &so),
         })
     }
@@ -152,14 +152,10 @@ impl Hard {
         self.measure.shown().map(of).collect()
     }
 
-    /// The outcomes of some true classes and labels together.
-    fn sum(
-        &self,
-        level: usize,
-        truths: std::ops::RangeInclusive<usize>,
-        labels: std::ops::RangeInclusive<usize>,
-    ) -> Moments {
-        let cells = truths.flat_map(|truth| labels.clone().map(move |label| truth * (self.classes + 1) + label));
+    /// The outcomes of the true classes and labels that are wanted, together.
+    fn sum(&self, level: usize, is_wanted: impl Fn(usize, usize) -> bool) -> Moments {
+        let side = self.classes + 1;
+        let cells = (0..side * side).filter(|cell| is_wanted(cell / side, cell % side));
         self.cells.moments(cells, level)
     }
 }

@@ -56,7 +56,7 @@ impl<'a> Outcomes<'a> {
     /// mean, where numbers are large beside their spread, keeps the digits of standard errors.
     pub fn numbers_about(values: &'a [f64], about: f64) -> Result<Outcomes<'a>> {
         check(values)?;
-        if !(about.abs() <= LARGEST) {
+        if about.is_nan() || about.abs() > LARGEST {
             let what = "the number about which outcomes lie".to_owned();
             return Err(Error::Parameter { what, value: about, range: "finite, and within ±1e100" });
         }
