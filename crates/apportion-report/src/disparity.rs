@@ -85,8 +85,8 @@ impl Method {
                  person's class is in its interval."
             }
             Method::Birdie => {
-                "BIRDiE: the outcomes correct the scores. Right where, among people of one class (and one group, where \
-                 there are groups), the outcome has nothing to do with the name."
+                "BIRDiE: the outcomes correct the scores. Right where, among people of one class, the outcome has nothing to do \
+                 with the name; nor with the place, unless --by tells places apart."
             }
             Method::Bounds => {
                 "bounds: what the rate lies between, whatever class and outcome have to do with each other, if the scores \

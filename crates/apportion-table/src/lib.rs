@@ -5,7 +5,7 @@
 //!                                        └──────────── labels ────────────▶ Output (the same rows, and their labels)
 //! ```
 //! The files are read twice: once for what the rules need, and once to write every column and row again, in order, with
-//! the labels beside them. Of a row, a byte or two for its label, its key, its group, its truth and its count are kept in
+//! the labels beside them. Of a row, a byte or two for its label, its key, group, truth, count and outcome are kept in
 //! memory; its scores, too, while they fit, and else in a temporary file that is read again. Nothing else of a row is
 //! kept. Output appears whole or not at all.
 

@@ -1,7 +1,7 @@
 //! Outcomes by class where what is learned of the outcomes corrects the scores (BIRDiE, McCartan et al. 2023).
 //!
 //! It is right where, among people of one class (and of one group, where there are groups), the outcome has nothing to do
-//! with what else the scores were made from, such as the name. The shares θ_{y|r,x} of level y in class r and group x are
+//! with what else the scores were made from: the name and, without groups, the place. The shares θ_{y|r,x} of level y in class r and group x are
 //! those of largest posterior density, found by EM: with p_ir ∝ θ_{Y_i|r,x_i} q_ir,
 //!
 //! ```text
@@ -81,7 +81,7 @@ struct Model {
 struct Sums {
     /// People of each class by group and level, as the shares have them.
     people: Vec<i128>,
-    /// Of each class, Σ p², in squares of units.
+    /// Of each class, Σ p², in squares of units; empty where nobody asks.
     squares: Vec<i128>,
     /// Σ ln Σ_r θ q.
     likelihood: i128,
@@ -97,7 +97,12 @@ struct Row<'a> {
 
 impl Sums {
     fn new(model: &Model) -> Sums {
-        Sums { people: vec![0; model.size()], squares: vec![0; model.classes], likelihood: 0 }
+        Sums { people: vec![0; model.size()], squares: Vec::new(), likelihood: 0 }
+    }
+
+    /// With Σ p², which only the last pass needs.
+    fn with_squares(model: &Model) -> Sums {
+        Sums { squares: vec![0; model.classes], ..Sums::new(model) }
     }
 
     fn merge(&mut self, other: &Sums) {
@@ -114,10 +119,11 @@ impl Sums {
         let times = i128::from(row.people);
         self.likelihood += i128::from(GRID.round(sum.max(f64::MIN_POSITIVE).ln())) * times;
         let people = &mut self.people[first..][..model.classes];
-        for ((sum, square), &score) in people.iter_mut().zip(&mut self.squares).zip(&*room) {
-            let units = i128::from(GRID.round(score));
-            *sum += units * times;
-            *square += units * units * times;
+        for (sum, &score) in people.iter_mut().zip(&*room) {
+            *sum += i128::from(GRID.round(score)) * times;
+        }
+        for (square, &score) in self.squares.iter_mut().zip(&*room) {
+            *square += i128::from(GRID.round(score)).pow(2) * times;
         }
     }
 }
@@ -273,9 +279,10 @@ impl Birdie {
         let groups = scores.groups().map_or(1, |groups| groups.names.len());
         let model = Model { classes: scores.classes().len(), levels, groups, prior };
         // Scores as they are, whatever the outcome: shares that say nothing.
-        let start = model.shares(&all_rows(&model, scores, outcomes, &vec![1.0; model.size()])?);
-        let found = model.climb(start, options, |shares| all_rows(&model, scores, outcomes, shares))?;
-        let sums = all_rows(&model, scores, outcomes, &found.shares)?;
+        let pass = |shares: &[f64]| all_rows(&model, scores, outcomes, shares, Sums::new);
+        let start = model.shares(&pass(&vec![1.0; model.size()])?);
+        let found = model.climb(start, options, pass)?;
+        let sums = all_rows(&model, scores, outcomes, &found.shares, Sums::with_squares)?;
         let resampled = Resampled::of(&model, scores, outcomes, weighted, &found.shares, options)?;
         let overall = model.overall(&found.shares, &sums);
         let means = |level: usize, class: usize| {
@@ -354,11 +361,17 @@ fn place_of(model: &Model, scores: &Scores<'_>, outcomes: &Outcomes<'_>, row: us
 }
 
 /// One pass over all rows of a table.
-fn all_rows(model: &Model, scores: &Scores<'_>, outcomes: &Outcomes<'_>, shares: &[f64]) -> Result<Sums> {
+fn all_rows(
+    model: &Model,
+    scores: &Scores<'_>,
+    outcomes: &Outcomes<'_>,
+    shares: &[f64],
+    none: fn(&Model) -> Sums,
+) -> Result<Sums> {
     let room = || vec![0.0; model.classes];
     let (sums, ..) = read(
         scores,
-        || (Sums::new(model), room(), room()),
+        || (none(model), room(), room()),
         |(sums, own, room), index, row, people, _| {
             let Some(place) = place_of(model, scores, outcomes, index) else { return };
             own.iter_mut().zip(row).for_each(|(own, &units)| *own = GRID.value(units));

@@ -1,42 +1,31 @@
 //! Sums of floating-point numbers that are exact, so that neither the order of the terms nor how they were shared out
 //! among threads and batches can be seen in them.
 
-/// Bits of a limb that are digits; what is above them is carried now and then.
+/// Bits from one limb to the next. Limbs are much wider, so that a term goes into one of them.
 const BITS: usize = 32;
 
 /// Doubles are multiples of 2^-1074 below 2^1024; a term may come 2^40 times, and there may be as many terms.
 const LIMBS: usize = 70;
 
-/// Additions after which digits are carried on, before a limb could overflow.
-const CARRY_AFTER: u32 = 1 << 29;
-
 /// A sum of doubles, as one very wide whole number of 2^-1074.
 #[derive(Clone, Debug)]
 pub(super) struct ExactSum {
-    limbs: [i64; LIMBS],
-    added: u32,
+    limbs: [i128; LIMBS],
 }
 
 impl ExactSum {
-    pub(super) const ZERO: ExactSum = ExactSum { limbs: [0; LIMBS], added: 0 };
+    pub(super) const ZERO: ExactSum = ExactSum { limbs: [0; LIMBS] };
 
-    /// Adds a finite number so many times, at most 2^40.
+    /// Adds a finite number so many times. Between two merges there may be 2^40 times in all: as many as people.
     #[inline]
     pub(super) fn add(&mut self, value: f64, times: u64) {
         let bits = value.to_bits();
         let exponent = (bits >> 52 & 0x7ff) as usize;
-        let fraction = bits & ((1 << 52) - 1);
+        let fraction = (bits & ((1 << 52) - 1)) as i64;
         let (digits, place) = if exponent == 0 { (fraction, 0) } else { (fraction | 1 << 52, exponent - 1) };
-        // 53 bits, 40 for the times, and 31 for the shift.
-        let product = (u128::from(digits) * u128::from(times)) << (place % BITS);
-        let sign = if value.is_sign_negative() { -1 } else { 1 };
-        for (part, limb) in self.limbs[place / BITS..][..4].iter_mut().enumerate() {
-            *limb += sign * i64::from((product >> (BITS * part)) as u32);
-        }
-        self.added += 1;
-        if self.added == CARRY_AFTER {
-            self.carry();
-        }
+        let digits = if value.is_sign_negative() { -digits } else { digits };
+        // 53 bits, 31 for the shift, and 40 for the times of all terms together: a limb cannot overflow.
+        self.limbs[place / BITS] += (i128::from(digits) << (place % BITS)) * i128::from(times);
     }
 
     /// Takes in another sum.
@@ -45,7 +34,6 @@ impl ExactSum {
         other.carry();
         self.carry();
         self.limbs.iter_mut().zip(other.limbs).for_each(|(limb, more)| *limb += more);
-        self.carry();
     }
 
     /// Brings all limbs but the last between 0 and 2^32.
@@ -57,7 +45,6 @@ impl ExactSum {
             carried = sum >> BITS;
         }
         self.limbs[LIMBS - 1] += carried;
-        self.added = 0;
     }
 
     /// The sum, rounded once.
@@ -73,7 +60,8 @@ impl ExactSum {
         };
         let Some(top) = sum.limbs.iter().rposition(|&limb| limb != 0) else { return 0.0 };
         let low = top.saturating_sub(2);
-        let digits = sum.limbs[low..=top].iter().rev().fold(0u128, |digits, &limb| digits << BITS | limb as u128);
+        let digits =
+            sum.limbs[low..=top].iter().rev().fold(0u128, |digits, &limb| digits << BITS | limb.unsigned_abs());
         // What lies below is less than the last digit that decides how to round: it only breaks ties.
         let rest = u128::from(sum.limbs[..low].iter().any(|&limb| limb != 0));
         scaled(sign * (digits | rest) as f64, (BITS * low) as i32 - 1074)

@@ -6,7 +6,7 @@ use super::figures::{Estimate, Figure, Gap, Mean, Moments, pairs};
 use super::outcomes::{Measure, Outcomes};
 use crate::audit::{Interval, NORMAL, read};
 use crate::error::{Error, Result};
-use crate::rule::{person_key, sample};
+use crate::rule::{person_key, sample_each};
 use crate::scores::{Scores, expect_length};
 
 /// How many draws are combined where nothing else is asked for.
@@ -35,21 +35,20 @@ impl Imputed {
             return Err(Error::Parameter { what, value: f64::from(draws), range: "from 5 to 1000" });
         }
         let (classes, measure, draws) = (scores.classes().len(), outcomes.measure(), draws as usize);
-        let cells = read(
+        let (cells, _) = read(
             scores,
-            || Cells::new(&measure, draws * classes),
-            |cells, index, row, people, _| {
+            || (Cells::new(&measure, draws * classes), Vec::new()),
+            |(cells, room), index, row, people, _| {
                 let Some(value) = outcomes.at(index) else { return };
                 let key = scores.keys().of(index);
                 for person in 0..people {
                     let key = person_key(key, person);
-                    for draw in 0..draws {
-                        let class = usize::from(sample(row, seed, key, draw as u64));
-                        cells.add(draw * classes + class, value, 1);
-                    }
+                    sample_each(row, seed, key, draws as u64, room, |draw, class| {
+                        cells.add(draw as usize * classes + class, value, 1);
+                    });
                 }
             },
-            |cells, part| cells.merge(&part),
+            |(cells, _), (part, _)| cells.merge(&part),
         )?;
         Ok(Imputed { classes, draws, seed, measure, cells })
     }

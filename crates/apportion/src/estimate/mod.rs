@@ -8,7 +8,7 @@
 //! | [`Hard`]: the mean over those labelled so | labels are the truth, or wrong without regard to the outcome |
 //! | [`Weighted`]: each person counts as the scores say | among people with equal scores, outcome and class have nothing to do with each other |
 //! | [`Imputed`]: classes drawn by the scores, many times | the same; its interval holds the doubt about each person's class |
-//! | [`Birdie`]: the outcomes correct the scores | among people of one class (and group), the outcome has nothing to do with the name |
+//! | [`Birdie`]: the outcomes correct the scores | among people of one class (and group), the outcome has nothing to do with what else the scores were made from |
 //! | [`CellBounds`]: what the rate lies between | always, if the scores are right on average in each cell |
 //!
 //! A row that stands for c people counts as c rows that are alike. Rows whose outcome is not known are left out. All sums
