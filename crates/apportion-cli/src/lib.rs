@@ -2,6 +2,7 @@
 //! words, and are given what they would have printed.
 
 mod command;
+mod estimates;
 mod host;
 mod memory;
 mod options;
@@ -39,6 +40,7 @@ Examples:
   apportion label scores.csv -o labelled.csv --by county        the same within each county
   apportion audit labelled.csv --label label                    how far labels that exist already are off
   apportion compare scores.csv --truth race                     every rule side by side
+  apportion disparity turnout.csv --outcome voted               an outcome between classes, by every estimator
   apportion demo                                                all of it, on data inside the program
 
 Labels are estimates about groups. Where the scores themselves can be used, use them.";

@@ -105,11 +105,21 @@ impl TableArgs {
 
     /// Reads what is needed of files, by some groups, with labels that exist already.
     pub(crate) fn read(&self, input: &Input, groups: Grouping<'_>, labels: Option<ClassColumn>) -> Result<Table> {
+        self.read_with(input, groups, |options| options.labels = labels.into_iter().collect())
+    }
+
+    /// Reads what is needed of files, and what else is asked for.
+    pub(crate) fn read_with(
+        &self,
+        input: &Input,
+        groups: Grouping<'_>,
+        ask: impl FnOnce(&mut TableOptions),
+    ) -> Result<Table> {
         if let Some(threads) = self.threads {
             rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("--threads")?;
         }
         input.passed_over().iter().for_each(|passed| self.say(passed));
-        let options = TableOptions {
+        let mut options = TableOptions {
             scores: self.scores.clone(),
             classes: self.classes.clone(),
             id: self.id.clone(),
@@ -117,12 +127,13 @@ impl TableArgs {
             by_option: groups.option,
             count: self.count.clone(),
             truth: self.truth_column()?,
-            labels,
             normalize: self.normalize,
             only_with_truth: self.only_with_truth,
             skip_missing: self.skip_missing,
             memory: self.memory.unwrap_or_else(memory::default),
+            ..TableOptions::default()
         };
+        ask(&mut options);
         let table = Table::read(input, &options)?;
         self.say(&table.origin());
         table.remarks().iter().for_each(|remark| self.say(remark));
@@ -257,6 +268,9 @@ impl TableArgs {
 
 /// How a user says what values of a column of labels mean.
 pub(crate) const LABEL_OPTIONS: [&str; 3] = ["--label", "--label-map VALUE=CLASS", "--uncoded VALUE=keep"];
+
+/// The same where rows without a label are left as they are.
+pub(crate) const COLUMN_OPTIONS: [&str; 3] = ["--label", "--label-map VALUE=CLASS", "--uncoded VALUE"];
 
 /// Reads VALUE=CLASS.
 pub(crate) fn pairs(option: &str, texts: &[String]) -> Result<Vec<(String, String)>> {

@@ -38,7 +38,16 @@ fn files(folder: &Path) {
         };
         labelled.lines().enumerate().map(line).collect::<String>()
     };
-    fs::write(folder.join("voters.csv"), with("race_proxy", ["W", "B"], "")).unwrap();
+    let voters = with("race_proxy", ["W", "B"], "");
+    // Turnout, votes and prices, which have nothing to do with anything.
+    let outcome = |(row, line): (usize, &str)| match row {
+        0 => format!("{line},voted,party,price\n"),
+        _ => {
+            format!("{line},{},{},{}\n", ["yes", "no", ""][row * row % 3], ["D", "R", "I"][row % 5 % 3], row * 7 % 100)
+        }
+    };
+    fs::write(folder.join("turnout.csv"), voters.lines().enumerate().map(outcome).collect::<String>()).unwrap();
+    fs::write(folder.join("voters.csv"), voters).unwrap();
     fs::write(folder.join(made), with("vb_voterbase_race", ["Caucasian", "African-American"], "Uncoded")).unwrap();
     run(folder, &["label", made, "-o", "voters.parquet", "--as", "again", "-q"]);
     fs::remove_file(folder.join(made)).unwrap();

@@ -6,6 +6,7 @@
 //! | module | purpose |
 //! |---|---|
 //! | `study` | what goes in: labellings, groups, frontiers, a sample of scores, provenance |
+//! | `disparity` | an outcome compared between classes by several estimators |
 //! | `section` | one file a section: the sentence that leads it, made from the numbers, its charts and tables |
 //! | `document` | sections, charts, tables: what all writers write |
 //! | `chart`, `palette`, `text` | what charts have in common, colours, numbers as people read them |
@@ -19,6 +20,7 @@
 //! the triangle some scores, rounded.
 
 pub mod chart;
+mod disparity;
 mod document;
 mod figures;
 mod geometry;
@@ -29,6 +31,7 @@ mod section;
 mod study;
 pub mod text;
 
+pub use disparity::{Disparity, Estimator, Method};
 pub use document::{Block, Card, Cell, Chart, Document, Section, Sheet, Slider, Table, Views};
 pub use figures::is_own_figure;
 pub use geometry::{Geometry, GeometryError, Shapes};

@@ -2,6 +2,7 @@
 
 use apportion::{Binning, Interval, Point};
 
+use crate::disparity::Disparity;
 use crate::geometry::Shapes;
 use crate::text;
 
@@ -32,6 +33,8 @@ pub struct Study {
     pub learned: Vec<LearnedStop>,
     /// Some people's scores, for the triangle.
     pub sample: Option<Sample>,
+    /// An outcome compared between classes, where one was given.
+    pub outcomes: Option<Disparity>,
     /// The outlines of the groups.
     pub shapes: Option<Shapes>,
     /// Where all this comes from.

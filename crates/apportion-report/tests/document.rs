@@ -1,8 +1,11 @@
 //! A report from plain data: its sentences, what is left out, and names that stay text wherever they come.
 #![allow(clippy::unwrap_used)] // in helpers, too
 
-use apportion::{Binning, Point};
-use apportion_report::{Backdrop, Block, Chart, Geometry, Groups, Labelling, Provenance, Sample, Study, Table, Trade};
+use apportion::{Binning, Interval, Point};
+use apportion_report::{
+    Backdrop, Block, Chart, Disparity, Estimator, Geometry, Groups, Labelling, Method, Provenance, Sample, Study,
+    Table, Trade,
+};
 
 fn labelling(name: &str, counts: [u64; 3], confusion: Option<[[u64; 4]; 3]>, in_groups: &[[u64; 4]]) -> Labelling {
     Labelling {
@@ -61,6 +64,7 @@ fn study(classes: [&str; 3], has_truth: bool) -> Study {
         }],
         learned: Vec::new(),
         sample: None,
+        outcomes: None,
         shapes: None,
         provenance: Provenance { command: "apportion compare 'a b.csv'".into(), ..Provenance::default() },
     }
@@ -578,4 +582,89 @@ fn one_is_one_and_several_are_many() {
     {
         assert!(!all.contains(wrong), "{wrong}");
     }
+}
+
+/// Four hundred people whose turnout two estimators tell, and bounds.
+fn with_outcome(mut study: Study) -> Study {
+    let figure = |estimate: Option<f64>, low: f64, high: f64, effective: f64| {
+        Some(apportion::Figure { estimate, error: None, interval: Some(Interval { low, high }), effective })
+    };
+    let estimator = |name: &str, method: Method, figures: [Option<apportion::Figure>; 3]| {
+        let of = |class: usize| figures[class].and_then(|own: apportion::Figure| own.estimate);
+        let gap = |class: usize, against: usize| {
+            let difference = of(class).zip(of(against)).map(|(a, b)| a - b);
+            apportion::Gap { class, against, difference, error: None, interval: None }
+        };
+        let gaps = vec![gap(0, 1), gap(0, 2), gap(1, 2)];
+        let estimates = vec![apportion::Estimate { classes: figures.to_vec(), gaps }];
+        Estimator { name: name.into(), method, estimates, biases: Vec::new() }
+    };
+    let heads = |rows| apportion::Heads { rows, people: rows };
+    study.outcomes = Some(Disparity {
+        outcome: "turnout <2024>".into(),
+        levels: vec!["1".into()],
+        classes: study.classes.clone(),
+        against: 0,
+        known: heads(400),
+        unknown: heads(3),
+        estimators: vec![
+            estimator(
+                "argmax",
+                Method::Labels,
+                [
+                    figure(Some(0.62), 0.55, 0.69, 200.0),
+                    figure(Some(0.479), 0.41, 0.55, 180.0),
+                    figure(Some(0.9), 0.1, 1.0, 4.0),
+                ],
+            ),
+            estimator(
+                "weighted",
+                Method::Weighted,
+                [
+                    figure(Some(0.6), 0.55, 0.65, 300.0),
+                    figure(Some(0.51), 0.45, 0.57, 200.0),
+                    figure(Some(0.4), 0.2, 0.6, 20.0),
+                ],
+            ),
+            estimator(
+                "bounds",
+                Method::Bounds,
+                [figure(None, 0.2, 0.9, 240.0), figure(None, 0.0, 1.0, 120.0), figure(None, 0.0, 1.0, 40.0)],
+            ),
+        ],
+        remarks: vec!["3 of 403 rows have no outcome.".into()],
+    });
+    study
+}
+
+#[test]
+fn outcomes_are_told_side_by_side() {
+    let study = with_outcome(study(["white", "black", "other"], false));
+    assert_eq!(
+        lead(&study, "outcomes"),
+        "By argmax labels, turnout <2024> of black is 3.1 points below what the weighted estimate says; its gap to white is \
+         −14.1 points instead of −9.0."
+    );
+    let document = study.document();
+    let markdown = document.to_markdown();
+    // Of four people nothing is said; of twenty, that it is mostly chance; bounds have no point.
+    for line in [
+        "| argmax | 62.0 (55.0 to 69.0) | 47.9 (41.0 to 55.0) | – |",
+        "| weighted | 60.0 (55.0 to 65.0) | 51.0 (45.0 to 57.0) | 40.0 (20.0 to 60.0) ° |",
+        "| bounds | 20.0 to 90.0 | 0.0 to 100.0 | 0.0 to 100.0 |",
+        "| argmax | – | −14.1 | – |",
+        "3 of 403 rows have no outcome.",
+        "Weighted: everybody counts for each class as much as the scores say.",
+    ] {
+        assert!(markdown.contains(line), "{line}\n{markdown}");
+    }
+    let chart = document.charts().find(|chart| chart.id == "outcomes").unwrap();
+    // The bounds do not set the scale.
+    let range: Vec<f64> =
+        chart.layout["xaxis"]["range"].as_array().unwrap().iter().map(|own| own.as_f64().unwrap()).collect();
+    assert!(range[0] > 35.0 && range[1] < 75.0, "{range:?}");
+    assert_eq!(chart.data[2]["x"][0], serde_json::Value::Null);
+    assert!(chart.alt.contains("argmax: white 62.0% and black 47.9%"), "{}", chart.alt);
+    let page = document.to_html();
+    assert!(page.contains("turnout &lt;2024&gt;") || page.contains("turnout &#60;2024&#62;"));
 }

@@ -5,7 +5,7 @@
 //!                                        └──────────── labels ────────────▶ Output (the same rows, and their labels)
 //! ```
 //! The files are read twice: once for what the rules need, and once to write every column and row again, in order, with
-//! the labels beside them. Of a row, a byte or two for its label, its key, its group, its truth and its count are kept in
+//! the labels beside them. Of a row, a byte or two for its label, its key, group, truth, count and outcome are kept in
 //! memory; its scores, too, while they fit, and else in a temporary file that is read again. Nothing else of a row is
 //! kept. Output appears whole or not at all.
 
@@ -19,6 +19,7 @@ mod input;
 mod kept;
 mod nearest;
 mod number;
+mod outcome;
 mod output;
 mod progress;
 mod read;
@@ -34,6 +35,7 @@ pub use held::Held;
 pub use input::{Format, Input, InputOptions, Packing};
 pub use kept::KeptRows;
 pub use nearest::{did_you_mean, nearest};
+pub use outcome::OutcomeColumn;
 pub use output::{Added, Output, refuse_taken, write_batches, write_labelled};
 pub use progress::{Progress, Silent};
 pub use read::Batches;

@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use apportion::{Classes, Groups, Keys, Label, Scaling, Scores, UNCODED};
+use apportion::{Classes, Groups, Keys, Label, Outcomes, Scaling, Scores, UNCODED};
 
 use crate::coded::ClassColumn;
 use crate::columns::{Found, ScoreColumns};
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::kept::KeptRows;
+use crate::outcome::{OutcomeColumn, OutcomeValues};
 use crate::take::Taker;
 use crate::values::Values;
 
@@ -30,7 +31,11 @@ pub struct TableOptions {
     /// The true class.
     pub truth: Option<ClassColumn>,
     /// Labels that exist already.
-    pub labels: Option<ClassColumn>,
+    pub labels: Vec<ClassColumn>,
+    /// The outcome that is compared between classes.
+    pub outcome: Option<OutcomeColumn>,
+    /// Columns whose values together are a cell of people who are alike.
+    pub cells: Vec<String>,
     /// Whether rows are divided by their sum.
     pub normalize: bool,
     /// Whether rows without truth are left out.
@@ -51,7 +56,9 @@ impl Default for TableOptions {
             by_option: "--by",
             count: None,
             truth: None,
-            labels: None,
+            labels: Vec::new(),
+            outcome: None,
+            cells: Vec::new(),
             normalize: false,
             only_with_truth: false,
             skip_missing: false,
@@ -72,7 +79,10 @@ pub struct Table {
     pub(crate) keys: Option<Vec<u64>>,
     pub(crate) groups: Option<GroupColumn>,
     pub(crate) truth: Option<Vec<Label>>,
-    pub(crate) labels: Option<Vec<Label>>,
+    pub(crate) labels: Vec<Vec<Label>>,
+    pub(crate) outcome: Option<OutcomeValues>,
+    /// The cell of each row, and how many cells there are.
+    pub(crate) cells: Option<(Vec<u32>, usize)>,
     pub(crate) counts: Option<Vec<u64>>,
     /// The files, and the number of rows in each.
     pub(crate) files: Vec<(PathBuf, usize)>,
@@ -193,9 +203,24 @@ impl Table {
         self.counts.is_some()
     }
 
-    /// Labels that exist already.
+    /// Labels that exist already: those of the first column, where several are named.
     pub fn labels(&self) -> Option<&[Label]> {
-        self.labels.as_deref()
+        self.labels.first().map(Vec::as_slice)
+    }
+
+    /// Labels that exist already, column by column.
+    pub fn all_labels(&self) -> &[Vec<Label>] {
+        &self.labels
+    }
+
+    /// The outcomes as the library takes them, where a column is named.
+    pub fn outcomes(&self) -> Result<Option<Outcomes<'_>>> {
+        self.outcome.as_ref().map(OutcomeValues::outcomes).transpose()
+    }
+
+    /// The cell of each row, and how many there are, where columns are named.
+    pub fn cells(&self) -> Option<(&[u32], usize)> {
+        self.cells.as_ref().map(|(codes, number)| (&codes[..], *number))
     }
 
     /// How many rows the table has.
@@ -277,7 +302,7 @@ impl Table {
                 return Error::Value { path, row, column: column.clone(), problem };
             }
             Core::NotFinite { row, class, .. } | Core::Negative { row, class, .. } => (*row, Some(class.clone())),
-            Core::NotOne { row, .. } => (*row, None),
+            Core::NotOne { row, .. } | Core::Outcome { row, .. } => (*row, None),
             Core::CountsUnsupported { rule } => {
                 return Error::Options(format!(
                     "{rule} may split rows that stand for several people; use label --count"

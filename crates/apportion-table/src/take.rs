@@ -15,11 +15,15 @@ use crate::error::{Error, Result};
 use crate::held::Held;
 use crate::kept::KeptRows;
 use crate::number::{fill_suppressed, parse};
+use crate::outcome::OutcomeTaker;
 use crate::table::{GroupColumn, Table, TableOptions};
 use crate::values::{Budget, Values};
 
 /// Rows that are looked at to tell percentages from probabilities.
 const LOOKED_AT: usize = 1000;
+
+/// More cells than this, with fewer than two people each, are refused before they fill the memory.
+const MOST_ALONE: usize = 1 << 20;
 
 /// Takes batch after batch.
 pub(crate) struct Taker {
@@ -31,10 +35,11 @@ pub(crate) struct Taker {
     values: Values,
     percentages: Percentages,
     keys: Vec<u64>,
-    groups: GroupColumn,
-    group_of: HashMap<String, u32>,
+    groups: Grouper,
+    cells: Grouper,
+    outcome: OutcomeTaker,
     truth: Coded,
-    labels: Coded,
+    labels: Vec<Coded>,
     counts: Vec<u64>,
     files: Vec<(PathBuf, usize)>,
     kept: KeptRows,
@@ -47,29 +52,32 @@ struct Places {
     id: Option<usize>,
     by: Vec<usize>,
     truth: Option<usize>,
-    labels: Option<usize>,
+    labels: Vec<usize>,
+    outcome: Option<usize>,
+    cells: Vec<usize>,
     count: Option<usize>,
 }
 
 impl Places {
     fn of(names: &[String], columns: &ScoreColumns, options: &TableOptions) -> Result<Places> {
         let one = |name: Option<&String>, option: &str| name.map(|name| position(names, name, option)).transpose();
-        let coded = |column: &Option<ClassColumn>| {
-            one(column.as_ref().map(|column| &column.column), column.as_ref().map_or("", |column| column.options[0]))
-        };
+        let coded = |column: &ClassColumn| position(names, &column.column, column.options[0]);
         Ok(Places {
             scores: columns.columns.iter().map(|name| position(names, name, "--scores")).collect::<Result<_>>()?,
             id: one(options.id.as_ref(), "--id")?,
             by: options.by.iter().map(|name| position(names, name, options.by_option)).collect::<Result<_>>()?,
-            truth: coded(&options.truth)?,
-            labels: coded(&options.labels)?,
+            truth: options.truth.as_ref().map(coded).transpose()?,
+            labels: options.labels.iter().map(coded).collect::<Result<_>>()?,
+            outcome: one(options.outcome.as_ref().map(|outcome| &outcome.column), "--outcome")?,
+            cells: options.cells.iter().map(|name| position(names, name, "--cells")).collect::<Result<_>>()?,
             count: one(options.count.as_ref(), "--count")?,
         })
     }
 
     fn all(&self) -> impl Iterator<Item = usize> + '_ {
-        let single = [self.id, self.truth, self.labels, self.count].into_iter().flatten();
-        self.scores.iter().chain(&self.by).copied().chain(single)
+        let single = [self.id, self.truth, self.outcome, self.count].into_iter().flatten();
+        let several = [&self.scores, &self.by, &self.labels, &self.cells].into_iter().flatten();
+        several.copied().chain(single)
     }
 }
 
@@ -109,7 +117,7 @@ impl Taker {
             columns = in_order(&columns, &options.classes)?;
         }
         let classes = Classes::new(columns.classes.clone())?;
-        for column in [&options.truth, &options.labels].into_iter().flatten() {
+        for column in options.truth.iter().chain(&options.labels) {
             column.check_map(&classes)?;
         }
         Places::of(names, &columns, options)?;
@@ -122,10 +130,11 @@ impl Taker {
             places: Places::default(),
             percentages: Percentages::default(),
             keys: Vec::new(),
-            groups: GroupColumn::default(),
-            group_of: HashMap::new(),
+            groups: Grouper::default(),
+            cells: Grouper::default(),
+            outcome: OutcomeTaker::default(),
             truth: Coded::default(),
-            labels: Coded::default(),
+            labels: options.labels.iter().map(|_| Coded::default()).collect(),
             counts: Vec::new(),
             files: Vec::new(),
             kept: KeptRows::default(),
@@ -183,9 +192,11 @@ impl Taker {
         if let (Some(place), Some(column)) = (self.places.truth, &self.options.truth) {
             self.truth.take(&text(self, &part, place)?, column, &self.classes);
         }
-        if let (Some(place), Some(column)) = (self.places.labels, &self.options.labels) {
-            self.labels.take(&text(self, &part, place)?, column, &self.classes);
+        for label in 0..self.places.labels.len() {
+            let values = text(self, &part, self.places.labels[label])?;
+            self.labels[label].take(&values, &self.options.labels[label], &self.classes);
         }
+        self.take_outcome(&part)?;
         self.take_counts(&part)?;
         if let Some((_, rows)) = self.files.last_mut() {
             *rows += batch.num_rows();
@@ -292,26 +303,35 @@ impl Taker {
     }
 
     fn take_groups(&mut self, part: &Part) -> Result<()> {
-        if self.places.by.is_empty() {
-            return Ok(());
+        let texts = |places: &[usize]| places.iter().map(|&place| text(self, part, place)).collect::<Result<Vec<_>>>();
+        let (by, cells) = (texts(&self.places.by)?, texts(&self.places.cells)?);
+        self.groups.take(&by);
+        self.cells.take(&cells);
+        let (found, rows) = (self.cells.column.names.len(), self.cells.column.codes.len());
+        if found > MOST_ALONE && 2 * found > rows {
+            return Err(Error::Options(format!(
+                "--cells: {found} of the first {rows} rows are in cells of their own, which say nothing of how an outcome is \
+                 spread; name columns with fewer values"
+            )));
         }
-        let columns = self.places.by.iter().map(|&place| text(self, part, place)).collect::<Result<Vec<_>>>()?;
-        let mut name = String::new();
-        for row in 0..part.batch.num_rows() {
-            name.clear();
-            write_group_name(columns.iter().map(|column| column.value(row)), &mut name);
-            let code = match self.group_of.get(&name) {
-                Some(&code) => code,
-                None => {
-                    let code = self.groups.names.len() as u32;
-                    self.group_of.insert(name.clone(), code);
-                    self.groups.names.push(name.clone());
-                    self.groups.values.push(columns.iter().map(|column| column.value(row).to_owned()).collect());
-                    code
-                }
-            };
-            self.groups.codes.push(code);
-        }
+        Ok(())
+    }
+
+    fn take_outcome(&mut self, part: &Part) -> Result<()> {
+        let (Some(place), Some(column)) = (self.places.outcome, &self.options.outcome) else { return Ok(()) };
+        let mut taker = std::mem::take(&mut self.outcome);
+        let is_number = part.batch.column(place).data_type().is_numeric();
+        let taken = if is_number {
+            let numbers = self.numbers(part, place)?.into_iter();
+            numbers
+                .enumerate()
+                .try_for_each(|(row, number)| taker.push_number(number, column).map_err(|own| (row, own)))
+        } else {
+            let text = text(self, part, place)?;
+            (0..text.len()).try_for_each(|row| taker.push_text(text.value(row), column).map_err(|own| (row, own)))
+        };
+        taken.map_err(|(row, problem)| self.value_error(part, place, row, problem))?;
+        self.outcome = taker;
         Ok(())
     }
 
@@ -329,11 +349,11 @@ impl Taker {
     }
 
     pub(crate) fn finish(mut self) -> Result<Table> {
-        self.groups.sort();
-        for (coded, column) in [(&self.truth, &self.options.truth), (&self.labels, &self.options.labels)] {
-            if let Some(column) = column {
-                coded.refuse_unknown(column, &self.classes)?;
-            }
+        self.groups.column.sort();
+        self.cells.column.sort();
+        let (truth, labels) = (self.options.truth.iter(), self.options.labels.iter());
+        for (column, coded) in truth.zip([&self.truth]).chain(labels.zip(&self.labels)) {
+            coded.refuse_unknown(column, &self.classes)?;
         }
         if self.kept.count() == 0 {
             let path = self.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
@@ -350,9 +370,14 @@ impl Taker {
                 Some(_) => Some(self.keys),
                 None => self.kept.places(),
             },
-            groups: wanted(!self.places.by.is_empty()).map(|()| self.groups),
+            groups: wanted(!self.places.by.is_empty()).map(|()| self.groups.column),
+            cells: wanted(!self.places.cells.is_empty()).map(|()| {
+                let number = self.cells.column.names.len();
+                (self.cells.column.codes, number)
+            }),
+            outcome: self.options.outcome.as_ref().map(|column| self.outcome.finish(column)).transpose()?,
             truth: wanted(self.places.truth.is_some()).map(|()| self.truth.values),
-            labels: wanted(self.places.labels.is_some()).map(|()| self.labels.values),
+            labels: self.labels.into_iter().map(|labels| labels.values).collect(),
             counts: wanted(self.places.count.is_some()).map(|()| self.counts),
             scaling: if self.options.normalize { Scaling::Normalize } else { self.percentages.scaling() },
             classes: self.classes,
@@ -362,6 +387,35 @@ impl Taker {
             files: self.files,
             kept: self.kept,
         })
+    }
+}
+
+/// Groups or cells, as they are taken in.
+#[derive(Default)]
+struct Grouper {
+    column: GroupColumn,
+    code_of: HashMap<String, u32>,
+}
+
+impl Grouper {
+    /// Takes the rows of some columns, whose values together are a group. Nothing where there are no columns.
+    fn take(&mut self, columns: &[StringArray]) {
+        let mut name = String::new();
+        for row in 0..columns.first().map_or(0, Array::len) {
+            name.clear();
+            write_group_name(columns.iter().map(|column| column.value(row)), &mut name);
+            let code = match self.code_of.get(&name) {
+                Some(&code) => code,
+                None => {
+                    let code = self.column.names.len() as u32;
+                    self.code_of.insert(name.clone(), code);
+                    self.column.names.push(name.clone());
+                    self.column.values.push(columns.iter().map(|column| column.value(row).to_owned()).collect());
+                    code
+                }
+            };
+            self.column.codes.push(code);
+        }
     }
 }
 

@@ -206,6 +206,14 @@ pub enum Error {
         /// The table's classes.
         found: String,
     },
+    /// An outcome that is too large to be averaged.
+    #[error("row {row}: the outcome is {value}; outcomes must be finite numbers within ±1e100, or NaN where not known")]
+    Outcome {
+        /// Row, from 0.
+        row: usize,
+        /// What stands there.
+        value: f64,
+    },
     /// A batch or a tally that does not belong to an audit.
     #[error("the audit was begun with other {what}; give every batch and tally of one audit the same")]
     Tally {

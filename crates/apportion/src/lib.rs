@@ -39,6 +39,7 @@
 //! | [`Frontier`] | every optimal trade of accuracy against fidelity, from argmax to match; how far labels lie below it |
 //! | [`Labelled`] | labels, their decision and, for joint rules, certificate and targets ([`Joint`]) |
 //! | [`Audit`] | what labels do against scores, truth and reference; built by a mergeable [`Tally`] |
+//! | [`Outcomes`] | the outcome of each row; [`estimate`] says what labels and scores make of its differences between classes |
 //!
 //! The crate reads no files, no environment and no clock, prints nothing, and has no state. It uses the threads of the
 //! rayon pool that it is called in. The same scores, keys, seed and options give the same labels whatever the threads,
@@ -77,6 +78,7 @@ mod apply;
 pub mod audit;
 mod decision;
 mod error;
+pub mod estimate;
 mod kernel;
 mod label;
 mod learn;
@@ -93,6 +95,7 @@ pub use apply::Applier;
 pub use audit::*;
 pub use decision::{Decision, Fitted, GroupPrices, Origin, Wanted};
 pub use error::{Error, Result};
+pub use estimate::*;
 pub use kernel::{GRID, Grid, Level};
 pub use label::Labels;
 pub use learn::{Forest, Learner, Linear, Model, Node, Plane};

@@ -8,11 +8,12 @@ use apportion::{
     Settings, UNCODED, UncodedPolicy,
 };
 use apportion_report::{Provenance, Study};
-use apportion_table::ClassColumn;
+use apportion_table::{ClassColumn, Table};
 use clap::Args;
 use serde_json::json;
 
 use super::decision;
+use crate::estimates::{Estimating, OutcomeArgs};
 use crate::options::{LABEL_OPTIONS, TableArgs, pairs};
 use crate::outcome::{self, Given};
 use crate::progress::Working;
@@ -29,7 +30,8 @@ Examples:
   apportion audit voters.parquet --label vb_voterbase_race --label-map Caucasian=white,African-American=black \\
       --uncoded Uncoded=argmax --truth race --by county
   apportion audit labelled.csv --label label --truth race --by county --report audit.html
-  apportion audit labelled.csv --label label --decision decision.json")]
+  apportion audit labelled.csv --label label --decision decision.json
+  apportion audit turnout.csv --label race_proxy --label-map W=white,B=black --outcome voted --report audit.html")]
 pub(crate) struct AuditArgs {
     #[command(flatten)]
     pub(super) table: TableArgs,
@@ -46,6 +48,11 @@ pub(crate) struct AuditArgs {
     /// explains, from those that it was fitted to give.
     #[arg(long, value_name = "DECISION.json")]
     decision: Option<PathBuf>,
+    /// The column of an outcome, for the report to compare between classes by every estimator.
+    #[arg(long, value_name = "COL")]
+    outcome: Option<String>,
+    #[command(flatten)]
+    more: OutcomeArgs,
     #[command(flatten)]
     pub(super) report: ReportArgs,
     /// Replaces the report and the figures where they exist.
@@ -59,6 +66,7 @@ pub(crate) fn run(args: &AuditArgs, line: &[String]) -> Result<()> {
     let column = ClassColumn { column: args.label.clone(), map, exclude, options: LABEL_OPTIONS };
     let host = args.table.host.as_ref();
     let decision = args.decision.as_deref().map(|path| decision::read(path, host)).transpose()?;
+    args.report.check_outcome(args.outcome.as_ref())?;
     let input = args.table.input()?;
     let mut report = args.report.prepare(&input, args.table.groups(), args.force)?;
     let origin = report.as_ref().map(|report| Origin::of(&input, report.beside()));
@@ -66,7 +74,10 @@ pub(crate) fn run(args: &AuditArgs, line: &[String]) -> Result<()> {
         Some(decision) => decision::with_scores_of(decision, &args.table, &input)?,
         None => args.table.clone(),
     };
-    let table = options.read(&input, args.table.groups(), Some(column))?;
+    let table = options.read_with(&input, args.table.groups(), |options| {
+        options.labels = vec![column];
+        args.more.ask(args.outcome.as_ref(), options);
+    })?;
     if let (Some(path), Some(decision)) = (&args.decision, &decision) {
         decision::check_classes(path, decision.classes().names(), table.classes().names())?;
     }
@@ -95,7 +106,7 @@ pub(crate) fn run(args: &AuditArgs, line: &[String]) -> Result<()> {
     if let (Some(report), Some(origin)) = (report, origin) {
         let working = Working::on("setting other rules beside the labels", args.table.quiet);
         let provenance = origin.told(&table, &args.table, args.table.groups(), line, facts(args, drifted.as_ref()))?;
-        let study = beside_rules(args, &scores, labels, frontier.as_ref(), provenance)?;
+        let study = beside_rules(args, &table, &scores, labels, frontier.as_ref(), provenance)?;
         drop(working);
         report.write(study, &args.table)?;
     }
@@ -143,6 +154,7 @@ fn kept(scores: &Scores<'_>, labels: &Labels, policy: UncodedPolicy) -> Option<V
 /// The labels, and what argmax and match would have given.
 fn beside_rules(
     args: &AuditArgs,
+    table: &Table,
     scores: &Scores<'_>,
     labels: Labels,
     frontier: Option<&Frontier>,
@@ -150,7 +162,9 @@ fn beside_rules(
 ) -> Result<Study> {
     let settings = args.table.settings();
     let backdrop = Backdrop::of(scores)?;
-    let mut gallery = Gallery::new(scores, &backdrop, frontier, &args.report, args.table.groups(), settings.seed)?;
+    let gallery = Gallery::new(scores, &backdrop, frontier, &args.report, args.table.groups(), settings.seed)?;
+    let estimating = Estimating::begin(table, scores, args.outcome.as_ref(), &args.more)?;
+    let mut gallery = gallery.with_outcome(estimating);
     gallery.show(Place::Subject, "your labels", &Given::Labels(vec![labels]), None)?;
     gallery.label_by("argmax", Place::Beside, &Rule::Argmax, &settings)?;
     gallery.label_by("match", Place::Remedy, &Rule::Match(Match::overall(Reference::Posterior)), &settings)?;
@@ -182,6 +196,7 @@ fn facts(args: &AuditArgs, drifted: Option<&Drifted>) -> Vec<(&'static str, Stri
         ("Reference", "of match: the posterior, the mean of the scores".to_owned()),
         ("Rows without a label", format!("those that are empty or {}: {policy}", values.join(", "))),
     ];
+    facts.extend(args.more.facts(args.outcome.as_ref()));
     if !args.label_map.is_empty() {
         facts.push(("Your labels, values mapped", args.label_map.join(", ")));
     }

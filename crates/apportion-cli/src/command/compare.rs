@@ -9,7 +9,8 @@ use apportion::{
 use apportion_table::ClassColumn;
 use clap::Args;
 
-use crate::options::{TableArgs, pairs};
+use crate::estimates::{Estimating, OutcomeArgs};
+use crate::options::{COLUMN_OPTIONS, TableArgs, pairs};
 use crate::outcome::{self, Given, Outcome};
 use crate::progress::Working;
 use crate::report::{Gallery, Origin, Place, ReportArgs};
@@ -23,6 +24,7 @@ Examples:
   apportion compare scores.csv
   apportion compare scores.parquet --truth race --by county
   apportion compare scores.parquet --truth race --by county --report report.html
+  apportion compare turnout.csv --truth race --outcome voted --report report.html
   apportion compare scores.parquet --batch 10000
   apportion compare voters.csv --label race_proxy --label-map W=white,B=black
 
@@ -44,6 +46,11 @@ pub(crate) struct CompareArgs {
     /// Also solves match and balance in random batches of so many rows, to show what batching loses.
     #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u64).range(1..))]
     batch: Option<u64>,
+    /// The column of an outcome, for the report to compare between classes by every estimator.
+    #[arg(long, value_name = "COL")]
+    outcome: Option<String>,
+    #[command(flatten)]
+    more: OutcomeArgs,
     #[command(flatten)]
     pub(super) report: ReportArgs,
     /// Replaces the report and the figures where they exist.
@@ -51,24 +58,25 @@ pub(crate) struct CompareArgs {
     force: bool,
 }
 
-/// How a user says what values of the labels mean.
-const COMPARE_OPTIONS: [&str; 3] = ["--label", "--label-map VALUE=CLASS", "--uncoded VALUE"];
-
 pub(crate) fn run(args: &CompareArgs, line: &[String]) -> Result<()> {
     let own = match &args.label {
         None => None,
         Some(column) => {
             let (column, map) = (column.clone(), pairs("--label-map", &args.label_map)?);
-            Some(ClassColumn { column, map, exclude: args.uncoded.clone(), options: COMPARE_OPTIONS })
+            Some(ClassColumn { column, map, exclude: args.uncoded.clone(), options: COLUMN_OPTIONS })
         }
     };
+    args.report.check_outcome(args.outcome.as_ref())?;
     let input = args.table.input()?;
     let mut report = args.report.prepare(&input, args.table.groups(), args.force)?;
     if report.is_none() && args.report.focus.is_some() {
         return Err(usage("--focus: it is for --report FILE.html"));
     }
     let origin = report.as_ref().map(|report| Origin::of(&input, report.beside()));
-    let table = args.table.read(&input, args.table.groups(), own)?;
+    let table = args.table.read_with(&input, args.table.groups(), |options| {
+        options.labels = own.into_iter().collect();
+        args.more.ask(args.outcome.as_ref(), options);
+    })?;
     let scores = table.scores()?;
     args.table.refuse_empty_truth(&scores)?;
     report.as_mut().map(|report| report.outline(&scores)).transpose()?;
@@ -79,7 +87,10 @@ pub(crate) fn run(args: &CompareArgs, line: &[String]) -> Result<()> {
     let backdrop = backdrop.map_err(|error| table.explain(error))?;
     let frontier = outcome::frontier(&scores, &settings).map_err(|error| table.explain(error))?;
     let frontier = frontier.as_ref();
-    let begin = |backdrop| Gallery::new(&scores, backdrop, frontier, &args.report, args.table.groups(), settings.seed);
+    let begin = |backdrop| -> Result<Gallery<'_>> {
+        let gallery = Gallery::new(&scores, backdrop, frontier, &args.report, args.table.groups(), settings.seed)?;
+        Ok(gallery.with_outcome(Estimating::begin(&table, &scores, args.outcome.as_ref(), &args.more)?))
+    };
     let gallery = backdrop.as_ref().filter(|_| report.is_some()).map(begin).transpose()?;
     let mut wall = Wall { scores: &scores, backdrop: backdrop.as_ref(), frontier, gallery, outcomes: Vec::new() };
     if let Some(labels) = table.labels() {
@@ -144,6 +155,7 @@ fn facts(args: &CompareArgs) -> Vec<(&'static str, String)> {
          learned: by a linear support vector machine, from match on 10,000 rows drawn by the seed"
             .to_owned(),
     ));
+    facts.extend(args.more.facts(args.outcome.as_ref()));
     if let Some(label) = &args.label {
         facts.push(("Your labels", format!("column {label}; without a label: {}", args.uncoded.join(", "))));
         if !args.label_map.is_empty() {

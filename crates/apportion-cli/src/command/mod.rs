@@ -4,6 +4,7 @@ mod audit;
 mod compare;
 mod decision;
 mod demo;
+mod disparity;
 mod export;
 mod frontier;
 mod label;
@@ -25,6 +26,8 @@ pub(crate) enum Command {
     Audit(audit::AuditArgs),
     /// Sets rules side by side on your own scores.
     Compare(compare::CompareArgs),
+    /// Compares an outcome between classes: by labels, by scores, and what it lies between.
+    Disparity(disparity::DisparityArgs),
     /// Lists every optimal trade of accuracy against fidelity.
     Frontier(frontier::FrontierArgs),
     /// Fits a rule to a table and saves the decision.
@@ -53,6 +56,7 @@ impl Command {
             Command::Label(args) => args.table.host = host(),
             Command::Audit(args) => (args.table.host, args.report.for_host) = (host(), true),
             Command::Compare(args) => (args.table.host, args.report.for_host) = (host(), true),
+            Command::Disparity(args) => (args.table.host, args.report.for_host) = (host(), true),
             Command::Frontier(args) => args.table.host = host(),
             Command::Fit(args) => args.table.host = host(),
             Command::Apply(args) => args.table.host = host(),
@@ -68,6 +72,7 @@ impl Command {
             Command::Label(args) => label::run(&args, line),
             Command::Audit(args) => audit::run(&args, line),
             Command::Compare(args) => compare::run(&args, line),
+            Command::Disparity(args) => disparity::run(&args, line),
             Command::Frontier(args) => frontier::run(&args),
             Command::Fit(args) => decision::fit(&args),
             Command::Apply(args) => decision::apply(&args),

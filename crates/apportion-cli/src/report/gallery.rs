@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::ReportArgs;
 use super::sample::SampleRows;
+use crate::estimates::Estimating;
 use crate::options::Grouping;
 use crate::outcome::{Given, Outcome};
 
@@ -43,9 +44,16 @@ pub(crate) struct Gallery<'a> {
     subject: usize,
     remedy: Option<usize>,
     learned: Vec<LearnedStop>,
+    estimating: Option<Estimating<'a>>,
 }
 
 impl<'a> Gallery<'a> {
+    /// Also compares an outcome between the classes of each labelling.
+    pub(crate) fn with_outcome(mut self, estimating: Option<Estimating<'a>>) -> Gallery<'a> {
+        self.estimating = estimating;
+        self
+    }
+
     pub(crate) fn new(
         scores: &'a Scores<'a>,
         backdrop: &'a Backdrop,
@@ -70,6 +78,7 @@ impl<'a> Gallery<'a> {
             subject: 0,
             remedy: None,
             learned: Vec::new(),
+            estimating: None,
         })
     }
 
@@ -82,6 +91,9 @@ impl<'a> Gallery<'a> {
         }
         if let Some(sample) = &mut self.sample {
             sample.look(given, self.scores.classes());
+        }
+        if let Some(estimating) = &mut self.estimating {
+            estimating.look(&outcome.name, given)?;
         }
         let glance = &outcome.glance;
         let uncoded = glance.people - glance.labelled;
@@ -166,6 +178,7 @@ impl<'a> Gallery<'a> {
             remedy: self.remedy,
             calibration: calibration?,
             sample: self.sample.map(SampleRows::finish).filter(|sample| !sample.points.is_empty()),
+            outcomes: self.estimating.map(|estimating| estimating.finish(settings)).transpose()?,
             shapes: None,
             provenance,
             classes,

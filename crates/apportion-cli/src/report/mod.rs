@@ -82,6 +82,16 @@ impl ReportArgs {
         Ok(Some(Report { args: self, geometry, shapes: None }))
     }
 
+    /// Refuses an outcome where there is no report for it.
+    pub(crate) fn check_outcome(&self, outcome: Option<&String>) -> Result<()> {
+        match outcome {
+            Some(_) if self.report.is_none() && self.figures.is_none() => {
+                Err(usage("--outcome: it is for --report FILE.html; `apportion disparity` prints the same"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The class that is set against the others, where one is named.
     pub(crate) fn focus_class(&self, classes: &Classes) -> Result<Option<usize>> {
         self.focus.as_ref().map(|class| classes.position(class)).transpose().context("--focus")

@@ -5,6 +5,7 @@ mod counts;
 mod glance;
 mod groups;
 mod map;
+mod outcomes;
 mod provenance;
 mod simplex;
 mod tables;
@@ -21,7 +22,7 @@ pub(crate) const ADVICE: &str =
 
 /// The whole report.
 pub(crate) fn document(study: &Study) -> Document {
-    let sections: Vec<Section> = vec![
+    let mut sections: Vec<Section> = vec![
         glance::section(study),
         counts::section(study),
         groups::section(study),
@@ -29,9 +30,9 @@ pub(crate) fn document(study: &Study) -> Document {
         map::section(study),
         simplex::section(study),
         calibration::section(study),
-        tables::section(study),
-        provenance::section(study),
     ];
+    sections.extend(outcomes::section(study));
+    sections.extend([tables::section(study), provenance::section(study)]);
     Document {
         title: "What the labels do to the counts".into(),
         subtitle: format!(

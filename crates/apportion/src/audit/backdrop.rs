@@ -154,7 +154,7 @@ pub fn posterior_coverage(
 }
 
 /// Sums over all rows, stretch by stretch: each row's index, scores, people and truth.
-fn read<T: Send>(
+pub(crate) fn read<T: Send>(
     scores: &Scores<'_>,
     none: impl Fn() -> T + Sync + Send,
     add: impl Fn(&mut T, usize, &[i64], u64, Option<usize>) + Sync + Send,

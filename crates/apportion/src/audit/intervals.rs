@@ -12,7 +12,7 @@ use crate::scores::UNCODED;
 use crate::seed;
 
 /// The 97.5% point of the standard normal distribution.
-const NORMAL: f64 = 1.959_963_984_540_054;
+pub(crate) const NORMAL: f64 = 1.959_963_984_540_054;
 
 /// The salts of the draws begin here, far from the small ones with which labels are drawn: with the same seed, a
 /// replicate must not favour the rows whose label a draw decided one way.
@@ -20,20 +20,21 @@ const FIRST_SALT: u64 = 0x626f_6f74_0000_0000;
 
 /// Wilson's 95% interval of a rate; none where nobody is counted.
 pub(super) fn wilson(hits: u64, people: u64) -> Option<Interval> {
-    if people == 0 {
-        return None;
-    }
-    let (n, rate) = (people as f64, hits as f64 / people as f64);
+    (people > 0).then(|| wilson_at(hits as f64 / people as f64, people as f64))
+}
+
+/// Wilson's 95% interval of a rate that is known as well as so many people would tell it.
+pub(crate) fn wilson_at(rate: f64, n: f64) -> Interval {
     let z2 = NORMAL * NORMAL;
     let middle = (rate + z2 / (2.0 * n)) / (1.0 + z2 / n);
     let half = NORMAL * (rate * (1.0 - rate) / n + z2 / (4.0 * n * n)).sqrt() / (1.0 + z2 / n);
     // Rounding must not leave a rate of 0 or 1 outside its interval.
-    Some(Interval { low: (middle - half).clamp(0.0, rate), high: (middle + half).clamp(rate, 1.0) })
+    Interval { low: (middle - half).clamp(0.0, rate), high: (middle + half).clamp(rate, 1.0) }
 }
 
 /// Draws how often a row is in each replicate.
 #[derive(Clone, Debug)]
-pub(super) struct Draws {
+pub(crate) struct Draws {
     seed: u64,
     /// Where in the range of a hash the draws 1, 2, 3, … begin.
     thresholds: Vec<u64>,
@@ -43,14 +44,14 @@ pub(super) struct Draws {
 
 impl Draws {
     /// For the bootstrap that is asked for; where none is, there are no replicates.
-    pub(super) fn new(bootstrap: Option<&Bootstrap>) -> Draws {
+    pub(crate) fn new(bootstrap: Option<&Bootstrap>) -> Draws {
         let weights = vec![0; bootstrap.map_or(0, |bootstrap| bootstrap.replicates as usize)];
         Draws { seed: bootstrap.map_or(0, |bootstrap| bootstrap.seed), thresholds: poisson_thresholds(), weights }
     }
 
     /// How often the row of this key is in each replicate.
     #[inline]
-    pub(super) fn of(&mut self, key: u64) -> &[u8] {
+    pub(crate) fn of(&mut self, key: u64) -> &[u8] {
         for (weight, salt) in self.weights.iter_mut().zip(FIRST_SALT..) {
             let hash = seed::hash(self.seed, key, salt);
             *weight = self.thresholds.iter().take_while(|&&threshold| hash >= threshold).count() as u8;

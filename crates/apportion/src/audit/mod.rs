@@ -46,10 +46,12 @@ mod report;
 mod section;
 mod tally;
 
+pub(crate) use backdrop::read;
 pub use backdrop::{Backdrop, Crowd, calibration_in_tenths, posterior_coverage};
 pub use crossing::Crossing;
 pub use drift::Drift;
 pub use glance::Glance;
+pub(crate) use intervals::{Draws, NORMAL, wilson_at};
 pub use options::{AuditOptions, Bootstrap, MAX_REPLICATES, UncodedPolicy};
 pub use report::{
     ArgmaxBias, Audit, Bias, Bin, Binning, Calibration, ClassAudit, Confusion, Distance, GroupSection, Interval,

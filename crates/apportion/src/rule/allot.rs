@@ -133,6 +133,6 @@ impl Decision {
 }
 
 /// Each of a row's people has a chance of their own; the first has that of the row.
-fn person_key(key: u64, person: u64) -> u64 {
+pub(crate) fn person_key(key: u64, person: u64) -> u64 {
     if person == 0 { key } else { seed::hash(key, person, u64::MAX - 1) }
 }

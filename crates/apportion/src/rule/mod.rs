@@ -35,8 +35,9 @@ pub use learned::Learned;
 pub use matching::Match;
 pub use threshold::Thresholds;
 
+pub(crate) use allot::person_key;
 pub(crate) use argmax::prices as argmax_prices;
-pub(crate) use sampling::{sample, top_classes};
+pub(crate) use sampling::{sample, sample_each, top_classes};
 pub(crate) use threshold::{bar_units, check_bar, label as threshold_label, least_score};
 
 use crate::decision::{Decision, Fitted};

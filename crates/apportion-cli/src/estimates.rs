@@ -1,0 +1,199 @@
+//! An outcome compared between classes by every estimator: for `disparity`, and for the reports of `compare` and `audit`.
+
+use anyhow::Result;
+use apportion::{
+    Birdie, BirdieOptions, CellBounds, Hard, IMPUTATIONS, Imputed, Outcomes, SMALL_CELL, Scores, Settings, Weighted,
+};
+use apportion_report::{Disparity, Estimator, Method};
+use apportion_table::{Error, OutcomeColumn, Table, TableOptions};
+use clap::Args;
+
+use crate::outcome::Given;
+use crate::text;
+use crate::usage::usage;
+
+/// How an outcome is understood and compared.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct OutcomeArgs {
+    /// The value of the outcome that counts as 1, all others being 0: its share is compared.
+    #[arg(long, value_name = "VALUE", requires = "outcome")]
+    outcome_value: Option<String>,
+    /// Columns whose values together are a cell of people who are alike, for bounds that need no assumption.
+    #[arg(long, value_name = "COL[,COL]", value_delimiter = ',', requires = "outcome")]
+    cells: Vec<String>,
+    /// The class that others are compared with; the largest by the scores where none is named.
+    #[arg(long, value_name = "CLASS", requires = "outcome")]
+    against: Option<String>,
+}
+
+impl OutcomeArgs {
+    /// Has the columns read that are needed.
+    pub(crate) fn ask(&self, outcome: Option<&String>, options: &mut TableOptions) {
+        let value = self.outcome_value.clone();
+        options.outcome = outcome.map(|column| OutcomeColumn { column: column.clone(), value });
+        options.cells.clone_from(&self.cells);
+    }
+
+    /// What a reader of a report needs to know of the outcome.
+    pub(crate) fn facts(&self, outcome: Option<&String>) -> Vec<(&'static str, String)> {
+        let Some(outcome) = outcome else { return Vec::new() };
+        let value = self.outcome_value.as_ref().map_or_else(String::new, |value| format!("; {value} counts as 1"));
+        let mut facts = vec![("Outcome", format!("column {outcome}{value}"))];
+        if !self.cells.is_empty() {
+            facts.push(("Cells of people who are alike", self.cells.join(", ")));
+        }
+        facts
+    }
+}
+
+/// Estimates in the making: labellings are looked at one after the other, and then forgotten.
+pub(crate) struct Estimating<'a> {
+    table: &'a Table,
+    scores: &'a Scores<'a>,
+    outcome: String,
+    outcomes: Outcomes<'a>,
+    weighted: Weighted,
+    bounds: Option<CellBounds>,
+    against: usize,
+    labels: Vec<Estimator>,
+}
+
+impl<'a> Estimating<'a> {
+    /// Begins, and refuses what cannot be compared. Nothing where no outcome was asked for.
+    pub(crate) fn begin(
+        table: &'a Table,
+        scores: &'a Scores<'a>,
+        outcome: Option<&String>,
+        args: &OutcomeArgs,
+    ) -> Result<Option<Estimating<'a>>> {
+        let (Some(outcomes), Some(outcome)) = (table.outcomes()?, outcome) else { return Ok(None) };
+        let against = args.against.as_ref().map(|class| table.classes().position(class)).transpose();
+        let against = against.map_err(|error| anyhow::Error::from(error).context("--against"))?;
+        let bounds = match table.cells() {
+            Some(_) if outcomes.are_numbers() => {
+                let problem = format!("--cells: bounds are for rates, and {outcome} is a number");
+                return Err(usage(format!(
+                    "{problem}; say what counts with --outcome-value VALUE, or leave --cells away"
+                )));
+            }
+            Some((cells, number)) => {
+                let bounds = CellBounds::of(scores, &outcomes, cells, number).map_err(|error| table.explain(error))?;
+                refuse_alone(&bounds)?;
+                Some(bounds)
+            }
+            None => None,
+        };
+        let weighted = Weighted::of(scores, &outcomes).map_err(|error| table.explain(error))?;
+        let against = against.unwrap_or_else(|| weighted.largest());
+        let (outcome, labels) = (outcome.clone(), Vec::new());
+        Ok(Some(Estimating { table, scores, outcome, outcomes, weighted, bounds, against, labels }))
+    }
+
+    /// Looks at labels; of several draws at the first.
+    pub(crate) fn look(&mut self, name: &str, given: &Given) -> Result<()> {
+        let hard = match given {
+            Given::Labels(draws) => Hard::of(self.scores, &self.outcomes, &draws[0])?,
+            Given::People(allotment) => Hard::of_people(self.scores, &self.outcomes, allotment)?,
+        };
+        let biases = if hard.truth().is_some() { hard.biases() } else { Vec::new() };
+        self.labels.push(Estimator {
+            name: name.to_owned(),
+            method: Method::Labels,
+            estimates: hard.estimates(),
+            biases,
+        });
+        Ok(())
+    }
+
+    /// All estimators side by side.
+    pub(crate) fn finish(self, settings: &Settings) -> Result<Disparity> {
+        let (scores, outcomes) = (self.scores, &self.outcomes);
+        let own = |name: &str, method: Method, estimates| Estimator {
+            name: name.to_owned(),
+            method,
+            estimates,
+            biases: Vec::new(),
+        };
+        let truth = Hard::of_truth(scores, outcomes)?.and_then(|hard| hard.truth());
+        let mut estimators: Vec<Estimator> =
+            truth.map(|truth| own("truth", Method::Truth, truth)).into_iter().chain(self.labels).collect();
+        estimators.push(own("weighted", Method::Weighted, self.weighted.estimates()));
+        let explain = |error| self.table.explain(error);
+        let imputed = Imputed::of(scores, outcomes, IMPUTATIONS, settings.seed).map_err(explain)?;
+        estimators.push(own("imputed", Method::Imputed, imputed.estimates()));
+        let mut remarks = left_out(&self.weighted);
+        if outcomes.are_numbers() {
+            remarks.push(format!(
+                "BIRDiE and bounds are for shares, and {} is a number; --outcome-value VALUE says what counts.",
+                self.outcome
+            ));
+        } else {
+            let options = BirdieOptions { seed: settings.seed, ..BirdieOptions::default() };
+            let birdie = Birdie::fit_from(scores, outcomes, &self.weighted, &options).map_err(explain)?;
+            estimators.push(own("BIRDiE", Method::Birdie, birdie.estimates().to_vec()));
+            remarks.extend(about_birdie(&birdie, &self.weighted, options.replicates));
+        }
+        if let Some(bounds) = &self.bounds {
+            estimators.push(own("bounds", Method::Bounds, bounds.estimates()));
+            remarks.extend(about_cells(bounds));
+        }
+        Ok(Disparity {
+            outcome: self.outcome,
+            levels: outcomes.shown(),
+            classes: scores.classes().names().to_vec(),
+            against: self.against,
+            known: self.weighted.known(),
+            unknown: self.weighted.unknown(),
+            estimators,
+            remarks,
+        })
+    }
+}
+
+fn left_out(weighted: &Weighted) -> Vec<String> {
+    let (known, unknown) = (weighted.known().rows, weighted.unknown().rows);
+    let all = text::count(known + unknown);
+    let remark = format!("{} of {all} rows have no outcome, and are left out of all estimates.", text::count(unknown));
+    if unknown > 0 { vec![remark] } else { Vec::new() }
+}
+
+fn about_birdie(birdie: &Birdie, weighted: &Weighted, replicates: u32) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if !birdie.converged {
+        remarks
+            .push(format!("BIRDiE did not come to rest in {} passes: its figures are near, at best.", birdie.passes));
+    }
+    if (birdie.bootstrap_rows as u64) < weighted.known().rows {
+        let rows = text::count(birdie.bootstrap_rows as u64);
+        remarks.push(format!(
+            "The errors of BIRDiE are from {replicates} bootstrap samples of {rows} rows, drawn by the seed, scaled to all."
+        ));
+    }
+    remarks
+}
+
+/// Where nearly everybody is alone, bounds are nothing but the weighted estimate.
+fn refuse_alone(bounds: &CellBounds) -> Result<()> {
+    let sizes = bounds.sizes();
+    if 2 * sizes.alone <= sizes.people {
+        return Ok(());
+    }
+    Err(Error::Options(format!(
+        "--cells: {} of {} people are alone in their cell, which says nothing of how the outcome is spread; name columns \
+         with fewer values",
+        text::count(sizes.alone),
+        text::count(sizes.people)
+    ))
+    .into())
+}
+
+fn about_cells(bounds: &CellBounds) -> Option<String> {
+    let sizes = bounds.sizes();
+    (10 * sizes.in_small > sizes.people).then(|| {
+        format!(
+            "{} of {} people are in cells of fewer than {SMALL_CELL}: the bounds are too narrow.",
+            text::count(sizes.in_small),
+            text::count(sizes.people)
+        )
+    })
+}

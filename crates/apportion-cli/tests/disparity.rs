@@ -1,0 +1,261 @@
+//! `apportion disparity`: its numbers against formulas written out on the file's rows, its manners, and the report's section.
+#![allow(clippy::unwrap_used)] // in helpers, too
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use apportion::seed;
+use common::{json, misused, names_in, refused, run};
+use serde_json::Value;
+use tempfile::TempDir;
+
+const CLASSES: [&str; 6] = ["white", "black", "hispanic", "asian", "aian", "other"];
+
+/// Voters with a turnout that hangs on their race, a party and a price; a tenth of each is missing.
+fn voters(rows: usize) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let (path, count) = (folder.path(), rows.to_string());
+    run(path, &["simulate", "voters", "--rows", &count, "--seed", "5", "-o", "made.csv", "-q"]);
+    let table = fs::read_to_string(path.join("made.csv")).unwrap();
+    let race = table.lines().next().unwrap().split(',').position(|name| name == "race").unwrap();
+    let line = |(row, line): (usize, &str)| {
+        let chance = |salt: u64| seed::hash(1, row as u64, salt) as f64 / u64::MAX as f64;
+        let rate = if line.split(',').nth(race) == Some("white") { 0.7 } else { 0.4 };
+        let missing = |salt: u64, value: String| if chance(salt) < 0.1 { String::new() } else { value };
+        match row {
+            0 => format!("{line},voted,party,price\n"),
+            _ => format!(
+                "{line},{},{},{}\n",
+                missing(1, u8::from(chance(2) < rate).to_string()),
+                missing(3, ["D", "R", "I"][(chance(4) * 3.0) as usize].into()),
+                missing(5, format!("{:.2}", 100.0 + 900.0 * rate * chance(6))),
+            ),
+        }
+    };
+    fs::write(path.join("voters.csv"), table.lines().enumerate().map(line).collect::<String>()).unwrap();
+    fs::remove_file(path.join("made.csv")).unwrap();
+    folder
+}
+
+struct Row {
+    race: String,
+    scores: Vec<f64>,
+    voted: Option<f64>,
+    price: Option<f64>,
+}
+
+fn rows(folder: &Path) -> Vec<Row> {
+    let mut reader = csv::Reader::from_path(folder.join("voters.csv")).unwrap();
+    let names = reader.headers().unwrap().clone();
+    let place = |name: &str| names.iter().position(|own| own == name).unwrap();
+    let row = |record: csv::StringRecord| Row {
+        race: record[place("race")].to_owned(),
+        scores: CLASSES.iter().map(|class| record[place(&format!("p_{class}"))].parse().unwrap()).collect(),
+        voted: record[place("voted")].parse().ok(),
+        price: record[place("price")].parse().ok(),
+    };
+    reader.records().map(|record| row(record.unwrap())).collect()
+}
+
+/// What an estimator says of a class.
+fn figure<'a>(result: &'a Value, estimator: &str, class: usize) -> &'a Value {
+    let all = result["estimators"].as_array().unwrap();
+    let own = all.iter().find(|own| own["name"] == estimator).unwrap_or_else(|| panic!("{estimator}"));
+    &own["values"][0]["classes"][class]
+}
+
+fn near(found: &Value, expected: f64) {
+    let found = found.as_f64().unwrap();
+    assert!((found - expected).abs() < 1e-9 * expected.abs().max(1.0), "{found} and not {expected}");
+}
+
+#[test]
+fn the_numbers_are_those_of_the_formulas() {
+    let folder = voters(4000);
+    let rows = rows(folder.path());
+    for outcome in ["voted", "price"] {
+        let line = ["disparity", "voters.csv", "--outcome", outcome, "--truth", "race", "--json", "-q"];
+        let result = json(folder.path(), &line);
+        let value = |row: &Row| if outcome == "voted" { row.voted } else { row.price };
+        let known: Vec<(&Row, f64)> = rows.iter().filter_map(|row| Some((row, value(row)?))).collect();
+        assert_eq!(result["rows"].as_u64().unwrap(), known.len() as u64);
+        assert_eq!(result["without_outcome"]["rows"].as_u64().unwrap(), (rows.len() - known.len()) as u64);
+        assert_eq!(result["against"], "white");
+        let mean = |weight: &dyn Fn(&Row) -> f64| {
+            let all: f64 = known.iter().map(|(row, _)| weight(row)).sum();
+            let mean = known.iter().map(|(row, y)| weight(row) * y).sum::<f64>() / all;
+            let squares: f64 = known.iter().map(|(row, y)| (weight(row) / all * (y - mean)).powi(2)).sum();
+            (mean, squares.sqrt())
+        };
+        let is = |own: bool| f64::from(u8::from(own));
+        let argmax = |row: &Row| (0..6).rev().max_by(|&a, &b| row.scores[a].total_cmp(&row.scores[b])).unwrap();
+        let white = mean(&|row| row.scores[0]).0;
+        for class in 0..6 {
+            for (estimator, (mean, error)) in [
+                ("weighted", mean(&|row| row.scores[class])),
+                ("truth", mean(&|row| is(row.race == CLASSES[class]))),
+                ("argmax", mean(&|row| is(argmax(row) == class))),
+            ] {
+                let own = figure(&result, estimator, class);
+                // Nobody may be labelled so.
+                if !mean.is_finite() {
+                    assert_eq!(own["estimate"], Value::Null);
+                    continue;
+                }
+                near(&own["estimate"], mean);
+                near(&own["error"], error);
+                if estimator == "argmax" && own["bias"].is_object() {
+                    let bias = |part: &str| own["bias"][part].as_f64().unwrap();
+                    near(&own["bias"]["bias"], bias("taken_in") + bias("left_out"));
+                    near(&own["bias"]["bias"], mean - figure(&result, "truth", class)["estimate"].as_f64().unwrap());
+                }
+            }
+            let gap = &figure(&result, "weighted", class)["gap"];
+            if class > 0 {
+                near(&gap["difference"], mean(&|row| row.scores[class]).0 - white);
+            } else {
+                assert_eq!(*gap, Value::Null);
+            }
+        }
+        let names: Vec<&str> =
+            result["estimators"].as_array().unwrap().iter().map(|own| own["name"].as_str().unwrap()).collect();
+        let mut expected = vec!["truth", "argmax", "threshold 0.8", "match", "weighted", "imputed"];
+        expected.extend((outcome == "voted").then_some("BIRDiE"));
+        assert_eq!(names, expected);
+        assert_eq!(result["estimators"][4]["values"][0]["pairs"].as_array().unwrap().len(), 15);
+    }
+}
+
+#[test]
+fn neither_order_nor_batches_nor_threads_can_be_seen() {
+    let folder = voters(1500);
+    let path = folder.path();
+    let text = fs::read_to_string(path.join("voters.csv")).unwrap();
+    let (head, rows) = text.split_once('\n').unwrap();
+    let turned: Vec<&str> = rows.lines().rev().collect();
+    fs::write(path.join("turned.csv"), format!("{head}\n{}\n", turned.join("\n"))).unwrap();
+    for more in [
+        &["--outcome", "voted", "--cells", "county"][..],
+        &["--outcome", "party", "--by", "county"],
+        &["--outcome", "price"],
+    ] {
+        let line =
+            |file: &'static str| [&["disparity", file, "--id", "id", "--json", "-q", "--seed", "3"][..], more].concat();
+        let one = run(path, &line("voters.csv"));
+        assert_eq!(run(path, &line("turned.csv")), one);
+        let small = [&line("turned.csv")[..], &["--batch-rows", "97", "--threads", "1", "--memory", "64K"]].concat();
+        assert_eq!(run(path, &small), one);
+    }
+}
+
+#[test]
+fn outcomes_are_understood() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let table = "p_a,p_b,n,word,flag,two,amount,other\n\
+                 0.9,0.1,2,yes,true,D,3.5,1\n0.2,0.8,1,no,false,R,,0\n0.4,0.6,3,NO,TRUE,D,\"1,5\",1\n0.7,0.3,1,,false,R,2,NA\n";
+    fs::write(path.join("t.csv"), table).unwrap();
+    let of = |more: &[&str]| {
+        let line = [&["disparity", "t.csv", "--json", "-q"][..], more].concat();
+        let result = json(path, &line);
+        let all =
+            result["estimators"].as_array().unwrap().iter().find(|own| own["name"] == "weighted").unwrap().clone();
+        let first = all["values"][0]["classes"][0]["estimate"].as_f64().unwrap();
+        (result["values"].clone(), result["people"].as_u64().unwrap(), first)
+    };
+    let (values, people, rate) = of(&["--outcome", "word"]);
+    assert_eq!((values, people), (serde_json::json!(["yes"]), 3));
+    assert!((rate - 0.9 / 1.5).abs() < 1e-9);
+    assert!((of(&["--outcome", "flag"]).2 - 1.3 / 2.2).abs() < 1e-9);
+    assert!((of(&["--outcome", "other"]).2 - 1.3 / 1.5).abs() < 1e-9);
+    assert_eq!(of(&["--outcome", "two"]).0, serde_json::json!(["D", "R"]));
+    assert_eq!(of(&["--outcome", "two", "--outcome-value", "R"]).0, serde_json::json!(["R"]));
+    let (values, _, mean) = of(&["--outcome", "amount"]);
+    assert_eq!(values, serde_json::json!([]));
+    assert!((mean - (0.9 * 3.5 + 0.4 * 1.5 + 0.7 * 2.0) / 2.0).abs() < 1e-9);
+    let (_, people, rate) = of(&["--outcome", "word", "--count", "n"]);
+    assert!(people == 6 && (rate - 1.8 / (1.8 + 0.2 + 1.2)).abs() < 1e-9);
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    let folder = voters(300);
+    let path = folder.path();
+    fs::write(path.join("bad.csv"), "p_a,p_b,y,z\n0.5,0.5,1,\n0.5,0.5,inf,\n").unwrap();
+    let before = names_in(path);
+    let refuse = |line: &str| refused(path, &line.split(' ').collect::<Vec<_>>());
+    let misuse = |line: &str| misused(path, &line.split(' ').collect::<Vec<_>>());
+    assert!(
+        refuse("disparity voters.csv --outcome votd")
+            .starts_with("--outcome: there is no column \"votd\" (did you mean \"voted\"?)")
+    );
+    assert_eq!(
+        refuse("disparity bad.csv --outcome y"),
+        "bad.csv: row 2, column \"y\": the outcome is infinite; mend it, or leave it empty"
+    );
+    assert_eq!(
+        refuse("disparity bad.csv --outcome z"),
+        "--outcome: column \"z\": it is empty in every row; name another"
+    );
+    let text = refuse("disparity voters.csv --outcome surname");
+    assert!(text.contains("is neither a number nor a category; name another column"), "{text}");
+    let value = refuse("disparity voters.csv --outcome party --outcome-value d");
+    assert!(value.starts_with("--outcome-value: column \"party\": no row has the value \"d\""), "{value}");
+    assert!(refuse("disparity voters.csv --outcome voted --cells id").contains("people are alone in their cell"));
+    assert!(misuse("disparity voters.csv --outcome price --cells county").starts_with("--cells: bounds are for rates"));
+    assert!(refuse("disparity voters.csv --outcome voted --against whit").contains("unknown class \"whit\""));
+    assert!(misuse("compare voters.csv --outcome voted").starts_with("--outcome: it is for --report"));
+    assert_eq!(names_in(path), before);
+}
+
+#[test]
+fn reports_show_what_is_printed() {
+    let folder = voters(3000);
+    let path = folder.path();
+    let line = ["--outcome", "voted", "--truth", "race", "--cells", "county", "-q"];
+    let result = json(
+        path,
+        &[&["disparity", "voters.csv", "--json", "--report", "d.md", "--figures", "figures"], &line[..]].concat(),
+    );
+    let page = fs::read_to_string(path.join("d.md")).unwrap();
+    let sentence = result["sentence"].as_str().unwrap();
+    assert!(page.contains("\n## Outcomes\n") && page.contains(sentence), "{sentence}");
+    assert!(
+        sentence.starts_with("By argmax labels, voted of ") && sentence.contains("what it is in truth"),
+        "{sentence}"
+    );
+    for words in [
+        "Bounds: what the rate lies between",
+        "why labels are off",
+        "gap to white, points",
+        "| BIRDiE |",
+        "column voted",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    let mut reader = csv::Reader::from_path(path.join("figures/outcomes.csv")).unwrap();
+    let mut found = 0;
+    for record in reader.records().map(Result::unwrap) {
+        let class = CLASSES.iter().position(|class| *class == &record[3]).unwrap();
+        let own = figure(&result, &record[0], class);
+        // What is of very few people is not in the report.
+        if let Ok(estimate) = record[4].parse::<f64>() {
+            near(&own["estimate"], estimate);
+            found += 1;
+        }
+    }
+    assert!(found > 25, "{found}");
+    // The same beside rules, and beside labels that exist already.
+    run(path, &[&["compare", "voters.csv", "--report", "c.md"], &line[..]].concat());
+    run(path, &["label", "voters.csv", "-o", "labelled.csv", "--rule", "argmax", "-q"]);
+    run(path, &[&["audit", "labelled.csv", "--label", "label", "--report", "a.html"], &line[..]].concat());
+    let compared = fs::read_to_string(path.join("c.md")).unwrap();
+    assert!(compared.contains(sentence) && compared.contains("| top-2 |"));
+    let audited = fs::read_to_string(path.join("a.html")).unwrap();
+    assert!(audited.contains(&sentence.replace("argmax labels", "your labels")) && audited.contains("id=\"outcomes\""));
+    // Without an outcome there is no such section.
+    run(path, &["compare", "voters.csv", "--report", "none.md", "-q"]);
+    assert!(!fs::read_to_string(path.join("none.md")).unwrap().contains("## Outcomes"));
+}

@@ -1,0 +1,194 @@
+//! An outcome compared between classes by several estimators, as plain data; and how it is told.
+
+use apportion::{Estimate, Figure, Gap, Heads, LabelBias};
+
+use crate::study::FEWEST;
+use crate::text;
+
+/// What several estimators say of one outcome.
+#[derive(Clone, Debug)]
+pub struct Disparity {
+    /// The column of the outcome.
+    pub outcome: String,
+    /// The values whose shares are told; none where it is a mean.
+    pub levels: Vec<String>,
+    /// The classes, in their order.
+    pub classes: Vec<String>,
+    /// The class that others are compared with.
+    pub against: usize,
+    /// Whose outcome is known.
+    pub known: Heads,
+    /// Whose is not: they are left out.
+    pub unknown: Heads,
+    /// The estimators, in the order in which they are shown.
+    pub estimators: Vec<Estimator>,
+    /// What else a reader needs to know.
+    pub remarks: Vec<String>,
+}
+
+/// What one estimator says.
+#[derive(Clone, Debug)]
+pub struct Estimator {
+    /// Its name; of labels, who gave them.
+    pub name: String,
+    /// What kind it is.
+    pub method: Method,
+    /// For each value whose share is told, or for the mean.
+    pub estimates: Vec<Estimate>,
+    /// Of labels where truth is known: for the same, and each class, why they are off.
+    pub biases: Vec<Vec<Option<LabelBias>>>,
+}
+
+/// Kinds of estimators. They differ in what must hold for them to be right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// The mean of those who are so in truth.
+    Truth,
+    /// The mean of those labelled so.
+    Labels,
+    /// The mean in which everybody counts as the scores say.
+    Weighted,
+    /// Means over classes drawn by the scores, many times.
+    Imputed,
+    /// Means over scores that the outcomes correct.
+    Birdie,
+    /// What means lie between.
+    Bounds,
+}
+
+impl Method {
+    /// Its name for programs.
+    pub fn id(self) -> &'static str {
+        match self {
+            Method::Truth => "truth",
+            Method::Labels => "labels",
+            Method::Weighted => "weighted",
+            Method::Imputed => "imputed",
+            Method::Birdie => "birdie",
+            Method::Bounds => "bounds",
+        }
+    }
+
+    /// What must hold for it to be right, in plain words.
+    pub fn needs(self) -> &'static str {
+        match self {
+            Method::Truth => "truth: the mean of those who are so in truth, where that is known.",
+            Method::Labels => {
+                "labels: the mean of those labelled so. Right only where labels are wrong without regard to the outcome."
+            }
+            Method::Weighted => {
+                "weighted: everybody counts for each class as much as the scores say. Right where, among people with the \
+                 same scores, class and outcome have nothing to do with each other."
+            }
+            Method::Imputed => {
+                "imputed: classes drawn by the scores, many times. Needs what weighted needs; the doubt about each \
+                 person's class is in its interval."
+            }
+            Method::Birdie => {
+                "BIRDiE: the outcomes correct the scores. Right where, among people of one class, the outcome has nothing to do \
+                 with the name; nor with the place, unless --by tells places apart."
+            }
+            Method::Bounds => {
+                "bounds: what the rate lies between, whatever class and outcome have to do with each other, if the scores \
+                 are right on average in each cell. What chance adds is not in them."
+            }
+        }
+    }
+}
+
+impl Disparity {
+    /// Whether shares are told, and not a mean.
+    pub fn is_share(&self) -> bool {
+        !self.levels.is_empty()
+    }
+
+    /// What is told: of a value that says yes, the outcome's name.
+    pub fn what(&self, level: usize) -> String {
+        match self.levels.get(level).map(String::as_str) {
+            None => format!("mean {}", self.outcome),
+            Some("1" | "true" | "yes" | "y" | "t") => self.outcome.clone(),
+            Some(value) => format!("share of {value} in {}", self.outcome),
+        }
+    }
+
+    /// How many things are told: values, or one mean.
+    pub fn told(&self) -> usize {
+        self.levels.len().max(1)
+    }
+
+    /// What one of the estimators says of a class, where that is of enough people to speak of.
+    pub fn figure<'a>(&self, own: &'a Estimator, level: usize, class: usize) -> Option<&'a Figure> {
+        own.estimates.get(level)?.classes[class].as_ref().filter(|figure| figure.effective >= FEWEST as f64 - 1e-6)
+    }
+
+    /// The figure of a class less that of the class that others are compared with.
+    pub fn gap(&self, own: &Estimator, level: usize, class: usize) -> Option<Gap> {
+        self.figure(own, level, class)?;
+        self.figure(own, level, self.against)?;
+        own.estimates.get(level)?.gap(class, self.against)
+    }
+
+    /// A figure as it is shown: 61.2 (percent), or a number with as many digits as there is room for.
+    pub fn show(&self, number: f64) -> String {
+        if self.is_share() { text::plain(100.0 * number, 1) } else { self.shown_number(number, false) }
+    }
+
+    /// A difference as it is shown: in points, or as a number.
+    pub fn show_difference(&self, number: f64) -> String {
+        if self.is_share() { text::signed(100.0 * number, 1) } else { self.shown_number(number, true) }
+    }
+
+    /// Numbers of one outcome have one number of decimals: what the largest figure has room for.
+    fn shown_number(&self, number: f64, with_sign: bool) -> String {
+        let figures =
+            self.estimators.iter().flat_map(|own| &own.estimates).flat_map(|own| own.classes.iter().flatten());
+        let largest = figures.filter_map(|figure| figure.estimate).fold(0.0, |most: f64, own| most.max(own.abs()));
+        let decimals = match largest {
+            _ if largest >= 10_000.0 => 0,
+            _ if largest >= 100.0 => 1,
+            _ if largest >= 1.0 => 2,
+            _ => 4,
+        };
+        if with_sign { text::signed(number, decimals) } else { text::plain(number, decimals) }
+    }
+
+    /// The unit of differences.
+    pub fn unit(&self) -> &'static str {
+        if self.is_share() { " points" } else { "" }
+    }
+
+    /// What labels make of it, in one sentence: where they are furthest from the truth or, where it is not known, from the
+    /// weighted estimate.
+    pub fn sentence(&self) -> Option<String> {
+        let named = |name: &str| self.estimators.iter().find(|own| own.method == Method::Labels && own.name == name);
+        let first = || self.estimators.iter().find(|own| own.method == Method::Labels);
+        let labels = named("your labels").or_else(|| named("argmax")).or_else(first)?;
+        let of = |method: Method| self.estimators.iter().find(|own| own.method == method);
+        let (right, says) = match of(Method::Truth) {
+            Some(truth) => (truth, "what it is in truth"),
+            None => (of(Method::Weighted)?, "what the weighted estimate says"),
+        };
+        let off = |(level, class): (usize, usize)| {
+            let enough = |own| self.figure(own, level, class).filter(|figure| figure.effective >= ENOUGH)?.estimate;
+            Some((level, class, enough(labels)? - enough(right)?))
+        };
+        let all = (0..self.told()).flat_map(|level| (0..self.classes.len()).map(move |class| (level, class)));
+        let (level, class, off) = all.filter_map(off).max_by(|a, b| a.2.abs().total_cmp(&b.2.abs()))?;
+        let name = if labels.name == "your labels" { labels.name.clone() } else { format!("{} labels", labels.name) };
+        let (what, of) = (self.what(level), &self.classes[class]);
+        let article = if what == self.outcome { "" } else { "the " };
+        let size = self.show_difference(off.abs());
+        let size = size.trim_start_matches('+');
+        let side = if off < 0.0 { "below" } else { "above" };
+        let gap = |own| self.gap(own, level, class)?.difference;
+        let gaps = gap(labels).zip(gap(right)).map_or_else(String::new, |(labels, right)| {
+            let against = &self.classes[self.against];
+            let (labels, right) = (self.show_difference(labels), self.show_difference(right));
+            format!("; its gap to {against} is {labels}{} instead of {right}", self.unit())
+        });
+        Some(format!("By {name}, {article}{what} of {of} is {size}{} {side} {says}{gaps}.", self.unit()))
+    }
+}
+
+/// Fewer people than these do not lead a report.
+const ENOUGH: f64 = 30.0;

@@ -1,0 +1,285 @@
+//! Outcomes: one compared between classes, by several estimators side by side, with intervals; and what each needs.
+
+use serde_json::{Value, json};
+
+use super::Section;
+use super::groups::FEW;
+use crate::chart::{Grid, chart, column, full, label, labels, nth, over, rounded};
+use crate::disparity::{Disparity, Estimator, Method};
+use crate::document::{Block, Cell, Chart, Sheet, Table, Views};
+use crate::palette;
+use crate::study::Study;
+use crate::text;
+
+/// Values that have tables of their own.
+const MOST_VALUES: usize = 8;
+
+/// Nothing where no outcome was given.
+pub(super) fn section(study: &Study) -> Option<Section> {
+    let own = study.outcomes.as_ref()?;
+    let mut blocks = vec![Block::Chart(Box::new(intervals(own)))];
+    for level in 0..own.told().min(MOST_VALUES) {
+        blocks.extend([figures(own, level), gaps(own, level)].map(Block::Table));
+        blocks.extend(biases(own, level).map(Block::Table));
+    }
+    if own.told() > MOST_VALUES {
+        blocks.push(Block::Text(format!(
+            "Tables are of the first {MOST_VALUES} values; the chart and its numbers have all."
+        )));
+    }
+    let mut methods: Vec<Method> = own.estimators.iter().map(|own| own.method).collect();
+    methods.dedup();
+    blocks.extend(methods.into_iter().map(|method| Block::Text(text::begin(method.needs()))));
+    blocks.extend(own.remarks.iter().cloned().map(Block::Text));
+    let lead =
+        own.sentence().unwrap_or_else(|| format!("{} between classes, by every estimator.", text::begin(&own.outcome)));
+    Some(Section { id: "outcomes", title: "Outcomes", lead, blocks })
+}
+
+/// A panel for each class, in it a point with its interval for each estimator.
+fn intervals(own: &Disparity) -> Chart {
+    let data = (0..own.classes.len()).map(|class| trace(own, class, 0)).collect();
+    let grid = |columns: usize| {
+        let row = 21.0 * own.estimators.len() as f64 + 86.0;
+        Grid { panels: own.classes.len(), columns, row, gap: 64.0, between: 0.035, margins: (36.0, 44.0) }
+    };
+    let title = format!("{} of each class, by every estimator", text::begin(&own.what(0)));
+    let wide = grid(own.classes.len().min(3));
+    let mut chart = chart("outcomes", &title, data, layout(own, wide), sheet(own));
+    chart.narrow = layout(own, grid(1));
+    if own.told() > 1 {
+        chart.title = format!("{} of each class, by every estimator", text::begin(&own.outcome));
+        let choice = |level: usize| {
+            let traces: Vec<Value> = (0..own.classes.len()).map(|class| trace(own, class, level)).collect();
+            let each = |name: &str| traces.iter().map(|trace| trace[name].clone()).collect::<Vec<_>>();
+            (own.levels[level].clone(), json!({ "x": each("x"), "error_x": each("error_x") }))
+        };
+        let choices = (0..own.told()).map(choice).collect();
+        chart.views = Some(Views { label: format!("Share of {}", own.outcome), choices });
+    }
+    chart.caption = "Lines are 95% intervals. All panels have one scale.".into();
+    if own.estimators.iter().any(|each| each.method == Method::Bounds) {
+        chart.caption += " The lines of bounds are the bounds, which may go on beyond the panel: the table has them.";
+    }
+    chart.alt = alt(own);
+    chart
+}
+
+/// What is drawn: in percent where it is a share.
+fn scale(own: &Disparity) -> f64 {
+    if own.is_share() { 100.0 } else { 1.0 }
+}
+
+fn trace(own: &Disparity, class: usize, level: usize) -> Value {
+    let figures: Vec<_> = own.estimators.iter().map(|each| own.figure(each, level, class)).collect();
+    // Bounds have no point of their own: their middle carries the line.
+    let middle = |figure: &apportion::Figure| {
+        let interval = figure.interval.map(|interval| (interval.low + interval.high) / 2.0);
+        figure.estimate.or(interval)
+    };
+    let x = column(figures.iter().map(|figure| figure.and_then(middle).map(|number| scale(own) * number)));
+    let away = |up: bool| {
+        column(figures.iter().map(|figure| {
+            let (figure, at) = (figure.as_ref()?, middle(figure.as_ref()?)?);
+            let interval = figure.interval?;
+            Some(scale(own) * if up { interval.high - at } else { at - interval.low })
+        }))
+    };
+    let symbol = |each: &Estimator| match each.method {
+        Method::Truth => "diamond",
+        Method::Bounds => "line-ns",
+        Method::Labels => "square",
+        _ => "circle",
+    };
+    let format = if own.is_share() { "%{x:.1f}%" } else { "%{x:,.4~g}" };
+    json!({
+        "type": "scatter", "mode": "markers", "name": label(&own.classes[class]),
+        "x": x, "y": labels(own.estimators.iter().map(|each| &each.name)),
+        "xaxis": nth("x", class), "yaxis": nth("y", class),
+        "error_x": {
+            "type": "data", "symmetric": false, "array": away(true), "arrayminus": away(false), "thickness": 1.5, "width": 3,
+            "color": palette::class(class),
+        },
+        "marker": {
+            "color": palette::class(class), "size": 8,
+            "symbol": own.estimators.iter().map(symbol).collect::<Vec<_>>(),
+        },
+        "hovertemplate": format!("%{{y}}<br>{format}<extra></extra>"),
+    })
+}
+
+fn layout(own: &Disparity, grid: Grid) -> Value {
+    let suffix = if own.is_share() { "%" } else { "" };
+    let range = range(own);
+    let axes = grid.layout(&labels(&own.classes), |panel| {
+        let mut x = json!({
+            "domain": grid.x(panel), "anchor": nth("y", panel), "ticksuffix": suffix, "tickangle": 0, "zeroline": false,
+            "nticks": if grid.columns == 1 { 4 } else { 5 }, "range": range,
+        });
+        if panel > 0 {
+            x["matches"] = json!("x");
+        }
+        let y = json!({
+            "domain": grid.y(panel), "anchor": nth("x", panel), "autorange": "reversed", "ticks": "",
+            "showticklabels": grid.is_first(panel), "showgrid": false, "zeroline": false, "type": "category",
+        });
+        vec![(nth("xaxis", panel), x), (nth("yaxis", panel), y)]
+    });
+    over(json!({}), axes)
+}
+
+/// What all panels show: every interval that is not mostly chance. Bounds may go on beyond it: they would leave no room.
+fn range(own: &Disparity) -> Value {
+    let shown = own.estimators.iter().filter(|each| each.method != Method::Bounds);
+    let figures = shown.flat_map(|each| &each.estimates).flat_map(|own| own.classes.iter().flatten());
+    let ends = figures.filter(|figure| figure.effective >= FEW as f64).filter_map(|figure| figure.interval);
+    let (low, high) =
+        ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), own| (low.min(own.low), high.max(own.high)));
+    if low > high {
+        return Value::Null;
+    }
+    let room = 0.06 * (high - low).max(1e-3 * high.abs());
+    json!([rounded(scale(own) * (low - room)), rounded(scale(own) * (high + room))])
+}
+
+fn sheet(own: &Disparity) -> Sheet {
+    let mut sheet = Sheet::new([
+        "estimator",
+        "method",
+        "value",
+        "class",
+        "estimate",
+        "error",
+        "low",
+        "high",
+        "effective",
+        "gap",
+        "gap_error",
+        "gap_low",
+        "gap_high",
+    ]);
+    for each in &own.estimators {
+        for level in 0..own.told() {
+            for class in 0..own.classes.len() {
+                let (figure, gap) = (own.figure(each, level, class), own.gap(each, level, class));
+                let (interval, gap_interval) = (figure.and_then(|own| own.interval), gap.and_then(|own| own.interval));
+                sheet.push([
+                    each.name.clone(),
+                    each.method.id().to_owned(),
+                    own.levels.get(level).cloned().unwrap_or_default(),
+                    own.classes[class].clone(),
+                    full(figure.and_then(|own| own.estimate)),
+                    full(figure.and_then(|own| own.error)),
+                    full(interval.map(|own| own.low)),
+                    full(interval.map(|own| own.high)),
+                    full(figure.map(|own| own.effective)),
+                    full(gap.and_then(|own| own.difference)),
+                    full(gap.and_then(|own| own.error)),
+                    full(gap_interval.map(|own| own.low)),
+                    full(gap_interval.map(|own| own.high)),
+                ]);
+            }
+        }
+    }
+    sheet
+}
+
+fn alt(own: &Disparity) -> String {
+    let say = |each: &Estimator| {
+        let of = |class: usize| {
+            let figure = own.figure(each, 0, class)?.estimate?;
+            let unit = if own.is_share() { "%" } else { "" };
+            Some(format!("{} {}{unit}", own.classes[class], own.show(figure)))
+        };
+        let classes: Vec<String> = (0..own.classes.len()).filter_map(of).collect();
+        (!classes.is_empty()).then(|| format!("{}: {}", each.name, text::list(&classes)))
+    };
+    let shown: Vec<String> = own.estimators.iter().filter_map(say).collect();
+    format!("{} by estimator and class. {}.", text::begin(&own.what(0)), shown.join(". "))
+}
+
+/// Estimators by classes.
+fn table(own: &Disparity, id: String, caption: String, cell: impl Fn(&Estimator, usize) -> Cell) -> Table {
+    let row = |each: &Estimator| {
+        let cells = (0..own.classes.len()).map(|class| cell(each, class));
+        std::iter::once(Cell::text(&each.name)).chain(cells).collect()
+    };
+    Table {
+        id,
+        caption,
+        columns: std::iter::once("Estimator".to_owned()).chain(own.classes.iter().cloned()).collect(),
+        rows: own.estimators.iter().map(row).collect(),
+        note: String::new(),
+        sortable: false,
+    }
+}
+
+/// A number with its interval.
+fn with_interval(
+    number: Option<f64>,
+    interval: Option<apportion::Interval>,
+    show: impl Fn(f64) -> String,
+    flag: &str,
+) -> Cell {
+    let between = interval.map(|own| format!("{} to {}", show(own.low), show(own.high)));
+    let text = match (number, between) {
+        (Some(number), Some(between)) => format!("{} ({between}){flag}", show(number)),
+        (Some(number), None) => format!("{}{flag}", show(number)),
+        (None, Some(between)) => format!("{between}{flag}"),
+        (None, None) => "–".into(),
+    };
+    // A number, so that it stands where numbers do.
+    Cell { text, value: number.or(interval.map(|own| own.low)) }
+}
+
+fn figures(own: &Disparity, level: usize) -> Table {
+    let unit = if own.is_share() { ", %" } else { "" };
+    let caption = format!("{}{unit}, with 95% intervals", text::begin(&own.what(level)));
+    let few = |figure: &apportion::Figure| figure.effective < FEW as f64;
+    let mut table = table(own, format!("outcomes-{level}"), caption, |each, class| {
+        let figure = own.figure(each, level, class);
+        let flag = if figure.is_some_and(few) { " °" } else { "" };
+        let (estimate, interval) = (figure.and_then(|own| own.estimate), figure.and_then(|own| own.interval));
+        with_interval(estimate, interval, |number| own.show(number), flag)
+    });
+    if table.rows.iter().flatten().any(|cell| cell.text.ends_with(" °")) {
+        table.note = format!("° as uncertain as fewer than {FEW} people are: mostly chance.");
+    }
+    table
+}
+
+fn gaps(own: &Disparity, level: usize) -> Table {
+    let unit = if own.is_share() { ", points" } else { "" };
+    let caption = format!("{}: gap to {}{unit}", text::begin(&own.what(level)), own.classes[own.against]);
+    table(own, format!("outcome-gaps-{level}"), caption, |each, class| {
+        let gap = own.gap(each, level, class);
+        let (difference, interval) = (gap.and_then(|own| own.difference), gap.and_then(|own| own.interval));
+        with_interval(difference, interval, |number| own.show_difference(number), "")
+    })
+}
+
+/// Why the means of labels are off, where truth is known.
+fn biases(own: &Disparity, level: usize) -> Option<Table> {
+    let labelled: Vec<&Estimator> = own.estimators.iter().filter(|each| !each.biases.is_empty()).collect();
+    let rows = labelled.iter().flat_map(|each| {
+        let known = each.biases[level].iter().enumerate();
+        known.filter_map(|(class, bias)| {
+            own.figure(each, level, class)?;
+            let bias = bias.as_ref()?;
+            let number = |number: f64| Cell::number(Some(number), |number| own.show_difference(number));
+            let name = format!("{}, {}", each.name, own.classes[class]);
+            Some(vec![Cell::text(name), number(bias.bias), number(bias.taken_in), number(bias.left_out)])
+        })
+    });
+    let rows: Vec<Vec<Cell>> = rows.collect();
+    let unit = if own.is_share() { ", points" } else { "" };
+    let columns = ["Labels, class", "Off the truth", "By those wrongly in it", "By those wrongly not in it"];
+    (!rows.is_empty()).then(|| Table {
+        id: format!("outcome-bias-{level}"),
+        caption: format!("{}: why labels are off{unit}", text::begin(&own.what(level))),
+        columns: columns.map(String::from).to_vec(),
+        rows,
+        note: "The two parts sum to the whole, among people whose truth and outcome are known.".into(),
+        sortable: true,
+    })
+}

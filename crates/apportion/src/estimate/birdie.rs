@@ -1,0 +1,520 @@
+//! Outcomes by class where what is learned of the outcomes corrects the scores (BIRDiE, McCartan et al. 2023).
+//!
+//! It is right where, among people of one class (and of one group, where there are groups), the outcome has nothing to do
+//! with what else the scores were made from: the name and, without groups, the place. The shares θ_{y|r,x} of level y in class r and group x are
+//! those of largest posterior density, found by EM: with p_ir ∝ θ_{Y_i|r,x_i} q_ir,
+//!
+//! ```text
+//! θ_{y|r,x} = (a_yr + Σ_{i∈x, Y_i=y} p_ir) / (1 + Σ_{i∈x} p_ir),     a: the weighted estimate over all rows,
+//! ```
+//!
+//! with SQUAREM's longer steps (Varadhan and Roland 2008). The density is concave, so that there is one answer, whatever
+//! the steps. The sums of p are on the grid, and do not depend on the order of the rows.
+
+use std::cell::Cell;
+
+use rayon::prelude::*;
+
+use super::figures::{Estimate, Mean};
+use super::outcomes::{Measure, Outcomes, Value};
+use super::weighted::Weighted;
+use crate::audit::{Bootstrap, Draws, read};
+use crate::error::{Error, Result};
+use crate::kernel::{GRID, STRETCH};
+use crate::rule::person_key;
+use crate::scores::{Scores, expect_length};
+use crate::seed;
+
+/// Keeps apart the chances of the rows that the bootstrap looks at and all others.
+const SAMPLES: u64 = u64::MAX - 5;
+
+/// The least share that a long step may leave.
+const LEAST_SHARE: f64 = 1e-12;
+
+/// How long EM goes on, and how errors are found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BirdieOptions {
+    /// EM stops where no share changes by more.
+    pub tolerance: f64,
+    /// EM stops after so many passes over the rows, whatever changes.
+    pub most_passes: u32,
+    /// Replicates of the bootstrap that standard errors come from; none where it is 0.
+    pub replicates: u32,
+    /// The bootstrap looks at about so many rows, drawn by seed and key; its errors are scaled to those of all rows.
+    pub bootstrap_rows: usize,
+    /// The seed of the bootstrap.
+    pub seed: u64,
+}
+
+impl Default for BirdieOptions {
+    fn default() -> BirdieOptions {
+        BirdieOptions { tolerance: 1e-6, most_passes: 1000, replicates: 50, bootstrap_rows: 100_000, seed: 0 }
+    }
+}
+
+/// What EM found: the share of every level in each class, in each group where the table has groups.
+#[derive(Clone, Debug)]
+pub struct Birdie {
+    model: Model,
+    shares: Vec<f64>,
+    /// Passes over the rows that it took.
+    pub passes: u32,
+    /// Whether the shares came to rest before it had to stop.
+    pub converged: bool,
+    /// Rows that the bootstrap looked at.
+    pub bootstrap_rows: usize,
+    estimates: Vec<Estimate>,
+}
+
+/// The shape of the problem. Lists are by group; in it by level; in it by class.
+#[derive(Clone, Debug)]
+struct Model {
+    classes: usize,
+    levels: usize,
+    groups: usize,
+    /// By level; in it by class: what is believed of a class before anybody is seen, with the weight of one person.
+    prior: Vec<f64>,
+}
+
+/// What a pass over the rows sums up, on the grid.
+#[derive(Clone, Debug)]
+struct Sums {
+    /// People of each class by group and level, as the shares have them.
+    people: Vec<i128>,
+    /// Of each class, Σ p², in squares of units; empty where nobody asks.
+    squares: Vec<i128>,
+    /// Σ ln Σ_r θ q.
+    likelihood: i128,
+}
+
+/// A row, as EM sees it.
+struct Row<'a> {
+    /// Group · levels + level.
+    place: usize,
+    scores: &'a [f64],
+    people: u64,
+}
+
+impl Sums {
+    fn new(model: &Model) -> Sums {
+        Sums { people: vec![0; model.size()], squares: Vec::new(), likelihood: 0 }
+    }
+
+    /// With Σ p², which only the last pass needs.
+    fn with_squares(model: &Model) -> Sums {
+        Sums { squares: vec![0; model.classes], ..Sums::new(model) }
+    }
+
+    fn merge(&mut self, other: &Sums) {
+        self.people.iter_mut().zip(&other.people).for_each(|(sum, more)| *sum += more);
+        self.squares.iter_mut().zip(&other.squares).for_each(|(sum, more)| *sum += more);
+        self.likelihood += other.likelihood;
+    }
+
+    /// Adds the people of a row, shared out among the classes by its corrected scores, which `room` has afterwards.
+    #[inline]
+    fn add(&mut self, model: &Model, shares: &[f64], row: &Row<'_>, room: &mut [f64]) {
+        let first = row.place * model.classes;
+        let sum = correct(&shares[first..][..model.classes], row.scores, room);
+        let times = i128::from(row.people);
+        self.likelihood += i128::from(GRID.round(sum.max(f64::MIN_POSITIVE).ln())) * times;
+        let people = &mut self.people[first..][..model.classes];
+        for (sum, &score) in people.iter_mut().zip(&*room) {
+            *sum += i128::from(GRID.round(score)) * times;
+        }
+        for (square, &score) in self.squares.iter_mut().zip(&*room) {
+            *square += i128::from(GRID.round(score)).pow(2) * times;
+        }
+    }
+}
+
+/// Scores, corrected by what is known of the outcome: into `room`, summing to one. Returns what they summed to.
+#[inline]
+fn correct(shares: &[f64], scores: &[f64], room: &mut [f64]) -> f64 {
+    let mut sum = 0.0;
+    for ((own, &share), &score) in room.iter_mut().zip(shares).zip(scores) {
+        *own = share * score.max(0.0);
+        sum += *own;
+    }
+    if sum > 0.0 {
+        room.iter_mut().for_each(|own| *own /= sum);
+    } else {
+        room.copy_from_slice(scores);
+    }
+    sum
+}
+
+impl Model {
+    fn size(&self) -> usize {
+        self.groups * self.levels * self.classes
+    }
+
+    /// The shares of largest density, given people of each class by group and level.
+    fn shares(&self, sums: &Sums) -> Vec<f64> {
+        let mut shares = vec![0.0; self.size()];
+        let stride = self.levels * self.classes;
+        for (own, people) in shares.chunks_exact_mut(stride).zip(sums.people.chunks_exact(stride)) {
+            for class in 0..self.classes {
+                let all: i128 = people.iter().skip(class).step_by(self.classes).sum();
+                let whole = 1.0 + GRID.total(all);
+                for place in (class..stride).step_by(self.classes) {
+                    own[place] = (self.prior[place] + GRID.total(people[place])) / whole;
+                }
+            }
+        }
+        shares
+    }
+
+    /// The logarithm of the density, but for a constant.
+    fn density(&self, shares: &[f64], sums: &Sums) -> f64 {
+        let prior =
+            |(share, prior): (&f64, &f64)| if *prior > 0.0 { prior * share.max(f64::MIN_POSITIVE).ln() } else { 0.0 };
+        let beliefs = shares.chunks_exact(self.prior.len()).flat_map(|own| own.iter().zip(&self.prior).map(prior));
+        GRID.total(sums.likelihood) + beliefs.sum::<f64>()
+    }
+
+    /// Shares that a long step left outside, brought back: none below the least, and levels summing to one.
+    fn bring_back(&self, shares: &mut [f64]) {
+        for own in shares.chunks_exact_mut(self.levels * self.classes) {
+            for class in 0..self.classes {
+                let each = || (class..self.levels * self.classes).step_by(self.classes);
+                each().for_each(|place| own[place] = own[place].max(LEAST_SHARE));
+                let sum: f64 = each().map(|place| own[place]).sum();
+                each().for_each(|place| own[place] /= sum);
+            }
+        }
+    }
+
+    /// The share of every level in each class over all groups: level by level, each with all classes.
+    fn overall(&self, shares: &[f64], sums: &Sums) -> Vec<f64> {
+        let stride = self.levels * self.classes;
+        let (mut hits, mut all) = (vec![0.0; stride], vec![0.0; self.classes]);
+        for (own, people) in shares.chunks_exact(stride).zip(sums.people.chunks_exact(stride)) {
+            for (class, all) in all.iter_mut().enumerate() {
+                let people = GRID.total(people.iter().skip(class).step_by(self.classes).sum());
+                *all += people;
+                (class..stride).step_by(self.classes).for_each(|place| hits[place] += people * own[place]);
+            }
+        }
+        hits.iter().enumerate().map(|(place, hits)| hits / all[place % self.classes]).collect()
+    }
+
+    /// EM from some shares on, with long steps where these raise the density. `pass` reads all rows.
+    fn climb(
+        &self,
+        mut shares: Vec<f64>,
+        options: &BirdieOptions,
+        pass: impl Fn(&[f64]) -> Result<Sums>,
+    ) -> Result<Found> {
+        let passes = Cell::new(0);
+        let step = |shares: &[f64]| -> Result<(Vec<f64>, f64)> {
+            passes.set(passes.get() + 1);
+            let sums = pass(shares)?;
+            Ok((self.shares(&sums), self.density(shares, &sums)))
+        };
+        let converged = loop {
+            let (once, _) = step(&shares)?;
+            let at_rest = furthest(&once, &shares) <= options.tolerance;
+            if at_rest || passes.get() >= options.most_passes {
+                shares = once;
+                break at_rest;
+            }
+            let (twice, density) = step(&once)?;
+            let long = self.long_step(&shares, &once, &twice).filter(|_| passes.get() < options.most_passes);
+            shares = match long.map(|long| step(&long)).transpose()? {
+                Some((on, longer)) if longer >= density => on,
+                _ => twice,
+            };
+        };
+        Ok(Found { shares, passes: passes.get(), converged })
+    }
+
+    /// SQUAREM's step: as far as two steps of EM show that it is going. None where they go no further.
+    fn long_step(&self, from: &[f64], once: &[f64], twice: &[f64]) -> Option<Vec<f64>> {
+        let first: Vec<f64> = from.iter().zip(once).map(|(a, b)| b - a).collect();
+        let turn: Vec<f64> = once.iter().zip(twice).zip(&first).map(|((b, c), first)| c - b - first).collect();
+        let length = |moves: &[f64]| moves.iter().map(|own| own * own).sum::<f64>().sqrt();
+        let (speed, bend) = (length(&first), length(&turn));
+        let size = (bend > 0.0).then(|| (speed / bend).max(1.0))?;
+        let on = |((from, first), turn): ((&f64, &f64), &f64)| from + 2.0 * size * first + size * size * turn;
+        let mut long: Vec<f64> = from.iter().zip(&first).zip(&turn).map(on).collect();
+        self.bring_back(&mut long);
+        Some(long)
+    }
+}
+
+struct Found {
+    shares: Vec<f64>,
+    passes: u32,
+    converged: bool,
+}
+
+/// The largest difference of two lists.
+fn furthest(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+impl Birdie {
+    /// Fits shares to all rows whose outcome is known, in each group where the table has groups. Outcomes must be levels.
+    pub fn fit(scores: &Scores<'_>, outcomes: &Outcomes<'_>, options: &BirdieOptions) -> Result<Birdie> {
+        Birdie::fit_from(scores, outcomes, &Weighted::of(scores, outcomes)?, options)
+    }
+
+    /// The same where the weighted estimate is known already.
+    pub fn fit_from(
+        scores: &Scores<'_>,
+        outcomes: &Outcomes<'_>,
+        weighted: &Weighted,
+        options: &BirdieOptions,
+    ) -> Result<Birdie> {
+        expect_length("the list of outcomes", outcomes.rows(), scores.rows())?;
+        let measure = outcomes.measure();
+        let Measure::Shares { levels, .. } = measure else {
+            let why = "it is for shares of levels; name a value with `counting`, or group the numbers";
+            return Err(Error::Together { one: "BIRDiE", other: "an outcome of numbers", why });
+        };
+        options.check()?;
+        let even = 1.0 / levels as f64;
+        let prior = weighted.shares().into_iter().flatten().map(|share| share.unwrap_or(even)).collect();
+        let groups = scores.groups().map_or(1, |groups| groups.names.len());
+        let model = Model { classes: scores.classes().len(), levels, groups, prior };
+        // Scores as they are, whatever the outcome: shares that say nothing.
+        let pass = |shares: &[f64]| all_rows(&model, scores, outcomes, shares, Sums::new);
+        let start = model.shares(&pass(&vec![1.0; model.size()])?);
+        let found = model.climb(start, options, pass)?;
+        let sums = all_rows(&model, scores, outcomes, &found.shares, Sums::with_squares)?;
+        let resampled = Resampled::of(&model, scores, outcomes, weighted, &found.shares, options)?;
+        let overall = model.overall(&found.shares, &sums);
+        let means = |level: usize, class: usize| {
+            let all: i128 = sums.people.iter().skip(class).step_by(model.classes).sum();
+            let share = overall[level * model.classes + class];
+            let all = all as f64;
+            (all > 0.0).then(|| Mean::new(share, all * all / sums.squares[class] as f64))
+        };
+        let estimate = |level: usize| {
+            let means: Vec<Option<Mean>> = (0..model.classes).map(|class| means(level, class)).collect();
+            let place = |class: usize| level * model.classes + class;
+            Estimate::of(&measure, &means, |a, b| resampled.covariance(place(a), place(b)))
+        };
+        let estimates = measure.shown().map(estimate).collect();
+        let Found { shares, passes, converged } = found;
+        Ok(Birdie { bootstrap_rows: resampled.rows, model, shares, passes, converged, estimates })
+    }
+
+    /// The share of each level that is asked for, in each class, over all groups.
+    pub fn estimates(&self) -> &[Estimate] {
+        &self.estimates
+    }
+
+    /// The share of a level in a class of a group; group 0 where there are none.
+    pub fn share(&self, group: usize, level: usize, class: usize) -> f64 {
+        self.shares[(group * self.model.levels + level) * self.model.classes + class]
+    }
+
+    /// Scores corrected by the outcomes, row by row: they can be labelled in turn. Where the outcome is not known they are
+    /// as they were. The rows are those of the fit, or others with the same classes, levels and groups.
+    pub fn updated(
+        &self,
+        scores: &Scores<'_>,
+        outcomes: &Outcomes<'_>,
+        mut each: impl FnMut(usize, &[f64]) -> Result<()>,
+    ) -> Result<()> {
+        expect_length("the list of outcomes", outcomes.rows(), scores.rows())?;
+        expect_length("the list of classes", scores.classes().len(), self.model.classes)?;
+        expect_length("the list of levels", outcomes.measure().levels(), self.model.levels)?;
+        expect_length("the list of groups", scores.groups().map_or(1, |own| own.names.len()), self.model.groups)?;
+        let (mut own, mut room) = (vec![0.0; self.model.classes], vec![0.0; self.model.classes]);
+        scores.read_rows(0..scores.rows(), |index, row| {
+            own.iter_mut().zip(&*row).for_each(|(own, &units)| *own = GRID.value(units));
+            match place_of(&self.model, scores, outcomes, index) {
+                Some(place) => {
+                    correct(&self.shares[place * self.model.classes..][..self.model.classes], &own, &mut room);
+                    each(index, &room)
+                }
+                None => each(index, &own),
+            }
+        })
+    }
+}
+
+impl BirdieOptions {
+    fn check(&self) -> Result<()> {
+        let refuse = |what: &str, value: f64, range| Err(Error::Parameter { what: what.to_owned(), value, range });
+        if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
+            return refuse("the tolerance of EM", self.tolerance, "above 0 and below 1");
+        }
+        if self.most_passes == 0 {
+            return refuse("the number of passes of EM", 0.0, "1 or more");
+        }
+        if self.replicates == 1 || self.replicates > 10_000 {
+            return refuse("the number of bootstrap replicates", f64::from(self.replicates), "0, or from 2 to 10000");
+        }
+        Ok(())
+    }
+}
+
+/// Where the shares of a row's group and level are; none where its outcome is not known.
+#[inline]
+fn place_of(model: &Model, scores: &Scores<'_>, outcomes: &Outcomes<'_>, row: usize) -> Option<usize> {
+    let Value::Level(level) = outcomes.at(row)? else { return None };
+    Some(scores.groups().map_or(0, |groups| groups.codes[row] as usize) * model.levels + level)
+}
+
+/// One pass over all rows of a table.
+fn all_rows(
+    model: &Model,
+    scores: &Scores<'_>,
+    outcomes: &Outcomes<'_>,
+    shares: &[f64],
+    none: fn(&Model) -> Sums,
+) -> Result<Sums> {
+    let room = || vec![0.0; model.classes];
+    let (sums, ..) = read(
+        scores,
+        || (none(model), room(), room()),
+        |(sums, own, room), index, row, people, _| {
+            let Some(place) = place_of(model, scores, outcomes, index) else { return };
+            own.iter_mut().zip(row).for_each(|(own, &units)| *own = GRID.value(units));
+            sums.add(model, shares, &Row { place, scores: own, people }, room);
+        },
+        |(sums, ..), (part, ..)| sums.merge(&part),
+    )?;
+    Ok(sums)
+}
+
+/// What the bootstrap found: the overall shares of each replicate.
+struct Resampled {
+    rows: usize,
+    replicates: Vec<Vec<f64>>,
+    /// By how much the variance is smaller for all people than for those of the sample.
+    scale: f64,
+}
+
+impl Resampled {
+    fn of(
+        model: &Model,
+        scores: &Scores<'_>,
+        outcomes: &Outcomes<'_>,
+        weighted: &Weighted,
+        shares: &[f64],
+        options: &BirdieOptions,
+    ) -> Result<Resampled> {
+        if options.replicates == 0 {
+            return Ok(Resampled { rows: 0, replicates: Vec::new(), scale: 1.0 });
+        }
+        let sample = Sample::draw(model, scores, outcomes, weighted, options)?;
+        let replicates: Vec<Vec<f64>> = (0..options.replicates as usize)
+            .into_par_iter()
+            .map(|replicate| {
+                let pass = |shares: &[f64]| Ok(sample.pass(model, shares, replicate));
+                let found = model.climb(shares.to_vec(), options, pass)?;
+                Ok(model.overall(&found.shares, &sample.pass(model, &found.shares, replicate)))
+            })
+            .collect::<Result<_>>()?;
+        let people: u64 = sample.people.iter().sum();
+        let scale = people as f64 / weighted.known().people.max(1) as f64;
+        Ok(Resampled { rows: sample.places.len(), replicates, scale })
+    }
+
+    /// The covariance of two overall shares.
+    fn covariance(&self, a: usize, b: usize) -> Option<f64> {
+        let pairs: Vec<(f64, f64)> =
+            self.replicates.iter().map(|own| (own[a], own[b])).filter(|(a, b)| (a + b).is_finite()).collect();
+        let number = pairs.len() as f64;
+        if pairs.len() < 2 {
+            return None;
+        }
+        let (sum_a, sum_b) = pairs.iter().fold((0.0, 0.0), |(x, y), (a, b)| (x + a, y + b));
+        let products = pairs.iter().map(|(a, b)| (a - sum_a / number) * (b - sum_b / number));
+        Some(products.sum::<f64>() / (number - 1.0) * self.scale)
+    }
+}
+
+/// Some rows in memory, and how often each is in every replicate.
+#[derive(Default)]
+struct Sample {
+    scores: Vec<f64>,
+    places: Vec<u32>,
+    people: Vec<u64>,
+    /// Row by row, for each replicate.
+    times: Vec<u32>,
+    replicates: usize,
+}
+
+impl Sample {
+    /// The rows that the seed and their keys choose: their order in the table makes no difference.
+    fn draw(
+        model: &Model,
+        scores: &Scores<'_>,
+        outcomes: &Outcomes<'_>,
+        weighted: &Weighted,
+        options: &BirdieOptions,
+    ) -> Result<Sample> {
+        let part = options.bootstrap_rows as f64 / weighted.known().rows.max(1) as f64;
+        let below = (part * 2f64.powi(64)) as u64;
+        let bootstrap = Bootstrap { replicates: options.replicates, seed: options.seed, ..Bootstrap::default() };
+        let rows = scores.rows();
+        let parts: Vec<Sample> = (0..rows.div_ceil(STRETCH))
+            .into_par_iter()
+            .map(|stretch| {
+                let mut own = Sample { replicates: options.replicates as usize, ..Sample::default() };
+                let mut draws = Draws::new(Some(&bootstrap));
+                scores.read_rows(stretch * STRETCH..rows.min((stretch + 1) * STRETCH), |index, row| {
+                    let (key, people) = (scores.keys().of(index), scores.counts().map_or(1, |counts| counts[index]));
+                    let place = place_of(model, scores, outcomes, index);
+                    let is_drawn = part >= 1.0 || seed::hash(options.seed, key, SAMPLES) < below;
+                    if let Some(place) = place.filter(|_| is_drawn && people > 0) {
+                        own.scores.extend(row.iter().map(|&units| GRID.value(units)));
+                        own.places.push(place as u32);
+                        own.people.push(people);
+                        own.draw_times(&mut draws, key, people);
+                    }
+                    Ok(())
+                })?;
+                Ok(own)
+            })
+            .collect::<Result<_>>()?;
+        let mut all = Sample { replicates: options.replicates as usize, ..Sample::default() };
+        for part in parts {
+            all.scores.extend(part.scores);
+            all.places.extend(part.places);
+            all.people.extend(part.people);
+            all.times.extend(part.times);
+        }
+        Ok(all)
+    }
+
+    /// How many of a row's people are in each replicate: each as often as a Poisson draw says. Of many, the draws of some
+    /// stand for those of all.
+    fn draw_times(&mut self, draws: &mut Draws, key: u64, people: u64) {
+        const MOST: u64 = 64;
+        let drawn = people.min(MOST);
+        let first = self.times.len();
+        self.times.resize(first + self.replicates, 0);
+        for person in 0..drawn {
+            let own = draws.of(person_key(key, person));
+            self.times[first..].iter_mut().zip(own).for_each(|(sum, &times)| *sum += u32::from(times));
+        }
+        if people > drawn {
+            // As far from the mean as the draws of some, in standard deviations.
+            let (some, all) = (drawn as f64, people as f64);
+            for times in &mut self.times[first..] {
+                let away = (f64::from(*times) - some) * (all / some).sqrt();
+                *times = (all + away).round().clamp(0.0, f64::from(u32::MAX)) as u32;
+            }
+        }
+    }
+
+    /// One pass over a replicate.
+    fn pass(&self, model: &Model, shares: &[f64], replicate: usize) -> Sums {
+        let (mut sums, mut room) = (Sums::new(model), vec![0.0; model.classes]);
+        for (row, scores) in self.scores.chunks_exact(model.classes).enumerate() {
+            let people = u64::from(self.times[row * self.replicates + replicate]);
+            if people > 0 {
+                let place = self.places[row] as usize;
+                sums.add(model, shares, &Row { place, scores, people }, &mut room);
+            }
+        }
+        sums
+    }
+}

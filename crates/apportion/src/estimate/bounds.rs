@@ -1,0 +1,124 @@
+//! What the outcomes of classes lie between, whatever joins outcome and class (Kallus, Mao and Zhou 2022). No assumption.
+//!
+//! In a cell of people who are alike, a share η of class a and a share μ with the outcome overlap by max(η + μ − 1, 0) at
+//! least and by min(η, μ) at most. Over all cells, divided by the share of the class, these are what its rate lies between.
+
+use super::figures::{Estimate, Figure, Gap, pairs};
+use super::outcomes::{Measure, Outcomes, Value};
+use crate::audit::Interval;
+use crate::error::{Error, Result};
+use crate::kernel::GRID;
+use crate::scores::{Scores, expect_length};
+
+/// Cells of fewer people say little of how outcomes are spread in them.
+pub const SMALL_CELL: u64 = 10;
+
+/// The sums of cells. They merge, and are the same in any order of the rows.
+#[derive(Clone, Debug)]
+pub struct CellBounds {
+    classes: usize,
+    measure: Measure,
+    /// By cell, people; in it by level.
+    people: Vec<u64>,
+    /// By cell, Σ q of each class, in units.
+    scores: Vec<i128>,
+}
+
+/// How many people the cells have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct CellSizes {
+    /// Cells with people whose outcome is known.
+    pub cells: u64,
+    /// Such people.
+    pub people: u64,
+    /// Those of them who are alone in their cell: of them nothing is bounded.
+    pub alone: u64,
+    /// Those in cells of fewer than [`SMALL_CELL`]: bounds are too narrow where there are many of them.
+    pub in_small: u64,
+}
+
+impl CellBounds {
+    /// Sums over all rows. `cells` has the cell of each row, below `number`. Outcomes must be levels.
+    pub fn of(scores: &Scores<'_>, outcomes: &Outcomes<'_>, cells: &[u32], number: usize) -> Result<CellBounds> {
+        expect_length("the list of outcomes", outcomes.rows(), scores.rows())?;
+        expect_length("the list of cells", cells.len(), scores.rows())?;
+        if outcomes.are_numbers() {
+            let why = "numbers have none that are attained without more being known; name a value with `counting`";
+            return Err(Error::Together { one: "bounds", other: "an outcome of numbers", why });
+        }
+        if let Some(row) = cells.iter().position(|&cell| cell as usize >= number) {
+            return Err(Error::Code { row, what: "cell", code: cells[row] as usize, last: number.saturating_sub(1) });
+        }
+        let (classes, measure) = (scores.classes().len(), outcomes.measure());
+        let levels = measure.levels();
+        let (mut people, mut sums) = (vec![0; number * levels], vec![0i128; number * classes]);
+        // One thread: there may be as many cells as rows, and each thread would need all of them.
+        scores.read_rows(0..scores.rows(), |index, row| {
+            let Some(Value::Level(level)) = outcomes.at(index) else { return Ok(()) };
+            let (cell, times) = (cells[index] as usize, scores.counts().map_or(1, |counts| counts[index]));
+            people[cell * levels + level] += times;
+            let own = sums[cell * classes..][..classes].iter_mut();
+            own.zip(row).for_each(|(sum, score)| *sum += i128::from(*score) * i128::from(times));
+            Ok(())
+        })?;
+        Ok(CellBounds { classes, measure, people, scores: sums })
+    }
+
+    /// Takes in the sums of other rows, with the same cells.
+    pub fn merge(&mut self, other: &CellBounds) -> Result<()> {
+        self.measure.check_same(&other.measure)?;
+        if (self.classes, self.people.len()) != (other.classes, other.people.len()) {
+            return Err(Error::Tally { what: "classes or cells" });
+        }
+        self.people.iter_mut().zip(&other.people).for_each(|(sum, more)| *sum += more);
+        self.scores.iter_mut().zip(&other.scores).for_each(|(sum, more)| *sum += more);
+        Ok(())
+    }
+
+    /// How large the cells are.
+    pub fn sizes(&self) -> CellSizes {
+        let mut sizes = CellSizes { cells: 0, people: 0, alone: 0, in_small: 0 };
+        for cell in self.people.chunks_exact(self.measure.levels()) {
+            let people: u64 = cell.iter().sum();
+            sizes.cells += u64::from(people > 0);
+            sizes.people += people;
+            sizes.alone += u64::from(people == 1);
+            sizes.in_small += if people < SMALL_CELL { people } else { 0 };
+        }
+        sizes
+    }
+
+    /// What the rate of each class lies between, and what the difference of every two does: for each level that is asked for.
+    pub fn estimates(&self) -> Vec<Estimate> {
+        self.measure.shown().map(|level| self.estimate(level)).collect()
+    }
+
+    fn estimate(&self, level: usize) -> Estimate {
+        let bounds: Vec<Option<(Interval, f64)>> = (0..self.classes).map(|class| self.bounds(level, class)).collect();
+        let figure = |own: &Option<(Interval, f64)>| {
+            let (interval, effective) = (*own)?;
+            Some(Figure { estimate: None, error: None, interval: Some(interval), effective })
+        };
+        let gap = |(class, against): (usize, usize)| {
+            let (one, other) = (bounds[class]?.0, bounds[against]?.0);
+            let interval = Interval { low: one.low - other.high, high: one.high - other.low };
+            Some(Gap { class, against, difference: None, error: None, interval: Some(interval) })
+        };
+        Estimate { classes: bounds.iter().map(figure).collect(), gaps: pairs(self.classes).filter_map(gap).collect() }
+    }
+
+    /// The least and the most of a class's rate, and how many people it has by the scores.
+    fn bounds(&self, level: usize, class: usize) -> Option<(Interval, f64)> {
+        let (mut least, mut most, mut all) = (0.0, 0.0, 0.0);
+        let cells = self.people.chunks_exact(self.measure.levels()).zip(self.scores.chunks_exact(self.classes));
+        for (people, scores) in cells {
+            let (whole, hits) = (people.iter().sum::<u64>() as f64, people[level] as f64);
+            // Noise below zero, or above the people there are, is none of them.
+            let own = GRID.total(scores[class]).clamp(0.0, whole);
+            least += (own + hits - whole).max(0.0);
+            most += own.min(hits);
+            all += own;
+        }
+        (all > 0.0).then(|| (Interval { low: least / all, high: most / all }, all))
+    }
+}

@@ -1,0 +1,127 @@
+//! Sums of floating-point numbers that are exact, so that neither the order of the terms nor how they were shared out
+//! among threads and batches can be seen in them.
+
+/// Bits from one limb to the next. Limbs are much wider, so that a term goes into one of them.
+const BITS: usize = 32;
+
+/// Doubles are multiples of 2^-1074 below 2^1024; a term may come 2^40 times, and there may be as many terms.
+const LIMBS: usize = 70;
+
+/// A sum of doubles, as one very wide whole number of 2^-1074.
+#[derive(Clone, Debug)]
+pub(super) struct ExactSum {
+    limbs: [i128; LIMBS],
+}
+
+impl ExactSum {
+    pub(super) const ZERO: ExactSum = ExactSum { limbs: [0; LIMBS] };
+
+    /// Adds a finite number so many times. Between two merges there may be 2^40 times in all: as many as people.
+    #[inline]
+    pub(super) fn add(&mut self, value: f64, times: u64) {
+        let bits = value.to_bits();
+        let exponent = (bits >> 52 & 0x7ff) as usize;
+        let fraction = (bits & ((1 << 52) - 1)) as i64;
+        let (digits, place) = if exponent == 0 { (fraction, 0) } else { (fraction | 1 << 52, exponent - 1) };
+        let digits = if value.is_sign_negative() { -digits } else { digits };
+        // 53 bits, 31 for the shift, and 40 for the times of all terms together: a limb cannot overflow.
+        self.limbs[place / BITS] += (i128::from(digits) << (place % BITS)) * i128::from(times);
+    }
+
+    /// Takes in another sum.
+    pub(super) fn merge(&mut self, other: &ExactSum) {
+        let mut other = other.clone();
+        other.carry();
+        self.carry();
+        self.limbs.iter_mut().zip(other.limbs).for_each(|(limb, more)| *limb += more);
+    }
+
+    /// Brings all limbs but the last between 0 and 2^32.
+    fn carry(&mut self) {
+        let mut carried = 0;
+        for limb in &mut self.limbs[..LIMBS - 1] {
+            let sum = *limb + carried;
+            *limb = sum & ((1 << BITS) - 1);
+            carried = sum >> BITS;
+        }
+        self.limbs[LIMBS - 1] += carried;
+    }
+
+    /// The sum, rounded once.
+    pub(super) fn value(&self) -> f64 {
+        let mut sum = self.clone();
+        sum.carry();
+        let sign = if sum.limbs[LIMBS - 1] < 0 {
+            sum.limbs.iter_mut().for_each(|limb| *limb = -*limb);
+            sum.carry();
+            -1.0
+        } else {
+            1.0
+        };
+        let Some(top) = sum.limbs.iter().rposition(|&limb| limb != 0) else { return 0.0 };
+        let low = top.saturating_sub(2);
+        let digits =
+            sum.limbs[low..=top].iter().rev().fold(0u128, |digits, &limb| digits << BITS | limb.unsigned_abs());
+        // What lies below is less than the last digit that decides how to round: it only breaks ties.
+        let rest = u128::from(sum.limbs[..low].iter().any(|&limb| limb != 0));
+        scaled(sign * (digits | rest) as f64, (BITS * low) as i32 - 1074)
+    }
+}
+
+/// value · 2^power, also where 2^power is no double.
+fn scaled(value: f64, power: i32) -> f64 {
+    let half = power / 2;
+    value * 2f64.powi(half) * 2f64.powi(power - half)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sum(values: &[f64]) -> f64 {
+        let mut sum = ExactSum::ZERO;
+        values.iter().for_each(|&value| sum.add(value, 1));
+        sum.value()
+    }
+
+    #[test]
+    fn sums_are_exact() {
+        assert_eq!(sum(&[]), 0.0);
+        assert_eq!(sum(&[1e300, 1.0, -1e300]), 1.0);
+        assert_eq!(sum(&[0.1; 10]), 1.0); // one by one it is 0.9999999999999999
+        assert_eq!(sum(&[1e-300, -1.0, 1.0]), 1e-300);
+        assert_eq!(sum(&[f64::MAX, -f64::MAX / 2.0]), f64::MAX / 2.0);
+        assert_eq!(sum(&[f64::MIN_POSITIVE / 8.0, f64::MIN_POSITIVE / 8.0]), f64::MIN_POSITIVE / 4.0);
+        assert_eq!(sum(&[-3.5, 1.25]), -2.25);
+        // Halfway between two doubles, and a little more.
+        assert_eq!(sum(&[1.0, f64::EPSILON / 2.0]), 1.0);
+        assert_eq!(sum(&[1.0, f64::EPSILON / 2.0, 1e-200]), 1.0 + f64::EPSILON);
+    }
+
+    #[test]
+    fn many_times_are_as_many_terms() {
+        let (mut once, mut often) = (ExactSum::ZERO, ExactSum::ZERO);
+        for value in [0.1, -7.3e11, 3.3e-9] {
+            often.add(value, 1 << 40);
+            once.add(value * 2f64.powi(40), 1);
+        }
+        assert_eq!(once.value(), often.value());
+    }
+
+    #[test]
+    fn merging_and_carrying_change_nothing() {
+        let values: Vec<f64> =
+            (0..1000).map(|i: i32| f64::from(i * i - 300_000) * 1.1f64.powi(i % 700 - 350)).collect();
+        let whole = sum(&values);
+        let mut merged = ExactSum::ZERO;
+        for part in values.rchunks(37) {
+            let mut own = ExactSum::ZERO;
+            part.iter().for_each(|&value| {
+                own.add(value, 1);
+                own.carry();
+            });
+            merged.merge(&own);
+        }
+        assert_eq!(merged.value(), whole);
+    }
+}

@@ -1,0 +1,224 @@
+//! Outcomes by class where every person counts for each class as much as the score says: no labels (Chen et al. 2019).
+//!
+//! θ_r = Σ q_ir Y_i / Σ q_ir, over people. Its error is what people drawn anew would change:
+//! Cov(θ_a, θ_b) = Σ π_ia π_ib (Y_i − θ_a)(Y_i − θ_b), with π_ir = q_ir / Σ_j q_jr.
+
+use super::exact::ExactSum;
+use super::figures::{Estimate, Mean};
+use super::outcomes::{Measure, Outcomes, Value};
+use crate::audit::read;
+use crate::error::{Error, Result};
+use crate::kernel::GRID;
+use crate::scores::{Classes, Scores, expect_length};
+
+/// With more classes than these, the errors of differences are not computed: their sums grow with the square.
+const MOST_WITH_GAPS: usize = 32;
+
+/// Outcomes by scores. One pass; sums merge, and are the same in any order of the rows.
+///
+/// It is right where, among people with the same scores, the outcome has nothing to do with the class.
+#[derive(Clone, Debug)]
+pub struct Weighted {
+    classes: Classes,
+    measure: Measure,
+    /// Whose outcome is known, and whose is not.
+    known: Heads,
+    unknown: Heads,
+    /// By level: Σ q of each class, and Σ q_a q_b of every two, in units and in squares of units.
+    scores: Vec<i128>,
+    products: Vec<i128>,
+    /// Of numbers: Σ q y of each class; Σ q_a q_b y and Σ q_a q_b y² of every two.
+    sums: Vec<ExactSum>,
+    first: Vec<ExactSum>,
+    second: Vec<ExactSum>,
+}
+
+/// Rows, and the people that they stand for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Heads {
+    /// Rows.
+    pub rows: u64,
+    /// People.
+    pub people: u64,
+}
+
+impl Heads {
+    fn add(&mut self, other: Heads) {
+        self.rows += other.rows;
+        self.people += other.people;
+    }
+}
+
+impl Weighted {
+    /// Sums over all rows of a table, on all threads.
+    pub fn of(scores: &Scores<'_>, outcomes: &Outcomes<'_>) -> Result<Weighted> {
+        expect_length("the list of outcomes", outcomes.rows(), scores.rows())?;
+        let (classes, measure) = (scores.classes(), outcomes.measure());
+        read(
+            scores,
+            || Weighted::new(classes, &measure),
+            |sums, index, row, people, _| sums.add(row, outcomes.at(index), people),
+            |sums, part| sums.take_in(&part),
+        )
+    }
+
+    fn new(classes: &Classes, measure: &Measure) -> Weighted {
+        let k = classes.len();
+        let (levels, pairs) = (measure.levels(), pairs_of(k));
+        let numbers = |length: usize| if measure.is_share() { Vec::new() } else { vec![ExactSum::ZERO; length] };
+        Weighted {
+            classes: classes.clone(),
+            measure: measure.clone(),
+            known: Heads::default(),
+            unknown: Heads::default(),
+            scores: vec![0; levels * k],
+            products: vec![0; levels * pairs],
+            sums: numbers(k),
+            first: numbers(pairs),
+            second: numbers(pairs),
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, row: &[i64], value: Option<Value>, people: u64) {
+        let heads = if value.is_some() { &mut self.known } else { &mut self.unknown };
+        heads.add(Heads { rows: 1, people });
+        let (k, pairs) = (row.len(), pairs_of(row.len()));
+        let (level, number) = match value {
+            None => return,
+            Some(Value::Level(level)) => (level, None),
+            Some(Value::Number(number)) => (0, Some(number)),
+        };
+        let times = i128::from(people);
+        let sums = self.scores[level * k..].iter_mut();
+        sums.zip(row).for_each(|(sum, &score)| *sum += i128::from(score) * times);
+        let products = &mut self.products[level * pairs..][..pairs];
+        each_pair(row, |pair, product| products[pair] += product * times);
+        let Some(number) = number else { return };
+        self.sums.iter_mut().zip(row).for_each(|(sum, &score)| sum.add(score as f64 * number, people));
+        each_pair(row, |pair, product| {
+            let product = product as f64 * number;
+            self.first[pair].add(product, people);
+            self.second[pair].add(product * number, people);
+        });
+    }
+
+    /// Takes in the sums of other rows, with the same classes and outcomes of the same kind.
+    pub fn merge(&mut self, other: &Weighted) -> Result<()> {
+        if self.classes != other.classes {
+            return Err(Error::Tally { what: "classes" });
+        }
+        self.measure.check_same(&other.measure)?;
+        self.take_in(other);
+        Ok(())
+    }
+
+    fn take_in(&mut self, other: &Weighted) {
+        self.known.add(other.known);
+        self.unknown.add(other.unknown);
+        for (sums, more) in [(&mut self.scores, &other.scores), (&mut self.products, &other.products)] {
+            sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+        }
+        for (sums, more) in
+            [(&mut self.sums, &other.sums), (&mut self.first, &other.first), (&mut self.second, &other.second)]
+        {
+            sums.iter_mut().zip(more).for_each(|(sum, more)| sum.merge(more));
+        }
+    }
+
+    /// Rows whose outcome is known: all others are left out.
+    pub fn known(&self) -> Heads {
+        self.known
+    }
+
+    /// Rows whose outcome is not known.
+    pub fn unknown(&self) -> Heads {
+        self.unknown
+    }
+
+    /// How many people each class has by the scores, among those whose outcome is known.
+    pub fn posterior(&self) -> Vec<f64> {
+        self.totals(&self.scores, self.classes.len()).into_iter().map(|sum| GRID.total(sum)).collect()
+    }
+
+    /// The class with the most people by the scores, the first of several: what others are compared with.
+    pub fn largest(&self) -> usize {
+        let sums = self.totals(&self.scores, self.classes.len());
+        (0..sums.len()).rev().max_by_key(|&class| sums[class]).unwrap_or(0)
+    }
+
+    /// The mean outcome of each class: for each level that is asked for.
+    pub fn estimates(&self) -> Vec<Estimate> {
+        self.measure.shown().map(|level| self.estimate(level)).collect()
+    }
+
+    /// The share of each level among the people of each class by the scores, level by level; none where nobody is.
+    pub(super) fn shares(&self) -> Vec<Vec<Option<f64>>> {
+        let (k, all) = (self.classes.len(), self.totals(&self.scores, self.classes.len()));
+        let share = |level: usize, class: usize| {
+            (all[class] > 0).then(|| self.scores[level * k + class] as f64 / all[class] as f64)
+        };
+        (0..self.measure.levels()).map(|level| (0..k).map(|class| share(level, class)).collect()).collect()
+    }
+
+    /// Sums over all levels.
+    fn totals(&self, sums: &[i128], size: usize) -> Vec<i128> {
+        (0..size).map(|place| sums.iter().skip(place).step_by(size.max(1)).sum()).collect()
+    }
+
+    fn estimate(&self, level: usize) -> Estimate {
+        let k = self.classes.len();
+        let pairs = pairs_of(k);
+        let people: Vec<f64> = self.totals(&self.scores, k).into_iter().map(|sum| sum as f64).collect();
+        let zeroth: Vec<f64> = self.totals(&self.products, pairs).into_iter().map(|sum| sum as f64).collect();
+        let values = |sums: &[ExactSum]| sums.iter().map(ExactSum::value).collect::<Vec<f64>>();
+        let levels = |sums: &[i128], size: usize| -> Vec<f64> {
+            sums[level * size..][..size].iter().map(|&sum| sum as f64).collect()
+        };
+        let (sums, first, second) = if self.measure.is_share() {
+            // A share is a mean of 0 and 1, which are their own squares.
+            let hits = levels(&self.products, pairs);
+            (levels(&self.scores, k), hits.clone(), hits)
+        } else {
+            (values(&self.sums), values(&self.first), values(&self.second))
+        };
+        let mean = |class: usize| (people[class] > 0.0).then(|| sums[class] / people[class]);
+        let means: Vec<Option<Mean>> = (0..k)
+            .map(|class| {
+                let squares = zeroth[pair_of(k, class, class)?];
+                Some(Mean::new(mean(class)?, people[class] * people[class] / squares))
+            })
+            .collect();
+        Estimate::of(&self.measure, &means, |a, b| {
+            let pair = pair_of(k, a.min(b), a.max(b))?;
+            let (one, other) = (mean(a)?, mean(b)?);
+            let sum = second[pair] - (one + other) * first[pair] + one * other * zeroth[pair];
+            Some(sum / people[a] / people[b])
+        })
+    }
+}
+
+/// How many products a row has: of every two classes, or of each class with itself.
+fn pairs_of(classes: usize) -> usize {
+    if classes <= MOST_WITH_GAPS { classes * (classes + 1) / 2 } else { classes }
+}
+
+/// The place of a product, where it is computed. The first class comes before the second, or is the same.
+fn pair_of(classes: usize, a: usize, b: usize) -> Option<usize> {
+    if classes <= MOST_WITH_GAPS { Some(a * (2 * classes + 1 - a) / 2 + b - a) } else { (a == b).then_some(a) }
+}
+
+/// The products of a row's scores, in order.
+#[inline]
+fn each_pair(row: &[i64], mut each: impl FnMut(usize, i128)) {
+    if row.len() > MOST_WITH_GAPS {
+        return row.iter().enumerate().for_each(|(class, &score)| each(class, i128::from(score) * i128::from(score)));
+    }
+    let mut pair = 0;
+    for (place, &score) in row.iter().enumerate() {
+        for &other in &row[place..] {
+            each(pair, i128::from(score) * i128::from(other));
+            pair += 1;
+        }
+    }
+}
