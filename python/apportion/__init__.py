@@ -12,7 +12,8 @@ chosen jointly keep the counts right, at the least possible cost in accuracy:
 (True, True)
 
 `label` takes arrays, frames of pandas and polars, tables of pyarrow, relations of DuckDB, and paths of files. `audit` says how
-far labels that exist already are off; `compare` sets rules side by side; `frontier` lists every optimal trade; `fit` gives a
+far labels that exist already are off; `compare` sets rules side by side; `disparity` compares an
+outcome between classes; `frontier` lists every optimal trade; `fit` gives a
 `Decision` that labels further rows, or prints as SQL. For scikit-learn there are `apportion.sklearn.Apportioner` and
 `ApportionedClassifier`.
 
@@ -23,18 +24,20 @@ from ._decision import Decision, fit
 from ._labels import Solution, allot, draw, label, solve
 from ._native import __version__
 from ._simulate import simulate_categorical, simulate_normal, simulate_voters, simulate_worst_case
-from ._views import Audit, Comparison, Frontier, audit, compare, frontier
+from ._views import Audit, Comparison, Disparity, Frontier, audit, compare, disparity, frontier
 
 __all__ = [
     "Audit",
     "Comparison",
     "Decision",
+    "Disparity",
     "Frontier",
     "Solution",
     "__version__",
     "allot",
     "audit",
     "compare",
+    "disparity",
     "draw",
     "fit",
     "frontier",

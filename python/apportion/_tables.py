@@ -19,7 +19,7 @@ CALLING = ("reference", "threads", "progress")
 def table(given: dict[str, Any], label: Any = None) -> tuple[Lent, dict[str, Any]]:
     """The table, and the options that say what its columns hold. A column may be named, or given as values."""
     by, nested, columns = given.get("by"), given.get("nested"), given.get("columns")
-    named = [given.get("id"), given.get("truth"), given.get("count"), by, nested, label]
+    named = [given.get("id"), given.get("truth"), given.get("count"), by, nested, label, *given.get("named", [])]
     if isinstance(columns, str):
         columns = [columns]
     lent = lend(given["scores"], given.get("classes"), columns, named)

@@ -186,6 +186,40 @@ class Frontier(View):
         ]
 
 
+class Disparity(View):
+    """An outcome compared between classes, by every estimator side by side."""
+
+    _first = "outcomes"
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """All that `apportion disparity --json` says."""
+        content: dict[str, Any] = self._content
+        return content
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [
+            _estimate_row(estimator, value, own)
+            for estimator in self._content["estimators"]
+            for value in estimator["values"]
+            for own in value["classes"]
+        ]
+
+
+def _estimate_row(estimator: Mapping[str, Any], value: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    interval, gap = own["interval"] or {}, own["gap"] or {}
+    return {
+        "estimator": estimator["name"],
+        "value": value["value"],
+        "class": own["class"],
+        "estimate": own["estimate"],
+        "error": own["error"],
+        "low": interval.get("low"),
+        "high": interval.get("high"),
+        "gap": gap.get("difference"),
+    }
+
+
 def audit(
     scores: Any,
     label: Column,
@@ -265,6 +299,46 @@ def compare(
     geometry = None if geometry is None else os.fspath(geometry)
     words |= {"label_map": label_map, "focus": focus, "geometry": geometry, "geometry_key": geometry_key, "json": True}
     return Comparison(call("compare", lent, words, **rest(options, ("threads", "progress"))))
+
+
+def disparity(
+    scores: Any,
+    outcome: Column,
+    *,
+    outcome_value: str | None = None,
+    truth: Column | None = None,
+    by: Column | None = None,
+    label: Column | None = None,
+    label_map: Mapping[str, str] | None = None,
+    cells: Sequence[str] | str | None = None,
+    against: str | None = None,
+    **options: Any,
+) -> Disparity:
+    """Compares an outcome between classes by every estimator: labels of several rules, weighted, imputed, BIRDiE and bounds.
+
+    >>> import numpy as np, apportion
+    >>> people = apportion.simulate_normal(2000, seed=1).to_pandas()
+    >>> voted = np.random.default_rng(0).random(2000) < np.where(people["truth"] == "1", 0.7, 0.4)
+    >>> disparity = apportion.disparity(people, voted.astype(int), truth="truth", against="1")
+    >>> {row["estimator"] for row in disparity.to_arrow().to_pylist()} >= {"truth", "argmax", "match", "weighted"}
+    True
+
+    Args:
+        scores: as `label` takes them.
+        outcome: what is compared: numbers, yes and no, or a few values: the name of a column, or a value for each row.
+        outcome_value: the value of the outcome that counts as 1, all others being 0.
+        truth, by: as of `audit`.
+        label, label_map: labels that exist already, to be set beside those of the rules.
+        cells: columns whose values together are a cell of people who are alike, for bounds that need no assumption.
+        against: the class that others are compared with; the largest where none is named.
+        options: those of `label` that say how the table is read.
+    """
+    _refuse_unknown("disparity", options)
+    given = {"scores": scores, "truth": truth, "by": by, "named": [outcome, cells], **options}
+    lent, words = table(given, label=label)
+    words |= {"outcome": lent.column("outcome", outcome), "outcome_value": outcome_value, "label_map": label_map}
+    words |= {"cells": cells, "against": against, "json": True}
+    return Disparity(call("disparity", lent, words, **rest(options, ("threads", "progress"))))
 
 
 def frontier(

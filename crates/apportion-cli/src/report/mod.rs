@@ -85,7 +85,7 @@ impl ReportArgs {
     /// Refuses an outcome where there is no report for it.
     pub(crate) fn check_outcome(&self, outcome: Option<&String>) -> Result<()> {
         match outcome {
-            Some(_) if self.report.is_none() && self.figures.is_none() => {
+            Some(_) if self.report.is_none() && self.figures.is_none() && !self.for_host => {
                 Err(usage("--outcome: it is for --report FILE.html; `apportion disparity` prints the same"))
             }
             _ => Ok(()),
