@@ -25,7 +25,8 @@ impl ExactSum {
         let (digits, place) = if exponent == 0 { (fraction, 0) } else { (fraction | 1 << 52, exponent - 1) };
         let digits = if value.is_sign_negative() { -digits } else { digits };
         // 53 bits, 31 for the shift, and 40 for the times of all terms together: a limb cannot overflow.
-        self.limbs[place / BITS] += (i128::from(digits) << (place % BITS)) * i128::from(times);
+        let term = i128::from(digits) * i128::from(1i64 << (place % BITS));
+        self.limbs[place / BITS] += if times == 1 { term } else { term * i128::from(times) };
     }
 
     /// Takes in another sum.

@@ -93,11 +93,11 @@ impl Weighted {
         let sums = self.scores[level * k..].iter_mut();
         sums.zip(row).for_each(|(sum, &score)| *sum += i128::from(score) * times);
         let products = &mut self.products[level * pairs..][..pairs];
-        each_pair(row, |pair, product| products[pair] += product * times);
+        each_pair(row, |pair, a, b| products[pair] += i128::from(a) * i128::from(b) * times);
         let Some(number) = number else { return };
         self.sums.iter_mut().zip(row).for_each(|(sum, &score)| sum.add(score as f64 * number, people));
-        each_pair(row, |pair, product| {
-            let product = product as f64 * number;
+        each_pair(row, |pair, a, b| {
+            let product = a as f64 * b as f64 * number;
             self.first[pair].add(product, people);
             self.second[pair].add(product * number, people);
         });
@@ -208,16 +208,16 @@ fn pair_of(classes: usize, a: usize, b: usize) -> Option<usize> {
     if classes <= MOST_WITH_GAPS { Some(a * (2 * classes + 1 - a) / 2 + b - a) } else { (a == b).then_some(a) }
 }
 
-/// The products of a row's scores, in order.
+/// The scores of a row whose products are summed, in order.
 #[inline]
-fn each_pair(row: &[i64], mut each: impl FnMut(usize, i128)) {
+fn each_pair(row: &[i64], mut each: impl FnMut(usize, i64, i64)) {
     if row.len() > MOST_WITH_GAPS {
-        return row.iter().enumerate().for_each(|(class, &score)| each(class, i128::from(score) * i128::from(score)));
+        return row.iter().enumerate().for_each(|(class, &score)| each(class, score, score));
     }
     let mut pair = 0;
     for (place, &score) in row.iter().enumerate() {
         for &other in &row[place..] {
-            each(pair, i128::from(score) * i128::from(other));
+            each(pair, score, other);
             pair += 1;
         }
     }
