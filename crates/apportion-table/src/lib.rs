@@ -11,30 +11,36 @@
 
 mod ahead;
 mod append;
+mod code;
 mod coded;
 mod columns;
 mod error;
 mod input;
 mod kept;
+mod keyed;
 mod nearest;
 mod number;
 mod output;
 mod progress;
 mod read;
+mod side;
 mod table;
 mod take;
 mod unfinished;
 mod values;
 
+pub use code::{Code, code_of_number, code_of_text, level_of_column};
 pub use coded::ClassColumn;
 pub use columns::{Found, ScoreColumns, find_scores, same_name};
 pub use error::{Error, Result};
 pub use input::{Format, Input, InputOptions, Packing};
 pub use kept::KeptRows;
+pub use keyed::{KeyedOptions, KeyedTable, Subject, TableKeys};
 pub use nearest::{did_you_mean, nearest};
 pub use output::{Added, Output, refuse_taken, write_batches, write_labelled};
 pub use progress::{Progress, Silent};
 pub use read::Batches;
+pub use side::Side;
 pub use table::{Table, TableOptions};
 pub use take::group_name;
 pub use unfinished::{remove_unfinished, write_whole, write_whole_folder};

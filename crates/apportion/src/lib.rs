@@ -38,6 +38,7 @@
 //! | [`Decision`] | a rule fitted to a table: K prices a group, seed; small, serde, labels any batch; prints as SQL |
 //! | [`Frontier`] | every optimal trade of accuracy against fidelity, from argmax to match |
 //! | [`Labelled`] | labels, their decision and, for joint rules, certificate and targets ([`Joint`]) |
+//! | [`model::Bisg`] | scores from names and places, where there are none yet |
 //! | [`Audit`] | what labels do against scores, truth and reference; built by a mergeable [`Tally`] |
 //!
 //! The crate reads no files, no environment and no clock, prints nothing, and has no state. It uses the threads of the
@@ -80,6 +81,7 @@ mod error;
 mod kernel;
 mod label;
 mod learn;
+pub mod model;
 mod reference;
 mod rule;
 mod scores;
