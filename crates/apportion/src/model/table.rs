@@ -61,6 +61,10 @@ impl NameTable {
             }
             alike.extend(cleaned.map(|cleaned| (cleaned, row as u32)));
         }
+        // Whoever is said to have another name is one of them, by whichever of these words.
+        if let Some(row) = others {
+            OTHERS.into_iter().for_each(|name| _ = index.entry(name.into()).or_insert(row));
+        }
         // What another name becomes when it is cleaned is only of use where no name is so by itself.
         alike.into_iter().for_each(|(name, row)| _ = index.entry(name.into_boxed_str()).or_insert(row));
         expect(values.len() == rows * classes, || format!("{} numbers for {rows} names", values.len()))?;
