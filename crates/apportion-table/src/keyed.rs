@@ -295,11 +295,11 @@ impl File {
     /// The column that says how many people a key has.
     fn count_column(&self, found: &[(usize, String)]) -> Option<usize> {
         const CALLED: [&str; 8] = ["count", "n_total", "n", "total", "people", "population", "pop", "freq"];
-        let own = |name: &&str| {
+        let own = |name: &str| {
             (0..self.names.len())
-                .find(|&place| self.normal(place) == **name && found.iter().all(|(own, _)| *own != place))
+                .find(|&place| self.normal(place) == name && found.iter().all(|(own, _)| *own != place))
         };
-        CALLED.iter().find_map(|name| own(&name))
+        CALLED.iter().find_map(|name| own(name))
     }
 
     fn keys(

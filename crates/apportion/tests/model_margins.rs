@@ -60,7 +60,7 @@ proptest! {
         let (weights, end) = rake(&rows, &shares).unwrap();
         prop_assert_eq!(end, Raked::Met);
         let dense = fitted(&rows, &shares);
-        let mut sums = vec![0.0; 3];
+        let mut sums = [0.0; 3];
         for (row, dense) in rows.iter().zip(&dense) {
             let own = raked(row, &weights);
             for class in 0..3 {

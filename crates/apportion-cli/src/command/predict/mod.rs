@@ -506,8 +506,10 @@ impl PredictArgs {
 
     fn summary(&self, classes: &[String], bisg: &Bisg, tally: &Tally) {
         bisg.remarks().iter().for_each(|remark| self.say(&format!("warning: {remark}")));
-        if tally.repaired > 0 {
-            self.say(&format!("{} codes of places were short; zeros were put in front", text::count(tally.repaired)));
+        match tally.repaired {
+            0 => {}
+            1 => self.say("1 code of a place was short; zeros were put in front"),
+            codes => self.say(&format!("{} codes of places were short; zeros were put in front", text::count(codes))),
         }
         self.say(&format!("\n{}", tally.told()));
         let percent = |share: Option<f64>| text::plain(share.map(|share| 100.0 * share), 2);

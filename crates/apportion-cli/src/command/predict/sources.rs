@@ -88,10 +88,13 @@ impl Read {
             let near = did_you_mean(old, all().map(String::as_str));
             return Err(usage(format!("--crosswalk: no table has a class {old:?}{near}")));
         }
-        let told = self.all().map(|table| table_told(table)).collect();
+        let told = self.all().map(table_told).collect();
         let renamed = |table: &mut KeyedTable, classes: &[String]| -> Result<()> {
             table.rename(crosswalk)?;
-            Ok(if classes.is_empty() { () } else { table.in_order(classes)? })
+            if !classes.is_empty() {
+                table.in_order(classes)?;
+            }
+            Ok(())
         };
         renamed(&mut self.surnames, classes)?;
         let classes = self.surnames.classes.clone();

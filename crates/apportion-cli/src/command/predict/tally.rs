@@ -1,7 +1,7 @@
 //! What was found of all people together: how many names and places, and the sums of the scores.
 
 use apportion::GRID;
-use apportion::model::{Bisg, How, NameMatch};
+use apportion::model::{Bisg, How, Level, NameMatch};
 use serde_json::{Map, Value, json};
 
 use crate::text;
@@ -25,7 +25,7 @@ pub(super) struct Tally {
 
 impl Tally {
     pub(super) fn new(bisg: &Bisg) -> Tally {
-        let levels: Vec<&str> = bisg.levels().into_iter().map(|level| level.name()).collect();
+        let levels: Vec<&str> = bisg.levels().into_iter().map(Level::name).collect();
         Tally {
             people: 0,
             surnames: [0; 5],
