@@ -454,7 +454,7 @@ fn the_census_inside_the_program_scores_as_its_formula_says() {
         let place = keyed.keys().position(|own| own.split('\t').next() == Some(key)).unwrap();
         keyed.values[place * 6..place * 6 + 6].to_vec()
     };
-    let mut margin = vec![0.0; 6];
+    let mut margin = [0.0; 6];
     for (shares, count) in surnames.values.chunks_exact(6).zip(&counts) {
         let sum: f64 = shares.iter().sum();
         margin.iter_mut().zip(shares).for_each(|(margin, share)| *margin += count * share / sum);
