@@ -92,6 +92,15 @@ fn zeros_that_codes_had_lost_are_put_back_and_told() {
 }
 
 #[test]
+fn places_that_are_in_no_table_are_warned_of() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("people.csv"), "surname,county_fips\nSmith,Durham\nSmith,Wake\nSmith,37063\n")
+        .unwrap();
+    let said = text(&apportion(folder.path(), &split("predict people.csv -o out.csv")).stderr);
+    assert!(said.contains("warning: the places of 2 of 3 people are in no table; check the column"), "{said}");
+}
+
+#[test]
 fn first_names_make_bifsg() {
     let folder = folder();
     let found = rows(&run(folder.path(), &split("predict people.csv -o - -q --model bifsg")));

@@ -110,6 +110,58 @@ fn margins_that_cannot_be_met_say_why() {
     assert!(Raking::new(&[0.0, 0.0]).is_err() && Raking::new(&[0.5, -0.5]).is_err());
 }
 
+/// Three margins of a table that is known: the fit has them, and its odds ratios are those that it began with, which tells a
+/// proportional fit from all other tables of these margins.
+#[test]
+fn three_ways_meet_all_margins_of_a_dense_table() {
+    const NAMES: usize = 4;
+    const PLACES: usize = 3;
+    let truth = |name: usize, place: usize, class: usize| ((name * 7 + place * 5 + class * 3) % 11 + 1) as f64;
+    let each = || (0..NAMES).flat_map(|name| (0..PLACES).map(move |place| (name, place)));
+    let people = |name, place| (0..3).map(|class| truth(name, place, class)).sum();
+    let cells: Vec<Cell> = each()
+        .map(|(name, place)| Cell { name: name as u32, place: place as u32, people: people(name, place) })
+        .collect();
+    let by_name: Vec<f64> = (0..NAMES)
+        .flat_map(|name| (0..3).map(move |class| (0..PLACES).map(|place| truth(name, place, class)).sum()))
+        .collect();
+    let by_place: Vec<f64> = (0..PLACES)
+        .flat_map(|place| (0..3).map(move |class| (0..NAMES).map(|name| truth(name, place, class)).sum()))
+        .collect();
+    let before: Vec<f64> = each()
+        .flat_map(|(name, place)| {
+            normalized(&[1.0, 0.5 + (name * place) as f64, 0.3 + name as f64 / (place + 1) as f64])
+        })
+        .collect();
+    let mut scores = before.clone();
+    let fit = rake_three_ways(&cells, &mut scores, &by_name, &by_place, 3, 1e-12).unwrap();
+    assert!(fit.converged, "{fit:?}");
+    let at = |scores: &[f64], name: usize, place: usize, class: usize| scores[(name * PLACES + place) * 3 + class];
+    for class in 0..3 {
+        for name in 0..NAMES {
+            let sum: f64 = (0..PLACES).map(|place| at(&scores, name, place, class) * people(name, place)).sum();
+            assert!((sum - by_name[name * 3 + class]).abs() < 1e-9);
+        }
+        for place in 0..PLACES {
+            let sum: f64 = (0..NAMES).map(|name| at(&scores, name, place, class) * people(name, place)).sum();
+            assert!((sum - by_place[place * 3 + class]).abs() < 1e-9);
+        }
+    }
+    let odds = |scores: &[f64], name: usize, place: usize, class: usize| {
+        let one = |name, place| at(scores, name, place, class) / at(scores, name, place, 0);
+        one(name, place) * one(0, 0) / one(name, 0) / one(0, place)
+    };
+    for (name, place, class) in each().flat_map(|(name, place)| [(name, place, 1), (name, place, 2)]) {
+        let (own, first) = (odds(&scores, name, place, class), odds(&before, name, place, class));
+        assert!((own / first - 1.0).abs() < 1e-9, "{own} {first}");
+    }
+    // Margins that contradict each other never come near, and it is said.
+    let mut wrong = by_place.clone();
+    wrong[0] += 10.0;
+    assert!(!rake_three_ways(&cells, &mut scores, &by_name, &wrong, 3, 1e-12).unwrap().converged);
+    assert!(rake_three_ways(&cells, &mut scores, &by_name[3..], &by_place, 3, 1e-12).is_err());
+}
+
 /// The exact chances of each class for each person of a place, by every way that all of them can be: with N of the Census and one more a
 /// class, a way's weight is the product of the names' chances and of (N_r + 1)(N_r + 2)… for as many as are in class r.
 fn exact(counts: &[f64], names: &[Vec<f64>]) -> Vec<Vec<f64>> {

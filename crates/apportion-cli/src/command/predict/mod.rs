@@ -500,12 +500,14 @@ impl PredictArgs {
         all.insert("classes".into(), json!(classes));
         all.insert("margin".into(), json!(bisg.margin()));
         all.insert("tables".into(), json!(told));
-        all.insert("remarks".into(), json!(bisg.remarks()));
+        let remarks: Vec<String> = bisg.remarks().iter().cloned().chain(tally.warning()).collect();
+        all.insert("remarks".into(), json!(remarks));
         all.into()
     }
 
     fn summary(&self, classes: &[String], bisg: &Bisg, tally: &Tally) {
-        bisg.remarks().iter().for_each(|remark| self.say(&format!("warning: {remark}")));
+        let warnings = bisg.remarks().iter().cloned().chain(tally.warning());
+        warnings.for_each(|warning| self.say(&format!("warning: {warning}")));
         match tally.repaired {
             0 => {}
             1 => self.say("1 code of a place was short; zeros were put in front"),

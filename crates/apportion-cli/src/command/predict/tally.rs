@@ -64,6 +64,19 @@ impl Tally {
         self.sums.iter_mut().zip(&other.sums).for_each(|(own, other)| *own += other);
     }
 
+    /// What is worth a warning: most people's places are known nowhere, though a column names them.
+    pub(super) fn warning(&self) -> Option<String> {
+        let unknown: u64 =
+            self.by_level().filter(|(level, _)| ["nation", "all places", "none"].contains(level)).map(|(_, n)| n).sum();
+        (!self.levels.is_empty() && 2 * unknown > self.people).then(|| {
+            format!(
+                "the places of {} of {} people are in no table; check the column",
+                text::count(unknown),
+                text::count(self.people)
+            )
+        })
+    }
+
     /// The mean of the scores.
     pub(super) fn posterior(&self) -> Vec<f64> {
         let people = self.people.max(1) as f64 * apportion::Grid::UNIT as f64;
