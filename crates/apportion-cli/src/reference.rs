@@ -23,13 +23,7 @@ pub(crate) fn read(
         "posterior" => Reference::Posterior,
         "truth" => Reference::Truth,
         "uniform" => Reference::Uniform,
-        path => {
-            let input = opened(path, host);
-            let shares = input.and_then(|input| shares(&input, classes, by));
-            let (shares, missing) = shares.with_context(|| format!("--reference {path}"))?;
-            let remark = |class: &String| format!("{path}: no share of {class:?} is given; it counts as 0");
-            return Ok((Reference::Shares(shares), missing.iter().map(remark).collect()));
-        }
+        path => return of_file("--reference", path, classes, by, host),
     };
     Ok((reference, Vec::new()))
 }
@@ -46,6 +40,20 @@ fn opened(path: &str, host: Option<&Host>) -> Result<Input> {
         Some(held) => Input::of_memory(path, held, InputOptions::default()),
         None => Input::new(&[path.to_owned()], InputOptions::default())?,
     })
+}
+
+/// Shares from a file that an option names, and what is worth a word of it.
+pub(crate) fn of_file(
+    option: &str,
+    path: &str,
+    classes: &Classes,
+    by: &[String],
+    host: Option<&Host>,
+) -> Result<(Reference, Vec<String>)> {
+    let shares = opened(path, host).and_then(|input| shares(&input, classes, by));
+    let (shares, missing) = shares.with_context(|| format!("{option} {path}"))?;
+    let remark = |class: &String| format!("{path}: no share of {class:?} is given; it counts as 0");
+    Ok((Reference::Shares(shares), missing.iter().map(remark).collect()))
 }
 
 /// Shares of all rows or of each group, and the classes that are missing somewhere.

@@ -22,6 +22,13 @@ fn files(folder: &Path) {
     run(folder, &["fit", "scores.csv", "-o", "decision.json", "--by", "county", "-q"]);
     fs::copy(folder.join("scores.parquet"), folder.join("more.parquet")).unwrap();
 
+    let people = "id,first_name,surname,county_fips,zip\n1,Maria,García,37063,27701\n2,John,Smith Jr,37183,27601\n";
+    fs::write(folder.join("people.csv"), people).unwrap();
+    let margin = "class,share\nwhite,0.7\nblack,0.22\nhispanic,0.03\nasian,0.015\naian,0.01\nother,0.025\n";
+    fs::write(folder.join("margin.csv"), margin).unwrap();
+    fs::write(folder.join("surnames.csv"), "surname,n_white,n_black\nSMITH,70,23\nGARCIA,5,1\n").unwrap();
+    fs::write(folder.join("counties.csv"), "county_fips,n_white,n_black\n37063,114,100\n").unwrap();
+
     // Labels in the words of zrp and of TargetSmart, which leaves some without one.
     let labelled = fs::read_to_string(folder.join("labelled.csv")).unwrap();
     let with = |name: &str, words: [&str; 2], uncoded: &str| {

@@ -64,8 +64,10 @@ fn the_manual_has_a_page_for_every_command() {
     let folder = folder.path();
     let mut names = vec!["apportion".to_owned()];
     names.extend(commands_of(&run(folder, &["--help"])).iter().map(|command| format!("apportion-{command}")));
-    let made = commands_of(&run(folder, &["simulate", "--help"]));
-    names.extend(made.iter().map(|made| format!("apportion-simulate-{made}")));
+    for outer in ["simulate", "tables"] {
+        let inner = commands_of(&run(folder, &[outer, "--help"]));
+        names.extend(inner.iter().map(|inner| format!("apportion-{outer}-{inner}")));
+    }
     assert!(names.len() > 10, "{names:?}");
     names.sort();
 

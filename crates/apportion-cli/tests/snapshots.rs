@@ -31,9 +31,11 @@ fn help() {
         let help = text(&apportion(folder.path(), &[&command, "--help"]).stdout);
         insta::assert_snapshot!(format!("help_{command}"), help);
     }
-    for made in commands_of(&text(&apportion(folder.path(), &["simulate", "--help"]).stdout)) {
-        let help = text(&apportion(folder.path(), &["simulate", &made, "--help"]).stdout);
-        insta::assert_snapshot!(format!("help_simulate_{}", made.replace('-', "_")), help);
+    for outer in ["simulate", "tables"] {
+        for inner in commands_of(&text(&apportion(folder.path(), &[outer, "--help"]).stdout)) {
+            let help = text(&apportion(folder.path(), &[outer, &inner, "--help"]).stdout);
+            insta::assert_snapshot!(format!("help_{outer}_{}", inner.replace('-', "_")), help);
+        }
     }
 }
 

@@ -18,6 +18,7 @@ use parquet::file::page_index::offset_index::OffsetIndexMetaData;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
+use rayon::prelude::*;
 
 /// Rows of the new columns that are made at a time.
 const PIECE: usize = 1 << 16;
@@ -171,9 +172,10 @@ impl New {
         let mut writers = self.factory.create_column_writers(group)?;
         for from in (0..rows).step_by(PIECE) {
             let arrays = values(from, PIECE.min(rows - from))?;
-            for ((writer, field), array) in writers.iter_mut().zip(&self.fields).zip(&arrays) {
-                compute_leaves(field, array)?.iter().try_for_each(|leaf| writer.write(leaf))?;
-            }
+            let columns: Vec<_> = writers.iter_mut().zip(&self.fields).zip(&arrays).collect();
+            columns.into_par_iter().try_for_each(|((writer, field), array)| {
+                compute_leaves(field, array)?.iter().try_for_each(|leaf| writer.write(leaf))
+            })?;
         }
         writers.into_iter().map(ArrowColumnWriter::close).collect()
     }

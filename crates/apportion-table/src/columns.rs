@@ -260,6 +260,19 @@ fn class_after_prefix(name: &str) -> Option<(&str, &str)> {
     Some((prefix, &name[prefix.len()..]))
 }
 
+/// What stands before a class in a column's name, and the class: one that is known, or one that a user names. Percentages of the
+/// Census have no underscore: `pctwhite`.
+pub(crate) fn class_after<'n>(name: &'n str, more: &[String]) -> Option<(&'n str, &'n str)> {
+    let is_class = |word: &str| CLASSES.contains(&word) || more.iter().any(|class| normal(class) == word);
+    if is_class(name) {
+        return Some(("", name));
+    }
+    let ends = name.match_indices('_').map(|(place, _)| place + 1).chain(name.starts_with("pct").then_some(3));
+    let mut ends: Vec<usize> = ends.filter(|&end| is_class(&name[end..])).collect();
+    ends.sort_unstable();
+    ends.first().map(|&end| name.split_at(end))
+}
+
 impl ScoreColumns {
     /// The columns that a user names; `bisg_*` are all that begin so. A prefix that all of them share, up to its last
     /// underscore or dot, is not part of the classes' names.

@@ -28,8 +28,8 @@ use crate::unfinished;
 pub struct Added<'a> {
     /// Names and types.
     pub fields: Vec<FieldRef>,
-    /// How many rows there are to be.
-    pub rows: usize,
+    /// How many rows there are to be, where that is known.
+    pub rows: Option<usize>,
     /// Their values for the next rows: from the first number on, so many of them.
     pub values: &'a mut dyn FnMut(usize, usize) -> Result<Vec<ArrayRef>>,
 }
@@ -225,13 +225,10 @@ fn extended(schema: &SchemaRef, kept: &[usize], added: &Added<'_>) -> SchemaRef 
 
 /// Refuses to give labels to other rows than those that they were made for.
 fn refuse_changed(input: &Input, rows: usize, added: &Added<'_>) -> Result<()> {
-    if rows == added.rows {
-        return Ok(());
-    }
+    let Some(expected) = added.rows.filter(|expected| *expected != rows) else { return Ok(()) };
     let names = input.names().map(|name| name.display().to_string()).collect::<Vec<_>>().join(", ");
     Err(Error::Options(format!(
-        "{names}: there were {} rows at first, and then {rows}; it must not change while it is read: try again",
-        added.rows
+        "{names}: there were {expected} rows at first, and then {rows}; it must not change while it is read: try again"
     )))
 }
 

@@ -32,6 +32,8 @@ pub struct Batches<'a> {
     rows: Rows,
     /// Bytes that were read so far.
     read: Arc<AtomicU64>,
+    /// Whether nobody is told how far it has come.
+    unwatched: bool,
 }
 
 /// What a format's reader gives.
@@ -64,7 +66,7 @@ impl Input {
             }
         }
         let schema = Arc::new(Schema::new_with_metadata(fields, opened.schema.metadata().clone()));
-        Ok(Batches { input: self, file, schema, own, rows: opened.rows, read: opened.read })
+        Ok(Batches { input: self, file, schema, own, rows: opened.rows, read: opened.read, unwatched: false })
     }
 
     /// The names of the columns of one of the files.
@@ -74,6 +76,11 @@ impl Input {
 }
 
 impl Batches<'_> {
+    /// Tells nobody how far it has come: another pass over the same rows does.
+    pub(crate) fn unwatched(self) -> Self {
+        Batches { unwatched: true, ..self }
+    }
+
     /// The columns.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
@@ -116,7 +123,9 @@ impl Iterator for Batches<'_> {
         }
         let batch = self.rows.next()?.map_err(|error| explain(self.source(), &error));
         let batch = batch.and_then(|batch| self.with_partitions(&batch));
-        if let Ok(batch) = &batch {
+        if let Ok(batch) = batch.as_ref()
+            && !self.unwatched
+        {
             self.input.reached(self.file, batch.num_rows() as u64, self.read.load(Ordering::Relaxed));
         }
         Some(batch)

@@ -8,9 +8,11 @@ mod disparity;
 mod export;
 mod frontier;
 mod label;
+mod predict;
 mod reproduce;
 mod shell;
 mod simulate;
+mod tables;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -36,6 +38,10 @@ pub(crate) enum Command {
     Apply(decision::ApplyArgs),
     /// Prints a decision that was saved as SQL, to label rows inside a database.
     Export(export::ExportArgs),
+    /// Makes scores from names and places.
+    Predict(predict::PredictArgs),
+    /// Lists, describes, exports and checks the tables that scores are made from.
+    Tables(tables::TablesArgs),
     /// Makes up data: a voter file of people who do not exist, and the paper's simulations.
     Simulate(simulate::SimulateArgs),
     /// Computes the paper's simulations, figures and tables anew.
@@ -60,9 +66,14 @@ impl Command {
             Command::Frontier(args) => args.table.host = host(),
             Command::Fit(args) => args.table.host = host(),
             Command::Apply(args) => args.table.host = host(),
+            Command::Predict(args) => args.host = host(),
             Command::Export(args) => args.host = host(),
             Command::Simulate(args) => args.lend(host()),
-            Command::Reproduce(_) | Command::Demo(_) | Command::Completions(_) | Command::Man(_) => {}
+            Command::Tables(_)
+            | Command::Reproduce(_)
+            | Command::Demo(_)
+            | Command::Completions(_)
+            | Command::Man(_) => {}
         }
     }
 
@@ -77,6 +88,8 @@ impl Command {
             Command::Fit(args) => decision::fit(&args),
             Command::Apply(args) => decision::apply(&args),
             Command::Export(args) => export::run(&args),
+            Command::Predict(args) => predict::run(&args),
+            Command::Tables(args) => tables::run(&args),
             Command::Simulate(args) => simulate::run(&args),
             Command::Reproduce(args) => reproduce::run(&args, line),
             Command::Demo(args) => demo::run(&args),

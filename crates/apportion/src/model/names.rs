@@ -1,0 +1,331 @@
+//! Names as people write them, and as tables have them: what is tried, step by step, until a table knows the name.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// How a name was found in a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum NameMatch {
+    /// As it stands, but for case.
+    Exact,
+    /// Without accents, punctuation, spaces or a suffix.
+    Cleaned,
+    /// One of its parts.
+    Part,
+    /// Both of its parts; their mean is used.
+    BothParts,
+    /// Not at all: the table does not know it, or it is no name.
+    None,
+}
+
+impl NameMatch {
+    /// All of them, the surest first.
+    pub const ALL: [NameMatch; 5] =
+        [NameMatch::Exact, NameMatch::Cleaned, NameMatch::Part, NameMatch::BothParts, NameMatch::None];
+
+    /// In a word or two.
+    pub fn name(self) -> &'static str {
+        match self {
+            NameMatch::Exact => "exact",
+            NameMatch::Cleaned => "cleaned",
+            NameMatch::Part => "part",
+            NameMatch::BothParts => "both parts",
+            NameMatch::None => "none",
+        }
+    }
+}
+
+/// Where a name stands in a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// How it was found.
+    pub how: NameMatch,
+    /// Its row, or those of its two parts.
+    pub(crate) rows: [u32; 2],
+    /// Whether it is a name at all, and not empty or a refusal.
+    pub is_name: bool,
+}
+
+impl Hit {
+    /// No name.
+    pub const MISSING: Hit = Hit { how: NameMatch::None, rows: [0; 2], is_name: false };
+    const UNSEEN: Hit = Hit { is_name: true, ..Hit::MISSING };
+
+    fn at(how: NameMatch, row: u32) -> Hit {
+        Hit { how, rows: [row; 2], is_name: true }
+    }
+}
+
+/// Room for names on their way; kept from name to name, so that none is allocated anew.
+#[derive(Clone, Debug, Default)]
+pub struct Room {
+    upper: String,
+    words: String,
+    joined: String,
+}
+
+/// Words after a name that are none of its parts.
+const SUFFIXES: [&str; 8] = ["JR", "SR", "II", "III", "IV", "JUNIOR", "SENIOR", "THIRD"];
+
+/// Words that belong to the next.
+const PREFIXES: [&str; 3] = ["MC", "MAC", "O"];
+
+/// Articles, which belong to the next word, too, and may be missing: by themselves they are in the list as other people's
+/// names, and De Oliva is not a De.
+const ARTICLES: [&str; 5] = ["DE", "DEL", "LA", "LAS", "LOS"];
+
+/// What is written in place of a name.
+const REFUSALS: [&str; 19] = [
+    "UNKNOWN",
+    "UNK",
+    "DECLINE",
+    "DECLINED",
+    "DECLINE TO STATE",
+    "DECLINED TO STATE",
+    "DECLINE TO ANSWER",
+    "DECLINED TO ANSWER",
+    "REFUSE",
+    "REFUSED",
+    "REFUSE TO STATE",
+    "REFUSED TO STATE",
+    "REFUSED TO ANSWER",
+    "PREFER NOT TO SAY",
+    "NOT PROVIDED",
+    "NOT AVAILABLE",
+    "NO NAME",
+    "NO SURNAME",
+    "N/A",
+];
+
+/// Finds a name by a table's own lookup: as it stands; cleaned; without spaces; without suffixes; by its first two parts.
+pub(crate) fn find(name: &str, room: &mut Room, lookup: impl Fn(&str) -> Option<u32>) -> Hit {
+    let name = name.trim();
+    room.upper.clear();
+    if name.is_ascii() {
+        room.upper.push_str(name);
+        room.upper.make_ascii_uppercase();
+        if is_refusal(&room.upper) {
+            return Hit::MISSING;
+        }
+        if let Some(row) = lookup(&room.upper) {
+            return Hit::at(NameMatch::Exact, row);
+        }
+    }
+    let is_name = clean(name, &mut room.words);
+    if !is_name || is_refusal(&room.words) {
+        return if is_name && room.words.is_empty() { Hit::UNSEEN } else { Hit::MISSING };
+    }
+    let Room { upper, words, joined } = room;
+    if words != upper
+        && let Some(row) = lookup(words)
+    {
+        return Hit::at(NameMatch::Cleaned, row);
+    }
+    let spaced = words.as_str();
+    let bare = without_suffixes(spaced);
+    for words in [Some(spaced), (bare.len() < spaced.len()).then_some(bare)].into_iter().flatten() {
+        joined.clear();
+        joined.extend(words.split(' '));
+        if let Some(row) = lookup(joined) {
+            return Hit::at(NameMatch::Cleaned, row);
+        }
+    }
+    by_parts(bare, joined, lookup)
+}
+
+/// The first two parts of a name that has several.
+fn by_parts(words: &str, part: &mut String, lookup: impl Fn(&str) -> Option<u32>) -> Hit {
+    let (mut found, mut seen, mut bare) = ([None; 2], 0, 0);
+    part.clear();
+    for word in words.split(' ') {
+        part.push_str(word);
+        if ARTICLES.contains(&word) {
+            bare = part.len();
+            continue;
+        }
+        if PREFIXES.contains(&word) {
+            continue;
+        }
+        if !is_refusal(part) && seen < found.len() {
+            found[seen] = lookup(part).or_else(|| lookup(&part[bare..]));
+            seen += 1;
+        }
+        part.clear();
+        bare = 0;
+    }
+    match found {
+        [Some(first), Some(second)] => Hit { how: NameMatch::BothParts, rows: [first, second], is_name: true },
+        [Some(row), None] | [None, Some(row)] => Hit::at(NameMatch::Part, row),
+        [None, None] => Hit::UNSEEN,
+    }
+}
+
+/// Words without the suffixes at their end; one word is left at least.
+fn without_suffixes(words: &str) -> &str {
+    let mut left = words;
+    while let Some((before, last)) = left.rsplit_once(' ')
+        && SUFFIXES.contains(&last)
+    {
+        left = before;
+    }
+    left
+}
+
+/// Whether capital letters are no name: a refusal, one letter, or two without a vowel.
+fn is_refusal(name: &str) -> bool {
+    let is_vowel = |letter: &u8| b"AEIOUY".contains(letter);
+    match name.as_bytes() {
+        [] | [_] => true,
+        two @ [_, _] => !two.iter().any(is_vowel) && name != "NG",
+        _ => REFUSALS.contains(&name),
+    }
+}
+
+/// Writes a name as words of capital letters from A to Z, with a space between two. Says whether it has any letter, of
+/// whatever script.
+fn clean(name: &str, words: &mut String) -> bool {
+    let (mut is_name, mut apart) = (false, false);
+    words.clear();
+    for letter in name.nfkd().filter(|letter| !is_combining_mark(*letter)) {
+        let latin = latin(letter);
+        is_name |= letter.is_alphabetic();
+        if latin.is_empty() {
+            apart |= separates(letter);
+            continue;
+        }
+        if apart && !words.is_empty() {
+            words.push(' ');
+        }
+        apart = false;
+        words.push_str(latin);
+    }
+    words.make_ascii_uppercase();
+    is_name
+}
+
+/// Whether a letter stands between two words. Others that are no letters, such as apostrophes and digits, are left out.
+fn separates(letter: char) -> bool {
+    letter.is_whitespace() || matches!(letter, '-' | '/' | ',' | ';' | '_' | '+' | '&' | '\u{2010}'..='\u{2015}')
+}
+
+/// A letter in those from A to Z, where it has such.
+fn latin(letter: char) -> &'static str {
+    const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    let upper = letter.to_ascii_uppercase();
+    if upper.is_ascii_uppercase() {
+        let place = usize::from(upper as u8 - b'A');
+        return &LETTERS[place..=place];
+    }
+    match letter {
+        'Ø' | 'ø' => "O",
+        'Ł' | 'ł' => "L",
+        'Đ' | 'đ' | 'Ð' | 'ð' => "D",
+        'Ħ' | 'ħ' => "H",
+        'ı' => "I",
+        'ß' | 'ẞ' => "SS",
+        'Æ' | 'æ' => "AE",
+        'Œ' | 'œ' => "OE",
+        'Þ' | 'þ' => "TH",
+        _ => "",
+    }
+}
+
+/// A name of a table, as names are looked up in it: in capitals; and cleaned, where that is another.
+pub(crate) fn of_table(name: &str, room: &mut Room) -> (String, Option<String>) {
+    let upper = name.trim().to_ascii_uppercase();
+    clean(name, &mut room.words);
+    let cleaned = (!room.words.is_empty() && room.words != upper).then(|| room.words.clone());
+    (upper, cleaned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: [&str; 12] = [
+        "SMITH",
+        "JONES",
+        "SMITHJONES",
+        "GARCIA",
+        "PENA",
+        "MCDONALD",
+        "OBRIEN",
+        "DELACRUZ",
+        "LEE",
+        "NULL",
+        "NA",
+        "JUNIOR",
+    ];
+
+    fn found(name: &str) -> (NameMatch, Vec<&'static str>, bool) {
+        let hit =
+            find(name, &mut Room::default(), |name| TABLE.iter().position(|own| *own == name).map(|row| row as u32));
+        let mut names: Vec<&str> = hit.rows.iter().map(|&row| TABLE[row as usize]).collect();
+        names.dedup();
+        (hit.how, if hit.how == NameMatch::None { Vec::new() } else { names }, hit.is_name)
+    }
+
+    #[test]
+    fn every_step_of_the_cascade() {
+        use NameMatch::*;
+        for (name, how, rows) in [
+            ("SMITH", Exact, vec!["SMITH"]),
+            (" smith ", Exact, vec!["SMITH"]),
+            ("Peña", Cleaned, vec!["PENA"]),
+            ("Pen\u{303}a", Cleaned, vec!["PENA"]),
+            ("O'Brien", Cleaned, vec!["OBRIEN"]),
+            ("O’Brien", Cleaned, vec!["OBRIEN"]),
+            ("O Brien", Cleaned, vec!["OBRIEN"]),
+            ("Mc Donald", Cleaned, vec!["MCDONALD"]),
+            ("MC DONALD JR", Cleaned, vec!["MCDONALD"]),
+            ("De la Cruz", Cleaned, vec!["DELACRUZ"]),
+            ("GARCIA JR.", Cleaned, vec!["GARCIA"]),
+            ("GARCIA, III", Cleaned, vec!["GARCIA"]),
+            ("GARCIA JR III", Cleaned, vec!["GARCIA"]),
+            ("SMITH4", Cleaned, vec!["SMITH"]),
+            ("Smith-Jones", Cleaned, vec!["SMITHJONES"]),
+            ("SMITH JONES", Cleaned, vec!["SMITHJONES"]),
+            ("Garcia-Smith", BothParts, vec!["GARCIA", "SMITH"]),
+            ("Garcia y Smith", BothParts, vec!["GARCIA", "SMITH"]),
+            ("De La Cruz Garcia", BothParts, vec!["DELACRUZ", "GARCIA"]),
+            ("Mc Donald-Lee Sr", BothParts, vec!["MCDONALD", "LEE"]),
+            ("LEE-QXZQXZ", Part, vec!["LEE"]),
+            ("QXZQXZ LEE", Part, vec!["LEE"]),
+            ("de los Garcia", Part, vec!["GARCIA"]),
+            ("de la Garcia-Smith", BothParts, vec!["GARCIA", "SMITH"]),
+            ("NULL", Exact, vec!["NULL"]),
+            ("NA", Exact, vec!["NA"]),
+            ("JUNIOR", Exact, vec!["JUNIOR"]),
+            ("QXZQXZ", None, vec![]),
+            ("王", None, vec![]),
+        ] {
+            assert_eq!(found(name), (how, rows, true), "{name}");
+        }
+    }
+
+    #[test]
+    fn refusals_are_not_names() {
+        for name in
+            ["", "  ", "X", "é", "BK", "n/a", "Unknown", "DECLINE TO STATE", "decline-to-state", "123", "😀", "--", "?"]
+        {
+            assert_eq!(found(name), (NameMatch::None, vec![], false), "{name:?}");
+        }
+        // Two letters with a vowel are, and so is Ng.
+        for name in ["NG", "LY", "WU", "Ño"] {
+            assert!(found(name).2, "{name}");
+        }
+    }
+
+    #[test]
+    fn long_names_and_strange_letters_are_names() {
+        assert_eq!(found(&"A".repeat(300)), (NameMatch::None, vec![], true));
+        assert_eq!(found(&format!("SMITH {}", "😀".repeat(100))), (NameMatch::Cleaned, vec!["SMITH"], true));
+        for (name, words) in
+            [("Łukaszewicz", "LUKASZEWICZ"), ("Weiß", "WEISS"), ("Ærø", "AERO"), ("Ibáñez–Núñez", "IBANEZ NUNEZ")]
+        {
+            let mut cleaned = String::new();
+            assert!(clean(name, &mut cleaned));
+            assert_eq!(cleaned, words);
+        }
+    }
+}

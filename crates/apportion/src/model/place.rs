@@ -1,0 +1,227 @@
+//! Tables of places, from the smallest to the nation, and where a person is in each.
+
+use std::collections::HashMap;
+
+use super::table::{Numbers, check_row};
+use crate::error::{Error, Result};
+
+/// A kind of places. The order is from the smallest to the largest: where one does not know a person's place, the next is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// Places of a user's own, by their names.
+    Own,
+    /// Census block groups: 12 digits.
+    BlockGroup,
+    /// Census tracts: 11 digits.
+    Tract,
+    /// ZIP code tabulation areas: 5 digits.
+    Zcta,
+    /// Counties: 5 digits.
+    County,
+    /// States: 2 digits.
+    State,
+    /// The places of a table of several states, together.
+    Nation,
+    /// The places of any other table, together.
+    All,
+}
+
+impl Level {
+    /// In a word or two.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Own => "place",
+            Level::BlockGroup => "block group",
+            Level::Tract => "tract",
+            Level::Zcta => "zcta",
+            Level::County => "county",
+            Level::State => "state",
+            Level::Nation => "nation",
+            Level::All => "all places",
+        }
+    }
+
+    /// How many digits its codes have, where they are codes.
+    pub fn digits(self) -> Option<u32> {
+        match self {
+            Level::Own | Level::Nation | Level::All => None,
+            Level::BlockGroup => Some(12),
+            Level::Tract => Some(11),
+            Level::Zcta | Level::County => Some(5),
+            Level::State => Some(2),
+        }
+    }
+
+    /// Whether its codes begin with those of the state: all but ZIP codes.
+    pub fn is_nested(self) -> bool {
+        matches!(self, Level::BlockGroup | Level::Tract | Level::County | Level::State)
+    }
+
+    /// The code of the larger place of another level that a place of this one is in.
+    fn widen(self, code: u64, to: Level) -> Option<u64> {
+        let (own, other) = (self.digits()?, to.digits()?);
+        (self.is_nested() && to.is_nested() && own >= other).then(|| code / 10u64.pow(own - other))
+    }
+}
+
+/// Where a person is, as far as that is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place<'a> {
+    /// The name of a place of the user's own.
+    pub own: Option<&'a str>,
+    /// A ZIP code.
+    pub zcta: Option<u64>,
+    /// The code of the smallest block group, tract, county or state that is known.
+    pub code: Option<(Level, u64)>,
+}
+
+/// Places of one kind, and the people of each class there.
+#[derive(Clone, Debug)]
+pub struct PlaceTable {
+    level: Level,
+    classes: usize,
+    codes: HashMap<u64, u32>,
+    texts: HashMap<Box<str>, u32>,
+    values: Vec<f64>,
+    numbers: Numbers,
+}
+
+impl PlaceTable {
+    /// Places by their codes.
+    pub fn by_code(
+        level: Level,
+        classes: usize,
+        codes: impl IntoIterator<Item = u64>,
+        values: Vec<f64>,
+        numbers: Numbers,
+    ) -> Result<PlaceTable> {
+        let mut table = PlaceTable::empty(level, classes, values, numbers);
+        for (row, code) in codes.into_iter().enumerate() {
+            if check_row(row, table.row(row))? && table.codes.insert(code, row as u32).is_some() {
+                return Err(twice(row));
+            }
+        }
+        Ok(table)
+    }
+
+    /// Places by their names.
+    pub fn by_name<'n>(
+        classes: usize,
+        names: impl IntoIterator<Item = &'n str>,
+        values: Vec<f64>,
+        numbers: Numbers,
+    ) -> Result<PlaceTable> {
+        let mut table = PlaceTable::empty(Level::Own, classes, values, numbers);
+        for (row, name) in names.into_iter().enumerate() {
+            if check_row(row, table.row(row))? && table.texts.insert(name.trim().into(), row as u32).is_some() {
+                return Err(twice(row));
+            }
+        }
+        Ok(table)
+    }
+
+    fn empty(level: Level, classes: usize, values: Vec<f64>, numbers: Numbers) -> PlaceTable {
+        PlaceTable { level, classes, codes: HashMap::new(), texts: HashMap::new(), values, numbers }
+    }
+
+    /// What kind of places these are.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// What its numbers are.
+    pub fn numbers(&self) -> Numbers {
+        self.numbers
+    }
+
+    /// How many places have people.
+    pub fn places(&self) -> usize {
+        self.codes.len() + self.texts.len()
+    }
+
+    pub(crate) fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// The numbers of a place.
+    #[inline]
+    pub(crate) fn row(&self, row: usize) -> &[f64] {
+        self.values.get(row * self.classes..(row + 1) * self.classes).unwrap_or_default()
+    }
+
+    pub(crate) fn rows_mut(&mut self) -> impl Iterator<Item = &mut [f64]> {
+        self.values.chunks_exact_mut(self.classes)
+    }
+
+    /// Finds the place that a person is in.
+    #[inline]
+    pub(crate) fn find(&self, place: &Place<'_>) -> Option<u32> {
+        let code = match self.level {
+            Level::Nation | Level::All => return Some(0),
+            Level::Own => return self.texts.get(place.own?.trim()).copied(),
+            Level::Zcta => place.zcta?,
+            level => {
+                let (own, code) = place.code?;
+                own.widen(code, level)?
+            }
+        };
+        self.codes.get(&code).copied()
+    }
+
+    /// The states that its places are in, where their codes say so.
+    pub fn states(&self) -> Vec<u64> {
+        let states = self.codes.keys().filter_map(|&code| self.level.widen(code, Level::State));
+        let mut states: Vec<u64> = states.collect();
+        states.sort_unstable();
+        states.dedup();
+        states
+    }
+
+    /// The places of one state alone.
+    pub fn within(mut self, state: u64) -> PlaceTable {
+        let level = self.level;
+        self.codes.retain(|&code, _| level.widen(code, Level::State).is_none_or(|own| own == state));
+        self
+    }
+
+    /// The people of each class in all places together.
+    pub fn sums(&self) -> Vec<f64> {
+        let mut sums = vec![0.0; self.classes];
+        // In the order of the rows: the last bits of a sum depend on it.
+        let mut rows: Vec<u32> = self.codes.values().chain(self.texts.values()).copied().collect();
+        rows.sort_unstable();
+        for row in rows {
+            sums.iter_mut().zip(self.row(row as usize)).for_each(|(sum, value)| *sum += value);
+        }
+        sums
+    }
+
+    /// The larger places that these are in, with the people of all of them. Shares of unknown people cannot be summed.
+    pub(crate) fn widened(&self, to: Level) -> Option<PlaceTable> {
+        if self.numbers == Numbers::Shares {
+            return None;
+        }
+        if to == Level::All {
+            let is_nation = self.level == Level::Zcta || self.states().len() > 1;
+            let level = if is_nation { Level::Nation } else { Level::All };
+            let mut all = PlaceTable::empty(level, self.classes, self.sums(), self.numbers);
+            all.codes.insert(0, 0);
+            return Some(all);
+        }
+        let mut wide = PlaceTable::empty(to, self.classes, Vec::new(), self.numbers);
+        let mut own: Vec<(u32, u64)> = self.codes.iter().map(|(&code, &row)| (row, code)).collect();
+        own.sort_unstable();
+        for (row, code) in own {
+            let next = wide.codes.len() as u32;
+            let place = *wide.codes.entry(self.level.widen(code, to)?).or_insert(next) as usize;
+            wide.values.resize(wide.codes.len() * self.classes, 0.0);
+            let into = &mut wide.values[place * self.classes..(place + 1) * self.classes];
+            into.iter_mut().zip(self.row(row as usize)).for_each(|(sum, value)| *sum += value);
+        }
+        (!wide.codes.is_empty()).then_some(wide)
+    }
+}
+
+fn twice(row: usize) -> Error {
+    Error::KeyedTable { row, problem: "its place is there twice; leave one of them, or add them up".into() }
+}

