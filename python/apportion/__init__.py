@@ -23,6 +23,7 @@ Labels are estimates about groups. Where the scores themselves can be used, use 
 from ._decision import Decision, fit
 from ._labels import Solution, allot, draw, label, solve
 from ._native import __version__
+from ._predict import predict
 from ._simulate import simulate_categorical, simulate_normal, simulate_voters, simulate_worst_case
 from ._views import Audit, Comparison, Disparity, Frontier, audit, compare, disparity, frontier
 
@@ -42,6 +43,7 @@ __all__ = [
     "fit",
     "frontier",
     "label",
+    "predict",
     "simulate_categorical",
     "simulate_normal",
     "simulate_voters",

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import logging
+import math
+import os
 import re
+import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from . import _native
@@ -19,8 +23,26 @@ from ._frames import Lent, _arrow
 log = logging.getLogger("apportion")
 
 #: Options that are called otherwise on the command line.
-WORDS = {"columns": "scores", "output": "output"}
-NAMES = {"--scores": "columns", "-o": "output", "--force": "overwrite=True", "--as": "name"}
+WORDS = {"columns": "scores"}
+NAMES = {
+    "--scores": "columns", "-o": "output", "--force": "overwrite=True", "--as": "name", "--json": "details",
+    "--normalize": "normalize=True", "--skip-missing": "skip_missing=True",
+}  # fmt: skip
+#: Options that are whole numbers, and those that are yes or no.
+WHOLE = {"k", "seed", "draws", "from_sample", "batch", "points", "rows", "classes_count"}
+FLAGS = {"only_with_truth", "skip_missing", "normalize", "force", "json", "percent", "single", "double", "as_published"}
+
+#: Whether this process was forked: the threads of its parent, which did the work there, are not in it.
+_forked = False
+
+
+def _after_fork() -> None:
+    global _forked
+    _forked = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def words(options: Mapping[str, Any]) -> list[str]:
@@ -28,10 +50,10 @@ def words(options: Mapping[str, Any]) -> list[str]:
     found: list[str] = []
     for name, value in options.items():
         option = "--" + WORDS.get(name, name).replace("_", "-")
-        if value is None or value is False:
+        if value is None:
             continue
-        if value is True:
-            found.append(option)
+        if name in FLAGS:
+            found.extend([option] if value else [])
         else:
             found.extend(f"{option}={text}" for text in _texts(name, value))
     return found
@@ -40,23 +62,34 @@ def words(options: Mapping[str, Any]) -> list[str]:
 def _texts(name: str, value: Any) -> list[str]:
     if isinstance(value, Mapping):
         return [_text(name, item) if key is None else f"{key}={_bound(name, item)}" for key, item in value.items()]
-    if isinstance(value, (str, int, float)) or not hasattr(value, "__iter__"):
+    if isinstance(value, (str, int, float, np.generic)) or not hasattr(value, "__iter__"):
         return [_text(name, value)]
     return [_text(name, item) for item in value]
 
 
 def _text(name: str, value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)) and not hasattr(value, "__index__"):
-        if hasattr(value, "item"):
-            return _text(name, value.item())
+    value = _plain(value)
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise TypeError(f"{name}: {type(value).__name__} is no value for it")
+    if name in WHOLE and not isinstance(value, int):
+        if not isinstance(value, float) or not value.is_integer():
+            raise TypeError(f"{name}: it must be a whole number, and not {value!r}")
+        value = int(value)
     return repr(value) if isinstance(value, float) else str(value)
+
+
+def _plain(value: Any) -> Any:
+    """A number of numpy's as Python has it."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _bound(name: str, value: Any) -> str:
     """A count as it is; a share, which is a fraction here, in percent."""
+    value = _plain(value)
     if name in ("at_least", "at_most") and isinstance(value, float):
-        return f"{Decimal(repr(value)) * 100}%"
+        if not math.isfinite(value):
+            raise ValueError(f"{name}: {value!r} is neither a count nor a share")
+        return f"{Decimal(repr(value)) * 100:f}%"
     return _text(name, value)
 
 
@@ -66,20 +99,24 @@ def call(
     options: Mapping[str, Any],
     *,
     reference: Any = None,
+    lent_reference: pa.Table | None = None,
     decision: str | None = None,
     threads: int | None = None,
     progress: bool | None = None,
 ) -> _native.Called:
     """Runs a command of the program on what is lent, and tells what it said."""
-    given: dict[str, Any] = {"table": None, "matrix": None, "reference": None, "decision": decision}
+    given: dict[str, Any] = {"table": None, "matrix": None, "reference": lent_reference, "decision": decision}
     line = [*command.split(), *words(options)]
     if reference is not None:
         line.append(f"--reference={shares(reference, given)}")
     if lent is not None:
         given |= {"table": lent.table, "matrix": lent.matrix}
         line += ["--quiet", "--", *lent.names]
-    if threads is not None and (not isinstance(threads, int) or threads < 1):
+    threads = _plain(threads)
+    if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
         raise ValueError("threads: it must be a whole number, at least 1")
+    if threads is None and _forked:
+        threads = os.cpu_count()
     bar = Bar(progress)
     try:
         called = _native.call(line, given, threads, bar)
@@ -87,18 +124,29 @@ def call(
         raise ValueError(in_python(str(error))) from None
     finally:
         bar.close()
-    for line in [*called.said, *(line for text in called.printed[1:] for line in text.splitlines())]:
-        if line.startswith("warning: "):
-            warnings.warn(in_python(line.removeprefix("warning: ")), UserWarning, stacklevel=4)
+    for said in [*called.said, *(own for text in called.printed[1:] for own in text.splitlines())]:
+        if said.startswith("warning: "):
+            warnings.warn(in_python(said.removeprefix("warning: ")), UserWarning, stacklevel=_outside())
     for said in called.said:
-        log.info(in_python(said))
+        if "written to standard output" not in said:
+            log.info(in_python(said))
     return called
+
+
+def _outside() -> int:
+    """How far above `call` the code is that called the package: it is what a warning is about."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def shares(reference: Any, given: dict[str, Any]) -> str:
     """The word for a reference; where it is a table or a mapping of shares, that is lent."""
     if isinstance(reference, str) or hasattr(reference, "__fspath__"):
         return str(reference)
+    if type(reference).__name__ == "Series" and hasattr(reference, "to_dict"):
+        reference = reference.to_dict()
     if isinstance(reference, Mapping):
         given["reference"] = pa.table(
             {"class": [str(name) for name in reference], "share": [str(share) for share in reference.values()]}

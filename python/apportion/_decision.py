@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ._call import call
-from ._frames import Files
-from ._labels import Column, Rule, _refuse_unknown
-from ._tables import CALLING, RULE, rest, table
+from ._frames import Array, Files
+from ._labels import Column, Rule
+from ._tables import CALLING, LABELLING, RULE, refuse_unknown, rest, table
 
 Dialect = Literal["duckdb", "postgresql", "sqlite", "bigquery", "snowflake", "spark"]
 
@@ -40,11 +40,15 @@ class Decision:
         >>> apportion.Decision.from_json(decision.to_json()) == decision
         True
         """
+        if not isinstance(text, str):
+            raise TypeError(f"a decision is text, and not {type(text).__name__}: read the file with Path(…).read_text()")
         try:
             content = json.loads(text)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"it is no decision ({error}); make one with apportion.fit") from None
-        if not isinstance(content, dict) or "classes" not in content:
+            is_path = len(text) < 1000 and text.strip().endswith(".json")
+            way = "read the file first: Path(…).read_text()" if is_path else "make one with apportion.fit"
+            raise ValueError(f"it is no decision ({error}); {way}") from None
+        if not isinstance(content, dict) or not isinstance(content.get("classes"), list):
             raise ValueError("it is no decision; make one with apportion.fit")
         return cls(text)
 
@@ -71,18 +75,21 @@ class Decision:
         normalize: bool = False,
         threads: int | None = None,
         progress: bool | None = None,
+        codes: bool = False,
     ) -> Any:
         """Labels other rows by the same prices. Where their counts have drifted from what the decision was fitted to give, by
         more than chance explains, there is a warning.
 
         Options and labels are as those of `apportion.label`. Groups and score columns are those that the decision was fitted
-        by, unless others are named.
+        by, unless others are named. With `codes`, labels of an array are the numbers of its columns.
         """
         given = dict(locals())
+        origin = self._content.get("origin") or {}
+        given["named"] = [origin.get("groups"), origin.get("scores")]
         if classes is None and not _has_columns(scores):
             given["classes"] = self.classes
         lent, words = table(given)
-        if lent.matrix is not None and by is None and self._content.get("origin", {}).get("groups"):
+        if lent.matrix is not None and by is None and origin.get("groups"):
             raise ValueError("by: the decision was fitted by groups; say which group each row is of")
         words["decision"] = "decision"
         words["json"] = True
@@ -90,13 +97,16 @@ class Decision:
             if output is None:
                 raise ValueError("output: labels of files go into a file; name it with output='labelled.parquet'")
             words |= {"output": os.fspath(output), "force": overwrite}
+        elif output is not None:
+            raise ValueError("output: labels of what is in memory come back; write them with what made the frame")
         else:
             words["output"] = "-"
         called = call("apply", lent, words, decision=self._text, threads=threads, progress=progress)
         if isinstance(lent, Files):
             return Path(os.fspath(output or ""))
-        if lent.matrix is not None and classes is None and self.classes == [str(n) for n in range(len(self.classes))]:
-            lent.classes = None  # type: ignore[attr-defined]
+        by_place = self.classes == [str(place) for place in range(len(self.classes))]
+        if isinstance(lent, Array) and (codes or classes is None and by_place):
+            lent.classes = None  # what is wanted are the numbers of the columns, whatever these are called
         return lent.give(called.columns().column(0).chunk(0).to_numpy(), called.classes, "label")
 
     def to_sql(
@@ -142,7 +152,7 @@ def fit(
     >>> decision.apply([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]])     # as label gives
     array([1, 0, 0, 0])
     """
-    _refuse_unknown("fit", options)
+    refuse_unknown("fit", options, LABELLING)
     given = {"scores": scores, "rule": rule, "by": by, "reference": reference, **options}
     lent, words = table(given)
     words |= {**rest(given, RULE), "output": "-"}

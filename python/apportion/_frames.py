@@ -6,7 +6,9 @@ as the maker of the input would have them: a Categorical with the same index, an
 
 from __future__ import annotations
 
+import difflib
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,12 @@ import numpy as np
 import pyarrow as pa
 
 from . import _native
+
+#: DuckDB's kinds of numbers.
+NUMBERS = {
+    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "FLOAT", "DOUBLE",
+    "DECIMAL",
+}  # fmt: skip
 
 #: The names of columns that are given as values beside a frame or a matrix.
 BESIDE = "apportion: {}"
@@ -41,12 +49,17 @@ class Lent:
         """Several columns as a frame of the kind that went in. Labels among them are as `give` gives them."""
         raise NotImplementedError
 
+    def own(self, table: pa.Table) -> Any:
+        """A table of new columns, as a frame of the kind that went in."""
+        raise NotImplementedError
+
     def beside(self, what: str, values: Any) -> str:
         """Adds values that are no column of the table, and names the column that they now are."""
         column = _array(what, values)
         if len(column) != self.rows:
             raise ValueError(f"{what} has {len(column)} values, and there are {self.rows} rows of scores")
-        name = BESIDE.format(what)
+        own = getattr(values, "name", None)
+        name = own if isinstance(own, str) and own not in self.columns else BESIDE.format(what)
         columns = [] if self.table is None else self.table.columns
         names = [] if self.table is None else self.table.column_names
         self.table = pa.table([*columns, column], names=[*names, name])
@@ -55,10 +68,20 @@ class Lent:
     def column(self, what: str, given: Any) -> str:
         """The column that is named, or the one that the given values become."""
         if isinstance(given, str):
+            self.refuse_unknown(what, given)
             return given
         if isinstance(self, Files):
             raise TypeError(f"{what}: where the scores are in files, name a column of theirs")
         return self.beside(what, given)
+
+    def refuse_unknown(self, what: str, name: str) -> None:
+        """Refuses the name of a column that there is not. Case, dots and underscores do not matter."""
+        if not self.columns or any(_same(name) == _same(own) for own in self.columns):
+            return
+        near = difflib.get_close_matches(name, self.columns, 1)
+        meant = f" (did you mean {near[0]!r}?)" if near else ""
+        shown = ", ".join(self.columns[:40]) + (f" and {len(self.columns) - 40} more" if len(self.columns) > 40 else "")
+        raise ValueError(f"{what}: there is no column {name!r}{meant}; the columns are {shown}")
 
 
 class Files(Lent):
@@ -101,6 +124,22 @@ class Array(Lent):
         return np.column_stack(list(columns.values()))
 
 
+    def column(self, what: str, given: Any) -> str:
+        if isinstance(given, str):
+            raise TypeError(f"{what}: an array has no column {given!r}; give a value for each row")
+        return super().column(what, self.named(given) if what in ("label", "truth") else given)
+
+    def named(self, given: Any) -> Any:
+        """Labels that are numbers of columns, as `label` gives them, by their classes; −1 is none."""
+        names = self.columns
+        if getattr(getattr(given, "dtype", None), "kind", "") != "i" or not _go_by_place(self.classes):
+            return given
+        codes = np.asarray(given)
+        if codes.size and not (-1 <= codes.min() and codes.max() < len(names)):
+            return given
+        return _dictionary(codes, names)
+
+
 class Pandas(Lent):
     """A frame of pandas."""
 
@@ -110,12 +149,27 @@ class Pandas(Lent):
         if isinstance(frame.columns, pd.MultiIndex):
             raise TypeError("scores: columns of several levels; name them by one, such as 'p_white'")
         self.names, self.rows, self.index = ["scores"], len(frame), frame.index
-        frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+        self.are_numbers = len(frame.columns) > 0 and all(isinstance(name, (int, np.integer)) for name in frame.columns)
+        frame = pd.DataFrame(frame).set_axis([str(name) for name in frame.columns], axis=1)
         _refuse_repeated(list(frame.columns))
-        named = named | set(_native.score_columns(list(frame.columns)))
-        kept = [name for name, kind in frame.dtypes.items() if name in named or pd.api.types.is_numeric_dtype(kind)]
-        self.columns = kept
-        self.table = _arrow(pa.Table.from_pandas, frame[kept], preserve_index=False).replace_schema_metadata()
+        self.columns = list(frame.columns)
+        kept = _needed(self.columns, named, [_is_plain_number(kind) for kind in frame.dtypes])
+        whole = {name: "Int64" for name in kept if _same(name) in named and _is_whole(frame[name])}
+        frame = frame[kept].astype(whole)
+        self.table = _arrow(pa.Table.from_pandas, frame, preserve_index=False).replace_schema_metadata()
+
+    def column(self, what: str, given: Any) -> str:
+        import pandas as pd
+
+        if isinstance(given, pd.Series) and not given.index.equals(self.index):
+            same = given.index.is_unique and self.index.is_unique and len(given) == len(self.index)
+            if not same or not self.index.isin(given.index).all():
+                raise ValueError(
+                    f"{what}: its index is not that of the scores; bring it into their order with .reindex(…), or give "
+                    ".to_numpy() to go by position"
+                )
+            given = given.reindex(self.index)
+        return super().column(what, given)
 
     def give(self, codes: np.ndarray, classes: list[str], name: str) -> Any:
         import pandas as pd
@@ -128,6 +182,9 @@ class Pandas(Lent):
 
         return pd.DataFrame({name: getattr(column, "array", column) for name, column in columns.items()}, index=self.index)
 
+    def own(self, table: pa.Table) -> Any:
+        return table.to_pandas().set_axis(self.index, axis=0)
+
 
 class Polars(Lent):
     """A frame of polars."""
@@ -137,10 +194,8 @@ class Polars(Lent):
 
         if isinstance(frame, pl.LazyFrame):
             raise TypeError("scores: a LazyFrame has no rows yet; use .collect()")
-        self.names, self.rows = ["scores"], len(frame)
-        named = named | set(_native.score_columns(frame.columns))
-        kept = [name for name, kind in frame.schema.items() if name in named or kind.is_numeric()]
-        self.columns = kept
+        self.names, self.rows, self.columns = ["scores"], len(frame), frame.columns
+        kept = _needed(self.columns, named, [kind.is_numeric() for kind in frame.dtypes])
         self.table = _arrow(pa.table, frame.select(kept))
 
     def give(self, codes: np.ndarray, classes: list[str], name: str) -> Any:
@@ -152,6 +207,11 @@ class Polars(Lent):
         import polars as pl
 
         return pl.DataFrame(columns)
+
+    def own(self, table: pa.Table) -> Any:
+        import polars as pl
+
+        return pl.from_arrow(table)
 
 
 class Arrow(Lent):
@@ -168,12 +228,21 @@ class Arrow(Lent):
     def frame(self, columns: dict[str, Any]) -> Any:
         return pa.table(columns)
 
+    def own(self, table: pa.Table) -> Any:
+        return table
+
 
 class DuckDB(Arrow):
     """A relation of DuckDB's."""
 
-    def __init__(self, relation: Any) -> None:
-        super().__init__(relation.to_arrow_table() if hasattr(relation, "to_arrow_table") else relation.arrow())
+    def __init__(self, relation: Any, named: set[str]) -> None:
+        columns = list(relation.columns)
+        kept = _needed(columns, named, [str(kind).split("(")[0] in NUMBERS for kind in relation.types])
+        if not kept:
+            raise ValueError(f"scores: no score columns were recognised among {', '.join(columns)}; name them with columns")
+        quoted = ['"' + name.replace('"', '""') + '"' for name in kept]
+        super().__init__(relation.project(", ".join(quoted)).to_arrow_table())
+        self.columns = columns
 
     def give(self, codes: np.ndarray, classes: list[str], name: str) -> Any:
         return self.frame({name: _dictionary(codes, classes)})
@@ -184,6 +253,11 @@ class DuckDB(Arrow):
         own = {name: column if isinstance(column, (pa.Array, np.ndarray)) else column.to_arrow_table()[0] for name, column in columns.items()}
         return duckdb.from_arrow(pa.table(own))
 
+    def own(self, table: pa.Table) -> Any:
+        import duckdb
+
+        return duckdb.from_arrow(table)
+
 
 def lend(
     scores: Any, classes: Sequence[Any] | None = None, columns: Sequence[str] | None = None, named: Sequence[Any] = ()
@@ -193,14 +267,15 @@ def lend(
         return Files([scores])
     if _is_paths(scores):
         return Files(list(scores))
-    wanted = {name for given in [*named, columns] for name in _names(given)}
-    maker = type(scores).__module__.partition(".")[0]
-    if maker == "pandas" and type(scores).__name__ == "DataFrame":
+    wanted = {_same(name) for given in [*named, columns] for name in _names(given)}
+    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    if pandas is not None and isinstance(scores, pandas.DataFrame):
         return Pandas(scores, wanted)
-    if maker == "polars" and type(scores).__name__ in ("DataFrame", "LazyFrame"):
+    if polars is not None and isinstance(scores, (polars.DataFrame, polars.LazyFrame)):
         return Polars(scores, wanted)
+    maker = type(scores).__module__.partition(".")[0]
     if maker in ("duckdb", "_duckdb") and "Relation" in type(scores).__name__:
-        return DuckDB(scores)
+        return DuckDB(scores, wanted)
     if maker in ("pandas", "polars"):
         raise TypeError(f"scores: a {type(scores).__name__} is one column; give a frame with a column for each class")
     if hasattr(scores, "__arrow_c_stream__") or isinstance(scores, pa.RecordBatch):
@@ -214,7 +289,34 @@ def _names(given: Any) -> list[str]:
     """Names of columns, where what is given may be some."""
     if isinstance(given, str):
         return [given]
-    return [name for name in given if isinstance(name, str)] if isinstance(given, (list, tuple)) else []
+    is_list = isinstance(given, (list, tuple)) or type(given).__name__ == "Index"
+    return [name for name in given if isinstance(name, str)] if is_list else []
+
+
+def _same(name: str) -> str:
+    """A column's name, as the program compares names."""
+    return name.strip().lower().replace(".", "_").replace(" ", "_")
+
+
+def _needed(columns: list[str], named: set[str], are_numbers: list[bool]) -> list[str]:
+    """The columns that may be needed: those that are named, scores by their names, and numbers, which cost nothing."""
+    scores = set(_native.score_columns(columns))
+    both = zip(columns, are_numbers, strict=True)
+    return [name for name, is_number in both if is_number or name in scores or _same(name) in named]
+
+
+def _is_plain_number(kind: Any) -> bool:
+    return getattr(kind, "kind", "O") in "fiub" or str(kind) in ("Int64", "Float64", "Float32", "Int32")
+
+
+def _is_whole(column: Any) -> bool:
+    """Whether a column of floats holds whole numbers alone, as pandas makes of integers where one is missing."""
+    return isinstance(column.dtype, np.dtype) and column.dtype.kind == "f" and _is_whole_array(column)
+
+
+def _go_by_place(classes: Sequence[Any] | None) -> bool:
+    """Whether whole numbers stand for the places of classes, and are no classes' names."""
+    return classes is None or not any(isinstance(name, (int, np.integer)) for name in classes)
 
 
 def _dictionary(codes: np.ndarray, classes: list[str]) -> pa.DictionaryArray:
@@ -234,6 +336,8 @@ def _matrix(values: Any) -> np.ndarray:
     """Numbers in rows, in memory that the program can read as it is; copied where it cannot."""
     if hasattr(values, "toarray"):  # a sparse matrix
         values = values.toarray()
+    if isinstance(values, np.ma.MaskedArray):
+        values = np.ma.filled(values.astype(np.result_type(values.dtype, np.float32)), np.nan)
     try:
         matrix = np.asarray(values)
     except ValueError as error:
@@ -252,15 +356,15 @@ def _array(what: str, values: Any) -> pa.Array:
     """Values beside the scores, one a row."""
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return values
-    if type(values).__module__.partition(".")[0] == "polars":
+    if type(values).__name__ == "Series" and hasattr(values, "to_arrow"):
         return values.to_arrow()
-    if not hasattr(values, "__len__") or isinstance(values, (bytes, dict)):
+    if hasattr(values, "columns") or not hasattr(values, "__len__") or isinstance(values, (bytes, dict)):
         raise TypeError(f"{what}: a {type(values).__name__} is neither the name of a column nor a value for each row")
     shape = getattr(values, "shape", None) or (len(values),)
     if len(shape) != 1:
         raise ValueError(f"{what} of shape {shape}: it must be a list, with a value for each row")
     try:
-        column = pa.array(values, from_pandas=True)
+        column = pa.array(_without_fractions(values), from_pandas=True)
         if pa.types.is_nested(column.type):
             raise ValueError(f"{what}: lists or mappings in place of values; there must be one value for each row")
         return column
@@ -269,10 +373,24 @@ def _array(what: str, values: Any) -> pa.Array:
         return pa.array([None if value is None else str(value) for value in values])
 
 
+def _without_fractions(values: Any) -> Any:
+    """Whole numbers that became floats, since one is missing, as whole numbers again: 7.0 and 7 are one identifier."""
+    if getattr(getattr(values, "dtype", None), "kind", "") != "f" or not _is_whole_array(values):
+        return values
+    numbers = np.asarray(values)
+    return pa.array(np.nan_to_num(numbers).astype(np.int64), mask=np.isnan(numbers))
+
+
+def _is_whole_array(values: Any) -> bool:
+    numbers = np.asarray(values)
+    numbers = numbers[~np.isnan(numbers)]
+    return bool(numbers.size and (np.abs(numbers) < 2**53).all() and (numbers == np.round(numbers)).all())
+
+
 def _arrow(make: Any, frame: Any, **options: Any) -> pa.Table:
     try:
         return make(frame, **options)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError) as error:
         raise TypeError(f"scores: a column is neither of numbers nor of text ({error})") from None
 
 

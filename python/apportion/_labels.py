@@ -12,8 +12,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ._call import call
-from ._frames import Files
-from ._tables import CALLING, RULE, rest, table
+from ._frames import Array, Files
+from ._tables import CALLING, LABELLING, RULE, TABLE, refuse_unknown, rest, table
 
 Rule = Literal["argmax", "threshold", "thompson", "top-k", "match", "balance", "learned"]
 Penalty = Literal["l1", "l2", "l2-squared", "kl"]
@@ -149,7 +149,7 @@ def solve(scores: Any, rule: Rule = "match", by: Column | None = None, reference
     0.7
     """
     given = {"scores": scores, "rule": rule, "by": by, "reference": reference, **options}
-    _refuse_unknown("solve", options)
+    refuse_unknown("solve", options, LABELLING | {"output", "overwrite"})
     return _solved(given)
 
 
@@ -172,7 +172,7 @@ def draw(
     Returns:
         A column a draw, in a frame of the kind that went in, or an array.
     """
-    _refuse_unknown("draw", options)
+    refuse_unknown("draw", options, TABLE)
     lent, words = table({"scores": scores, **options})
     _refuse_files(lent, "draw", "label --draws")
     if not isinstance(draws, (int, np.integer)) or draws < 1:
@@ -203,7 +203,7 @@ def allot(
         A column for each class, and last one of people without a label: an array, or a frame of the kind that went in, with
         the columns n_CLASS and n_uncoded.
     """
-    _refuse_unknown("allot", options)
+    refuse_unknown("allot", options, LABELLING)
     given = {"scores": scores, "count": count, "rule": rule, "by": by, "reference": reference, **options}
     lent, words = table(given)
     _refuse_files(lent, "allot", "label --count")
@@ -226,6 +226,8 @@ def _solved(given: dict[str, Any]) -> Solution:
         raise ValueError("output: labels of what is in memory come back; write them with what made the frame")
     else:
         words["output"] = "-"
+    if given.get("codes") and isinstance(lent, Array):
+        lent.classes = None  # what is wanted are the numbers of the columns, whatever these are called
     called = call("label", lent, words, **rest(given, CALLING))
     details = json.loads(called.printed[0])
     if isinstance(lent, Files):
@@ -248,15 +250,3 @@ def _solved(given: dict[str, Any]) -> Solution:
 def _refuse_files(lent: Any, name: str, command: str) -> None:
     if isinstance(lent, Files):
         raise TypeError(f"{name}: it is for scores in memory; for files there is `apportion {command}`")
-
-
-def _refuse_unknown(name: str, options: Mapping[str, Any]) -> None:
-    import difflib
-    import inspect
-
-    known = [*inspect.signature(label).parameters]
-    for option in options:
-        if option not in known:
-            near = difflib.get_close_matches(option, known, 1)
-            meant = f"; did you mean {near[0]}?" if near else ""
-            raise TypeError(f"{name}() has no option {option!r}{meant}")

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from . import _native
-from ._call import call
+from ._call import call, in_python
 from ._decision import Decision
-from ._labels import Column, _refuse_unknown
-from ._tables import rest, table
+from ._labels import Column
+from ._tables import TABLE, refuse_unknown, rest, table
 
 if TYPE_CHECKING:
     import plotly.graph_objects
@@ -28,7 +28,7 @@ class View:
     _first = ""
 
     def __init__(self, called: _native.Called) -> None:
-        self._text = called.printed[-1]
+        self._text = in_python(called.printed[-1])
         self._document = called.document()
         self._content: Any = json.loads(called.printed[0])
 
@@ -112,6 +112,15 @@ class Audit(View):
     def bias(self) -> dict[str, float]:
         """The share of each class among the labels, less its share by the scores."""
         return dict(zip(self._content["classes"], self._content["bias"]["posterior"], strict=True))
+
+    def by_group(self) -> pa.Table:
+        """The same numbers for each class of each group; without a row where there are no groups."""
+        classes = self._content["classes"]
+        groups = [{**group, "classes": classes} for group in self._content["groups"]]
+        rows = [
+            {"group": group["group"], **_class_row(group, place)} for group in groups for place in range(len(classes))
+        ]
+        return pa.Table.from_pylist(rows)
 
     def _rows(self) -> list[dict[str, Any]]:
         return [_class_row(self._content, place) for place in range(len(self._content["classes"]))]
@@ -255,7 +264,7 @@ def audit(
         geometry, geometry_key: outlines of the groups, for a map in the report.
         options: those of `label` that say how the table is read.
     """
-    _refuse_unknown("audit", options)
+    refuse_unknown("audit", options, TABLE | {"count"})
     given = {"scores": scores, "truth": truth, "by": by, **options}
     lent, words = table(given, label=label)
     if uncoded is not None and "=" not in uncoded:
@@ -263,6 +272,8 @@ def audit(
     geometry = None if geometry is None else os.fspath(geometry)
     words |= {"label_map": label_map, "uncoded": uncoded, "focus": focus, "geometry": geometry, "geometry_key": geometry_key}
     words |= {"json": True, "decision": None if decision is None else "decision"}
+    if decision is not None and not isinstance(decision, Decision):
+        raise TypeError("decision: it must be a Decision, as apportion.fit or Decision.from_json gives it")
     text = None if decision is None else decision.to_json()
     return Audit(call("audit", lent, words, decision=text, **rest(options, ("threads", "progress"))))
 
@@ -274,6 +285,7 @@ def compare(
     by: Column | None = None,
     label: Column | None = None,
     label_map: Mapping[str, str] | None = None,
+    uncoded: Sequence[str] | str | None = None,
     focus: str | None = None,
     geometry: str | os.PathLike[str] | None = None,
     geometry_key: Sequence[str] | str | None = None,
@@ -290,14 +302,16 @@ def compare(
     Args:
         scores: as `label` takes them.
         truth, by: as of `audit`.
-        label, label_map: labels that exist already, to be set beside the rules.
+        label, label_map, uncoded: labels that exist already, to be set beside the rules; what their values mean, and which of
+            these stand for no label.
         focus, geometry, geometry_key: as of `audit`.
         options: those of `label` that say how the table is read.
     """
-    _refuse_unknown("compare", options)
+    refuse_unknown("compare", options, TABLE | {"count"})
     lent, words = table({"scores": scores, "truth": truth, "by": by, **options}, label=label)
     geometry = None if geometry is None else os.fspath(geometry)
-    words |= {"label_map": label_map, "focus": focus, "geometry": geometry, "geometry_key": geometry_key, "json": True}
+    words |= {"label_map": label_map, "uncoded": uncoded, "focus": focus, "geometry": geometry, "json": True}
+    words["geometry_key"] = geometry_key
     return Comparison(call("compare", lent, words, **rest(options, ("threads", "progress"))))
 
 
@@ -333,7 +347,7 @@ def disparity(
         against: the class that others are compared with; the largest where none is named.
         options: those of `label` that say how the table is read.
     """
-    _refuse_unknown("disparity", options)
+    refuse_unknown("disparity", options, TABLE | {"count"})
     given = {"scores": scores, "truth": truth, "by": by, "named": [outcome, cells], **options}
     lent, words = table(given, label=label)
     words |= {"outcome": lent.column("outcome", outcome), "outcome_value": outcome_value, "label_map": label_map}
@@ -361,7 +375,7 @@ def frontier(
         points: about so many points, evenly spread; all where it is not given.
         options: those of `label` that say how the table is read.
     """
-    _refuse_unknown("frontier", options)
+    refuse_unknown("frontier", options, TABLE | {"count"})
     lent, words = table({"scores": scores, "by": by, **options})
     words |= {"points": points, "json": True}
     called = call("frontier", lent, words, reference=reference, **rest(options, ("threads", "progress")))

@@ -21,9 +21,25 @@ except ImportError:
     raise ImportError("apportion.sklearn needs scikit-learn: pip install 'apportion[sklearn]'") from None
 
 from ._decision import fit
-from ._labels import label
+from ._labels import _solved
 
 __all__ = ["Apportioner", "ApportionedClassifier"]
+
+
+def _texts(names: Any) -> list[str]:
+    return [str(name) for name in names]
+
+
+def _by_text(given: Any) -> Any:
+    """Where something is given for each class, the classes' names as text."""
+    if not isinstance(given, Mapping):
+        return given
+    return {None if name is None else str(name): value for name, value in given.items()}
+
+
+def _codes(scores: Any, **options: Any) -> Any:
+    """Labels as numbers of columns, whatever the classes are called."""
+    return _solved({"scores": scores, "codes": True, **options}).labels
 
 
 class _Rule(BaseEstimator):  # type: ignore[misc]
@@ -31,15 +47,8 @@ class _Rule(BaseEstimator):  # type: ignore[misc]
 
     def _options(self) -> dict[str, Any]:
         given = {"gamma": self.gamma, "penalty": self.penalty, "k": self.k, "seed": self.seed}
-        by_place = {"at": self._by_place(self.at), "reference": self._by_place(self.reference)}
-        return {"rule": self.rule, **given, **by_place}
-
-    def _by_place(self, given: Any) -> Any:
-        """Where something is given for each class, the columns' numbers in place of the classes' names."""
-        if not isinstance(given, Mapping):
-            return given
-        places = {name: str(place) for place, name in enumerate(self.classes_.tolist())}
-        return {None if name is None else places.get(name, name): value for name, value in given.items()}
+        by_class = {"at": _by_text(self.at), "reference": _by_text(self.reference)}
+        return {"rule": self.rule, "classes": _texts(self.classes_), **given, **by_class}
 
 
 class Apportioner(_Rule):
@@ -99,13 +108,14 @@ class Apportioner(_Rule):
         """Labels rows of scores by the fitted prices."""
         check_is_fitted(self)
         scores = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return self._named(self.decision_.apply(scores, normalize=self.normalize))
+        names = _texts(self.classes_)
+        return self._named(self.decision_.apply(scores, classes=names, normalize=self.normalize, codes=True))
 
     def fit_predict(self, X: Any, y: Any = None) -> Any:
         """The exact labels of rows of scores: their counts are right."""
         self.fit(X, y)
         scores = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return self._named(label(scores, **self._reading(y), **self._options()))
+        return self._named(_codes(scores, **self._reading(y), **self._options()))
 
     def _name(self, scores: np.ndarray) -> None:
         width = scores.shape[1]
@@ -123,8 +133,7 @@ class Apportioner(_Rule):
             return {"normalize": self.normalize}
         if y is None:
             raise ValueError("reference='truth' needs the truth: fit(scores, y)")
-        places = {name: str(place) for place, name in enumerate(self.classes_)}
-        return {"normalize": self.normalize, "truth": [places.get(name, str(name)) for name in np.asarray(y)]}
+        return {"normalize": self.normalize, "truth": _texts(np.asarray(y))}
 
     def _named(self, codes: np.ndarray) -> Any:
         if self.classes is None:
@@ -160,8 +169,9 @@ class ApportionedClassifier(ClassifierMixin, MetaEstimatorMixin, _Rule):  # type
     Parameters:
         estimator: a classifier with `predict_proba`.
         rule, reference, gamma, penalty, at, k, seed: as of `apportion.label`. A reference "truth" is the shares of y.
-        cv: how the probabilities of the rows in `fit` are made: as `sklearn.model_selection.cross_val_predict` takes it; None
-            takes those of the fitted classifier itself, which are too sure of rows that it has seen.
+        cv: how the probabilities of the rows in `fit` are made: as `sklearn.model_selection.cross_val_predict` takes it, with
+            no more folds than the rarest class has rows. None, and a class of one row, take those of the fitted classifier
+            itself, which is too sure of rows that it has seen. Weights of `fit` are used in every fold.
 
     Attributes:
         estimator_: the fitted classifier.
@@ -204,19 +214,23 @@ class ApportionedClassifier(ClassifierMixin, MetaEstimatorMixin, _Rule):  # type
             self.n_features_in_ = self.estimator_.n_features_in_
         if hasattr(self.estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.estimator_.feature_names_in_
-        self.decision_ = fit(self._fitting_scores(X, y), **self._truth(y), **self._options())
+        self.decision_ = fit(self._fitting_scores(X, y, fit_params), **self._truth(y), **self._options())
         return self
 
-    def _fitting_scores(self, X: Any, y: Any) -> Any:
-        fewest = int(np.unique(np.asarray(y), return_counts=True)[1].min())
-        if self.cv is None or isinstance(self.cv, int) and fewest < self.cv:
+    def _fitting_scores(self, X: Any, y: Any, fit_params: dict[str, Any]) -> Any:
+        folds = self.cv
+        if isinstance(folds, (int, np.integer)):
+            # A class must be in every fold's training part.
+            folds = min(int(folds), int(np.unique(y, return_counts=True)[1].min()))
+        if folds is None or isinstance(folds, int) and folds < 2:
             return self.estimator_.predict_proba(X)
-        return cross_val_predict(clone(self.estimator), X, y, cv=self.cv, method="predict_proba")
+        model = clone(self.estimator)
+        return cross_val_predict(model, X, y, cv=folds, method="predict_proba", params=fit_params or None)
 
     def _truth(self, y: Any) -> dict[str, Any]:
         if not isinstance(self.reference, str) or self.reference != "truth":
             return {}
-        return {"truth": np.searchsorted(self.classes_, np.asarray(y)).astype(str)}
+        return {"truth": _texts(y)}
 
     @available_if(_has_proba)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
@@ -227,7 +241,8 @@ class ApportionedClassifier(ClassifierMixin, MetaEstimatorMixin, _Rule):  # type
     def predict(self, X: Any) -> Any:
         """Labels each row by the fitted prices."""
         check_is_fitted(self)
-        return self._named(self.decision_.apply(self.estimator_.predict_proba(X)))
+        names = _texts(self.classes_)
+        return self._named(self.decision_.apply(self.estimator_.predict_proba(X), classes=names, codes=True))
 
     def label(self, X: Any) -> Any:
         """Labels rows jointly: their counts are those of the reference, exactly. A reference "truth" is the shares of the y
@@ -235,7 +250,7 @@ class ApportionedClassifier(ClassifierMixin, MetaEstimatorMixin, _Rule):  # type
         check_is_fitted(self)
         if isinstance(self.reference, str) and self.reference == "truth":
             raise ValueError("label() of rows whose truth is not known: give the shares as reference={class: share}")
-        return self._named(label(self.estimator_.predict_proba(X), **self._options()))
+        return self._named(_codes(self.estimator_.predict_proba(X), **self._options()))
 
     def _named(self, codes: np.ndarray) -> Any:
         if (codes >= 0).all():

@@ -62,7 +62,7 @@ pub(crate) fn attend<T: Send>(
 ) -> PyResult<T> {
     std::thread::scope(|scope| {
         let (done, result) = sync_channel(1);
-        scope.spawn(move || {
+        let worker = scope.spawn(move || {
             let _ = done.send(work());
         });
         // A receiver is for one thread: it comes along where the lock is released, and back.
@@ -78,9 +78,10 @@ pub(crate) fn attend<T: Send>(
                 Some(Ok(value)) => return Ok(value),
                 Some(Err(RecvTimeoutError::Timeout)) => {}
                 _ => {
-                    return Err(PyRuntimeError::new_err(
-                        "the work ended without a result: please report it as a fault",
-                    ));
+                    // It panicked, which is a fault of ours: joined here, it does not become a panic of this thread.
+                    let _ = worker.join();
+                    let words = "the work ended without a result: please report it as a fault";
+                    return Err(PyRuntimeError::new_err(words));
                 }
             }
             let told = py.check_signals().and_then(|()| match progress {

@@ -37,6 +37,7 @@ FRAME = pd.DataFrame({"p_a": [0.6, 0.7, 0.9], "p_b": [0.4, 0.3, 0.1]})
         ([[0.6, np.inf]], {}, ValueError, "row 1"),
         (GOOD, {"rule": "macth"}, ValueError, "invalid value 'macth' for rule; .*a similar value exists: 'match'"),
         (GOOD, {"rule": 3}, ValueError, "invalid value '3'"),
+        (GOOD, {"k": 2.5, "rule": "top-k"}, TypeError, "k: it must be a whole number, and not 2.5"),
         (GOOD, {"by": ["x", "y"]}, ValueError, "by has 2 values, and there are 3 rows"),
         (GOOD, {"by": 7}, TypeError, "by: a int is neither the name of a column nor a value for each row"),
         (GOOD, {"by": [["x"], ["y"], ["z"]]}, ValueError, "by: lists or mappings in place of values"),
@@ -55,8 +56,10 @@ FRAME = pd.DataFrame({"p_a": [0.6, 0.7, 0.9], "p_b": [0.4, 0.3, 0.1]})
         (GOOD, {"seed": -1}, ValueError, "invalid value '-1' for seed"),
         (GOOD, {"output": "x.csv"}, ValueError, "labels of what is in memory come back"),
         (GOOD, {"truth": ["0", "1", "7"], "reference": "truth"}, ValueError, "7"),
-        (FRAME, {"by": "county"}, ValueError, 'by: there is no column "county"'),
-        (FRAME, {"columns": ["p_a", "p_x"]}, ValueError, 'columns: there is no column "p_x"'),
+        (FRAME, {"by": "county"}, ValueError, "by: there is no column 'county'; the columns are p_a, p_b"),
+        (FRAME.assign(county="x"), {"by": ["conty"]}, ValueError, "did you mean 'county'"),
+        (GOOD, {"by": "county"}, TypeError, "an array has no column 'county'"),
+        (FRAME, {"columns": ["p_a", "p_x"]}, ValueError, "columns: there is no column 'p_x'"),
         (FRAME.assign(p_b=["x", "y", "z"]), {}, ValueError, 'row 1, column "p_b": "x" is no number'),
         (FRAME.rename(columns=str.upper)[["P_A"]], {}, ValueError, "no score columns were recognised"),
         (FRAME["p_a"], {}, TypeError, "a Series is one column"),
@@ -87,6 +90,12 @@ def test_messages_speak_python() -> None:
         apportion.label(__file__)
     with pytest.raises(ValueError, match="the decision was fitted by groups"):
         apportion.fit(GOOD, by=["x", "x", "y"]).apply(GOOD)
+    with pytest.raises(TypeError, match=r"compare\(\) has no option 'reference'"):
+        apportion.compare(GOOD, reference="uniform")
+    with pytest.raises(ValueError, match="labels of what is in memory come back"):
+        apportion.fit(GOOD).apply(GOOD, output="x.csv")
+    with pytest.raises(TypeError, match="read the file"):
+        apportion.Decision.from_json(Path("decision.json"))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="draws: it must be a whole number"):
         apportion.draw(GOOD, 0)
 
@@ -110,7 +119,8 @@ def test_nothing_is_left_behind(tmp_path: Path) -> None:
 
 
 anything = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.binary(max_size=5),
+    st.sampled_from([np.float64(0.5), np.float32(0.25), np.int64(2), np.bool_(True)])
+    | st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.binary(max_size=5),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=12,
 )
@@ -150,3 +160,10 @@ def test_counts_of_any_scores_are_right(scores: np.ndarray, rule: str) -> None:
     if rule == "match":
         counts = np.bincount(labels, minlength=scores.shape[1])
         assert (np.abs(counts - scores.sum(axis=0)) < 1 + 1e-6).all()
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    told = apportion.label(GOOD, rule="balance", gamma=0.5).tolist()
+    assert apportion.label(GOOD, rule="balance", gamma=np.float64(0.5), threads=np.int64(1)).tolist() == told
+    assert apportion.solve(GOOD, at_least={"1": np.float32(0.5)}).counts["1"] == 2
+    assert apportion.simulate_normal(np.int64(10), variance=np.float64(0.5)).num_rows == 10

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -76,3 +76,27 @@ def test_a_classifier_keeps_the_counts_that_it_promises() -> None:
 def test_a_classifier_without_probabilities_is_refused() -> None:
     with pytest.raises(TypeError, match="LinearSVC has no predict_proba"):
         ApportionedClassifier(LinearSVC()).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_weights_and_rare_classes_reach_the_prices() -> None:
+    X, y = make_classification(2000, weights=[0.7], flip_y=0.3, random_state=2)
+    weights = np.where(y == 0, 0.05, 1.0)
+    model = ApportionedClassifier(LogisticRegression()).fit(X, y, sample_weight=weights)
+    promised = model.predict_proba(X)[:, 1].sum()
+    assert abs(model.predict(X).sum() - promised) < 0.05 * promised
+    rare = np.where(np.arange(2000) < 3, 2, y)
+    assert set(ApportionedClassifier(LogisticRegression()).fit(X, rare).classes_) == {0, 1, 2}
+
+
+def test_names_that_are_no_classes_are_refused() -> None:
+    X, y = make_classification(300, n_informative=4, n_classes=3, random_state=1)
+    shares = ApportionedClassifier(LogisticRegression(), reference={"1": 0.7, "2": 0.2, "3": 0.1}).fit(X, y + 1)
+    assert np.bincount(shares.label(X))[1:].tolist() == [210, 60, 30]
+    with pytest.raises(ValueError, match='unknown class "wite"; the classes are 1, 2, 3'):
+        ApportionedClassifier(LogisticRegression(), reference={"wite": 1}).fit(X, y + 1)
+
+
+def test_weights_of_rules_can_be_searched() -> None:
+    X, y = make_classification(300, flip_y=0.3, random_state=1)
+    search = GridSearchCV(ApportionedClassifier(LogisticRegression(), "balance"), {"gamma": np.linspace(0.5, 1, 3)}, cv=3)
+    assert search.fit(X, y).best_score_ > 0.5

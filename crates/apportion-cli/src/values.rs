@@ -16,7 +16,7 @@ pub(crate) struct At {
 
 /// `0.8` or `black=0.5`.
 pub(crate) fn at(text: &str) -> Parsed<At> {
-    let (class, number) = match text.split_once('=') {
+    let (class, number) = match text.rsplit_once('=') {
         Some((class, number)) => (Some(class.trim().to_owned()), number),
         None => (None, text),
     };
@@ -41,7 +41,7 @@ fn within(text: &str, range: &str, holds: impl Fn(f64) -> bool) -> Parsed<f64> {
 
 /// `black=2000` or `black=20%`.
 pub(crate) fn bound(text: &str) -> Parsed<(String, Bound)> {
-    let (class, value) = text.split_once('=').ok_or("it must be CLASS=N or CLASS=P%")?;
+    let (class, value) = text.rsplit_once('=').ok_or("it must be CLASS=N or CLASS=P%")?;
     let bound = match value.trim().strip_suffix('%') {
         Some(percent) => percent.trim().parse().ok().map(|percent: f64| Bound::Share(percent / 100.0)),
         None => value.trim().parse().ok().map(Bound::Count),
@@ -101,7 +101,8 @@ mod tests {
         assert!(share("NaN").is_err() && share("inf").is_err());
         assert!(gamma("0").is_ok() && gamma("0.001").is_ok() && gamma("0.0001").is_err());
         assert_eq!(bound("black=20%"), Ok(("black".into(), Bound::Share(0.2))));
-        assert_eq!(bound("a=b=7"), Err("\"b=7\" is neither a whole number nor a percentage".into()));
+        assert_eq!(bound("a=b=7"), Ok(("a=b".into(), Bound::Count(7))));
+        assert_eq!(bound("a=b"), Err("\"b\" is neither a whole number nor a percentage".into()));
         assert_eq!(uncoded("a=b=drop"), Ok((vec!["a=b".into()], UncodedPolicy::Drop)));
         assert_eq!(uncoded("x=kep").unwrap_err(), "\"kep\" is none of argmax, drop and keep (did you mean \"keep\"?)");
         assert!(

@@ -77,6 +77,8 @@ pub struct Table {
     pub(crate) values: Values,
     pub(crate) scaling: Scaling,
     pub(crate) keys: Option<Vec<u64>>,
+    /// Rows that have no identifier, where others have one.
+    pub(crate) without_key: u64,
     pub(crate) groups: Option<GroupColumn>,
     pub(crate) truth: Option<Vec<Label>>,
     pub(crate) labels: Vec<Vec<Label>>,
@@ -284,6 +286,10 @@ impl Table {
                 remarks
                     .push(format!("truth is not known of {unknown} of {rows} rows: what needs truth leaves them out"));
             }
+        }
+        if self.without_key > 0 {
+            let rows = self.without_key;
+            remarks.push(format!("{rows} rows have no identifier: their places stand in for ties and draws"));
         }
         if self.values.is_spilled() {
             remarks.push("the scores do not fit into --memory: they are in a temporary file".into());

@@ -35,6 +35,7 @@ pub(crate) struct Taker {
     values: Values,
     percentages: Percentages,
     keys: Vec<u64>,
+    without_key: u64,
     groups: Grouper,
     cells: Grouper,
     outcome: OutcomeTaker,
@@ -130,6 +131,7 @@ impl Taker {
             places: Places::default(),
             percentages: Percentages::default(),
             keys: Vec::new(),
+            without_key: 0,
             groups: Grouper::default(),
             cells: Grouper::default(),
             outcome: OutcomeTaker::default(),
@@ -298,7 +300,16 @@ impl Taker {
     fn take_keys(&mut self, part: &Part) -> Result<()> {
         let Some(place) = self.places.id else { return Ok(()) };
         let text = text(self, part, place)?;
-        self.keys.extend((0..text.len()).map(|row| seed::key_of_text(text.value(row))));
+        let before = self.keys.len();
+        for row in 0..text.len() {
+            let identifier = text.value(row);
+            self.without_key += u64::from(identifier.is_empty());
+            // Rows without an identifier are not one and the same person: their place tells them apart.
+            self.keys.push(match identifier {
+                "" => seed::key_of_text(&format!("row {}", before + row)),
+                identifier => seed::key_of_text(identifier),
+            });
+        }
         Ok(())
     }
 
@@ -378,6 +389,7 @@ impl Taker {
             outcome: self.options.outcome.as_ref().map(|column| self.outcome.finish(column)).transpose()?,
             truth: wanted(self.places.truth.is_some()).map(|()| self.truth.values),
             labels: self.labels.into_iter().map(|labels| labels.values).collect(),
+            without_key: self.without_key,
             counts: wanted(self.places.count.is_some()).map(|()| self.counts),
             scaling: if self.options.normalize { Scaling::Normalize } else { self.percentages.scaling() },
             classes: self.classes,

@@ -1,0 +1,87 @@
+"""Scores from names and places, with the Census inside: BISG, BIFSG, fBISG, voter BISG and raking."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from ._call import call, shares
+from ._frames import Files, lend
+
+Model = Literal["bisg", "bifsg", "fbisg", "voter", "rake"]
+
+
+def predict(
+    people: Any,
+    model: Model = "bisg",
+    *,
+    surname: str | None = None,
+    first_name: str | None = None,
+    place: str | None = None,
+    block_group: str | None = None,
+    tract: str | None = None,
+    zcta: str | None = None,
+    county: str | None = None,
+    state: str | None = None,
+    surnames: str | os.PathLike[str] | None = None,
+    first_names: str | os.PathLike[str] | None = None,
+    geography: Sequence[str] | str | None = None,
+    classes: Sequence[str] | None = None,
+    crosswalk: Mapping[str, str] | None = None,
+    margin: Any = None,
+    within: str | None = None,
+    seed: int | None = None,
+    output: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> Any:
+    """Scores from names and places. The Census is inside: no table, key or network is needed.
+
+    >>> import pyarrow as pa, apportion
+    >>> people = pa.table({"surname": ["Washington", "Garcia", "Peña"], "county_fips": ["37183", "37183", "37063"]})
+    >>> scores = apportion.predict(people)
+    >>> scores["p_black"][0].as_py() > 0.5, scores["p_hispanic"][2].as_py() > 0.5
+    (True, True)
+    >>> labels = apportion.label(scores)
+
+    Args:
+        people: a frame of people, or the path of a file of them, with `output`.
+        model: "bisg" by surname and place, "bifsg" by first name, too, "fbisg" where the Census's counts are not quite right,
+            "voter" for registered voters, "rake" to shares that are known of all.
+        surname, first_name, place, block_group, tract, zcta, county, state: the columns; found by their names.
+        surnames, first_names, geography: tables in place of those inside: files, or the names that `apportion tables` lists.
+        classes, crosswalk: the classes in the order of the scores; what classes of the tables are to be called.
+        margin: voter, rake: the shares of the classes: a dict, or a frame or file with the columns class and share.
+        within: the places of one state alone.
+        seed: fbisg: another seed, other draws.
+        output, overwrite: where scores of files go.
+
+    Returns:
+        The scores, p_CLASS, and how they were made, in a frame of the kind that went in, row by row; or the path of `output`.
+    """
+    options: dict[str, Any] = {
+        "model": model, "surname": surname, "first_name": first_name, "place": place, "block_group": block_group,
+        "tract": tract, "zcta": zcta, "county": county, "state": state, "geography": geography, "classes": classes,
+        "crosswalk": crosswalk, "within": within, "seed": seed,
+        "surnames": None if surnames is None else os.fspath(surnames),
+        "first_names": None if first_names is None else os.fspath(first_names),
+    }  # fmt: skip
+    lent = lend(people, named=[[str(name) for name in getattr(people, "columns", ()) if isinstance(name, str)]])
+    if lent.matrix is not None:
+        raise TypeError("people: a frame with the columns of names and places is needed, not an array")
+    given: dict[str, Any] = {}
+    if margin is not None:
+        options["margin"] = shares(margin, given)
+    if isinstance(lent, Files):
+        if output is None:
+            raise ValueError("output: scores of files go into a file; name it with output='scores.parquet'")
+        options |= {"output": os.fspath(output), "force": overwrite}
+    else:
+        options["output"] = "-"
+    called = call("predict", lent, options, lent_reference=given.get("reference"), threads=threads, progress=progress)
+    if isinstance(lent, Files):
+        return Path(os.fspath(output or ""))
+    return lent.own(called.rows())

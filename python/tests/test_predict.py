@@ -1,0 +1,56 @@
+"""Scores from names and places: those of the program, for every kind of frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import apportion
+
+PEOPLE = {
+    "id": [7, 8, 9, 10, 11],
+    "surname": ["Washington", "Garcia", "Peña", "XQZW", None],
+    "county_fips": ["37183", "37063", "37063", "37183", "99999"],
+}
+
+
+def test_scores_are_those_of_the_program(program: Callable[..., str], tmp_path: Path) -> None:
+    pq.write_table(pa.table(PEOPLE), tmp_path / "people.parquet")
+    program("predict", tmp_path / "people.parquet", "-o", tmp_path / "scores.parquet", "--quiet")
+    told = pq.read_table(tmp_path / "scores.parquet").drop(list(PEOPLE)).to_pandas()
+    frame = pd.DataFrame(PEOPLE, index=list("abcde"))
+    scores = apportion.predict(frame)
+    assert list(scores.index) == list("abcde")
+    pd.testing.assert_frame_equal(scores.reset_index(drop=True).astype(told.dtypes), told)
+    assert apportion.predict(pl.DataFrame(PEOPLE)).drop(scores.select_dtypes("category").columns).to_numpy().tolist() == (
+        scores.select_dtypes("float").to_numpy().tolist()
+    )
+    assert isinstance(apportion.predict(duckdb.from_arrow(pa.table(PEOPLE))), duckdb.DuckDBPyRelation)
+    assert apportion.predict(tmp_path / "people.parquet", output=tmp_path / "own.parquet").exists()
+    assert pq.read_table(tmp_path / "own.parquet") == pq.read_table(tmp_path / "scores.parquet")
+    labels = apportion.label(scores)
+    assert labels["a"] == "black" and labels["b"] == "hispanic" and labels.notna().all()
+
+
+def test_a_margin_may_be_in_memory(tmp_path: Path) -> None:
+    shares = {"white": 0.5, "black": 0.2, "hispanic": 0.2, "asian": 0.05, "aian": 0.02, "other": 0.03}
+    people = pd.DataFrame({**PEOPLE, "surname": ["Washington", "Garcia", "Smith", "Nguyen", "Begay"]})
+    scores = apportion.predict(people, "rake", margin=shares, crosswalk={"api": "asian"})
+    sums = scores.filter(like="p_").mean()
+    assert all(sums[f"p_{name}"] == pytest.approx(share, abs=1e-9) for name, share in shares.items())
+    with pytest.raises(ValueError, match="margin"):
+        apportion.predict(people, "rake")
+
+
+def test_what_is_wrong_is_said() -> None:
+    with pytest.raises(TypeError, match="a frame with the columns of names and places is needed"):
+        apportion.predict([[0.5, 0.5]])
+    with pytest.raises(ValueError, match="surname"):
+        apportion.predict(pd.DataFrame({"x": [1]}))
