@@ -27,6 +27,8 @@ def table(given: dict[str, Any], label: Any = None) -> tuple[Lent, dict[str, Any
     named = [given.get("id"), given.get("truth"), given.get("count"), by, nested, label, *given.get("named", [])]
     if isinstance(columns, str):
         columns = [columns]
+    elif columns is not None:
+        columns = [str(name) for name in columns]
     lent = lend(given["scores"], given.get("classes"), columns, named)
     options: dict[str, Any] = {name: given[name] for name in READING if name in given}
     options["columns"] = columns
@@ -54,7 +56,7 @@ def table(given: dict[str, Any], label: Any = None) -> tuple[Lent, dict[str, Any
 def _columns(lent: Lent, what: str, given: Any) -> list[str]:
     """Columns whose values together are a group: one or several that are named, or a value for each row."""
     if isinstance(given, str):
-        return [given]
+        return [lent.column(what, given)]
     is_names = isinstance(given, (list, tuple)) and len(given) > 0 and all(isinstance(name, str) for name in given)
     known = [name for name in given if name in lent.columns] if is_names and lent.matrix is None else []
     if is_names and (lent.rows is None or known or lent.matrix is None and len(given) != lent.rows and len(given) < 10):
