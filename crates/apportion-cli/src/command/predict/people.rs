@@ -349,7 +349,7 @@ impl Names {
         find: impl Fn(&str, &mut Room) -> Hit + Sync,
     ) -> apportion_table::Result<Names> {
         let Some((codes, words)) = coded(column) else { return Ok(Names::Texts(texts(column, name)?)) };
-        if let Some((_, hits)) = known.as_ref().filter(|(own, _)| Arc::ptr_eq(own, &words)) {
+        if let Some((_, hits)) = known.as_ref().filter(|(own, _)| are_one(own.as_string(), words.as_string())) {
             return Ok(Names::Found(codes, hits.clone()));
         }
         let all: &StringArray = words.as_string();
@@ -391,6 +391,14 @@ fn coded(column: &ArrayRef) -> Option<(Int32Array, ArrayRef)> {
     let column = cast(column, &as_codes).ok()?;
     let column = column.as_dictionary_opt::<Int32Type>()?;
     Some((column.keys().clone(), column.values().clone()))
+}
+
+/// Whether two arrays are the same words in memory: those of a row group are shared by its batches. An array that is held
+/// keeps its memory, so that no other can be there.
+fn are_one(a: &StringArray, b: &StringArray) -> bool {
+    a.len() == b.len()
+        && a.value_offsets().as_ptr() == b.value_offsets().as_ptr()
+        && a.value_data().as_ptr() == b.value_data().as_ptr()
 }
 
 /// What stands for a row's code, where it has one.
