@@ -91,6 +91,35 @@ fn zeros_that_codes_had_lost_are_put_back_and_told() {
     assert_eq!(found[0]["place_used"], "zcta");
 }
 
+/// ZIP codes that a file has as numbers, and surnames as codes and words, some of them missing.
+#[test]
+fn columns_of_any_type_are_read() {
+    use arrow::array::{ArrayRef, DictionaryArray, Float64Array, Int32Array, RecordBatch, StringArray};
+    use arrow::datatypes::Int8Type;
+    use std::sync::Arc;
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let names = vec![Some("García"), None, Some("García"), Some("Smith")];
+    let coded: DictionaryArray<Int8Type> = names.iter().copied().collect();
+    let of = |name: &str, surname: ArrayRef, zip: ArrayRef| {
+        let batch = RecordBatch::try_from_iter([("surname", surname), ("zip", zip)]).unwrap();
+        let file = fs::File::create(folder.join(name)).unwrap();
+        let mut writer = parquet::arrow::ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        let found = rows(&run(folder, &["predict", name, "-o", "-", "-q"]));
+        found.iter().map(|row| (scores(row, &CLASSES), row["surname_match"].clone())).collect::<Vec<_>>()
+    };
+    let texts = Arc::new(StringArray::from(names.clone()));
+    let zips = StringArray::from(vec![Some("00601"), Some("27601"), None, Some("02127")]);
+    let plain = of("texts.parquet", texts.clone(), Arc::new(zips));
+    let integers = Int32Array::from(vec![Some(601), Some(27601), None, Some(2127)]);
+    let floats = Float64Array::from(vec![Some(601.0), Some(27601.0), None, Some(2127.0)]);
+    assert_eq!(of("integers.parquet", Arc::new(coded), Arc::new(integers)), plain);
+    assert_eq!(of("floats.parquet", texts, Arc::new(floats)), plain);
+    assert_eq!(plain.iter().map(|(_, how)| how.as_str()).collect::<Vec<_>>(), ["cleaned", "none", "cleaned", "exact"]);
+}
+
 #[test]
 fn places_that_are_in_no_table_are_warned_of() {
     let folder = TempDir::new().unwrap();
@@ -233,6 +262,9 @@ fn unsound_tables_are_refused() {
     write("twice.csv", "surname,n_white,n_black\nSMITH,1,2\nsmith,1,2\n");
     write("words.csv", "surname,n_white,n_black\nA,1,many\n");
     write("small.csv", "surname,p_white,p_black\nA,0.1,0.2\nB,0.3,0.1\n");
+    let mut off = "surname,p_white,p_black\nA,0.1,0.2\n".to_owned();
+    off.extend((0..20).map(|row| format!("N{row},0.4,0.6\n")));
+    write("off.csv", &off);
     write("none.csv", "surname,red,green\nA,1,2\n");
     write("two.csv", "county_fips,n_white,n_black,vap_white,vap_black\n37063,1,2,1,2\n");
     write("codes.csv", "county_fips,n_white,n_black\nDurham,1,2\n");
@@ -251,6 +283,10 @@ fn unsound_tables_are_refused() {
             "--surnames small.csv --geography none",
             "small.csv: neither its rows nor its columns sum to 1, and its numbers are no people; give people by class \
              (n_CLASS), P(class | key) or P(key | class)",
+        ),
+        (
+            "--surnames off.csv --geography none",
+            "off.csv: row 1: its classes sum to 0.30000000000000004, where those of other rows sum to 1; mend it",
         ),
         (
             "--surnames none.csv --geography none",

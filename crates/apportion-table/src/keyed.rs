@@ -224,7 +224,8 @@ impl File {
         let columns = found.iter().map(|(place, _)| self.numbers_of(*place)).collect::<Result<Vec<_>>>()?;
         let mut values: Vec<f64> =
             (0..self.rows).flat_map(|row| columns.iter().map(move |column| column[row])).collect();
-        values.chunks_exact_mut(classes.len()).for_each(|row| fill_suppressed(row, false));
+        let percent = values.iter().any(|value| *value > 1.5);
+        values.chunks_exact_mut(classes.len()).for_each(|row| fill_suppressed(row, percent));
         let is_people =
             found.iter().all(|(place, _)| PEOPLE.iter().any(|prefix| self.normal(*place).starts_with(prefix)));
         let numbers = if is_people { Numbers::People } else { self.kind(&mut values, classes.len())? };
@@ -273,6 +274,21 @@ impl File {
         let all_rows = |whole: f64| rows().all(|row| near(row.iter().sum(), whole));
         let sums: Vec<f64> = (0..classes).map(|class| rows().map(|row| row[class]).sum()).collect();
         let columns = |whole: f64| sums.iter().all(|&sum| near(sum, whole));
+        // A row that is off among many that are not is a fault of that row.
+        for whole in [1.0, 100.0] {
+            let sums = || {
+                values
+                    .chunks_exact(classes)
+                    .map(|row| row.iter().sum::<f64>())
+                    .enumerate()
+                    .filter(|(_, sum)| *sum > 0.0)
+            };
+            let (all, off) = (sums().count(), sums().filter(|(_, sum)| !near(*sum, whole)).count());
+            if let Some((row, sum)) = sums().find(|(_, sum)| !near(*sum, whole)).filter(|_| 10 * off <= all) {
+                let problem = format!("its classes sum to {sum}, where those of other rows sum to {whole}; mend it");
+                return Err(Error::Row { path: self.path.clone(), row: row as u64 + 1, problem });
+            }
+        }
         let (numbers, whole) = if all_rows(1.0) {
             (Numbers::Shares, 1.0)
         } else if all_rows(100.0) {

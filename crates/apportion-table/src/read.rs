@@ -51,11 +51,21 @@ impl Input {
 
     /// Opens one of the files for some of its columns: the others are not read.
     pub fn open_columns(&self, file: usize, wanted: &dyn Fn(&str) -> bool) -> Result<Batches<'_>> {
+        self.open_as(file, wanted, false)
+    }
+
+    /// The same, with texts as codes and the words that they stand for, where the file has them so: whatever is done with each word
+    /// is then done once.
+    pub(crate) fn open_coded(&self, file: usize, wanted: &dyn Fn(&str) -> bool) -> Result<Batches<'_>> {
+        self.open_as(file, wanted, true)
+    }
+
+    fn open_as(&self, file: usize, wanted: &dyn Fn(&str) -> bool, coded: bool) -> Result<Batches<'_>> {
         let source = &self.files[file];
         let opened = match source.format {
             _ if source.held.is_some() => open_held(source, &self.options, wanted)?,
             Format::Csv | Format::Tsv => open_text(source, &self.options, wanted)?,
-            Format::Parquet => open_parquet(source, &self.options, wanted)?,
+            Format::Parquet => open_parquet(source, &self.options, wanted, coded)?,
             Format::Ipc => open_ipc(source, wanted)?,
         };
         let mut fields: Vec<Arc<Field>> = opened.schema.fields().iter().cloned().collect();
@@ -193,10 +203,14 @@ fn open(source: &Source) -> Result<File> {
     File::open(&source.path).map_err(|error| Error::io(&source.name, &error))
 }
 
-fn open_parquet(source: &Source, options: &InputOptions, wanted: &dyn Fn(&str) -> bool) -> Result<Opened> {
+fn open_parquet(source: &Source, options: &InputOptions, wanted: &dyn Fn(&str) -> bool, coded: bool) -> Result<Opened> {
     refuse_packed(source)?;
     let failed = |error: ParquetError| explain(source, &ArrowError::ParquetError(error.to_string()));
-    let metadata = ArrowReaderMetadata::load(&open(source)?, ArrowReaderOptions::new()).map_err(failed)?;
+    let mut metadata = ArrowReaderMetadata::load(&open(source)?, ArrowReaderOptions::new()).map_err(failed)?;
+    if coded {
+        let options = ArrowReaderOptions::new().with_schema(with_coded_texts(metadata.schema(), wanted));
+        metadata = ArrowReaderMetadata::try_new(metadata.metadata().clone(), options).map_err(failed)?;
+    }
     let places = places(source, metadata.schema(), wanted)?;
     let schema = Arc::new(metadata.schema().project(&places).map_err(|error| explain(source, &error))?);
     let parquet = metadata.metadata();
@@ -220,6 +234,19 @@ fn open_parquet(source: &Source, options: &InputOptions, wanted: &dyn Fn(&str) -
         counter.store((bytes * done as f64 / total) as u64, Ordering::Relaxed);
     });
     Ok(Opened { schema, rows: Box::new(counted), read })
+}
+
+/// A schema whose columns of text, where they are wanted, are codes and words.
+fn with_coded_texts(schema: &Schema, wanted: &dyn Fn(&str) -> bool) -> SchemaRef {
+    let coded = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+    let field = |field: &Arc<Field>| match field.data_type() {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View if wanted(field.name()) => {
+            Arc::new(field.as_ref().clone().with_data_type(coded.clone()))
+        }
+        _ => field.clone(),
+    };
+    let fields: Vec<Arc<Field>> = schema.fields().iter().map(field).collect();
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
 fn open_ipc(source: &Source, wanted: &dyn Fn(&str) -> bool) -> Result<Opened> {

@@ -1,4 +1,4 @@
-//! Some columns of the files' rows, read once more beside a pass that copies them all.
+//! Some columns of the files' rows, read once more beside a pass that copies them all. Texts may come as codes and words.
 
 use arrow::array::RecordBatch;
 
@@ -56,7 +56,7 @@ impl<'a> Side<'a> {
                 return Err(Error::file(self.input.name(self.file), problem));
             }
             let wanted = |name: &str| self.wanted.iter().any(|wanted| wanted == name);
-            self.batches = Some(self.input.open_columns(self.file, &wanted)?.unwatched());
+            self.batches = Some(self.input.open_coded(self.file, &wanted)?.unwatched());
             self.file += 1;
         }
     }

@@ -31,6 +31,7 @@
 
 mod bisg;
 mod gibbs;
+mod index;
 mod names;
 mod place;
 mod raking;

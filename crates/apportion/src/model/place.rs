@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::index::Codes;
 use super::table::{Numbers, check_row};
 use crate::error::{Error, Result};
 
@@ -80,7 +81,7 @@ pub struct Place<'a> {
 pub struct PlaceTable {
     level: Level,
     classes: usize,
-    codes: HashMap<u64, u32>,
+    codes: Codes,
     texts: HashMap<Box<str>, u32>,
     values: Vec<f64>,
     numbers: Numbers,
@@ -121,7 +122,7 @@ impl PlaceTable {
     }
 
     fn empty(level: Level, classes: usize, values: Vec<f64>, numbers: Numbers) -> PlaceTable {
-        PlaceTable { level, classes, codes: HashMap::new(), texts: HashMap::new(), values, numbers }
+        PlaceTable { level, classes, codes: Codes::default(), texts: HashMap::new(), values, numbers }
     }
 
     /// What kind of places these are.

@@ -1,7 +1,6 @@
 //! A table of names: what a name says of the class of whoever has it.
 
-use std::collections::HashMap;
-
+use super::index::Index;
 use super::names::{Hit, NameMatch, Room, find, of_table};
 use crate::error::{Error, Result};
 
@@ -23,7 +22,7 @@ const OTHERS: [&str; 3] = ["ALL OTHER NAMES", "ALL OTHER FIRST NAMES", "<GENERIC
 #[derive(Clone, Debug)]
 pub struct NameTable {
     classes: usize,
-    index: HashMap<Box<str>, u32>,
+    index: Index,
     /// Row by row: shares that sum to one, or spreads as they were given.
     values: Vec<f64>,
     is_spread: bool,
@@ -44,7 +43,7 @@ impl NameTable {
         numbers: Numbers,
         counts: Option<Vec<f64>>,
     ) -> Result<NameTable> {
-        let (mut index, mut room, mut others) = (HashMap::new(), Room::default(), None);
+        let (mut index, mut room, mut others) = (Index::default(), Room::default(), None);
         let mut alike = Vec::new();
         let mut rows = 0;
         for (row, name) in names.into_iter().enumerate() {
@@ -56,17 +55,17 @@ impl NameTable {
             if OTHERS.contains(&upper.as_str()) {
                 others = Some(row as u32);
             }
-            if index.insert(upper.into_boxed_str(), row as u32).is_some() {
+            if !index.insert(&upper, row as u32) {
                 return Err(Error::KeyedTable { row, problem: "its name is there twice; leave one of them".into() });
             }
             alike.extend(cleaned.map(|cleaned| (cleaned, row as u32)));
         }
         // Whoever is said to have another name is one of them, by whichever of these words.
         if let Some(row) = others {
-            OTHERS.into_iter().for_each(|name| _ = index.entry(name.into()).or_insert(row));
+            OTHERS.into_iter().for_each(|name| _ = index.insert(name, row));
         }
         // What another name becomes when it is cleaned is only of use where no name is so by itself.
-        alike.into_iter().for_each(|(name, row)| _ = index.entry(name.into_boxed_str()).or_insert(row));
+        alike.into_iter().for_each(|(name, row)| _ = index.insert(&name, row));
         expect(values.len() == rows * classes, || format!("{} numbers for {rows} names", values.len()))?;
         expect(counts.as_ref().is_none_or(|counts| counts.len() == rows), || "people of other names".into())?;
         expect(!index.is_empty(), || "no name of it says anything".into())?;
@@ -126,7 +125,7 @@ impl NameTable {
 
     /// Finds a name.
     pub fn find(&self, name: &str, room: &mut Room) -> Hit {
-        find(name, room, |name| self.index.get(name).copied())
+        find(name, room, |name| self.index.get(name))
     }
 
     /// The numbers of a name that was found, or those of all other names for one that was not.

@@ -19,7 +19,7 @@ use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 use serde_json::json;
 
-use self::people::{Change, Named, People, PeopleColumns, Scored};
+use self::people::{Change, Known, Named, People, PeopleColumns, Scored};
 use self::sources::{Read, Tables};
 use self::tally::Tally;
 use crate::host::Host;
@@ -194,7 +194,8 @@ pub(crate) fn run(args: &PredictArgs) -> Result<()> {
 
     let all = args.all_people(&input, &columns, &bisg, margin.as_deref(), &classes)?;
     let side = Side::new(&input, &columns.all());
-    let mut scorer = Scorer { bisg: &bisg, columns: &columns, all: &all, side, tally: Tally::new(&bisg) };
+    let mut scorer =
+        Scorer { bisg: &bisg, columns: &columns, all: &all, side, known: Known::default(), tally: Tally::new(&bisg) };
     let paths = match memory {
         Some(host) => {
             host.results().rows = scorer.all(fields, args.batch_rows as usize)?;
@@ -225,6 +226,7 @@ struct Scorer<'a> {
     columns: &'a PeopleColumns,
     all: &'a AllPeople,
     side: Side<'a>,
+    known: Known,
     tally: Tally,
 }
 
@@ -256,7 +258,7 @@ impl Scorer<'_> {
     fn next(&mut self, first: usize, rows: usize) -> apportion_table::Result<Vec<ArrayRef>> {
         let (mut scored, mut row): (Vec<Scored>, usize) = (Vec::new(), first);
         for batch in self.side.next(rows)? {
-            let people = People::of(&batch, self.columns)?;
+            let people = People::of(&batch, self.columns, self.bisg, &mut self.known)?;
             let change = match self.all {
                 AllPeople::Nothing => Change::None,
                 AllPeople::Weights(weights, _) => Change::Weights(weights),

@@ -7,21 +7,21 @@ use apportion::model::{Bisg, Gibbs, Hit, Margins, Raked, Raking};
 use apportion_table::{Input, Side};
 use rayon::prelude::*;
 
-use super::people::{NOWHERE, People, PeopleColumns};
+use super::people::{Known, NOWHERE, People, PeopleColumns};
 
 /// People that are read at a time.
 const STRETCH: usize = 1 << 18;
 
 /// Hands all people to somebody, some at a time.
-fn pass(input: &Input, columns: &PeopleColumns, mut each: impl FnMut(&People)) -> Result<()> {
-    let mut side = Side::new(input, &columns.all());
+fn pass(input: &Input, columns: &PeopleColumns, bisg: &Bisg, mut each: impl FnMut(&People)) -> Result<()> {
+    let (mut side, mut known) = (Side::new(input, &columns.all()), Known::default());
     loop {
         let batches = side.next(STRETCH)?;
         if batches.is_empty() {
             return Ok(());
         }
         for batch in batches {
-            each(&People::of(&batch, columns)?);
+            each(&People::of(&batch, columns, bisg, &mut known)?);
         }
     }
 }
@@ -37,7 +37,7 @@ pub(super) fn rake(
     let mut raking = Raking::new(shares)?;
     loop {
         let (weights, mut all) = (raking.weights(), Margins::new(bisg.classes()));
-        pass(input, columns, |people| people.margins(bisg, &weights).iter().for_each(|some| all.merge(some)))?;
+        pass(input, columns, bisg, |people| people.margins(bisg, &weights).iter().for_each(|some| all.merge(some)))?;
         match raking.step(&all, classes)? {
             Raked::Met => return Ok((weights, raking.passes())),
             Raked::Again => {}
@@ -60,7 +60,7 @@ pub(super) fn rake(
 pub(super) fn draw(input: &Input, columns: &PeopleColumns, bisg: &Bisg, gibbs: &Gibbs) -> Result<Vec<u16>> {
     let chances = bisg.chances()?;
     let mut people: Vec<(Hit, Hit, u64)> = Vec::new();
-    pass(input, columns, |some| people.extend(some.draws_from(bisg).into_iter().flatten()))?;
+    pass(input, columns, bisg, |some| people.extend(some.draws_from(bisg).into_iter().flatten()))?;
     let mut places: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
     if u32::try_from(people.len()).is_err() {
         bail!("more than 4 billion people are too many for fBISG at once; make their scores in parts");

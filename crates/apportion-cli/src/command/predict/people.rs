@@ -1,11 +1,13 @@
 //! The people: which columns hold their names and places, and what the model makes of a batch of them.
 
+use std::sync::Arc;
+
 use anyhow::{Result, anyhow, bail};
 use apportion::model::{Bisg, Hit, How, Level, Margins, Place, Room};
-use apportion_table::{code_of_number, code_of_text, level_of_column, nearest, same_name};
-use arrow::array::{Array, ArrayRef, AsArray, Float64Array, RecordBatch, StringArray};
+use apportion_table::{Code, code_of_number, code_of_text, level_of_column, nearest, same_name};
+use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int32Array, RecordBatch, StringArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Float64Type};
+use arrow::datatypes::{DataType, Float64Type, Int32Type};
 use rayon::prelude::*;
 
 use super::tally::Tally;
@@ -147,45 +149,63 @@ pub(super) struct Scored {
 
 /// A batch's columns, ready to be read.
 pub(super) struct People {
-    surname: StringArray,
-    first_name: Option<StringArray>,
+    surname: Names,
+    first_name: Option<Names>,
     own: Option<StringArray>,
     codes: Vec<(Level, Codes)>,
 }
 
-/// A column of codes, as the file has it.
+/// A column of names: as the file has it or, where it has codes and words, with each word found already.
+enum Names {
+    Texts(StringArray),
+    Found(Int32Array, Arc<Vec<Hit>>),
+}
+
+/// A column of codes of places, in the same ways.
 enum Codes {
     Texts(StringArray),
     Numbers(Float64Array),
+    Read(Int32Array, Vec<Option<Code>>),
+}
+
+/// Words that were found already: files have the same ones batch after batch.
+#[derive(Default)]
+pub(super) struct Known {
+    surnames: Option<(ArrayRef, Arc<Vec<Hit>>)>,
+    first_names: Option<(ArrayRef, Arc<Vec<Hit>>)>,
 }
 
 impl People {
-    pub(super) fn of(batch: &RecordBatch, columns: &PeopleColumns) -> apportion_table::Result<People> {
+    pub(super) fn of(
+        batch: &RecordBatch,
+        columns: &PeopleColumns,
+        bisg: &Bisg,
+        known: &mut Known,
+    ) -> apportion_table::Result<People> {
         let column = |name: &String| {
             let column = batch.column_by_name(name);
             column.ok_or_else(|| apportion_table::Error::Options(format!("the column {name:?} is gone; try again")))
         };
-        let text = |name: &String| texts(column(name)?, name);
-        let codes = |(level, name): &(Level, String)| {
-            let column = column(name)?;
-            let codes = match column.data_type().is_numeric() {
-                true => Codes::Numbers(
-                    cast(column, &DataType::Float64).map_err(|_| unread(name))?.as_primitive::<Float64Type>().clone(),
-                ),
-                false => Codes::Texts(texts(column, name)?),
-            };
-            Ok::<_, apportion_table::Error>((*level, codes))
-        };
+        let surname = Names::of(column(&columns.surname)?, &columns.surname, &mut known.surnames, |name, room| {
+            bisg.find_surname(name, room)
+        })?;
+        let first_name = columns.first_name.as_ref().map(|name| {
+            Names::of(column(name)?, name, &mut known.first_names, |name, room| bisg.find_first_name(name, room))
+        });
+        let codes = |(level, name): &(Level, String)| Ok((*level, Codes::of(column(name)?, name, *level)?));
         Ok(People {
-            surname: text(&columns.surname)?,
-            first_name: columns.first_name.as_ref().map(text).transpose()?,
-            own: columns.own.as_ref().map(text).transpose()?,
+            surname,
+            first_name: first_name.transpose()?,
+            own: columns.own.as_ref().map(|name| texts(column(name)?, name)).transpose()?,
             codes: columns.codes.iter().map(codes).collect::<apportion_table::Result<_>>()?,
         })
     }
 
     pub(super) fn len(&self) -> usize {
-        self.surname.len()
+        match &self.surname {
+            Names::Texts(texts) => texts.len(),
+            Names::Found(codes, _) => codes.len(),
+        }
     }
 
     /// Scores them, some thousand at a time, by all threads.
@@ -228,9 +248,16 @@ impl People {
 
     #[inline]
     fn names(&self, row: usize, bisg: &Bisg, room: &mut Room) -> (Hit, Hit) {
-        let first_name =
-            self.first_name.as_ref().map_or(Hit::MISSING, |names| bisg.find_first_name(at(names, row), room));
-        (bisg.find_surname(at(&self.surname, row), room), first_name)
+        let surname = match &self.surname {
+            Names::Texts(texts) => bisg.find_surname(at(texts, row), room),
+            Names::Found(codes, hits) => at_code(codes, hits, row).unwrap_or(Hit::MISSING),
+        };
+        let first_name = match &self.first_name {
+            None => Hit::MISSING,
+            Some(Names::Texts(texts)) => bisg.find_first_name(at(texts, row), room),
+            Some(Names::Found(codes, hits)) => at_code(codes, hits, row).unwrap_or(Hit::MISSING),
+        };
+        (surname, first_name)
     }
 
     fn score_some(&self, bisg: &Bisg, change: Change<'_>, start: usize, end: usize) -> Scored {
@@ -260,6 +287,7 @@ impl People {
                 Codes::Texts(texts) => code_of_text(at(texts, row), *level),
                 Codes::Numbers(numbers) if numbers.is_null(row) => None,
                 Codes::Numbers(numbers) => code_of_number(numbers.value(row), *level),
+                Codes::Read(codes, read) => at_code(codes, read, row).flatten(),
             };
             let Some(code) = code else { continue };
             tally.repaired += u64::from(code.repaired);
@@ -310,6 +338,73 @@ fn reweigh(scores: &mut [f64], weights: &[f64]) {
     if sum > 0.0 {
         scores.iter_mut().zip(weights).for_each(|(score, weight)| *score *= weight / sum);
     }
+}
+
+impl Names {
+    /// A column of names. Words are found by all threads, and once as long as the words are the same.
+    fn of(
+        column: &ArrayRef,
+        name: &str,
+        known: &mut Option<(ArrayRef, Arc<Vec<Hit>>)>,
+        find: impl Fn(&str, &mut Room) -> Hit + Sync,
+    ) -> apportion_table::Result<Names> {
+        let Some((codes, words)) = coded(column) else { return Ok(Names::Texts(texts(column, name)?)) };
+        if let Some((_, hits)) = known.as_ref().filter(|(own, _)| are_one(own.as_string(), words.as_string())) {
+            return Ok(Names::Found(codes, hits.clone()));
+        }
+        let all: &StringArray = words.as_string();
+        let starts: Vec<usize> = (0..all.len()).step_by(CHUNK).collect();
+        let chunk = |start: usize| -> Vec<Hit> {
+            let mut room = Room::default();
+            (start..all.len().min(start + CHUNK)).map(|word| find(at(all, word), &mut room)).collect()
+        };
+        let hits: Vec<Vec<Hit>> = starts.into_par_iter().map(chunk).collect();
+        let hits = Arc::new(hits.concat());
+        *known = Some((words, hits.clone()));
+        Ok(Names::Found(codes, hits))
+    }
+}
+
+impl Codes {
+    fn of(column: &ArrayRef, name: &str, level: Level) -> apportion_table::Result<Codes> {
+        if column.data_type().is_numeric() {
+            let numbers = cast(column, &DataType::Float64).map_err(|_| unread(name))?;
+            return Ok(Codes::Numbers(numbers.as_primitive::<Float64Type>().clone()));
+        }
+        let Some((codes, words)) = coded(column) else { return Ok(Codes::Texts(texts(column, name)?)) };
+        let words: &StringArray = words.as_string();
+        // A file may have as many words as rows, and then nothing is gained.
+        if words.len() > codes.len() {
+            return Ok(Codes::Texts(texts(column, name)?));
+        }
+        Ok(Codes::Read(codes, (0..words.len()).map(|word| code_of_text(at(words, word), level)).collect()))
+    }
+}
+
+/// A column's codes and the words that they stand for, where it has such.
+fn coded(column: &ArrayRef) -> Option<(Int32Array, ArrayRef)> {
+    let DataType::Dictionary(_, words) = column.data_type() else { return None };
+    if !words.is_string() {
+        return None;
+    }
+    let as_codes = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+    let column = cast(column, &as_codes).ok()?;
+    let column = column.as_dictionary_opt::<Int32Type>()?;
+    Some((column.keys().clone(), column.values().clone()))
+}
+
+/// Whether two arrays are the same words in memory: those of a row group are shared by its batches. An array that is held
+/// keeps its memory, so that no other can be there.
+fn are_one(a: &StringArray, b: &StringArray) -> bool {
+    a.len() == b.len()
+        && a.value_offsets().as_ptr() == b.value_offsets().as_ptr()
+        && a.value_data().as_ptr() == b.value_data().as_ptr()
+}
+
+/// What stands for a row's code, where it has one.
+#[inline]
+fn at_code<T: Copy>(codes: &Int32Array, values: &[T], row: usize) -> Option<T> {
+    if codes.is_null(row) { None } else { values.get(codes.value(row) as usize).copied() }
 }
 
 /// A text, or an empty one where there is none.
