@@ -24,7 +24,13 @@ Column = str | Sequence[Any] | np.ndarray | Any
 
 @dataclass(frozen=True)
 class Solution:
-    """Labels, and what is known of them."""
+    """Labels, and what is known of them.
+
+    >>> import apportion
+    >>> solution = apportion.solve([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]])
+    >>> solution.labels, solution.targets
+    (array([1, 0, 0, 0]), {'0': 3, '1': 1})
+    """
 
     #: The labels, of the kind that the scores were.
     labels: Any

@@ -98,7 +98,16 @@ def _cell(value: Any) -> str:
 
 
 class Audit(View):
-    """How far labels are off: counts and bias for each class, and for each group where there are groups."""
+    """How far labels are off: counts and bias for each class, and for each group where there are groups.
+
+    >>> import apportion
+    >>> voters = apportion.simulate_voters(1000, seed=1)
+    >>> audit = apportion.audit(voters, apportion.label(voters, "argmax"), by="county")
+    >>> audit.to_arrow().column_names
+    ['class', 'labels', 'share', 'share_by_scores', 'bias', 'bias_to_truth']
+    >>> audit.by_group().num_rows == 6 * len(audit.details["groups"])
+    True
+    """
 
     _first = "counts-percent"
 
@@ -140,7 +149,15 @@ def _class_row(content: Mapping[str, Any], place: int) -> dict[str, Any]:
 
 
 class Comparison(View):
-    """Rules side by side: accuracy, fidelity and counts of each."""
+    """Rules side by side: accuracy, fidelity and counts of each.
+
+    >>> import apportion
+    >>> comparison = apportion.compare(apportion.simulate_voters(1000, seed=1), truth="race")
+    >>> [row["rule"] for row in comparison.to_arrow().to_pylist()][:3]
+    ['threshold 0.8', 'balance γ 0.9', 'argmax']
+    >>> "trade" in comparison.charts
+    True
+    """
 
     _first = "trade"
 
@@ -168,7 +185,14 @@ def _rule_row(outcome: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Frontier(View):
-    """Every optimal trade of accuracy against fidelity, from argmax to match."""
+    """Every optimal trade of accuracy against fidelity, from argmax to match.
+
+    >>> import apportion
+    >>> frontier = apportion.frontier(apportion.simulate_voters(1000, seed=1), points=20)
+    >>> points = frontier.to_arrow().to_pylist()
+    >>> points[0]["accuracy"] > points[-1]["accuracy"], points[-1]["fidelity"]
+    (True, 0.0)
+    """
 
     _first = "frontier"
 
@@ -196,7 +220,14 @@ class Frontier(View):
 
 
 class Disparity(View):
-    """An outcome compared between classes, by every estimator side by side."""
+    """An outcome compared between classes, by every estimator side by side.
+
+    >>> import apportion
+    >>> people = apportion.simulate_normal(500, seed=1)
+    >>> disparity = apportion.disparity(people, [1, 0] * 250)
+    >>> disparity.to_arrow().column_names
+    ['estimator', 'value', 'class', 'estimate', 'error', 'low', 'high', 'gap']
+    """
 
     _first = "outcomes"
 

@@ -68,3 +68,13 @@ def test_the_notebook_runs(tmp_path: Path) -> None:
     shown = [out for cell in notebook.cells for out in cell.get("outputs", [])]
     kinds = {kind for out in shown for kind in out.get("data", {})}
     assert "text/html" in kinds and not any(out.output_type == "error" for out in shown)
+
+
+def test_every_public_name_has_an_example() -> None:
+    import apportion
+    import apportion.sklearn
+
+    for module in (apportion, apportion.sklearn):
+        for name in module.__all__:
+            own = getattr(module, name)
+            assert isinstance(own, str) or ">>> " in (own.__doc__ or ""), f"{name} shows no example"
