@@ -441,6 +441,21 @@ fn unsound_tables_are_refused_with_their_row() {
     assert!(error.starts_with("the first names have shares of the classes, and no number of people"), "{error}");
 }
 
+/// No name of the lists is taken for a refusal, or for another.
+#[test]
+fn every_name_of_the_census_is_found_as_it_stands() {
+    use apportion_census::Inside;
+    for list in [Inside::Surnames2010, Inside::Surnames2020, Inside::FirstNames2020] {
+        let keyed = list.load();
+        let table = NameTable::new(6, keyed.keys(), keyed.values.clone(), Numbers::Shares, None).unwrap();
+        let mut room = Room::default();
+        for name in keyed.keys() {
+            let hit = table.find(name, &mut room);
+            assert!(hit.how == NameMatch::Exact && hit.is_name, "{name}");
+        }
+    }
+}
+
 /// The Census inside the program gives what its source gives.
 #[test]
 fn the_census_inside_the_program_scores_as_its_formula_says() {

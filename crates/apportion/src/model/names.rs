@@ -74,10 +74,9 @@ const PREFIXES: [&str; 3] = ["MC", "MAC", "O"];
 /// names, and De Oliva is not a De.
 const ARTICLES: [&str; 5] = ["DE", "DEL", "LA", "LAS", "LOS"];
 
-/// What is written in place of a name.
-const REFUSALS: [&str; 19] = [
+/// What is written in place of a name. None of these is in the Census's lists; Unk, which some write so, is.
+const REFUSALS: [&str; 18] = [
     "UNKNOWN",
-    "UNK",
     "DECLINE",
     "DECLINED",
     "DECLINE TO STATE",
