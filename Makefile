@@ -77,7 +77,8 @@ test-python: $(PY)/.installed ## The Python package, from its wheel, beside the 
 	$(PY)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(TOOLS)/wheels/*.whl
 	cd python/tests && APPORTION=$(abspath $(or $(CARGO_TARGET_DIR),target))/debug/apportion $(PY)/bin/python -m pytest \
 		-q -c ../pyproject.toml -p no:cacheprovider --doctest-modules --pyargs apportion .
-	cd python/tests && $(PY)/bin/python -m mypy --config-file ../pyproject.toml -p apportion examples.py
+	cd python/tests && $(PY)/bin/python -m mypy --config-file ../pyproject.toml -p apportion
+	cd python/tests && $(PY)/bin/python -m mypy --config-file ../pyproject.toml examples.py
 
 $(PY)/.installed: python/tests/requirements.txt
 	$(PYTHON) -m venv $(PY)
