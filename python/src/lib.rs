@@ -53,6 +53,7 @@ impl Lent {
 /// Runs a command. `threads` is how many may work at once; `progress` is called with what is done, and the part of it that is
 /// done already.
 #[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // what Python gives is ours
 fn call(
     py: Python<'_>,
     words: Vec<String>,
@@ -74,6 +75,7 @@ fn call(
 
 /// The score columns among some names, where they are recognised.
 #[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // what Python gives is ours
 fn score_columns(names: Vec<String>) -> Vec<String> {
     let found = apportion_table::find_scores(&names).ok().flatten();
     found.map(|found| found.scores.columns).unwrap_or_default()

@@ -42,7 +42,10 @@ impl Held {
             return Err(Error::Options(format!("a matrix of scores holds numbers, not {kind}")));
         }
         let is_alone = self.schema.fields().is_empty();
-        if names.is_empty() || values.len() % names.len() != 0 || !is_alone && values.len() != rows * names.len() {
+        if names.is_empty()
+            || !values.len().is_multiple_of(names.len())
+            || !is_alone && values.len() != rows * names.len()
+        {
             let problem = format!("{} scores are not {rows} rows of {} classes", values.len(), names.len());
             return Err(Error::Options(problem));
         }
