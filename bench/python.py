@@ -87,7 +87,9 @@ def main() -> None:
     if len(sys.argv) > 1:
         print(json.dumps(speed() if sys.argv[1] == "speed" else memory(sys.argv[1])))
         return
-    run = lambda what: json.loads(subprocess.run([sys.executable, __file__, what], check=True, capture_output=True, text=True).stdout)  # noqa: E731
+    run = lambda what: json.loads(
+        subprocess.run([sys.executable, __file__, what], check=True, capture_output=True, text=True).stdout
+    )  # noqa: E731
     times = run("speed")
     base = times["np.argmax"]
     lines = [

@@ -41,7 +41,9 @@ class Decision:
         True
         """
         if not isinstance(text, str):
-            raise TypeError(f"a decision is text, and not {type(text).__name__}: read the file with Path(…).read_text()")
+            raise TypeError(
+                f"a decision is text, and not {type(text).__name__}: read the file with Path(…).read_text()"
+            )
         try:
             content = json.loads(text)
         except (TypeError, ValueError) as error:

@@ -58,10 +58,10 @@ class Lent:
         column = _array(what, values)
         if len(column) != self.rows:
             raise ValueError(f"{what} has {len(column)} values, and there are {self.rows} rows of scores")
-        own = getattr(values, "name", None)
-        name = own if isinstance(own, str) and own not in self.columns else BESIDE.format(what)
         columns = [] if self.table is None else self.table.columns
         names = [] if self.table is None else self.table.column_names
+        own = getattr(values, "name", None)
+        name = own if isinstance(own, str) and own not in [*self.columns, *names] else BESIDE.format(what)
         self.table = pa.table([*columns, column], names=[*names, name])
         return name
 
@@ -123,7 +123,6 @@ class Array(Lent):
     def frame(self, columns: dict[str, Any]) -> Any:
         return np.column_stack(list(columns.values()))
 
-
     def column(self, what: str, given: Any) -> str:
         if isinstance(given, str):
             raise TypeError(f"{what}: an array has no column {given!r}; give a value for each row")
@@ -180,7 +179,9 @@ class Pandas(Lent):
     def frame(self, columns: dict[str, Any]) -> Any:
         import pandas as pd
 
-        return pd.DataFrame({name: getattr(column, "array", column) for name, column in columns.items()}, index=self.index)
+        return pd.DataFrame(
+            {name: getattr(column, "array", column) for name, column in columns.items()}, index=self.index
+        )
 
     def own(self, table: pa.Table) -> Any:
         return table.to_pandas().set_axis(self.index, axis=0)
@@ -239,7 +240,9 @@ class DuckDB(Arrow):
         columns = list(relation.columns)
         kept = _needed(columns, named, [str(kind).split("(")[0] in NUMBERS for kind in relation.types])
         if not kept:
-            raise ValueError(f"scores: no score columns were recognised among {', '.join(columns)}; name them with columns")
+            raise ValueError(
+                f"scores: no score columns were recognised among {', '.join(columns)}; name them with columns"
+            )
         quoted = ['"' + name.replace('"', '""') + '"' for name in kept]
         super().__init__(relation.project(", ".join(quoted)).to_arrow_table())
         self.columns = columns
@@ -250,7 +253,10 @@ class DuckDB(Arrow):
     def frame(self, columns: dict[str, Any]) -> Any:
         import duckdb
 
-        own = {name: column if isinstance(column, (pa.Array, np.ndarray)) else column.to_arrow_table()[0] for name, column in columns.items()}
+        own = {
+            name: column if isinstance(column, (pa.Array, np.ndarray)) else column.to_arrow_table()[0]
+            for name, column in columns.items()
+        }
         return duckdb.from_arrow(pa.table(own))
 
     def own(self, table: pa.Table) -> Any:

@@ -142,7 +142,9 @@ def label(
     return _solved(dict(locals())).labels
 
 
-def solve(scores: Any, rule: Rule = "match", by: Column | None = None, reference: Any = "posterior", **options: Any) -> Solution:
+def solve(
+    scores: Any, rule: Rule = "match", by: Column | None = None, reference: Any = "posterior", **options: Any
+) -> Solution:
     """Labels every row, as `label` does with the same options, and says what is known of the labels.
 
     >>> import apportion
@@ -191,7 +193,12 @@ def draw(
 
 
 def allot(
-    scores: Any, count: Column, rule: Rule = "match", by: Column | None = None, reference: Any = "posterior", **options: Any
+    scores: Any,
+    count: Column,
+    rule: Rule = "match",
+    by: Column | None = None,
+    reference: Any = "posterior",
+    **options: Any,
 ) -> Any:
     """Says how many people of each row have each class, where a row stands for several people.
 

@@ -11,7 +11,12 @@ from ._call import call
 
 
 def simulate_normal(
-    rows: int = 5000, *, variance: float = 0.5, prior: Sequence[float] | None = None, seed: int = 0, single: bool = False
+    rows: int = 5000,
+    *,
+    variance: float = 0.5,
+    prior: Sequence[float] | None = None,
+    seed: int = 0,
+    single: bool = False,
 ) -> pa.Table:
     """A point with normal noise around the true class, and its exact probabilities: the paper's simulation.
 
@@ -42,7 +47,13 @@ def simulate_categorical(
 
 
 def simulate_worst_case(
-    rows: int = 5000, *, classes: int = 6, unknown: float = 0.6, others: float = 0.0, seed: int = 0, single: bool = False
+    rows: int = 5000,
+    *,
+    classes: int = 6,
+    unknown: float = 0.6,
+    others: float = 0.0,
+    seed: int = 0,
+    single: bool = False,
 ) -> pa.Table:
     """All is known of a person, or nothing: where argmax's bias is as large as it can be (the paper's Theorem 1).
 

@@ -301,7 +301,13 @@ def audit(
     if uncoded is not None and "=" not in uncoded:
         raise ValueError("uncoded: it must be 'VALUE=argmax', 'VALUE=drop' or 'VALUE=keep'")
     geometry = None if geometry is None else os.fspath(geometry)
-    words |= {"label_map": label_map, "uncoded": uncoded, "focus": focus, "geometry": geometry, "geometry_key": geometry_key}
+    words |= {
+        "label_map": label_map,
+        "uncoded": uncoded,
+        "focus": focus,
+        "geometry": geometry,
+        "geometry_key": geometry_key,
+    }
     words |= {"json": True, "decision": None if decision is None else "decision"}
     if decision is not None and not isinstance(decision, Decision):
         raise TypeError("decision: it must be a Decision, as apportion.fit or Decision.from_json gives it")

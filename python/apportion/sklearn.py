@@ -205,7 +205,9 @@ class ApportionedClassifier(ClassifierMixin, MetaEstimatorMixin, _Rule):  # type
     def fit(self, X: Any, y: Any, **fit_params: Any) -> ApportionedClassifier:
         """Fits the classifier, and prices to its probabilities."""
         if not hasattr(self.estimator, "predict_proba"):
-            raise TypeError(f"estimator: {type(self.estimator).__name__} has no predict_proba; labels need probabilities")
+            raise TypeError(
+                f"estimator: {type(self.estimator).__name__} has no predict_proba; labels need probabilities"
+            )
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)

@@ -120,7 +120,12 @@ def test_nothing_is_left_behind(tmp_path: Path) -> None:
 
 anything = st.recursive(
     st.sampled_from([np.float64(0.5), np.float32(0.25), np.int64(2), np.bool_(True)])
-    | st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.binary(max_size=5),
+    | st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=5)
+    | st.binary(max_size=5),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=12,
 )

@@ -132,7 +132,10 @@ def test_a_series_goes_by_its_index() -> None:
     turned = frame.iloc[::-1]
     told = apportion.audit(turned.assign(own=labels), "own").details
     assert apportion.audit(turned, labels).details == told
-    assert apportion.label(turned, by=frame["county"]).reindex(frame.index).tolist() == apportion.label(frame, by="county").tolist()
+    assert (
+        apportion.label(turned, by=frame["county"]).reindex(frame.index).tolist()
+        == apportion.label(frame, by="county").tolist()
+    )
     with pytest.raises(ValueError, match="label: its index is not that of the scores"):
         apportion.audit(frame, labels.reset_index(drop=True))
     assert apportion.audit(frame, labels.to_numpy()).details == apportion.audit(frame, labels).details
@@ -194,3 +197,9 @@ def test_forked_processes_work() -> None:
     with multiprocessing.get_context("fork").Pool(2) as pool:
         results = [pool.apply_async(apportion.label, (scores,)) for _ in range(2)]
         assert all((result.get(timeout=60) == told).all() for result in results)
+
+
+def test_values_of_one_name_are_told_apart() -> None:
+    frame = pd.DataFrame(TABLE).drop(columns="county")
+    labels, truth = (pd.Series(own, name="race") for own in (LABELS, LABELS[::-1]))
+    assert apportion.audit(frame, labels, truth=truth).details["accuracy"] == 0.5

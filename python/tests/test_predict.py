@@ -29,9 +29,9 @@ def test_scores_are_those_of_the_program(program: Callable[..., str], tmp_path: 
     scores = apportion.predict(frame)
     assert list(scores.index) == list("abcde")
     pd.testing.assert_frame_equal(scores.reset_index(drop=True).astype(told.dtypes), told)
-    assert apportion.predict(pl.DataFrame(PEOPLE)).drop(list(scores.select_dtypes("category").columns)).to_numpy().tolist() == (
-        scores.select_dtypes("float").to_numpy().tolist()
-    )
+    assert apportion.predict(pl.DataFrame(PEOPLE)).drop(
+        list(scores.select_dtypes("category").columns)
+    ).to_numpy().tolist() == (scores.select_dtypes("float").to_numpy().tolist())
     assert isinstance(apportion.predict(duckdb.from_arrow(pa.table(PEOPLE))), duckdb.DuckDBPyRelation)
     assert apportion.predict(tmp_path / "people.parquet", output=tmp_path / "own.parquet").exists()
     assert pq.read_table(tmp_path / "own.parquet") == pq.read_table(tmp_path / "scores.parquet")

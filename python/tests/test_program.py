@@ -71,7 +71,9 @@ def test_every_kind_of_table_has_the_same_labels(voters_path: Path, voters: pa.T
 
 
 def test_scores_in_pieces_are_as_those_in_one(voters: pa.Table) -> None:
-    pieces = pa.concat_tables([voters.slice(0, 1), voters.slice(1, 70_000), voters.slice(70_001, 0), voters.slice(70_001)])
+    pieces = pa.concat_tables(
+        [voters.slice(0, 1), voters.slice(1, 70_000), voters.slice(70_001, 0), voters.slice(70_001)]
+    )
     assert pieces["p_white"].num_chunks > 1
     for options in ({}, {"by": "county"}, {"rule": "balance", "gamma": 0.9}, {"skip_missing": True}):
         assert apportion.label(pieces, id="id", **options) == apportion.label(voters, id="id", **options)
@@ -116,9 +118,7 @@ def test_a_decision_is_that_of_the_program(
     assert differ <= tied < 100
 
 
-def test_figures_are_those_of_the_program(
-    voters_path: Path, voters: pa.Table, program: Callable[..., str]
-) -> None:
+def test_figures_are_those_of_the_program(voters_path: Path, voters: pa.Table, program: Callable[..., str]) -> None:
     compared = json.loads(program("compare", voters_path, "--truth", "race", "--by", "county", "--json", "--quiet"))
     assert apportion.compare(voters, truth="race", by="county").details == compared
     walked = json.loads(program("frontier", voters_path, "--points", "50", "--json", "--quiet"))
@@ -167,8 +167,22 @@ def test_people_of_cells(program: Callable[..., str], tmp_path: Path) -> None:
     assert apportion.allot(pl.from_pandas(cells), "n").to_numpy().tolist() == told.to_numpy().tolist()
 
 
-def test_draws_are_those_of_the_program(voters_path: Path, voters: pa.Table, program: Callable[..., str], tmp_path: Path) -> None:
-    program("label", voters_path, "--rule", "thompson", "--draws", "3", "--seed", "1", "-o", tmp_path / "d.parquet", "--quiet")
+def test_draws_are_those_of_the_program(
+    voters_path: Path, voters: pa.Table, program: Callable[..., str], tmp_path: Path
+) -> None:
+    program(
+        "label",
+        voters_path,
+        "--rule",
+        "thompson",
+        "--draws",
+        "3",
+        "--seed",
+        "1",
+        "-o",
+        tmp_path / "d.parquet",
+        "--quiet",
+    )
     told = pq.read_table(tmp_path / "d.parquet")
     drawn = apportion.draw(voters, 3, seed=1)
     assert drawn.column_names == ["label_1", "label_2", "label_3"]

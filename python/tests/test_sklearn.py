@@ -98,5 +98,7 @@ def test_names_that_are_no_classes_are_refused() -> None:
 
 def test_weights_of_rules_can_be_searched() -> None:
     X, y = make_classification(300, flip_y=0.3, random_state=1)
-    search = GridSearchCV(ApportionedClassifier(LogisticRegression(), "balance"), {"gamma": np.linspace(0.5, 1, 3)}, cv=3)
+    search = GridSearchCV(
+        ApportionedClassifier(LogisticRegression(), "balance"), {"gamma": np.linspace(0.5, 1, 3)}, cv=3
+    )
     assert search.fit(X, y).best_score_ > 0.5
