@@ -132,7 +132,9 @@ pub struct Trade {
 pub struct LearnedStop {
     /// How much accuracy weighs.
     pub gamma: f64,
-    /// People of each class.
+    /// How many people it was tried on.
+    pub people: u64,
+    /// People of each class, told as of all.
     pub counts: Vec<u64>,
     /// The mean score of the labels.
     pub expected_accuracy: Option<f64>,

@@ -104,7 +104,7 @@ pub use learn::{Forest, Learner, Linear, Model, Node, Plane};
 pub use reference::{Reference, Spread};
 pub use rule::{
     Allotment, Allotted, Balance, Batched, Batches, Bound, Bounds, Exact, FromSample, Frontier, Joint, Labelled,
-    Learned, Match, Penalty, Point, Rule, Settings, Thinned, Thresholds,
+    Learned, Match, Penalty, Point, Rule, Sample, Settings, Thinned, Thresholds,
 };
 pub use scores::{
     Classes, GROUP_JOINT, Groups, Keys, LEAST_SCORE, Label, MAX_CLASSES, MAX_PEOPLE, Matrix, SUM_TOLERANCE, Scaling,

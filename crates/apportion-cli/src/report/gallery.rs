@@ -20,6 +20,9 @@ const STOPS: usize = 200;
 /// The weights of accuracy at which a model learns: from argmax over the paper's, every second of them, to match.
 const LEARNED_GAMMAS: [f64; 12] = [1.0, 0.98, 0.96, 0.94, 0.92, 0.90, 0.88, 0.86, 0.84, 0.82, 0.80, 0.0];
 
+/// Rows that what it learned is tried on: enough for a line, and a small part of the work on many rows.
+const LEARNED_ROWS: usize = 100_000;
+
 /// What a labelling is in a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
@@ -144,11 +147,13 @@ impl<'a> Gallery<'a> {
         self.show(place, name, &given, joint)
     }
 
-    /// Lets a model learn from balance at one γ after another. Nothing where it cannot: where rows stand for several people,
-    /// or there are none.
+    /// Lets a model learn from balance at one γ after another, and tries it on rows drawn by the seed. Nothing where it
+    /// cannot: where rows stand for several people, or there are none.
     pub(crate) fn learn(&mut self, settings: &Settings) -> Result<()> {
         if self.scores.counts().is_none() && self.scores.rows() > 0 {
-            let stops = LEARNED_GAMMAS.into_par_iter().map(|gamma| learned(self.scores, gamma, settings));
+            let sample = apportion::Sample::draw(self.scores, LEARNED_ROWS, settings.seed)?;
+            let (some, all) = (sample.scores()?, self.scores.people());
+            let stops = LEARNED_GAMMAS.into_par_iter().map(|gamma| learned(&some, all, gamma, settings));
             self.learned = stops.collect::<apportion::Result<_>>()?;
         }
         Ok(())
@@ -219,12 +224,23 @@ fn proof(joint: &Joint) -> Proof {
     }
 }
 
-/// What a support vector machine gives that learned from balance, as in the paper's fig:pareto-NC.
-fn learned(scores: &Scores<'_>, gamma: f64, settings: &Settings) -> apportion::Result<LearnedStop> {
+/// What a support vector machine gives that learned from balance, as in the paper's fig:pareto-NC: on some rows, told as of all.
+fn learned(scores: &Scores<'_>, all: u64, gamma: f64, settings: &Settings) -> apportion::Result<LearnedStop> {
     let balance = Balance::new(gamma, Match::overall(Reference::Posterior));
     let labels = Rule::Learned(Learned::new(Exact::Balance(balance))).label(scores, settings)?.labels;
-    let Glance { counts, expected_accuracy, .. } = Glance::at(scores, &labels)?;
-    Ok(LearnedStop { gamma, counts, expected_accuracy })
+    let Glance { counts, expected_accuracy, people, .. } = Glance::at(scores, &labels)?;
+    Ok(LearnedStop { gamma, people, counts: as_of_all(&counts, people, all), expected_accuracy })
+}
+
+/// Counts of some people, told as of all: what is left by rounding goes to the largest class.
+fn as_of_all(counts: &[u64], people: u64, all: u64) -> Vec<u64> {
+    let scaled = |&count: &u64| (u128::from(count) * u128::from(all) / u128::from(people.max(1))) as u64;
+    let mut counts: Vec<u64> = counts.iter().map(scaled).collect();
+    let left = all - counts.iter().sum::<u64>();
+    if let Some(largest) = counts.iter_mut().max() {
+        *largest += left;
+    }
+    counts
 }
 
 /// The frontier to the posterior and, where it is known, to the truth.

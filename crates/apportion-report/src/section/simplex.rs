@@ -1,5 +1,7 @@
 //! The triangle: some people's scores, coloured by their label, a panel a rule (the paper's fig:simplex-main).
 
+use std::ops::Range;
+
 use serde_json::{Value, json};
 
 use super::{Section, nothing};
@@ -18,8 +20,30 @@ pub(super) fn section(study: &Study) -> Section {
         };
         return nothing("simplex", "Triangle", why);
     };
-    let block = Block::Chart(Box::new(triangles(study, sample)));
-    Section { id: "simplex", title: "Triangle", lead: lead(study, sample), blocks: vec![block] }
+    let blocks = charts(study, sample).into_iter().map(|chart| Block::Chart(Box::new(chart))).collect();
+    Section { id: "simplex", title: "Triangle", lead: lead(study, sample), blocks }
+}
+
+/// So many triangles find room on a printed page.
+const MOST_PANELS: usize = 9;
+
+/// One chart, and of many ways of labelling several.
+fn charts(study: &Study, sample: &Sample) -> Vec<Chart> {
+    let all = study.labellings.len();
+    let parts = all.div_ceil(MOST_PANELS);
+    // In rows of three, shared out.
+    let each = all.div_ceil(parts).next_multiple_of(3);
+    let chart = |part: usize| {
+        let mut chart = triangles(study, sample, part * each..all.min((part + 1) * each));
+        if parts > 1 {
+            chart.title += &format!(" ({} of {parts})", part + 1);
+        }
+        if part > 0 {
+            chart.id += &format!("-{}", part + 1);
+        }
+        chart
+    };
+    (0..parts).map(chart).collect()
 }
 
 fn lead(study: &Study, sample: &Sample) -> String {
@@ -59,25 +83,26 @@ fn corners(study: &Study, sample: &Sample) -> [String; 3] {
     [study.classes[a].clone(), study.classes[b].clone(), third]
 }
 
-fn triangles(study: &Study, sample: &Sample) -> Chart {
+fn triangles(study: &Study, sample: &Sample, ways: Range<usize>) -> Chart {
     let legend = Legend::of(study.classes.iter().map(String::as_str).chain(["Uncoded"]));
     let mut data = Vec::new();
-    for panel in 0..study.labellings.len() {
+    for (panel, way) in ways.clone().enumerate() {
         for class in 0..=study.k() {
-            data.extend(cloud(study, sample, panel, class, &legend.name(class)));
+            data.extend(cloud(study, sample, (panel, way), class, &legend.name(class)));
         }
     }
     let grid = |columns: usize| Grid {
-        panels: study.labellings.len(),
+        panels: ways.len(),
         columns,
         row: 330.0,
         gap: 92.0,
         between: 0.11,
         margins: (44.0, 34.0 + legend.height(if columns == 1 { NARROW } else { WIDE })),
     };
-    let layout = |columns| layout(study, sample, grid(columns), &legend);
-    let wide = layout(study.labellings.len().min(3));
-    let mut chart = chart("simplex", "Scores on the triangle, by label", data, wide, sheet(study, sample));
+    let layout = |columns| layout(study, sample, ways.clone(), grid(columns), &legend);
+    let wide = layout(ways.len().min(3));
+    let sheet = sheet(study, sample, ways.clone());
+    let mut chart = chart("simplex", "Scores on the triangle, by label", data, wide, sheet);
     chart.narrow = layout(1);
     let [a, b, others] = corners(study, sample);
     chart.caption = format!(
@@ -86,16 +111,16 @@ fn triangles(study: &Study, sample: &Sample) -> Chart {
     );
     chart.alt = format!(
         "Triangles, one for each of {} of labelling. {}",
-        text::counted(study.labellings.len() as u64, "way"),
+        text::counted(ways.len() as u64, "way"),
         lead(study, sample)
     );
     chart
 }
 
-/// The people with one label in one panel. One trace a class is there in any case, for the legend.
-fn cloud(study: &Study, sample: &Sample, panel: usize, class: usize, name: &str) -> Option<Value> {
+/// The people with one label by one way, in its panel. One trace a class is there in any case, for the legend.
+fn cloud(study: &Study, sample: &Sample, (panel, way): (usize, usize), class: usize, name: &str) -> Option<Value> {
     let is_uncoded = class == study.k();
-    let own: Vec<usize> = (0..sample.points.len()).filter(|&point| sample.labels[panel][point] == class).collect();
+    let own: Vec<usize> = (0..sample.points.len()).filter(|&point| sample.labels[way][point] == class).collect();
     let in_legend = if is_uncoded { study.labellings.iter().any(|labelling| labelling.uncoded > 0) } else { true };
     if own.is_empty() && !(panel == 0 && in_legend) {
         return None;
@@ -114,15 +139,15 @@ fn cloud(study: &Study, sample: &Sample, panel: usize, class: usize, name: &str)
         "type": "scatterternary", "mode": "markers", "subplot": nth("ternary", panel), "name": name,
         "a": side(2), "b": side(0), "c": side(1), "legendgroup": class, "showlegend": panel == 0,
         "marker": { "size": if study.k() > 9 { 6 } else { 5 }, "color": color, "symbol": symbol, "opacity": 0.75 },
-        "hovertemplate": format!("{}: {name}<extra></extra>", label(&study.labellings[panel].name)),
+        "hovertemplate": format!("{}: {name}<extra></extra>", label(&study.labellings[way].name)),
     }))
 }
 
-fn layout(study: &Study, sample: &Sample, grid: Grid, legend: &Legend) -> Value {
+fn layout(study: &Study, sample: &Sample, ways: Range<usize>, grid: Grid, legend: &Legend) -> Value {
     let [left, right, top] = corners(study, sample);
     let [left, right] = [left, right].map(|name| label(&text::short(&name, CORNER)));
     let top = label(&text::short(&top, 2 * CORNER));
-    let titles: Vec<String> = study.labellings.iter().map(|labelling| label(&labelling.name)).collect();
+    let titles: Vec<String> = study.labellings[ways].iter().map(|labelling| label(&labelling.name)).collect();
     let side = |title: &str| json!({ "title": { "text": title, "font": { "size": 11 } }, "showticklabels": false, "ticks": "", "nticks": 5, "min": 0 });
     let planes = grid.layout(&titles, |panel| {
         let domain = json!({ "x": grid.x(panel), "y": grid.y(panel) });
@@ -141,13 +166,13 @@ fn layout(study: &Study, sample: &Sample, grid: Grid, legend: &Legend) -> Value 
 /// So many letters fit at a lower corner.
 const CORNER: usize = 9;
 
-fn sheet(study: &Study, sample: &Sample) -> Sheet {
-    let names = study.labellings.iter().map(|labelling| labelling.name.clone());
+fn sheet(study: &Study, sample: &Sample, ways: Range<usize>) -> Sheet {
+    let names = study.labellings[ways.clone()].iter().map(|labelling| labelling.name.clone());
     let mut sheet = Sheet::new(corners(study, sample).into_iter().chain(names));
     for (point, scores) in sample.points.iter().enumerate() {
         let name =
             |labels: &Vec<usize>| study.classes.get(labels[point]).map_or_else(|| "Uncoded".into(), Clone::clone);
-        sheet.push(scores.iter().map(f64::to_string).chain(sample.labels.iter().map(name)));
+        sheet.push(scores.iter().map(f64::to_string).chain(sample.labels[ways.clone()].iter().map(name)));
     }
     sheet
 }

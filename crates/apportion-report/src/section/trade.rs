@@ -123,11 +123,7 @@ fn rules(study: &Study, trades: &[&Trade]) -> Chart {
         "To the right, counts are nearer to the reference; above, labels are more accurate. Fidelity is that of the counts of \
          everybody to the reference’s in whole people; the tables hold shares against shares. The line is the exact frontier: \
          no labels of all rows lie beyond it.{}{}",
-        if study.learned.is_empty() {
-            ""
-        } else {
-            " The dashed line is what a model learns from balance to the posterior."
-        },
+        told_of_learned(study),
         absent(study)
     );
     let of = |labelling: &Labelling| {
@@ -137,6 +133,16 @@ fn rules(study: &Study, trades: &[&Trade]) -> Chart {
     let all: Vec<String> = study.labellings.iter().filter_map(of).collect();
     chart.alt = format!("Expected accuracy against fidelity to the {}: {}.", trades[0].reference, all.join("; "));
     chart
+}
+
+/// What the dashed line is, and of whom.
+fn told_of_learned(study: &Study) -> String {
+    let Some(stop) = study.learned.first() else { return String::new() };
+    let tried = match stop.people < study.whole.people {
+        true => format!(", tried on {} drawn by the seed", text::counted(stop.people, "person")),
+        false => String::new(),
+    };
+    format!(" The dashed line is what a model learns from balance to the posterior{tried}.")
 }
 
 /// Who is not on the chart, and why.

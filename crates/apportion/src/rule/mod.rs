@@ -33,6 +33,7 @@ pub use from_sample::FromSample;
 pub use frontier::{Frontier, Point, Thinned};
 pub use learned::Learned;
 pub use matching::Match;
+pub use sample::Sample;
 pub use threshold::Thresholds;
 
 pub(crate) use allot::person_key;

@@ -10,7 +10,7 @@ use crate::seed;
 const SAMPLES: u64 = u64::MAX - 3;
 
 /// Rows copied from a table, with all that joint rules ask of them but their groups.
-pub(super) struct Sample<'a> {
+pub struct Sample<'a> {
     table: &'a Scores<'a>,
     /// As they lie in the table: they are scaled when they are read, as the table's are.
     values: Vec<f64>,
@@ -21,7 +21,7 @@ pub(super) struct Sample<'a> {
 
 impl<'a> Sample<'a> {
     /// Draws so many rows, or all where there are fewer. They are in an order of their own, whatever the table's.
-    pub(super) fn draw(table: &'a Scores<'a>, rows: usize, seed: u64) -> Result<Sample<'a>> {
+    pub fn draw(table: &'a Scores<'a>, rows: usize, seed: u64) -> Result<Sample<'a>> {
         let chosen = choose(table, rows, seed);
         let (mut values, mut row_values) = (Vec::with_capacity(chosen.len() * table.classes().len()), Vec::new());
         for &row in &chosen {
@@ -37,7 +37,7 @@ impl<'a> Sample<'a> {
     }
 
     /// The sample as a table of its own.
-    pub(super) fn scores(&self) -> Result<Scores<'_>> {
+    pub fn scores(&self) -> Result<Scores<'_>> {
         let scores = Scores::new(self.table.classes(), Matrix::RowsF64(&self.values))?;
         let mut scores = scores.scaled(self.table.scaling()).with_keys(Keys::Given(&self.keys))?;
         if let Some(truth) = &self.truth {
