@@ -12,7 +12,7 @@ LEARNED := crates/apportion-cli/tests/learned
 SURGEO := crates/apportion-cli/tests/surgeo
 REPORT := crates/apportion-report/tests/browser
 
-.PHONY: help demo reproduce test test-sql test-learned test-surgeo test-report test-python test-instructions instructions lint \
+.PHONY: help demo reproduce test explore test-sql test-learned test-surgeo test-report test-python test-instructions instructions lint \
 	deny bench bench-files bench-peers bench-predict bench-python clean
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -32,6 +32,9 @@ test: ## Tests, snippets, the example, SQL in databases, models beside scikit-le
 	$(MAKE) test-report
 	$(MAKE) test-python
 	$(MAKE) test-instructions
+
+explore: ## The properties of the tests, on cases that no run has seen
+	PROPTEST_RNG_SEED=$(or $(SEED),$(shell date +%s)) $(CARGO) test --workspace --locked
 
 test-sql: $(VENV)/.sql ## Exported SQL against apply, in DuckDB and SQLite
 	$(CARGO) test --workspace --locked --quiet --no-run # this builds the program, too: once for all tests

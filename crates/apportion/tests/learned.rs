@@ -220,6 +220,18 @@ fn people_of_a_row_have_one_label() {
     }
 }
 
+/// Rows that are all alike and have several labels: once the planes' weights are found, all their intercepts may rise together
+/// at no cost, and the search must not follow them.
+#[test]
+fn rows_alike_with_several_labels_are_learned_from() {
+    for (seed, rows, k, batch, parts) in [(18, 6, 4, 28, 3), (19, 14, 2, 21, 3), (19, 28, 2, 26, 5), (35, 17, 4, 54, 2)] {
+        let (classes, values) = (classes(k), lumpy(&mut Chance::new(seed), 1, k, parts).repeat(rows));
+        let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
+        let labelled = learned(Learner::Logistic, batch).label(&scores, &SETTINGS).unwrap();
+        assert_eq!(labelled.labels.counts().iter().max(), Some(&(rows as u64)), "all rows have one label");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     /// One class, one row, rows that are all alike or alike with several labels, fewer rows than the batch: all rows have a

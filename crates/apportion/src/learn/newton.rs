@@ -19,6 +19,9 @@ pub(super) trait Objective {
 const TIGHT: f64 = 1e-10;
 const MOST_STEPS: usize = 500;
 const MOST_HALVINGS: usize = 50;
+/// A direction that bends less than this, in parts of the most bent one, bends by rounding alone: the function is level along
+/// it, as where all intercepts of a logistic regression rise together, and a step would lead anywhere.
+const FLAT: f64 = 1e-13;
 
 /// The lowest point, from zero on: where the gradient is none in all digits that count, or no step goes down any more.
 pub(super) fn minimise(objective: &mut impl Objective) -> Vec<f64> {
@@ -57,10 +60,12 @@ fn downwards(objective: &impl Objective, gradient: &[f64], enough: f64) -> Vec<f
     let mut rest: Vec<f64> = gradient.iter().map(|slope| -slope).collect();
     let mut way = rest.clone();
     let mut square = dot(&rest, &rest);
+    let mut most_bent: f64 = 0.0;
     for _ in 0..20 + 10 * gradient.len().min(1000) {
         let bent = objective.bend(&way);
         let curvature = dot(&way, &bent);
-        if square.sqrt() <= enough || curvature <= 0.0 {
+        most_bent = most_bent.max(curvature / dot(&way, &way));
+        if square.sqrt() <= enough || curvature <= FLAT * most_bent * dot(&way, &way) {
             break;
         }
         let length = square / curvature;
