@@ -9,7 +9,9 @@ use std::fs;
 use std::hint::black_box;
 use std::time::Instant;
 
-use apportion::model::{Bisg, Level, ModelTables, NameTable, Numbers, Place, PlaceTable, Population, Room};
+use apportion::model::{
+    Bisg, Hit, Level, ModelTables, NameTable, Numbers, Person, Place, PlaceTable, Population, Room,
+};
 use rayon::prelude::*;
 
 const K: usize = 6;
@@ -38,10 +40,17 @@ fn main() {
         let begin = Instant::now();
         scores.par_chunks_mut(4096 * K).zip(people.par_chunks(4096)).for_each(|(scores, people)| {
             let mut room = Room::default();
-            for ((surname, zcta), scores) in people.iter().zip(scores.chunks_exact_mut(K)) {
-                let place = Place { zcta: zcta.parse().ok(), ..Place::default() };
-                black_box(bisg.predict(surname, "", &place, &mut room, scores));
-            }
+            let mut hits = Vec::with_capacity(people.len());
+            bisg.find_surnames(people.iter().map(|(surname, _)| *surname), &mut room, &mut hits);
+            let someone = |((_, zcta), surname): (&(&str, &str), &Hit)| Person {
+                surname: *surname,
+                first_name: Hit::MISSING,
+                place: Place { zcta: zcta.parse().ok(), ..Place::default() },
+            };
+            let people: Vec<Person<'_>> = people.iter().zip(&hits).map(someone).collect();
+            let mut hows = Vec::with_capacity(people.len());
+            bisg.score_all(&people, scores, &mut hows);
+            black_box(hows);
         });
         println!("{} {}", people.len(), begin.elapsed().as_secs_f64());
     }

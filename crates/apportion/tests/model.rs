@@ -448,10 +448,11 @@ fn every_name_of_the_census_is_found_as_it_stands() {
     for list in [Inside::Surnames2010, Inside::Surnames2020, Inside::FirstNames2020] {
         let keyed = list.load();
         let table = NameTable::new(6, keyed.keys(), keyed.values.clone(), Numbers::Shares, None).unwrap();
-        let mut room = Room::default();
-        for name in keyed.keys() {
+        let (mut room, mut hits) = (Room::default(), Vec::new());
+        table.find_all(keyed.keys(), &mut room, &mut hits);
+        for (name, all) in keyed.keys().zip(hits) {
             let hit = table.find(name, &mut room);
-            assert!(hit.how == NameMatch::Exact && hit.is_name, "{name}");
+            assert!(hit.how == NameMatch::Exact && hit.is_name && hit == all, "{name}");
         }
     }
 }
@@ -508,7 +509,26 @@ proptest! {
             model.predict(name, "", &in_county([37001, 37003, 45001, 1][*county as usize]), room, &mut scores);
             scores
         };
+        // Many at once, they are the same.
         let mut room = Room::default();
+        let names: Vec<&str> = people.iter().map(|(name, _, strange)| ["ADAMS", "baker", "Adams-Baker", "QXZ", "", strange][*name]).collect();
+        let (mut hits, mut hows, mut all) = (Vec::new(), Vec::new(), vec![0.0; 2 * 7 * people.len()]);
+        (0..7).for_each(|_| model.find_surnames(names.iter().copied(), &mut room, &mut hits));
+        let many: Vec<Person<'_>> = hits.iter().enumerate().map(|(place, &surname)| Person {
+            surname,
+            first_name: Hit::MISSING,
+            place: in_county([37001, 37003, 45001, 1][people[place % people.len()].1 as usize]),
+        }).collect();
+        model.score_all(&many, &mut all, &mut hows);
+        for ((person, scores), (surname, how)) in many.iter().zip(all.chunks_exact(2)).zip(hits.iter().zip(&hows)) {
+            let mut own = [0.0; 2];
+            prop_assert_eq!(model.score(*surname, Hit::MISSING, &person.place, &mut own), *how);
+            prop_assert_eq!(&own[..], scores);
+        }
+        for (name, hit) in names.iter().zip(&hits) {
+            prop_assert_eq!(model.find_surname(name, &mut room), *hit);
+        }
+
         let together: Vec<[f64; 2]> = people.iter().map(|person| score(person, &mut room)).collect();
         for (person, scores) in people.iter().zip(&together).rev() {
             prop_assert!((scores.iter().sum::<f64>() - 1.0).abs() < 1e-12);

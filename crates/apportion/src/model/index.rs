@@ -37,6 +37,12 @@ impl Index {
         }
     }
 
+    /// The row of a short name as a number.
+    #[inline]
+    pub(crate) fn get_packed(&self, name: u128) -> Option<u32> {
+        self.short.get(&name).copied()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.short.is_empty() && self.long.is_empty()
     }
@@ -44,7 +50,7 @@ impl Index {
 
 /// A short name as a number, with zeros behind.
 #[inline]
-fn packed(name: &str) -> Option<u128> {
+pub(crate) fn packed(name: &str) -> Option<u128> {
     let mut bytes = [0; 16];
     bytes.get_mut(..name.len())?.copy_from_slice(name.as_bytes());
     Some(u128::from_le_bytes(bytes))

