@@ -285,3 +285,30 @@ fn unsound_tables_and_options_are_refused() {
     assert!(matches!(shift, Error::Parameter { value: 2.0, .. }));
     assert!(matches!(option(&|options| options.prior_shift = 0.5), Error::Together { .. }));
 }
+
+/// A rare name is drawn by its class alone, and the same for the same seed and person.
+#[test]
+fn rare_names_are_drawn_by_class() {
+    let voters = Voters::new(&tables(), &VoterOptions::default()).unwrap();
+    let k = voters.classes();
+    // A name for each class, and one that all have.
+    let weights =
+        |name: usize| (0..k).map(|class| if name == class || name == k { 3.0 } else { 0.0 }).collect::<Vec<f64>>();
+    let names: Vec<Vec<f64>> = (0..=k).map(weights).collect();
+    let rare = RareNames::new(&names, 0).unwrap();
+    let mut shared = 0;
+    for index in 0..20_000 {
+        let voter = voters.person(index);
+        let name = rare.of(index, &voter) as usize;
+        assert!(name == usize::from(voter.truth) || name == k);
+        shared += u32::from(name == k);
+        assert_eq!(rare.of(index, &voter) as usize, name);
+    }
+    assert!((9_700..10_300).contains(&shared), "{shared}");
+    let first: Vec<u32> = (0..8).map(|index| u32::from(rare.of(index, &voters.person(index)) as usize == k)).collect();
+    let other = RareNames::new(&names, 1).unwrap();
+    assert!((0..64).any(|index| rare.of(index, &voters.person(index)) != other.of(index, &voters.person(index))));
+    // Frozen: a change here changes published files.
+    assert_eq!(first, [0, 0, 0, 1, 1, 0, 0, 0]);
+    assert!(RareNames::new(&[vec![1.0, 0.0]], 0).is_err(), "nobody of the second class");
+}

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use apportion_census::{CLASSES, NC_VOTER_SHARES};
 use apportion_table::write_whole;
 use clap::{Args, Parser};
 
@@ -41,22 +42,27 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
     }
     std::fs::create_dir_all(&args.folder).with_context(|| args.folder.display().to_string())?;
     let path = |name: &str| args.folder.join(name).display().to_string();
-    let (voters, labelled, rows) = (path("voters.parquet"), path("labelled.parquet"), args.rows.to_string());
+    let (people, margin, rows) = (path("people.parquet"), path("margin.csv"), args.rows.to_string());
+    let (voters, labelled) = (path("voters.parquet"), path("labelled.parquet"));
     let (counties, report) =
         (path("counties.topojson"), args.report.as_ref().map(|report| report.display().to_string()));
     let (report, figures) = (report.unwrap_or_else(|| path("report.html")), args.figures.as_ref());
     let figures: Vec<String> =
         figures.map_or_else(Vec::new, |folder| vec!["--figures".into(), folder.display().to_string()]);
     write_whole(Path::new(&counties), apportion_census::NC_COUNTIES_TOPOJSON.as_bytes())?;
+    write_whole(Path::new(&margin), voter_shares().as_bytes())?;
     let mut compare = vec!["compare", &voters, "--truth", "race", "--by", "county", "--geometry", &counties];
     compare.extend(["--report", &report].into_iter().chain(figures.iter().map(String::as_str)));
     compare.push("--quiet");
     compare.extend(args.force.then_some("--force"));
-    let steps: [(&str, Vec<&str>); 5] = [
+    let mut predict = vec!["predict", &people, "-o", &voters, "--model", "voter", "--margin", &margin];
+    predict.extend(["--within", "NC", "--force"]);
+    let steps: [(&str, Vec<&str>); 6] = [
         (
-            "A voter file of people who do not exist, in North Carolina's counties, with scores by name and county.",
-            vec!["simulate", "voters", "--rows", &rows, "-o", &voters, "--force"],
+            "A voter file of people who do not exist: their names, and which of North Carolina's counties they live in.",
+            vec!["simulate", "voters", "--no-scores", "--rows", &rows, "-o", &people, "--force"],
         ),
+        ("Scores from names and places. The Census is inside; the margin says who is registered.", predict),
         (
             "Every rule side by side. Argmax is the most accurate, and its counts are off; match has them right.",
             compare,
@@ -75,4 +81,10 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
         Program::parse_from(&line).command.run(&line)?;
     }
     text::print(format!("\n# All of it to look at, in any browser: {report}"))
+}
+
+/// The shares of the classes among the voters, as a margin.
+fn voter_shares() -> String {
+    let rows = CLASSES.iter().zip(NC_VOTER_SHARES).map(|(class, share)| format!("{class},{share}\n"));
+    std::iter::once("class,share\n".to_owned()).chain(rows).collect()
 }

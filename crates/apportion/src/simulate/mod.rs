@@ -21,7 +21,7 @@ mod worst_case;
 
 pub use categorical::Categorical;
 pub use normal::{Normal, PAPER_PRIOR};
-pub use voters::{Voter, VoterOptions, VoterTables, Voters};
+pub use voters::{RareNames, Voter, VoterOptions, VoterTables, Voters};
 pub use worst_case::WorstCase;
 
 use crate::scores::Label;

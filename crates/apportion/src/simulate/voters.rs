@@ -23,6 +23,7 @@ const CELL: u64 = 0x766f_7465_0000_0000;
 const SURNAME: u64 = CELL + 1;
 const COUNTY_NOISE: u64 = CELL + 2;
 const SURNAME_NOISE: u64 = CELL + 4;
+const RARE_NAME: u64 = CELL + 6;
 
 /// At this many rows a table's cells can still be counted in 32 bits.
 const MOST_ROWS: usize = 1 << 24;
@@ -174,6 +175,30 @@ impl Voters {
         // Never zero: what a person was drawn with, the scores deem possible.
         let sum: f64 = into.iter().sum();
         into.iter_mut().for_each(|score| *score /= sum);
+    }
+}
+
+/// The many names that one row of a table of surnames stands for: which of them a person of that row has. Scores know of the
+/// row alone, so that it changes none.
+#[derive(Clone, Debug)]
+pub struct RareNames {
+    seed: u64,
+    /// Of names, for each class.
+    names: Vec<Alias>,
+}
+
+impl RareNames {
+    /// For each rare name, the weight of each class: the people of the class who have it.
+    pub fn new(names: &[Vec<f64>], seed: u64) -> Result<RareNames> {
+        let table = Conditional::new(names, "rare name", None)?;
+        let names_of = |class| table.values.iter().skip(class).step_by(table.classes).copied().collect::<Vec<f64>>();
+        Ok(RareNames { seed, names: (0..table.classes).map(|class| Alias::new(&names_of(class))).collect() })
+    }
+
+    /// The rare name of the person at an index.
+    #[inline]
+    pub fn of(&self, index: u64, voter: &Voter) -> u32 {
+        self.names[usize::from(voter.truth)].draw(seed::hash(self.seed, index, RARE_NAME))
     }
 }
 

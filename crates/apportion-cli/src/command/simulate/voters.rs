@@ -1,10 +1,11 @@
 //! `apportion simulate voters`: a voter file of people who do not exist, of any length.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use anyhow::Result;
-use apportion::simulate::{VoterOptions, VoterTables, Voters};
-use apportion_census::{CLASSES, NC_VOTER_SHARES, counties, surnames};
+use apportion::simulate::{RareNames, Voter, VoterOptions, VoterTables, Voters};
+use apportion_census::{ALL_OTHER_NAMES, CLASSES, Inside, NC_VOTER_SHARES, counties, surnames};
 use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use clap::Args;
@@ -17,6 +18,7 @@ use crate::usage::usage;
 Examples:
   apportion simulate voters --rows 100000 -o voters.parquet
   apportion simulate voters --rows 1000000 --seed 7 --sharpen 1.3 -o overconfident.csv.gz
+  apportion simulate voters --no-scores -o people.parquet
 
 The scores are calibrated by construction; --prior-shift, --sharpen and --noise put them off in known ways. The rows of a
 seed are the same on every machine, whatever the number of threads.")]
@@ -39,6 +41,9 @@ pub(super) struct VotersArgs {
     /// Counts people of a class as those of another: aian=other leaves five classes.
     #[arg(long, value_name = "CLASS=CLASS,…", value_delimiter = ',')]
     merge: Vec<String>,
+    /// Leaves the scores out: names and places alone, as a voter file has them. `apportion predict` makes scores of them.
+    #[arg(long)]
+    no_scores: bool,
     #[command(flatten)]
     pub(super) target: Target,
 }
@@ -59,9 +64,8 @@ pub(super) fn run(args: &VotersArgs) -> Result<()> {
         ..VoterOptions::default()
     };
     args.target.check()?;
-    let voters = Voters::new(&tables, &options)?;
-    let schema = schema(&merged.classes, args.target.double);
-    write(&args.target, args.rows, &schema, |start, rows| batch(&voters, &merged.classes, &schema, start, rows))
+    let maker = Maker::new(args, &merged, &tables, &options)?;
+    write(&args.target, args.rows, &maker.schema, |start, rows| maker.batch(start, rows))
 }
 
 /// The classes, some of them counted as others.
@@ -100,28 +104,82 @@ impl Merged {
     }
 }
 
+/// Makes the rows of the file.
+struct Maker<'a> {
+    voters: Voters,
+    rare: RareNames,
+    /// The names behind the row of all other names.
+    rare_names: Vec<String>,
+    classes: &'a [&'static str],
+    schema: SchemaRef,
+    has_scores: bool,
+}
+
+impl Maker<'_> {
+    fn new<'a>(
+        args: &VotersArgs,
+        merged: &'a Merged,
+        tables: &VoterTables,
+        options: &VoterOptions,
+    ) -> Result<Maker<'a>> {
+        let (rare_names, people) = rare_names(merged);
+        Ok(Maker {
+            voters: Voters::new(tables, options)?,
+            rare: RareNames::new(&people, args.seed)?,
+            rare_names,
+            classes: &merged.classes,
+            schema: schema(if args.no_scores { &[] } else { &merged.classes }, args.target.double),
+            has_scores: !args.no_scores,
+        })
+    }
+
+    fn batch(&self, start: u64, rows: u64) -> RecordBatch {
+        let people: Vec<(u64, Voter)> = (start..start + rows).map(|index| (index, self.voters.person(index))).collect();
+        let county = |voter: &Voter| &counties()[voter.county as usize];
+        let surname = |(index, voter): &(u64, Voter)| self.surname(*index, voter);
+        let mut columns: Vec<ArrayRef> = vec![
+            Arc::new(UInt64Array::from_iter_values(start + 1..start + rows + 1)),
+            Arc::new(StringArray::from_iter_values(people.iter().map(|(_, voter)| county(voter).name))),
+            Arc::new(StringArray::from_iter_values(people.iter().map(|(_, voter)| county(voter).fips))),
+            Arc::new(StringArray::from_iter_values(people.iter().map(surname))),
+            Arc::new(StringArray::from_iter_values(
+                people.iter().map(|(_, voter)| self.classes[usize::from(voter.truth)]),
+            )),
+        ];
+        if self.has_scores {
+            let k = self.classes.len();
+            let mut scores = vec![0.0; people.len() * k];
+            people.iter().zip(scores.chunks_exact_mut(k)).for_each(|((_, voter), row)| self.voters.scores(voter, row));
+            columns.extend(score_columns(&scores, k, self.schema.field(5).data_type()));
+        }
+        // Nothing may be lost here: columns that the schema does not describe are a fault of this file.
+        RecordBatch::try_new(self.schema.clone(), columns).expect("the columns are those of the schema")
+    }
+
+    fn surname(&self, index: u64, voter: &Voter) -> &str {
+        match surnames()[voter.surname as usize].name {
+            ALL_OTHER_NAMES => &self.rare_names[self.rare.of(index, voter) as usize],
+            name => name,
+        }
+    }
+}
+
+/// The names of the Census's list behind the row of all other names, and their people by class.
+fn rare_names(merged: &Merged) -> (Vec<String>, Vec<Vec<f64>>) {
+    let common: HashSet<&str> = surnames().iter().map(|surname| surname.name).collect();
+    let all = Inside::Surnames2020.load();
+    let counts = all.counts.iter().flatten();
+    let rows = all.keys().zip(counts).zip(all.values.chunks_exact(CLASSES.len()));
+    let people = |count: f64, shares: &[f64]| merged.sums(&std::array::from_fn(|class| count * shares[class]));
+    rows.filter(|((name, _), _)| !common.contains(name))
+        .map(|((name, &count), shares)| (name.to_owned(), people(count as f64, shares)))
+        .unzip()
+}
+
 fn schema(classes: &[&str], double: bool) -> SchemaRef {
     let text = |name: &str| Field::new(name, DataType::Utf8, false);
     let mut fields = vec![Field::new("id", DataType::UInt64, false)];
     fields.extend(["county", "county_fips", "surname", "race"].map(text));
     fields.extend(classes.iter().map(|class| Field::new(format!("p_{class}"), number(double), false)));
     Arc::new(Schema::new(fields))
-}
-
-fn batch(voters: &Voters, classes: &[&str], schema: &SchemaRef, start: u64, rows: u64) -> RecordBatch {
-    let people: Vec<_> = (start..start + rows).map(|index| voters.person(index)).collect();
-    let k = classes.len();
-    let mut scores = vec![0.0; people.len() * k];
-    people.iter().zip(scores.chunks_exact_mut(k)).for_each(|(voter, row)| voters.scores(voter, row));
-    let county = |voter: &apportion::simulate::Voter| &counties()[voter.county as usize];
-    let mut columns: Vec<ArrayRef> = vec![
-        Arc::new(UInt64Array::from_iter_values(start + 1..start + rows + 1)),
-        Arc::new(StringArray::from_iter_values(people.iter().map(|voter| county(voter).name))),
-        Arc::new(StringArray::from_iter_values(people.iter().map(|voter| county(voter).fips))),
-        Arc::new(StringArray::from_iter_values(people.iter().map(|voter| surnames()[voter.surname as usize].name))),
-        Arc::new(StringArray::from_iter_values(people.iter().map(|voter| classes[usize::from(voter.truth)]))),
-    ];
-    columns.extend(score_columns(&scores, k, schema.field(5).data_type()));
-    // Nothing may be lost here: columns that the schema does not describe are a fault of this file.
-    RecordBatch::try_new(schema.clone(), columns).expect("the columns are those of the schema")
 }
