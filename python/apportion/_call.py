@@ -29,8 +29,11 @@ NAMES = {
     "--normalize": "normalize=True", "--skip-missing": "skip_missing=True",
 }  # fmt: skip
 #: Options that are whole numbers, and those that are yes or no.
-WHOLE = {"k", "seed", "draws", "from_sample", "batch", "points", "rows"}
-FLAGS = {"only_with_truth", "skip_missing", "normalize", "force", "json", "percent", "single", "double"}
+WHOLE = {"k", "seed", "draws", "from_sample", "batch", "points", "rows", "burn_in", "sweeps"}
+FLAGS = {
+    "only_with_truth", "skip_missing", "normalize", "force", "json", "percent", "single", "double", "as_published",
+    "no_scores",
+}  # fmt: skip
 
 #: Whether this process was forked: the threads of its parent, which did the work there, are not in it.
 _forked = False

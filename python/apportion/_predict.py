@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -28,11 +29,20 @@ def predict(
     surnames: str | os.PathLike[str] | None = None,
     first_names: str | os.PathLike[str] | None = None,
     geography: Sequence[str] | str | None = None,
+    numbers: str | None = None,
     classes: Sequence[str] | None = None,
     crosswalk: Mapping[str, str] | None = None,
     margin: Any = None,
+    surname_margin: str | os.PathLike[str] | None = None,
+    place_margin: str | os.PathLike[str] | None = None,
+    tolerance: float | None = None,
     within: str | None = None,
+    as_published: bool = False,
     seed: int | None = None,
+    burn_in: int | None = None,
+    sweeps: int | None = None,
+    prefix: str | None = None,
+    summary: bool = False,
     output: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
     threads: int | None = None,
@@ -53,10 +63,16 @@ def predict(
             "voter" for registered voters, "rake" to shares that are known of all.
         surname, first_name, place, block_group, tract, zcta, county, state: the columns; found by their names.
         surnames, first_names, geography: tables in place of those inside: files, or the names that `apportion tables` lists.
+        numbers: which columns of a table hold its numbers, where there are several sets, such as "vap_*".
         classes, crosswalk: the classes in the order of the scores; what classes of the tables are to be called.
         margin: voter, rake: the shares of the classes: a dict, or a frame or file with the columns class and share.
+        surname_margin, place_margin: rake: files of the people of each class by surname, and by place; with both, raking is
+            three ways. tolerance: how far from them the scores may stay, as a share of all people.
         within: the places of one state alone.
-        seed: fbisg: another seed, other draws.
+        as_published: voter: the published factor of surnames, which mixes the nation's prior with the state's people.
+        seed: fbisg: another seed, other draws. burn_in, sweeps: the sweeps that are forgotten, and those that count.
+        prefix: what the columns of scores begin with.
+        summary: returns, after the scores, a dict of what was found: names and places by how they matched, sums of the scores.
         output, overwrite: where scores of files go.
 
     Returns:
@@ -65,7 +81,10 @@ def predict(
     options: dict[str, Any] = {
         "model": model, "surname": surname, "first_name": first_name, "place": place, "block_group": block_group,
         "tract": tract, "zcta": zcta, "county": county, "state": state, "geography": geography, "classes": classes,
-        "crosswalk": crosswalk, "within": within, "seed": seed,
+        "crosswalk": crosswalk, "within": within, "seed": seed, "tolerance": tolerance,
+        "numbers": numbers, "as_published": as_published, "burn_in": burn_in, "sweeps": sweeps, "prefix": prefix,
+        "surname_margin": None if surname_margin is None else os.fspath(surname_margin),
+        "place_margin": None if place_margin is None else os.fspath(place_margin),
         "surnames": None if surnames is None else os.fspath(surnames),
         "first_names": None if first_names is None else os.fspath(first_names),
     }  # fmt: skip
@@ -82,6 +101,5 @@ def predict(
     else:
         options["output"] = "-"
     called = call("predict", lent, options, lent_reference=given.get("reference"), threads=threads, progress=progress)
-    if isinstance(lent, Files):
-        return Path(os.fspath(output or ""))
-    return lent.own(called.rows())
+    scores = Path(os.fspath(output or "")) if isinstance(lent, Files) else lent.own(called.rows())
+    return (scores, json.loads(called.printed[0])) if summary else scores

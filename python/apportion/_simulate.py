@@ -64,14 +64,18 @@ def simulate_worst_case(
     return _made("worst-case", rows, seed, single, classes=classes, unknown=unknown, others=others)
 
 
-def simulate_voters(rows: int = 100_000, *, seed: int = 0, single: bool = False) -> pa.Table:
+def simulate_voters(
+    rows: int = 100_000, *, seed: int = 0, single: bool = False, no_scores: bool = False
+) -> pa.Table:
     """A voter file of North Carolina: county and class by the Census, and the scores that BISG would give.
+
+    With `no_scores`, names and places alone, as a voter file has them; `predict` makes scores of them.
 
     >>> import apportion
     >>> voters = apportion.simulate_voters(1000, seed=1)
     >>> labels = apportion.label(voters, by="county", id="id")
     """
-    return _made("voters", rows, seed, single)
+    return _made("voters", rows, seed, single, no_scores=no_scores)
 
 
 def _made(what: str, rows: int, seed: int, single: bool, **options: Any) -> pa.Table:

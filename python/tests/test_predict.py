@@ -47,6 +47,33 @@ def test_a_margin_may_be_in_memory(tmp_path: Path) -> None:
     assert all(sums[f"p_{name}"] == pytest.approx(share, abs=1e-9) for name, share in shares.items())
 
 
+def test_margins_by_surname_and_place(tmp_path: Path) -> None:
+    people = apportion.simulate_voters(2000, seed=4, no_scores=True).to_pandas()
+    assert list(people.columns) == ["id", "county", "county_fips", "surname", "race"]
+    counties = pd.crosstab(people["county_fips"], people["race"]).add_prefix("n_") + 1
+    counties.to_csv(tmp_path / "counties.csv")
+    raked, summary = apportion.predict(people, "rake", place_margin=tmp_path / "counties.csv", summary=True)
+    assert summary["people"] == 2000 and summary["off"] <= 1e-9 and summary["place_used"]["county"] == 2000
+    sums = raked.filter(like="p_").groupby(people["county_fips"]).mean()
+    shares = counties.div(counties.sum(axis=1), axis=0)
+    for name in ("white", "black", "hispanic", "asian", "aian", "other"):
+        assert (sums[f"p_{name}"] - shares[f"n_{name}"]).abs().max() < 1e-6
+
+
+def test_options_of_the_models(tmp_path: Path) -> None:
+    people = apportion.simulate_voters(300, seed=4, no_scores=True)
+    drawn = apportion.predict(people, "fbisg", burn_in=5, sweeps=20, seed=1, prefix="f_")
+    assert all((share * 20).is_integer() for share in drawn["f_white"].to_pylist())
+    shares = {"white": 0.7, "black": 0.22, "hispanic": 0.03, "asian": 0.015, "aian": 0.01, "other": 0.025}
+    ours, theirs = (
+        apportion.predict(people, "voter", margin=shares, within="NC", as_published=published)["p_black"].to_pylist()
+        for published in (False, True)
+    )
+    assert sum(ours) != pytest.approx(sum(theirs), abs=1)
+    with pytest.raises(TypeError, match="sweeps: it must be a whole number"):
+        apportion.predict(people, "fbisg", sweeps=2.5)  # type: ignore[arg-type]
+
+
 def test_what_is_wrong_is_said() -> None:
     with pytest.raises(TypeError, match="a frame with the columns of names and places is needed"):
         apportion.predict([[0.5, 0.5]])

@@ -56,6 +56,11 @@ impl Working {
         bar.enable_steady_tick(Duration::from_millis(200));
         Working(bar)
     }
+
+    /// How far it has come.
+    pub(crate) fn say(&self, words: String) {
+        self.0.set_message(words);
+    }
 }
 
 impl Drop for Working {

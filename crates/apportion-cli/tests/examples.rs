@@ -26,6 +26,10 @@ fn files(folder: &Path) {
     fs::write(folder.join("people.csv"), people).unwrap();
     let margin = "class,share\nwhite,0.7\nblack,0.22\nhispanic,0.03\nasian,0.015\naian,0.01\nother,0.025\n";
     fs::write(folder.join("margin.csv"), margin).unwrap();
+    let shares = "n_white,n_black,n_hispanic,n_asian,n_aian,n_other";
+    let [garcia, smith] = ["8,2,80,4,3,3", "70,20,4,2,2,2"];
+    fs::write(folder.join("by_surname.csv"), format!("surname,{shares}\nGARCIA,{garcia}\nSMITH,{smith}\n")).unwrap();
+    fs::write(folder.join("by_county.csv"), format!("county_fips,{shares}\n37063,{garcia}\n37183,{smith}\n")).unwrap();
     fs::write(folder.join("surnames.csv"), "surname,n_white,n_black\nSMITH,70,23\nGARCIA,5,1\n").unwrap();
     fs::write(folder.join("counties.csv"), "county_fips,n_white,n_black\n37063,114,100\n").unwrap();
 

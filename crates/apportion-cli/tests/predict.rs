@@ -402,6 +402,75 @@ fn raking_meets_its_margin_and_says_where_it_cannot() {
     assert!(!folder.join("o.csv").exists());
 }
 
+/// The people of each class by a column, as a margin.
+fn margin_of(found: &[HashMap<String, String>], column: &str, class: impl Fn(usize) -> usize) -> String {
+    let mut counts: std::collections::BTreeMap<&str, [u32; 6]> = std::collections::BTreeMap::new();
+    for (place, row) in found.iter().enumerate() {
+        counts.entry(&row[column]).or_default()[class(place)] += 1;
+    }
+    let line =
+        |(key, counts): (&&str, &[u32; 6])| format!("{key},{}\n", counts.map(|count| count.to_string()).join(","));
+    let header = format!("{column},{}\n", CLASSES.map(|class| format!("n_{class}")).join(","));
+    std::iter::once(header).chain(counts.iter().map(line)).collect()
+}
+
+#[test]
+fn raking_goes_three_ways_where_margins_by_surname_and_place_are_known() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    state(folder);
+    let voters = fs::read_to_string(folder.join("voters.csv")).unwrap();
+    let people = rows(&voters);
+    // Any table will do, as long as both margins are its own.
+    let class = |place: usize| place * 7 % 11 % 6;
+    fs::write(folder.join("by_surname.csv"), margin_of(&people, "surname", class)).unwrap();
+    fs::write(folder.join("by_county.csv"), margin_of(&people, "county_fips", class)).unwrap();
+    let line = "predict voters.csv -o raked.csv --model rake --surname-margin by_surname.csv --place-margin by_county.csv \
+                --geography counties.csv --force";
+    let found = json(folder, &split(&format!("{line} --json -q")));
+    assert!(found["off"].as_f64().unwrap() <= 1e-9 && found["rounds"].as_u64().unwrap() > 1, "{found}");
+    let first = fs::read_to_string(folder.join("raked.csv")).unwrap();
+    let raked = rows(&first);
+    for column in ["surname", "county_fips"] {
+        let keys: std::collections::BTreeSet<&String> = people.iter().map(|row| &row[column]).collect();
+        for (key, which) in keys.into_iter().flat_map(|key| (0..6).map(move |which| (key, which))) {
+            let of = || (0..people.len()).filter(|&place| &people[place][column] == key);
+            let wanted = of().filter(|&place| class(place) == which).count() as f64;
+            let own: f64 = of().map(|place| scores(&raked[place], &CLASSES)[which]).sum();
+            assert!((own - wanted).abs() < 1e-6, "{column} {key} {which}: {own} {wanted}");
+        }
+    }
+    raked.iter().for_each(|row| assert!((scores(row, &CLASSES).iter().sum::<f64>() - 1.0).abs() < 1e-12));
+    run(folder, &split(&format!("{line} --batch-rows 17 --threads 1 -q")));
+    assert_eq!(fs::read_to_string(folder.join("raked.csv")).unwrap(), first);
+
+    // One of them alone will do; two that contradict each other will not.
+    let told = apportion(
+        folder,
+        &split("predict voters.csv -o o.csv --model rake --place-margin by_county.csv --geography counties.csv"),
+    );
+    assert!(text(&told.stderr).contains("different people in"), "{}", text(&told.stderr));
+    fs::remove_file(folder.join("o.csv")).unwrap();
+    fs::write(folder.join("by_county.csv"), margin_of(&people, "county_fips", |place| place % 6)).unwrap();
+    let found = refused(folder, &split(&line.replace("raked.csv", "o.csv")));
+    assert!(
+        found.contains("not converged after") && found.contains(", row ") && found.contains("--tolerance"),
+        "{found}"
+    );
+    assert!(!folder.join("o.csv").exists());
+    for (line, wanted) in [
+        ("--model rake", "--model rake needs what all scores together are to be"),
+        (
+            "--model rake --margin margin.csv --place-margin by_county.csv",
+            "--margin: the margins by surname and place say",
+        ),
+        ("--place-margin by_county.csv", "--surname-margin, --place-margin: they are for --model rake"),
+    ] {
+        let found = misused(folder, &split(&format!("predict voters.csv -o o.csv --geography counties.csv {line}")));
+        assert!(found.contains(wanted), "{found}");
+    }
+}
+
 #[test]
 fn fbisg_draws_the_same_by_any_number_of_threads() {
     let folder = TempDir::new().unwrap();
@@ -423,6 +492,41 @@ fn fbisg_draws_the_same_by_any_number_of_threads() {
     assert!(ours > plain, "{ours} {plain}");
     let found = refused(folder, &split("predict voters.csv -o o.csv --model fbisg --geography none"));
     assert!(found.starts_with("fBISG needs places as people by class"), "{found}");
+}
+
+/// Voters are made up from the Census, and the Census inside the program finds their scores again: those that they were made up
+/// with, where the name is a common one, and a rarer name says what it says.
+#[test]
+fn made_up_voters_are_scored_from_their_names() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    run(folder, &split("simulate voters --rows 4000 --seed 3 -o made.csv -q"));
+    run(folder, &split("simulate voters --rows 4000 --seed 3 -o people.csv -q --no-scores"));
+    let shares =
+        CLASSES.iter().zip(apportion_census::NC_VOTER_SHARES).map(|(class, share)| format!("{class},{share}\n"));
+    fs::write(folder.join("margin.csv"), format!("class,share\n{}", shares.collect::<String>())).unwrap();
+    run(folder, &split("predict people.csv -o found.csv -q --model voter --margin margin.csv --within NC"));
+    let [made, people, found] =
+        ["made.csv", "people.csv", "found.csv"].map(|name| rows(&fs::read_to_string(folder.join(name)).unwrap()));
+    assert_eq!((made.len(), people.len(), found.len()), (4000, 4000, 4000));
+    let common: std::collections::HashSet<&str> = apportion_census::surnames().iter().map(|name| name.name).collect();
+    let (mut rare, mut off, mut truth) = (0, 0.0f64, [0.0; 6]);
+    for ((made, person), found) in made.iter().zip(&people).zip(&found) {
+        assert!(person.keys().all(|name| !name.starts_with("p_")) && found["surname_match"] == "exact", "{found:?}");
+        assert!(["id", "county", "surname", "race"].iter().all(|name| made[*name] == found[*name]));
+        let ours = scores(found, &CLASSES);
+        let drawn = CLASSES.iter().position(|class| *class == found["race"]).unwrap();
+        ours.iter().enumerate().for_each(|(class, score)| truth[class] += score - f64::from(u8::from(class == drawn)));
+        if common.contains(found["surname"].as_str()) {
+            off = ours.iter().zip(scores(made, &CLASSES)).map(|(a, b)| (a - b).abs()).fold(off, f64::max);
+        } else {
+            rare += 1;
+        }
+    }
+    // The Census prints hundredths of a percent, of which the simulation makes whole people.
+    assert!(off < 0.01 && (500..900).contains(&rare), "{off} {rare}");
+    // Sums of scores are the true counts, but for chance: √4000 · 0.5 at most.
+    assert!(truth.iter().all(|off| off.abs() < 4.0 * 32.0), "{truth:?}");
 }
 
 #[test]

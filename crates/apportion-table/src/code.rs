@@ -79,14 +79,8 @@ const CALLED: [(Level, &[&str]); 5] = [
     (Level::State, &["state_fips", "state_code", "state_abbr", "state", "st", "statefp"]),
 ];
 
-/// The level of places whose codes a column of this name has.
-pub fn level_of_column(name: &str) -> Option<Level> {
-    let name = crate::columns::normal(name);
-    CALLED.iter().find(|(_, names)| names.contains(&name.as_str())).map(|(level, _)| *level)
-}
-
 /// How good a column's name is for a level; 0 is best.
-pub(crate) fn rank_of_column(name: &str, level: Level) -> Option<usize> {
+pub fn rank_of_column(name: &str, level: Level) -> Option<usize> {
     let name = crate::columns::normal(name);
     let (_, names) = CALLED.iter().find(|(own, _)| *own == level)?;
     names.iter().position(|own| *own == name)

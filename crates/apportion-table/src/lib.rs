@@ -31,7 +31,7 @@ mod take;
 mod unfinished;
 mod values;
 
-pub use code::{Code, code_of_number, code_of_text, level_of_column};
+pub use code::{Code, code_of_number, code_of_text, rank_of_column};
 pub use coded::ClassColumn;
 pub use columns::{Found, ScoreColumns, find_scores, same_name};
 pub use error::{Error, Result};

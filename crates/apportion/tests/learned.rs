@@ -224,7 +224,8 @@ fn people_of_a_row_have_one_label() {
 /// at no cost, and the search must not follow them.
 #[test]
 fn rows_alike_with_several_labels_are_learned_from() {
-    for (seed, rows, k, batch, parts) in [(18, 6, 4, 28, 3), (19, 14, 2, 21, 3), (19, 28, 2, 26, 5), (35, 17, 4, 54, 2)] {
+    for (seed, rows, k, batch, parts) in [(18, 6, 4, 28, 3), (19, 14, 2, 21, 3), (19, 28, 2, 26, 5), (35, 17, 4, 54, 2)]
+    {
         let (classes, values) = (classes(k), lumpy(&mut Chance::new(seed), 1, k, parts).repeat(rows));
         let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
         let labelled = learned(Learner::Logistic, batch).label(&scores, &SETTINGS).unwrap();

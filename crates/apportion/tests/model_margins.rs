@@ -162,6 +162,92 @@ fn three_ways_meet_all_margins_of_a_dense_table() {
     assert!(rake_three_ways(&cells, &mut scores, &by_name[3..], &by_place, 3, 1e-12).is_err());
 }
 
+/// People of four names in three counties, with two classes, raked to what is known by name and by county.
+struct Known {
+    margins: KnownMargins,
+    people: Vec<(&'static str, u64, [f64; 2])>,
+}
+
+fn known() -> Known {
+    let names =
+        NameTable::new(2, ["ADAMS", "BAKER", "CLARK"], vec![60.0, 40.0, 2.0, 8.0, 0.0, 0.0], Numbers::People, None);
+    let counties = PlaceTable::by_code(Level::County, 2, [37001, 37003], vec![0.55, 0.45, 0.3, 0.7], Numbers::Shares);
+    let people = vec![
+        ("Adams", 37001, [0.9, 0.1]),
+        ("Adams", 37001, [0.9, 0.1]),
+        ("Adams", 37003, [0.6, 0.4]),
+        ("Adams Jr", 37003, [0.6, 0.4]),
+        ("Baker", 37001, [0.3, 0.7]),
+        ("Baker", 37003, [0.2, 0.8]),
+        // Of Clark nothing is known, a part of a name is another name, and 37005 is in no margin.
+        ("Clark", 37001, [0.5, 0.5]),
+        ("Adams-Baker", 37003, [0.7, 0.3]),
+        ("Adams", 37005, [0.8, 0.2]),
+    ];
+    Known { margins: KnownMargins::new(Some(names.unwrap()), Some(counties.unwrap())).unwrap(), people }
+}
+
+impl Known {
+    fn rows(&self, name: &str, county: u64) -> MarginRows {
+        let place = Place { code: Some((Level::County, county)), ..Place::default() };
+        self.margins.rows(self.margins.find_name(name, &mut Room::default()), &place)
+    }
+
+    fn raked(&self, order: impl Iterator<Item = usize>) -> Vec<[f64; 2]> {
+        let (mut cells, mut others) = (Cells::default(), Cells::default());
+        for (place, person) in order.enumerate() {
+            let (name, county, scores) = self.people[person];
+            if place % 2 == 0 { &mut cells } else { &mut others }.add(self.rows(name, county), &scores);
+        }
+        cells.merge(others);
+        let (raked, fit) = cells.rake(&self.margins, 1e-13).unwrap();
+        assert!(fit.converged, "{fit:?} {:?}", raked.furthest());
+        let apply = |&(name, county, mut scores): &(&str, u64, [f64; 2])| {
+            raked.apply(self.rows(name, county), &mut scores);
+            scores
+        };
+        self.people.iter().map(apply).collect()
+    }
+}
+
+#[test]
+fn people_are_raked_to_margins_by_name_and_place() {
+    let known = known();
+    let raked = known.raked(0..9);
+    let sum = |of: &[usize]| of.iter().map(|&person| raked[person][0]).sum::<f64>();
+    for (people, share) in [(&[0, 1, 2, 3, 8][..], 0.6), (&[4, 5], 0.2), (&[0, 1, 4, 6], 0.55), (&[2, 3, 5, 7], 0.3)] {
+        assert!((sum(people) / people.len() as f64 - share).abs() < 1e-12, "{people:?} {raked:?}");
+    }
+    raked.iter().for_each(|scores| assert!((scores[0] + scores[1] - 1.0).abs() < 1e-12));
+    // Odds are those of the scores times a factor of the name and one of the place: where neither is known, they stay.
+    let odds =
+        |person: usize| raked[person][0] / raked[person][1] / (known.people[person].2[0] / known.people[person].2[1]);
+    assert!((odds(0) / odds(2) / (odds(4) / odds(5)) - 1.0).abs() < 1e-9);
+    assert!((odds(0) / odds(4) / (odds(2) / odds(5)) - 1.0).abs() < 1e-9);
+    assert!((odds(6) * odds(8) / odds(0) - 1.0).abs() < 1e-9, "Clark's factor is the county's, 37005's is the name's");
+    assert!((odds(7) * odds(0) / (odds(2) * odds(6)) - 1.0).abs() < 1e-9);
+    // In any order, to the last bit.
+    assert_eq!(known.raked((0..9).rev()), raked);
+}
+
+/// What no score allows is seen at once, with the row and the class.
+#[test]
+fn margins_that_scores_exclude_are_told_by_row_and_class() {
+    let known = known();
+    let mut cells = Cells::default();
+    cells.add(known.rows("Adams", 37001), &[1.0, 0.0]);
+    cells.add(known.rows("Baker", 37001), &[0.5, 0.5]);
+    let (raked, fit) = cells.clone().rake(&known.margins, 1e-9).unwrap();
+    assert!(!fit.converged && fit.rounds == 1, "{fit:?}");
+    let (by, off) = raked.furthest().unwrap();
+    assert_eq!((by, off.row, off.class), (KnownBy::Name, 0, 1));
+    assert!((off.wanted - 0.4).abs() < 1e-12 && off.reached < 0.4, "{off:?}");
+    assert!(cells.rake(&known.margins, 0.9).unwrap().1.converged);
+    // Margins are no P(key | class), and there must be one.
+    let spread = PlaceTable::by_code(Level::County, 2, [1, 2], vec![0.5, 0.5, 0.5, 0.5], Numbers::Spread).unwrap();
+    assert!(KnownMargins::new(None, Some(spread)).is_err() && KnownMargins::new(None, None).is_err());
+}
+
 /// The exact chances of each class for each person of a place, by every way that all of them can be: with N of the Census and one more a
 /// class, a way's weight is the product of the names' chances and of (N_r + 1)(N_r + 2)… for as many as are in class r.
 fn exact(counts: &[f64], names: &[Vec<f64>]) -> Vec<Vec<f64>> {

@@ -5,7 +5,7 @@
 //! | [`NameTable`] | surnames or first names, and what each says; finds a name as people write it, step by step |
 //! | [`PlaceTable`] | places of one [`Level`], and the people of each class there |
 //! | [`Bisg`] | both together: BISG, BIFSG with first names, voter BISG with the shares of voters |
-//! | [`Raking`] | weights a class that bring all scores to a known margin; [`rake_three_ways`] where margins by name and place are known |
+//! | [`Raking`] | weights a class that bring all scores to a known margin; [`Cells`] and [`rake_three_ways`] where margins by name and place are known |
 //! | [`Gibbs`] | fBISG: scores where the counts of places are not quite right |
 //!
 //! Nothing here reads a file. The scores of [`Bisg`] depend on no other people than the person; the other two use all people, by
@@ -38,10 +38,10 @@ mod raking;
 mod table;
 mod three_ways;
 
-pub use bisg::{Bisg, Chances, How, ModelTables, Population};
+pub use bisg::{Bisg, Chances, How, ModelTables, Person, Population};
 pub use gibbs::{Gibbs, NAME_NOISE};
 pub use names::{Hit, NameMatch, Room};
 pub use place::{Level, Place, PlaceTable};
 pub use raking::{Margins, RAKED, Raked, Raking};
 pub use table::{NameTable, Numbers};
-pub use three_ways::{Cell, Fit, rake_three_ways};
+pub use three_ways::{Cell, Cells, Fit, KnownBy, KnownMargins, MarginRows, Off, RakedCells, rake_three_ways};

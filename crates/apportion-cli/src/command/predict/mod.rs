@@ -9,7 +9,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use apportion::model::{Bisg, Gibbs, How, Level, ModelTables, NameMatch, Population};
+use apportion::model::{
+    Bisg, Fit, Gibbs, How, KnownBy, KnownMargins, Level, ModelTables, NameMatch, Population, RakedCells,
+};
 use apportion::{Classes, Reference, Spread};
 use apportion_census::Inside;
 use apportion_table::{Added, Input, KeyedOptions, KeyedTable, Output, Side, Subject, code_of_text, write_labelled};
@@ -19,7 +21,7 @@ use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 use serde_json::json;
 
-use self::people::{Change, Known, Named, People, PeopleColumns, Scored};
+use self::people::{Change, Known, Lookup, Named, People, PeopleColumns, Scored};
 use self::sources::{Read, Tables};
 use self::tally::Tally;
 use crate::host::Host;
@@ -39,6 +41,7 @@ Examples:
   apportion predict people.csv -o - | apportion label - -o labelled.csv
   apportion predict people.csv -o voters.csv --model voter --margin margin.csv --within NC
   apportion predict people.csv -o raked.csv --model rake --margin margin.csv
+  apportion predict people.csv -o raked.csv --model rake --surname-margin by_surname.csv --place-margin by_county.csv
   apportion predict people.csv -o scores.csv --surnames surnames-2010 --crosswalk aian=other --county county_fips
 
 The Census is inside the program (`apportion tables` lists it): no table, key or network is needed. Tables of your own go
@@ -100,6 +103,16 @@ pub(crate) struct PredictArgs {
     /// The shares of the classes among those whom the model is for: class,share, or a column for each class.
     #[arg(long, value_name = "FILE")]
     margin: Option<String>,
+    /// For rake: people of each class by surname, or their shares: the scores of all who have a surname then have these. With
+    /// --place-margin, raking is three ways.
+    #[arg(long, value_name = "FILE")]
+    surname_margin: Option<String>,
+    /// For rake: people of each class by place, or their shares.
+    #[arg(long, value_name = "FILE")]
+    place_margin: Option<String>,
+    /// For rake by surname or place: how far from a margin the scores may stay, as a share of all people.
+    #[arg(long, default_value_t = 1e-9, value_name = "SHARE", value_parser = crate::values::share)]
+    tolerance: f64,
     /// Uses the places of one state alone: its letters or its code.
     #[arg(long, value_name = "STATE")]
     within: Option<String>,
@@ -186,16 +199,17 @@ pub(crate) fn run(args: &PredictArgs) -> Result<()> {
     let tables = args.tables(&columns)?;
     let (classes, told) = (tables.classes.clone(), tables.told.clone());
     let margin = args.margin.as_ref().map(|path| args.shares(path, &classes)).transpose()?;
+    let margins = args.margins(&columns, &classes)?;
     let bisg = args.bisg(tables, margin.clone())?;
     let fields = args.fields(&classes, &bisg);
     refuse_names(&fields, &names)?;
     args.say(&format!("{}: {}", input.name(0).display(), columns.told()));
     told.iter().for_each(|table| args.say(table));
 
-    let all = args.all_people(&input, &columns, &bisg, margin.as_deref(), &classes)?;
+    let lookup = Lookup { columns: &columns, bisg: &bisg, margins: margins.as_ref() };
+    let all = args.all_people(&input, lookup, margin.as_deref(), &classes)?;
     let side = Side::new(&input, &columns.all());
-    let mut scorer =
-        Scorer { bisg: &bisg, columns: &columns, all: &all, side, known: Known::default(), tally: Tally::new(&bisg) };
+    let mut scorer = Scorer { lookup, all: &all, side, known: Known::default(), tally: Tally::new(&bisg) };
     let paths = match memory {
         Some(host) => {
             host.results().rows = scorer.all(fields, args.batch_rows as usize)?;
@@ -212,8 +226,17 @@ pub(crate) fn run(args: &PredictArgs) -> Result<()> {
         None if args.json => text::print(args.outcome(&classes, &bisg, &tally, &told, &all))?,
         None => {}
     }
-    if let AllPeople::Weights(_, passes) = &all {
-        args.say(&format!("raked to the margin in {passes} passes; a person's scores depend on all people"));
+    match &all {
+        AllPeople::Weights(_, passes) => {
+            args.say(&format!("raked to the margin in {passes} passes; a person's scores depend on all people"));
+        }
+        AllPeople::Raked(raked, fit) => args.say(&format!(
+            "raked {} different people in {} rounds, to within {:.1e} of all; a person's scores depend on all people",
+            text::count(raked.cells() as u64),
+            fit.rounds,
+            fit.off
+        )),
+        _ => {}
     }
     args.summary(&classes, &bisg, &tally);
     args.say(&format!("\n{}", written(&paths)));
@@ -222,8 +245,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<()> {
 
 /// Makes the scores of row after row.
 struct Scorer<'a> {
-    bisg: &'a Bisg,
-    columns: &'a PeopleColumns,
+    lookup: Lookup<'a>,
     all: &'a AllPeople,
     side: Side<'a>,
     known: Known,
@@ -238,6 +260,8 @@ enum AllPeople {
     Weights(Vec<f64>, usize),
     /// fBISG's draws, row by row.
     Draws(Vec<u16>),
+    /// The scores of all who are alike, raked to margins by surname and place.
+    Raked(RakedCells, Fit),
 }
 
 impl Scorer<'_> {
@@ -256,20 +280,22 @@ impl Scorer<'_> {
     }
 
     fn next(&mut self, first: usize, rows: usize) -> apportion_table::Result<Vec<ArrayRef>> {
+        let bisg = self.lookup.bisg;
         let (mut scored, mut row): (Vec<Scored>, usize) = (Vec::new(), first);
         for batch in self.side.next(rows)? {
-            let people = People::of(&batch, self.columns, self.bisg, &mut self.known)?;
-            let change = match self.all {
-                AllPeople::Nothing => Change::None,
-                AllPeople::Weights(weights, _) => Change::Weights(weights),
+            let people = People::of(&batch, self.lookup, &mut self.known)?;
+            let change = match (self.all, self.lookup.margins) {
+                (AllPeople::Weights(weights, _), _) => Change::Weights(weights),
                 // Rows beyond those that were drawn for are a file that has grown: their scores are by names and places.
-                AllPeople::Draws(draws) => draws.get(row * self.bisg.classes()..).map_or(Change::None, Change::Draws),
+                (AllPeople::Draws(draws), _) => draws.get(row * bisg.classes()..).map_or(Change::None, Change::Draws),
+                (AllPeople::Raked(raked, _), Some(margins)) => Change::Raked(raked, margins),
+                _ => Change::None,
             };
             row += people.len();
-            scored.extend(people.score(self.bisg, change));
+            scored.extend(people.score(bisg, change));
         }
         scored.iter().for_each(|some| self.tally.merge(&some.tally));
-        Ok(arrays(&scored, self.bisg))
+        Ok(arrays(&scored, bisg))
     }
 }
 
@@ -342,6 +368,18 @@ impl PredictArgs {
         }
         if self.first_name.is_some() && self.model == Model::Bisg {
             return Err(usage("--first-name: bisg is by surname and place; use --model bifsg"));
+        }
+        let by_rows = self.surname_margin.is_some() || self.place_margin.is_some();
+        if self.model == Model::Rake && self.margin.is_some() == by_rows {
+            return Err(usage(if by_rows {
+                "--margin: the margins by surname and place say how many people of each class there are; leave it out"
+            } else {
+                "--model rake needs what all scores together are to be: give the shares of the classes with --margin FILE, \
+                 or those of each surname and each place with --surname-margin and --place-margin"
+            }));
+        }
+        if self.model != Model::Rake && by_rows {
+            return Err(usage("--surname-margin, --place-margin: they are for --model rake"));
         }
         if self.as_published && self.model != Model::Voter {
             return Err(usage("--as-published: it is for --model voter"));
@@ -447,24 +485,66 @@ impl PredictArgs {
     fn all_people(
         &self,
         input: &Input,
-        columns: &PeopleColumns,
-        bisg: &Bisg,
+        lookup: Lookup<'_>,
         margin: Option<&[f64]>,
         classes: &[String],
     ) -> Result<AllPeople> {
-        Ok(match (self.model, margin) {
-            (Model::Rake, Some(margin)) => {
+        Ok(match (self.model, margin, lookup.margins) {
+            (Model::Rake, Some(margin), _) => {
                 let _working = Working::on("raking", self.quiet);
-                let (weights, passes) = passes::rake(input, columns, bisg, margin, classes)?;
+                let (weights, passes) = passes::rake(input, lookup, margin, classes)?;
                 AllPeople::Weights(weights, passes)
             }
-            (Model::Fbisg, _) => {
-                let _working = Working::on("drawing", self.quiet);
+            (Model::Rake, None, Some(margins)) => {
+                let _working = Working::on("raking", self.quiet);
+                let file = |by| self.margin_told(by);
+                let (raked, fit) = passes::rake_by_rows(input, lookup, margins, self.tolerance, classes, file)?;
+                AllPeople::Raked(raked, fit)
+            }
+            (Model::Fbisg, ..) => {
+                let working = Working::on("drawing", self.quiet);
                 let gibbs = Gibbs { burn_in: self.burn_in, kept: self.sweeps, seed: self.seed };
-                AllPeople::Draws(passes::draw(input, columns, bisg, &gibbs)?)
+                let drawn =
+                    |people, all| working.say(format!("drawn {} of {} people", text::count(people), text::count(all)));
+                AllPeople::Draws(passes::draw(input, lookup, &gibbs, drawn)?)
             }
             _ => AllPeople::Nothing,
         })
+    }
+
+    /// A margin by surname or place, as the command line has it.
+    fn margin_told(&self, by: KnownBy) -> String {
+        let (option, path) = match by {
+            KnownBy::Name => ("--surname-margin", &self.surname_margin),
+            KnownBy::Place => ("--place-margin", &self.place_margin),
+        };
+        format!("{option} {}", path.as_deref().unwrap_or_default())
+    }
+
+    /// Margins by surname and place that people are raked to.
+    fn margins(&self, columns: &PeopleColumns, classes: &[String]) -> Result<Option<KnownMargins>> {
+        if self.surname_margin.is_none() && self.place_margin.is_none() {
+            return Ok(None);
+        }
+        let crosswalk = pairs("--crosswalk", &self.crosswalk)?;
+        let read = |path: &String, subject: Subject, key: Option<&str>, option: &'static str| -> Result<KeyedTable> {
+            let more: Vec<String> = classes.iter().chain(crosswalk.iter().map(|(old, _)| old)).cloned().collect();
+            let options = KeyedOptions { classes: &more, numbers: None, key };
+            let mut table = sources::read(path, subject, &options, option)?;
+            table.rename(&crosswalk)?;
+            table.in_order(classes)?;
+            self.say(&format!("{option} {}", sources::table_told(&table)));
+            Ok(table)
+        };
+        let names = match &self.surname_margin {
+            Some(path) => Some(read(path, Subject::Surnames, None, "--surname-margin")?.into_names()?),
+            None => None,
+        };
+        let places = match &self.place_margin {
+            Some(path) => Some(read(path, Subject::Places, columns.own.as_deref(), "--place-margin")?.into_places()?),
+            None => None,
+        };
+        Ok(Some(KnownMargins::new(names, places)?))
     }
 
     fn bisg(&self, tables: Tables, margin: Option<Vec<f64>>) -> Result<Bisg> {
@@ -531,6 +611,11 @@ impl PredictArgs {
         if let AllPeople::Weights(weights, passes) = people {
             all.insert("weights".into(), json!(weights));
             all.insert("passes".into(), json!(passes));
+        }
+        if let AllPeople::Raked(raked, fit) = people {
+            all.insert("cells".into(), json!(raked.cells()));
+            all.insert("rounds".into(), json!(fit.rounds));
+            all.insert("off".into(), json!(fit.off));
         }
         all.insert("model".into(), json!(self.model.name()));
         all.insert("classes".into(), json!(classes));

@@ -1,43 +1,38 @@
 //! Models that look at all people before anybody has a score: raking's weights, and fBISG's draws.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Result, bail};
-use apportion::model::{Bisg, Gibbs, Hit, Margins, Raked, Raking};
+use apportion::model::{Cells, Fit, Gibbs, Hit, KnownBy, KnownMargins, Margins, Raked, RakedCells, Raking};
 use apportion_table::{Input, Side};
 use rayon::prelude::*;
 
-use super::people::{Known, NOWHERE, People, PeopleColumns};
+use super::people::{Known, Lookup, NOWHERE, People};
 
 /// People that are read at a time.
 const STRETCH: usize = 1 << 18;
 
 /// Hands all people to somebody, some at a time.
-fn pass(input: &Input, columns: &PeopleColumns, bisg: &Bisg, mut each: impl FnMut(&People)) -> Result<()> {
-    let (mut side, mut known) = (Side::new(input, &columns.all()), Known::default());
+fn pass(input: &Input, lookup: Lookup<'_>, mut each: impl FnMut(&People)) -> Result<()> {
+    let (mut side, mut known) = (Side::new(input, &lookup.columns.all()), Known::default());
     loop {
         let batches = side.next(STRETCH)?;
         if batches.is_empty() {
             return Ok(());
         }
         for batch in batches {
-            each(&People::of(&batch, columns, bisg, &mut known)?);
+            each(&People::of(&batch, lookup, &mut known)?);
         }
     }
 }
 
 /// The weights of the classes that bring the scores to a margin, and the passes that they took.
-pub(super) fn rake(
-    input: &Input,
-    columns: &PeopleColumns,
-    bisg: &Bisg,
-    shares: &[f64],
-    classes: &[String],
-) -> Result<(Vec<f64>, usize)> {
-    let mut raking = Raking::new(shares)?;
+pub(super) fn rake(input: &Input, lookup: Lookup<'_>, shares: &[f64], classes: &[String]) -> Result<(Vec<f64>, usize)> {
+    let (bisg, mut raking) = (lookup.bisg, Raking::new(shares)?);
     loop {
         let (weights, mut all) = (raking.weights(), Margins::new(bisg.classes()));
-        pass(input, columns, bisg, |people| people.margins(bisg, &weights).iter().for_each(|some| all.merge(some)))?;
+        pass(input, lookup, |people| people.margins(bisg, &weights).iter().for_each(|some| all.merge(some)))?;
         match raking.step(&all, classes)? {
             Raked::Met => return Ok((weights, raking.passes())),
             Raked::Again => {}
@@ -56,11 +51,47 @@ pub(super) fn rake(
     }
 }
 
-/// How often each person was drawn for each class, row by row. People who are nowhere are not drawn, and have zeros.
-pub(super) fn draw(input: &Input, columns: &PeopleColumns, bisg: &Bisg, gibbs: &Gibbs) -> Result<Vec<u16>> {
+/// The scores of all who are alike, raked to margins by surname and place.
+pub(super) fn rake_by_rows(
+    input: &Input,
+    lookup: Lookup<'_>,
+    margins: &KnownMargins,
+    near: f64,
+    classes: &[String],
+    file: impl Fn(KnownBy) -> String,
+) -> Result<(RakedCells, Fit)> {
+    let mut all = Cells::default();
+    pass(input, lookup, |people| people.cells(lookup.bisg, margins).into_iter().for_each(|some| all.merge(some)))?;
+    let (raked, fit) = all.rake(margins, near)?;
+    if fit.converged {
+        return Ok((raked, fit));
+    }
+    let furthest = raked.furthest().map(|(by, off)| {
+        let (class, row) = (&classes[off.class], off.row + 1);
+        format!(" Furthest off is {}, row {row}: {class} {:.3} people for {:.3}.", file(by), off.reached, off.wanted)
+    });
+    bail!(
+        "raking: not converged after {} rounds: {:.2e} of all people are missing where the margins are furthest off.{} Margins must \
+         agree on the people of each class, and must not ask for people in a class that no score allows; allow for what they \
+         differ by with --tolerance",
+        fit.rounds,
+        fit.off,
+        furthest.unwrap_or_default()
+    )
+}
+
+/// How often each person was drawn for each class, row by row. People who are nowhere are not drawn, and have zeros. Somebody is
+/// told of how many people it is done, and of how many there are.
+pub(super) fn draw(
+    input: &Input,
+    lookup: Lookup<'_>,
+    gibbs: &Gibbs,
+    reached: impl Fn(u64, u64) + Sync,
+) -> Result<Vec<u16>> {
+    let bisg = lookup.bisg;
     let chances = bisg.chances()?;
     let mut people: Vec<(Hit, Hit, u64)> = Vec::new();
-    pass(input, columns, bisg, |some| people.extend(some.draws_from(bisg).into_iter().flatten()))?;
+    pass(input, lookup, |some| people.extend(some.draws_from(bisg).into_iter().flatten()))?;
     let mut places: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
     if u32::try_from(people.len()).is_err() {
         bail!("more than 4 billion people are too many for fBISG at once; make their scores in parts");
@@ -73,6 +104,7 @@ pub(super) fn draw(input: &Input, columns: &PeopleColumns, bisg: &Bisg, gibbs: &
     // The largest places first, so that no thread is left alone with one at the end.
     let mut places: Vec<(u64, Vec<u32>)> = places.into_iter().collect();
     places.sort_by_key(|(key, rows)| (std::cmp::Reverse(rows.len()), *key));
+    let (done, at_places) = (AtomicU64::new(0), places.iter().map(|(_, rows)| rows.len() as u64).sum());
     for some in places.chunks(AT_ONCE) {
         let drawn: Vec<Vec<u16>> = some
             .par_iter()
@@ -82,7 +114,10 @@ pub(super) fn draw(input: &Input, columns: &PeopleColumns, bisg: &Bisg, gibbs: &
                     let (surname, first_name, _) = people[*row as usize];
                     chances.of(surname, first_name, names);
                 }
-                gibbs.draws(*key, bisg.people_at(*key).unwrap_or_default(), &names)
+                let draws = gibbs.draws(*key, bisg.people_at(*key).unwrap_or_default(), &names);
+                let people = rows.len() as u64;
+                reached(done.fetch_add(people, Ordering::Relaxed) + people, at_places);
+                draws
             })
             .collect();
         for ((_, rows), drawn) in some.iter().zip(drawn) {

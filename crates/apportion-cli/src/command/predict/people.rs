@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow, bail};
-use apportion::model::{Bisg, Hit, How, Level, Margins, Place, Room};
-use apportion_table::{Code, code_of_number, code_of_text, level_of_column, nearest, same_name};
+use apportion::model::{
+    Bisg, Cells, Hit, How, KnownMargins, Level, MarginRows, Margins, Person, Place, RakedCells, Room,
+};
+use apportion_table::{Code, code_of_number, code_of_text, nearest, rank_of_column, same_name};
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int32Array, RecordBatch, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, Int32Type};
@@ -80,12 +82,8 @@ impl PeopleColumns {
                 Some(name) => codes.push((level, position(names, name, option)?)),
                 // What is found by its name is used where nothing else is said.
                 None if places && named.own.is_none() && named.codes.iter().all(|(.., name)| name.is_none()) => {
-                    codes.extend(
-                        names
-                            .iter()
-                            .find(|name| level_of_column(name) == Some(level))
-                            .map(|name| (level, name.clone())),
-                    );
+                    let ranked = names.iter().filter_map(|name| Some((rank_of_column(name, level)?, name)));
+                    codes.extend(ranked.min_by_key(|(rank, _)| *rank).map(|(_, name)| (level, name.clone())));
                 }
                 None => {}
             }
@@ -153,6 +151,8 @@ pub(super) struct People {
     first_name: Option<Names>,
     own: Option<StringArray>,
     codes: Vec<(Level, Codes)>,
+    /// Surnames as a margin by surname has them.
+    in_margin: Option<Names>,
 }
 
 /// A column of names: as the file has it or, where it has codes and words, with each word found already.
@@ -173,15 +173,21 @@ enum Codes {
 pub(super) struct Known {
     surnames: Option<(ArrayRef, Arc<Vec<Hit>>)>,
     first_names: Option<(ArrayRef, Arc<Vec<Hit>>)>,
+    in_margin: Option<(ArrayRef, Arc<Vec<Hit>>)>,
+}
+
+/// Where people's names and places are looked up.
+#[derive(Clone, Copy)]
+pub(super) struct Lookup<'a> {
+    pub(super) columns: &'a PeopleColumns,
+    pub(super) bisg: &'a Bisg,
+    /// Margins by surname or place that people are raked to.
+    pub(super) margins: Option<&'a KnownMargins>,
 }
 
 impl People {
-    pub(super) fn of(
-        batch: &RecordBatch,
-        columns: &PeopleColumns,
-        bisg: &Bisg,
-        known: &mut Known,
-    ) -> apportion_table::Result<People> {
+    pub(super) fn of(batch: &RecordBatch, lookup: Lookup<'_>, known: &mut Known) -> apportion_table::Result<People> {
+        let Lookup { columns, bisg, margins } = lookup;
         let column = |name: &String| {
             let column = batch.column_by_name(name);
             column.ok_or_else(|| apportion_table::Error::Options(format!("the column {name:?} is gone; try again")))
@@ -192,12 +198,18 @@ impl People {
         let first_name = columns.first_name.as_ref().map(|name| {
             Names::of(column(name)?, name, &mut known.first_names, |name, room| bisg.find_first_name(name, room))
         });
+        let in_margin = margins.map(|margins| {
+            Names::of(column(&columns.surname)?, &columns.surname, &mut known.in_margin, |name, room| {
+                margins.find_name(name, room)
+            })
+        });
         let codes = |(level, name): &(Level, String)| Ok((*level, Codes::of(column(name)?, name, *level)?));
         Ok(People {
             surname,
             first_name: first_name.transpose()?,
             own: columns.own.as_ref().map(|name| texts(column(name)?, name)).transpose()?,
             codes: columns.codes.iter().map(codes).collect::<apportion_table::Result<_>>()?,
+            in_margin: in_margin.transpose()?,
         })
     }
 
@@ -210,7 +222,13 @@ impl People {
 
     /// Scores them, some thousand at a time, by all threads.
     pub(super) fn score(&self, bisg: &Bisg, change: Change<'_>) -> Vec<Scored> {
-        self.in_chunks(|start, end| self.score_some(bisg, change, start, end))
+        self.in_chunks(|start, end| {
+            let (mut scored, people) = self.score_some(bisg, start, end);
+            self.change(change, start, &people, &mut scored);
+            let rows = scored.how.iter().zip(scored.scores.chunks_exact(bisg.classes()));
+            rows.for_each(|(how, scores)| scored.tally.add(how, scores));
+            scored
+        })
     }
 
     /// Something made of some thousand people at a time, by all threads, in order.
@@ -222,60 +240,85 @@ impl People {
     /// What raking adds up of them at some weights.
     pub(super) fn margins(&self, bisg: &Bisg, weights: &[f64]) -> Vec<Margins> {
         self.in_chunks(|start, end| {
-            let (mut margins, mut room, mut tally) = (Margins::new(bisg.classes()), Room::default(), Tally::new(bisg));
-            let mut scores = vec![0.0; bisg.classes()];
-            for row in start..end {
-                let (surname, first_name) = self.names(row, bisg, &mut room);
-                bisg.score(surname, first_name, &self.place(row, &mut tally), &mut scores);
-                margins.add(&scores, weights);
-            }
+            let (scored, _) = self.score_some(bisg, start, end);
+            let mut margins = Margins::new(bisg.classes());
+            scored.scores.chunks_exact(bisg.classes()).for_each(|scores| margins.add(scores, weights));
             margins
+        })
+    }
+
+    /// What raking to margins by surname and place counts: who is alike in these and in scores.
+    pub(super) fn cells(&self, bisg: &Bisg, margins: &KnownMargins) -> Vec<Cells> {
+        self.in_chunks(|start, end| {
+            let (scored, people) = self.score_some(bisg, start, end);
+            let mut cells = Cells::default();
+            let rows = self.margin_rows(start, &people, margins);
+            rows.into_iter()
+                .zip(scored.scores.chunks_exact(bisg.classes()))
+                .for_each(|(rows, scores)| cells.add(rows, scores));
+            cells
         })
     }
 
     /// What fBISG needs of them: their names, and the number of the place that they are in.
     pub(super) fn draws_from(&self, bisg: &Bisg) -> Vec<Vec<(Hit, Hit, u64)>> {
         self.in_chunks(|start, end| {
-            let (mut room, mut tally) = (Room::default(), Tally::new(bisg));
-            let one = |row| {
-                let (surname, first_name) = self.names(row, bisg, &mut room);
-                let place = bisg.place_of(&self.place(row, &mut tally)).unwrap_or(NOWHERE);
-                (surname, first_name, place)
-            };
-            (start..end).map(one).collect()
+            let people = self.people(bisg, start, end, &mut Tally::new(bisg));
+            let place = |person: &Person<'_>| bisg.place_of(&person.place).unwrap_or(NOWHERE);
+            people.iter().map(|person| (person.surname, person.first_name, place(person))).collect()
         })
     }
 
-    #[inline]
-    fn names(&self, row: usize, bisg: &Bisg, room: &mut Room) -> (Hit, Hit) {
-        let surname = match &self.surname {
-            Names::Texts(texts) => bisg.find_surname(at(texts, row), room),
-            Names::Found(codes, hits) => at_code(codes, hits, row).unwrap_or(Hit::MISSING),
+    /// Some of them, with their names found.
+    fn people(&self, bisg: &Bisg, start: usize, end: usize, tally: &mut Tally) -> Vec<Person<'_>> {
+        let mut room = Room::default();
+        let surnames = self.surname.hits(start, end, |names, hits| bisg.find_surnames(names, &mut room, hits));
+        let first_names = match &self.first_name {
+            Some(names) => names.hits(start, end, |names, hits| bisg.find_first_names(names, &mut room, hits)),
+            None => vec![Hit::MISSING; end - start],
         };
-        let first_name = match &self.first_name {
-            None => Hit::MISSING,
-            Some(Names::Texts(texts)) => bisg.find_first_name(at(texts, row), room),
-            Some(Names::Found(codes, hits)) => at_code(codes, hits, row).unwrap_or(Hit::MISSING),
-        };
-        (surname, first_name)
+        let places = (start..end).map(|row| self.place(row, tally));
+        let named = surnames.into_iter().zip(first_names).zip(places);
+        named.map(|((surname, first_name), place)| Person { surname, first_name, place }).collect()
     }
 
-    fn score_some(&self, bisg: &Bisg, change: Change<'_>, start: usize, end: usize) -> Scored {
-        let (k, mut room) = (bisg.classes(), Room::default());
+    /// Whom people from a row on are counted with in margins by surname and place.
+    fn margin_rows(&self, start: usize, people: &[Person<'_>], margins: &KnownMargins) -> Vec<MarginRows> {
+        let (mut room, end) = (Room::default(), start + people.len());
+        let names = match &self.in_margin {
+            Some(names) => names.hits(start, end, |names, hits| margins.find_names(names, &mut room, hits)),
+            None => vec![Hit::MISSING; people.len()],
+        };
+        names.into_iter().zip(people).map(|(name, person)| margins.rows(name, &person.place)).collect()
+    }
+
+    /// Scores by names and places.
+    fn score_some(&self, bisg: &Bisg, start: usize, end: usize) -> (Scored, Vec<Person<'_>>) {
         let mut scored = Scored {
-            scores: vec![0.0; (end - start) * k],
+            scores: vec![0.0; (end - start) * bisg.classes()],
             how: Vec::with_capacity(end - start),
             tally: Tally::new(bisg),
         };
-        for (row, scores) in (start..end).zip(scored.scores.chunks_exact_mut(k)) {
-            let (surname, first_name) = self.names(row, bisg, &mut room);
-            let place = self.place(row, &mut scored.tally);
-            let how = bisg.score(surname, first_name, &place, scores);
-            change.apply(row, scores);
-            scored.tally.add(&how, scores);
-            scored.how.push(how);
+        let people = self.people(bisg, start, end, &mut scored.tally);
+        bisg.score_all(&people, &mut scored.scores, &mut scored.how);
+        (scored, people)
+    }
+
+    /// What becomes of scores, where the model looks at all people.
+    fn change(&self, change: Change<'_>, start: usize, people: &[Person<'_>], scored: &mut Scored) {
+        let k = scored.tally.classes();
+        let rows = scored.scores.chunks_exact_mut(k);
+        match change {
+            Change::None => {}
+            Change::Weights(weights) => rows.for_each(|scores| reweigh(scores, weights)),
+            Change::Draws(draws) => {
+                rows.zip(draws[start * k..].chunks_exact(k)).for_each(|(scores, draws)| as_drawn(scores, draws));
+            }
+            Change::Raked(raked, margins) => {
+                let alike = self.margin_rows(start, people, margins);
+                rows.zip(alike).for_each(|(scores, alike)| raked.apply(alike, scores));
+            }
         }
-        scored
     }
 
     /// Where a person is.
@@ -313,22 +356,15 @@ pub(super) enum Change<'a> {
     Weights(&'a [f64]),
     /// They are how often each class was drawn, for each of the people at hand.
     Draws(&'a [u16]),
+    /// They are those of all who are alike, raked to margins by surname and place.
+    Raked(&'a RakedCells, &'a KnownMargins),
 }
 
-impl Change<'_> {
-    #[inline]
-    fn apply(self, row: usize, scores: &mut [f64]) {
-        match self {
-            Change::None => {}
-            Change::Weights(weights) => reweigh(scores, weights),
-            Change::Draws(draws) => {
-                let draws = &draws[row * scores.len()..(row + 1) * scores.len()];
-                let sum: f64 = draws.iter().copied().map(f64::from).sum();
-                if sum > 0.0 {
-                    scores.iter_mut().zip(draws).for_each(|(score, &count)| *score = f64::from(count) / sum);
-                }
-            }
-        }
+/// Scores are how often each class was drawn; those of people who are nowhere stay as they are.
+fn as_drawn(scores: &mut [f64], draws: &[u16]) {
+    let sum: f64 = draws.iter().copied().map(f64::from).sum();
+    if sum > 0.0 {
+        scores.iter_mut().zip(draws).for_each(|(score, &count)| *score = f64::from(count) / sum);
     }
 }
 
@@ -341,6 +377,23 @@ fn reweigh(scores: &mut [f64], weights: &[f64]) {
 }
 
 impl Names {
+    /// Where some rows' names stand in a table.
+    fn hits(
+        &self,
+        start: usize,
+        end: usize,
+        find: impl FnOnce(&mut dyn Iterator<Item = &str>, &mut Vec<Hit>),
+    ) -> Vec<Hit> {
+        let mut all = Vec::with_capacity(end - start);
+        match self {
+            Names::Texts(texts) => find(&mut (start..end).map(|row| at(texts, row)), &mut all),
+            Names::Found(codes, hits) => {
+                all.extend((start..end).map(|row| at_code(codes, hits, row).unwrap_or(Hit::MISSING)));
+            }
+        }
+        all
+    }
+
     /// A column of names. Words are found by all threads, and once as long as the words are the same.
     fn of(
         column: &ArrayRef,

@@ -39,6 +39,11 @@ impl Tally {
         }
     }
 
+    /// How many classes there are.
+    pub(super) fn classes(&self) -> usize {
+        self.sums.len()
+    }
+
     #[inline]
     pub(super) fn add(&mut self, how: &How, scores: &[f64]) {
         self.people += 1;
