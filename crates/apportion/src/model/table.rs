@@ -1,7 +1,7 @@
 //! A table of names: what a name says of the class of whoever has it.
 
 use super::index::Index;
-use super::names::{Hit, NameMatch, OTHERS, Room, find, of_table, short_name};
+use super::names::{Hit, MISSING_FIRST_NAMES, NameMatch, OTHERS, Room, find, of_table, short_name};
 use crate::error::{Error, Result};
 
 /// What the numbers of a table are.
@@ -31,6 +31,8 @@ pub struct NameTable {
     /// P(class) among all people of the table.
     margin: Option<Vec<f64>>,
     others: Option<u32>,
+    /// Whether the names are first names.
+    is_of_first_names: bool,
 }
 
 impl NameTable {
@@ -96,7 +98,16 @@ impl NameTable {
             normalize(&mut counts);
             counts
         });
-        Ok(NameTable { classes, index, values, is_spread: numbers == Numbers::Spread, rates, margin, others })
+        Ok(NameTable {
+            classes,
+            index,
+            values,
+            is_spread: numbers == Numbers::Spread,
+            rates,
+            margin,
+            others,
+            is_of_first_names: false,
+        })
     }
 
     /// How many names it has.
@@ -125,7 +136,15 @@ impl NameTable {
 
     /// Finds a name.
     pub fn find(&self, name: &str, room: &mut Room) -> Hit {
-        find(name, room, |name| self.index.get(name))
+        let hit = find(name, room, |name| self.index.get(name));
+        let is_missing = || self.is_of_first_names && MISSING_FIRST_NAMES.contains(&room.upper.as_str());
+        if hit.how == NameMatch::None && is_missing() { Hit::MISSING } else { hit }
+    }
+
+    /// The same names, as first names: NULL, NONE and their like are none, unless the table has them.
+    pub(crate) fn of_first_names(mut self) -> NameTable {
+        self.is_of_first_names = true;
+        self
     }
 
     /// Finds many names. Where they are in memory is all that it costs to find one, so that many are asked for before the first

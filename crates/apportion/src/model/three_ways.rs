@@ -126,8 +126,12 @@ impl Cells {
         let known = off_by_name.map(|off| (KnownBy::Name, off)).into_iter();
         let known = known.chain(off_by_place.map(|off| (KnownBy::Place, off)));
         let furthest = known.max_by(|(_, a), (_, b)| a.people().total_cmp(&b.people()));
+        let covered = |is_known: fn(&MarginRows) -> bool| {
+            all.iter().filter(|((rows, _), _)| is_known(rows)).map(|(_, people)| people).sum()
+        };
+        let covered = (covered(|rows| rows.name.is_some()), covered(|rows| rows.place.is_some()));
         let places = all.into_iter().enumerate().map(|(place, (key, _))| (key, place as u32)).collect();
-        Ok((RakedCells { places, scores, classes, furthest }, fit))
+        Ok((RakedCells { places, scores, classes, furthest, covered }, fit))
     }
 }
 
@@ -215,9 +219,18 @@ pub struct RakedCells {
     scores: Vec<f64>,
     classes: usize,
     furthest: Option<(KnownBy, Off)>,
+    covered: (u64, u64),
 }
 
 impl RakedCells {
+    /// How many people a margin knows.
+    pub fn covered(&self, by: KnownBy) -> u64 {
+        match by {
+            KnownBy::Name => self.covered.0,
+            KnownBy::Place => self.covered.1,
+        }
+    }
+
     /// Where the scores are furthest from a margin.
     pub fn furthest(&self) -> Option<(KnownBy, Off)> {
         self.furthest
