@@ -41,6 +41,12 @@ SHARE_COLUMNS = ["pctwhite", "pctblack", "pcthispanic", "pctapi", "pctaian", "pc
 
 ZCTA_COLUMNS = ["white", "black", "hispanic", "api", "native", "multiple"]
 
+# A surname that readers of CSV take for a missing value, and that the source of 2010 lacks for that reason.
+NULL_2010 = {
+    "name": "NULL", "count": 7171, "pctwhite": 93.58, "pctblack": 2.09, "pctapi": 0.56, "pctaian": 0.43,
+    "pct2prace": 1.35, "pcthispanic": 1.98,
+}  # fmt: skip
+
 COVERED = 0.9  # of the people on the list; the names beyond are one row,
 MOST_NAMES = 20_000  # as are those beyond this many.
 ALL_OTHER_NAMES = "ALL OTHER NAMES"
@@ -107,9 +113,11 @@ def packed(name, keys, *columns):
     print(f"{name}: {len(keys)} rows, {len(data):,} bytes\n  sha256 {hashlib.sha256(data).hexdigest()}")
 
 
-def names(path, name, units):
+def names(path, name, units, lacks=()):
     """A list of names: people, and the shares of the classes in so many parts of a percent, the most common first."""
-    table = pd.read_parquet(path).sort_values(["count", "name"], ascending=[False, True])
+    table = pd.read_parquet(path)
+    assert not table.name.isin([row["name"] for row in lacks]).any()
+    table = pd.concat([table, pd.DataFrame(lacks)]).sort_values(["count", "name"], ascending=[False, True])
     percent = table[SHARE_COLUMNS].to_numpy("float64")
     shares = np.rint(percent * units)
     # Nothing but what single precision blurs may be lost.
@@ -127,7 +135,7 @@ def main():
     (HERE / "data" / OUTLINES).write_bytes(checked(folder, OUTLINES).read_bytes())
 
     # Where the Census of 2010 kept a share back, the source has an equal part of what is left: up to a sixth of a hundredth.
-    names(checked(folder, SURNAMES_2010), "surnames_2010.bin", 6000)
+    names(checked(folder, SURNAMES_2010), "surnames_2010.bin", 6000, [NULL_2010])
     names(checked(folder, SURNAMES), "surnames_2020.bin", 100)
     names(checked(folder, FIRST_NAMES), "first_names_2020.bin", 100)
     table = pd.read_csv(checked(folder, US_COUNTIES), dtype={"county_fips": str}, keep_default_na=False)

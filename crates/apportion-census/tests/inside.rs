@@ -13,6 +13,7 @@ use parquet::record::Field;
 fn shared(name: &str) -> Option<PathBuf> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
     if !path.exists() {
+        assert!(std::env::var_os("CI").is_none(), "{name} is not beside the checkout");
         eprintln!("skipped: {name} is not beside the checkout");
     }
     path.exists().then_some(path)
@@ -90,7 +91,9 @@ fn names_are_those_of_the_sources() {
         let keyed = table.load();
         let counts = keyed.counts.as_ref().unwrap();
         let places: HashMap<&str, usize> = keyed.keys().enumerate().map(|(place, key)| (key, place)).collect();
-        assert_eq!(theirs.len(), keyed.rows());
+        // The list of 2010 lacks a name that readers of text take for a missing value.
+        let added = usize::from(table == Inside::Surnames2010);
+        assert_eq!((theirs.len() + added, places.contains_key("NULL")), (keyed.rows(), added == 1));
         for row in &theirs {
             let place = places[text(&row[0])];
             assert_eq!(counts[place] as f64, number(&row[1]));

@@ -50,6 +50,11 @@ pub(crate) fn count(number: u64) -> String {
     groups.join(",")
 }
 
+/// A number of things, with the right word for them.
+pub(crate) fn counted(number: u64, one: &str, several: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { several })
+}
+
 /// A number with its sign, or a dash.
 pub(crate) fn signed(number: Option<f64>, decimals: usize, unit: &str) -> String {
     number.map_or_else(|| "–".into(), |number| format!("{number:+.decimals$}{unit}"))

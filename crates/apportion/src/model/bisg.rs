@@ -84,6 +84,9 @@ pub struct Person<'a> {
     pub place: Place<'a>,
 }
 
+/// The nation has more than 33,000 ZIP code tabulation areas, and no state more than 2,000.
+const MANY_ZCTAS: usize = 10_000;
+
 /// People that are scored at a time.
 const AT_ONCE: usize = 64;
 
@@ -179,14 +182,19 @@ impl Bisg {
         for layer in layers {
             let states = layer.states().len();
             let is_whole = layer.sums().iter().all(|sum| (sum - 1.0).abs() < 0.01);
-            let of_one = states == 1 && layer.level() != Level::State;
+            let of_one = match layer.level() {
+                // ZIP codes do not say their state, nor do names of places: a list that is far from the nation's is a part of it.
+                Level::Zcta => layer.places() < MANY_ZCTAS,
+                Level::Own => true,
+                level => states == 1 && level != Level::State,
+            };
             if of_one
                 && (layer.numbers() == Numbers::Spread && is_whole || layer.numbers() == Numbers::People && !has_counts)
             {
                 let name = layer.level().name();
                 self.remarks.push(format!(
-                    "the {name} table is one state's, and the surnames bring the prior of their own area to it; with people \
-                     by class, and a surname table that has counts, this is put right"
+                    "the {name} table is of one state or another part of the nation, as it seems, and the surnames bring the \
+                     prior of their own area to it; with people by class, and a surname table that has counts, this is put right"
                 ));
             }
         }
@@ -246,6 +254,11 @@ impl Bisg {
     /// P(class) among those whom the tables count: the people of all places, or else of all surnames.
     pub fn margin(&self) -> Option<&[f64]> {
         self.margin.as_deref()
+    }
+
+    /// Whether that is of the people of all places, and not of all surnames.
+    pub fn has_people(&self) -> bool {
+        !self.people.is_empty()
     }
 
     /// What a user ought to know of how the tables go together.
@@ -354,6 +367,12 @@ impl Bisg {
     pub fn place_of(&self, place: &Place<'_>) -> Option<u64> {
         let found = self.people.iter().enumerate().find_map(|(layer, table)| Some((layer, table.find(place)?)))?;
         Some((found.0 as u64) << 32 | u64::from(found.1))
+    }
+
+    /// Which of [`Bisg::levels`] a place by its number is of.
+    pub fn level_at(&self, place: u64) -> Option<u8> {
+        let level = self.people.get((place >> 32) as usize)?.level();
+        self.layers.iter().position(|layer| layer.level() == level).map(|layer| layer as u8)
     }
 
     /// The people by class of a place by its number.

@@ -74,7 +74,11 @@ const PREFIXES: [&str; 3] = ["MC", "MAC", "O"];
 
 /// Articles, which belong to the next word, too, and may be missing: by themselves they are in the list as other people's
 /// names, and De Oliva is not a De.
-const ARTICLES: [&str; 5] = ["DE", "DEL", "LA", "LAS", "LOS"];
+const ARTICLES: [&str; 17] =
+    ["DE", "DEL", "LA", "LAS", "LOS", "VAN", "VON", "DER", "DEN", "TER", "DI", "DA", "DOS", "DAS", "EL", "AL", "ST"];
+
+/// Words that are an article or a name of their own, as often as not: they belong to the next where a table has the two as one.
+const ARTICLES_OR_NAMES: [&str; 4] = ["LE", "DO", "SAN", "SANTA"];
 
 /// What is written in place of a name. None of these is in the Census's lists; Unk, which some write so, is.
 const REFUSALS: [&str; 18] = [
@@ -160,7 +164,8 @@ pub(crate) fn find(name: &str, room: &mut Room, lookup: impl Fn(&str) -> Option<
 fn by_parts(words: &str, part: &mut String, lookup: impl Fn(&str) -> Option<u32>) -> Hit {
     let (mut found, mut seen, mut bare) = ([None; 2], 0, 0);
     part.clear();
-    for word in words.split(' ') {
+    let mut rest = words.split(' ').peekable();
+    while let Some(word) = rest.next() {
         part.push_str(word);
         if ARTICLES.contains(&word) {
             bare = part.len();
@@ -168,6 +173,17 @@ fn by_parts(words: &str, part: &mut String, lookup: impl Fn(&str) -> Option<u32>
         }
         if PREFIXES.contains(&word) {
             continue;
+        }
+        if ARTICLES_OR_NAMES.contains(&word)
+            && let Some(next) = rest.peek()
+        {
+            let length = part.len();
+            part.push_str(next);
+            let is_one = lookup(part).is_some();
+            part.truncate(length);
+            if is_one {
+                continue;
+            }
         }
         if !is_refusal(part) && seen < found.len() {
             found[seen] = lookup(part).or_else(|| lookup(&part[bare..]));
@@ -269,7 +285,11 @@ pub(crate) fn of_table(name: &str, room: &mut Room) -> (String, Option<String>) 
 mod tests {
     use super::*;
 
-    const TABLE: [&str; 12] = [
+    const TABLE: [&str; 16] = [
+        "VAN",
+        "VANBUREN",
+        "LE",
+        "LEBLANC",
         "SMITH",
         "JONES",
         "SMITHJONES",
@@ -322,6 +342,10 @@ mod tests {
             ("QXZQXZ LEE", Part, vec!["LEE"]),
             ("de los Garcia", Part, vec!["GARCIA"]),
             ("de la Garcia-Smith", BothParts, vec!["GARCIA", "SMITH"]),
+            ("Van Buren-Smith", BothParts, vec!["VANBUREN", "SMITH"]),
+            ("Van Qxzqxz", None, vec![]),
+            ("Le Blanc Jones", BothParts, vec!["LEBLANC", "JONES"]),
+            ("Le Smith", BothParts, vec!["LE", "SMITH"]),
             ("NULL", Exact, vec!["NULL"]),
             ("NA", Exact, vec!["NA"]),
             ("JUNIOR", Exact, vec!["JUNIOR"]),

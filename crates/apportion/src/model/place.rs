@@ -74,8 +74,8 @@ pub struct Place<'a> {
     pub zcta: Option<u64>,
     /// The code of the smallest block group, tract, county or state that is known.
     pub code: Option<(Level, u64)>,
-    /// The code of the state, where it is known beside that: it is asked where the other is of no known state.
-    pub state: Option<u64>,
+    /// Codes of larger places, which are asked where a table does not know the one that the smaller is in.
+    pub wider: [Option<(Level, u64)>; 3],
 }
 
 /// Places of one kind, and the people of each class there.
@@ -101,12 +101,14 @@ impl PlaceTable {
         numbers: Numbers,
     ) -> Result<PlaceTable> {
         let mut table = PlaceTable::empty(level, classes, values, numbers);
+        let mut rows = 0;
         for (row, code) in codes.into_iter().enumerate() {
+            rows = row + 1;
             if check_row(row, table.row(row))? && table.codes.insert(code, row as u32).is_some() {
                 return Err(twice(row));
             }
         }
-        Ok(table)
+        table.of_rows(rows)
     }
 
     /// Places by their names.
@@ -117,7 +119,9 @@ impl PlaceTable {
         numbers: Numbers,
     ) -> Result<PlaceTable> {
         let mut table = PlaceTable::empty(Level::Own, classes, values, numbers);
+        let mut rows = 0;
         for (row, name) in names.into_iter().enumerate() {
+            rows = row + 1;
             if check_row(row, table.row(row))? {
                 table.folded.entry(name.trim().to_lowercase().into()).or_insert(row as u32);
                 if table.texts.insert(name.trim().into(), row as u32).is_some() {
@@ -125,7 +129,7 @@ impl PlaceTable {
                 }
             }
         }
-        Ok(table)
+        table.of_rows(rows)
     }
 
     fn empty(level: Level, classes: usize, values: Vec<f64>, numbers: Numbers) -> PlaceTable {
@@ -138,6 +142,15 @@ impl PlaceTable {
             values,
             numbers,
         }
+    }
+
+    /// Refuses numbers that are not those of so many places.
+    fn of_rows(self, rows: usize) -> Result<PlaceTable> {
+        if self.classes == 0 || self.values.len() != rows * self.classes {
+            let problem = format!("the table of places: {} numbers for {rows} places", self.values.len());
+            return Err(Error::Model { problem });
+        }
+        Ok(self)
     }
 
     /// What kind of places these are.
@@ -179,10 +192,11 @@ impl PlaceTable {
                 return self.texts.get(name).or_else(|| self.folded.get(name.to_lowercase().as_str())).copied();
             }
             Level::Zcta => place.zcta?,
-            level => match place.code.and_then(|(own, code)| own.widen(code, level)) {
-                Some(code) if level != Level::State || self.codes.contains_key(&code) => code,
-                _ => place.state.filter(|_| level == Level::State)?,
-            },
+            level => {
+                let codes = place.code.iter().chain(place.wider.iter().flatten());
+                let mut known = codes.filter_map(|(own, code)| own.widen(*code, level));
+                return known.find_map(|code| self.codes.get(&code).copied());
+            }
         };
         self.codes.get(&code).copied()
     }

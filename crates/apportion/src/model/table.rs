@@ -80,6 +80,12 @@ impl NameTable {
         if numbers == Numbers::People {
             counts = Some(values.chunks_exact(classes).map(|row| row.iter().sum()).collect());
         }
+        // Of a name that says nothing, nobody counts.
+        for (count, row) in counts.iter_mut().flatten().zip(values.chunks_exact(classes)) {
+            if !row.iter().any(|value| *value > 0.0) {
+                *count = 0.0;
+            }
+        }
         if numbers != Numbers::Spread {
             values.chunks_exact_mut(classes).for_each(|row| _ = normalize(row));
         }

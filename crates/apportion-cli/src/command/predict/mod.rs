@@ -1,29 +1,27 @@
 //! `apportion predict`: scores from names and places, every input row again, in order, with them.
 
+mod counties;
 mod passes;
 mod people;
+mod scoring;
 pub(crate) mod sources;
 mod tally;
+mod told;
 
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use apportion::model::{
-    Bisg, Fit, Gibbs, How, KnownBy, KnownMargins, Level, ModelTables, NameMatch, Population, RakedCells,
-};
+use apportion::model::{Bisg, Gibbs, KnownBy, Level, ModelTables, Population, RAKED, RakedCells};
 use apportion::{Classes, Reference, Spread};
 use apportion_census::Inside;
-use apportion_table::{Added, Input, KeyedOptions, KeyedTable, Output, Side, Subject, code_of_text, write_labelled};
-use arrow::array::{ArrayRef, DictionaryArray, Float64Array, RecordBatch, StringArray, UInt8Array};
-use arrow::datatypes::{DataType, Field, FieldRef, Schema, UInt8Type};
+use apportion_table::{Added, Input, KeyedOptions, KeyedTable, Output, Subject, code_of_text, write_labelled};
+use arrow::datatypes::FieldRef;
 use clap::{Args, ValueEnum};
-use rayon::prelude::*;
-use serde_json::json;
 
-use self::people::{Change, Known, Lookup, Named, People, PeopleColumns, Scored};
+use self::people::{Lookup, Named, PeopleColumns};
+use self::scoring::{AllPeople, Scorer, fields};
 use self::sources::{Read, Tables};
-use self::tally::Tally;
+use self::told::Told;
 use crate::host::Host;
 use crate::options::{Encoding, open, pairs, use_threads};
 use crate::output::written;
@@ -111,8 +109,9 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "FILE")]
     place_margin: Option<String>,
     /// For rake by surname or place: how far from a margin the scores may stay, as a share of all people.
-    #[arg(long, default_value_t = 1e-9, value_name = "SHARE", value_parser = crate::values::share)]
-    tolerance: f64,
+    /// 1e-9 without this.
+    #[arg(long, value_name = "SHARE", value_parser = crate::values::share)]
+    tolerance: Option<f64>,
     /// Uses the places of one state alone: its letters or its code.
     #[arg(long, value_name = "STATE")]
     within: Option<String>,
@@ -120,14 +119,14 @@ pub(crate) struct PredictArgs {
     #[arg(long)]
     as_published: bool,
     /// For fbisg: another seed, other draws.
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
-    /// For fbisg: sweeps that are forgotten, before those that count.
-    #[arg(long, default_value_t = 500, value_name = "SWEEPS")]
-    burn_in: u16,
-    /// For fbisg: sweeps that count.
-    #[arg(long, default_value_t = 1000, value_name = "SWEEPS", value_parser = clap::value_parser!(u16).range(1..))]
-    sweeps: u16,
+    #[arg(long)]
+    seed: Option<u64>,
+    /// For fbisg: how often everybody is drawn before draws are counted; 500 times without this.
+    #[arg(long, value_name = "SWEEPS")]
+    burn_in: Option<u16>,
+    /// For fbisg: how often everybody is drawn after that; 1,000 times without this.
+    #[arg(long, value_name = "SWEEPS", value_parser = clap::value_parser!(u16).range(1..))]
+    sweeps: Option<u16>,
     /// What the columns of scores begin with.
     #[arg(long, default_value = "p_", value_name = "PREFIX")]
     prefix: String,
@@ -194,22 +193,21 @@ pub(crate) fn run(args: &PredictArgs) -> Result<()> {
         output.check(Some(&input))?;
     }
     input.passed_over().iter().for_each(|passed| args.say(passed));
-    let names = input.columns(0)?;
-    let columns = args.columns(&names, input.name(0))?;
-    let tables = args.tables(&columns)?;
-    let (classes, told) = (tables.classes.clone(), tables.told.clone());
+    let columns = args.columns(&input.columns(0)?, input.name(0))?;
+    let mut tables = args.tables(&columns)?;
+    let (classes, told) = (tables.classes.clone(), std::mem::take(&mut tables.told));
     let margin = args.margin.as_ref().map(|path| args.shares(path, &classes)).transpose()?;
-    let margins = args.margins(&columns, &classes)?;
+    let margins = tables.margins.take();
     let bisg = args.bisg(tables, margin.clone())?;
-    let fields = args.fields(&classes, &bisg);
-    refuse_names(&fields, &names)?;
-    args.say(&format!("{}: {}", input.name(0).display(), columns.told()));
+    let fields = fields(&args.prefix, &classes, &bisg);
+    refuse_names(&fields, &input)?;
+    args.say(&format!("{}, by {}", args.told(), columns.told()));
+    columns.not_used.iter().for_each(|columns| args.say(columns));
     told.iter().for_each(|table| args.say(table));
 
     let lookup = Lookup { columns: &columns, bisg: &bisg, margins: margins.as_ref() };
     let all = args.all_people(&input, lookup, margin.as_deref(), &classes)?;
-    let side = Side::new(&input, &columns.all());
-    let mut scorer = Scorer { lookup, all: &all, side, known: Known::default(), tally: Tally::new(&bisg) };
+    let mut scorer = Scorer::new(lookup, &all, &input);
     let paths = match memory {
         Some(host) => {
             host.results().rows = scorer.all(fields, args.batch_rows as usize)?;
@@ -217,142 +215,42 @@ pub(crate) fn run(args: &PredictArgs) -> Result<()> {
         }
         None => {
             let mut values = |first: usize, rows: usize| scorer.next(first, rows);
-            write_labelled(&input, &output, Added { fields, rows: None, values: &mut values })?
+            write_labelled(&input, &output, Added { fields, rows: all.rows(bisg.classes()), values: &mut values })?
         }
     };
-    let tally = scorer.tally;
+    let told = Told {
+        args,
+        columns: &columns,
+        classes: &classes,
+        bisg: &bisg,
+        tables: &told,
+        margin: margin.as_deref(),
+        all: &all,
+        tally: &scorer.tally,
+    };
     match host {
-        Some(host) => host.results().printed.push(args.outcome(&classes, &bisg, &tally, &told, &all).to_string()),
-        None if args.json => text::print(args.outcome(&classes, &bisg, &tally, &told, &all))?,
+        Some(host) => host.results().printed.push(told.json().to_string()),
+        None if args.json => text::print(told.json())?,
         None => {}
     }
-    match &all {
-        AllPeople::Weights(_, passes) => {
-            args.say(&format!("raked to the margin in {passes} passes; a person's scores depend on all people"));
-        }
-        AllPeople::Raked(raked, fit) => args.say(&format!(
-            "raked {} different people in {} rounds, to within {:.1e} of all; a person's scores depend on all people",
-            text::count(raked.cells() as u64),
-            fit.rounds,
-            fit.off
-        )),
-        _ => {}
-    }
-    args.summary(&classes, &bisg, &tally);
+    told.parts().iter().for_each(|part| args.say(part));
     args.say(&format!("\n{}", written(&paths)));
     Ok(())
 }
 
-/// Makes the scores of row after row.
-struct Scorer<'a> {
-    lookup: Lookup<'a>,
-    all: &'a AllPeople,
-    side: Side<'a>,
-    known: Known,
-    tally: Tally,
-}
-
-/// What was found of all people together, before anybody has a score.
-enum AllPeople {
-    /// Nothing: the model does not look at them.
-    Nothing,
-    /// Raking's weights, and the passes that they took.
-    Weights(Vec<f64>, usize),
-    /// fBISG's draws, row by row.
-    Draws(Vec<u16>),
-    /// The scores of all who are alike, raked to margins by surname and place.
-    Raked(RakedCells, Fit),
-}
-
-impl Scorer<'_> {
-    /// The scores of all rows, some at a time.
-    fn all(&mut self, fields: Vec<FieldRef>, most: usize) -> Result<Vec<RecordBatch>> {
-        let (schema, mut batches, mut first) = (Arc::new(Schema::new(fields)), Vec::new(), 0);
-        loop {
-            let columns = self.next(first, most)?;
-            let batch = RecordBatch::try_new(schema.clone(), columns)?;
-            if batch.num_rows() == 0 && !batches.is_empty() {
-                return Ok(batches);
-            }
-            first += batch.num_rows();
-            batches.push(batch);
-        }
-    }
-
-    fn next(&mut self, first: usize, rows: usize) -> apportion_table::Result<Vec<ArrayRef>> {
-        let bisg = self.lookup.bisg;
-        let (mut scored, mut row): (Vec<Scored>, usize) = (Vec::new(), first);
-        for batch in self.side.next(rows)? {
-            let people = People::of(&batch, self.lookup, &mut self.known)?;
-            let change = match (self.all, self.lookup.margins) {
-                (AllPeople::Weights(weights, _), _) => Change::Weights(weights),
-                // Rows beyond those that were drawn for are a file that has grown: their scores are by names and places.
-                (AllPeople::Draws(draws), _) => draws.get(row * bisg.classes()..).map_or(Change::None, Change::Draws),
-                (AllPeople::Raked(raked, _), Some(margins)) => Change::Raked(raked, margins),
-                _ => Change::None,
-            };
-            row += people.len();
-            scored.extend(people.score(bisg, change));
-        }
-        scored.iter().for_each(|some| self.tally.merge(&some.tally));
-        Ok(arrays(&scored, bisg))
-    }
-}
-
-/// The new columns: scores, and how they were made.
-fn arrays(scored: &[Scored], bisg: &Bisg) -> Vec<ArrayRef> {
-    let k = bisg.classes();
-    let rows = scored.iter().map(|some| some.how.len()).sum();
-    let column = |class: usize| -> ArrayRef {
-        let mut values: Vec<f64> = Vec::with_capacity(rows);
-        scored.iter().for_each(|some| values.extend(some.scores.iter().skip(class).step_by(k)));
-        Arc::new(Float64Array::from(values))
-    };
-    let mut columns: Vec<ArrayRef> = (0..k).into_par_iter().map(column).collect();
-    let names = NameMatch::ALL.map(NameMatch::name);
-    let levels: Vec<&str> = bisg.levels().into_iter().map(Level::name).chain(["none"]).collect();
-    let none = levels.len() as u8 - 1;
-    columns.push(words(scored, &names, |how| how.surname as u8));
-    if bisg.has_first_names() {
-        columns.push(words(scored, &names, |how| how.first_name as u8));
-    }
-    columns.push(words(scored, &levels, |how| how.place.unwrap_or(none)));
-    columns.push(words(scored, &DROPPED, |how| {
-        u8::from(how.without_surname) + 2 * u8::from(how.without_first_name) + 4 * u8::from(how.place.is_none())
-    }));
-    columns
-}
-
-/// What was left out, by its bits.
-const DROPPED: [&str; 8] = [
-    "",
-    "surname",
-    "first name",
-    "surname+first name",
-    "place",
-    "surname+place",
-    "first name+place",
-    "surname+first name+place",
-];
-
-fn words(scored: &[Scored], words: &[&str], code: impl Fn(&How) -> u8) -> ArrayRef {
-    let mut codes = Vec::new();
-    scored.iter().for_each(|some| codes.extend(some.how.iter().map(&code)));
-    let codes = UInt8Array::from(codes);
-    let words = Arc::new(StringArray::from_iter_values(words));
-    // Codes are below the number of words: other ones are a fault of this file.
-    Arc::new(DictionaryArray::<UInt8Type>::try_new(codes, words).expect("a word for each code"))
-}
-
 /// Refuses new columns with names that the input has.
-fn refuse_names(fields: &[FieldRef], names: &[String]) -> Result<()> {
-    match fields.iter().find(|field| names.contains(field.name())) {
-        Some(taken) => bail!(
-            "the input has a column {:?} already; leave it out there, or begin the new ones otherwise with --prefix bisg_",
-            taken.name()
-        ),
-        None => Ok(()),
+fn refuse_names(fields: &[FieldRef], input: &Input) -> Result<()> {
+    for file in 0..input.names().len() {
+        let names = input.columns(file)?;
+        if let Some(taken) = fields.iter().find(|field| names.contains(field.name())) {
+            bail!(
+                "{}: it has a column {:?} already; leave it out there, or begin the new ones otherwise with --prefix bisg_",
+                input.name(file).display(),
+                taken.name()
+            );
+        }
     }
+    Ok(())
 }
 
 impl PredictArgs {
@@ -361,30 +259,67 @@ impl PredictArgs {
         if self.output == "-" && self.json {
             return Err(usage("-o - and --json both write to standard output; choose one"));
         }
-        if self.model == Model::Voter && self.margin.is_none() {
-            return Err(usage(
-                "--model voter needs the shares of the classes among voters; give them with --margin FILE",
-            ));
-        }
-        if self.first_name.is_some() && self.model == Model::Bisg {
-            return Err(usage("--first-name: bisg is by surname and place; use --model bifsg"));
-        }
         let by_rows = self.surname_margin.is_some() || self.place_margin.is_some();
-        if self.model == Model::Rake && self.margin.is_some() == by_rows {
-            return Err(usage(if by_rows {
-                "--margin: the margins by surname and place say how many people of each class there are; leave it out"
-            } else {
+        let is = |model: Model| self.model == model;
+        let misplaced = [
+            (
+                self.first_name.is_some() && is(Model::Bisg),
+                "--first-name: bisg is by surname and place; use --model bifsg",
+            ),
+            (
+                self.margin.is_some() && !is(Model::Voter) && !is(Model::Rake),
+                "--margin: it is for --model voter and rake",
+            ),
+            (self.as_published && !is(Model::Voter), "--as-published: it is for --model voter"),
+            (by_rows && !is(Model::Rake), "--surname-margin, --place-margin: they are for --model rake"),
+            (self.tolerance.is_some() && !by_rows, "--tolerance: it is for --surname-margin and --place-margin"),
+            (self.seed.is_some() && !is(Model::Fbisg), "--seed: it is for --model fbisg; nothing else is drawn"),
+            (self.burn_in.is_some() && !is(Model::Fbisg), "--burn-in: it is for --model fbisg"),
+            (self.sweeps.is_some() && !is(Model::Fbisg), "--sweeps: it is for --model fbisg"),
+            (
+                is(Model::Voter) && self.margin.is_none(),
+                "--model voter needs the shares of the classes among voters; give them with --margin FILE",
+            ),
+            (
+                is(Model::Rake) && by_rows && self.margin.is_some(),
+                "--margin: the margins by surname and place say how many people of each class there are; leave it out",
+            ),
+            (
+                is(Model::Rake) && !by_rows && self.margin.is_none(),
                 "--model rake needs what all scores together are to be: give the shares of the classes with --margin FILE, \
-                 or those of each surname and each place with --surname-margin and --place-margin"
-            }));
+                 or those of each surname and each place with --surname-margin and --place-margin",
+            ),
+        ];
+        misplaced.into_iter().find(|(is_so, _)| *is_so).map_or(Ok(()), |(_, problem)| Err(usage(problem)))
+    }
+
+    /// The model, in a word or two.
+    fn told(&self) -> String {
+        let mut told = match self.model {
+            Model::Bisg => "BISG".to_owned(),
+            Model::Bifsg => "BIFSG".to_owned(),
+            Model::Voter => "voter BISG".to_owned(),
+            Model::Rake => "BISG, raked".to_owned(),
+            Model::Fbisg => "fBISG".to_owned(),
+        };
+        for (words, given) in [
+            (" to ", &self.margin),
+            (" to ", &self.surname_margin),
+            (" to ", &self.place_margin),
+            (" within ", &self.within),
+        ] {
+            told.extend(given.iter().flat_map(|given| [words, given.as_str()]));
         }
-        if self.model != Model::Rake && by_rows {
-            return Err(usage("--surname-margin, --place-margin: they are for --model rake"));
+        told
+    }
+
+    fn gibbs(&self) -> Gibbs {
+        let usual = Gibbs::default();
+        Gibbs {
+            burn_in: self.burn_in.unwrap_or(usual.burn_in),
+            kept: self.sweeps.unwrap_or(usual.kept),
+            seed: self.seed.unwrap_or(usual.seed),
         }
-        if self.as_published && self.model != Model::Voter {
-            return Err(usage("--as-published: it is for --model voter"));
-        }
-        Ok(())
     }
 
     fn say(&self, word: &str) {
@@ -418,7 +353,11 @@ impl PredictArgs {
             ],
         };
         let first_names = self.model == Model::Bifsg || self.first_name.is_some();
-        let columns = PeopleColumns::find(names, &named, first_names, !self.by_names_alone())
+        let within = self.within.as_ref().map(|state| {
+            let code = code_of_text(state, Level::State);
+            code.map(|code| code.code).ok_or_else(|| usage(format!("--within: {state:?} is no state; write NC, or 37")))
+        });
+        let columns = PeopleColumns::find(names, &named, first_names, !self.by_names_alone(), within.transpose()?)
             .with_context(|| path.display().to_string())?;
         if !columns.has_places() && !self.by_names_alone() {
             bail!(
@@ -435,50 +374,55 @@ impl PredictArgs {
     fn tables(&self, columns: &PeopleColumns) -> Result<Tables> {
         let crosswalk = pairs("--crosswalk", &self.crosswalk)?;
         let more: Vec<String> = self.classes.iter().chain(crosswalk.iter().map(|(old, _)| old)).cloned().collect();
-        let options = KeyedOptions { classes: &more, numbers: None, key: None };
-        let surnames = sources::read(&self.surnames, Subject::Surnames, &options, "--surnames")?;
-        let first_names = columns
-            .first_name
-            .as_ref()
-            .map(|_| sources::read(&self.first_names, Subject::FirstNames, &options, "--first-names"));
-        let within = self.within.as_ref().map(|state| {
-            let code = code_of_text(state, Level::State);
-            code.map(|code| code.code).ok_or_else(|| usage(format!("--within: {state:?} is no state; write NC, or 37")))
-        });
-        let read = Read { surnames, first_names: first_names.transpose()?, places: self.places(columns, &more)? };
-        read.in_one_list(&self.classes, &crosswalk, within.transpose()?)
+        let options = KeyedOptions { classes: &more, numbers: self.numbers.as_deref(), key: None };
+        let read = |name: &String, subject, option| sources::read(name, subject, &options, option);
+        let at_places = |name: &String, option| sources::read_places(name, columns.own.as_deref(), &options, option);
+        let optional =
+            |name: &Option<String>, read: &dyn Fn(&String) -> Result<KeyedTable>| name.as_ref().map(read).transpose();
+        let all = Read {
+            surnames: read(&self.surnames, Subject::Surnames, "--surnames")?,
+            first_names: match columns.first_name {
+                Some(_) => Some(read(&self.first_names, Subject::FirstNames, "--first-names")?),
+                None => None,
+            },
+            places: self.places(columns, &|name| at_places(name, "--geography"))?,
+            surname_margin: optional(&self.surname_margin, &|name| read(name, Subject::Surnames, "--surname-margin"))?,
+            place_margin: optional(&self.place_margin, &|name| at_places(name, "--place-margin"))?,
+        };
+        all.in_one_list(&self.classes, &crosswalk, columns.within)
     }
 
     /// Tables of the places that the people's columns name.
-    fn places(&self, columns: &PeopleColumns, more: &[String]) -> Result<Vec<KeyedTable>> {
+    fn places(&self, columns: &PeopleColumns, read: &dyn Fn(&String) -> Result<KeyedTable>) -> Result<Vec<KeyedTable>> {
         if self.by_names_alone() {
             return Ok(Vec::new());
         }
-        let options = KeyedOptions { classes: more, numbers: self.numbers.as_deref(), key: None };
         if !self.geography.is_empty() {
-            let own = KeyedOptions { key: columns.own.as_deref(), ..options };
-            let read = |name: &String| {
-                let is_own = columns.own.is_some() && Inside::named(name).is_none();
-                // A table of the user's own kind of places has the people's column; others have codes.
-                let table = is_own.then(|| sources::read(name, Subject::Places, &own, "--geography"));
-                match table {
-                    Some(Ok(table)) => Ok(table),
-                    _ => sources::read(name, Subject::Places, &options, "--geography"),
-                }
-            };
             return self.geography.iter().map(read).collect();
         }
         let mut places = Vec::new();
-        if columns.codes.iter().any(|(level, _)| *level == Level::Zcta) && !self.needs_people() {
+        let has_zctas = columns.codes.iter().any(|(level, _)| *level == Level::Zcta);
+        // ZIP codes do not say their state, and what is inside the program is no people.
+        if has_zctas && !self.needs_people() && self.within.is_none() {
             places.push(sources::inside(Inside::Zctas2010));
         }
         if columns.codes.iter().any(|(level, _)| level.is_nested()) {
             places.push(sources::inside(Inside::Counties2010));
         }
-        if places.is_empty() {
-            bail!("no table inside the program has such places; give one with --geography FILE");
+        match (places.is_empty(), has_zctas, self.needs_people()) {
+            (false, ..) => Ok(places),
+            (true, true, true) => bail!(
+                "--model {}: it needs places as people by class, and the ZIP codes inside the program are none; name a column of \
+                 counties or states, or give people by ZIP code with --geography FILE",
+                self.model.name()
+            ),
+            (true, true, false) => bail!(
+                "--within: ZIP codes do not say their state; name a column of counties or states, or leave it out"
+            ),
+            (true, false, _) => {
+                bail!("no table inside the program has such places; give one with --geography FILE")
+            }
         }
-        Ok(places)
     }
 
     /// Looks at all people first, where the model needs that.
@@ -498,18 +442,29 @@ impl PredictArgs {
             (Model::Rake, None, Some(margins)) => {
                 let _working = Working::on("raking", self.quiet);
                 let file = |by| self.margin_told(by);
-                let (raked, fit) = passes::rake_by_rows(input, lookup, margins, self.tolerance, classes, file)?;
+                let (raked, fit) =
+                    passes::rake_by_rows(input, lookup, margins, self.tolerance.unwrap_or(RAKED), classes, file)?;
+                self.refuse_unknown(&raked)?;
                 AllPeople::Raked(raked, fit)
             }
             (Model::Fbisg, ..) => {
                 let working = Working::on("drawing", self.quiet);
-                let gibbs = Gibbs { burn_in: self.burn_in, kept: self.sweeps, seed: self.seed };
                 let drawn =
                     |people, all| working.say(format!("drawn {} of {} people", text::count(people), text::count(all)));
-                AllPeople::Draws(passes::draw(input, lookup, &gibbs, drawn)?)
+                AllPeople::Draws(passes::draw(input, lookup, &self.gibbs(), drawn)?)
             }
             _ => AllPeople::Nothing,
         })
+    }
+
+    /// Refuses a margin that has nobody of these people.
+    fn refuse_unknown(&self, raked: &RakedCells) -> Result<()> {
+        for (path, by) in [(&self.surname_margin, KnownBy::Name), (&self.place_margin, KnownBy::Place)] {
+            if path.is_some() && raked.cells() > 0 && raked.covered(by) == 0 {
+                bail!("{}: nobody of these people is in it; check what its rows are called", self.margin_told(by));
+            }
+        }
+        Ok(())
     }
 
     /// A margin by surname or place, as the command line has it.
@@ -521,37 +476,12 @@ impl PredictArgs {
         format!("{option} {}", path.as_deref().unwrap_or_default())
     }
 
-    /// Margins by surname and place that people are raked to.
-    fn margins(&self, columns: &PeopleColumns, classes: &[String]) -> Result<Option<KnownMargins>> {
-        if self.surname_margin.is_none() && self.place_margin.is_none() {
-            return Ok(None);
-        }
-        let crosswalk = pairs("--crosswalk", &self.crosswalk)?;
-        let read = |path: &String, subject: Subject, key: Option<&str>, option: &'static str| -> Result<KeyedTable> {
-            let more: Vec<String> = classes.iter().chain(crosswalk.iter().map(|(old, _)| old)).cloned().collect();
-            let options = KeyedOptions { classes: &more, numbers: None, key };
-            let mut table = sources::read(path, subject, &options, option)?;
-            table.rename(&crosswalk)?;
-            table.in_order(classes)?;
-            self.say(&format!("{option} {}", sources::table_told(&table)));
-            Ok(table)
-        };
-        let names = match &self.surname_margin {
-            Some(path) => Some(read(path, Subject::Surnames, None, "--surname-margin")?.into_names()?),
-            None => None,
-        };
-        let places = match &self.place_margin {
-            Some(path) => Some(read(path, Subject::Places, columns.own.as_deref(), "--place-margin")?.into_places()?),
-            None => None,
-        };
-        Ok(Some(KnownMargins::new(names, places)?))
-    }
-
     fn bisg(&self, tables: Tables, margin: Option<Vec<f64>>) -> Result<Bisg> {
         let population = match self.model {
             Model::Voter => {
                 self.refuse_several_states(&tables)?;
                 let shares = margin.clone().unwrap_or_default();
+                refuse_nobody(&tables, &shares)?;
                 Population::Voters { shares, as_published: self.as_published }
             }
             _ => Population::Everybody,
@@ -577,69 +507,37 @@ impl PredictArgs {
         }
     }
 
+    /// The shares of a margin: they are to sum to one, or are people, or percentages.
     fn shares(&self, path: &str, classes: &[String]) -> Result<Vec<f64>> {
         let classes = Classes::new(classes.to_vec())?;
         let (reference, remarks) = reference::of_file("--margin", path, &classes, &[], self.host.as_ref())?;
-        remarks.iter().for_each(|remark| self.say(remark));
+        remarks.iter().for_each(|remark| self.say(&format!("warning: {remark}")));
         match reference {
-            Reference::Shares(Spread::Overall(shares)) if shares.iter().all(|share| *share >= 0.0) => Ok(shares),
+            Reference::Shares(Spread::Overall(shares)) if shares.iter().all(|share| *share >= 0.0) => {
+                let sum: f64 = shares.iter().sum();
+                if sum < 1.5 && (sum - 1.0).abs() > 0.005 {
+                    bail!("--margin {path}: its shares sum to {sum:.4}, and not to 1; mend them");
+                }
+                Ok(shares)
+            }
             Reference::Shares(Spread::Overall(_)) => bail!("--margin {path}: a share is negative; mend it"),
             _ => bail!("--margin {path}: it has several rows; give one share for each class"),
         }
     }
+}
 
-    fn fields(&self, classes: &[String], bisg: &Bisg) -> Vec<FieldRef> {
-        let scores =
-            classes.iter().map(|class| Field::new(format!("{}{class}", self.prefix), DataType::Float64, false));
-        let before = if self.prefix == "p_" { "" } else { &self.prefix };
-        let word = DataType::Dictionary(Box::new(DataType::UInt8), Box::new(DataType::Utf8));
-        let first_name = bisg.has_first_names().then_some("first_name_match");
-        let how = ["surname_match"].into_iter().chain(first_name).chain(["place_used", "dropped"]);
-        let how = how.map(|name| Field::new(format!("{before}{name}"), word.clone(), false));
-        scores.chain(how).map(Arc::new).collect()
+/// Refuses a class that voters are to be in, and that nobody of the tables is.
+fn refuse_nobody(tables: &Tables, shares: &[f64]) -> Result<()> {
+    let mut people = vec![0.0; shares.len()];
+    for table in &tables.places {
+        people.iter_mut().zip(table.sums()).for_each(|(people, more)| *people += more);
     }
-
-    fn outcome(
-        &self,
-        classes: &[String],
-        bisg: &Bisg,
-        tally: &Tally,
-        told: &[String],
-        people: &AllPeople,
-    ) -> serde_json::Value {
-        let mut all = tally.json();
-        if let AllPeople::Weights(weights, passes) = people {
-            all.insert("weights".into(), json!(weights));
-            all.insert("passes".into(), json!(passes));
-        }
-        if let AllPeople::Raked(raked, fit) = people {
-            all.insert("cells".into(), json!(raked.cells()));
-            all.insert("rounds".into(), json!(fit.rounds));
-            all.insert("off".into(), json!(fit.off));
-        }
-        all.insert("model".into(), json!(self.model.name()));
-        all.insert("classes".into(), json!(classes));
-        all.insert("margin".into(), json!(bisg.margin()));
-        all.insert("tables".into(), json!(told));
-        let remarks: Vec<String> = bisg.remarks().iter().cloned().chain(tally.warning()).collect();
-        all.insert("remarks".into(), json!(remarks));
-        all.into()
-    }
-
-    fn summary(&self, classes: &[String], bisg: &Bisg, tally: &Tally) {
-        let warnings = bisg.remarks().iter().cloned().chain(tally.warning());
-        warnings.for_each(|warning| self.say(&format!("warning: {warning}")));
-        match tally.repaired {
-            0 => {}
-            1 => self.say("1 code of a place was short; zeros were put in front"),
-            codes => self.say(&format!("{} codes of places were short; zeros were put in front", text::count(codes))),
-        }
-        self.say(&format!("\n{}", tally.told()));
-        let percent = |share: Option<f64>| text::plain(share.map(|share| 100.0 * share), 2);
-        let rows = classes.iter().zip(tally.posterior()).enumerate().map(|(class, (name, share))| {
-            vec![name.clone(), percent(Some(share)), percent(bisg.margin().map(|margin| margin[class]))]
-        });
-        let rows: Vec<Vec<String>> = rows.collect();
-        self.say(&format!("\n{}", text::columns(&["class", "mean score, %", "in the tables, %"], &rows)));
+    match (0..shares.len()).find(|&class| shares[class] > 0.0 && people[class] == 0.0) {
+        Some(class) => bail!(
+            "--margin: {:?} has a share of the voters, and the tables of places have nobody of it; leave the class out of the \
+             margin, or use tables that have it",
+            tables.classes[class]
+        ),
+        None => Ok(()),
     }
 }

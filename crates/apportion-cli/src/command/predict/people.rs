@@ -11,11 +11,13 @@ use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int32Array, RecordBat
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, Int32Type};
 use rayon::prelude::*;
+use serde_json::{Map, Value, json};
 
+use super::counties::code_of_county;
 use super::tally::Tally;
 
 /// What a column of surnames may be called.
-const SURNAMES: [&str; 9] = [
+const SURNAMES: [&str; 11] = [
     "surname",
     "last_name",
     "lastname",
@@ -25,9 +27,11 @@ const SURNAMES: [&str; 9] = [
     "last",
     "voters_lastname",
     "vb_tsmart_last_name",
+    "tsmart_last_name",
+    "voter_last_name",
 ];
 /// What a column of first names may be called.
-const FIRST_NAMES: [&str; 9] = [
+const FIRST_NAMES: [&str; 11] = [
     "first_name",
     "firstname",
     "given_name",
@@ -37,7 +41,13 @@ const FIRST_NAMES: [&str; 9] = [
     "forename",
     "voters_firstname",
     "vb_tsmart_first_name",
+    "tsmart_first_name",
+    "voter_first_name",
 ];
+/// What a column of counties' names may be called.
+const COUNTY_NAMES: [&str; 4] = ["county", "county_name", "county_desc", "countyname"];
+/// What the name of a column of places has in it.
+const OF_PLACES: [&str; 8] = ["zip", "zcta", "county", "state", "tract", "block", "fips", "geoid"];
 
 /// The columns that are read.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +58,10 @@ pub(super) struct PeopleColumns {
     pub(super) own: Option<String>,
     /// Codes of places, the smallest first.
     pub(super) codes: Vec<(Level, String)>,
+    /// The state that all people are in, where the command line says so.
+    pub(super) within: Option<u64>,
+    /// Columns that look like places and are not used, in words.
+    pub(super) not_used: Option<String>,
 }
 
 /// What the command line says of the columns.
@@ -59,9 +73,21 @@ pub(super) struct Named<'a> {
     pub(super) codes: [(Level, &'static str, Option<&'a str>); 5],
 }
 
+impl Named<'_> {
+    fn says_no_place(&self) -> bool {
+        self.own.is_none() && self.codes.iter().all(|(.., name)| name.is_none())
+    }
+}
+
 impl PeopleColumns {
     /// The columns of a file, by what the command line says and else by their names.
-    pub(super) fn find(names: &[String], named: &Named<'_>, first_names: bool, places: bool) -> Result<PeopleColumns> {
+    pub(super) fn find(
+        names: &[String],
+        named: &Named<'_>,
+        first_names: bool,
+        places: bool,
+        within: Option<u64>,
+    ) -> Result<PeopleColumns> {
         let surname = match named.surname {
             Some(name) => position(names, name, "--surname")?,
             None => called(names, &SURNAMES).ok_or_else(|| {
@@ -81,14 +107,43 @@ impl PeopleColumns {
             match name {
                 Some(name) => codes.push((level, position(names, name, option)?)),
                 // What is found by its name is used where nothing else is said.
-                None if places && named.own.is_none() && named.codes.iter().all(|(.., name)| name.is_none()) => {
+                None if places && named.says_no_place() => {
                     let ranked = names.iter().filter_map(|name| Some((rank_of_column(name, level)?, name)));
                     codes.extend(ranked.min_by_key(|(rank, _)| *rank).map(|(_, name)| (level, name.clone())));
                 }
                 None => {}
             }
         }
-        Ok(PeopleColumns { surname, first_name, own, codes })
+        let mut found = PeopleColumns { surname, first_name, own, codes, within, not_used: None };
+        if places && named.says_no_place() {
+            found.add_county_names(names);
+        }
+        if places {
+            found.not_used = found.told_not_used(names);
+        }
+        Ok(found)
+    }
+
+    /// Names of counties will do where there are no codes of them, or of smaller places, and the state is known.
+    fn add_county_names(&mut self, names: &[String]) {
+        let has = |wanted: Level| self.codes.iter().any(|(level, _)| *level == wanted);
+        let has_smaller = [Level::BlockGroup, Level::Tract, Level::County].into_iter().any(has);
+        if !has_smaller && (has(Level::State) || self.within.is_some()) {
+            let place = self.codes.iter().position(|(level, _)| *level == Level::State).unwrap_or(self.codes.len());
+            let name = called(names, &COUNTY_NAMES).map(|name| (Level::County, name));
+            name.into_iter().for_each(|found| self.codes.insert(place, found));
+        }
+    }
+
+    fn told_not_used(&self, names: &[String]) -> Option<String> {
+        let used = self.all();
+        let is_of_places = |name: &&String| OF_PLACES.iter().any(|word| name.to_ascii_lowercase().contains(word));
+        let left: Vec<&str> =
+            names.iter().filter(|name| !used.contains(name)).filter(is_of_places).map(String::as_str).collect();
+        let needs_state = called(names, &COUNTY_NAMES).is_some_and(|name| left.contains(&name.as_str()))
+            && !self.codes.iter().any(|(level, _)| level.is_nested());
+        let more = if needs_state { "; names of counties need a state: --state COL, or --within NC" } else { "" };
+        (!left.is_empty()).then(|| format!("not used: {}{more}", left.join(", ")))
     }
 
     /// All of them.
@@ -104,6 +159,16 @@ impl PeopleColumns {
     /// Whether anything says where people are.
     pub(super) fn has_places(&self) -> bool {
         self.own.is_some() || !self.codes.is_empty()
+    }
+
+    /// As JSON has them.
+    pub(super) fn json(&self) -> Value {
+        let mut all = Map::new();
+        all.insert("surname".into(), json!(self.surname));
+        all.extend(self.first_name.iter().map(|name| ("first name".into(), json!(name))));
+        all.extend(self.own.iter().map(|name| ("place".into(), json!(name))));
+        all.extend(self.codes.iter().map(|(level, name)| (level.name().into(), json!(name))));
+        all.into()
     }
 
     /// What is read of people, in words.
@@ -150,7 +215,8 @@ pub(super) struct People {
     surname: Names,
     first_name: Option<Names>,
     own: Option<StringArray>,
-    codes: Vec<(Level, Codes)>,
+    codes: Vec<Codes>,
+    within: Option<u64>,
     /// Surnames as a margin by surname has them.
     in_margin: Option<Names>,
 }
@@ -162,10 +228,16 @@ enum Names {
 }
 
 /// A column of codes of places, in the same ways.
-enum Codes {
+struct Codes {
+    level: Level,
+    values: CodeValues,
+}
+
+enum CodeValues {
     Texts(StringArray),
     Numbers(Float64Array),
-    Read(Int32Array, Vec<Option<Code>>),
+    /// Words, and the codes that they are.
+    Read(Int32Array, StringArray, Vec<Option<Code>>),
 }
 
 /// Words that were found already: files have the same ones batch after batch.
@@ -203,12 +275,13 @@ impl People {
                 margins.find_name(name, room)
             })
         });
-        let codes = |(level, name): &(Level, String)| Ok((*level, Codes::of(column(name)?, name, *level)?));
+        let codes = |(level, name): &(Level, String)| Codes::of(column(name)?, name, *level);
         Ok(People {
             surname,
             first_name: first_name.transpose()?,
             own: columns.own.as_ref().map(|name| texts(column(name)?, name)).transpose()?,
             codes: columns.codes.iter().map(codes).collect::<apportion_table::Result<_>>()?,
+            within: columns.within,
             in_margin: in_margin.transpose()?,
         })
     }
@@ -224,7 +297,7 @@ impl People {
     pub(super) fn score(&self, bisg: &Bisg, change: Change<'_>) -> Vec<Scored> {
         self.in_chunks(|start, end| {
             let (mut scored, people) = self.score_some(bisg, start, end);
-            self.change(change, start, &people, &mut scored);
+            self.change(bisg, change, start, &people, &mut scored);
             let rows = scored.how.iter().zip(scored.scores.chunks_exact(bisg.classes()));
             rows.for_each(|(how, scores)| scored.tally.add(how, scores));
             scored
@@ -305,14 +378,19 @@ impl People {
     }
 
     /// What becomes of scores, where the model looks at all people.
-    fn change(&self, change: Change<'_>, start: usize, people: &[Person<'_>], scored: &mut Scored) {
-        let k = scored.tally.classes();
+    fn change(&self, bisg: &Bisg, change: Change<'_>, start: usize, people: &[Person<'_>], scored: &mut Scored) {
+        let k = bisg.classes();
         let rows = scored.scores.chunks_exact_mut(k);
         match change {
             Change::None => {}
             Change::Weights(weights) => rows.for_each(|scores| reweigh(scores, weights)),
             Change::Draws(draws) => {
-                rows.zip(draws[start * k..].chunks_exact(k)).for_each(|(scores, draws)| as_drawn(scores, draws));
+                let draws = draws.get(start * k..).unwrap_or_default().chunks_exact(k);
+                for (((scores, draws), person), how) in rows.zip(draws).zip(people).zip(&mut scored.how) {
+                    if as_drawn(scores, draws) {
+                        how.place = bisg.place_of(&person.place).and_then(|place| bisg.level_at(place));
+                    }
+                }
             }
             Change::Raked(raked, margins) => {
                 let alike = self.margin_rows(start, people, margins);
@@ -321,23 +399,31 @@ impl People {
         }
     }
 
-    /// Where a person is.
+    /// Where a person is. Larger places come first: codes of smaller ones may be parts that go behind theirs.
     #[inline]
     fn place(&self, row: usize, tally: &mut Tally) -> Place<'_> {
         let mut place = Place { own: self.own.as_ref().map(|names| at(names, row)), ..Place::default() };
-        for (level, codes) in &self.codes {
-            let code = match codes {
-                Codes::Texts(texts) => code_of_text(at(texts, row), *level),
-                Codes::Numbers(numbers) if numbers.is_null(row) => None,
-                Codes::Numbers(numbers) => code_of_number(numbers.value(row), *level),
-                Codes::Read(codes, read) => at_code(codes, read, row).flatten(),
+        let (mut state, mut county) = (self.within, None);
+        for codes in self.codes.iter().rev() {
+            let (level, Some(code)) = (codes.level, codes.at(row, state)) else { continue };
+            let code = match (level, code.code) {
+                (Level::County, part @ 0..1_000) => state.map(|state| state * 1_000 + part),
+                (Level::Tract, part @ 0..1_000_000) => county.map(|county: u64| county * 1_000_000 + part),
+                (_, whole) => {
+                    tally.repaired += u64::from(code.repaired);
+                    Some(whole)
+                }
             };
             let Some(code) = code else { continue };
-            tally.repaired += u64::from(code.repaired);
             match level {
-                Level::Zcta => place.zcta = Some(code.code),
-                // The smallest comes first.
-                level => place.code = place.code.or(Some((*level, code.code))),
+                Level::Zcta => place.zcta = Some(code),
+                Level::State => state = Some(code),
+                Level::County => county = Some(code),
+                _ => {}
+            }
+            if level.is_nested() {
+                place.wider.rotate_right(1);
+                place.wider[0] = place.code.replace((level, code));
             }
         }
         place
@@ -360,12 +446,13 @@ pub(super) enum Change<'a> {
     Raked(&'a RakedCells, &'a KnownMargins),
 }
 
-/// Scores are how often each class was drawn; those of people who are nowhere stay as they are.
-fn as_drawn(scores: &mut [f64], draws: &[u16]) {
+/// Scores are how often each class was drawn; those of people who are nowhere stay as they are. Says whether somebody is.
+fn as_drawn(scores: &mut [f64], draws: &[u16]) -> bool {
     let sum: f64 = draws.iter().copied().map(f64::from).sum();
     if sum > 0.0 {
         scores.iter_mut().zip(draws).for_each(|(score, &count)| *score = f64::from(count) / sum);
     }
+    sum > 0.0
 }
 
 /// Multiplies scores by the classes' weights; where nothing is left, they stay as they are.
@@ -420,17 +507,44 @@ impl Names {
 
 impl Codes {
     fn of(column: &ArrayRef, name: &str, level: Level) -> apportion_table::Result<Codes> {
+        Ok(Codes { level, values: CodeValues::of(column, name, level)? })
+    }
+
+    /// The code of a row; by the name of a county, that of the state must be known.
+    #[inline]
+    fn at(&self, row: usize, state: Option<u64>) -> Option<Code> {
+        let (code, word) = match &self.values {
+            CodeValues::Numbers(numbers) if numbers.is_null(row) => return None,
+            CodeValues::Numbers(numbers) => return code_of_number(numbers.value(row), self.level),
+            CodeValues::Texts(texts) => (code_of_text(at(texts, row), self.level), at(texts, row)),
+            CodeValues::Read(codes, ..) if codes.is_null(row) => return None,
+            CodeValues::Read(codes, words, read) => {
+                let word = codes.value(row) as usize;
+                (read[word], at(words, word))
+            }
+        };
+        let by_name = || {
+            let code = code_of_county(state?, word).filter(|_| self.level == Level::County)?;
+            Some(Code { code, repaired: false })
+        };
+        code.or_else(by_name)
+    }
+}
+
+impl CodeValues {
+    fn of(column: &ArrayRef, name: &str, level: Level) -> apportion_table::Result<CodeValues> {
         if column.data_type().is_numeric() {
             let numbers = cast(column, &DataType::Float64).map_err(|_| unread(name))?;
-            return Ok(Codes::Numbers(numbers.as_primitive::<Float64Type>().clone()));
+            return Ok(CodeValues::Numbers(numbers.as_primitive::<Float64Type>().clone()));
         }
-        let Some((codes, words)) = coded(column) else { return Ok(Codes::Texts(texts(column, name)?)) };
+        let Some((codes, words)) = coded(column) else { return Ok(CodeValues::Texts(texts(column, name)?)) };
         let words: &StringArray = words.as_string();
         // A file may have as many words as rows, and then nothing is gained.
         if words.len() > codes.len() {
-            return Ok(Codes::Texts(texts(column, name)?));
+            return Ok(CodeValues::Texts(texts(column, name)?));
         }
-        Ok(Codes::Read(codes, (0..words.len()).map(|word| code_of_text(at(words, word), level)).collect()))
+        let read = (0..words.len()).map(|word| code_of_text(at(words, word), level)).collect();
+        Ok(CodeValues::Read(codes, words.clone(), read))
     }
 }
 

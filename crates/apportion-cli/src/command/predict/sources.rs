@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use apportion::model::{Level, NameTable, Numbers, PlaceTable};
+use apportion::model::{KnownMargins, Level, NameTable, Numbers, PlaceTable};
 use apportion_census::{CLASSES, Inside};
-use apportion_table::{KeyedOptions, KeyedTable, Subject, TableKeys, code_of_text, did_you_mean};
+use apportion_table::{
+    Input, InputOptions, KeyedOptions, KeyedTable, Subject, TableKeys, code_of_text, did_you_mean, same_name,
+};
 
 use crate::usage::usage;
 
@@ -22,11 +24,29 @@ pub(crate) fn read(name: &str, subject: Subject, options: &KeyedOptions<'_>, opt
         }
         return Ok(inside(table));
     }
-    if !Path::new(name).exists() && !name.contains(['.', '/', '\\', '-']) {
+    if !Path::new(name).exists() && !name.contains(['.', '/', '\\']) {
         let near = did_you_mean(name, Inside::ALL.map(Inside::name));
         bail!("{option}: there is neither a file {name:?} nor a table of this name inside the program{near}");
     }
     Ok(KeyedTable::read(name, subject, options)?)
+}
+
+/// A table of places: by the column that the people's own places are in, where it has that one, and else by codes.
+pub(super) fn read_places(
+    name: &str,
+    own: Option<&str>,
+    options: &KeyedOptions<'_>,
+    option: &str,
+) -> Result<KeyedTable> {
+    let has = |own: &&str| -> Result<bool> {
+        let names = Input::new(&[name.to_owned()], InputOptions::default())?.columns(0)?;
+        Ok(names.iter().any(|name| same_name(name, own)))
+    };
+    let key = match own.filter(|_| Inside::named(name).is_none() && Path::new(name).exists()) {
+        Some(own) if has(&own)? => Some(own),
+        _ => None,
+    };
+    read(name, Subject::Places, &KeyedOptions { key, ..*options }, option)
 }
 
 /// A table inside the program, as if it had been read.
@@ -64,6 +84,8 @@ pub(super) struct Tables {
     pub(super) surnames: NameTable,
     pub(super) first_names: Option<NameTable>,
     pub(super) places: Vec<PlaceTable>,
+    /// What people are raked to, by surname and place.
+    pub(super) margins: Option<KnownMargins>,
     /// What they are, for a user to know.
     pub(super) told: Vec<String>,
 }
@@ -73,6 +95,8 @@ pub(super) struct Read {
     pub(super) surnames: KeyedTable,
     pub(super) first_names: Option<KeyedTable>,
     pub(super) places: Vec<KeyedTable>,
+    pub(super) surname_margin: Option<KeyedTable>,
+    pub(super) place_margin: Option<KeyedTable>,
 }
 
 impl Read {
@@ -83,9 +107,9 @@ impl Read {
         crosswalk: &[(String, String)],
         within: Option<u64>,
     ) -> Result<Tables> {
-        let all = || self.surnames.classes.iter().chain(self.places.iter().flat_map(|table| &table.classes));
-        if let Some((old, _)) = crosswalk.iter().find(|(old, _)| !all().any(|class| class == old)) {
-            let near = did_you_mean(old, all().map(String::as_str));
+        let classes_of_all = || self.all().flat_map(|table| &table.classes);
+        if let Some((old, _)) = crosswalk.iter().find(|(old, _)| !classes_of_all().any(|class| class == old)) {
+            let near = did_you_mean(old, classes_of_all().map(String::as_str));
             return Err(usage(format!("--crosswalk: no table has a class {old:?}{near}")));
         }
         let told = self.all().map(table_told).collect();
@@ -98,8 +122,14 @@ impl Read {
         };
         renamed(&mut self.surnames, classes)?;
         let classes = self.surnames.classes.clone();
-        for table in self.first_names.iter_mut().chain(&mut self.places) {
+        let margins = self.surname_margin.iter_mut().chain(&mut self.place_margin);
+        for table in self.first_names.iter_mut().chain(&mut self.places).chain(margins) {
             renamed(table, &classes)?;
+        }
+        if within.is_some() && !self.places.is_empty() && !self.places.iter().any(|table| table.level().is_nested()) {
+            return Err(usage(
+                "--within: no table of places says their states; add one that does, such as counties-2010",
+            ));
         }
         let places = self.places.into_iter().map(|table| {
             let path = table.path.clone();
@@ -111,7 +141,15 @@ impl Read {
             }
             Ok(places)
         });
+        let margins = match (self.surname_margin, self.place_margin) {
+            (None, None) => None,
+            (names, places) => Some(KnownMargins::new(
+                names.map(KeyedTable::into_names).transpose()?,
+                places.map(KeyedTable::into_places).transpose()?,
+            )?),
+        };
         Ok(Tables {
+            margins,
             classes,
             places: places.collect::<Result<_>>()?,
             surnames: self.surnames.into_names()?,
@@ -121,7 +159,8 @@ impl Read {
     }
 
     fn all(&self) -> impl Iterator<Item = &KeyedTable> {
-        std::iter::once(&self.surnames).chain(&self.first_names).chain(&self.places)
+        let margins = self.surname_margin.iter().chain(&self.place_margin);
+        std::iter::once(&self.surnames).chain(&self.first_names).chain(&self.places).chain(margins)
     }
 }
 

@@ -39,11 +39,6 @@ impl Tally {
         }
     }
 
-    /// How many classes there are.
-    pub(super) fn classes(&self) -> usize {
-        self.sums.len()
-    }
-
     #[inline]
     pub(super) fn add(&mut self, how: &How, scores: &[f64]) {
         self.people += 1;
@@ -69,13 +64,13 @@ impl Tally {
         self.sums.iter_mut().zip(&other.sums).for_each(|(own, other)| *own += other);
     }
 
-    /// What is worth a warning: most people's places are known nowhere, though a column names them.
+    /// What is worth a warning: many people's places are known nowhere, though a column names them.
     pub(super) fn warning(&self) -> Option<String> {
         let unknown: u64 =
             self.by_level().filter(|(level, _)| ["nation", "all places", "none"].contains(level)).map(|(_, n)| n).sum();
-        (!self.levels.is_empty() && 2 * unknown > self.people).then(|| {
+        (!self.levels.is_empty() && 20 * unknown > self.people).then(|| {
             format!(
-                "the places of {} of {} people are in no table; check the column",
+                "the places of {} of {} people are in no table, and their scores are by larger ones; check the column",
                 text::count(unknown),
                 text::count(self.people)
             )

@@ -1,0 +1,77 @@
+//! Counties by their names, as voter files have them: with a state, most names are one county's.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use apportion::model::Level;
+use apportion_census::Inside;
+use apportion_table::code_of_text;
+
+/// Codes by state and name.
+type Names = HashMap<u64, HashMap<String, u64>>;
+
+/// What stands after a name, and is none of it.
+const KINDS: [&str; 5] = ["COUNTY", "PARISH", "BOROUGH", "MUNICIPIO", "CENSUSAREA"];
+
+/// The code of a county of a state by its name; none where the name is of no county, or of a county and of a city alike.
+pub(super) fn code_of_county(state: u64, name: &str) -> Option<u64> {
+    static NAMES: OnceLock<Names> = OnceLock::new();
+    let names = NAMES.get_or_init(read).get(&state)?;
+    let name = folded(name);
+    let bare = || KINDS.iter().find_map(|kind| name.strip_suffix(kind));
+    names.get(&name).or_else(|| names.get(bare()?)).copied()
+}
+
+fn read() -> Names {
+    let table = Inside::Counties2010.load();
+    let mut names: HashMap<u64, HashMap<String, Vec<u64>>> = HashMap::new();
+    for key in table.keys() {
+        let mut parts = key.split('\t');
+        let code = parts.next().and_then(|code| code_of_text(code, Level::County));
+        let (Some(code), Some(name)) = (code, parts.nth(1)) else { continue };
+        names.entry(code.code / 1000).or_default().entry(folded(name)).or_default().push(code.code);
+    }
+    let of_state =
+        |names: HashMap<String, Vec<u64>>| names.into_iter().flat_map(|(name, codes)| told_apart(name, &codes));
+    names.into_iter().map(|(state, names)| (state, of_state(names).collect())).collect()
+}
+
+/// A name that a county shares with a city, whose code is the higher, is told apart by these words alone.
+fn told_apart(name: String, codes: &[u64]) -> Vec<(String, u64)> {
+    match codes {
+        [county, city] => vec![(format!("{name}COUNTY"), *county), (format!("{name}CITY"), *city)],
+        codes => codes.iter().map(|code| (name.clone(), *code)).collect(),
+    }
+}
+
+/// In capitals, letters alone; Saint as St.
+fn folded(name: &str) -> String {
+    let letters: String = name.chars().filter(|letter| letter.is_ascii_alphabetic()).collect();
+    let letters = letters.to_ascii_uppercase();
+    letters.strip_prefix("SAINT").map(|rest| format!("ST{rest}")).unwrap_or(letters)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counties_are_found_as_files_write_them() {
+        for (state, name, code) in [
+            (37, "DURHAM", Some(37063)),
+            (37, "Durham County", Some(37063)),
+            (29, "Saint Louis County", Some(29189)),
+            (29, "St. Louis City", Some(29510)),
+            (29, "ST. LOUIS", None),
+            (24, "Prince George's", Some(24033)),
+            (22, "Orleans Parish", Some(22071)),
+            (32, "Carson City", Some(32510)),
+            (35, "Doña Ana", None),
+            (45, "DURHAM", None),
+            (99, "DURHAM", None),
+            (37, "", None),
+        ] {
+            assert_eq!(code_of_county(state, name), code, "{name}");
+        }
+    }
+}
