@@ -28,7 +28,7 @@ def predict(
     state: str | None = None,
     surnames: str | os.PathLike[str] | None = None,
     first_names: str | os.PathLike[str] | None = None,
-    geography: Sequence[str] | str | None = None,
+    geography: Sequence[str | os.PathLike[str]] | str | os.PathLike[str] | None = None,
     numbers: str | None = None,
     classes: Sequence[str] | None = None,
     crosswalk: Mapping[str, str] | None = None,
@@ -80,13 +80,13 @@ def predict(
     """
     options: dict[str, Any] = {
         "model": model, "surname": surname, "first_name": first_name, "place": place, "block_group": block_group,
-        "tract": tract, "zcta": zcta, "county": county, "state": state, "geography": geography, "classes": classes,
+        "tract": tract, "zcta": zcta, "county": county, "state": state, "geography": _paths("geography", geography), "classes": classes,
         "crosswalk": crosswalk, "within": within, "seed": seed, "tolerance": tolerance,
         "numbers": numbers, "as_published": as_published, "burn_in": burn_in, "sweeps": sweeps, "prefix": prefix,
-        "surname_margin": None if surname_margin is None else os.fspath(surname_margin),
-        "place_margin": None if place_margin is None else os.fspath(place_margin),
-        "surnames": None if surnames is None else os.fspath(surnames),
-        "first_names": None if first_names is None else os.fspath(first_names),
+        "surname_margin": _paths("surname_margin", surname_margin),
+        "place_margin": _paths("place_margin", place_margin),
+        "surnames": _paths("surnames", surnames),
+        "first_names": _paths("first_names", first_names),
     }  # fmt: skip
     lent = lend(people, named=[[str(name) for name in getattr(people, "columns", ()) if isinstance(name, str)]])
     if lent.matrix is not None:
@@ -98,8 +98,21 @@ def predict(
         if output is None:
             raise ValueError("output: scores of files go into a file; name it with output='scores.parquet'")
         options |= {"output": os.fspath(output), "force": overwrite}
+    elif output is not None:
+        raise ValueError("output: it is for files; scores of a frame are returned")
     else:
         options["output"] = "-"
     called = call("predict", lent, options, lent_reference=given.get("reference"), threads=threads, progress=progress)
     scores = Path(os.fspath(output or "")) if isinstance(lent, Files) else lent.own(called.rows())
     return (scores, json.loads(called.printed[0])) if summary else scores
+
+
+def _paths(name: str, tables: Any) -> str | list[str] | None:
+    """Tables as the program takes them: paths, or names of those inside it."""
+    if tables is None:
+        return None
+    if isinstance(tables, (str, os.PathLike)):
+        return os.fspath(tables)
+    if isinstance(tables, (list, tuple)):
+        return [os.fspath(table) for table in tables]
+    raise TypeError(f"{name}: the path of a file is needed, or the name of a table inside, not {type(tables).__name__}")

@@ -21,6 +21,7 @@ PEOPLE = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:the places of 1 of 5 people")  # one is nowhere
 def test_scores_are_those_of_the_program(program: Callable[..., str], tmp_path: Path) -> None:
     pq.write_table(pa.table(PEOPLE), tmp_path / "people.parquet")
     program("predict", tmp_path / "people.parquet", "-o", tmp_path / "scores.parquet", "--quiet")
@@ -39,6 +40,7 @@ def test_scores_are_those_of_the_program(program: Callable[..., str], tmp_path: 
     assert labels["a"] == "black" and labels["b"] == "hispanic" and labels.notna().all()
 
 
+@pytest.mark.filterwarnings("ignore:the places of 1 of 5 people")  # one is nowhere
 def test_a_margin_may_be_in_memory(tmp_path: Path) -> None:
     shares = {"white": 0.5, "black": 0.2, "hispanic": 0.2, "asian": 0.05, "aian": 0.02, "other": 0.03}
     people = pd.DataFrame({**PEOPLE, "surname": ["Washington", "Garcia", "Smith", "Nguyen", "Begay"]})
@@ -52,7 +54,8 @@ def test_margins_by_surname_and_place(tmp_path: Path) -> None:
     assert list(people.columns) == ["id", "county", "county_fips", "surname", "race"]
     counties = pd.crosstab(people["county_fips"], people["race"]).add_prefix("n_") + 1
     counties.to_csv(tmp_path / "counties.csv")
-    raked, summary = apportion.predict(people, "rake", place_margin=tmp_path / "counties.csv", summary=True)
+    own = {"place_margin": tmp_path / "counties.csv", "geography": [Path("counties-2010")]}
+    raked, summary = apportion.predict(people, "rake", **own, summary=True)
     assert summary["people"] == 2000 and summary["off"] <= 1e-9 and summary["place_used"]["county"] == 2000
     sums = raked.filter(like="p_").groupby(people["county_fips"]).mean()
     shares = counties.div(counties.sum(axis=1), axis=0)
@@ -79,3 +82,10 @@ def test_what_is_wrong_is_said() -> None:
         apportion.predict([[0.5, 0.5]])
     with pytest.raises(ValueError, match="surname"):
         apportion.predict(pd.DataFrame({"x": [1]}))
+    people = pd.DataFrame(PEOPLE)
+    with pytest.raises(ValueError, match="output: it is for files"):
+        apportion.predict(people, output="scores.parquet")
+    with pytest.raises(TypeError, match="geography: the path of a file is needed"):
+        apportion.predict(people, geography=people)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="seed: it is for"):
+        apportion.predict(people, seed=3)

@@ -50,19 +50,19 @@ pub(crate) struct PredictArgs {
     /// Files of people (CSV, TSV, Parquet, Arrow; .gz, .zst), folders or globs; - for standard input.
     #[arg(required = true, value_name = "PEOPLE")]
     inputs: Vec<String>,
-    /// The output; its ending says the format. A folder for one output an input, or - for CSV on standard output.
+    /// The output; its ending says the format. A folder has a file for each input; - is CSV on standard output.
     #[arg(short, long, value_name = "SCORES")]
     output: String,
     /// How scores are made.
     #[arg(long, value_enum, default_value_t = Model::Bisg)]
     model: Model,
-    /// The column of surnames. Without this it is found by its name, as are the others.
+    /// The column of surnames. Without this it is found by its name. So are those of places, where none of them is named.
     #[arg(long, value_name = "COL")]
     surname: Option<String>,
     /// The column of first names.
     #[arg(long, value_name = "COL")]
     first_name: Option<String>,
-    /// The column of places that a table of your own has by the same names.
+    /// The column of places of your own, such as precincts; a table of --geography has a column of this name, too.
     #[arg(long, value_name = "COL")]
     place: Option<String>,
     /// The column of Census block groups (or blocks).
@@ -74,7 +74,7 @@ pub(crate) struct PredictArgs {
     /// The column of ZIP codes.
     #[arg(long, alias = "zip", value_name = "COL")]
     zcta: Option<String>,
-    /// The column of counties' FIPS codes, 5 digits.
+    /// The column of counties: FIPS codes of 5 digits, or 3 digits or names beside a state.
     #[arg(long, value_name = "COL")]
     county: Option<String>,
     /// The column of states, by letters or codes.
@@ -98,11 +98,11 @@ pub(crate) struct PredictArgs {
     /// What classes of the tables are to be called; those of one name become one.
     #[arg(long, value_delimiter = ',', value_name = "OLD=NEW,…")]
     crosswalk: Vec<String>,
-    /// The shares of the classes among those whom the model is for: class,share, or a column for each class.
+    /// For voter and rake: the shares of the classes, as class,share or with a column for each class.
     #[arg(long, value_name = "FILE")]
     margin: Option<String>,
-    /// For rake: people of each class by surname, or their shares: the scores of all who have a surname then have these. With
-    /// --place-margin, raking is three ways.
+    /// For rake: people of each class by surname, or their shares: what the scores of those with the surname are to add up to.
+    /// With --place-margin, raking is three ways.
     #[arg(long, value_name = "FILE")]
     surname_margin: Option<String>,
     /// For rake: people of each class by place, or their shares.
@@ -201,7 +201,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<()> {
     let bisg = args.bisg(tables, margin.clone())?;
     let fields = fields(&args.prefix, &classes, &bisg);
     refuse_names(&fields, &input)?;
-    args.say(&format!("{}, by {}", args.told(), columns.told()));
+    args.say(&format!("{}: {}; {}", input.name(0).display(), args.told(), columns.told()));
     columns.not_used.iter().for_each(|columns| args.say(columns));
     told.iter().for_each(|table| args.say(table));
 
@@ -298,15 +298,15 @@ impl PredictArgs {
         let mut told = match self.model {
             Model::Bisg => "BISG".to_owned(),
             Model::Bifsg => "BIFSG".to_owned(),
-            Model::Voter => "voter BISG".to_owned(),
+            Model::Voter => "voter BISG, fitted".to_owned(),
             Model::Rake => "BISG, raked".to_owned(),
             Model::Fbisg => "fBISG".to_owned(),
         };
         for (words, given) in [
             (" to ", &self.margin),
             (" to ", &self.surname_margin),
-            (" to ", &self.place_margin),
-            (" within ", &self.within),
+            (if self.surname_margin.is_some() { " and " } else { " to " }, &self.place_margin),
+            (", within ", &self.within),
         ] {
             told.extend(given.iter().flat_map(|given| [words, given.as_str()]));
         }

@@ -138,8 +138,11 @@ impl PeopleColumns {
     fn told_not_used(&self, names: &[String]) -> Option<String> {
         let used = self.all();
         let is_of_places = |name: &&String| OF_PLACES.iter().any(|word| name.to_ascii_lowercase().contains(word));
-        let left: Vec<&str> =
-            names.iter().filter(|name| !used.contains(name)).filter(is_of_places).map(String::as_str).collect();
+        // Names of counties beside their codes say nothing more.
+        let has_codes = self.codes.iter().any(|(level, _)| *level == Level::County);
+        let says_more = |name: &&String| !has_codes || !COUNTY_NAMES.iter().any(|own| same_name(own, name));
+        let left = names.iter().filter(|name| !used.contains(name)).filter(is_of_places).filter(says_more);
+        let left: Vec<&str> = left.map(String::as_str).collect();
         let needs_state = called(names, &COUNTY_NAMES).is_some_and(|name| left.contains(&name.as_str()))
             && !self.codes.iter().any(|(level, _)| level.is_nested());
         let more = if needs_state { "; names of counties need a state: --state COL, or --within NC" } else { "" };
@@ -513,21 +516,24 @@ impl Codes {
     /// The code of a row; by the name of a county, that of the state must be known.
     #[inline]
     fn at(&self, row: usize, state: Option<u64>) -> Option<Code> {
-        let (code, word) = match &self.values {
-            CodeValues::Numbers(numbers) if numbers.is_null(row) => return None,
-            CodeValues::Numbers(numbers) => return code_of_number(numbers.value(row), self.level),
-            CodeValues::Texts(texts) => (code_of_text(at(texts, row), self.level), at(texts, row)),
-            CodeValues::Read(codes, ..) if codes.is_null(row) => return None,
-            CodeValues::Read(codes, words, read) => {
-                let word = codes.value(row) as usize;
-                (read[word], at(words, word))
-            }
+        let code = match &self.values {
+            CodeValues::Numbers(numbers) if numbers.is_null(row) => None,
+            CodeValues::Numbers(numbers) => code_of_number(numbers.value(row), self.level),
+            CodeValues::Texts(texts) => code_of_text(at(texts, row), self.level),
+            CodeValues::Read(codes, _, read) => at_code(codes, read, row).flatten(),
         };
-        let by_name = || {
-            let code = code_of_county(state?, word).filter(|_| self.level == Level::County)?;
-            Some(Code { code, repaired: false })
+        code.or_else(|| self.by_name(row, state))
+    }
+
+    /// The code of a county by its name.
+    fn by_name(&self, row: usize, state: Option<u64>) -> Option<Code> {
+        let name = match &self.values {
+            CodeValues::Texts(texts) => at(texts, row),
+            CodeValues::Read(codes, words, _) if !codes.is_null(row) => at(words, codes.value(row) as usize),
+            _ => return None,
         };
-        code.or_else(by_name)
+        let code = code_of_county(state?, name).filter(|_| self.level == Level::County)?;
+        Some(Code { code, repaired: false })
     }
 }
 
