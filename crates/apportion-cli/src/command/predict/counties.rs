@@ -32,21 +32,21 @@ fn read() -> Names {
         names.entry(code.code / 1000).or_default().entry(folded(name)).or_default().push(code.code);
     }
     let of_state =
-        |names: HashMap<String, Vec<u64>>| names.into_iter().flat_map(|(name, codes)| told_apart(name, &codes));
+        |names: HashMap<String, Vec<u64>>| names.into_iter().flat_map(|(name, codes)| told_apart(&name, &codes));
     names.into_iter().map(|(state, names)| (state, of_state(names).collect())).collect()
 }
 
 /// A name that a county shares with a city, whose code is the higher, is told apart by these words alone.
-fn told_apart(name: String, codes: &[u64]) -> Vec<(String, u64)> {
+fn told_apart(name: &str, codes: &[u64]) -> Vec<(String, u64)> {
     match codes {
         [county, city] => vec![(format!("{name}COUNTY"), *county), (format!("{name}CITY"), *city)],
-        codes => codes.iter().map(|code| (name.clone(), *code)).collect(),
+        codes => codes.iter().map(|code| (name.to_owned(), *code)).collect(),
     }
 }
 
 /// In capitals, letters alone; Saint as St.
 fn folded(name: &str) -> String {
-    let letters: String = name.chars().filter(|letter| letter.is_ascii_alphabetic()).collect();
+    let letters: String = name.chars().filter(char::is_ascii_alphabetic).collect();
     let letters = letters.to_ascii_uppercase();
     letters.strip_prefix("SAINT").map(|rest| format!("ST{rest}")).unwrap_or(letters)
 }

@@ -449,8 +449,11 @@ impl PredictArgs {
             }
             (Model::Fbisg, ..) => {
                 let working = Working::on("drawing", self.quiet);
-                let drawn =
-                    |people, all| working.say(format!("drawn {} of {} people", text::count(people), text::count(all)));
+                let progress = self.host.as_ref().and_then(|host| host.progress.as_ref());
+                let drawn = |people, all| {
+                    working.say(format!("drawn {} of {} people", text::count(people), text::count(all)));
+                    progress.is_none_or(|progress| progress.goes_on())
+                };
                 AllPeople::Draws(passes::draw(input, lookup, &self.gibbs(), drawn)?)
             }
             _ => AllPeople::Nothing,

@@ -81,12 +81,12 @@ pub(super) fn rake_by_rows(
 }
 
 /// How often each person was drawn for each class, row by row. People who are nowhere are not drawn, and have zeros. Somebody is
-/// told of how many people it is done, and of how many there are.
+/// told of how many people it is done, and of how many there are, and says whether it is to go on.
 pub(super) fn draw(
     input: &Input,
     lookup: Lookup<'_>,
     gibbs: &Gibbs,
-    reached: impl Fn(u64, u64) + Sync,
+    goes_on: impl Fn(u64, u64) -> bool + Sync,
 ) -> Result<Vec<u16>> {
     let bisg = lookup.bisg;
     let chances = bisg.chances()?;
@@ -106,7 +106,7 @@ pub(super) fn draw(
     places.sort_by_key(|(key, rows)| (std::cmp::Reverse(rows.len()), *key));
     let (done, at_places) = (AtomicU64::new(0), places.iter().map(|(_, rows)| rows.len() as u64).sum());
     for some in places.chunks(AT_ONCE) {
-        let drawn: Vec<Vec<u16>> = some
+        let drawn: Result<Vec<Vec<u16>>> = some
             .par_iter()
             .map(|(key, rows)| {
                 let mut names = vec![0.0; rows.len() * k];
@@ -116,11 +116,14 @@ pub(super) fn draw(
                 }
                 let draws = gibbs.draws(*key, bisg.people_at(*key).unwrap_or_default(), &names);
                 let people = rows.len() as u64;
-                reached(done.fetch_add(people, Ordering::Relaxed) + people, at_places);
-                draws
+                if goes_on(done.fetch_add(people, Ordering::Relaxed) + people, at_places) {
+                    Ok(draws)
+                } else {
+                    Err(apportion_table::Error::Stopped.into())
+                }
             })
             .collect();
-        for ((_, rows), drawn) in some.iter().zip(drawn) {
+        for ((_, rows), drawn) in some.iter().zip(drawn?) {
             for (row, drawn) in rows.iter().zip(drawn.chunks_exact(k)) {
                 all[*row as usize * k..(*row as usize + 1) * k].copy_from_slice(drawn);
             }
