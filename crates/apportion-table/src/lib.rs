@@ -25,6 +25,7 @@ mod outcome;
 mod output;
 mod progress;
 mod read;
+mod separator;
 mod side;
 mod table;
 mod take;
