@@ -32,14 +32,14 @@ mod take;
 mod unfinished;
 mod values;
 
-pub use code::{Code, code_of_number, code_of_text, rank_of_column};
+pub use code::{Code, code_of_number, code_of_text, level_of_code, rank_of_column};
 pub use coded::ClassColumn;
 pub use columns::{Found, ScoreColumns, find_scores, same_name};
 pub use error::{Error, Result};
 pub use held::Held;
 pub use input::{Format, Input, InputOptions, Packing};
 pub use kept::KeptRows;
-pub use keyed::{KeyedOptions, KeyedTable, Subject, TableKeys};
+pub use keyed::{KeyedFile, KeyedOptions, KeyedTable, Subject, TableKeys};
 pub use nearest::{did_you_mean, nearest};
 pub use outcome::OutcomeColumn;
 pub use output::{Added, Output, refuse_taken, write_batches, write_labelled};
