@@ -46,7 +46,7 @@ fn names_are_known_as_names_without_a_word() {
     assert_eq!(found["largest"], serde_json::json!({ "key": "SMITH", "people": 2_442_977.0 }));
     assert_eq!(found["unused"], serde_json::json!(["rank"]));
     let found = run(folder.path(), &["tables", "check", "first.csv"]);
-    assert!(found.contains("30 people; the most common name, ANN, has 30\n"), "{found}");
+    assert!(found.contains("30 people; the largest row, ANN, has 30\n"), "{found}");
     assert!(found.contains("note: values are separated by semicolons: first.csv\n"), "{found}");
     assert_eq!(json(folder.path(), &["tables", "check", "first.csv", "--json"])["of"], "first names");
 }

@@ -261,6 +261,9 @@ fn class_after_prefix(name: &str) -> Option<(&str, &str)> {
     Some((prefix, &name[prefix.len()..]))
 }
 
+/// What stands behind a class whose column holds percentages.
+pub(crate) const PERCENT_BEHIND: [&str; 3] = ["_pct", "_percent", "_%"];
+
 /// What stands before a class in a column's name, or `_pct` behind it, and the class: one that is known, or one that a user names.
 /// Percentages of the Census have no underscore: `pctwhite`.
 pub(crate) fn class_after<'n>(name: &'n str, more: &[String]) -> Option<(&'n str, &'n str)> {
@@ -271,7 +274,7 @@ pub(crate) fn class_after<'n>(name: &'n str, more: &[String]) -> Option<(&'n str
     let ends = name.match_indices('_').map(|(place, _)| place + 1).chain(name.starts_with("pct").then_some(3));
     let mut ends: Vec<usize> = ends.filter(|&end| is_class(&name[end..])).collect();
     ends.sort_unstable();
-    let behind = ["_pct", "_percent"].iter().find_map(|behind| Some((*behind, name.strip_suffix(behind)?)));
+    let behind = PERCENT_BEHIND.iter().find_map(|behind| Some((*behind, name.strip_suffix(behind)?)));
     ends.first().map(|&end| name.split_at(end)).or(behind.filter(|(_, class)| is_class(class)))
 }
 

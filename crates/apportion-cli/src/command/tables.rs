@@ -268,7 +268,7 @@ impl People {
     }
 
     fn told(&self, subject: Subject) -> String {
-        let what = if subject == Subject::Places { "largest place" } else { "most common name" };
+        let what = if subject == Subject::Places { "largest place" } else { "largest row" };
         let [all, most] = [self.all, self.most].map(|people| text::count(people.round() as u64));
         format!("{all} people; the {what}, {}, has {most}", self.largest)
     }

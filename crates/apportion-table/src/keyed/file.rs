@@ -10,7 +10,7 @@ use arrow::datatypes::{DataType, Float64Type};
 
 use super::sums::kind;
 use super::{KeyedFile, KeyedOptions, KeyedTable, Subject, TableKeys};
-use crate::columns::{class_after, normal};
+use crate::columns::{PERCENT_BEHIND, class_after, normal};
 use crate::error::{Error, Result};
 use crate::input::{Input, InputOptions};
 use crate::number::{Amount, amount, either_told, fill_suppressed};
@@ -212,7 +212,8 @@ impl File {
 
 /// Whether a column of classes is one of percentages by its name.
 fn is_percent(name: &str) -> bool {
-    ["pct", "percent"].iter().any(|word| name.starts_with(word) || name.ends_with(&format!("_{word}")))
+    ["pct", "percent"].iter().any(|word| name.starts_with(word))
+        || PERCENT_BEHIND.iter().any(|word| name.ends_with(word))
 }
 
 /// The first two rows that have the same key.

@@ -137,8 +137,10 @@ fn rounded_shares_are_shares() {
     assert_eq!((numbers, found[30]), (Numbers::Shares, 1.0));
     let (numbers, found) = sums("surname,white,black\nA,0.5,0.42\nB,0.3,0.75\nC,0.91,0.1\n");
     assert_eq!((numbers, found), (Numbers::Shares, vec![1.0; 3]));
-    let (numbers, found) = sums("surname,white_pct,black_pct\nA,50,46\nB,30,74\n");
-    assert_eq!((numbers, found), (Numbers::Shares, vec![1.0; 2]));
+    for header in ["white_pct,black_pct", "pctwhite,pctblack", "percent_white,percent_black", "White %,Black %"] {
+        let (numbers, found) = sums(&format!("surname,{header}\nA,50,46\nB,30,74\n"));
+        assert_eq!((numbers, found), (Numbers::Shares, vec![1.0; 2]), "{header}");
+    }
     assert_eq!(sums("surname,white,black\nA,50,46\nB,30,74\n").0, Numbers::People);
     // A few places by which each class is spread have rows near one, too.
     assert_eq!(sums("place,white,black\nA,0.45,0.5\nB,0.55,0.5\n").0, Numbers::Spread);
