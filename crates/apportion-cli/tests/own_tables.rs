@@ -100,14 +100,11 @@ fn separators_are_seen_from_the_first_line() {
         told.starts_with("values are separated by semicolons: scores.csv; values are separated by bars: bars.csv\n")
     );
     let (_, told) = said(&["predict", "people.csv", "-o", "p.csv"]);
-    assert!(
-        told.starts_with("values are separated by tabs: people.csv\npeople.csv: surname in \"Last Name\""),
-        "{told}"
-    );
+    assert!(told.starts_with("values are separated by tabs: people.csv\n"), "{told}");
     assert_eq!(run(folder, &["label", "commas.txt", "-o", "-", "-q"]).lines().count(), 2);
     // One column has nothing to separate, and what is said is done.
     let (_, told) = said(&["predict", "one.csv", "-o", "one-p.csv", "--geography", "none"]);
-    assert!(told.starts_with("one.csv: surname in \"surname\""), "{told}");
+    assert!(!told.contains("separated"), "{told}");
     let (_, told) = said(&["label", "scores.csv", "-o", "said.csv", "--delimiter", ";"]);
     assert!(!told.contains("separated"), "{told}");
 }
