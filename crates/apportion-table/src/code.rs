@@ -38,10 +38,19 @@ const SUMMARIES: [(Level, &[&str]); 5] = [
     (Level::State, &["040"]),
 ];
 
-/// How many zeros a code can have lost in front where it was taken for a number: ZIP codes begin with two at most, the codes of
-/// states with one. What is shorter yet is no such code, but part of one.
-fn most_lost(level: Level) -> u32 {
-    if level == Level::Zcta { 2 } else { 1 }
+/// The fewest digits of a code. ZIP codes begin with two zeros at most, and block groups with one: what is shorter has lost more
+/// than zeros. Counties and tracts may be parts, to be put behind their state or county.
+fn fewest_digits(level: Level) -> u32 {
+    match level {
+        Level::Zcta => 3,
+        Level::BlockGroup => 11,
+        _ => 1,
+    }
+}
+
+/// Whether a code stands by itself, and is no part that goes behind that of a larger place: states begin with one zero at most.
+pub(crate) fn is_whole(code: u64, level: Level) -> bool {
+    level == Level::Zcta || level.digits().is_some_and(|digits| code >= 10u64.pow(digits - 2))
 }
 
 /// A code as text has it; none where it is no code of such places.
@@ -55,7 +64,7 @@ pub fn code_of_text(text: &str, level: Level) -> Option<Code> {
     if text.len() > digits || !is_digits(text) {
         text = shortened(text, level)?;
     }
-    if text.len() > digits || text.len() + (most_lost(level) as usize) < digits {
+    if text.len() > digits || text.len() < fewest_digits(level) as usize {
         return None;
     }
     Some(Code { code: number(text), repaired: text.len() < digits })
@@ -139,7 +148,7 @@ pub fn code_of_number(number: f64, level: Level) -> Option<Code> {
     if level == Level::BlockGroup && code >= 10u64.pow(12) {
         code /= 1000;
     }
-    let least = 10u64.pow(digits - 1 - most_lost(level));
+    let least = if fewest_digits(level) > 1 { 10u64.pow(fewest_digits(level) - 1) } else { 0 };
     (least..10u64.pow(digits)).contains(&code).then(|| Code { code, repaired: code < 10u64.pow(digits - 1) })
 }
 
@@ -221,8 +230,8 @@ mod tests {
             ("Carolina", Level::State, None),
             ("1.0012e9", Level::Tract, None),
             ("3.70630001011e11", Level::BlockGroup, None),
-            // Within its county alone, a tract has six digits, and a block four.
-            ("000101", Level::Tract, None),
+            // Within its county, a tract has six digits; a block there has four, which say nothing of its block group.
+            ("000101", Level::Tract, repaired(101)),
             ("1001", Level::BlockGroup, None),
         ] {
             assert_eq!(code_of_text(text, level), code, "{text}");
@@ -230,7 +239,9 @@ mod tests {
         assert_eq!(code_of_number(601.0, Level::Zcta), repaired(601));
         assert_eq!(code_of_number(276_011_234.0, Level::Zcta), plain(27601));
         assert_eq!(code_of_number(21_391_234.0, Level::Zcta), repaired(2139));
-        assert_eq!(code_of_number(101.0, Level::Tract), None);
+        assert_eq!(code_of_number(1001.0, Level::BlockGroup), None);
+        assert!(is_whole(1001, Level::County) && !is_whole(63, Level::County) && is_whole(1, Level::State));
+        assert!(is_whole(1_001_020_100, Level::Tract) && !is_whole(20_100, Level::Tract) && is_whole(601, Level::Zcta));
         assert_eq!(code_of_number(37063.5, Level::County), None);
         assert_eq!(code_of_number(f64::NAN, Level::County), None);
     }

@@ -6,7 +6,7 @@ use arrow::datatypes::DataType;
 
 use super::file::File;
 use super::{KeyedOptions, Subject, TableKeys};
-use crate::code::{code_of_text, level_of_code, part_of_code, rank_of_column};
+use crate::code::{code_of_text, is_whole, level_of_code, part_of_code, rank_of_column};
 use crate::columns::{normal, position};
 use crate::error::{Error, Result};
 
@@ -120,8 +120,8 @@ impl File {
     }
 
     fn codes_in(&self, place: usize, level: Level) -> Result<Codes> {
-        let codes = self.texts(place)?.iter().map(|text| code_of_text(text, level).map(|code| code.code)).collect();
-        Ok(Codes { level, places: vec![place], codes })
+        let code = |text: &String| Some(code_of_text(text, level)?.code).filter(|code| is_whole(*code, level));
+        Ok(Codes { level, places: vec![place], codes: self.texts(place)?.iter().map(code).collect() })
     }
 
     /// Codes in parts, as far as there are columns that hold nothing else; none where they do not lead to a county.
