@@ -55,7 +55,7 @@ pub(crate) struct TableArgs {
     /// How text is encoded that does not say so itself.
     #[arg(long, value_enum, default_value_t = Encoding::Utf8)]
     encoding: Encoding,
-    /// What separates the values of text, where it is neither a comma nor (in .tsv and .txt) a tab: one character, or tab.
+    /// What separates the values of text, where its first line does not show it: one character, or tab.
     #[arg(long, value_name = "CHAR")]
     delimiter: Option<String>,
     /// Threads to use; all where it is not given. Results do not depend on it.
@@ -269,6 +269,13 @@ pub(crate) fn open(
         Some(held) => Input::of_memory(&inputs.join(" "), held, options),
         None => Input::new(inputs, options)?,
     };
+    if let Some(told) = input.other_separators() {
+        match host {
+            Some(host) => host.results().said.push(told),
+            None if !quiet => crate::text::say(told),
+            None => {}
+        }
+    }
     Ok(match host {
         None => input.with_progress(Box::new(Bar::new(quiet))),
         Some(Host { progress: Some(progress), .. }) => input.with_progress(Box::new(progress.clone())),

@@ -91,7 +91,7 @@ fn text_that_is_no_table() {
             ("header.csv", "header.csv: it has columns but no rows; check how it was made"),
             ("twice.csv", "twice.csv: two columns are called \"p_white\"; rename one of them"),
             (
-                "semicolons.csv",
+                "semicolons.csv --delimiter ,",
                 "semicolons.csv: no score columns were recognised among id;p_white;p_black; is it separated by semicolons? \
                  --delimiter ';'",
             ),
@@ -133,6 +133,10 @@ fn files_that_are_cut_off_or_of_another_kind() {
     }
     write("parquet.csv", &fs::read(folder.join("whole.parquet")).unwrap());
     write("gz.parquet.gz", &packed("PAR1"));
+    write("book.csv", b"PK\x03\x04\x14\0\x06\0");
+    write("book.xlsx", b"PK\x03\x04\x14\0\x06\0");
+    write("book.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1");
+    write("table.zip", b"PK\x03\x04\x14\0\x06\0");
     refuses(
         folder,
         &[
@@ -163,6 +167,10 @@ fn files_that_are_cut_off_or_of_another_kind() {
                 "parquet.csv",
                 "parquet.csv: its ending says plain text, but it begins as Parquet; rename it, or copy it again",
             ),
+            ("book.csv", "book.csv: it is an Excel workbook; save it as CSV"),
+            ("book.xlsx", "book.xlsx: it is an Excel workbook; save it as CSV"),
+            ("book.xls", "book.xls: it is an Excel workbook; save it as CSV"),
+            ("table.zip", "table.zip: it is a ZIP archive; unpack it first"),
             ("gz.parquet.gz", "gz.parquet.gz: Parquet and Arrow files are packed inside; unpack it first"),
         ],
     );

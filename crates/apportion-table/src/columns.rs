@@ -116,12 +116,13 @@ const CONVENTIONS: &[Convention] = &[
 #[rustfmt::skip] // a line for each class
 const CLASSES: &[&str] = &[
     "white", "nh_white", "whi", "caucasian", "european",
-    "black", "nh_black", "bla", "african_american",
-    "hispanic", "hisp", "his", "latino", "latinx",
+    "black", "nh_black", "bla", "african_american", "black_or_african_american",
+    "hispanic", "hisp", "his", "latino", "latinx", "hispanic_or_latino",
     "asian", "nh_asian", "asi", "api", "nh_api", "aapi", "nh_aapi", "nhpi", "nh_nhpi", "pacific_islander",
-    "aian", "nh_aian", "native", "native_american", "american_indian",
-    "multiple", "multi", "nh_multi", "multiracial", "mult_other", "two_or_more", "2prace", "2races",
-    "other", "nh_other", "oth", "unknown",
+    "native_hawaiian_and_other_pacific_islander",
+    "aian", "nh_aian", "native", "native_american", "american_indian", "american_indian_and_alaska_native",
+    "multiple", "multi", "nh_multi", "multiracial", "mult_other", "two_or_more", "two_or_more_races", "2prace", "2races",
+    "other", "nh_other", "oth", "some_other_race", "unknown",
 ];
 
 /// The least number of classes that a prefix must stand before: two may be anything.
@@ -260,8 +261,11 @@ fn class_after_prefix(name: &str) -> Option<(&str, &str)> {
     Some((prefix, &name[prefix.len()..]))
 }
 
-/// What stands before a class in a column's name, and the class: one that is known, or one that a user names. Percentages of the
-/// Census have no underscore: `pctwhite`.
+/// What stands behind a class whose column holds percentages.
+pub(crate) const PERCENT_BEHIND: [&str; 3] = ["_pct", "_percent", "_%"];
+
+/// What stands before a class in a column's name, or `_pct` behind it, and the class: one that is known, or one that a user names.
+/// Percentages of the Census have no underscore: `pctwhite`.
 pub(crate) fn class_after<'n>(name: &'n str, more: &[String]) -> Option<(&'n str, &'n str)> {
     let is_class = |word: &str| CLASSES.contains(&word) || more.iter().any(|class| normal(class) == word);
     if is_class(name) {
@@ -270,7 +274,8 @@ pub(crate) fn class_after<'n>(name: &'n str, more: &[String]) -> Option<(&'n str
     let ends = name.match_indices('_').map(|(place, _)| place + 1).chain(name.starts_with("pct").then_some(3));
     let mut ends: Vec<usize> = ends.filter(|&end| is_class(&name[end..])).collect();
     ends.sort_unstable();
-    ends.first().map(|&end| name.split_at(end))
+    let behind = PERCENT_BEHIND.iter().find_map(|behind| Some((*behind, name.strip_suffix(behind)?)));
+    ends.first().map(|&end| name.split_at(end)).or(behind.filter(|(_, class)| is_class(class)))
 }
 
 impl ScoreColumns {

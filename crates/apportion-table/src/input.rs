@@ -10,6 +10,7 @@ use tempfile::NamedTempFile;
 use crate::error::{Error, Result};
 use crate::held::Held;
 use crate::progress::{Progress, Silent};
+use crate::separator::{self, SEPARATORS};
 use crate::unfinished;
 
 /// How a file holds its table.
@@ -41,7 +42,7 @@ pub enum Packing {
 pub struct InputOptions {
     /// Whether text without a mark of its own is Latin-1, and not UTF-8.
     pub latin1: bool,
-    /// What separates values, where it is neither a comma nor, in .tsv and .txt files, a tab.
+    /// What separates values, where it is not seen from the first line.
     pub delimiter: Option<u8>,
     /// Rows that are read at a time. Results do not depend on it.
     pub batch_rows: usize,
@@ -81,6 +82,8 @@ pub(crate) struct Source {
     pub(crate) below: PathBuf,
     pub(crate) format: Format,
     pub(crate) packing: Packing,
+    /// What separates values, where it is text.
+    pub(crate) separator: u8,
     /// Columns that its folder's name stands for: `state=NC`.
     pub(crate) partitions: Vec<(String, String)>,
     /// The table itself, where it is in memory, and no file.
@@ -128,11 +131,20 @@ impl Input {
     pub fn of_memory(name: &str, held: Held, options: InputOptions) -> Input {
         let (name, path, below) = (PathBuf::from(name), PathBuf::new(), PathBuf::new());
         let (format, packing) = (Format::Ipc, Packing::None);
-        let source = Source { path, name, below, format, packing, partitions: Vec::new(), held: Some(held) };
+        let (separator, partitions) = (separator::usual(format), Vec::new());
+        let source = Source { path, name, below, format, packing, separator, partitions, held: Some(held) };
         Input::of(vec![source], options, Vec::new(), Vec::new())
     }
 
-    fn of(files: Vec<Source>, options: InputOptions, passed_over: Vec<PathBuf>, spools: Vec<NamedTempFile>) -> Input {
+    fn of(
+        mut files: Vec<Source>,
+        options: InputOptions,
+        passed_over: Vec<PathBuf>,
+        spools: Vec<NamedTempFile>,
+    ) -> Input {
+        for file in &mut files {
+            file.separator = options.delimiter.unwrap_or_else(|| separator::of(file, &options));
+        }
         let mut ends: Vec<u64> = files.iter().map(Source::bytes).collect();
         (1..ends.len()).for_each(|file| ends[file] += ends[file - 1]);
         let (progress, rows, bytes) = (Box::new(Silent), AtomicU64::new(0), AtomicU64::new(0));
@@ -198,6 +210,24 @@ impl Input {
     /// One sentence on what lies in the folders and was passed over, where there is something.
     pub fn passed_over(&self) -> Option<String> {
         (!self.passed_over.is_empty()).then(|| format!("passed over, being no table: {}", listed(&self.passed_over)))
+    }
+
+    /// What separates the values of one of the files, where it is text.
+    pub(crate) fn separator(&self, file: usize) -> Option<u8> {
+        let file = &self.files[file];
+        is_text(file.format).then_some(file.separator)
+    }
+
+    /// One sentence on files whose values are separated otherwise than their ending says, and as nobody said.
+    pub fn other_separators(&self) -> Option<String> {
+        let is_other = |file: &&Source, own: u8| file.separator == own && own != separator::usual(file.format);
+        let told = SEPARATORS.iter().filter(|_| self.options.delimiter.is_none()).filter_map(|(own, name)| {
+            let paths = self.files.iter().filter(|file| is_text(file.format) && is_other(file, *own));
+            let paths: Vec<PathBuf> = paths.map(|file| file.name.clone()).collect();
+            (!paths.is_empty()).then(|| format!("values are separated by {name}: {}", listed(&paths)))
+        });
+        let told: Vec<String> = told.collect();
+        (!told.is_empty()).then(|| told.join("; "))
     }
 
     /// Whether a path is one of the files.
@@ -274,18 +304,34 @@ fn source(root: &Path, path: &Path) -> Result<Source> {
     if length == 0 {
         return Err(Error::file(path, "the file is empty; make it again, or leave it out"));
     }
+    refuse_other_programs(path, &start[..length])?;
     let content = by_content(&start[..length]);
     let (format, packing) = by_ending(path).unwrap_or(content);
     refuse_wrong_ending(path, (format, packing), content)?;
     let below = path.strip_prefix(root).unwrap_or(path);
     let below = if below.is_absolute() { below.file_name().map_or(below, Path::new) } else { below };
     let (below, partitions) = (below.to_owned(), partitions(below));
-    Ok(Source { path: path.to_owned(), name: path.to_owned(), below, format, packing, partitions, held: None })
+    let (path, separator) = (path.to_owned(), separator::usual(format));
+    Ok(Source { name: path.clone(), path, below, format, packing, separator, partitions, held: None })
+}
+
+/// Refuses workbooks and archives, whatever they are called.
+fn refuse_other_programs(path: &Path, start: &[u8]) -> Result<()> {
+    let is_archive = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip"));
+    let problem = match start {
+        [b'P', b'K', 3, 4, ..] if is_archive => "it is a ZIP archive; unpack it first",
+        [b'P', b'K', 3, 4, ..] | [0xd0, 0xcf, 0x11, 0xe0, ..] => "it is an Excel workbook; save it as CSV",
+        _ => return Ok(()),
+    };
+    Err(Error::file(path, problem))
+}
+
+pub(crate) fn is_text(format: Format) -> bool {
+    matches!(format, Format::Csv | Format::Tsv)
 }
 
 /// Refuses a file that is no table of the kind that its ending says, where its first bytes leave no doubt.
 fn refuse_wrong_ending(path: &Path, ending: (Format, Packing), content: (Format, Packing)) -> Result<()> {
-    let is_text = |format: Format| matches!(format, Format::Csv | Format::Tsv);
     let same = ending.0 == content.0 || is_text(ending.0) && is_text(content.0);
     // What is packed was not looked into, and a stream of Arrow's may begin in several ways.
     let unseen = ending.1 != Packing::None || ending.0 == Format::Ipc;
@@ -374,8 +420,9 @@ fn spooled(name: &Path, pipe: &mut dyn Read) -> Result<(Source, NamedTempFile)> 
     let mut start = Vec::new();
     file.seek(SeekFrom::Start(0)).map_err(failed)?;
     file.by_ref().take(8).read_to_end(&mut start).map_err(failed)?;
+    refuse_other_programs(&name, &start)?;
     let (format, packing) = by_content(&start);
-    let below = PathBuf::from("standard-input.csv");
-    let path = file.path().to_owned();
-    Ok((Source { path, name, below, format, packing, partitions: Vec::new(), held: None }, file))
+    let (path, below) = (file.path().to_owned(), PathBuf::from("standard-input.csv"));
+    let (separator, partitions) = (separator::usual(format), Vec::new());
+    Ok((Source { path, name, below, format, packing, separator, partitions, held: None }, file))
 }

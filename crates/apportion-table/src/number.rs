@@ -1,4 +1,4 @@
-//! Numbers as files have them: with decimal commas, percent signs, and the Census's `(S)`.
+//! Numbers as files have them: with decimal commas, marks between thousands, percent signs, and the Census's `(S)`.
 
 /// Stands for `(S)`, the Census's mark of a share that it does not publish: a number that is none, told by its bits.
 const SUPPRESSED: f64 = f64::from_bits(0x7ff8_0000_0000_0053);
@@ -28,6 +28,73 @@ pub(crate) fn parse(text: &str) -> Option<f64> {
     }
 }
 
+/// A number of people, or a share of them. What a comma in it means is not always certain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Amount {
+    /// It has no comma.
+    Plain(f64),
+    /// Its commas are between thousands: `1,234,567`, `1,234.5`.
+    Thousands(f64),
+    /// Its comma is before decimals: `0,25`, `12,5`.
+    Decimal(f64),
+    /// Its comma may be either: `101,718`.
+    Either {
+        /// The number with its comma between thousands.
+        thousands: f64,
+        /// The number with its comma before decimals.
+        decimal: f64,
+    },
+}
+
+/// What stands between thousands besides commas: spaces of all widths, and apostrophes.
+fn is_mark(letter: char) -> bool {
+    matches!(letter, ' ' | '\u{a0}' | '\u{2009}' | '\u{202f}' | '\'' | '’')
+}
+
+/// A number of people, or a share of them, as text has it; NaN where there is none.
+pub(crate) fn amount(text: &str) -> Option<Amount> {
+    let text = text.trim();
+    let end = text.rfind(['.', ',']).unwrap_or(text.len());
+    let unmarked = without_marks(&text[..end], is_mark).map(|whole| whole + &text[end..]);
+    let text = unmarked.as_deref().unwrap_or(text);
+    let decimal = parse(text);
+    let (whole, behind) = text.split_at(text.find(['.', '%']).unwrap_or(text.len()));
+    let thousands = without_marks(whole, |letter| letter == ',').and_then(|whole| parse(&(whole + behind)));
+    match (thousands, decimal) {
+        (Some(thousands), Some(decimal)) => Some(Amount::Either { thousands, decimal }),
+        (Some(thousands), None) => Some(Amount::Thousands(thousands)),
+        (None, Some(decimal)) if text.contains(',') => Some(Amount::Decimal(decimal)),
+        (None, decimal) => decimal.map(Amount::Plain),
+    }
+}
+
+/// What to say of a comma that may be either.
+pub(crate) fn either_told(thousands: f64, decimal: f64) -> String {
+    format!("it may be {thousands} or {decimal}; write thousands without commas, and decimals with a point")
+}
+
+/// A number of people as text has it. It is whole, so that a comma which may be between thousands is.
+pub(crate) fn count(text: &str) -> Option<f64> {
+    amount(text).map(|amount| match amount {
+        Amount::Plain(number) | Amount::Thousands(number) | Amount::Decimal(number) => number,
+        Amount::Either { thousands, .. } => thousands,
+    })
+}
+
+/// A whole number without the marks between its thousands; none where there are none, or where they are elsewhere.
+fn without_marks(number: &str, is_mark: impl Fn(char) -> bool) -> Option<String> {
+    let is_digits = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
+    let mut groups = number.strip_prefix('-').unwrap_or(number).split(&is_mark);
+    let first = groups.next()?;
+    let (mut marks, mut is_grouped) =
+        (0, (1..=3).contains(&first.len()) && is_digits(first) && !first.starts_with('0'));
+    groups.for_each(|group| {
+        marks += 1;
+        is_grouped &= group.len() == 3 && is_digits(group);
+    });
+    (marks > 0 && is_grouped).then(|| number.replace(is_mark, ""))
+}
+
 /// Shares out what the published shares leave, equally, among those that are not published. Where none is, nothing is known.
 pub(crate) fn fill_suppressed(row: &mut [f64], percent: bool) {
     let suppressed = row.iter().filter(|&&score| is_suppressed(score)).count();
@@ -55,6 +122,38 @@ mod tests {
         for no_number in ["abc", "1,234.5", "1,2,3", "%", "0.5x", "--"] {
             assert_eq!(parse(no_number), None, "{no_number}");
         }
+    }
+
+    #[test]
+    fn thousands_are_told_from_decimals() {
+        use Amount::{Decimal, Either, Plain, Thousands};
+        for (text, expected) in [
+            ("101718", Plain(101_718.0)),
+            ("1e-3", Plain(1e-3)),
+            ("101.718", Plain(101.718)),
+            ("101,718", Either { thousands: 101_718.0, decimal: 101.718 }),
+            ("-1,718", Either { thousands: -1718.0, decimal: -1.718 }),
+            ("1,234,567", Thousands(1_234_567.0)),
+            ("1,234.5", Thousands(1234.5)),
+            ("0,123", Decimal(0.123)),
+            ("12,5 %", Decimal(12.5)),
+            ("1234,567", Decimal(1234.567)),
+            ("101 718", Plain(101_718.0)),
+            ("101\u{a0}718", Plain(101_718.0)),
+            ("1\u{202f}101\u{202f}718", Plain(1_101_718.0)),
+            ("101'718.5", Plain(101_718.5)),
+            ("101’718", Plain(101_718.0)),
+            ("101 718,5", Decimal(101_718.5)),
+        ] {
+            assert_eq!(amount(text), Some(expected), "{text}");
+        }
+        for no_number in ["12 34", "1 2", "1,2,3", "1,23,456", "0,123,456", "1,2345.6", "abc", "101,718,", "1,234 567"]
+        {
+            assert_eq!(amount(no_number), None, "{no_number}");
+        }
+        assert_eq!(["1,000", "1,234,567", "12"].map(count), [Some(1000.0), Some(1_234_567.0), Some(12.0)]);
+        assert!(matches!(amount(""), Some(Plain(number)) if number.is_nan()));
+        assert!(matches!(amount("(S)"), Some(Plain(number)) if is_suppressed(number)));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use apportion::{MAX_LEVELS, NO_LEVEL, Outcomes};
 
 use crate::error::{Error, Result};
 use crate::nearest::did_you_mean;
-use crate::number::parse;
+use crate::number::{Amount, amount, either_told, parse};
 
 /// Which column the outcome is, and how it is understood.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +54,12 @@ impl OutcomeTaker {
         let number = parse(text);
         if number.is_some_and(f64::is_infinite) {
             return Err(INFINITE.into());
+        }
+        if column.value.is_none()
+            && text.contains(',')
+            && let Some(Amount::Either { thousands, decimal }) = amount(text)
+        {
+            return Err(either_told(thousands, decimal));
         }
         let missing = number.is_some_and(f64::is_nan);
         if let Some(value) = &column.value {
@@ -294,6 +300,7 @@ mod tests {
         let names: Vec<String> = (0..200).map(|number| format!("name {number}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         assert!(taken(&names, None).unwrap_err().contains("neither a number nor a category"));
+        assert!(taken(&["52,000", "7"], None).unwrap_err().starts_with("it may be 52000 or 52; "));
         assert!(taken(&["1", "inf"], None).unwrap_err().contains("infinite"));
         assert!(taken(&["", "NA"], None).unwrap_err().contains("empty in every row"));
         let mut ages: Vec<String> = (0..150).map(|age| age.to_string()).collect();

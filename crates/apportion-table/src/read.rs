@@ -161,12 +161,8 @@ fn places(source: &Source, schema: &Schema, wanted: &dyn Fn(&str) -> bool) -> Re
 
 /// Text, in UTF-8 whatever it was, with all columns as text: nothing is lost in a number's form or an identifier's zeros.
 fn open_text(source: &Source, options: &InputOptions, wanted: &dyn Fn(&str) -> bool) -> Result<Opened> {
-    let delimiter = options.delimiter.unwrap_or(match source.format {
-        Format::Tsv => b'\t',
-        _ => b',',
-    });
     let failed = |error: ArrowError| explain(source, &error);
-    let format = CsvFormat::default().with_header(true).with_delimiter(delimiter);
+    let format = CsvFormat::default().with_header(true).with_delimiter(source.separator);
     let (header, _) = format.infer_schema(decoded(source, options)?.0, Some(0)).map_err(failed)?;
     let named = |field: &Arc<Field>| Field::new(field.name().trim_start_matches('\u{feff}'), DataType::Utf8, true);
     let all = Arc::new(Schema::new(header.fields().iter().map(named).collect::<Vec<_>>()));
@@ -179,7 +175,7 @@ fn open_text(source: &Source, options: &InputOptions, wanted: &dyn Fn(&str) -> b
 }
 
 /// A file's text, unpacked and in UTF-8.
-fn decoded(source: &Source, options: &InputOptions) -> Result<(Box<dyn Read + Send>, Arc<AtomicU64>)> {
+pub(crate) fn decoded(source: &Source, options: &InputOptions) -> Result<(Box<dyn Read + Send>, Arc<AtomicU64>)> {
     let (unpacked, read) = unpacked(source)?;
     let encoding = options.latin1.then_some(encoding_rs::WINDOWS_1252);
     // A byte order mark decides; UTF-8 goes through as it is, so that what is not UTF-8 is seen.

@@ -14,7 +14,7 @@ use crate::columns::{Found, ScoreColumns, find_scores, position};
 use crate::error::{Error, Result};
 use crate::held::Held;
 use crate::kept::KeptRows;
-use crate::number::{fill_suppressed, parse};
+use crate::number::{count, fill_suppressed, parse};
 use crate::outcome::OutcomeTaker;
 use crate::table::{GroupColumn, Table, TableOptions};
 use crate::values::{Budget, Values};
@@ -259,7 +259,7 @@ impl Taker {
         }
         let mut values = vec![0.0; rows * k];
         for class in 0..k {
-            let numbers = self.numbers(part, self.places.scores[class])?;
+            let numbers = self.numbers(part, self.places.scores[class], parse)?;
             values.iter_mut().skip(class).step_by(k).zip(numbers).for_each(|(value, number)| *value = number);
         }
         self.percentages.look(&values, k);
@@ -269,13 +269,13 @@ impl Taker {
     }
 
     /// A column as numbers; NaN where there is none.
-    fn numbers(&self, part: &Part, place: usize) -> Result<Vec<f64>> {
+    fn numbers(&self, part: &Part, place: usize, read: fn(&str) -> Option<f64>) -> Result<Vec<f64>> {
         let column = part.batch.column(place);
         if let Some(text) = as_text(column) {
             return (0..text.len())
                 .map(|row| {
                     let value = if text.is_null(row) { "" } else { text.value(row) };
-                    parse(value).ok_or_else(|| {
+                    read(value).ok_or_else(|| {
                         let problem = format!("{value:?} is no number; mend it, or name another column");
                         self.value_error(part, place, row, problem)
                     })
@@ -333,7 +333,7 @@ impl Taker {
         let mut taker = std::mem::take(&mut self.outcome);
         let is_number = part.batch.column(place).data_type().is_numeric();
         let taken = if is_number {
-            let numbers = self.numbers(part, place)?.into_iter();
+            let numbers = self.numbers(part, place, parse)?.into_iter();
             numbers
                 .enumerate()
                 .try_for_each(|(row, number)| taker.push_number(number, column).map_err(|own| (row, own)))
@@ -348,7 +348,7 @@ impl Taker {
 
     fn take_counts(&mut self, part: &Part) -> Result<()> {
         let Some(place) = self.places.count else { return Ok(()) };
-        for (row, number) in self.numbers(part, place)?.into_iter().enumerate() {
+        for (row, number) in self.numbers(part, place, count)?.into_iter().enumerate() {
             if number.fract() != 0.0 || !(0.0..1e15).contains(&number) {
                 let found = if number.is_nan() { "no count".into() } else { format!("a count of {number}") };
                 let problem = format!("{found}; counts must be whole numbers, and not negative; mend it");

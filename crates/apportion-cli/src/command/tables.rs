@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use apportion::model::{Level, Numbers};
 use apportion_census::{CLASSES, Inside};
-use apportion_table::{KeyedOptions, KeyedTable, Output, Subject, TableKeys, did_you_mean, write_batches};
+use apportion_table::{KeyedFile, KeyedOptions, KeyedTable, Output, Subject, did_you_mean, write_batches};
 use arrow::array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema};
 use clap::{Args, Subcommand, ValueEnum};
@@ -57,9 +57,9 @@ enum What {
     Check {
         /// The table.
         file: String,
-        /// What it is a table of.
-        #[arg(long, value_enum, default_value_t = Of::Places)]
-        of: Of,
+        /// What it is a table of, where its columns do not say so.
+        #[arg(long, value_enum)]
+        of: Option<Of>,
         /// Which columns hold its numbers, where there are several sets, such as 'vap_*'.
         #[arg(long, value_name = "PREFIX*")]
         numbers: Option<String>,
@@ -83,6 +83,16 @@ enum Of {
     FirstNames,
     /// Places.
     Places,
+}
+
+impl Of {
+    fn subject(self) -> Subject {
+        match self {
+            Of::Surnames => Subject::Surnames,
+            Of::FirstNames => Subject::FirstNames,
+            Of::Places => Subject::Places,
+        }
+    }
 }
 
 pub(crate) fn run(args: &TablesArgs) -> Result<()> {
@@ -167,60 +177,34 @@ fn export(table: Inside, output: &str, force: bool) -> Result<()> {
     Ok(())
 }
 
-fn check(file: &str, of: Of, options: &KeyedOptions<'_>, as_json: bool) -> Result<()> {
-    let subject = match of {
-        Of::Surnames => Subject::Surnames,
-        Of::FirstNames => Subject::FirstNames,
-        Of::Places => Subject::Places,
-    };
-    let table = KeyedTable::read(file, subject, options)?;
-    let (told, rows, classes) = (table_told(&table), table.rows(), table.classes.clone());
-    let (numbers, level) = (table.numbers, table.level());
-    let is_names = matches!(table.keys, TableKeys::Texts(_)) && subject != Subject::Places;
-    let mut remarks = Vec::new();
-    let (keys, margin) = if is_names {
-        let names = table.into_names()?;
-        if !names.has_others() {
-            remarks.push("it has no row ALL OTHER NAMES: a name that is not in it says nothing".to_owned());
-        }
-        if names.margin().is_none() && !names.is_spread() {
-            remarks.push("it has no number of people (a column count): places as P(place | class) go with it, or as people by class of the same area".to_owned());
-        }
-        (names.names(), names.margin().map(<[f64]>::to_vec))
-    } else if subject == Subject::Places {
-        let places = table.into_places()?;
-        if places.places() < rows {
-            remarks.push(format!(
-                "{} places have nobody; larger ones are used for them",
-                text::count((rows - places.places()) as u64)
-            ));
-        }
-        if numbers == Numbers::Spread && places.states().len() == 1 {
-            remarks.push(
-                "it is one state's: P(place | class) brings the surnames' prior to it; people by class would not"
-                    .to_owned(),
-            );
-        }
-        let sums = places.sums();
-        let all: f64 = sums.iter().sum();
-        (
-            places.places(),
-            (numbers != Numbers::Shares && numbers != Numbers::Spread)
-                .then(|| sums.iter().map(|sum| sum / all).collect()),
-        )
-    } else {
-        bail!("{file}: its keys are codes of places, and not names; say so with --of places");
+fn check(file: &str, of: Option<Of>, options: &KeyedOptions<'_>, as_json: bool) -> Result<()> {
+    let read = KeyedFile::read(file, of.map(Of::subject), options)?;
+    let (told, people) = (table_told(&read.table), People::of(&read));
+    let (rows, classes, numbers) = (read.table.rows(), read.table.classes.clone(), read.table.numbers);
+    let (subject, level, unused) = (read.subject, read.table.level(), read.unused.clone());
+    let mut remarks: Vec<String> = read.separator.iter().cloned().collect();
+    remarks.extend(unused_told(&unused));
+    let (keys, margin) = match subject {
+        Subject::Places => check_places(read.table, &mut remarks)?,
+        _ => check_names(read.table, &mut remarks)?,
     };
     if as_json {
         let level = (subject == Subject::Places).then(|| if level == Level::Own { "place" } else { level.name() });
+        let of = match subject {
+            Subject::Surnames => "surnames",
+            Subject::FirstNames => "first names",
+            Subject::Places => "places",
+        };
         let numbers = match numbers {
             Numbers::People => "people",
             Numbers::Shares => "class given key",
             Numbers::Spread => "key given class",
         };
         return text::print(json!({
-            "file": file, "rows": rows, "keys": keys, "classes": classes, "numbers": numbers, "level": level,
-            "margin": margin, "remarks": remarks,
+            "file": file, "of": of, "rows": rows, "keys": keys, "classes": classes, "numbers": numbers,
+            "level": level, "margin": margin, "people": people.as_ref().map(|people| people.all),
+            "largest": people.map(|people| json!({ "key": people.largest, "people": people.most })),
+            "unused": unused, "remarks": remarks,
         }));
     }
     let shares = margin.map(|margin| {
@@ -229,6 +213,74 @@ fn check(file: &str, of: Of, options: &KeyedOptions<'_>, as_json: bool) -> Resul
         format!("\n{}", text::columns(&["class", "share, %"], &rows.collect::<Vec<_>>()))
     });
     let shares = shares.unwrap_or_else(|| format!("\nclasses: {}", classes.join(", ")));
+    let people = people.map_or_else(String::new, |people| format!("\n{}", people.told(subject)));
     let remarks: String = remarks.iter().map(|remark| format!("\nnote: {remark}")).collect();
-    text::print(format!("{told}{shares}{remarks}\nsound"))
+    text::print(format!("{told}{shares}{people}{remarks}\nsound"))
+}
+
+/// How many names there are, and the shares of the classes where they are known.
+fn check_names(table: KeyedTable, remarks: &mut Vec<String>) -> Result<(usize, Option<Vec<f64>>)> {
+    let names = table.into_names()?;
+    if !names.has_others() {
+        remarks.push("it has no row ALL OTHER NAMES: a name that is not in it says nothing".to_owned());
+    }
+    if names.margin().is_none() && !names.is_spread() {
+        remarks.push("it has no number of people (a column count): places as P(place | class) go with it, or as people by class of the same area".to_owned());
+    }
+    Ok((names.names(), names.margin().map(<[f64]>::to_vec)))
+}
+
+/// The same of places.
+fn check_places(table: KeyedTable, remarks: &mut Vec<String>) -> Result<(usize, Option<Vec<f64>>)> {
+    let (rows, numbers) = (table.rows(), table.numbers);
+    let places = table.into_places()?;
+    if places.places() < rows {
+        remarks.push(format!(
+            "{} places have nobody; larger ones are used for them",
+            text::count((rows - places.places()) as u64)
+        ));
+    }
+    if numbers == Numbers::Spread && places.states().len() == 1 {
+        remarks.push(
+            "it is one state's: P(place | class) brings the surnames' prior to it; people by class would not"
+                .to_owned(),
+        );
+    }
+    let sums = places.sums();
+    let all: f64 = sums.iter().sum();
+    let margin = (numbers == Numbers::People).then(|| sums.iter().map(|sum| sum / all).collect());
+    Ok((places.places(), margin))
+}
+
+/// How many people a table has, and which key has the most: what was read wrongly catches the eye.
+struct People {
+    all: f64,
+    largest: String,
+    most: f64,
+}
+
+impl People {
+    fn of(file: &KeyedFile) -> Option<People> {
+        let people = file.table.people()?;
+        let known = || people.iter().copied().enumerate().filter(|(_, people)| people.is_finite());
+        let (row, most) = known().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        Some(People { all: known().map(|(_, people)| people).sum(), largest: file.table.key_of(row), most })
+    }
+
+    fn told(&self, subject: Subject) -> String {
+        let what = if subject == Subject::Places { "largest place" } else { "largest row" };
+        let [all, most] = [self.all, self.most].map(|people| text::count(people.round() as u64));
+        format!("{all} people; the {what}, {}, has {most}", self.largest)
+    }
+}
+
+/// One sentence on numbers that are for nothing: a class may be among them that goes by another name.
+fn unused_told(unused: &[String]) -> Option<String> {
+    const SHOWN: usize = 12;
+    let shown = unused.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = unused.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let told =
+        format!("columns of numbers that are not used: {shown}{more}; if one is a class, name it with --classes");
+    (!unused.is_empty()).then_some(told)
 }

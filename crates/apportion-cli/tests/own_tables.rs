@@ -1,0 +1,118 @@
+//! Tables and files of a user's own, as spreadsheets and the Census write them: read rightly, or refused, and told of.
+#![allow(clippy::unwrap_used)] // in helpers, too
+
+mod common;
+
+use std::fs;
+
+use common::{apportion, json, refused, run, text};
+use tempfile::TempDir;
+
+fn folder(files: &[(&str, &str)]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    files.iter().for_each(|(name, text)| fs::write(folder.path().join(name), text).unwrap());
+    folder
+}
+
+#[test]
+fn what_was_read_of_a_table_catches_the_eye() {
+    let folder = folder(&[(
+        "counties.csv",
+        "GEOID,NAME,White,Black or African American,Martian\n\
+         37063,Durham,\"101,718\",\"95,000\",7\n37183,Wake,\"500,000\",\"200,000\",9\n",
+    )]);
+    let folder = folder.path();
+    assert_eq!(
+        run(folder, &["tables", "check", "counties.csv"]),
+        "counties.csv: 2 counties (GEOID), people by class\n\
+         class                      share, %\n\
+         white                         67.10\n\
+         black_or_african_american     32.90\n\
+         896,718 people; the largest place, 37183, has 700,000\n\
+         note: columns of numbers that are not used: Martian; if one is a class, name it with --classes\n\
+         sound\n"
+    );
+    let found = json(folder, &["tables", "check", "counties.csv", "--classes", "martian", "--json"]);
+    assert_eq!((&found["people"], &found["largest"]["key"]), (&896_734.0.into(), &"37183".into()));
+    assert_eq!((&found["unused"], &found["classes"][2]), (&serde_json::json!([]), &"martian".into()));
+}
+
+#[test]
+fn names_are_known_as_names_without_a_word() {
+    let names = "name,rank,count,pctwhite,pctblack\nSMITH,1,\"2,442,977\",70.9,29.1\nLEE,2,\"693,023\",60,40\n";
+    let folder = folder(&[("names.csv", names), ("first.csv", "firstname;n_white;n_black\nANN;10;20\n")]);
+    let found = json(folder.path(), &["tables", "check", "names.csv", "--json"]);
+    assert_eq!((&found["of"], &found["level"]), (&"surnames".into(), &serde_json::Value::Null));
+    assert_eq!(found["largest"], serde_json::json!({ "key": "SMITH", "people": 2_442_977.0 }));
+    assert_eq!(found["unused"], serde_json::json!(["rank"]));
+    let found = run(folder.path(), &["tables", "check", "first.csv"]);
+    assert!(found.contains("30 people; the largest row, ANN, has 30\n"), "{found}");
+    assert!(found.contains("note: values are separated by semicolons: first.csv\n"), "{found}");
+    assert_eq!(json(folder.path(), &["tables", "check", "first.csv", "--json"])["of"], "first names");
+}
+
+#[test]
+fn tables_that_may_mean_two_things_are_refused() {
+    let folder = folder(&[
+        ("either.csv", "county_fips;n_white;n_black\n37063;101,718;95\n"),
+        ("years.csv", "county_fips,year,n_white,n_black\n37063,2019,1,2\n37063,2020,3,4\n"),
+    ]);
+    for (name, expected) in [
+        (
+            "either.csv",
+            "either.csv: row 1, column \"n_white\": it may be 101718 or 101.718; write thousands without commas, and decimals \
+             with a point",
+        ),
+        (
+            "years.csv",
+            "years.csv: rows 1 and 2 are of the same place, 37063; leave one of them, or add them up; it has a column of years: \
+             keep one year",
+        ),
+    ] {
+        assert_eq!(refused(folder.path(), &["tables", "check", name]), expected);
+    }
+}
+
+/// What a spreadsheet exports in other countries, for every command.
+#[test]
+fn separators_are_seen_from_the_first_line() {
+    let scores = "id;p_white;p_black;race\n1;0,6;0,4;white\n2;0,3;0,7;black\n3;0,8;0,2;white\n";
+    let people = "ID\tLast Name\tcounty_fips\n1\tSmith\t37063\n2\tGarcía\t37063\n";
+    let folder = folder(&[
+        ("scores.csv", scores),
+        ("bars.csv", &scores.replace(';', "|")),
+        ("people.csv", people),
+        ("commas.txt", "id,p_white,p_black\n1,0.6,0.4\n"),
+        ("one.csv", "surname\nSmith\n"),
+    ]);
+    let folder = folder.path();
+    let said = |args: &[&str]| {
+        let output = apportion(folder, args);
+        assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+        (text(&output.stdout), text(&output.stderr))
+    };
+    let (labelled, told) = said(&["label", "scores.csv", "-o", "-"]);
+    assert!(labelled.starts_with("id,p_white,p_black,race,label,label_score\n1,\"0,6\","), "{labelled}");
+    assert!(told.starts_with("values are separated by semicolons: scores.csv\n"), "{told}");
+    assert_eq!(run(folder, &["label", "bars.csv", "-o", "-", "-q"]), labelled);
+    let (_, told) = said(&["audit", "scores.csv", "bars.csv", "--label", "race"]);
+    assert!(
+        told.starts_with("values are separated by semicolons: scores.csv; values are separated by bars: bars.csv\n")
+    );
+    let (_, told) = said(&["predict", "people.csv", "-o", "p.csv"]);
+    assert!(told.starts_with("values are separated by tabs: people.csv\n"), "{told}");
+    assert_eq!(run(folder, &["label", "commas.txt", "-o", "-", "-q"]).lines().count(), 2);
+    // One column has nothing to separate, and what is said is done.
+    let (_, told) = said(&["predict", "one.csv", "-o", "one-p.csv", "--geography", "none"]);
+    assert!(!told.contains("separated"), "{told}");
+    let (_, told) = said(&["label", "scores.csv", "-o", "said.csv", "--delimiter", ";"]);
+    assert!(!told.contains("separated"), "{told}");
+}
+
+/// Thousands of people in one row are not a few.
+#[test]
+fn counts_have_commas_between_thousands() {
+    let folder = folder(&[("cells.csv", "surname,people,p_white,p_black\nSMITH,\"1,000\",0.7,0.3\n")]);
+    let split = run(folder.path(), &["label", "cells.csv", "-o", "-", "--count", "people", "-q"]);
+    assert!(split.contains(",700,300,0"), "{split}");
+}
