@@ -116,3 +116,31 @@ fn counts_have_commas_between_thousands() {
     let split = run(folder.path(), &["label", "cells.csv", "-o", "-", "--count", "people", "-q"]);
     assert!(split.contains(",700,300,0"), "{split}");
 }
+
+#[test]
+fn nobody_of_a_table_is_lost_or_made_up() {
+    let folder = folder(&[
+        ("mena.csv", "county_fips,n_total,n_white,n_black,n_mena\n37063,300,50,50,200\n"),
+        ("kept.csv", "surname,n_white,n_black\nSMITH,50,(S)\n"),
+        ("sets.csv", "county_fips,n_white,n_black,vap_white,vap_black\n37063,5,5,4,4\n"),
+        ("names.csv", "surname,n_white,n_black\nSMITH,70,30\n"),
+        ("people.csv", "surname,county_fips\nSmith,37063\n"),
+    ]);
+    let folder = folder.path();
+    for (name, expected) in [
+        (
+            "mena.csv",
+            "mena.csv: its column \"n_mena\" is of a class that is not known; name all of them with --classes white,black,mena",
+        ),
+        ("kept.csv", "kept.csv: row 1, column \"n_black\": (S) stands for a share that is kept back"),
+    ] {
+        let found = refused(folder, &["tables", "check", name]);
+        assert!(found.starts_with(expected), "{found}");
+    }
+    run(folder, &["tables", "check", "mena.csv", "--classes", "white,black,mena"]);
+    let found = refused(folder, &["tables", "check", "names.csv", "--key", "nope"]);
+    assert!(found.starts_with("names.csv: there is no column \"nope\""), "{found}");
+    // What chooses between the numbers of one table is not missed in another.
+    let line = "predict people.csv -o o.csv -q --surnames names.csv --geography sets.csv --numbers vap_*";
+    run(folder, &line.split_whitespace().collect::<Vec<_>>());
+}

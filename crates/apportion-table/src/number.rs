@@ -3,7 +3,7 @@
 /// Stands for `(S)`, the Census's mark of a share that it does not publish: a number that is none, told by its bits.
 const SUPPRESSED: f64 = f64::from_bits(0x7ff8_0000_0000_0053);
 
-fn is_suppressed(score: f64) -> bool {
+pub(crate) fn is_suppressed(score: f64) -> bool {
     score.to_bits() == SUPPRESSED.to_bits()
 }
 

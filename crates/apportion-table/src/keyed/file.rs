@@ -13,10 +13,13 @@ use super::{KeyedFile, KeyedOptions, KeyedTable, Subject, TableKeys};
 use crate::columns::{PERCENT_BEHIND, class_after, normal};
 use crate::error::{Error, Result};
 use crate::input::{Input, InputOptions};
-use crate::number::{Amount, amount, either_told, fill_suppressed};
+use crate::number::{Amount, amount, either_told, fill_suppressed, is_suppressed};
 
 /// Prefixes before which classes are counted.
 const PEOPLE: [&str; 7] = ["n_", "count_", "num_", "pop_", "vap_", "tot_", "cvap_"];
+
+/// What stands behind such a prefix and is no class.
+const TOTALS: [&str; 6] = ["total", "all", "sum", "people", "pop", "tot"];
 
 /// A file, whole.
 pub(super) struct File {
@@ -58,9 +61,15 @@ impl File {
         let mut values: Vec<f64> =
             (0..self.rows).flat_map(|row| columns.iter().map(move |column| column[row])).collect();
         let percent = values.iter().any(|value| *value > 1.5);
-        values.chunks_exact_mut(classes.len()).for_each(|row| fill_suppressed(row, percent));
         let all_called = |is_so: &dyn Fn(&str) -> bool| found.iter().all(|(place, _)| is_so(&self.normal(*place)));
-        let numbers = if all_called(&|name| PEOPLE.iter().any(|prefix| name.starts_with(prefix))) {
+        let are_people = all_called(&|name| PEOPLE.iter().any(|prefix| name.starts_with(prefix)));
+        let suppressed = values.iter().position(|value| is_suppressed(*value)).filter(|_| are_people);
+        if let Some(place) = suppressed {
+            let problem = "(S) stands for a share that is kept back, and not for people; write their number".to_owned();
+            return Err(self.value_error(found[place % classes.len()].0, place / classes.len(), problem));
+        }
+        values.chunks_exact_mut(classes.len()).for_each(|row| fill_suppressed(row, percent));
+        let numbers = if are_people {
             Numbers::People
         } else {
             kind(&self.path, &mut values, classes.len(), all_called(&is_percent))?
@@ -95,9 +104,16 @@ impl File {
                 None => sets.push((prefix.to_owned(), vec![(place, class.to_owned())])),
             }
         }
-        sets.retain(|(prefix, set)| set.len() > 1 && wanted.as_ref().is_none_or(|wanted| wanted == prefix));
+        sets.retain(|(_, set)| set.len() > 1);
+        // A table with one set alone has no choice: what is said is meant for others.
+        if sets.len() > 1 {
+            sets.retain(|(prefix, _)| wanted.as_ref().is_none_or(|wanted| wanted == prefix));
+        }
         let problem = match &sets[..] {
-            [(_, set)] => return Ok(set.clone()),
+            [(prefix, set)] => {
+                self.refuse_unknown_class(prefix, set)?;
+                return Ok(set.clone());
+            }
             [] => {
                 let columns = self.names.join(", ");
                 format!(
@@ -109,6 +125,27 @@ impl File {
                 format!("the numbers may be in {}; say which with --numbers '{}'", sets.join(" and "), sets[0])
             }
         };
+        Err(Error::file(&self.path, problem))
+    }
+
+    /// Refuses people of a class that nobody knows: they must not be lost silently.
+    fn refuse_unknown_class(&self, prefix: &str, set: &[(usize, String)]) -> Result<()> {
+        let is_lost = |place: &usize| {
+            let name = self.normal(*place);
+            let class = name.strip_prefix(prefix).filter(|_| PEOPLE.contains(&prefix));
+            class.is_some_and(|class| !TOTALS.contains(&class))
+                && set.iter().all(|(own, _)| own != place)
+                && self.holds_numbers(*place)
+        };
+        let Some(lost) = (0..self.names.len()).find(is_lost) else { return Ok(()) };
+        let classes: Vec<&str> = set.iter().map(|(_, class)| class.as_str()).collect();
+        let name = self.normal(lost);
+        let class = name.strip_prefix(prefix).unwrap_or_default();
+        let problem = format!(
+            "its column {:?} is of a class that is not known; name all of them with --classes {},{class}, or leave it out",
+            self.names[lost],
+            classes.join(",")
+        );
         Err(Error::file(&self.path, problem))
     }
 

@@ -62,7 +62,7 @@ impl File {
     ) -> Result<(Vec<usize>, TableKeys)> {
         let texts = |place: usize| Ok((vec![place], TableKeys::Texts(self.texts(place)?)));
         if let Some(key) = options.key {
-            return texts(position(&self.names, key, "--geography")?);
+            return texts(position(&self.names, key, &self.path.display().to_string())?);
         }
         if subject == Subject::Places
             && let Some(codes) = self.codes()?
