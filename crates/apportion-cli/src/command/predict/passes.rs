@@ -71,8 +71,8 @@ pub(super) fn rake_by_rows(
         format!(" Furthest off is {}, row {row}: {class} {:.3} people for {:.3}.", file(by), off.reached, off.wanted)
     });
     let why = if fit.rounds == 0 {
-        "Scores, or zeros of the other margin, allow no more people in that class: mend the margin, or leave the row out of it; \
-         allow for what is missing with --tolerance"
+        "Scores, or zeros of the other margin, allow nobody in that class: mend the margin, or leave the row out of it; allow for \
+         what is missing with --tolerance"
     } else if fit.is_slow {
         "It was still coming nearer, slowly: allow for what is left with --tolerance"
     } else {

@@ -220,7 +220,7 @@ impl<'a> Fitting<'a> {
         fitting
     }
 
-    /// How it ends where scores exclude people whom a margin asks for: no factor brings them about.
+    /// How it ends where scores exclude all people whom a margin asks for: no factor brings them about.
     fn excluded(&self, cells: &[Cell], is_stranded: &[bool], near: f64) -> Option<Fit> {
         let mut most: Both = self.sides.each_ref().map(|side| vec![0.0; side.targets.len()]);
         let rows = cells.iter().zip(self.scores.chunks_exact(self.classes)).zip(is_stranded);
@@ -233,7 +233,7 @@ impl<'a> Fitting<'a> {
         }
         let missing: Both = std::array::from_fn(|side| {
             let pairs = self.sides[side].targets.iter().zip(&most[side]);
-            pairs.map(|(target, most)| (target - most).max(0.0)).collect()
+            pairs.map(|(target, most)| if *most > 0.0 { 0.0 } else { *target }).collect()
         });
         let (by, off) = self.furthest(&missing)?;
         let share = off.people() / self.people;
@@ -243,7 +243,7 @@ impl<'a> Fitting<'a> {
 
     /// Plain rounds and Newton's steps, until the margins are near or no longer come nearer.
     fn run(&mut self, near: f64) -> Fit {
-        let mut missing = self.missing();
+        let mut missing = self.round(&self.missing());
         let (mut best, mut best_at, mut plain) = (f64::INFINITY, 0, FIRST_ROUNDS);
         loop {
             let furthest = self.furthest(&missing);
