@@ -205,9 +205,9 @@ impl Town {
         for (name, place, truth, scores) in all {
             town.cells.push(Cell { name: *name as u32, place: *place as u32, people: truth.iter().sum() });
             town.scores.extend(normalized(scores));
-            for class in 0..3 {
-                town.by_name[name * 3 + class] += truth[class];
-                town.by_place[place * 3 + class] += truth[class];
+            for (class, people) in truth.iter().enumerate() {
+                town.by_name[name * 3 + class] += people;
+                town.by_place[place * 3 + class] += people;
             }
         }
         town
@@ -259,12 +259,13 @@ proptest! {
     fn three_ways_equal_a_dense_fit(
         all in prop::collection::vec((1usize..8, prop::collection::vec((0.2f64..9.0, 0.02f64..1.0), 3)), 12),
     ) {
-        let cell = |(place, (allowed, numbers)): (usize, &(usize, Vec<(f64, f64)>))| {
+        let mut cells = Vec::new();
+        for (place, (allowed, numbers)) in all.iter().enumerate() {
             let kept = |class: usize, number: f64| if allowed >> class & 1 == 1 { number } else { 0.0 };
             let of = |which: fn(&(f64, f64)) -> f64| std::array::from_fn(|class| kept(class, which(&numbers[class])));
-            (place / 3, place % 3, of(|both| both.0), of(|both| both.1))
-        };
-        let town = Town::new(4, 3, &all.iter().enumerate().map(cell).collect::<Vec<_>>());
+            cells.push((place / 3, place % 3, of(|both| both.0), of(|both| both.1)));
+        }
+        let town = Town::new(4, 3, &cells);
         let (scores, fit) = town.rake(1e-12);
         prop_assert!(fit.converged, "{fit:?}");
         prop_assert!(town.off(&scores) < 1e-9);

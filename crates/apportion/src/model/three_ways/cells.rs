@@ -16,7 +16,7 @@ const PARTS: usize = 16;
 
 /// People, counted by the margins' rows and their scores, bit by bit.
 #[derive(Clone, Debug, Default)]
-pub struct Cells([Part; PARTS]);
+pub struct Cells(Box<[Part; PARTS]>);
 
 /// The cells with some hashes.
 #[derive(Clone, Debug, Default)]
@@ -124,7 +124,7 @@ impl Cells {
             let rows = if by == KnownBy::Name { &names } else { &places };
             Some((by, Off { row: rows.0[off.row as usize]?, ..off }))
         });
-        let mut raked: [Vec<u32>; PARTS] = self.0.each_ref().map(|part| vec![0; part.rows.len()]);
+        let mut raked: Vec<Vec<u32>> = self.0.iter().map(|part| vec![0; part.rows.len()]).collect();
         for (number, (part, place)) in order.iter().enumerate() {
             raked[*part as usize][*place as usize] = number as u32;
         }
@@ -190,7 +190,7 @@ impl Rows {
 pub struct RakedCells {
     cells: Cells,
     /// The number of each cell among the raked scores, by part and place.
-    raked: [Vec<u32>; PARTS],
+    raked: Vec<Vec<u32>>,
     scores: Vec<f64>,
     covered: (u64, u64),
 }
