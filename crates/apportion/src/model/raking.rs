@@ -179,16 +179,14 @@ impl Raking {
         if self.logs.iter().any(|log| log.abs() > 300.0) { Ok(Raked::Stuck(shares)) } else { Ok(Raked::Again) }
     }
 
-    /// Newton's direction: the curvature's inverse times what is missing. Weights matter up to a factor, so that one is fixed.
+    /// Newton's direction: the curvature's inverse times what is missing. None where something is missing that no weight changes.
     fn direction(&self, margins: &Margins, shares: &[f64], open: &[usize]) -> Option<Vec<f64>> {
         let (k, n, people) = (shares.len(), open.len(), margins.people.max(1) as f64);
         let product = |a: usize, b: usize| margins.products[a.max(b) * k + a.min(b)] as f64 / UNIT / people;
         let mut matrix = vec![0.0; n * (n + 1)];
         for (i, &a) in open.iter().enumerate() {
             for (j, &b) in open.iter().enumerate() {
-                // The ones, weighed by the targets, take the direction away in which nothing changes.
-                let kept = self.targets[a] * self.targets[b];
-                matrix[i * (n + 1) + j] = if a == b { shares[a] } else { 0.0 } - product(a, b) + kept;
+                matrix[i * (n + 1) + j] = if a == b { shares[a] } else { 0.0 } - product(a, b);
             }
             matrix[i * (n + 1) + n] = self.targets[a] - shares[a];
         }
@@ -202,24 +200,37 @@ impl Raking {
     }
 }
 
-/// Solves n equations by elimination, the largest pivot first; none where they have no single solution.
+/// Curvature below this is what rounding leaves of none.
+const LEVEL: f64 = 1e-14;
+
+/// Solves n equations of a curvature by elimination, the largest pivot first. Weights matter up to a factor for each set of classes
+/// that shares no person with the others, so that there are always directions in which nothing changes: they are not gone
+/// where nothing is missing in them, and where something is, there is no solution.
 fn solved(matrix: &mut [f64], n: usize) -> Option<Vec<f64>> {
     let width = n + 1;
-    for column in 0..n {
-        let pivot = (column..n)
-            .max_by(|&a, &b| matrix[a * width + column].abs().total_cmp(&matrix[b * width + column].abs()))?;
-        if matrix[pivot * width + column].abs() < 1e-15 {
-            return None;
+    let mut left: Vec<usize> = (0..n).collect();
+    let mut pivots = Vec::with_capacity(n);
+    while let Some(at) = (0..left.len()).max_by(|&a, &b| {
+        let own = |at: usize| matrix[left[at] * width + left[at]];
+        own(a).total_cmp(&own(b))
+    }) {
+        let pivot = left[at];
+        if matrix[pivot * width + pivot] < LEVEL {
+            break;
         }
-        (0..width).for_each(|place| matrix.swap(pivot * width + place, column * width + place));
-        for row in column + 1..n {
-            let factor = matrix[row * width + column] / matrix[column * width + column];
-            (column..width).for_each(|place| matrix[row * width + place] -= factor * matrix[column * width + place]);
+        left.swap_remove(at);
+        pivots.push(pivot);
+        for &row in &left {
+            let factor = matrix[row * width + pivot] / matrix[pivot * width + pivot];
+            (0..width).for_each(|place| matrix[row * width + place] -= factor * matrix[pivot * width + place]);
         }
     }
+    if left.iter().any(|row| matrix[row * width + n].abs() > RAKED) {
+        return None;
+    }
     let mut values = vec![0.0; n];
-    for row in (0..n).rev() {
-        let known: f64 = (row + 1..n).map(|place| matrix[row * width + place] * values[place]).sum();
+    for (step, &row) in pivots.iter().enumerate().rev() {
+        let known: f64 = pivots[step + 1..].iter().map(|&place| matrix[row * width + place] * values[place]).sum();
         values[row] = (matrix[row * width + n] - known) / matrix[row * width + row];
     }
     values.iter().all(|value| value.is_finite()).then_some(values)

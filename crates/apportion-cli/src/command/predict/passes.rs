@@ -41,9 +41,9 @@ pub(super) fn rake(input: &Input, lookup: Lookup<'_>, shares: &[f64], classes: &
                 let told = classes.iter().zip(reached.iter().zip(shares));
                 let told = told.map(|(class, (own, share))| format!("{class} {own:.6} for {:.6}", share / sum));
                 bail!(
-                    "--margin: not converged after {} passes: no weights of the classes bring these people to it. Reached: {}; \
+                    "--margin: not converged after {}: no weights of the classes bring these people to it. Reached: {}; \
                      look for classes that too few people can be in",
-                    raking.passes(),
+                    counted(raking.passes(), "pass", "passes"),
                     told.collect::<Vec<_>>().join(", ")
                 );
             }
@@ -61,23 +61,35 @@ pub(super) fn rake_by_rows(
     file: impl Fn(KnownBy) -> String,
 ) -> Result<(RakedCells, Fit)> {
     let mut all = Cells::default();
-    pass(input, lookup, |people| people.cells(lookup.bisg, margins).into_iter().for_each(|some| all.merge(some)))?;
+    pass(input, lookup, |people| all.merge_all(&people.cells(lookup.bisg, margins)))?;
     let (raked, fit) = all.rake(margins, near)?;
     if fit.converged {
         return Ok((raked, fit));
     }
-    let furthest = raked.furthest().map(|(by, off)| {
+    let furthest = fit.furthest.map(|(by, off)| {
         let (class, row) = (&classes[off.class], off.row + 1);
         format!(" Furthest off is {}, row {row}: {class} {:.3} people for {:.3}.", file(by), off.reached, off.wanted)
     });
+    let why = if fit.rounds == 0 {
+        "Scores, or zeros of the other margin, allow nobody in that class: mend the margin, or leave the row out of it; allow for \
+         what is missing with --tolerance"
+    } else if fit.is_slow {
+        "It was still coming nearer, slowly: allow for what is left with --tolerance"
+    } else {
+        "It no longer comes nearer: margins must agree on the people of each class, and must not ask for people in classes that \
+         too few scores allow; allow for what they differ by with --tolerance"
+    };
     bail!(
-        "raking: not converged after {} rounds: {:.2e} of all people are missing where the margins are furthest off.{} Margins must \
-         agree on the people of each class, and must not ask for people in a class that no score allows; allow for what they \
-         differ by with --tolerance",
-        fit.rounds,
+        "raking: not converged after {}: {:.2e} of all people are missing where the margins are furthest off.{} {why}",
+        counted(fit.rounds, "round", "rounds"),
         fit.off,
         furthest.unwrap_or_default()
     )
+}
+
+/// A number of something, in words.
+fn counted(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 /// How often each person was drawn for each class, row by row. People who are nowhere are not drawn, and have zeros. Somebody is

@@ -1,0 +1,240 @@
+//! People counted by the margins' rows and their scores. Nothing is allocated for a person: cells lie one behind the other, and are
+//! found by a hash.
+
+use std::cmp::Ordering;
+
+use rayon::prelude::*;
+
+use super::fit::{Cell, Fit, rake_three_ways};
+use super::{KnownBy, KnownMargins, MarginRows, Off};
+use crate::error::Result;
+use crate::model::index::Codes;
+use crate::seed;
+
+/// Parts that cells fall into by their hash, so that threads merge them side by side.
+const PARTS: usize = 16;
+
+/// People, counted by the margins' rows and their scores, bit by bit.
+#[derive(Clone, Debug, Default)]
+pub struct Cells(Box<[Part; PARTS]>);
+
+/// The cells with some hashes.
+#[derive(Clone, Debug, Default)]
+struct Part {
+    /// Places of cells by their hash or, where another cell has that, by the next number that none has.
+    places: Codes,
+    rows: Vec<MarginRows>,
+    people: Vec<u64>,
+    scores: Vec<f64>,
+}
+
+fn hash(rows: MarginRows, scores: &[f64]) -> u64 {
+    let number = |row: Option<u32>| row.map_or(0, |row| u64::from(row) + 1);
+    let start = seed::hash(0, number(rows.name), number(rows.place));
+    let bits = |score: Option<&f64>| score.map_or(0, |score| score.to_bits());
+    scores.chunks(2).fold(start, |hash, pair| seed::hash(hash, bits(pair.first()), bits(pair.get(1))))
+}
+
+fn part_of(hash: u64) -> usize {
+    seed::below(hash, PARTS as u64) as usize
+}
+
+fn compare(a: &[f64], b: &[f64]) -> Ordering {
+    a.iter().map(|score| score.to_bits()).cmp(b.iter().map(|score| score.to_bits()))
+}
+
+impl Part {
+    fn scores(&self, place: usize) -> &[f64] {
+        let classes = self.scores.len() / self.rows.len();
+        &self.scores[place * classes..][..classes]
+    }
+
+    /// The place of a cell, or the number under which it is to be kept.
+    fn find(&self, mut hash: u64, rows: MarginRows, scores: &[f64]) -> std::result::Result<usize, u64> {
+        while let Some(&place) = self.places.get(&hash) {
+            let place = place as usize;
+            if self.rows[place] == rows && compare(self.scores(place), scores).is_eq() {
+                return Ok(place);
+            }
+            hash = hash.wrapping_add(1);
+        }
+        Err(hash)
+    }
+
+    fn add(&mut self, hash: u64, rows: MarginRows, scores: &[f64], people: u64) {
+        match self.find(hash, rows, scores) {
+            Ok(place) => self.people[place] += people,
+            Err(hash) => {
+                self.places.insert(hash, self.rows.len() as u32);
+                self.rows.push(rows);
+                self.people.push(people);
+                self.scores.extend_from_slice(scores);
+            }
+        }
+    }
+
+    fn merge(&mut self, other: &Part) {
+        for (place, (&rows, &people)) in other.rows.iter().zip(&other.people).enumerate() {
+            let scores = other.scores(place);
+            self.add(hash(rows, scores), rows, scores, people);
+        }
+    }
+}
+
+impl Cells {
+    /// Counts a person with these scores.
+    pub fn add(&mut self, rows: MarginRows, scores: &[f64]) {
+        let hash = hash(rows, scores);
+        self.0[part_of(hash)].add(hash, rows, scores, 1);
+    }
+
+    /// Adds other people.
+    pub fn merge(&mut self, other: &Cells) {
+        self.merge_all(std::slice::from_ref(other));
+    }
+
+    /// Adds many others, by all threads.
+    pub fn merge_all(&mut self, others: &[Cells]) {
+        let parts = self.0.par_iter_mut().enumerate();
+        parts.for_each(|(part, own)| others.iter().for_each(|other| own.merge(&other.0[part])));
+    }
+
+    /// Fits the scores of all cells to the margins, scaled to the people of each name and place here. The result does not depend on
+    /// the order in which people came.
+    pub fn rake(self, margins: &KnownMargins, near: f64) -> Result<(RakedCells, Fit)> {
+        let classes = margins.classes();
+        let order = self.order();
+        let at = |&(part, place): &(u8, u32)| (&self.0[part as usize], place as usize);
+        let row = |cell: &(u8, u32)| at(cell).0.rows[at(cell).1];
+        let names = Rows::new(order.iter().map(|cell| row(cell).name));
+        let places = Rows::new(order.iter().map(|cell| row(cell).place));
+        let mut scores = Vec::with_capacity(order.len() * classes);
+        order.iter().for_each(|cell| scores.extend_from_slice(at(cell).0.scores(at(cell).1)));
+        let cell = |cell: &(u8, u32)| Cell {
+            name: names.number(row(cell).name),
+            place: places.number(row(cell).place),
+            people: at(cell).0.people[at(cell).1] as f64,
+        };
+        let cells: Vec<Cell> = order.par_iter().map(cell).collect();
+        let (by_name, named) = names.targets(classes, &cells, |cell| cell.name, |row| margins.name_shares(row));
+        let (by_place, placed) = places.targets(classes, &cells, |cell| cell.place, |row| margins.place_shares(row));
+        let mut fit = rake_three_ways(&cells, &mut scores, &by_name, &by_place, classes, near)?;
+        // Rows are told by their numbers in the margins' tables.
+        fit.furthest = fit.furthest.and_then(|(by, off)| {
+            let rows = if by == KnownBy::Name { &names } else { &places };
+            Some((by, Off { row: rows.0[off.row as usize]?, ..off }))
+        });
+        let mut raked: Vec<Vec<u32>> = self.0.iter().map(|part| vec![0; part.rows.len()]).collect();
+        for (number, (part, place)) in order.iter().enumerate() {
+            raked[*part as usize][*place as usize] = number as u32;
+        }
+        Ok((RakedCells { cells: self, raked, scores, covered: (named, placed) }, fit))
+    }
+
+    /// All cells by part and place, in an order that does not depend on who came first: sums of floating-point numbers depend on it.
+    fn order(&self) -> Vec<(u8, u32)> {
+        let parts = self.0.iter().enumerate();
+        let mut order: Vec<(u8, u32)> =
+            parts.flat_map(|(part, own)| (0..own.rows.len()).map(move |place| (part as u8, place as u32))).collect();
+        order.par_sort_unstable_by(|&(a, first), &(b, second)| {
+            let (a, b, first, second) = (&self.0[a as usize], &self.0[b as usize], first as usize, second as usize);
+            let rows = a.rows[first].cmp(&b.rows[second]);
+            rows.then_with(|| compare(a.scores(first), b.scores(second)))
+        });
+        order
+    }
+}
+
+/// The rows of a margin that anybody is in, in order; one is for all of whom nothing is known.
+struct Rows(Vec<Option<u32>>);
+
+impl Rows {
+    fn new(all: impl Iterator<Item = Option<u32>>) -> Rows {
+        let mut rows: Vec<Option<u32>> = all.collect();
+        rows.par_sort_unstable();
+        rows.dedup();
+        rows.shrink_to_fit();
+        Rows(rows)
+    }
+
+    fn number(&self, row: Option<u32>) -> u32 {
+        self.0.partition_point(|own| *own < row) as u32
+    }
+
+    /// People by class for each row, NaN where nothing is known; and how many people something is known of.
+    fn targets<'s>(
+        &self,
+        classes: usize,
+        cells: &[Cell],
+        of: impl Fn(&Cell) -> u32,
+        shares: impl Fn(u32) -> Option<&'s [f64]>,
+    ) -> (Vec<f64>, u64) {
+        let mut people = vec![0.0; self.0.len()];
+        cells.iter().for_each(|cell| people[of(cell) as usize] += cell.people);
+        let (mut targets, mut known) = (Vec::with_capacity(self.0.len() * classes), 0.0);
+        for (row, people) in self.0.iter().zip(people) {
+            match row.and_then(&shares) {
+                Some(shares) => {
+                    targets.extend(shares.iter().map(|share| share * people));
+                    known += people;
+                }
+                None => targets.extend(std::iter::repeat_n(f64::NAN, classes)),
+            }
+        }
+        (targets, known as u64)
+    }
+}
+
+/// Scores that were raked, cell by cell.
+#[derive(Clone, Debug)]
+pub struct RakedCells {
+    cells: Cells,
+    /// The number of each cell among the raked scores, by part and place.
+    raked: Vec<Vec<u32>>,
+    scores: Vec<f64>,
+    covered: (u64, u64),
+}
+
+impl RakedCells {
+    /// How many people a margin knows.
+    pub fn covered(&self, by: KnownBy) -> u64 {
+        match by {
+            KnownBy::Name => self.covered.0,
+            KnownBy::Place => self.covered.1,
+        }
+    }
+
+    /// How many cells there are.
+    pub fn cells(&self) -> usize {
+        self.raked.iter().map(Vec::len).sum()
+    }
+
+    /// Replaces a person's scores by the raked ones. Somebody who was not there when it was raked keeps them.
+    pub fn apply(&self, rows: MarginRows, scores: &mut [f64]) {
+        let hash = hash(rows, scores);
+        let part = part_of(hash);
+        if let Ok(place) = self.cells.0[part].find(hash, rows, scores) {
+            let number = self.raked[part][place] as usize;
+            scores.copy_from_slice(&self.scores[number * scores.len()..][..scores.len()]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cells that have one hash are two cells, and each is found.
+    #[test]
+    fn cells_of_one_hash_are_kept_apart() {
+        let (rows, other) = (MarginRows { name: Some(1), place: None }, MarginRows { name: None, place: Some(1) });
+        let all = [(rows, [0.5, 0.5]), (rows, [0.25, 0.75]), (other, [0.5, 0.5])];
+        let mut part = Part::default();
+        (0..3).for_each(|times| all[times..].iter().for_each(|(rows, scores)| part.add(u64::MAX, *rows, scores, 1)));
+        for (place, (rows, scores)) in all.iter().enumerate() {
+            assert_eq!(part.find(u64::MAX, *rows, scores), Ok(place));
+        }
+        assert_eq!(part.people, [1, 2, 3]);
+        assert_eq!(part.find(u64::MAX, other, &[0.25, 0.75]), Err(2));
+    }
+}

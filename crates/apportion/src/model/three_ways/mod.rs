@@ -1,0 +1,116 @@
+//! Raking three ways: where the people of each class are known by name and by place, and those of each name in each place are
+//! counted, the table of name × place × class is fitted proportionally to all three.
+//!
+//! Only cells that have people are kept: the table is sparse, and its memory is a few times K numbers a cell.
+//!
+//! ```text
+//! KnownMargins   what is known by name and by place        ┐
+//! Cells          people counted by name, place and scores  ┴→  RakedCells   the scores of each cell
+//! ```
+
+mod cells;
+mod fit;
+
+pub use cells::{Cells, RakedCells};
+pub use fit::{Cell, Fit, rake_three_ways};
+
+use super::names::{Hit, NameMatch, Room};
+use super::place::{Place, PlaceTable};
+use super::table::{NameTable, Numbers, normalize};
+use crate::error::{Error, Result};
+
+/// The shares of the classes that are known of each name, of each place, or of both.
+#[derive(Clone, Debug)]
+pub struct KnownMargins {
+    names: Option<NameTable>,
+    places: Option<PlaceTable>,
+}
+
+/// A row of the known margin by name, and one of that by place; none where nothing is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MarginRows {
+    name: Option<u32>,
+    place: Option<u32>,
+}
+
+impl KnownMargins {
+    /// Tables of people, or of the shares of the classes.
+    pub fn new(names: Option<NameTable>, places: Option<PlaceTable>) -> Result<KnownMargins> {
+        let spread = names.as_ref().is_some_and(NameTable::is_spread)
+            || places.as_ref().is_some_and(|places| places.numbers() == Numbers::Spread);
+        let problem = if spread {
+            "a margin by name or place is the people of each class, or their shares, and not P(key | class); give such a table"
+        } else if names.is_none() && places.is_none() {
+            "no margin by name or place is known; give one"
+        } else {
+            let places = places.map(|mut places| {
+                places.rows_mut().for_each(|row| _ = normalize(row));
+                places
+            });
+            return Ok(KnownMargins { names, places });
+        };
+        Err(Error::Model { problem: problem.into() })
+    }
+
+    /// Finds a name in the margin by name.
+    pub fn find_name(&self, name: &str, room: &mut Room) -> Hit {
+        self.names.as_ref().map_or(Hit::MISSING, |names| names.find(name, room))
+    }
+
+    /// Finds many names.
+    pub fn find_names<'n>(&self, all: impl IntoIterator<Item = &'n str>, room: &mut Room, hits: &mut Vec<Hit>) {
+        match &self.names {
+            Some(names) => names.find_all(all, room, hits),
+            None => hits.extend(all.into_iter().map(|_| Hit::MISSING)),
+        }
+    }
+
+    /// Whom a person is counted with. A name of which only a part is known is another name, and its people are others.
+    pub fn rows(&self, name: Hit, place: &Place<'_>) -> MarginRows {
+        let is_own = matches!(name.how, NameMatch::Exact | NameMatch::Cleaned);
+        MarginRows {
+            name: is_own.then_some(name.rows[0]),
+            place: self.places.as_ref().and_then(|places| places.find(place)),
+        }
+    }
+
+    fn classes(&self) -> usize {
+        self.names.as_ref().map_or_else(|| self.places.as_ref().map_or(0, PlaceTable::classes), NameTable::classes)
+    }
+
+    fn name_shares(&self, row: u32) -> Option<&[f64]> {
+        self.names.as_ref().map(|names| names.row(row))
+    }
+
+    fn place_shares(&self, row: u32) -> Option<&[f64]> {
+        self.places.as_ref().map(|places| places.row(row as usize))
+    }
+}
+
+/// Which of the known margins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KnownBy {
+    /// That by name.
+    Name,
+    /// That by place.
+    Place,
+}
+
+/// How far people are from a margin, in one class of one of its rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Off {
+    /// The row of the margin's table, from 0.
+    pub row: u32,
+    /// The class.
+    pub class: usize,
+    /// The people that the margin has there, of those who are here.
+    pub wanted: f64,
+    /// The sum of their scores.
+    pub reached: f64,
+}
+
+impl Off {
+    fn people(&self) -> f64 {
+        (self.wanted - self.reached).abs()
+    }
+}
