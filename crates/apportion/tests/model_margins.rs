@@ -328,6 +328,16 @@ fn margins_full_of_zeros_are_met_soon() {
     }
 }
 
+/// Where the margins leave scores no way but towards zero, plain rounds come nearer as one over their number: 5,000 would not do.
+#[test]
+fn scores_that_must_vanish_do_so_soon() {
+    let (first, second, scores) = ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.6, 0.4, 0.0]);
+    let town = Town::new(2, 2, &[(0, 0, second, scores), (0, 1, first, scores), (1, 0, first, scores)]);
+    let (raked, fit) = town.rake(1e-9);
+    assert!(fit.converged && fit.rounds < 200, "{fit:?}");
+    raked.iter().zip([second, first, first].concat()).for_each(|(own, truth)| assert!((own - truth).abs() < 1e-8));
+}
+
 /// A margin that asks for people whom scores exclude is told by its row and class, and no other that is missed because of it.
 #[test]
 fn what_scores_exclude_is_told_itself() {
