@@ -44,9 +44,18 @@ fn told_apart(name: &str, codes: &[u64]) -> Vec<(String, u64)> {
     }
 }
 
-/// In capitals, letters alone; Saint as St.
+/// In capitals, letters alone; Saint as St., and letters without the marks that Spanish names have.
 fn folded(name: &str) -> String {
-    let letters: String = name.chars().filter(char::is_ascii_alphabetic).collect();
+    let plain = |letter| match letter {
+        'á' | 'Á' => 'A',
+        'é' | 'É' => 'E',
+        'í' | 'Í' => 'I',
+        'ó' | 'Ó' => 'O',
+        'ú' | 'Ú' | 'ü' | 'Ü' => 'U',
+        'ñ' | 'Ñ' => 'N',
+        other => other,
+    };
+    let letters: String = name.chars().map(plain).filter(char::is_ascii_alphabetic).collect();
     let letters = letters.to_ascii_uppercase();
     letters.strip_prefix("SAINT").map(|rest| format!("ST{rest}")).unwrap_or(letters)
 }
@@ -66,7 +75,9 @@ mod tests {
             (24, "Prince George's", Some(24033)),
             (22, "Orleans Parish", Some(22071)),
             (32, "Carson City", Some(32510)),
-            (35, "Doña Ana", None),
+            (35, "Doña Ana", Some(35013)),
+            (35, "DONA ANA", Some(35013)),
+            (72, "Bayamon", Some(72021)),
             (45, "DURHAM", None),
             (99, "DURHAM", None),
             (37, "", None),

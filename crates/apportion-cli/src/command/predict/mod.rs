@@ -136,7 +136,7 @@ pub(crate) struct PredictArgs {
     /// How text is encoded that does not say so itself.
     #[arg(long, value_enum, default_value_t = Encoding::Utf8)]
     encoding: Encoding,
-    /// What separates the values of text, where it is neither a comma nor (in .tsv and .txt) a tab: one character, or tab.
+    /// What separates the values of text, where its first line does not show it: one character, or tab.
     #[arg(long, value_name = "CHAR")]
     delimiter: Option<String>,
     /// Threads to use; all where it is not given. Results do not depend on it.
