@@ -75,7 +75,8 @@ fn shares(input: &Input, classes: &Classes, by: &[String]) -> Result<Shares> {
     let others: Vec<usize> = (0..names.len()).filter(|&place| !of_shares(place)).collect();
     let groups = group_columns(&names, &others, by)?;
     let number = |row: usize, text: &str| -> Result<f64> {
-        text.trim().parse().ok().with_context(|| format!("row {}: {text:?} is no number; write a share there", row + 1))
+        let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
+        number.with_context(|| format!("row {}: {text:?} is no number; write a share there", row + 1))
     };
     let mut found: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for (row, values) in rows.iter().enumerate() {

@@ -125,6 +125,12 @@ fn nobody_of_a_table_is_lost_or_made_up() {
         ("sets.csv", "county_fips,n_white,n_black,vap_white,vap_black\n37063,5,5,4,4\n"),
         ("names.csv", "surname,n_white,n_black\nSMITH,70,30\n"),
         ("people.csv", "surname,county_fips\nSmith,37063\n"),
+        ("bare.csv", "county_fips,white,black\n37063,100,(S)\n37183,500,600\n"),
+        ("twice.csv", "county_fips,white,White,black\n37063,1,2,3\n"),
+        ("by_name.csv", "state,county,n_white,n_black\nNC,Durham,100,900\nSC,Richland,400,100\n"),
+        ("tracts.csv", "state,county,tract,n_white,n_black\n37,63,2.01,1,9\n37,183,2.02,4,1\n"),
+        ("commas.csv", "county_fips,white,black\n37063,\"1,234\",2\n37183,\"1,5\",6\n"),
+        ("huge.csv", "county_fips,white,black\n37063,1e308,2\n"),
     ]);
     let folder = folder.path();
     for (name, expected) in [
@@ -133,6 +139,12 @@ fn nobody_of_a_table_is_lost_or_made_up() {
             "mena.csv: its column \"n_mena\" is of a class that is not known; name all of them with --classes white,black,mena",
         ),
         ("kept.csv", "kept.csv: row 1, column \"n_black\": (S) stands for a share that is kept back"),
+        ("bare.csv", "bare.csv: row 1, column \"black\": (S) stands for a share that is kept back"),
+        ("twice.csv", "twice.csv: its columns \"white\" and \"White\" are of the same class"),
+        ("by_name.csv", "by_name.csv: its rows are by \"county\", which holds no codes"),
+        ("tracts.csv", "tracts.csv: its rows are by \"tract\", which holds no codes"),
+        ("commas.csv", "commas.csv: row 1, column \"white\": it may be 1234 or 1.234"),
+        ("huge.csv", "huge.csv: row 1: a number is larger than any number of people"),
     ] {
         let found = refused(folder, &["tables", "check", name]);
         assert!(found.starts_with(expected), "{found}");
@@ -143,4 +155,16 @@ fn nobody_of_a_table_is_lost_or_made_up() {
     // What chooses between the numbers of one table is not missed in another.
     let line = "predict people.csv -o o.csv -q --surnames names.csv --geography sets.csv --numbers vap_*";
     run(folder, &line.split_whitespace().collect::<Vec<_>>());
+}
+
+/// Voter files have hundreds of columns, and one row of them does not need the room of thousands.
+#[cfg(target_os = "linux")]
+#[test]
+fn wide_files_take_the_memory_of_their_cells() {
+    let header: String = (0..3000).map(|column| format!(",c{column}")).collect();
+    let folder = folder(&[("wide.csv", &format!("id,p_a,p_b{header}\n1,0.4,0.6{}\n", ",x".repeat(3000)))]);
+    let program = assert_cmd::cargo::cargo_bin("apportion");
+    let line = format!("ulimit -v 4000000; {} label wide.csv -o o.csv -q --threads 1", program.display());
+    let status = std::process::Command::new("sh").current_dir(folder.path()).args(["-c", &line]).status().unwrap();
+    assert!(status.success());
 }

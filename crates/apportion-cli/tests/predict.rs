@@ -541,6 +541,8 @@ fn places_are_found_as_files_write_them() {
         ("surname,county_desc\nWashington,Durham County\n", "--within NC"),
         ("surname,county_fips,tract,state\nWashington,37063,020100,NC\n", ""),
         ("surname,tract,county_fips\nWashington,99999999999,37063\n", ""),
+        ("surname,state,county,tract\nWashington,37,63,000201\n", ""),
+        ("surname,state,county,tract\nWashington,NC,Durham,020100\n", ""),
     ] {
         let found = scored(folder, people, options);
         assert_eq!((&found["p_black"], &found["place_used"]), (&durham["p_black"], &"county".into()), "{people}");
@@ -560,6 +562,19 @@ fn places_are_found_as_files_write_them() {
     fs::write(folder.join("named.csv"), "surname,zip,county\nWashington,27701,Durham\n").unwrap();
     let told = text(&apportion(folder, &split("predict named.csv -o o.csv")).stderr);
     assert!(told.contains("not used: county; names of counties need a state: --state COL, or --within NC"), "{told}");
+    let told = |people: &str| {
+        fs::write(folder.join("all.csv"), people).unwrap();
+        text(&apportion(folder, &split("predict all.csv -o o.csv --force")).stderr)
+    };
+    let found = told("surname,state,county\nSmith,NC,Nowhere\n");
+    assert!(
+        found.contains("warning: the places of 1 of 1 people are in no table, and their scores are by larger"),
+        "{found}"
+    );
+    assert!(!told("surname,state\nSmith,NC\n").contains("warning"));
+    let found = told("surname,state\nQxzqxz,NC\n12345,NC\n");
+    assert!(found.contains("warning: the surnames of 2 of 2 people are in no table; check the column"), "{found}");
+    assert!(told("surname,state\n").contains("all.csv: it has columns but no rows; check how it was made"));
     // A name's case does not matter where places go by names.
     fs::write(
         folder.join("precincts.csv"),
@@ -608,6 +623,13 @@ fn one_state_is_never_the_nation() {
     .unwrap();
     let found = refused(folder, &split(line));
     assert!(found.contains("its shares sum to 0.9600, and not to 1"), "{found}");
+    for (shares, wanted) in
+        [(".9,.9,.1,.1,.1,.1", "its shares sum to 2.2000, and not to 1"), (".7,NaN,.3,0,0,0", "\"NaN\" is no number")]
+    {
+        fs::write(folder.join("margin.csv"), format!("white,black,hispanic,asian,aian,other\n{shares}\n")).unwrap();
+        let found = refused(folder, &split(line));
+        assert!(found.contains(wanted), "{found}");
+    }
 }
 
 #[test]

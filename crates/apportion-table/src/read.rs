@@ -169,10 +169,15 @@ fn open_text(source: &Source, options: &InputOptions, wanted: &dyn Fn(&str) -> b
     let places = places(source, &all, wanted)?;
     let schema = Arc::new(all.project(&places).map_err(failed)?);
     let (text, read) = decoded(source, options)?;
-    let reader = ReaderBuilder::new(all).with_format(format).with_batch_size(options.batch_rows);
+    // The reader makes room for all cells of a batch, whether they come or not.
+    let batch_rows = options.batch_rows.min(MOST_CELLS / all.fields().len().max(1)).max(1);
+    let reader = ReaderBuilder::new(all).with_format(format).with_batch_size(batch_rows);
     let rows = reader.with_projection(places).build(text).map_err(failed)?;
     Ok(Opened { schema, rows: in_turn(vec![Box::new(|| Ok(Box::new(rows)))]), read })
 }
+
+/// Cells of text that are read at a time at most: voter files have hundreds of columns.
+const MOST_CELLS: usize = 1 << 21;
 
 /// A file's text, unpacked and in UTF-8.
 pub(crate) fn decoded(source: &Source, options: &InputOptions) -> Result<(Box<dyn Read + Send>, Arc<AtomicU64>)> {

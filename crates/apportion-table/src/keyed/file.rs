@@ -63,17 +63,17 @@ impl File {
         let percent = values.iter().any(|value| *value > 1.5);
         let all_called = |is_so: &dyn Fn(&str) -> bool| found.iter().all(|(place, _)| is_so(&self.normal(*place)));
         let are_people = all_called(&|name| PEOPLE.iter().any(|prefix| name.starts_with(prefix)));
-        let suppressed = values.iter().position(|value| is_suppressed(*value)).filter(|_| are_people);
-        if let Some(place) = suppressed {
-            let problem = "(S) stands for a share that is kept back, and not for people; write their number".to_owned();
-            return Err(self.value_error(found[place % classes.len()].0, place / classes.len(), problem));
-        }
+        let suppressed = values.iter().position(|value| is_suppressed(*value));
         values.chunks_exact_mut(classes.len()).for_each(|row| fill_suppressed(row, percent));
         let numbers = if are_people {
             Numbers::People
         } else {
             kind(&self.path, &mut values, classes.len(), all_called(&is_percent))?
         };
+        if let Some(place) = suppressed.filter(|_| numbers == Numbers::People) {
+            let problem = "(S) stands for a share that is kept back, and not for people; write their number".to_owned();
+            return Err(self.value_error(found[place % classes.len()].0, place / classes.len(), problem));
+        }
         self.refuse_twice(subject, &keys, &values, classes.len())?;
         places.extend(&key_places);
         let key = key_places.iter().map(|&place| self.names[place].as_str()).collect::<Vec<_>>().join(", ");
@@ -111,6 +111,7 @@ impl File {
         }
         let problem = match &sets[..] {
             [(prefix, set)] => {
+                self.refuse_repeated_class(set)?;
                 self.refuse_unknown_class(prefix, set)?;
                 return Ok(set.clone());
             }
@@ -126,6 +127,17 @@ impl File {
             }
         };
         Err(Error::file(&self.path, problem))
+    }
+
+    fn refuse_repeated_class(&self, set: &[(usize, String)]) -> Result<()> {
+        let Some((one, other)) = first_repeated(set.iter().map(|(place, class)| (*place, class))) else {
+            return Ok(());
+        };
+        let (one, other) = (&self.names[one], &self.names[other]);
+        Err(Error::file(
+            &self.path,
+            format!("its columns {one:?} and {other:?} are of the same class; leave one of them"),
+        ))
     }
 
     /// Refuses people of a class that nobody knows: they must not be lost silently.
@@ -209,6 +221,8 @@ impl File {
         let decimals = has(|amount| matches!(amount, Amount::Decimal(_)));
         let are_thousands = match (thousands, decimals) {
             (true, false) => Some(true),
+            // Between commas, one before decimals is as strange as it looks: others may mean thousands.
+            (false, true) if self.comma_separated => None,
             (false, true) => Some(false),
             (true, true) => None,
             (false, false) => self.comma_separated.then_some(true),

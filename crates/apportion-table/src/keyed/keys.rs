@@ -68,6 +68,7 @@ impl File {
             && let Some(codes) = self.codes()?
         {
             let (level, places) = (codes.level, codes.places.clone());
+            self.refuse_smaller(level, &places)?;
             return Ok((places, TableKeys::Codes(level, self.all_codes(codes)?)));
         }
         let called: &[&str] = match subject {
@@ -109,6 +110,31 @@ impl File {
         let whole = some.into_iter().next();
         let parts = self.parts()?.filter(|parts| whole.as_ref().is_none_or(|whole| parts.level < whole.level));
         Ok(parts.or(whole).or_else(|| none.into_iter().next()))
+    }
+
+    /// Refuses a table whose rows are of smaller places than their codes say: counties by name, say, which look like states.
+    fn refuse_smaller(&self, level: Level, places: &[usize]) -> Result<()> {
+        let smaller: &[&str] = match level {
+            Level::State => &["county", "county_name", "countyname", "tract", "block_group"],
+            Level::County => &["tract", "block_group"],
+            _ => return Ok(()),
+        };
+        let Some(place) = smaller.iter().find_map(|name| self.column(name)).filter(|place| !places.contains(place))
+        else {
+            return Ok(());
+        };
+        // Names beside the whole codes of the same places are but names.
+        let mut keys: Vec<String> = self.texts(places[0])?;
+        keys.sort_unstable();
+        keys.dedup();
+        if level == Level::County && keys.len() == self.rows {
+            return Ok(());
+        }
+        let problem = format!(
+            "its rows are by {:?}, which holds no codes; give their codes, such as county_fips, in a column of their own",
+            self.names[place]
+        );
+        Err(Error::file(&self.path, problem))
     }
 
     /// The column of an identifier, and the level of its codes.

@@ -15,6 +15,9 @@ pub enum Numbers {
     Spread,
 }
 
+/// More people than there are.
+const MOST_PEOPLE: f64 = 1e12;
+
 /// Names that are looked for at a time.
 const AT_ONCE: usize = 64;
 
@@ -229,8 +232,8 @@ pub(crate) fn check_row(row: usize, values: &[f64]) -> Result<bool> {
     if values.iter().any(|value| value.is_nan()) {
         return problem("a class has no number; write 0 where there is nobody");
     }
-    if values.iter().any(|value| value.is_infinite()) {
-        return problem("a number is infinite; mend it");
+    if values.iter().any(|value| *value > MOST_PEOPLE) {
+        return problem("a number is larger than any number of people; mend it");
     }
     if values.iter().any(|&value| value < 0.0) {
         return problem("a number is negative; mend it, or leave the row out");

@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail};
 use apportion::model::{Bisg, Gibbs, KnownBy, Level, ModelTables, Population, RAKED, RakedCells};
 use apportion::{Classes, Reference, Spread};
 use apportion_census::Inside;
-use apportion_table::{Added, Input, KeyedOptions, KeyedTable, Output, Subject, code_of_text, write_labelled};
+use apportion_table::{Added, Input, KeyedOptions, KeyedTable, Output, Side, Subject, code_of_text, write_labelled};
 use arrow::datatypes::FieldRef;
 use clap::{Args, ValueEnum};
 
@@ -205,6 +205,9 @@ pub(crate) fn run(args: &PredictArgs) -> Result<()> {
     columns.not_used.iter().for_each(|columns| args.say(columns));
     told.iter().for_each(|table| args.say(table));
 
+    if Side::new(&input, &columns.all()).next(1)?.iter().all(|batch| batch.num_rows() == 0) && memory.is_none() {
+        bail!("{}: it has columns but no rows; check how it was made", input.name(0).display());
+    }
     let lookup = Lookup { columns: &columns, bisg: &bisg, margins: margins.as_ref() };
     let all = args.all_people(&input, lookup, margin.as_deref(), &classes)?;
     let mut scorer = Scorer::new(lookup, &all, &input);
@@ -518,7 +521,9 @@ impl PredictArgs {
         match reference {
             Reference::Shares(Spread::Overall(shares)) if shares.iter().all(|share| *share >= 0.0) => {
                 let sum: f64 = shares.iter().sum();
-                if sum < 1.5 && (sum - 1.0).abs() > 0.005 {
+                let are_shares =
+                    shares.iter().all(|share| *share <= 1.0) && shares.iter().any(|share| share.fract() > 0.0);
+                if are_shares && (sum - 1.0).abs() > 0.005 {
                     bail!("--margin {path}: its shares sum to {sum:.4}, and not to 1; mend them");
                 }
                 Ok(shares)

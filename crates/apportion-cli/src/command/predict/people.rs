@@ -124,11 +124,10 @@ impl PeopleColumns {
         Ok(found)
     }
 
-    /// Names of counties will do where there are no codes of them, or of smaller places, and the state is known.
+    /// A column that is called county may hold names, or parts of codes: both will do where the state is known.
     fn add_county_names(&mut self, names: &[String]) {
         let has = |wanted: Level| self.codes.iter().any(|(level, _)| *level == wanted);
-        let has_smaller = [Level::BlockGroup, Level::Tract, Level::County].into_iter().any(has);
-        if !has_smaller && (has(Level::State) || self.within.is_some()) {
+        if !has(Level::County) && (has(Level::State) || self.within.is_some()) {
             let place = self.codes.iter().position(|(level, _)| *level == Level::State).unwrap_or(self.codes.len());
             let name = called(names, &COUNTY_NAMES).map(|name| (Level::County, name));
             name.into_iter().for_each(|found| self.codes.insert(place, found));
@@ -162,6 +161,11 @@ impl PeopleColumns {
     /// Whether anything says where people are.
     pub(super) fn has_places(&self) -> bool {
         self.own.is_some() || !self.codes.is_empty()
+    }
+
+    /// Whether something says where people are, more closely than by their state.
+    pub(super) fn is_closer_than_state(&self) -> bool {
+        self.own.is_some() || self.codes.iter().any(|(level, _)| *level != Level::State)
     }
 
     /// As JSON has them.

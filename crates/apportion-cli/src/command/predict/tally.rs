@@ -64,17 +64,25 @@ impl Tally {
         self.sums.iter_mut().zip(&other.sums).for_each(|(own, other)| *own += other);
     }
 
-    /// What is worth a warning: many people's places are known nowhere, though a column names them.
-    pub(super) fn warning(&self) -> Option<String> {
-        let unknown: u64 =
-            self.by_level().filter(|(level, _)| ["nation", "all places", "none"].contains(level)).map(|(_, n)| n).sum();
-        (!self.levels.is_empty() && 20 * unknown > self.people).then(|| {
-            format!(
-                "the places of {} of {} people are in no table, and their scores are by larger ones; check the column",
-                text::count(unknown),
-                text::count(self.people)
-            )
-        })
+    /// What is worth a warning: many people's places are in no table, though a column names them, or most people's surnames are not.
+    pub(super) fn warnings(&self, closer_than_state: bool) -> Vec<String> {
+        let is_wide = |level: &str| {
+            ["nation", "all places", "none"].contains(&level) || closer_than_state && level == Level::State.name()
+        };
+        let unknown: u64 = self.by_level().filter(|(level, _)| is_wide(level)).map(|(_, people)| people).sum();
+        let unnamed = self.surnames[NameMatch::None as usize];
+        let of_all = |people: u64| format!("{} of {} people", text::count(people), text::count(self.people));
+        let mut warnings = Vec::new();
+        if !self.levels.is_empty() && 20 * unknown > self.people {
+            let people = of_all(unknown);
+            warnings.push(format!(
+                "the places of {people} are in no table, and their scores are by larger ones; check the column"
+            ));
+        }
+        if 2 * unnamed > self.people {
+            warnings.push(format!("the surnames of {} are in no table; check the column", of_all(unnamed)));
+        }
+        warnings
     }
 
     /// The mean of the scores.

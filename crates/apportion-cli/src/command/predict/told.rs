@@ -67,7 +67,7 @@ impl Told<'_> {
 
     /// What a user ought to know.
     fn warnings(&self) -> Vec<String> {
-        self.bisg.remarks().iter().cloned().chain(self.tally.warning()).collect()
+        self.bisg.remarks().iter().cloned().chain(self.tally.warnings(self.columns.is_closer_than_state())).collect()
     }
 
     /// As people read it, part by part.
