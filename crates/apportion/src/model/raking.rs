@@ -26,8 +26,6 @@ const LOG_UNIT: f64 = (1u64 << 40) as f64;
 #[derive(Clone, Debug)]
 pub struct Margins {
     people: u64,
-    /// People for whom no class is left that has a weight.
-    lost: u64,
     sums: Vec<i128>,
     products: Vec<i128>,
     logs: i128,
@@ -39,7 +37,6 @@ impl Margins {
     pub fn new(classes: usize) -> Margins {
         Margins {
             people: 0,
-            lost: 0,
             sums: vec![0; classes],
             products: vec![0; classes * classes],
             logs: 0,
@@ -53,7 +50,7 @@ impl Margins {
         self.row.iter_mut().zip(scores.iter().zip(weights)).for_each(|(own, (score, weight))| *own = score * weight);
         let sum: f64 = self.row.iter().sum();
         if !(sum > 0.0 && sum.is_finite()) {
-            self.lost += 1;
+            // Somebody for whom no class is left that has a weight keeps the scores.
             self.sums.iter_mut().zip(scores).for_each(|(sum, score)| *sum += i128::from((score * UNIT).round() as i64));
             return;
         }
@@ -71,7 +68,6 @@ impl Margins {
     /// Adds those of other people.
     pub fn merge(&mut self, other: &Margins) {
         self.people += other.people;
-        self.lost += other.lost;
         self.logs += other.logs;
         self.sums.iter_mut().zip(&other.sums).for_each(|(own, other)| *own += other);
         self.products.iter_mut().zip(&other.products).for_each(|(own, other)| *own += other);
