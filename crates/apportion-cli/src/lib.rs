@@ -8,6 +8,7 @@ mod memory;
 mod options;
 mod outcome;
 mod output;
+mod panics;
 mod progress;
 mod reference;
 mod report;
@@ -17,6 +18,7 @@ mod text;
 mod usage;
 mod values;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
@@ -53,16 +55,17 @@ static VERSION: LazyLock<String> =
 /// The program, from its command line to its end.
 pub fn main() -> ExitCode {
     fail_where_files_may_not_grow();
-    // An interruption leaves nothing half written. Where no handler can be set, temporary files may stay behind.
+    // An interruption leaves nothing half written. If no handler can be set, temporary files may stay behind.
     let _ = ctrlc::set_handler(|| {
-        apportion_table::remove_unfinished();
-        text::say("\ninterrupted: nothing was written");
+        let written = apportion_table::remove_unfinished();
+        text::say(interrupted(&written));
         std::process::exit(130);
     });
+    panics::keep_silent();
     let line: Vec<String> = std::iter::once("apportion".into())
         .chain(std::env::args_os().skip(1).map(|word| word.to_string_lossy().into()))
         .collect();
-    match Program::parse().command.run(&line) {
+    match panics::caught(|| Program::parse().command.run(&line)) {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever reads our output has read enough.
         Err(error) if format!("{error:#}").contains("Broken pipe (os error") => ExitCode::SUCCESS,
@@ -70,6 +73,15 @@ pub fn main() -> ExitCode {
             text::say(format!("error: {error:#}{}", hint(&error)));
             if usage::is_usage(&error) { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
+    }
+}
+
+/// What to say after an interruption.
+fn interrupted(written: &[PathBuf]) -> String {
+    match written {
+        [] => "\ninterrupted: nothing was written".into(),
+        [path] => format!("\ninterrupted, after {} was written", path.display()),
+        paths => format!("\ninterrupted, after {} files were written", paths.len()),
     }
 }
 

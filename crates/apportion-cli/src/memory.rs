@@ -34,6 +34,14 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
     }
 }
 
+/// The same for something that has to fit into memory at once: from 1K to 1G.
+pub(crate) fn parse_small(text: &str) -> Result<usize, String> {
+    match parse(text)? {
+        bytes @ 1_024..=1_073_741_824 => Ok(bytes as usize),
+        _ => Err("it must be from 1K to 1G".into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -68,6 +68,9 @@ pub(crate) struct TableArgs {
     /// Rows that are read at a time. Results do not depend on it.
     #[arg(long, value_name = "ROWS", default_value_t = 65_536, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     batch_rows: u32,
+    /// Longest line of a text file, so that a damaged file cannot fill the memory.
+    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = memory::parse_small)]
+    max_line: usize,
     /// Settles ties and draws, together with the rows' identifiers.
     #[arg(long, help = "Settles ties and draws, together with the rows' identifiers [default: 0]")]
     pub(crate) seed: Option<u64>,
@@ -141,7 +144,8 @@ impl TableArgs {
     /// Opens the files.
     pub(crate) fn input(&self) -> Result<Input> {
         let (delimiter, host) = (self.delimiter.as_deref(), self.host.as_ref());
-        open(&self.inputs, self.encoding, delimiter, self.batch_rows, self.quiet, host)
+        let limits = Limits { batch_rows: self.batch_rows as usize, max_line: self.max_line };
+        open(&self.inputs, self.encoding, delimiter, limits, self.quiet, host)
     }
 
     fn truth_column(&self) -> Result<Option<ClassColumn>> {
@@ -248,12 +252,19 @@ impl TableArgs {
     }
 }
 
+/// How much of a file is read at a time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) batch_rows: usize,
+    pub(crate) max_line: usize,
+}
+
 /// Opens files, or what another program lends in their place.
 pub(crate) fn open(
     inputs: &[String],
     encoding: Encoding,
     delimiter: Option<&str>,
-    batch_rows: u32,
+    limits: Limits,
     quiet: bool,
     host: Option<&Host>,
 ) -> Result<Input> {
@@ -264,7 +275,7 @@ pub(crate) fn open(
         Some(_) => return Err(usage("--delimiter: it must be one character, or tab")),
     };
     let latin1 = matches!(encoding, Encoding::Latin1);
-    let options = InputOptions { latin1, delimiter, batch_rows: batch_rows as usize };
+    let options = InputOptions { latin1, delimiter, batch_rows: limits.batch_rows, max_line: limits.max_line };
     let input = match host.and_then(|host| host.table.clone()) {
         Some(held) => Input::of_memory(&inputs.join(" "), held, options),
         None => Input::new(inputs, options)?,

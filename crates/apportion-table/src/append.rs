@@ -3,7 +3,6 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Sink};
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow::array::ArrayRef;
@@ -20,21 +19,26 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 use rayon::prelude::*;
 
+use crate::guard::guarded;
+use crate::stable_file::{CopiedChunks, StableChunks, StableFile};
+
 /// Rows of the new columns that are made at a time.
 const PIECE: usize = 1 << 16;
 
 /// A Parquet file whose columns are to be copied.
 pub(crate) struct Old {
-    file: File,
+    chunks: CopiedChunks,
     metadata: ArrowReaderMetadata,
 }
 
 impl Old {
-    pub(crate) fn open(path: &Path) -> Result<Old> {
-        let file = File::open(path)?;
+    pub(crate) fn open(stable: &Arc<StableFile>) -> Result<Old> {
+        let chunks = StableChunks::open(stable)?;
         let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
-        let metadata = ArrowReaderMetadata::load(&file, options)?;
-        Ok(Old { file, metadata })
+        // A damaged index is no reason to stop: then columns are decoded and encoded again.
+        let metadata = guarded(|| Ok(ArrowReaderMetadata::load(&chunks, options)?));
+        let metadata = metadata.map_err(|error| ParquetError::External(Box::new(error)))?;
+        Ok(Old { chunks: CopiedChunks(chunks), metadata })
     }
 
     fn parquet(&self) -> &ParquetMetaData {
@@ -90,7 +94,7 @@ impl Old {
                 offset_index: self.offset_index(group, leaf).filter(|_| indexed),
                 metadata,
             };
-            into.append_column(&self.file, close)?;
+            into.append_column(&self.chunks, close)?;
         }
         Ok(())
     }
@@ -180,11 +184,11 @@ impl New {
         writers.into_iter().map(ArrowColumnWriter::close).collect()
     }
 
-    /// Writes what is still held back.
-    pub(crate) fn close(self) -> Result<()> {
-        let mut file = self.writer.into_inner()?;
-        io::Write::flush(&mut file)?;
-        Ok(())
+    /// Completes the file; returns how many rows its footer says it has.
+    pub(crate) fn close(mut self) -> Result<usize> {
+        let rows = self.writer.finish()?.file_metadata().num_rows() as usize;
+        io::Write::flush(self.writer.inner_mut())?;
+        Ok(rows)
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::stable_file::is_changed;
+
 /// An error with a file, or with what is in it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -56,9 +58,17 @@ impl Error {
         Error::File { path: path.to_owned(), problem: problem.into() }
     }
 
+    /// A file that changed while it was being read.
+    pub(crate) fn changed(path: &Path) -> Error {
+        Error::file(path, "it changed while it was being read; nothing was written: run the command again")
+    }
+
     /// What the system says of a file, with the way on where there is one.
     pub fn io(path: &Path, error: &std::io::Error) -> Error {
         use std::io::ErrorKind;
+        if is_changed(error) {
+            return Error::changed(path);
+        }
         Error::file(
             path,
             match error.kind() {
@@ -71,6 +81,16 @@ impl Error {
                 _ => format!("{error}; check the path and the disk"),
             },
         )
+    }
+
+    /// What the system says when a complete file is given its name.
+    pub(crate) fn publishing(path: &Path, error: &std::io::Error) -> Error {
+        match error.kind() {
+            std::io::ErrorKind::AlreadyExists => {
+                Error::file(path, "it exists already; choose another name, or allow it with --force")
+            }
+            _ => Error::io(path, error),
+        }
     }
 
     /// What a writer says. Those of CSV and Parquet turn what the system said into text; here it is found again.

@@ -1,17 +1,20 @@
 //! Which files to read: one, several, a folder, a glob, a hive-partitioned folder, or standard input.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tempfile::NamedTempFile;
 
+use crate::atomic_write;
 use crate::error::{Error, Result};
 use crate::held::Held;
 use crate::progress::{Progress, Silent};
 use crate::separator::{self, SEPARATORS};
-use crate::unfinished;
+use crate::stable_file::StableFile;
 
 /// How a file holds its table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,11 +49,13 @@ pub struct InputOptions {
     pub delimiter: Option<u8>,
     /// Rows that are read at a time. Results do not depend on it.
     pub batch_rows: usize,
+    /// Bytes of a line of text at most, so that a damaged file cannot fill the memory.
+    pub max_line: usize,
 }
 
 impl Default for InputOptions {
     fn default() -> InputOptions {
-        InputOptions { latin1: false, delimiter: None, batch_rows: 1 << 16 }
+        InputOptions { latin1: false, delimiter: None, batch_rows: 1 << 16, max_line: 16 << 20 }
     }
 }
 
@@ -71,31 +76,43 @@ pub struct Input {
     _spools: Vec<NamedTempFile>,
 }
 
-/// One file.
+/// One table.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
-    /// Where it lies.
-    pub(crate) path: PathBuf,
+    pub(crate) content: Content,
     /// What to call it.
     pub(crate) name: PathBuf,
-    /// Where it lies below the folder that was named.
+    /// Its path below the folder that was named.
     pub(crate) below: PathBuf,
     pub(crate) format: Format,
     pub(crate) packing: Packing,
-    /// What separates values, where it is text.
+    /// What separates values, if it is text.
     pub(crate) separator: u8,
-    /// Columns that its folder's name stands for: `state=NC`.
-    pub(crate) partitions: Vec<(String, String)>,
-    /// The table itself, where it is in memory, and no file.
-    pub(crate) held: Option<Held>,
+    /// Columns from the names of its folders, `state=NC`; no value if it is missing there.
+    pub(crate) partitions: Vec<(String, Option<String>)>,
+}
+
+/// Where the rows of a table are.
+#[derive(Clone, Debug)]
+pub(crate) enum Content {
+    File(Arc<StableFile>),
+    Memory(Held),
 }
 
 impl Source {
-    /// How many bytes it has.
+    /// How many bytes it has; rows, if it is in memory.
     pub(crate) fn bytes(&self) -> u64 {
-        match &self.held {
-            Some(held) => held.rows() as u64,
-            None => std::fs::metadata(&self.path).map_or(0, |file| file.len()),
+        match &self.content {
+            Content::Memory(held) => held.rows() as u64,
+            Content::File(stable) => stable.size(),
+        }
+    }
+
+    /// The file, if it is one.
+    pub(crate) fn file(&self) -> Option<&Arc<StableFile>> {
+        match &self.content {
+            Content::Memory(_) => None,
+            Content::File(stable) => Some(stable),
         }
     }
 }
@@ -129,10 +146,15 @@ impl Input {
 
     /// A table in memory, and what to call it.
     pub fn of_memory(name: &str, held: Held, options: InputOptions) -> Input {
-        let (name, path, below) = (PathBuf::from(name), PathBuf::new(), PathBuf::new());
-        let (format, packing) = (Format::Ipc, Packing::None);
-        let (separator, partitions) = (separator::usual(format), Vec::new());
-        let source = Source { path, name, below, format, packing, separator, partitions, held: Some(held) };
+        let source = Source {
+            content: Content::Memory(held),
+            name: PathBuf::from(name),
+            below: PathBuf::new(),
+            format: Format::Ipc,
+            packing: Packing::None,
+            separator: separator::usual(Format::Ipc),
+            partitions: Vec::new(),
+        };
         Input::of(vec![source], options, Vec::new(), Vec::new())
     }
 
@@ -189,7 +211,10 @@ impl Input {
 
     /// One of the tables, where it is in memory.
     pub fn held(&self, file: usize) -> Option<&Held> {
-        self.files[file].held.as_ref()
+        match &self.files[file].content {
+            Content::Memory(held) => Some(held),
+            Content::File(_) => None,
+        }
     }
 
     /// The files, as the user knows them.
@@ -204,7 +229,17 @@ impl Input {
 
     /// Where the bytes of one of the files lie: its own path, or a temporary copy of standard input.
     pub fn place(&self, file: usize) -> &Path {
-        &self.files[file].path
+        self.files[file].file().map_or(Path::new(""), |stable| stable.path())
+    }
+
+    /// Checks that no file has changed since it was opened first.
+    pub(crate) fn check_unchanged(&self) -> Result<()> {
+        for source in &self.files {
+            if let Some(stable) = source.file() {
+                stable.check().map_err(|error| Error::io(&source.name, &error))?;
+            }
+        }
+        Ok(())
     }
 
     /// One sentence on what lies in the folders and was passed over, where there is something.
@@ -232,8 +267,20 @@ impl Input {
 
     /// Whether a path is one of the files.
     pub fn contains(&self, path: &Path) -> bool {
-        let Ok(path) = path.canonicalize() else { return false };
-        self.files.iter().any(|file| file.path.canonicalize().is_ok_and(|own| own == path))
+        self.files.iter().filter_map(Source::file).any(|file| is_same_file(file.path(), path))
+    }
+}
+
+/// Whether two paths lead to one file, by whatever links.
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    #[cfg(unix)]
+    if let (Ok(one), Ok(other)) = (std::fs::metadata(one), std::fs::metadata(other)) {
+        use std::os::unix::fs::MetadataExt;
+        return (one.dev(), one.ino()) == (other.dev(), other.ino());
+    }
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => false,
     }
 }
 
@@ -271,7 +318,8 @@ fn sources(text: &str, options: &InputOptions, passed_over: &mut Vec<PathBuf>) -
     let path = Path::new(text);
     if path.is_dir() {
         let mut found = Vec::new();
-        in_folder(path, path, options, &mut found, passed_over)?;
+        in_folder(path, path, options, &mut Vec::new(), &mut found, passed_over)?;
+        refuse_repeated(&found)?;
         if found.is_empty() {
             return Err(Error::file(
                 path,
@@ -310,9 +358,31 @@ fn source(root: &Path, path: &Path) -> Result<Source> {
     refuse_wrong_ending(path, (format, packing), content)?;
     let below = path.strip_prefix(root).unwrap_or(path);
     let below = if below.is_absolute() { below.file_name().map_or(below, Path::new) } else { below };
-    let (below, partitions) = (below.to_owned(), partitions(below));
-    let (path, separator) = (path.to_owned(), separator::usual(format));
-    Ok(Source { name: path.clone(), path, below, format, packing, separator, partitions, held: None })
+    let stable = StableFile::new(path, &file).map_err(|error| Error::io(path, &error))?;
+    Ok(Source {
+        content: Content::File(Arc::new(stable)),
+        name: path.to_owned(),
+        below: below.to_owned(),
+        format,
+        packing,
+        separator: separator::usual(format),
+        partitions: partitions(below),
+    })
+}
+
+/// Refuses files of a folder that links lead to twice: their rows would count twice.
+fn refuse_repeated(files: &[Source]) -> Result<()> {
+    let mut known: HashMap<PathBuf, &Path> = HashMap::new();
+    for file in files {
+        let path = file.name.canonicalize().map_err(|error| Error::io(&file.name, &error))?;
+        if let Some(first) = known.insert(path, &file.name) {
+            let first = first.display();
+            let problem =
+                format!("it is the same file as {first}, by a link; remove the link, or name the files one by one");
+            return Err(Error::file(&file.name, problem));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses workbooks and archives, whatever they are called.
@@ -355,22 +425,32 @@ fn in_folder(
     root: &Path,
     folder: &Path,
     options: &InputOptions,
+    above: &mut Vec<PathBuf>,
     found: &mut Vec<Source>,
     passed_over: &mut Vec<PathBuf>,
 ) -> Result<()> {
+    let own = folder.canonicalize().map_err(|error| Error::io(folder, &error))?;
+    if above.contains(&own) {
+        return Err(Error::file(
+            folder,
+            "it is a link to a folder that contains it; remove it, or name the files one by one",
+        ));
+    }
+    above.push(own);
     let entries = std::fs::read_dir(folder).map_err(|error| Error::io(folder, &error))?;
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.sort();
     for path in paths {
         let hidden = path.file_name().and_then(|name| name.to_str()).is_none_or(|name| name.starts_with(['.', '_']));
         if !hidden && path.is_dir() {
-            in_folder(root, &path, options, found, passed_over)?;
+            in_folder(root, &path, options, above, found, passed_over)?;
         } else if !hidden && by_ending(&path).is_some() && !is_prose(&path, options)? {
             found.push(source(root, &path)?);
         } else {
             passed_over.push(path);
         }
     }
+    above.pop();
     Ok(())
 }
 
@@ -393,14 +473,31 @@ fn listed(paths: &[PathBuf]) -> String {
     if paths.len() > SHOWN { format!("{shown} and {} more", paths.len() - SHOWN) } else { shown }
 }
 
+/// The value that Hive writes for a missing one.
+const HIVE_MISSING: &str = "__HIVE_DEFAULT_PARTITION__";
+
 /// The columns that the names of folders stand for.
-fn partitions(below: &Path) -> Vec<(String, String)> {
+fn partitions(below: &Path) -> Vec<(String, Option<String>)> {
     let folders = below.parent().into_iter().flat_map(Path::components);
     let parts = folders.filter_map(|part| match part {
         Component::Normal(name) => name.to_str()?.split_once('='),
         _ => None,
     });
-    parts.map(|(column, value)| (column.to_owned(), value.to_owned())).collect()
+    parts.map(|(column, value)| (unescaped(column), (value != HIVE_MISSING).then(|| unescaped(value)))).collect()
+}
+
+/// A name with `%2F` and the like as the characters that they stand for, if the result is text.
+fn unescaped(name: &str) -> String {
+    let mut bytes = Vec::with_capacity(name.len());
+    let mut rest = name.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let digits = digits.filter(|digits| byte == b'%' && digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        let code = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(code.unwrap_or(byte));
+        rest = if code.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| name.to_owned())
 }
 
 /// Whether a path is there, and is no file that can be read again.
@@ -412,7 +509,7 @@ fn is_pipe(path: &Path) -> bool {
 fn spooled(name: &Path, pipe: &mut dyn Read) -> Result<(Source, NamedTempFile)> {
     let name = name.to_owned();
     let failed = |error: std::io::Error| Error::io(&name, &error);
-    let mut file = unfinished::new_private().map_err(failed)?;
+    let mut file = atomic_write::new_private()?;
     let length = std::io::copy(pipe, &mut file).map_err(failed)?;
     if length == 0 {
         return Err(Error::file(&name, "it is empty; send a table into it"));
@@ -422,7 +519,28 @@ fn spooled(name: &Path, pipe: &mut dyn Read) -> Result<(Source, NamedTempFile)> 
     file.by_ref().take(8).read_to_end(&mut start).map_err(failed)?;
     refuse_other_programs(&name, &start)?;
     let (format, packing) = by_content(&start);
-    let (path, below) = (file.path().to_owned(), PathBuf::from("standard-input.csv"));
-    let (separator, partitions) = (separator::usual(format), Vec::new());
-    Ok((Source { path, name, below, format, packing, separator, partitions, held: None }, file))
+    let stable = StableFile::new(file.path(), file.as_file()).map_err(failed)?;
+    let source = Source {
+        content: Content::File(Arc::new(stable)),
+        below: PathBuf::from("standard-input.csv"),
+        format,
+        packing,
+        separator: separator::usual(format),
+        partitions: Vec::new(),
+        name,
+    };
+    Ok((source, file))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_name_columns() {
+        let found = partitions(Path::new("state=N%2FC/county=__HIVE_DEFAULT_PARTITION__/plain/100%=5%zz/part.csv"));
+        let expected = [("state", Some("N/C")), ("county", None), ("100%", Some("5%zz"))];
+        let expected = expected.map(|(column, value)| (column.to_owned(), value.map(str::to_owned)));
+        assert_eq!(found, expected);
+    }
 }

@@ -9,14 +9,16 @@
 //! memory; its scores, too, while they fit, and else in a temporary file that is read again. Nothing else of a row is
 //! kept. Output appears whole or not at all.
 
-mod ahead;
 mod append;
+mod atomic_write;
 mod code;
 mod coded;
 mod columns;
 mod error;
+mod guard;
 mod held;
 mod input;
+mod ipc;
 mod kept;
 mod keyed;
 mod nearest;
@@ -25,19 +27,22 @@ mod outcome;
 mod output;
 mod progress;
 mod read;
+mod read_ahead;
 mod separator;
 mod side;
+mod stable_file;
 mod table;
 mod take;
-mod unfinished;
+mod text;
 mod values;
 
+pub use atomic_write::{remove_unfinished, write_atomically, write_folder_atomically};
 pub use code::{Code, code_of_number, code_of_text, level_of_code, rank_of_column};
 pub use coded::ClassColumn;
 pub use columns::{Found, ScoreColumns, find_scores, same_name};
 pub use error::{Error, Result};
 pub use held::Held;
-pub use input::{Format, Input, InputOptions, Packing};
+pub use input::{Format, Input, InputOptions, Packing, is_same_file};
 pub use kept::KeptRows;
 pub use keyed::{KeyedFile, KeyedOptions, KeyedTable, Subject, TableKeys};
 pub use nearest::{did_you_mean, nearest};
@@ -48,4 +53,3 @@ pub use read::Batches;
 pub use side::Side;
 pub use table::{Table, TableOptions};
 pub use take::group_name;
-pub use unfinished::{remove_unfinished, write_whole, write_whole_folder};

@@ -1,5 +1,6 @@
 //! The same rows again, in their order, with labels beside them: written beside the output and then renamed.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::ops::Range;
@@ -16,13 +17,13 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
-use tempfile::NamedTempFile;
 
 use crate::append::{New, Old};
+use crate::atomic_write::{PendingFile, PendingFolder, folder_of, refuse_links_below};
 use crate::columns::position;
 use crate::error::{Error, Result};
 use crate::input::{Format, Input, Packing, Source, by_ending};
-use crate::unfinished;
+use crate::stable_file::is_changed;
 
 /// Columns to be added: their fields, and their values for a range of rows.
 pub struct Added<'a> {
@@ -49,8 +50,11 @@ impl Output {
     /// Refuses, before any work is done, what could not be written at its end.
     pub fn check(&self, input: Option<&Input>) -> Result<()> {
         if let (true, Some(input)) = (self.is_folder(), input) {
-            let targets = self.targets(input)?;
-            return targets.iter().try_for_each(|path| check_ending(path, Some(input), self.force).map(|_| ()));
+            for path in self.targets(input)? {
+                check_ending(&path, Some(input), self.force)?;
+            }
+            let folder = Path::new(&self.path);
+            return input.files.iter().try_for_each(|file| refuse_links_below(folder, &file.below));
         }
         if self.path != "-" {
             check_path(Path::new(&self.path), input, self.force)?;
@@ -71,16 +75,15 @@ impl Output {
 
     /// The outputs in a folder, one for each input.
     fn targets(&self, input: &Input) -> Result<Vec<PathBuf>> {
-        let mut targets: Vec<PathBuf> = Vec::new();
-        for file in &input.files {
-            let path = Path::new(&self.path).join(&file.below);
-            if targets.contains(&path) {
-                let way = "label them one by one, each to a folder of its own";
-                return Err(Error::file(&path, format!("two inputs have this name; {way}")));
+        let targets: Vec<PathBuf> = input.files.iter().map(|file| Path::new(&self.path).join(&file.below)).collect();
+        let mut known = HashSet::new();
+        match targets.iter().find(|path| !known.insert(*path)) {
+            Some(path) => {
+                let problem = "two inputs have this name; label them one by one, each to a folder of its own";
+                Err(Error::file(path, problem))
             }
-            targets.push(path);
+            None => Ok(targets),
         }
-        Ok(targets)
     }
 
     /// The columns of the first file that are kept.
@@ -129,26 +132,27 @@ pub fn write_labelled(input: &Input, output: &Output, mut added: Added<'_>) -> R
 }
 
 fn write_all(input: &Input, output: &Output, added: &mut Added<'_>) -> Result<Vec<PathBuf>> {
-    let mut first = 0;
+    let files = 0..input.names().len();
     if output.path == "-" {
-        let stdout = Packed::Plain(Box::new(std::io::stdout().lock()));
-        let mut sink = Sink::Csv(Box::new(WriterBuilder::new().build(stdout)));
+        let mut sink = stdout_sink();
         let like = input.open(0)?.schema().clone();
-        for file in 0..input.names().len() {
-            let copy = Copy { input, output, like: &like, path: Path::new("standard output") };
-            first += copy.rows(file, first, added, &mut sink)?;
+        let mut rows = 0;
+        for file in files {
+            let copy = Copy { input, output, like: &like, path: Path::new(STDOUT) };
+            rows += copy.rows(file, rows, added, &mut sink)?;
         }
-        refuse_changed(input, first, added)?;
-        return sink.close(Path::new("standard output")).map(|()| Vec::new());
+        refuse_changed(input, rows, added)?;
+        return sink.close(Path::new(STDOUT)).map(|_| Vec::new());
     }
     let path = Path::new(&output.path);
     if output.is_folder() {
         return write_each(input, path, output, added);
     }
-    let target = Target::new(path, Some(input), output.force)?;
-    let rows = target.fill(input, 0..input.names().len(), first, output, added)?;
+    let pending = PendingFile::create(path)?;
+    let target = Target::new(path, Some(input), output.force, pending.reopen())?;
+    let rows = target.fill(input, files, 0, output, added)?;
     refuse_changed(input, rows, added)?;
-    target.publish(output.force)?;
+    pending.commit(output.force)?;
     Ok(vec![path.to_owned()])
 }
 
@@ -158,35 +162,46 @@ pub fn write_batches(
     schema: &SchemaRef,
     batches: impl Iterator<Item = RecordBatch>,
 ) -> Result<Vec<PathBuf>> {
-    let path = Path::new(if output.path == "-" { "standard output" } else { &output.path });
-    let (target, mut sink) = if output.path == "-" {
-        (None, Sink::Csv(Box::new(WriterBuilder::new().build(Packed::Plain(Box::new(std::io::stdout().lock()))))))
-    } else {
-        let target = Target::new(path, None, output.force)?;
-        let sink = target.sink(schema)?;
-        (Some(target), sink)
+    let write = |mut sink: Sink, path: &Path| {
+        let mut rows = 0;
+        for batch in batches {
+            rows += batch.num_rows();
+            sink.write(&batch, path)?;
+        }
+        check_written(path, rows, sink.close(path)?)
     };
-    for batch in batches {
-        sink.write(&batch, path)?;
+    if output.path == "-" {
+        return write(stdout_sink(), Path::new(STDOUT)).map(|()| Vec::new());
     }
-    sink.close(path)?;
-    target.into_iter().map(|target| target.publish(output.force)).collect()
+    let path = Path::new(&output.path);
+    check_path(path, None, output.force)?;
+    let pending = PendingFile::create(path)?;
+    let target = Target::new(path, None, output.force, pending.reopen())?;
+    write(target.sink(schema)?, path)?;
+    pending.commit(output.force)?;
+    Ok(vec![path.to_owned()])
+}
+
+/// What to call standard output.
+const STDOUT: &str = "standard output";
+
+fn stdout_sink() -> Sink {
+    Sink::Csv(Box::new(WriterBuilder::new().build(Packed::Plain(Box::new(std::io::stdout().lock())))))
 }
 
 /// One output for each input, of the same name, all or none.
 fn write_each(input: &Input, folder: &Path, output: &Output, added: &mut Added<'_>) -> Result<Vec<PathBuf>> {
-    std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
-    let (mut targets, mut first) = (Vec::new(), 0);
-    for (file, path) in output.targets(input)?.into_iter().enumerate() {
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
-        }
-        let target = Target::new(&path, Some(input), output.force)?;
-        first += target.fill(input, file..file + 1, first, output, added)?;
-        targets.push(target);
+    let targets = output.targets(input)?;
+    let mut pending = PendingFolder::create(folder)?;
+    let mut rows = 0;
+    for (file, path) in targets.iter().enumerate() {
+        rows += pending.add(&input.files[file].below, |handle| {
+            let target = Target::new(path, Some(input), output.force, handle.try_clone())?;
+            target.fill(input, file..file + 1, rows, output, added)
+        })?;
     }
-    refuse_changed(input, first, added)?;
-    targets.into_iter().map(|target| target.publish(output.force)).collect()
+    refuse_changed(input, rows, added)?;
+    pending.commit(output.force)
 }
 
 /// Rows on their way from a file into another.
@@ -225,19 +240,29 @@ fn extended(schema: &SchemaRef, kept: &[usize], added: &Added<'_>) -> SchemaRef 
 
 /// Refuses to give labels to other rows than those that they were made for.
 fn refuse_changed(input: &Input, rows: usize, added: &Added<'_>) -> Result<()> {
+    input.check_unchanged()?;
     let Some(expected) = added.rows.filter(|expected| *expected != rows) else { return Ok(()) };
     let names = input.names().map(|name| name.display().to_string()).collect::<Vec<_>>().join(", ");
     Err(Error::Options(format!(
-        "{names}: there were {expected} rows at first, and then {rows}; it must not change while it is read: try again"
+        "{names}: {expected} rows were read first and {rows} rows then; nothing was written: run the command again"
     )))
 }
 
-/// What the ending of an output says, and the folder that it is to be in; refuses what must not be written.
-fn check_path<'p>(path: &'p Path, input: Option<&Input>, force: bool) -> Result<((Format, Packing), &'p Path)> {
-    Ok((check_ending(path, input, force)?, unfinished::folder_of(path)?))
+/// Checks that a file has the rows that were written into it, by what its format says of them.
+fn check_written(path: &Path, rows: usize, found: Option<usize>) -> Result<()> {
+    match found.filter(|found| *found != rows) {
+        Some(found) => Err(Error::file(path, format!("{found} of {rows} rows were written; run the command again"))),
+        None => Ok(()),
+    }
 }
 
-/// The same, whatever the folder.
+/// Refuses what must not or cannot be written.
+fn check_path(path: &Path, input: Option<&Input>, force: bool) -> Result<()> {
+    check_ending(path, input, force)?;
+    folder_of(path).map(|_| ())
+}
+
+/// The format of an output; refuses what must not be written.
 fn check_ending(path: &Path, input: Option<&Input>, force: bool) -> Result<(Format, Packing)> {
     let (format, packing) = by_ending(path).ok_or_else(|| Error::file(path, NO_FORMAT))?;
     if packing != Packing::None && matches!(format, Format::Parquet | Format::Ipc) {
@@ -266,14 +291,18 @@ struct Target {
     path: PathBuf,
     format: Format,
     packing: Packing,
-    file: NamedTempFile,
+    file: File,
 }
 
 impl Target {
-    fn new(path: &Path, input: Option<&Input>, force: bool) -> Result<Target> {
-        let ((format, packing), folder) = check_path(path, input, force)?;
-        let file = unfinished::new_in(folder).map_err(|error| Error::io(path, &error))?;
+    fn new(path: &Path, input: Option<&Input>, force: bool, file: std::io::Result<File>) -> Result<Target> {
+        let (format, packing) = check_ending(path, input, force)?;
+        let file = file.map_err(|error| Error::io(path, &error))?;
         Ok(Target { path: path.to_owned(), format, packing, file })
+    }
+
+    fn handle(&self) -> Result<File> {
+        self.file.try_clone().map_err(|error| Error::io(&self.path, &error))
     }
 
     /// Writes the rows of some files, from row `first` of all, with what is added; returns how many.
@@ -296,7 +325,7 @@ impl Target {
             let copy = Copy { input, output, like: &like, path: &self.path };
             rows += copy.rows(file, first + rows, added, &mut sink)?;
         }
-        sink.close(&self.path)?;
+        check_written(&self.path, rows, sink.close(&self.path)?)?;
         Ok(rows)
     }
 
@@ -307,7 +336,7 @@ impl Target {
         if self.format != Format::Parquet || !sources.iter().all(plain) {
             return None;
         }
-        let olds: Vec<Old> = sources.iter().map(|source| Old::open(&source.path).ok()).collect::<Option<_>>()?;
+        let olds: Vec<Old> = sources.iter().map(|source| Old::open(source.file()?).ok()).collect::<Option<_>>()?;
         olds.iter().all(|old| old.is_like(&olds[0])).then_some(olds)
     }
 
@@ -322,13 +351,14 @@ impl Target {
         added: &mut Added<'_>,
     ) -> Result<usize> {
         let failed = |error: ParquetError| match error {
+            ParquetError::External(other) if is_changed(other.as_ref()) => Error::changed(input.name(file)),
             ParquetError::External(other) => match other.downcast::<Error>() {
                 Ok(own) => *own,
                 Err(other) => failed(&self.path, &ArrowError::from(ParquetError::External(other))),
             },
             error => failed(&self.path, &ArrowError::from(error)),
         };
-        let out = self.file.reopen().map_err(|error| Error::io(&self.path, &error))?;
+        let out = self.handle()?;
         let indexed = olds.iter().all(Old::is_indexed);
         let mut new =
             New::create(out, &olds[0], kept, &added.fields, &properties(&added.fields), indexed).map_err(failed)?;
@@ -342,12 +372,12 @@ impl Target {
             });
             rows += appended.map_err(failed)?;
         }
-        new.close().map_err(failed)?;
+        check_written(&self.path, rows, Some(new.close().map_err(failed)?))?;
         Ok(rows)
     }
 
     fn sink(&self, schema: &SchemaRef) -> Result<Sink> {
-        let file = self.file.reopen().map_err(|error| Error::io(&self.path, &error))?;
+        let file = self.handle()?;
         let failed = |error: ArrowError| failed(&self.path, &error);
         Ok(match self.format {
             Format::Csv => Sink::Csv(Box::new(WriterBuilder::new().build(self.packed(file)?))),
@@ -368,20 +398,13 @@ impl Target {
             Packing::Zstd => Packed::Zstd(zstd::Encoder::new(file, 0).map_err(|error| Error::io(&self.path, &error))?),
         })
     }
-
-    /// Gives the output its name.
-    fn publish(self, force: bool) -> Result<PathBuf> {
-        let path = self.path;
-        let done = if force { self.file.persist(&path) } else { self.file.persist_noclobber(&path) };
-        done.map_err(|error| Error::io(&path, &error.error))?;
-        Ok(path)
-    }
 }
 
 /// How Parquet is written. Columns of the labels' scores have no dictionary, which would take longer than it saves.
 fn properties(added: &[FieldRef]) -> WriterProperties {
     let level = ZstdLevel::try_new(1).unwrap_or_default();
-    let mut properties = WriterProperties::builder().set_compression(Compression::ZSTD(level));
+    // Types that Parquet does not have become ones that every reader knows: date64 a date.
+    let mut properties = WriterProperties::builder().set_compression(Compression::ZSTD(level)).set_coerce_types(true);
     for field in added.iter().filter(|field| field.data_type().is_floating()) {
         let path = ColumnPath::from(vec![field.name().clone()]);
         properties = properties.set_column_dictionary_enabled(path, false);
@@ -441,11 +464,21 @@ impl Sink {
         .map_err(|error| failed(path, &error))
     }
 
-    fn close(self, path: &Path) -> Result<()> {
+    /// Completes the file; returns how many rows its own footer says it has, if it has one.
+    fn close(self, path: &Path) -> Result<Option<usize>> {
         match self {
-            Sink::Csv(writer) => writer.into_inner().finish().map_err(|error| Error::io(path, &error)),
-            Sink::Parquet(writer) => writer.close().map(|_| ()).map_err(|error| failed(path, &error.into())),
-            Sink::Ipc(mut writer) => writer.finish().map_err(|error| failed(path, &error)),
+            Sink::Csv(writer) => {
+                writer.into_inner().finish().map_err(|error| Error::io(path, &error))?;
+                Ok(None)
+            }
+            Sink::Parquet(writer) => {
+                let metadata = writer.close().map_err(|error| failed(path, &error.into()))?;
+                Ok(Some(metadata.file_metadata().num_rows() as usize))
+            }
+            Sink::Ipc(mut writer) => {
+                writer.finish().map_err(|error| failed(path, &error))?;
+                Ok(None)
+            }
         }
     }
 }

@@ -1,26 +1,30 @@
 //! What is in the files: batches of rows, whatever the format, the packing and the encoding.
 
-use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
-use arrow::csv::ReaderBuilder;
-use arrow::csv::reader::Format as CsvFormat;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
-use arrow::ipc::reader::{FileReader, StreamReader};
 use encoding_rs_io::DecodeReaderBytesBuilder;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 
-use crate::ahead::{Part, Rows, in_turn};
 use crate::error::{Error, Result};
-use crate::input::{Format, Input, InputOptions, Packing, Source};
+use crate::guard::guarded;
+use crate::held::Held;
+use crate::input::{Content, Format, Input, InputOptions, Packing, Source};
+use crate::ipc::IpcBatches;
 use crate::progress::Counted;
+use crate::read_ahead::{Batch, Part, Rows, in_turn};
+use crate::stable_file::{Sequential, StableChunks, StableFile, is_changed};
+use crate::text::TextBatches;
 
 /// The rows of a file, batch by batch.
 pub struct Batches<'a> {
@@ -62,17 +66,21 @@ impl Input {
 
     fn open_as(&self, file: usize, wanted: &dyn Fn(&str) -> bool, coded: bool) -> Result<Batches<'_>> {
         let source = &self.files[file];
-        let opened = match source.format {
-            _ if source.held.is_some() => open_held(source, &self.options, wanted)?,
-            Format::Csv | Format::Tsv => open_text(source, &self.options, wanted)?,
-            Format::Parquet => open_parquet(source, &self.options, wanted, coded)?,
-            Format::Ipc => open_ipc(source, wanted)?,
-        };
+        let options = &self.options;
+        let opened = guarded(|| {
+            Ok(match (&source.content, source.format) {
+                (Content::Memory(held), _) => open_memory(source, held, options, wanted),
+                (Content::File(stable), Format::Csv | Format::Tsv) => open_text(source, stable, options, wanted),
+                (Content::File(stable), Format::Parquet) => open_parquet(source, stable, options, wanted, coded),
+                (Content::File(stable), Format::Ipc) => open_ipc(source, stable, options, wanted),
+            })
+        });
+        let opened = opened.unwrap_or_else(|panic| Err(explain(source, &panic)))?;
         let mut fields: Vec<Arc<Field>> = opened.schema.fields().iter().cloned().collect();
         let own = fields.len();
         for (column, _) in source.partitions.iter().filter(|(column, _)| wanted(column)) {
             if opened.schema.column_with_name(column).is_none() {
-                fields.push(Arc::new(Field::new(column, DataType::Utf8, false)));
+                fields.push(Arc::new(Field::new(column, DataType::Utf8, true)));
             }
         }
         let schema = Arc::new(Schema::new_with_metadata(fields, opened.schema.metadata().clone()));
@@ -115,8 +123,8 @@ impl Batches<'_> {
         let mut columns: Vec<ArrayRef> = batch.columns().to_vec();
         for field in &self.schema.fields()[self.own..] {
             let value = self.source().partitions.iter().find(|(column, _)| column == field.name());
-            let value = value.map_or("", |(_, value)| value.as_str());
-            columns.push(Arc::new(StringArray::from_iter_values(std::iter::repeat_n(value, batch.num_rows()))));
+            let value = value.and_then(|(_, value)| value.as_deref());
+            columns.push(Arc::new(std::iter::repeat_n(value, batch.num_rows()).collect::<StringArray>()));
         }
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         let whole = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options);
@@ -160,28 +168,29 @@ fn places(source: &Source, schema: &Schema, wanted: &dyn Fn(&str) -> bool) -> Re
 }
 
 /// Text, in UTF-8 whatever it was, with all columns as text: nothing is lost in a number's form or an identifier's zeros.
-fn open_text(source: &Source, options: &InputOptions, wanted: &dyn Fn(&str) -> bool) -> Result<Opened> {
-    let failed = |error: ArrowError| explain(source, &error);
-    let format = CsvFormat::default().with_header(true).with_delimiter(source.separator);
-    let (header, _) = format.infer_schema(decoded(source, options)?.0, Some(0)).map_err(failed)?;
-    let named = |field: &Arc<Field>| Field::new(field.name().trim_start_matches('\u{feff}'), DataType::Utf8, true);
-    let all = Arc::new(Schema::new(header.fields().iter().map(named).collect::<Vec<_>>()));
-    let places = places(source, &all, wanted)?;
-    let schema = Arc::new(all.project(&places).map_err(failed)?);
-    let (text, read) = decoded(source, options)?;
-    // The reader makes room for all cells of a batch, whether they come or not.
-    let batch_rows = options.batch_rows.min(MOST_CELLS / all.fields().len().max(1)).max(1);
-    let reader = ReaderBuilder::new(all).with_format(format).with_batch_size(batch_rows);
-    let rows = reader.with_projection(places).build(text).map_err(failed)?;
-    Ok(Opened { schema, rows: in_turn(vec![Box::new(|| Ok(Box::new(rows)))]), read })
+fn open_text(
+    source: &Source,
+    stable: &Arc<StableFile>,
+    options: &InputOptions,
+    wanted: &dyn Fn(&str) -> bool,
+) -> Result<Opened> {
+    let (text, read) = decoded(source, stable, options)?;
+    let batches = TextBatches::open(text, source.separator, options.max_line);
+    let batches = batches.map_err(|error| explain(source, &error))?;
+    let all =
+        Schema::new(batches.names().iter().map(|name| Field::new(name, DataType::Utf8, true)).collect::<Vec<_>>());
+    let batches = batches.with_columns(places(source, &all, wanted)?, options.batch_rows);
+    let schema = batches.schema().clone();
+    Ok(Opened { schema, rows: in_turn(vec![Box::new(|| Ok(Box::new(batches)))]), read })
 }
 
-/// Cells of text that are read at a time at most: voter files have hundreds of columns.
-const MOST_CELLS: usize = 1 << 21;
-
 /// A file's text, unpacked and in UTF-8.
-pub(crate) fn decoded(source: &Source, options: &InputOptions) -> Result<(Box<dyn Read + Send>, Arc<AtomicU64>)> {
-    let (unpacked, read) = unpacked(source)?;
+pub(crate) fn decoded(
+    source: &Source,
+    stable: &Arc<StableFile>,
+    options: &InputOptions,
+) -> Result<(Box<dyn Read + Send>, Arc<AtomicU64>)> {
+    let (unpacked, read) = unpacked(source, stable)?;
     let encoding = options.latin1.then_some(encoding_rs::WINDOWS_1252);
     // A byte order mark decides; UTF-8 goes through as it is, so that what is not UTF-8 is seen.
     let mut builder = DecodeReaderBytesBuilder::new();
@@ -189,25 +198,33 @@ pub(crate) fn decoded(source: &Source, options: &InputOptions) -> Result<(Box<dy
     Ok((Box::new(builder.build(unpacked)), read))
 }
 
-fn unpacked(source: &Source) -> Result<(Box<dyn Read + Send>, Arc<AtomicU64>)> {
-    let (file, read) = Counted::new(open(source)?);
+fn unpacked(source: &Source, stable: &Arc<StableFile>) -> Result<(Box<dyn Read + Send>, Arc<AtomicU64>)> {
+    let failed = |error: std::io::Error| explain(source, &error.into());
+    let (file, read) = Counted::new(Sequential::open(stable).map_err(failed)?);
     let file = BufReader::with_capacity(1 << 18, file);
     let reader: Box<dyn Read + Send> = match source.packing {
         Packing::None => Box::new(file),
         Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(file)),
-        Packing::Zstd => Box::new(zstd::Decoder::with_buffer(file).map_err(|error| Error::io(&source.name, &error))?),
+        Packing::Zstd => Box::new(zstd::Decoder::with_buffer(file).map_err(failed)?),
     };
     Ok((reader, read))
 }
 
-fn open(source: &Source) -> Result<File> {
-    File::open(&source.path).map_err(|error| Error::io(&source.name, &error))
-}
+/// Bytes of a Parquet batch, about: wide text gets fewer rows at a time.
+const PARQUET_BATCH_BYTES: u64 = 64 << 20;
 
-fn open_parquet(source: &Source, options: &InputOptions, wanted: &dyn Fn(&str) -> bool, coded: bool) -> Result<Opened> {
+fn open_parquet(
+    source: &Source,
+    stable: &Arc<StableFile>,
+    options: &InputOptions,
+    wanted: &dyn Fn(&str) -> bool,
+    coded: bool,
+) -> Result<Opened> {
     refuse_packed(source)?;
-    let failed = |error: ParquetError| explain(source, &ArrowError::ParquetError(error.to_string()));
-    let mut metadata = ArrowReaderMetadata::load(&open(source)?, ArrowReaderOptions::new()).map_err(failed)?;
+    let failed = |error: ParquetError| explain(source, &ArrowError::from(error));
+    let chunks = StableChunks::open(stable).map_err(|error| explain(source, &error.into()))?;
+    let mut metadata = ArrowReaderMetadata::load(&chunks, ArrowReaderOptions::new()).map_err(failed)?;
+    check_row_counts(metadata.metadata()).map_err(failed)?;
     if coded {
         let options = ArrowReaderOptions::new().with_schema(with_coded_texts(metadata.schema(), wanted));
         metadata = ArrowReaderMetadata::try_new(metadata.metadata().clone(), options).map_err(failed)?;
@@ -218,16 +235,17 @@ fn open_parquet(source: &Source, options: &InputOptions, wanted: &dyn Fn(&str) -
     let mask = ProjectionMask::roots(parquet.file_metadata().schema_descr(), places);
     let (total, groups) = (parquet.file_metadata().num_rows().max(1) as f64, parquet.num_row_groups());
     let part = |group: usize| -> Part {
-        let (path, metadata, mask) = (source.path.clone(), metadata.clone(), mask.clone());
-        let batch_rows = options.batch_rows;
+        let (chunks, metadata, mask) = (chunks.clone(), metadata.clone(), mask.clone());
+        let batch_rows = rows_at_a_time(parquet.row_group(group), &mask, options.batch_rows);
+        let expected = parquet.row_group(group).num_rows() as usize;
         Box::new(move || {
-            let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(File::open(path)?, metadata);
+            let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(chunks, metadata);
             let reader = reader.with_batch_size(batch_rows).with_projection(mask).with_row_groups(vec![group]);
-            Ok(Box::new(reader.build()?))
+            Ok(Box::new(WholeGroup { rows: reader.build()?, group, expected, found: 0 }))
         })
     };
     let rows = in_turn((0..groups).map(part).collect());
-    // A Parquet file is read here and there: how far one has come is told by the rows.
+    // A Parquet file is read here and there: progress is measured by rows.
     let (read, mut done) = (Arc::new(AtomicU64::new(0)), 0);
     let (counter, bytes) = (read.clone(), source.bytes() as f64);
     let counted = rows.inspect(move |batch| {
@@ -235,6 +253,54 @@ fn open_parquet(source: &Source, options: &InputOptions, wanted: &dyn Fn(&str) -
         counter.store((bytes * done as f64 / total) as u64, Ordering::Relaxed);
     });
     Ok(Opened { schema, rows: Box::new(counted), read })
+}
+
+/// Refuses a footer whose row counts contradict each other.
+fn check_row_counts(parquet: &ParquetMetaData) -> std::result::Result<(), ParquetError> {
+    let groups = parquet.row_groups().iter().map(RowGroupMetaData::num_rows);
+    let sum = groups.clone().fold(0i64, i64::saturating_add);
+    let (said, negative) = (parquet.file_metadata().num_rows(), groups.clone().any(|rows| rows < 0));
+    if sum == said && !negative {
+        return Ok(());
+    }
+    Err(ParquetError::General(format!("its footer says {said} rows, and its row groups have {sum}")))
+}
+
+/// How many rows of a row group are decoded at a time.
+fn rows_at_a_time(group: &RowGroupMetaData, mask: &ProjectionMask, most: usize) -> usize {
+    let leaves = group.columns().iter().enumerate().filter(|(leaf, _)| mask.leaf_included(*leaf));
+    let size = |column: &ColumnChunkMetaData| {
+        column.unencoded_byte_array_data_bytes().unwrap_or(0).max(column.uncompressed_size()).max(0) as u64
+    };
+    let bytes: u64 = leaves.map(|(_, column)| size(column)).fold(0, u64::saturating_add);
+    let per_row = bytes / group.num_rows().max(1) as u64 + 1;
+    most.min((PARQUET_BATCH_BYTES / per_row) as usize).max(1)
+}
+
+/// The batches of a row group, which must have the rows that the footer says.
+struct WholeGroup {
+    rows: ParquetRecordBatchReader,
+    group: usize,
+    expected: usize,
+    found: usize,
+}
+
+impl Iterator for WholeGroup {
+    type Item = Batch;
+
+    fn next(&mut self) -> Option<Batch> {
+        let batch = self.rows.next();
+        if let Some(Ok(batch)) = &batch {
+            self.found += batch.num_rows();
+        }
+        if batch.is_none() && self.found != self.expected {
+            let (group, expected) = (self.group + 1, self.expected);
+            let found = std::mem::replace(&mut self.found, self.expected);
+            let problem = format!("row group {group} has {found} rows, and its footer says {expected}");
+            return Some(Err(ArrowError::ParquetError(problem)));
+        }
+        batch
+    }
 }
 
 /// A schema whose columns of text, where they are wanted, are codes and words.
@@ -250,29 +316,23 @@ fn with_coded_texts(schema: &Schema, wanted: &dyn Fn(&str) -> bool) -> SchemaRef
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
-fn open_ipc(source: &Source, wanted: &dyn Fn(&str) -> bool) -> Result<Opened> {
+fn open_ipc(
+    source: &Source,
+    stable: &Arc<StableFile>,
+    options: &InputOptions,
+    wanted: &dyn Fn(&str) -> bool,
+) -> Result<Opened> {
     refuse_packed(source)?;
-    let reader = |projection: Option<Vec<usize>>| -> Result<Opened> {
-        let (file, read) = Counted::new(open(source)?);
-        if let Ok(reader) = FileReader::try_new_buffered(file, projection.clone()) {
-            return Ok(Opened { schema: reader.schema(), rows: Box::new(reader), read });
-        }
-        let (file, read) = Counted::new(open(source)?);
-        let reader = StreamReader::try_new_buffered(file, projection).map_err(|error| explain(source, &error))?;
-        Ok(Opened { schema: reader.schema(), rows: Box::new(reader), read })
-    };
-    let all = reader(None)?;
-    let places = places(source, &all.schema, wanted)?;
-    if places.len() == all.schema.fields().len() {
-        return Ok(all);
-    }
-    // The readers tell the schema of the file, and not that of the columns which they read.
-    let schema = all.schema.project(&places).map_err(|error| explain(source, &error))?;
-    Ok(Opened { schema: Arc::new(schema), ..reader(Some(places))? })
+    let read = Arc::new(AtomicU64::new(0));
+    let failed = |error: ArrowError| explain(source, &error);
+    let batches = IpcBatches::open(stable, options.batch_rows, read.clone()).map_err(failed)?;
+    let places = places(source, batches.schema(), wanted)?;
+    let schema = Arc::new(batches.schema().project(&places).map_err(failed)?);
+    let batches = if places.len() == batches.schema().fields().len() { batches } else { batches.with_columns(places) };
+    Ok(Opened { schema, rows: in_turn(vec![Box::new(|| Ok(Box::new(batches)))]), read })
 }
 
-fn open_held(source: &Source, options: &InputOptions, wanted: &dyn Fn(&str) -> bool) -> Result<Opened> {
-    let Some(held) = &source.held else { return Err(Error::file(&source.name, "it is no table in memory")) };
+fn open_memory(source: &Source, held: &Held, options: &InputOptions, wanted: &dyn Fn(&str) -> bool) -> Result<Opened> {
     let places = places(source, held.schema(), wanted)?;
     let schema = Arc::new(held.schema().project(&places).map_err(|error| explain(source, &error))?);
     let (read, mut done) = (Arc::new(AtomicU64::new(0)), 0);
@@ -291,32 +351,55 @@ fn refuse_packed(source: &Source) -> Result<()> {
     }
 }
 
-/// What a reader says, in words that lead on.
-fn explain(source: &Source, error: &ArrowError) -> Error {
+/// An error of a decoder, with the file and the next step.
+pub(crate) fn explain(source: &Source, error: &ArrowError) -> Error {
+    if is_changed(error) {
+        return Error::changed(&source.name);
+    }
+    if let Some(error) = system_error(error) {
+        return Error::io(&source.name, error);
+    }
     let text = match error {
         ArrowError::CsvError(text) | ArrowError::ParquetError(text) | ArrowError::IpcError(text) => text.clone(),
         ArrowError::IoError(text, _) => text.clone(),
+        ArrowError::ExternalError(inner) => inner.to_string(),
         other => other.to_string(),
     };
+    let text = text.lines().next().unwrap_or_default();
     let problem = match source.format {
-        _ if source.held.is_some() => text,
-        Format::Csv | Format::Tsv => explain_text(&text),
-        Format::Parquet => format!("it is no whole Parquet file ({text}); it may be cut off: copy it again"),
-        Format::Ipc => format!("it is no whole Arrow file ({text}); it may be cut off: copy it again"),
+        _ if matches!(source.content, Content::Memory(_)) => text.to_owned(),
+        Format::Csv | Format::Tsv => explain_text(text),
+        Format::Parquet if text.contains("overflow") => {
+            format!("its text is too wide to read {text:?}; use fewer rows at a time, with --batch-rows 1000")
+        }
+        Format::Parquet => {
+            format!("it is not a valid Parquet file ({text}); it may be damaged or cut off: copy it again")
+        }
+        Format::Ipc => format!("it is not a valid Arrow file ({text}); it may be damaged or cut off: copy it again"),
     };
     Error::file(&source.name, problem)
 }
 
+/// An error of the operating system inside another.
+fn system_error(error: &ArrowError) -> Option<&std::io::Error> {
+    let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = next {
+        if let Some(system) = error.downcast_ref::<std::io::Error>() {
+            return Some(system).filter(|system| system.raw_os_error().is_some());
+        }
+        next = error.source();
+    }
+    None
+}
+
 fn explain_text(text: &str) -> String {
-    if let Some(rest) = text.split("incorrect number of fields for line ").nth(1) {
-        return format!("line {rest} fields; mend or quote that line, or name the separator with --delimiter");
-    }
     let lower = text.to_lowercase();
-    if lower.contains("utf-8") || lower.contains("utf8") {
-        return format!("it is not UTF-8 ({text}); use --encoding latin1, or convert it");
+    if lower.contains("invalid gzip header") {
+        return "its compressed data is followed by something that is not gzip; it may be damaged: copy it again"
+            .into();
     }
-    if lower.contains("corrupt") || lower.contains("unexpected end") || lower.contains("incomplete") {
-        return format!("it cannot be unpacked ({text}); it may be cut off: copy it again");
+    if ["corrupt", "unexpected end", "incomplete", "unknown frame"].iter().any(|word| lower.contains(word)) {
+        return format!("it cannot be decompressed ({text}); it may be damaged or cut off: copy it again");
     }
     text.to_owned()
 }

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use crate::input::{Format, InputOptions, Source, is_text};
+use crate::input::{Content, Format, InputOptions, Source, is_text};
 use crate::read::decoded;
 
 /// What may separate values, and what it is called.
@@ -23,11 +23,12 @@ pub(crate) fn usual(format: Format) -> u8 {
 /// What separates the values of a file. One that cannot be read is told of where it is opened.
 pub(crate) fn of(source: &Source, options: &InputOptions) -> u8 {
     let usual = usual(source.format);
-    if source.held.is_some() || !is_text(source.format) {
+    let Content::File(stable) = &source.content else { return usual };
+    if !is_text(source.format) {
         return usual;
     }
     let mut start = Vec::new();
-    let read = decoded(source, options).map(|(text, _)| text.take(MOST).read_to_end(&mut start));
+    let read = decoded(source, stable, options).map(|(text, _)| text.take(MOST).read_to_end(&mut start));
     if matches!(read, Ok(Ok(_))) { in_first_line(&start, usual) } else { usual }
 }
 

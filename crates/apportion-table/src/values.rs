@@ -12,6 +12,7 @@ use bytemuck::{Pod, cast_slice, cast_slice_mut};
 
 use crate::error::{Error, Result};
 use crate::held::Lent;
+use crate::stable_file::read_at;
 
 /// How much memory the scores may take.
 #[derive(Clone, Copy, Debug)]
@@ -216,26 +217,6 @@ impl<T: Pod + Debug + Sync> Store<T> for Kept<T> {
     fn most_bytes(&self) -> usize {
         self.budget.groups
     }
-}
-
-/// Reads at a place, whatever other threads read meanwhile.
-#[cfg(unix)]
-fn read_at(file: &File, bytes: &mut [u8], place: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, bytes, place)
-}
-
-/// Reads at a place, whatever other threads read meanwhile.
-#[cfg(windows)]
-fn read_at(file: &File, mut bytes: &mut [u8], mut place: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        let read = std::os::windows::fs::FileExt::seek_read(file, bytes, place)?;
-        if read == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        bytes = &mut bytes[read..];
-        place += read as u64;
-    }
-    Ok(())
 }
 
 fn unwritten(error: &io::Error) -> Error {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use apportion::{Decision, Origin};
-use apportion_table::{Input, refuse_taken, write_whole};
+use apportion_table::{Input, refuse_taken, write_atomically};
 use clap::Args;
 
 use crate::host::Host;
@@ -72,7 +72,7 @@ pub(crate) fn fit(args: &FitArgs) -> Result<()> {
     if to_stdout {
         return args.table.print(&json);
     }
-    write_whole(&args.output, format!("{json}\n").as_bytes())?;
+    write_atomically(&args.output, format!("{json}\n").as_bytes())?;
     if args.table.json {
         args.table.print(&json)?;
     }

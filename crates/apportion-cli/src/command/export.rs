@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use apportion::{Decision, Dialect, Fitted, Origin, SqlOptions};
-use apportion_table::{refuse_taken, write_whole};
+use apportion_table::{refuse_taken, write_atomically};
 use clap::{Args, ValueEnum};
 
 use super::decision::read;
@@ -111,7 +111,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<()> {
         }
         return Ok(());
     };
-    write_whole(path, sql.as_bytes())?;
+    write_atomically(path, sql.as_bytes())?;
     if !args.quiet {
         text::say(written(std::slice::from_ref(path)));
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use apportion_paper::{Plan, Reproduction};
-use apportion_table::write_whole_folder;
+use apportion_table::write_folder_atomically;
 use clap::Args;
 
 use crate::report::{command, refuse_filled, refuse_no_folder};
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &ReproduceArgs, line: &[String]) -> Result<()> {
         }
     };
     let reproduction = Reproduction::of(&plan, say)?;
-    write_whole_folder(&args.output, &reproduction.files(&command(line)))?;
+    write_folder_atomically(&args.output, &reproduction.files(&command(line)))?;
     say(&format!("written to {}", args.output.display()));
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use apportion_table::write_whole;
+use apportion_table::write_atomically;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;
@@ -57,7 +57,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<()> {
     let mut paths = Vec::new();
     for (name, page) in pages {
         let path = folder.join(format!("{name}.1"));
-        write_whole(&path, page.as_bytes())?;
+        write_atomically(&path, page.as_bytes())?;
         paths.push(path);
     }
     text::say(written(&paths));

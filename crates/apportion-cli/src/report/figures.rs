@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use apportion_report::is_own_figure;
-use apportion_table::{Error, write_whole_folder};
+use apportion_table::{Error, write_folder_atomically};
 
 use super::{refuse_filled, refuse_no_folder};
 
@@ -37,7 +37,7 @@ pub(crate) fn check<'p>(
 /// Writes figures into a folder, all or none, and then removes those of an earlier run that are not among them.
 pub(crate) fn write(folder: &Path, files: &[(String, Vec<u8>)]) -> Result<()> {
     let (ours, _) = files_in(folder)?;
-    write_whole_folder(folder, files)?;
+    write_folder_atomically(folder, files)?;
     let names: BTreeSet<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
     let is_stale =
         |path: &&PathBuf| !path.file_name().and_then(|name| name.to_str()).is_some_and(|name| names.contains(name));

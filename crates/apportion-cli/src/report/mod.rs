@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use apportion::{Classes, Scores};
 use apportion_report::{Document, Geometry, GeometryError, Groups, Shapes, Study};
-use apportion_table::{Error, Input, refuse_taken, write_whole};
+use apportion_table::{Error, Input, refuse_taken, write_atomically};
 use clap::Args;
 
 pub(crate) use gallery::{Gallery, Place};
@@ -138,7 +138,7 @@ impl Report<'_> {
         }
         let document = study.document();
         if let Some(path) = &self.args.report {
-            write_whole(path, text_for(path, &document).as_bytes())?;
+            write_atomically(path, text_for(path, &document).as_bytes())?;
             options.say(&format!("report written to {}", path.display()));
         }
         if let Some(folder) = &self.args.figures {

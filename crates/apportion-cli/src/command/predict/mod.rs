@@ -23,7 +23,8 @@ use self::scoring::{AllPeople, Scorer, fields};
 use self::sources::{Read, Tables};
 use self::told::Told;
 use crate::host::Host;
-use crate::options::{Encoding, open, pairs, use_threads};
+use crate::memory;
+use crate::options::{Encoding, Limits, open, pairs, use_threads};
 use crate::output::written;
 use crate::progress::Working;
 use crate::reference;
@@ -145,6 +146,9 @@ pub(crate) struct PredictArgs {
     /// Rows that are read at a time. Results do not depend on it.
     #[arg(long, value_name = "ROWS", default_value_t = 65_536, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     batch_rows: u32,
+    /// Longest line of a text file, so that a damaged file cannot fill the memory.
+    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = memory::parse_small)]
+    max_line: usize,
     /// Prints what was found as one JSON object on standard output.
     #[arg(long)]
     json: bool,
@@ -186,7 +190,8 @@ pub(crate) fn run(args: &PredictArgs) -> Result<()> {
     args.check()?;
     use_threads(args.threads)?;
     let (delimiter, host) = (args.delimiter.as_deref(), args.host.as_ref());
-    let input = open(&args.inputs, args.encoding, delimiter, args.batch_rows, args.quiet, host)?;
+    let limits = Limits { batch_rows: args.batch_rows as usize, max_line: args.max_line };
+    let input = open(&args.inputs, args.encoding, delimiter, limits, args.quiet, host)?;
     let memory = host.filter(|host| host.table.is_some());
     let output = Output { path: args.output.clone(), force: args.force, keep: None };
     if memory.is_none() {

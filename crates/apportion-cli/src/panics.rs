@@ -1,0 +1,31 @@
+//! A panic anywhere ends the program like any other error: one message, a non-zero exit code, and no output.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::{Result, anyhow};
+
+/// What the first panic said, and where it happened.
+static FIRST: Mutex<Option<String>> = Mutex::new(None);
+
+/// Keeps panics from printing stack traces; [`caught`] reports them.
+pub(crate) fn keep_silent() {
+    if std::env::var_os("RUST_BACKTRACE").is_some() {
+        return;
+    }
+    set_hook(Box::new(|panic| {
+        let said = panic.payload_as_str().and_then(|said| said.lines().next()).unwrap_or("unknown").to_owned();
+        let place = panic.location().map_or_else(String::new, |place| format!(" at {place}"));
+        FIRST.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(format!("{said}{place}"));
+    }));
+}
+
+/// Runs the program; a panic of any of its threads becomes an error.
+pub(crate) fn caught(run: impl FnOnce() -> Result<()>) -> Result<()> {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
+        let first = FIRST.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
+        Err(anyhow!(
+            "internal error ({first}); nothing was written. Please report it with the command and, if you can share it, the input"
+        ))
+    })
+}
