@@ -131,7 +131,7 @@ impl TableArgs {
             normalize: self.normalize,
             only_with_truth: self.only_with_truth,
             skip_missing: self.skip_missing,
-            memory: self.memory.unwrap_or_else(memory::default),
+            memory: self.memory(),
             ..TableOptions::default()
         };
         ask(&mut options);
@@ -139,6 +139,11 @@ impl TableArgs {
         self.say(&table.origin());
         table.remarks().iter().for_each(|remark| self.say(remark));
         Ok(table)
+    }
+
+    /// About how many bytes of memory may be used.
+    pub(crate) fn memory(&self) -> u64 {
+        self.memory.unwrap_or_else(memory::default)
     }
 
     /// Opens the files.

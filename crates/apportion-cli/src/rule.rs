@@ -1,6 +1,6 @@
 //! From the command line to a rule of the library.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use apportion::{
     Balance, Bound, Bounds, Classes, Exact, FromSample, Learned, Learner, Match, Penalty, Rule, Thresholds, Wanted,
 };
@@ -12,8 +12,15 @@ use crate::outcome::Outcome;
 use crate::reference;
 use crate::report::Beside;
 use crate::summary::Aim;
+use crate::text;
 use crate::usage::usage;
 use crate::values::{self, At};
+
+/// With more classes than this, a joint rule may have to solve nearly all rows at once.
+const MANY_CLASSES: usize = 32;
+
+/// Memory that this takes for each score: the score on the grid, the people of the row in the class, and the move to it.
+const BYTES_PER_SCORE: u64 = 52;
 
 /// Which rule, and its options.
 #[derive(Args, Clone, Debug)]
@@ -113,6 +120,7 @@ impl RuleArgs {
     /// The rule for a table.
     pub(crate) fn rule(&self, table: &Table, options: &TableArgs) -> Result<Rule> {
         self.check_classes(table.classes())?;
+        self.check_memory(table, options)?;
         Ok(match self.rule {
             RuleName::Argmax => Rule::Argmax,
             RuleName::Threshold => Rule::Threshold(self.thresholds()),
@@ -322,6 +330,29 @@ impl RuleArgs {
             classes.position(class).context(option)?;
         }
         Ok(())
+    }
+
+    /// Refuses a joint rule that needs far more memory than allowed: with many classes nearly all rows are solved at once.
+    fn check_memory(&self, table: &Table, options: &TableArgs) -> Result<()> {
+        let joint = matches!(self.rule, RuleName::Match | RuleName::Balance) && self.from_sample.is_none();
+        let by_group = !self.groups(options).columns.is_empty();
+        let classes = table.classes().len();
+        if !joint || by_group || classes <= MANY_CLASSES {
+            return Ok(());
+        }
+        let (needed, allowed) = ((table.rows() * classes) as u64 * BYTES_PER_SCORE, options.memory());
+        if needed <= allowed {
+            return Ok(());
+        }
+        let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
+        bail!(
+            "{} rows of {classes} classes take about {} MiB of memory to solve, and {} MiB are allowed; combine rare classes, \
+             solve by group with --by, or allow it with --memory {}M",
+            text::count(table.rows() as u64),
+            mebibytes(needed),
+            mebibytes(allowed),
+            mebibytes(needed)
+        )
     }
 
     fn thresholds(&self) -> Thresholds {

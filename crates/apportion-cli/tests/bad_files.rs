@@ -75,17 +75,15 @@ fn text_that_is_no_table() {
             ),
             (
                 "ragged.csv",
-                "ragged.csv: line 3, expected 3 got 2 fields; mend or quote that line, or name the separator with \
-                 --delimiter",
+                "ragged.csv: line 3 has 2 fields instead of 3; fix or quote that line, or name the separator with --delimiter",
             ),
             (
                 "long.csv",
-                "long.csv: line 3, expected 3 got 4 fields; mend or quote that line, or name the separator with --delimiter",
+                "long.csv: line 3 has 4 fields instead of 3; fix or quote that line, or name the separator with --delimiter",
             ),
             (
                 "latin.csv",
-                "latin.csv: it is not UTF-8 (Encountered invalid UTF-8 data for line 3 and field 4); use --encoding \
-                 latin1, or convert it",
+                "latin.csv: line 3, column 4: not valid UTF-8; use --encoding latin1, or convert the file to UTF-8",
             ),
             ("empty.csv", "empty.csv: the file is empty; make it again, or leave it out"),
             ("header.csv", "header.csv: it has columns but no rows; check how it was made"),
@@ -142,17 +140,18 @@ fn files_that_are_cut_off_or_of_another_kind() {
         &[
             (
                 "cut.csv.gz",
-                "cut.csv.gz: it cannot be unpacked (incomplete deflate stream); it may be cut off: copy it again",
+                "cut.csv.gz: it cannot be decompressed (incomplete deflate stream); it may be damaged or cut off: copy it again",
             ),
-            ("cut.csv.zst", "cut.csv.zst: it cannot be unpacked (incomplete frame); it may be cut off: copy it again"),
+            ("cut.csv.zst", "cut.csv.zst: it cannot be decompressed (incomplete frame); it may be damaged or cut off: copy it again"),
             (
                 "cut.parquet",
-                "cut.parquet: it is no whole Parquet file (Parquet error: Invalid Parquet file. Corrupt footer); it may be \
-                 cut off: copy it again",
+                "cut.parquet: it is not a valid Parquet file (Parquet error: Invalid Parquet file. Corrupt footer); it may be damaged \
+                 or cut off: copy it again",
             ),
             (
                 "cut.arrow",
-                "cut.arrow: it is no whole Arrow file (failed to fill whole buffer); it may be cut off: copy it again",
+                "cut.arrow: it is not a valid Arrow file (Parser error: Arrow file does not contain correct footer); it may be \
+                 damaged or cut off: copy it again",
             ),
             ("no.csv.gz", "no.csv.gz: its ending says gzip, but it begins as plain text; rename it, or copy it again"),
             (

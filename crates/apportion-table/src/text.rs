@@ -49,7 +49,7 @@ impl<R: Read> Records<R> {
             parser: csv_core::ReaderBuilder::new().delimiter(delimiter).build(),
             buffer: vec![0; BUFFER],
             unread: 0..0,
-            fields: vec![0; 1 << 12],
+            fields: vec![0; longest.min(1 << 12)],
             ends: vec![0; 64],
             columns: 0,
             number: 0,
