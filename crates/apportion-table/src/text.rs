@@ -90,6 +90,17 @@ impl<R: Read> Records<R> {
         Ok(read)
     }
 
+    /// Reads enough to see what kind of file it is: decoders may return a few bytes at first.
+    fn read_start(&mut self) -> Result<(), ArrowError> {
+        while self.unread.end < 512 {
+            match self.input.read(&mut self.buffer[self.unread.end..])? {
+                0 => break,
+                read => self.unread.end += read,
+            }
+        }
+        Ok(())
+    }
+
     fn field(&self, column: usize) -> &[u8] {
         let start = if column == 0 { 0 } else { self.ends[column - 1] };
         &self.fields[start..self.ends[column]]
@@ -131,7 +142,7 @@ impl<R: Read> TextBatches<R> {
     /// Reads the header.
     pub(crate) fn open(input: R, delimiter: u8, longest: usize) -> Result<TextBatches<R>, ArrowError> {
         let mut records = Records::new(input, delimiter, longest.max(1));
-        records.refill()?;
+        records.read_start()?;
         if let Some(problem) = not_a_table(&records.buffer[records.unread.clone()]) {
             return Err(refused(problem.to_owned()));
         }
