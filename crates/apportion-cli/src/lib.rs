@@ -9,6 +9,7 @@ mod options;
 mod outcome;
 mod output;
 mod progress;
+mod provenance;
 mod reference;
 mod report;
 mod rule;
