@@ -14,6 +14,7 @@ mod reproduce;
 mod shell;
 mod simulate;
 mod tables;
+mod verify;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -39,6 +40,8 @@ pub(crate) enum Command {
     Apply(decision::ApplyArgs),
     /// Prints a decision that was saved as SQL, to label rows inside a database.
     Export(export::ExportArgs),
+    /// Checks an output of label or apply against its scores: rows, labels, counts, targets and certificate.
+    Verify(verify::VerifyArgs),
     /// Prints where an output comes from: command, options, inputs, certificate.
     Provenance(provenance::ShowArgs),
     /// Makes scores from names and places.
@@ -72,7 +75,8 @@ impl Command {
             Command::Predict(args) => args.host = host(),
             Command::Export(args) => args.host = host(),
             Command::Simulate(args) => args.lend(host()),
-            Command::Provenance(_)
+            Command::Verify(_)
+            | Command::Provenance(_)
             | Command::Tables(_)
             | Command::Reproduce(_)
             | Command::Demo(_)
@@ -92,6 +96,7 @@ impl Command {
             Command::Fit(args) => decision::fit(&args, line),
             Command::Apply(args) => decision::apply(&args, line),
             Command::Export(args) => export::run(&args),
+            Command::Verify(args) => verify::run(&args, line),
             Command::Provenance(args) => provenance::run(&args),
             Command::Predict(args) => predict::run(&args, line),
             Command::Tables(args) => tables::run(&args),
