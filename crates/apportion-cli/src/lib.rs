@@ -10,6 +10,7 @@ mod outcome;
 mod output;
 mod panics;
 mod progress;
+mod provenance;
 mod reference;
 mod report;
 mod rule;

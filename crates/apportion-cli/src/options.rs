@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::host::Host;
 use crate::memory;
 use crate::progress::Bar;
+use crate::provenance::Recorded;
 use crate::usage::usage;
 
 /// Which files, and what their columns hold.
@@ -45,7 +46,7 @@ pub(crate) struct TableArgs {
     truth_exclude: Vec<String>,
     /// Takes rows without truth out before anything is computed, as the paper does.
     #[arg(long, requires = "truth")]
-    only_with_truth: bool,
+    pub(crate) only_with_truth: bool,
     /// Leaves out rows that have no score at all, instead of refusing them.
     #[arg(long)]
     skip_missing: bool,
@@ -141,11 +142,6 @@ impl TableArgs {
         Ok(table)
     }
 
-    /// About how many bytes of memory may be used.
-    pub(crate) fn memory(&self) -> u64 {
-        self.memory.unwrap_or_else(memory::default)
-    }
-
     /// Opens the files.
     pub(crate) fn input(&self) -> Result<Input> {
         let (delimiter, host) = (self.delimiter.as_deref(), self.host.as_ref());
@@ -155,13 +151,53 @@ impl TableArgs {
 
     fn truth_column(&self) -> Result<Option<ClassColumn>> {
         let Some(column) = self.truth.clone() else { return Ok(None) };
-        let options = ["--truth", "--truth-map VALUE=CLASS", "--truth-exclude VALUE"];
         let map = pairs("--truth-map", &self.truth_map)?;
-        Ok(Some(ClassColumn { column, map, exclude: self.truth_exclude.clone(), options }))
+        Ok(Some(ClassColumn { column, map, exclude: self.truth_exclude.clone(), options: TRUTH_OPTIONS }))
     }
 
     pub(crate) fn settings(&self) -> Settings {
         Settings { seed: self.seed.unwrap_or(0), ..Settings::default() }
+    }
+
+    /// The options that say how a table is read, as the command line has them.
+    pub(crate) fn record(&self, into: &mut Recorded) {
+        into.by.clone_from(&self.by);
+        into.scores.clone_from(&self.scores);
+        into.classes.clone_from(&self.classes);
+        into.id.clone_from(&self.id);
+        into.count.clone_from(&self.count);
+        into.truth.clone_from(&self.truth);
+        into.truth_map.clone_from(&self.truth_map);
+        into.truth_exclude.clone_from(&self.truth_exclude);
+        (into.only_with_truth, into.skip_missing) = (self.only_with_truth, self.skip_missing);
+        into.normalize = self.normalize;
+        into.seed = self.seed;
+    }
+
+    /// The same, with what was found in a table: columns, classes, scaling and the seed.
+    pub(crate) fn record_table(&self, table: &Table, into: &mut Recorded) {
+        self.record(into);
+        into.scores = table.score_columns().to_vec();
+        into.classes = table.classes().names().to_vec();
+        into.scaling = Some(table.scaling());
+        into.seed = Some(self.settings().seed);
+    }
+
+    /// How the truth is read that was recorded.
+    pub(crate) fn recorded_truth(recorded: &Recorded) -> Result<Option<ClassColumn>> {
+        let Some(column) = recorded.truth.clone() else { return Ok(None) };
+        let map = pairs("--truth-map", &recorded.truth_map)?;
+        Ok(Some(ClassColumn { column, map, exclude: recorded.truth_exclude.clone(), options: TRUTH_OPTIONS }))
+    }
+
+    /// About how much memory to use.
+    pub(crate) fn memory(&self) -> u64 {
+        self.memory.unwrap_or_else(memory::default)
+    }
+
+    /// Uses the threads that were asked for.
+    pub(crate) fn use_threads(&self) -> Result<()> {
+        use_threads(self.threads)
     }
 
     /// What a reader needs to know of how the table was read, as pairs of a name and a fact.
@@ -306,6 +342,9 @@ pub(crate) fn use_threads(threads: Option<usize>) -> Result<()> {
         None => Ok(()),
     }
 }
+
+/// How a user says what values of the truth mean.
+const TRUTH_OPTIONS: [&str; 3] = ["--truth", "--truth-map VALUE=CLASS", "--truth-exclude VALUE"];
 
 /// How a user says what values of a column of labels mean.
 pub(crate) const LABEL_OPTIONS: [&str; 3] = ["--label", "--label-map VALUE=CLASS", "--uncoded VALUE=keep"];

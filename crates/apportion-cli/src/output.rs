@@ -12,6 +12,7 @@ use clap::Args;
 
 use crate::options::TableArgs;
 use crate::outcome::Given;
+use crate::provenance::{Provenance, ProvenanceArgs, Recorded, holds_metadata};
 use crate::text;
 use crate::usage::usage;
 
@@ -30,6 +31,8 @@ pub(crate) struct OutputArgs {
     /// The name of the label's column; that of its score is NAME_score.
     #[arg(long = "as", default_value = "label", value_name = "NAME")]
     name: String,
+    #[command(flatten)]
+    pub(crate) provenance: ProvenanceArgs,
 }
 
 impl OutputArgs {
@@ -51,12 +54,26 @@ impl OutputArgs {
         if self.only_label && table.id.is_none() {
             return Err(usage("--only-label writes the identifier and the label; name the identifier with --id"));
         }
-        Ok(self.place(table).check(Some(input))?)
+        Ok(self.place(table, Vec::new()).check(Some(input))?)
     }
 
-    fn place(&self, options: &TableArgs) -> Output {
+    fn place(&self, options: &TableArgs, metadata: Vec<(String, String)>) -> Output {
         let keep = self.only_label.then(|| options.id.iter().cloned().collect());
-        Output { path: self.output.clone(), force: self.force, keep }
+        Output { path: self.output.clone(), force: self.force, keep, metadata }
+    }
+
+    /// Whether provenance is collected: it is asked for, or the output can hold it.
+    pub(crate) fn wants_provenance(&self, options: &TableArgs, input: &Input) -> bool {
+        let is_folder = self.output.ends_with('/') || std::path::Path::new(&self.output).is_dir();
+        let holds = holds_metadata(&self.output)
+            || is_folder && input.names().any(|name| holds_metadata(&name.to_string_lossy()));
+        options.memory_host().is_none() && self.provenance.is_wanted(holds)
+    }
+
+    /// The options that the output depends on.
+    pub(crate) fn record(&self, table: &Table, into: &mut Recorded) {
+        into.label = (!table.has_counts()).then(|| self.name.clone());
+        into.only_label = self.only_label;
     }
 
     /// Refuses new columns with names that the input has.
@@ -97,6 +114,7 @@ impl OutputArgs {
         input: &Input,
         table: &Table,
         given: &Given,
+        provenance: Option<&Provenance>,
     ) -> Result<Vec<PathBuf>> {
         if let Some(host) = options.memory_host() {
             host.keep(table, given);
@@ -121,7 +139,10 @@ impl OutputArgs {
             }
         };
         let added = Added { fields: self.fields(table, draws), rows: Some(table.kept().all()), values: &mut next };
-        Ok(write_labelled(input, &self.place(options), added)?)
+        let metadata = provenance.map(Provenance::metadata).transpose()?.unwrap_or_default();
+        let paths = write_labelled(input, &self.place(options, metadata), added)?;
+        self.provenance.write(provenance)?;
+        Ok(paths)
     }
 }
 

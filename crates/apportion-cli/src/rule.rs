@@ -1,5 +1,7 @@
 //! From the command line to a rule of the library.
 
+use std::path::Path;
+
 use anyhow::{Context, Result, bail};
 use apportion::{
     Balance, Bound, Bounds, Classes, Exact, FromSample, Learned, Learner, Match, Penalty, Rule, Thresholds, Wanted,
@@ -9,8 +11,8 @@ use clap::{Args, ValueEnum};
 
 use crate::options::{Grouping, TableArgs};
 use crate::outcome::Outcome;
+use crate::provenance::{Beside, Recorded};
 use crate::reference;
-use crate::report::Beside;
 use crate::summary::Aim;
 use crate::text;
 use crate::usage::usage;
@@ -214,8 +216,38 @@ impl RuleArgs {
     pub(crate) fn beside(&self) -> Result<Vec<Beside>> {
         match self.reference.as_str() {
             "posterior" | "truth" | "uniform" => Ok(Vec::new()),
-            path => Ok(vec![Beside { path: path.into(), what: "the reference", rows: reference::rows(path)? }]),
+            // What comes through a pipe can be read once.
+            path if !Path::new(path).is_file() => {
+                Ok(vec![Beside { path: path.into(), what: "the reference", rows: None }])
+            }
+            path => Ok(vec![Beside { path: path.into(), what: "the reference", rows: Some(reference::rows(path)?) }]),
         }
+    }
+
+    /// The options, defaults and all, that labels depend on.
+    pub(crate) fn record(&self, into: &mut Recorded) {
+        use RuleName::{Balance, Learned, Match, Threshold, TopK};
+        let is = |rules: &[RuleName]| rules.contains(&self.rule);
+        let named = |value: Option<clap::builder::PossibleValue>| value.map(|value| value.get_name().to_owned());
+        let traded = is(&[Balance]) || is(&[Learned]) && (self.gamma.is_some() || self.penalty.is_some());
+        into.rule = Some(self.name());
+        into.reference = is(&[Match, Balance, Learned]).then(|| self.reference.clone());
+        into.gamma = traded.then(|| self.gamma.unwrap_or(0.9));
+        into.penalty = named(self.penalty.unwrap_or(PenaltyName::L1).to_possible_value()).filter(|_| traded);
+        if is(&[Threshold]) {
+            let Thresholds { default, by_class } = self.thresholds();
+            (into.at, into.at_by_class) = (Some(default), by_class);
+        }
+        into.k = is(&[TopK]).then(|| self.k.map_or(2, usize::from));
+        into.draws = self.draws;
+        into.coverage = self.coverage;
+        into.at_least = self.at_least.iter().map(|(class, bound)| (class.clone(), (*bound).into())).collect();
+        into.at_most = self.at_most.iter().map(|(class, bound)| (class.clone(), (*bound).into())).collect();
+        into.margin = self.margin;
+        into.nested.clone_from(&self.nested);
+        into.from_sample = self.from_sample;
+        into.learner = named(self.learner.unwrap_or(LearnerName::Svm).to_possible_value()).filter(|_| is(&[Learned]));
+        into.batch = is(&[Learned]).then(|| self.batch.unwrap_or(apportion::Learned::BATCH as u64));
     }
 
     /// What the counts are held against when all is done.

@@ -142,7 +142,10 @@ fn files_that_are_cut_off_or_of_another_kind() {
                 "cut.csv.gz",
                 "cut.csv.gz: it cannot be decompressed (incomplete deflate stream); it may be damaged or cut off: copy it again",
             ),
-            ("cut.csv.zst", "cut.csv.zst: it cannot be decompressed (incomplete frame); it may be damaged or cut off: copy it again"),
+            (
+                "cut.csv.zst",
+                "cut.csv.zst: it cannot be decompressed (incomplete frame); it may be damaged or cut off: copy it again",
+            ),
             (
                 "cut.parquet",
                 "cut.parquet: it is not a valid Parquet file (Parquet error: Invalid Parquet file. Corrupt footer); it may be damaged \

@@ -20,6 +20,7 @@ use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 use rayon::prelude::*;
 
 use crate::guard::guarded;
+use crate::metadata::{replace, replace_in_parquet};
 use crate::stable_file::{CopiedChunks, StableChunks, StableFile};
 
 /// Rows of the new columns that are made at a time.
@@ -120,6 +121,7 @@ impl New {
         fields: &[FieldRef],
         properties: &WriterProperties,
         indexed: bool,
+        metadata: &[(String, String)],
     ) -> Result<New> {
         let added: SchemaRef = Arc::new(Schema::new(fields.to_vec()));
         let root = old.schema().root_schema();
@@ -131,8 +133,12 @@ impl New {
         let mut arrow: Vec<FieldRef> =
             kept.iter().map(|&place| old.metadata.schema().fields()[place].clone()).collect();
         arrow.extend(fields.iter().cloned());
-        let arrow = Schema::new_with_metadata(arrow, old.metadata.schema().metadata().clone());
-        let own = properties.clone().into_builder().set_key_value_metadata(Some(said_of(old)));
+        let mut of_schema = old.metadata.schema().metadata().clone();
+        replace(&mut of_schema, metadata);
+        let arrow = Schema::new_with_metadata(arrow, of_schema);
+        let mut said = said_of(old);
+        replace_in_parquet(&mut said, metadata);
+        let own = properties.clone().into_builder().set_key_value_metadata(Some(said));
         let statistics = if indexed { EnabledStatistics::Page } else { EnabledStatistics::Chunk };
         let own = own.set_offset_index_disabled(!indexed).set_statistics_enabled(statistics);
         let mut own = own.build();

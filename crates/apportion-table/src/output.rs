@@ -23,6 +23,7 @@ use crate::atomic_write::{PendingFile, PendingFolder, folder_of, refuse_links_be
 use crate::columns::position;
 use crate::error::{Error, Result};
 use crate::input::{Format, Input, Packing, Source, by_ending};
+use crate::metadata::{own_key_values, with_metadata};
 use crate::stable_file::is_changed;
 
 /// Columns to be added: their fields, and their values for a range of rows.
@@ -44,6 +45,8 @@ pub struct Output {
     pub force: bool,
     /// Columns of the input to keep; all where it is none.
     pub keep: Option<Vec<String>>,
+    /// Keys and values for the metadata of Parquet and Arrow files.
+    pub metadata: Vec<(String, String)>,
 }
 
 impl Output {
@@ -177,7 +180,7 @@ pub fn write_batches(
     check_path(path, None, output.force)?;
     let pending = PendingFile::create(path)?;
     let target = Target::new(path, None, output.force, pending.reopen())?;
-    write(target.sink(schema)?, path)?;
+    write(target.sink(&with_metadata(schema, &output.metadata))?, path)?;
     pending.commit(output.force)?;
     Ok(vec![path.to_owned()])
 }
@@ -317,9 +320,9 @@ impl Target {
         let like = input.open(files.start)?.schema().clone();
         let kept = output.kept(&like);
         if let Some(olds) = self.olds(input, files.clone()) {
-            return self.append(input, files.start, &olds, &kept, first, added);
+            return self.append(input, files.start, &olds, &kept, first, output, added);
         }
-        let mut sink = self.sink(&extended(&like, &kept, added))?;
+        let mut sink = self.sink(&with_metadata(&extended(&like, &kept, added), &output.metadata))?;
         let mut rows = 0;
         for file in files {
             let copy = Copy { input, output, like: &like, path: &self.path };
@@ -348,6 +351,7 @@ impl Target {
         olds: &[Old],
         kept: &[usize],
         first: usize,
+        output: &Output,
         added: &mut Added<'_>,
     ) -> Result<usize> {
         let failed = |error: ParquetError| match error {
@@ -361,7 +365,8 @@ impl Target {
         let out = self.handle()?;
         let indexed = olds.iter().all(Old::is_indexed);
         let mut new =
-            New::create(out, &olds[0], kept, &added.fields, &properties(&added.fields), indexed).map_err(failed)?;
+            New::create(out, &olds[0], kept, &added.fields, &properties(&added.fields), indexed, &output.metadata)
+                .map_err(failed)?;
         let mut rows = 0;
         for (place, old) in olds.iter().enumerate() {
             let total = old.rows().max(1) as f64;
@@ -383,7 +388,8 @@ impl Target {
             Format::Csv => Sink::Csv(Box::new(WriterBuilder::new().build(self.packed(file)?))),
             Format::Tsv => Sink::Csv(Box::new(WriterBuilder::new().with_delimiter(b'\t').build(self.packed(file)?))),
             Format::Parquet => {
-                let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties(&[])));
+                let own = properties(&[]).into_builder().set_key_value_metadata(own_key_values(schema)).build();
+                let writer = ArrowWriter::try_new(file, schema.clone(), Some(own));
                 Sink::Parquet(Box::new(writer.map_err(|error| failed(error.into()))?))
             }
             Format::Ipc => Sink::Ipc(Box::new(FileWriter::try_new_buffered(file, schema).map_err(failed)?)),

@@ -180,6 +180,16 @@ impl Table {
         self.values.is_single() && self.scaling == Scaling::AsGiven
     }
 
+    /// What is done to each row before it is used.
+    pub fn scaling(&self) -> Scaling {
+        self.scaling
+    }
+
+    /// The names of the groups, where there are groups.
+    pub fn group_names(&self) -> Option<&[String]> {
+        self.groups.as_ref().map(|groups| groups.names.as_slice())
+    }
+
     /// The classes, in order.
     pub fn classes(&self) -> &Classes {
         &self.classes

@@ -44,6 +44,8 @@ pub(crate) struct Taker {
     counts: Vec<u64>,
     files: Vec<(PathBuf, usize)>,
     kept: KeptRows,
+    /// Rows that were taken in and handed on.
+    handed_on: usize,
 }
 
 /// Where the columns stand in the file at hand.
@@ -140,6 +142,7 @@ impl Taker {
             counts: Vec::new(),
             files: Vec::new(),
             kept: KeptRows::default(),
+            handed_on: 0,
         })
     }
 
@@ -300,7 +303,7 @@ impl Taker {
     fn take_keys(&mut self, part: &Part) -> Result<()> {
         let Some(place) = self.places.id else { return Ok(()) };
         let text = text(self, part, place)?;
-        let before = self.keys.len();
+        let before = self.handed_on + self.keys.len();
         for row in 0..text.len() {
             let identifier = text.value(row);
             self.without_key += u64::from(identifier.is_empty());
@@ -357,6 +360,45 @@ impl Taker {
             self.counts.push(number as u64);
         }
         Ok(())
+    }
+
+    /// Hands on the rows so far as a table without groups, and the group of each row. Further rows can come: what was learned
+    /// of the columns and groups stays.
+    pub(crate) fn hand_on(&mut self) -> Result<(Table, Vec<u32>)> {
+        if let Some(column) = &self.options.truth {
+            self.truth.refuse_unknown(column, &self.classes)?;
+        }
+        let fresh = Values::new(self.classes.len(), Budget::of(u64::MAX));
+        let kept = std::mem::take(&mut self.kept);
+        self.handed_on += kept.count();
+        let wanted = |there: bool| there.then_some(());
+        let table = Table {
+            keys: wanted(self.places.id.is_some()).map(|()| std::mem::take(&mut self.keys)),
+            groups: None,
+            cells: None,
+            outcome: None,
+            truth: wanted(self.places.truth.is_some()).map(|()| std::mem::take(&mut self.truth.values)),
+            labels: Vec::new(),
+            without_key: self.without_key,
+            counts: wanted(self.places.count.is_some()).map(|()| std::mem::take(&mut self.counts)),
+            scaling: if self.options.normalize { Scaling::Normalize } else { self.percentages.scaling() },
+            classes: self.classes.clone(),
+            found: None,
+            columns: self.columns.clone(),
+            values: std::mem::replace(&mut self.values, fresh),
+            files: self.files.last().cloned().into_iter().collect(),
+            kept,
+        };
+        Ok((table, std::mem::take(&mut self.groups.column.codes)))
+    }
+
+    /// The groups so far, in the order in which they came: the value of each column.
+    pub(crate) fn group_values(&self) -> &[Vec<String>] {
+        &self.groups.column.values
+    }
+
+    pub(crate) fn classes(&self) -> &Classes {
+        &self.classes
     }
 
     pub(crate) fn finish(mut self) -> Result<Table> {

@@ -85,11 +85,13 @@ fn dates_stay_dates() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("dates.parquet");
     let day = 86_400_000;
-    let columns: [(&str, ArrayRef); 1] = [("born", Arc::new(Date64Array::from(vec![Some(0), None, Some(19_000 * day)])))];
+    let columns: [(&str, ArrayRef); 1] =
+        [("born", Arc::new(Date64Array::from(vec![Some(0), None, Some(19_000 * day)])))];
     let batch = RecordBatch::try_from_iter(columns).unwrap();
     let output = Output { path: path.to_str().unwrap().into(), ..Output::default() };
     write_batches(&output, &batch.schema(), std::iter::once(batch)).unwrap();
-    let reader = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(File::open(&path).unwrap()).unwrap();
+    let reader =
+        parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(File::open(&path).unwrap()).unwrap();
     let kind = reader.parquet_schema().column(0).logical_type_ref().cloned();
     assert_eq!(kind, Some(parquet::basic::LogicalType::Date), "every reader sees a date");
     let read = reader.build().unwrap().next().unwrap().unwrap();

@@ -92,6 +92,7 @@ pub mod simulate;
 mod sql;
 mod store;
 mod transport;
+pub mod verify;
 
 pub use apply::Applier;
 pub use audit::*;

@@ -17,7 +17,8 @@ use crate::estimates::{Estimating, OutcomeArgs};
 use crate::options::{LABEL_OPTIONS, TableArgs, pairs};
 use crate::outcome::{self, Given};
 use crate::progress::Working;
-use crate::report::{Gallery, Origin, Place, ReportArgs};
+use crate::provenance::Origin;
+use crate::report::{Gallery, Place, ReportArgs, of_report};
 use crate::summary::drift_warning;
 use crate::text;
 use crate::values;
@@ -69,7 +70,7 @@ pub(crate) fn run(args: &AuditArgs, line: &[String]) -> Result<()> {
     args.report.check_outcome(args.outcome.as_ref())?;
     let input = args.table.input()?;
     let mut report = args.report.prepare(&input, args.table.groups(), args.force)?;
-    let origin = report.as_ref().map(|report| Origin::of(&input, report.beside()));
+    let origin = report.as_ref().map(|report| Origin::of(&input, "scores", report.beside()));
     let options = match &decision {
         Some(decision) => decision::with_scores_of(decision, &args.table, &input)?,
         None => args.table.clone(),
@@ -105,7 +106,9 @@ pub(crate) fn run(args: &AuditArgs, line: &[String]) -> Result<()> {
     drop(working);
     if let (Some(report), Some(origin)) = (report, origin) {
         let working = Working::on("setting other rules beside the labels", args.table.quiet);
-        let provenance = origin.told(&table, &args.table, args.table.groups(), line, facts(args, drifted.as_ref()))?;
+        let files = origin.files(Some(&table.rows_of_files()))?;
+        let provenance =
+            of_report(&files, &table, &args.table, args.table.groups(), line, facts(args, drifted.as_ref()));
         let study = beside_rules(args, &table, &scores, labels, frontier.as_ref(), provenance)?;
         drop(working);
         report.write(study, &args.table)?;

@@ -13,7 +13,8 @@ use crate::estimates::{Estimating, OutcomeArgs};
 use crate::options::{COLUMN_OPTIONS, TableArgs, pairs};
 use crate::outcome::{self, Given, Outcome};
 use crate::progress::Working;
-use crate::report::{Gallery, Origin, Place, ReportArgs};
+use crate::provenance::Origin;
+use crate::report::{Gallery, Place, ReportArgs, of_report};
 use crate::text;
 use crate::usage::usage;
 
@@ -72,7 +73,7 @@ pub(crate) fn run(args: &CompareArgs, line: &[String]) -> Result<()> {
     if report.is_none() && args.report.focus.is_some() {
         return Err(usage("--focus: it is for --report FILE.html"));
     }
-    let origin = report.as_ref().map(|report| Origin::of(&input, report.beside()));
+    let origin = report.as_ref().map(|report| Origin::of(&input, "scores", report.beside()));
     let table = args.table.read_with(&input, args.table.groups(), |options| {
         options.labels = own.into_iter().collect();
         args.more.ask(args.outcome.as_ref(), options);
@@ -133,7 +134,8 @@ pub(crate) fn run(args: &CompareArgs, line: &[String]) -> Result<()> {
     let Wall { gallery, outcomes, .. } = wall;
     if let (Some(report), Some(mut gallery), Some(origin)) = (report, gallery, origin) {
         gallery.learn(&settings)?;
-        let provenance = origin.told(&table, &args.table, args.table.groups(), line, facts(args))?;
+        let files = origin.files(Some(&table.rows_of_files()))?;
+        let provenance = of_report(&files, &table, &args.table, args.table.groups(), line, facts(args));
         report.write(gallery.study(&settings, provenance)?, &args.table)?;
     }
     drop(working);

@@ -7,12 +7,14 @@ use anyhow::{Result, anyhow, bail};
 use apportion::{Decision, Origin};
 use apportion_table::{Input, refuse_taken, write_atomically};
 use clap::Args;
+use serde::Serialize;
 
 use crate::host::Host;
 use crate::options::TableArgs;
 use crate::outcome::{Given, Outcome};
 use crate::output::{OutputArgs, written};
 use crate::progress::Working;
+use crate::provenance::{Beside, Origin as Files, Provenance, ProvenanceArgs, Recorded};
 use crate::rule::RuleArgs;
 use crate::summary::{Aim, drift_warning, summary};
 use crate::usage::usage;
@@ -35,9 +37,20 @@ pub(crate) struct FitArgs {
     /// Replaces the output where it exists.
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    provenance: ProvenanceArgs,
 }
 
-pub(crate) fn fit(args: &FitArgs) -> Result<()> {
+/// A decision as it is saved, and where it comes from. No label depends on the latter.
+#[derive(Serialize)]
+struct Saved<'a> {
+    #[serde(flatten)]
+    decision: &'a Decision,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provenance: Option<&'a Provenance>,
+}
+
+pub(crate) fn fit(args: &FitArgs, line: &[String]) -> Result<()> {
     args.rule.check(!args.table.by.is_empty())?;
     if args.rule.draws() > 1 {
         return Err(usage("--draws: a decision draws once; use label, which can draw again and again"));
@@ -51,6 +64,10 @@ pub(crate) fn fit(args: &FitArgs) -> Result<()> {
         refuse_taken(&args.output, Some(&input), args.force)?;
     }
     let groups = args.rule.groups(&args.table);
+    let wants_provenance = args.table.memory_host().is_none() && args.provenance.is_wanted(true);
+    let beside = if wants_provenance { args.rule.beside()? } else { Vec::new() };
+    args.provenance.check(&[&input], &beside, args.force)?;
+    let origin = wants_provenance.then(|| Files::of(&input, "scores", beside));
     let table = args.table.read(&input, groups, None)?;
     let scores = table.scores()?;
     let (rule, settings) = (args.rule.rule(&table, &args.table)?, args.table.settings());
@@ -68,11 +85,24 @@ pub(crate) fn fit(args: &FitArgs) -> Result<()> {
         sample: outcome.sample.map(|sample| sample.rows),
         wanted: args.rule.wanted(&outcome, !groups.columns.is_empty()),
     });
-    let json = serde_json::to_string_pretty(&decision)?;
+    let provenance = match origin {
+        Some(origin) => {
+            let mut options = Recorded::default();
+            args.table.record_table(&table, &mut options);
+            args.rule.record(&mut options);
+            let files = origin.files(Some(&table.rows_of_files()))?;
+            Some(Provenance::new("fit", line, options, files).with_outcome(&outcome, table.group_names()))
+        }
+        None => None,
+    };
+    let json = serde_json::to_string_pretty(&Saved { decision: &decision, provenance: provenance.as_ref() })?;
+    if !to_stdout {
+        write_atomically(&args.output, format!("{json}\n").as_bytes())?;
+    }
+    args.provenance.write(provenance.as_ref())?;
     if to_stdout {
         return args.table.print(&json);
     }
-    write_atomically(&args.output, format!("{json}\n").as_bytes())?;
     if args.table.json {
         args.table.print(&json)?;
     }
@@ -102,7 +132,7 @@ pub(crate) struct ApplyArgs {
     output: OutputArgs,
 }
 
-pub(crate) fn apply(args: &ApplyArgs) -> Result<()> {
+pub(crate) fn apply(args: &ApplyArgs, line: &[String]) -> Result<()> {
     if args.table.seed.is_some() {
         return Err(usage("--seed: the decision has a seed of its own; fit it again with another"));
     }
@@ -113,6 +143,10 @@ pub(crate) fn apply(args: &ApplyArgs) -> Result<()> {
     if options.by.is_empty() {
         options.by = decision.origin().map_or_else(Vec::new, |origin| origin.groups.clone());
     }
+    let wants_provenance = args.output.wants_provenance(&args.table, &input);
+    let beside = vec![Beside { path: args.decision.clone(), what: "the decision", rows: None }];
+    args.output.provenance.check(&[&input], &beside, args.output.force)?;
+    let origin = wants_provenance.then(|| Files::of(&input, "scores", beside));
     let table = options.read(&input, options.groups(), None)?;
     args.output.check_names(&input, &table, 1)?;
     let scores = table.scores()?;
@@ -123,9 +157,26 @@ pub(crate) fn apply(args: &ApplyArgs) -> Result<()> {
     outcome.drift = decision.drift(&scores, &outcome.glance)?;
     let argmax = args.table.is_heard().then(|| Outcome::of_argmax(&scores)).transpose()?;
     drop(working);
-    let paths = args.output.write(&args.table, &input, &table, &given)?;
+    let provenance = match origin {
+        Some(origin) => {
+            let mut recorded = Recorded::default();
+            options.record_table(&table, &mut recorded);
+            args.output.record(&table, &mut recorded);
+            recorded.seed = Some(decision.seed());
+            let files = origin.files(Some(&table.rows_of_files()))?;
+            let mut provenance = Provenance::new("apply", line, recorded, files);
+            provenance.rows = Some(table.kept().all() as u64);
+            Some(provenance.with_outcome(&outcome, None).with_decision(&decision)?)
+        }
+        None => None,
+    };
+    let paths = args.output.write(&args.table, &input, &table, &given, provenance.as_ref())?;
     if args.table.json {
-        args.table.print(outcome.json(table.classes(), decision.seed(), Some(&decision)))?;
+        let mut json = outcome.json(table.classes(), decision.seed(), Some(&decision));
+        if let Some(provenance) = &provenance {
+            json["provenance"] = serde_json::to_value(provenance)?;
+        }
+        args.table.print(json)?;
     }
     if let Some(argmax) = &argmax {
         args.table.say(&summary(&table, argmax, &outcome, Aim::Scores));

@@ -2,14 +2,15 @@
 
 use anyhow::Result;
 use apportion::{Backdrop, Match, Reference, Rule, Scores};
-use apportion_report::{Provenance, Study};
+use apportion_report::{self as report, Study};
 use clap::Args;
 
 use crate::options::TableArgs;
 use crate::outcome::{self, Given, Outcome};
 use crate::output::{OutputArgs, written};
 use crate::progress::Working;
-use crate::report::{Gallery, Origin, Place, ReportArgs};
+use crate::provenance::{Origin, Provenance, Recorded};
+use crate::report::{Gallery, Place, ReportArgs, of_report};
 use crate::rule::RuleArgs;
 use crate::summary::summary;
 use crate::usage::usage;
@@ -52,10 +53,14 @@ pub(crate) fn run(args: &LabelArgs, line: &[String]) -> Result<()> {
     if report.is_none() && args.report.focus.is_some() {
         return Err(usage("--focus: it is for --report FILE.html"));
     }
-    let origin = match &report {
-        Some(report) => Some(Origin::of(&input, [report.beside(), args.rule.beside()?].concat())),
-        None => None,
+    let wants_provenance = args.output.wants_provenance(&args.table, &input);
+    let beside = match (&report, wants_provenance) {
+        (Some(report), _) => Some([report.beside(), args.rule.beside()?].concat()),
+        (None, true) => Some(args.rule.beside()?),
+        (None, false) => None,
     };
+    args.output.provenance.check(&[&input], beside.as_deref().unwrap_or_default(), args.output.force)?;
+    let origin = beside.map(|beside| Origin::of(&input, "scores", beside));
     let table = args.table.read(&input, args.rule.groups(&args.table), None)?;
     args.output.check_names(&input, &table, args.rule.draws())?;
     let scores = table.scores()?;
@@ -68,19 +73,36 @@ pub(crate) fn run(args: &LabelArgs, line: &[String]) -> Result<()> {
         Given::by(&rule, &scores, &settings, args.rule.draws()).map_err(|error| table.explain(error))?;
     let outcome = Outcome::new(&name, &scores, &given, joint)?.held_against(&rule, &scores)?;
     let argmax = args.table.is_heard().then(|| Outcome::of_argmax(&scores)).transpose()?;
-    let study = match origin {
-        Some(origin) => {
+    let files = origin.map(|origin| origin.files(Some(&table.rows_of_files()))).transpose()?.unwrap_or_default();
+    let study = match &report {
+        Some(_) => {
             let groups = args.rule.groups(&args.table);
-            let provenance = origin.told(&table, &args.table, groups, line, args.rule.facts())?;
+            let provenance = of_report(&files, &table, &args.table, groups, line, args.rule.facts());
             Some(beside_rules(args, &scores, &rule, &outcome, &given, provenance)?)
         }
         None => None,
     };
     drop(working);
 
-    let paths = args.output.write(&args.table, &input, &table, &given)?;
+    let provenance = match wants_provenance {
+        true => {
+            let mut options = Recorded::default();
+            args.table.record_table(&table, &mut options);
+            args.rule.record(&mut options);
+            args.output.record(&table, &mut options);
+            let mut provenance = Provenance::new("label", line, options, files);
+            provenance.rows = Some(table.kept().all() as u64);
+            Some(provenance.with_outcome(&outcome, table.group_names()).with_decision(&decision)?)
+        }
+        false => None,
+    };
+    let paths = args.output.write(&args.table, &input, &table, &given, provenance.as_ref())?;
     if args.table.json {
-        args.table.print(outcome.json(table.classes(), settings.seed, Some(&decision)))?;
+        let mut json = outcome.json(table.classes(), settings.seed, Some(&decision));
+        if let Some(provenance) = &provenance {
+            json["provenance"] = serde_json::to_value(provenance)?;
+        }
+        args.table.print(json)?;
     }
     if let Some(argmax) = &argmax {
         args.table.say(&summary(&table, argmax, &outcome, args.rule.aim()));
@@ -99,7 +121,7 @@ fn beside_rules(
     rule: &Rule,
     outcome: &Outcome,
     given: &Given,
-    provenance: Provenance,
+    provenance: report::Provenance,
 ) -> Result<Study> {
     let (settings, groups) = (args.table.settings(), args.rule.groups(&args.table));
     let backdrop = Backdrop::of(scores)?;

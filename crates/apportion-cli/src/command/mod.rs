@@ -9,10 +9,12 @@ mod export;
 mod frontier;
 mod label;
 mod predict;
+mod provenance;
 mod reproduce;
 mod shell;
 mod simulate;
 mod tables;
+mod verify;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -38,6 +40,10 @@ pub(crate) enum Command {
     Apply(decision::ApplyArgs),
     /// Prints a decision that was saved as SQL, to label rows inside a database.
     Export(export::ExportArgs),
+    /// Checks an output of label or apply against its scores: rows, labels, counts, targets and certificate.
+    Verify(verify::VerifyArgs),
+    /// Prints where an output comes from: command, options, inputs, certificate.
+    Provenance(provenance::ShowArgs),
     /// Makes scores from names and places.
     Predict(predict::PredictArgs),
     /// Lists, describes, exports and checks the tables that scores are made from.
@@ -69,7 +75,9 @@ impl Command {
             Command::Predict(args) => args.host = host(),
             Command::Export(args) => args.host = host(),
             Command::Simulate(args) => args.lend(host()),
-            Command::Tables(_)
+            Command::Verify(_)
+            | Command::Provenance(_)
+            | Command::Tables(_)
             | Command::Reproduce(_)
             | Command::Demo(_)
             | Command::Completions(_)
@@ -85,10 +93,12 @@ impl Command {
             Command::Compare(args) => compare::run(&args, line),
             Command::Disparity(args) => disparity::run(&args, line),
             Command::Frontier(args) => frontier::run(&args),
-            Command::Fit(args) => decision::fit(&args),
-            Command::Apply(args) => decision::apply(&args),
+            Command::Fit(args) => decision::fit(&args, line),
+            Command::Apply(args) => decision::apply(&args, line),
             Command::Export(args) => export::run(&args),
-            Command::Predict(args) => predict::run(&args),
+            Command::Verify(args) => verify::run(&args, line),
+            Command::Provenance(args) => provenance::run(&args),
+            Command::Predict(args) => predict::run(&args, line),
             Command::Tables(args) => tables::run(&args),
             Command::Simulate(args) => simulate::run(&args),
             Command::Reproduce(args) => reproduce::run(&args, line),

@@ -7,7 +7,8 @@ use apportion_paper::{Plan, Reproduction};
 use apportion_table::write_folder_atomically;
 use clap::Args;
 
-use crate::report::{command, refuse_filled, refuse_no_folder};
+use crate::provenance::command;
+use crate::report::{refuse_filled, refuse_no_folder};
 use crate::text;
 
 /// Options of `reproduce`.

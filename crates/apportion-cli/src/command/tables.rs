@@ -137,7 +137,7 @@ fn show(table: Inside) -> Result<()> {
 }
 
 fn export(table: Inside, output: &str, force: bool) -> Result<()> {
-    let output = Output { path: output.to_owned(), force, keep: None };
+    let output = Output { path: output.to_owned(), force, keep: None, metadata: Vec::new() };
     output.check(None)?;
     let keyed = table.load();
     let column = |part: usize| -> ArrayRef {

@@ -14,9 +14,10 @@ use apportion_table::{Error, Input, refuse_taken, write_atomically};
 use clap::Args;
 
 pub(crate) use gallery::{Gallery, Place};
-pub(crate) use provenance::{Beside, Origin, command};
+pub(crate) use provenance::of_report;
 
 use crate::options::{Grouping, TableArgs};
+use crate::provenance::Beside;
 use crate::usage::usage;
 use crate::values;
 
@@ -113,7 +114,7 @@ impl Report<'_> {
     /// The files that the report is made of beside the tables.
     pub(crate) fn beside(&self) -> Vec<Beside> {
         let (Some(path), Some(geometry)) = (&self.args.geometry, &self.geometry) else { return Vec::new() };
-        let file = |path: PathBuf| Beside { path, what: "outlines", rows: geometry.outlines() as u64 };
+        let file = |path: PathBuf| Beside { path, what: "outlines", rows: Some(geometry.outlines() as u64) };
         // The names of a Shapefile's outlines are in a file of their own.
         let names = ["dbf", "DBF"].map(|ending| path.with_extension(ending)).into_iter().find(|own| own.is_file());
         let is_shapefile = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("shp"));

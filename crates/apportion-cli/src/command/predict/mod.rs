@@ -27,6 +27,7 @@ use crate::memory;
 use crate::options::{Encoding, Limits, open, pairs, use_threads};
 use crate::output::written;
 use crate::progress::Working;
+use crate::provenance::{Beside, Origin, Provenance, ProvenanceArgs, Recorded, holds_metadata};
 use crate::reference;
 use crate::text;
 use crate::usage::usage;
@@ -134,6 +135,8 @@ pub(crate) struct PredictArgs {
     /// Replaces the output where it exists.
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    provenance: ProvenanceArgs,
     /// How text is encoded that does not say so itself.
     #[arg(long, value_enum, default_value_t = Encoding::Utf8)]
     encoding: Encoding,
@@ -186,14 +189,14 @@ impl Model {
     }
 }
 
-pub(crate) fn run(args: &PredictArgs) -> Result<()> {
+pub(crate) fn run(args: &PredictArgs, line: &[String]) -> Result<()> {
     args.check()?;
     use_threads(args.threads)?;
     let (delimiter, host) = (args.delimiter.as_deref(), args.host.as_ref());
     let limits = Limits { batch_rows: args.batch_rows as usize, max_line: args.max_line };
     let input = open(&args.inputs, args.encoding, delimiter, limits, args.quiet, host)?;
     let memory = host.filter(|host| host.table.is_some());
-    let output = Output { path: args.output.clone(), force: args.force, keep: None };
+    let mut output = Output { path: args.output.clone(), force: args.force, ..Output::default() };
     if memory.is_none() {
         output.check(Some(&input))?;
     }
@@ -201,6 +204,8 @@ pub(crate) fn run(args: &PredictArgs) -> Result<()> {
     let columns = args.columns(&input.columns(0)?, input.name(0))?;
     let mut tables = args.tables(&columns)?;
     let (classes, told) = (tables.classes.clone(), std::mem::take(&mut tables.told));
+    let used = std::mem::take(&mut tables.used);
+    let origin = args.origin(&input, &used)?;
     let margin = args.margin.as_ref().map(|path| args.shares(path, &classes)).transpose()?;
     let margins = tables.margins.take();
     let bisg = args.bisg(tables, margin.clone())?;
@@ -215,6 +220,14 @@ pub(crate) fn run(args: &PredictArgs) -> Result<()> {
     }
     let lookup = Lookup { columns: &columns, bisg: &bisg, margins: margins.as_ref() };
     let all = args.all_people(&input, lookup, margin.as_deref(), &classes)?;
+    let mut provenance = match origin {
+        Some(origin) => Some(args.provenance_of(origin, &used, &classes, &columns, line)?),
+        None => None,
+    };
+    if let Some(provenance) = &mut provenance {
+        provenance.rows = all.rows(bisg.classes()).map(|rows| rows as u64);
+        output.metadata = provenance.metadata()?;
+    }
     let mut scorer = Scorer::new(lookup, &all, &input);
     let paths = match memory {
         Some(host) => {
@@ -236,9 +249,17 @@ pub(crate) fn run(args: &PredictArgs) -> Result<()> {
         all: &all,
         tally: &scorer.tally,
     };
+    if let Some(provenance) = &mut provenance {
+        provenance.rows = Some(scorer.tally.people);
+    }
+    args.provenance.write(provenance.as_ref())?;
+    let mut json = told.json();
+    if let Some(provenance) = &provenance {
+        json["provenance"] = serde_json::to_value(provenance)?;
+    }
     match host {
-        Some(host) => host.results().printed.push(told.json().to_string()),
-        None if args.json => text::print(told.json())?,
+        Some(host) => host.results().printed.push(json.to_string()),
+        None if args.json => text::print(json)?,
         None => {}
     }
     told.parts().iter().for_each(|part| args.say(part));
@@ -299,6 +320,52 @@ impl PredictArgs {
             ),
         ];
         misplaced.into_iter().find(|(is_so, _)| *is_so).map_or(Ok(()), |(_, problem)| Err(usage(problem)))
+    }
+
+    /// Begins to compute the SHA-256 of all files, if provenance is wanted.
+    fn origin(&self, input: &Input, used: &[(String, u64)]) -> Result<Option<Origin>> {
+        let is_folder = self.output.ends_with('/') || Path::new(&self.output).is_dir();
+        let holds = holds_metadata(&self.output)
+            || is_folder && input.names().any(|name| holds_metadata(&name.to_string_lossy()));
+        let is_margin = |name: &String| {
+            [&self.margin, &self.surname_margin, &self.place_margin].into_iter().any(|own| own.as_ref() == Some(name))
+        };
+        let files = used.iter().filter(|(name, _)| Inside::named(name).is_none());
+        let mut beside: Vec<Beside> = files
+            .map(|(name, rows)| {
+                let what = if is_margin(name) { "the margin" } else { "the table" };
+                Beside { path: name.into(), what, rows: Some(*rows) }
+            })
+            .collect();
+        beside.extend(self.margin.iter().map(|path| Beside { path: path.into(), what: "the margin", rows: None }));
+        self.provenance.check(&[input], &beside, self.force)?;
+        let in_memory = self.host.as_ref().is_some_and(|host| host.table.is_some());
+        let wanted = !in_memory && self.provenance.is_wanted(holds);
+        Ok(wanted.then(|| Origin::of(input, "people", beside)))
+    }
+
+    /// Where the scores come from.
+    fn provenance_of(
+        &self,
+        origin: Origin,
+        used: &[(String, u64)],
+        classes: &[String],
+        columns: &PeopleColumns,
+        line: &[String],
+    ) -> Result<Provenance> {
+        let options = Recorded {
+            model: Some(self.model.name().into()),
+            prefix: Some(self.prefix.clone()),
+            within: self.within.clone(),
+            classes: classes.to_vec(),
+            columns: columns.all(),
+            seed: (self.model == Model::Fbisg).then(|| self.gibbs().seed),
+            ..Recorded::default()
+        };
+        let mut provenance = Provenance::new("predict", line, options, origin.files(None)?);
+        let inside = used.iter().filter_map(|(name, _)| Inside::named(name));
+        provenance.tables = inside.map(|table| format!("{}: {}", table.name(), table.title())).collect();
+        Ok(provenance)
     }
 
     /// The model, in a word or two.

@@ -88,6 +88,8 @@ pub(super) struct Tables {
     pub(super) margins: Option<KnownMargins>,
     /// What they are, for a user to know.
     pub(super) told: Vec<String>,
+    /// The name of each, and its rows.
+    pub(super) used: Vec<(String, u64)>,
 }
 
 /// What was read, before its classes are brought into one list.
@@ -113,6 +115,7 @@ impl Read {
             return Err(usage(format!("--crosswalk: no table has a class {old:?}{near}")));
         }
         let told = self.all().map(table_told).collect();
+        let used = self.all().map(|table| (table.path.display().to_string(), table.rows() as u64)).collect();
         let renamed = |table: &mut KeyedTable, classes: &[String]| -> Result<()> {
             table.rename(crosswalk)?;
             if !classes.is_empty() {
@@ -155,6 +158,7 @@ impl Read {
             surnames: self.surnames.into_names()?,
             first_names: self.first_names.map(KeyedTable::into_names).transpose()?,
             told,
+            used,
         })
     }
 

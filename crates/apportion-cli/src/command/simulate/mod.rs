@@ -85,7 +85,7 @@ struct Target {
 
 impl Target {
     fn output(&self) -> Output {
-        Output { path: self.output.clone(), force: self.force, keep: None }
+        Output { path: self.output.clone(), force: self.force, keep: None, metadata: Vec::new() }
     }
 
     /// Refuses what could not be written, before anything is made.

@@ -1,0 +1,133 @@
+//! Shortest paths among a few nodes: prices if there is no negative cycle, else the cycle.
+
+/// Costs of going from node to node; an absent edge cannot be used.
+pub(super) struct Graph {
+    nodes: usize,
+    costs: Vec<Option<i128>>,
+}
+
+/// What the shortest paths of a graph show.
+pub(super) enum Paths {
+    /// There is no negative cycle. The distances d satisfy d\[b\] ≤ d\[a\] + cost(a, b) for all edges.
+    Distances(Vec<i128>),
+    /// A cycle whose costs sum to less than zero: its nodes in order, and the sum.
+    Negative(Vec<usize>, i128),
+}
+
+impl Graph {
+    pub(super) fn new(nodes: usize) -> Graph {
+        Graph { nodes, costs: vec![None; nodes * nodes] }
+    }
+
+    /// Adds an edge. Of two edges between the same nodes the cheaper one counts.
+    pub(super) fn add(&mut self, from: usize, to: usize, cost: i128) {
+        let edge = &mut self.costs[from * self.nodes + to];
+        *edge = Some(edge.map_or(cost, |known| known.min(cost)));
+    }
+
+    fn cost(&self, from: usize, to: usize) -> Option<i128> {
+        self.costs[from * self.nodes + to]
+    }
+
+    /// Bellman and Ford, from a source that reaches every node at no cost.
+    pub(super) fn paths(&self) -> Paths {
+        let (mut distances, mut before) = (vec![0i128; self.nodes], vec![0; self.nodes]);
+        let mut changed = None;
+        for _ in 0..=self.nodes {
+            changed = self.relax(&mut distances, &mut before);
+            if changed.is_none() {
+                return Paths::Distances(distances);
+            }
+        }
+        self.cycle(&before, changed.unwrap_or(0))
+    }
+
+    /// Shortens paths by one more edge; returns a node whose path became shorter.
+    fn relax(&self, distances: &mut [i128], before: &mut [usize]) -> Option<usize> {
+        let mut changed = None;
+        for from in 0..self.nodes {
+            for to in (0..self.nodes).filter(|&to| to != from) {
+                let Some(cost) = self.cost(from, to) else { continue };
+                if distances[from] + cost < distances[to] {
+                    distances[to] = distances[from] + cost;
+                    before[to] = from;
+                    changed = Some(to);
+                }
+            }
+        }
+        changed
+    }
+
+    /// The cycle that a node's path ends in if it became shorter after as many rounds as there are nodes.
+    fn cycle(&self, before: &[usize], node: usize) -> Paths {
+        let start = (0..self.nodes).fold(node, |node, _| before[node]);
+        let mut nodes = vec![start];
+        let mut at = before[start];
+        while at != start {
+            nodes.push(at);
+            at = before[at];
+        }
+        nodes.reverse();
+        let next = |place: usize| nodes[(place + 1) % nodes.len()];
+        let sum = (0..nodes.len()).filter_map(|place| self.cost(nodes[place], next(place))).sum();
+        Paths::Negative(nodes, sum)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The least sum of all simple cycles, by trying every one of them.
+    fn least_cycle(graph: &Graph, start: usize, at: usize, seen: u32, sum: i128) -> Option<i128> {
+        let mut least = graph.cost(at, start).filter(|_| at != start).map(|cost| sum + cost);
+        for to in start + 1..graph.nodes {
+            if seen >> to & 1 == 0
+                && let Some(cost) = graph.cost(at, to)
+            {
+                let more = least_cycle(graph, start, to, seen | 1 << to, sum + cost);
+                least = least.into_iter().chain(more).min();
+            }
+        }
+        least
+    }
+
+    #[test]
+    fn a_negative_cycle_is_found_if_there_is_one() {
+        let (mut state, mut negative) = (7u64, 0);
+        for _ in 0..3000 {
+            let mut draw = |bound: u64| {
+                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                (state >> 33) % bound
+            };
+            let nodes = 1 + draw(5) as usize;
+            let mut graph = Graph::new(nodes);
+            for from in 0..nodes {
+                for to in (0..nodes).filter(|&to| to != from) {
+                    if draw(3) > 0 {
+                        graph.add(from, to, i128::from(draw(9)) - 2);
+                    }
+                }
+            }
+            let least = (0..nodes).filter_map(|start| least_cycle(&graph, start, start, 1 << start, 0)).min();
+            match graph.paths() {
+                Paths::Negative(cycle, sum) => {
+                    negative += 1;
+                    let next = |place: usize| cycle[(place + 1) % cycle.len()];
+                    let costs = (0..cycle.len()).map(|place| graph.cost(cycle[place], next(place)).unwrap());
+                    assert_eq!(costs.sum::<i128>(), sum);
+                    assert!(sum < 0 && least.is_some_and(|least| least < 0));
+                }
+                Paths::Distances(found) => {
+                    assert!(least.is_none_or(|least| least >= 0));
+                    for from in 0..nodes {
+                        for to in (0..nodes).filter(|&to| to != from) {
+                            assert!(graph.cost(from, to).is_none_or(|cost| found[to] <= found[from] + cost));
+                        }
+                    }
+                }
+            }
+        }
+        assert!((500..2500).contains(&negative), "{negative}");
+    }
+}
