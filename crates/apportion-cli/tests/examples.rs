@@ -20,6 +20,7 @@ fn files(folder: &Path) {
     run(folder, &["label", "scores.csv", "-o", "labelled.csv", "-q"]);
     run(folder, &["label", "scores.csv", "-o", "scores.parquet", "--as", "other", "-q"]);
     run(folder, &["fit", "scores.csv", "-o", "decision.json", "--by", "county", "-q"]);
+    run(folder, &["label", "scores.parquet", "-o", "labelled.parquet", "-q"]);
     fs::copy(folder.join("scores.parquet"), folder.join("more.parquet")).unwrap();
 
     let people = "id,first_name,surname,county_fips,zip\n1,Maria,García,37063,27701\n2,John,Smith Jr,37183,27601\n";

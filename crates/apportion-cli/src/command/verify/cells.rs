@@ -51,13 +51,16 @@ struct Texts<'a> {
     other: ArrayFormatter<'a>,
     arrays: (&'a ArrayRef, &'a ArrayRef),
     is_text: bool,
+    /// Whether one of them holds numbers: these may be written in several ways.
+    has_numbers: bool,
 }
 
 impl<'a> Texts<'a> {
     fn of(one: &'a ArrayRef, other: &'a ArrayRef, is_text: bool) -> Option<Texts<'a>> {
+        let has_numbers = one.data_type().is_numeric() || other.data_type().is_numeric();
         let options = FormatOptions::new();
         let formatter = |array: &'a ArrayRef| ArrayFormatter::try_new(array.as_ref(), &options).ok();
-        Some(Texts { one: formatter(one)?, other: formatter(other)?, arrays: (one, other), is_text })
+        Some(Texts { one: formatter(one)?, other: formatter(other)?, arrays: (one, other), is_text, has_numbers })
     }
 
     fn are_equal(&self, row: usize, first: &mut String, second: &mut String) -> bool {
@@ -69,7 +72,7 @@ impl<'a> Texts<'a> {
         if written.is_err() || !(both || self.is_text) {
             return false;
         }
-        first == second || numbers_are_equal(first, second)
+        first == second || self.has_numbers && numbers_are_equal(first, second)
     }
 }
 
