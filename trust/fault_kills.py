@@ -21,7 +21,7 @@ KILLED = [
     "report",
 ]
 SIGNALED = ["label csv", "label parquet", "label folder", "label force", "predict fbisg", "report", "figures"]
-STRACE = ["strace", "-f", "--seccomp-bpf", "-o", "/dev/null"]
+STRACE = ["strace", "-f", "-o", "/dev/null"]  # with --seccomp-bpf some signals are lost
 PUBLISHING = ["rename,renameat,renameat2,link,linkat", "fsync,fdatasync", "write", "openat", "unlink,unlinkat"]
 
 
