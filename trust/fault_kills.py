@@ -29,16 +29,14 @@ def judge_killed(lab, work, place, before, code):
     """After kill -9: outputs are whole or as before, at most one unfinished entry is left, and the next run to the same
     place removes it and succeeds."""
     new = work.must_be_whole(place, before)
-    left = unfinished(place)
-    if len(left) > 1:
-        raise Failed(f"{work.name}: {len(left)} unfinished entries after kill -9: {left[:3]}")
-    for path in (place.parent / "tmp").iterdir():  # a copy of standard input; the system clears this folder
-        path.unlink()
+    for folder in (place, place.parent / "tmp"):
+        if len(left := unfinished(folder)) > 1:
+            raise Failed(f"{work.name}: {len(left)} unfinished entries after kill -9: {left[:3]}")
     again = work.run(lab.program, place, ["--force"] if new and "--force" not in work.words else [])
     if again.code != 0:
         raise Failed(f"{work.name}: the run after kill -9 failed with {again.code}: {again.err[:300]}")
-    if unfinished(place):
-        raise Failed(f"{work.name}: the next run left {unfinished(place)} of the killed one behind")
+    if leftovers(place):
+        raise Failed(f"{work.name}: the next run left {leftovers(place)} of the killed one behind")
     work.must_be_right(place)
     return "killed" if code == -signal.SIGKILL else "ended before"
 
@@ -77,6 +75,7 @@ def live_neighbor(lab, rng, place, number):
     child = work.start(lab.program, place)
     while child.poll() is None and not unfinished(place):
         time.sleep(0.001)
+    time.sleep(0.01)  # it locks the file right after it has made it
     os.kill(child.pid, signal.SIGSTOP)
     mine = unfinished(place)
     try:

@@ -1,6 +1,6 @@
 """The same labels everywhere: threads, memory, batches, file formats, row order, builds, and the Python package.
 
-    python trust/same.py PROGRAM [PROGRAM...] [--update]
+    python trust/same.py PROGRAM [PROGRAM...] [--update] [--results FILE]
 
 Labels every family of rules on one made-up file in many ways, and compares a SHA-256 of the labels, by identifier, with the
 one kept in trust/results/hashes.json. A changed hash is a change of labels: it needs a line in CHANGELOG.md and --update.
@@ -9,6 +9,7 @@ SIMD levels are compared by crates/apportion/tests/same_labels.rs, which calls t
 
 import argparse
 import csv
+import datetime
 import hashlib
 import json
 import sys
@@ -23,7 +24,7 @@ import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
 
-from support import Failed, must_succeed, run
+from support import Failed, must_succeed, run, write_results
 
 KEPT = Path(__file__).parent / "results" / "hashes.json"
 ROWS = 3_000
@@ -82,6 +83,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("programs", type=Path, nargs="+", help="programs to compare, such as a debug and a release build")
     parser.add_argument("--update", action="store_true", help="keep the hashes as they are now")
+    parser.add_argument("--results", type=Path, help="where the number of runs goes")
     options = parser.parse_args()
     programs = [program.resolve() for program in options.programs]
     began = time.monotonic()
@@ -102,6 +104,10 @@ def main():
     failures += [] if options.update else changed(found)
     if options.update and not failures:
         KEPT.write_text(json.dumps(found, indent=1) + "\n")
+    if options.results:
+        record = {"date": str(datetime.date.today()), "families": len(FAMILIES), "ways": len(WAYS), "builds": len(programs)}
+        record |= {"python": python_package() is not None, "trials": compared, "failures": len(failures)}
+        write_results(options.results, record)
     show(compared, failures, time.monotonic() - began)
 
 
