@@ -1,10 +1,11 @@
 """Disturbs the program in every way that a machine can, and checks what it leaves: the right output, or none.
 
-    python trust/faults.py PROGRAM [--kills N] [--seed S] [--only NAME] [--trial N] [--quick] [--results FILE]
+    python trust/faults.py PROGRAM [--kills N] [--seed S] [--only NAME] [--trials N | --trial N] [--quick]
+                                  [--results FILE]
 
 Oracles are independent of the program's own checks: the bytes of an undisturbed run, the folder before and after, the exit
 code, the error line, and what strace shows. A trial that fails keeps its folder and prints how to repeat it. A full run
-writes trust/results/faults.json; --quick (for `make test`) and --only write nothing unless --results names a file.
+writes trust/results/faults.json; --quick (for `make test`), --only and --trials write nothing unless --results names a file.
 """
 
 import argparse
@@ -54,7 +55,7 @@ def main():
         "kinds": found,
     }
     show(found, seconds)
-    if options.results or not (options.quick or options.only):
+    if options.results or not (options.quick or options.only or options.trials):
         write_results(options.results or RESULTS, record)
     failures = sum(kind["failures"] for kind in found)
     if failures:
@@ -69,6 +70,7 @@ def arguments():
     parser.add_argument("--kills", type=int, help="kills at random moments in all (default: 2,035; 100 with --quick)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", help="kinds of trials with this in their name")
+    parser.add_argument("--trials", type=int, help="so many trials of each kind")
     parser.add_argument("--trial", type=int, help="the trial of this number alone")
     parser.add_argument("--quick", action="store_true", help="a thin slice of everything")
     parser.add_argument("--results", type=Path, help="where the results go")
@@ -120,6 +122,8 @@ def tell_failure(kind, trial, said, count, options):
 
 
 def number_of_trials(kind, options):
+    if options.trials is not None:
+        return options.trials
     if options.kills is not None and kind.counts == "killed":
         kinds = sum(kind.counts == "killed" for kind in KINDS)
         return -(-options.kills // kinds)
