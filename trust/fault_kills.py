@@ -108,6 +108,18 @@ def signaled(name):
     return trial
 
 
+def signaled_at_call(lab, rng, place, number):
+    """TERM exactly when a file is being made, written or renamed; the call takes 20 ms longer, so that the answer comes during it."""
+    need_strace()
+    work = lab.works[["label folder", "label csv", "figures"][number % 3]]
+    calls = ["openat", PUBLISHING[0], "write", "mkdir,mkdirat"][number // 3 % 4]
+    when = 1 + int((30 if work.folder else 6) * rng.random())
+    before = work.prepare(place)
+    fault = f"inject={calls}:signal=TERM:delay_exit=20000:when={when}"
+    done = work.run(lab.program, place, wrap=[*STRACE, "-e", f"trace={calls}", "-e", fault])
+    return judge_signaled(work, place, before, done, signal.SIGTERM)
+
+
 def judge_signaled(work, place, before, done, number):
     """Nothing is left behind, the code is 130 or 128 + n, and the message is true."""
     if done.code == 0:
@@ -154,5 +166,6 @@ KINDS = [
     Kind("kill -9 at a call", kill_at_call, 300, 8),
     Kind("kill -9: live neighbor", live_neighbor, 40, 2),
     *[Kind(f"TERM, INT, HUP: {name}", signaled(name), 90, 4) for name in SIGNALED],
+    Kind("TERM at a call", signaled_at_call, 120, 6),
     Kind("broken pipe", broken_pipe, 30, 2),
 ]
