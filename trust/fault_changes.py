@@ -5,7 +5,7 @@ import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from lab import FBISG, read_csv, write_as
+from lab import BLOCK, FBISG, read_csv, write_as
 from support import Failed, Kind, Work, finish, fresh, leftovers, must_say_one_error, must_succeed, visible
 
 FORMATS = ["csv", "csv.gz", "parquet", "arrow"]
@@ -91,7 +91,7 @@ def filled(lab, words, ending):
 
 
 def versions(lab, base, ending):
-    """The file, and one of the same size whose rows are in reverse order."""
+    """The file, and one of the same size whose rows are in reverse order within each block."""
     folder = lab.folder / "reversed"
     return lab.files / f"{base}.{ending}", folder / f"{base}.{ending}"
 
@@ -105,7 +105,8 @@ def prepare(lab):
     folder.mkdir()
     for base in ("voters", "people"):
         table = read_csv(lab.files / f"{base}.csv")
-        write_as(table.take(list(range(table.num_rows - 1, -1, -1))), folder / base)
+        blocks = [range(first, min(first + BLOCK, table.num_rows)) for first in range(0, table.num_rows, BLOCK)]
+        write_as(table.take([row for block in blocks for row in reversed(block)]), folder / base)
     cases = [(command, ending) for command in COMMANDS for ending in FORMATS]
     with ThreadPoolExecutor(2) as pool:
         KNOWN.update(zip(cases, pool.map(lambda case: learn(lab, *case), cases)))

@@ -14,6 +14,7 @@ from support import Work, fresh, must_succeed, run
 CLASSES = ["white", "black", "hispanic", "asian", "aian", "other"]
 SHARES = [0.64, 0.2, 0.09, 0.03, 0.01, 0.03]
 FBISG = ["--model", "fbisg", "--burn-in", "3", "--sweeps", "5"]
+BLOCK = 5_000  # rows of a row group
 TARGET = 0.3  # seconds of a run
 
 
@@ -114,8 +115,8 @@ def read_csv(path):
 def write_as(table, base):
     """The table as Parquet, Arrow and gzip, laid out so that the same rows in another order have the same size."""
     plain = {"compression": "none", "use_dictionary": False, "write_statistics": False}
-    pyarrow.parquet.write_table(table, f"{base}.parquet", row_group_size=5_000, **plain)
-    pyarrow.feather.write_feather(table, f"{base}.arrow", compression="uncompressed", chunksize=5_000)
+    pyarrow.parquet.write_table(table, f"{base}.parquet", row_group_size=BLOCK, **plain)
+    pyarrow.feather.write_feather(table, f"{base}.arrow", compression="uncompressed", chunksize=BLOCK)
     text = pa.BufferOutputStream()
     options = pyarrow.csv.WriteOptions(quoting_style="none")
     pyarrow.csv.write_csv(table, text, options)
