@@ -12,7 +12,11 @@ LEARNED := crates/apportion-cli/tests/learned
 SURGEO := crates/apportion-cli/tests/surgeo
 REPORT := crates/apportion-report/tests/browser
 
-.PHONY: help demo reproduce test explore test-sql test-learned test-surgeo test-report test-python test-instructions instructions lint \
+PROGRAM = $(or $(CARGO_TARGET_DIR),target)/debug/apportion
+RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/apportion
+PARTS := test-rust test-example test-sql test-learned test-surgeo test-report test-python test-instructions test-trust
+
+.PHONY: help demo reproduce test test-rust test-example test-trust trust load explore test-sql test-learned test-surgeo test-report test-python test-instructions instructions lint \
 	deny bench bench-files bench-peers bench-predict bench-python clean
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -23,15 +27,14 @@ demo: ## All of it on made-up voters, into ./apportion-demo
 reproduce: ## The paper's figures and tables computed anew, into ./paper
 	$(CARGO) run --release --locked --quiet -p apportion-cli -- reproduce -o paper --force
 
-test: ## Tests, snippets, the example, SQL in databases, models beside scikit-learn, scores beside surgeo, reports in a browser, the Python package, instruction counts
+test: ## All tests: every part runs even if an earlier one fails, and a summary ends it
+	@MAKE="$(MAKE)" .ci/parts $(PARTS)
+
+test-rust: ## Tests of all crates, and the snippets of their documentation
 	$(CARGO) test --workspace --locked
+
+test-example: ## The example of a voter file
 	$(CARGO) run --locked --quiet -p apportion --example voter_file
-	$(MAKE) test-sql
-	$(MAKE) test-learned
-	$(MAKE) test-surgeo
-	$(MAKE) test-report
-	$(MAKE) test-python
-	$(MAKE) test-instructions
 
 explore: ## The properties of the tests, on cases that no run has seen
 	PROPTEST_RNG_SEED=$(or $(SEED),$(shell date +%s)) $(CARGO) test --workspace --locked
@@ -95,12 +98,46 @@ test-instructions: ## Instructions of small cases, against those kept: no more t
 instructions: ## Keeps the instructions of small cases as they are now
 	$(MAKE) test-instructions UPDATE=1
 
+test-trust: $(VENV)/.trust ## A thin slice of `make trust`: 100 kills and some of every other fault, labels frozen by hashes
+	$(CARGO) test --workspace --locked --quiet --no-run
+	$(VENV)/bin/python trust/faults.py $(PROGRAM) --quick
+	$(VENV)/bin/python trust/same.py $(PROGRAM)
+	$(PYTHON) trust/page.py --check
+
+trust: $(VENV)/.trust ## Every trial: damaged files, random problems, 2,000 kills and all other faults; writes docs/trust.md. Takes 2 to 3 hours
+	$(CARGO) build --release --locked -p apportion-cli
+	$(CARGO) build --locked -p apportion-cli
+	@MAKE="$(MAKE)" .ci/parts $(if $(shell grep -s '^trust-trials:' $(MAKEFILE_LIST)),trust-trials) trust-faults trust-same trust-page
+
+.PHONY: trust-faults trust-same trust-page
+trust-faults: $(VENV)/.trust
+	$(VENV)/bin/python trust/faults.py $(RELEASE) --kills $(or $(KILLS),2000) --seed $(or $(SEED),0)
+
+trust-same: $(VENV)/.trust # with the Python package if `make test-python` has installed it
+	python=$(PY)/bin/python; $$python -c 'import apportion, pyarrow, pandas' 2>/dev/null || python=$(VENV)/bin/python; \
+	$$python trust/same.py $(RELEASE) $(PROGRAM) --results trust/results/same.json
+
+trust-page:
+	$(PYTHON) trust/page.py
+
+load: $(VENV)/.trust ## Time and peak memory of very large files; with FULL=1 all 261,547,234 people of the United States
+	$(CARGO) build --release --locked -p apportion-cli
+	$(VENV)/bin/python trust/load.py $(RELEASE) $(TOOLS)/load $(if $(FULL),--full)
+	$(PYTHON) trust/page.py
+
+$(VENV)/.trust: trust/requirements.txt
+	command -v strace >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -qq -y strace >/dev/null; } || true
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
+
 lint: ## Format, clippy, documentation, licences
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	$(MAKE) deny
 	$(PYTHON) bench/compare.py --check
+	$(PYTHON) trust/page.py --check
 
 deny: $(DENY) ## Licences, bans and sources of all that we depend on
 	$(CARGO) fetch --locked --quiet # of all platforms: cargo-deny looks at them, too

@@ -1,0 +1,203 @@
+"""Puts the results of trials into docs/trust.md, each table between its marks; the words around them are written by hand.
+
+    python trust/page.py [--check]
+
+Results are the files of trust/results. Prints the table of promises. With --check nothing is written, and it fails if the
+page does not show the results that there are.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "docs" / "trust.md"
+MARKED = re.compile(r"(<!-- table: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+ALWAYS = "in every `make test`"
+NOT_YET = "not run yet"
+
+UNCOUNTED = [("injection", "")]  # tests among those of `make test`, counted only if they write results of their own
+
+# A promise, how it is tested, and where its trials are counted: a file of results, and kinds by a pattern.
+PROMISES = [
+    (
+        "Labels are the exact optimum, and the certificate proves it",
+        "random problems against brute force and other solvers (trust/src/solver); crates/apportion/tests/brute_force.rs, "
+        "joint_rules.rs, balance.rs, frontier.rs; `apportion verify` on outputs",
+        [("trials", "solver")],
+    ),
+    (
+        "No row is lost, added or mixed up; a damaged file is refused",
+        "damaged files of all formats (trust/src/trials); reads that fail part way (trust/fault_calls.py); "
+        "crates/apportion-cli/tests/bad_files.rs",
+        [("trials", "files"), ("faults", "failing reads")],
+    ),
+    (
+        "Labels belong to the rows beside them, even if the input changes during the run",
+        "inputs replaced, rewritten, truncated, grown and removed at random moments (trust/fault_changes.py)",
+        [("faults", "input changed")],
+    ),
+    (
+        "Outputs are whole or absent after kill -9; the next run cleans up",
+        "kills at random moments and at chosen system calls (trust/fault_kills.py)",
+        [("faults", "kill -9")],
+    ),
+    (
+        "An interrupted run (TERM, INT, HUP, a closed pipe) leaves nothing behind and says so",
+        "signals at random moments (trust/fault_kills.py); crates/apportion-cli/tests/manners.rs",
+        [("faults", "TERM|broken pipe")],
+    ),
+    (
+        "A full disk, a failed write or a failed rename leaves nothing behind; one error line",
+        "a small tmpfs and RLIMIT_FSIZE at many sizes (trust/fault_disk.py); system calls made to fail (trust/fault_calls.py)",
+        [("faults", "disk full|file size|failing writes|failing renames")],
+    ),
+    (
+        "Content is on the disk before an output gets its name",
+        "strace shows fsync before each rename (trust/fault_calls.py)",
+        [("faults", "fsync")],
+    ),
+    (
+        "Inputs are never changed or overwritten; `--force` does not widen permissions",
+        "outputs named like every kind of input, links, modes (trust/fault_limits.py)",
+        [("faults", "inputs kept")],
+    ),
+    (
+        "The same labels for any threads, memory, batches, format, row order, build and front end",
+        "hashes of labels (trust/same.py, trust/results/hashes.json); SIMD levels in crates/apportion/tests/same_labels.rs; "
+        "python/tests/test_program.py",
+        [("same", "")],
+    ),
+    (
+        "Nothing leaves the machine",
+        "strace shows no network call (trust/fault_calls.py); the page of a report forbids all connections "
+        "(crates/apportion-report/tests/browser)",
+        [("faults", "no network")],
+    ),
+    (
+        "Little memory, few descriptors and several processes at once give the right output or one error line",
+        "RLIMIT_AS, RLIMIT_NOFILE, eight processes (trust/fault_limits.py); refused threads and memory (trust/fault_calls.py)",
+        [("faults", "memory limit|descriptors|eight processes|failing threads")],
+    ),
+    ("Memory stays near `--memory`; too large problems are refused at once", "`make load` (trust/load.py)", [("load", "")]),
+    (
+        "Files of strangers are safe: no crash, no hang, no unbounded memory",
+        "fuzzing (trust/fuzz) and a replay of all corpora in `make test` (trust/tests/replay.rs); damaged files",
+        [("fuzz", ""), ("trials", "files")],
+    ),
+    (
+        "Names from files cannot inject HTML, SQL or paths",
+        "crates/apportion-report/tests/browser; crates/apportion-cli/tests/sql; crates/apportion-cli/tests/program.rs",
+        UNCOUNTED,
+    ),
+    (
+        "Temporary files are private; messages and reports hold no personal data beyond what locates a problem",
+        "trust/fault_limits.py; crates/apportion-cli/tests/report.rs and manners.rs",
+        [("faults", "private copy")],
+    ),
+]
+
+
+def main():
+    results = {path.stem: json.loads(path.read_text()) for path in sorted((HERE / "results").glob("*.json"))}
+    page = PAGE.read_text()
+    latest = MARKED.sub(lambda mark: mark[1] + TABLES[mark[2]](results) + mark[3], page)
+    if sys.argv[1:] == ["--check"]:
+        sys.exit(0 if latest == page else "docs/trust.md is behind trust/results: run trust/page.py")
+    PAGE.write_text(latest)
+    print(promises(results))
+
+
+def promises(results):
+    rows = []
+    for promise, tests, sources in PROMISES:
+        found = [counted(results, *source) for source in sources]
+        found = [one for one in found if one is not None]
+        if not found:
+            rows.append([promise, tests, ALWAYS if sources == UNCOUNTED else NOT_YET, ""])
+            continue
+        trials, failures, not_run = (sum(numbers) for numbers in zip(*found))
+        note = f" ({not_run:,} not run)" if not_run else ""
+        rows.append([promise, tests, f"{trials:,}{note}", f"{failures:,}"])
+    return table(["promise", "tested by", "trials", "failures"], rows)
+
+
+def counted(results, source, pattern):
+    """Trials, failures and trials not run of the kinds that match, or none if there are no results."""
+    if source not in results:
+        return None
+    record = results[source]
+    if source == "trials":
+        campaign = record.get(pattern)
+        return campaign and (campaign["trials"], campaign["failures"], 0)
+    if source == "fuzz":
+        targets = [one for one in record.values() if isinstance(one, dict)]
+        return sum(one["executions"] for one in targets), sum(one.get("failures", 0) for one in targets), 0
+    if source == "load":
+        return len(record["cases"]), sum(case["failure"] is not None for case in record["cases"]), 0
+    if source == "faults":
+        kinds = [kind for kind in record["kinds"] if re.search(pattern, kind["name"])]
+        return tuple(sum(kind[name] for kind in kinds) for name in ("trials", "failures", "not_run"))
+    return record["trials"], record["failures"], 0
+
+
+def faults(results):
+    if "faults" not in results:
+        return "Not run yet: `make trust`.\n"
+    record = results["faults"]
+    rows = [
+        [kind["name"], f"{kind['trials']:,}", f"{kind['failures']:,}", f"{kind['not_run']:,}", endings(kind)]
+        for kind in record["kinds"]
+    ]
+    minutes = record["seconds"] / 60
+    head = f"{record['program']}, {record['date']}, {record['machine']}; seed {record['seed']}, {minutes:.0f} minutes.\n\n"
+    return head + table(["fault", "trials", "failures", "not run", "how runs ended"], rows)
+
+
+def endings(kind):
+    return ", ".join(f"{ending} {count:,}" for ending, count in kind["endings"].items())
+
+
+def load(results):
+    if "load" not in results:
+        return "Not measured yet: `make load`.\n"
+    record = results["load"]
+    rows = []
+    for case in record["cases"]:
+        limit = f"{case['memory_mib']:,}" if case["memory_mib"] else "default"
+        numbers = [f"{case['rows']:,}", f"{case['seconds']:.1f}", limit, f"{case['peak_mib']:,}", str(case["exit"])]
+        rows.append([case["name"], *numbers, case["verified"], case["failure"] or ""])
+    head = f"{record['program']}, {record['date']}, {record['machine']}.\n\n"
+    names = ["case", "rows", "seconds", "`--memory`, MiB", "peak, MiB", "exit", "verified", "failure"]
+    return head + table(names, rows)
+
+
+def campaigns(results):
+    if "trials" not in results:
+        return "Not run yet: `make trust`.\n"
+    rows = []
+    for name, campaign in results["trials"].items():
+        for kind, tally in campaign["kinds"].items():
+            numbers = [f"{tally.get(word, 0):,}" for word in ("accepted", "refused", "failures")]
+            rows.append([name, kind, *numbers])
+    return table(["campaign", "kind", "accepted, and right", "refused", "failures"], rows)
+
+
+def fuzz(results):
+    if "fuzz" not in results:
+        return "Not run yet: `make fuzz`.\n"
+    rows = [[name, f"{one['executions']:,}", f"{one['hours']:.2f}"] for name, one in results["fuzz"].items()]
+    return table(["target", "executions", "hours"], rows)
+
+
+def table(names, rows):
+    lines = [names, ["---"] * len(names), *rows]
+    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
+
+
+TABLES = {"promises": promises, "faults": faults, "load": load, "campaigns": campaigns, "fuzz": fuzz}
+
+
+if __name__ == "__main__":
+    main()
