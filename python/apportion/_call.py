@@ -116,8 +116,8 @@ def call(
         given |= {"table": lent.table, "matrix": lent.matrix}
         line += ["--quiet", "--", *lent.names]
     threads = _plain(threads)
-    if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
-        raise ValueError("threads: it must be a whole number, at least 1")
+    if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or not 1 <= threads <= 1024):
+        raise ValueError("threads: it must be a whole number from 1 to 1024")
     if threads is None and _forked:
         threads = os.cpu_count()
     bar = Bar(progress)

@@ -52,7 +52,7 @@ FRAME = pd.DataFrame({"p_a": [0.6, 0.7, 0.9], "p_b": [0.4, 0.3, 0.1]})
         (GOOD, {"reference": {"0": 0.5, "2": 0.5}}, ValueError, 'reference: row 2: unknown class "2"'),
         (GOOD, {"reference": 7}, TypeError, "reference: it must be 'posterior'"),
         (GOOD, {"reference": "posteriori"}, ValueError, 'did you mean "posterior"'),
-        (GOOD, {"threads": 0}, ValueError, "threads: it must be a whole number, at least 1"),
+        (GOOD, {"threads": 0}, ValueError, "threads: it must be a whole number from 1 to 1024"),
         (GOOD, {"seed": -1}, ValueError, "invalid value '-1' for seed"),
         (GOOD, {"output": "x.csv"}, ValueError, "labels of what is in memory come back"),
         (GOOD, {"truth": ["0", "1", "7"], "reference": "truth"}, ValueError, "7"),

@@ -10,6 +10,7 @@ mod outcome;
 mod output;
 mod panics;
 mod progress;
+mod protect;
 mod provenance;
 mod reference;
 mod report;
@@ -66,7 +67,11 @@ pub fn main() -> ExitCode {
     let line: Vec<String> = std::iter::once("apportion".into())
         .chain(std::env::args_os().skip(1).map(|word| word.to_string_lossy().into()))
         .collect();
-    match panics::caught(|| Program::parse().command.run(&line)) {
+    let program = match Program::try_parse() {
+        Ok(program) => program,
+        Err(error) => return usage::end(&error, &line),
+    };
+    match panics::caught(|| program.command.run(&line)) {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever reads our output has read enough.
         Err(error) if format!("{error:#}").contains("Broken pipe (os error") => ExitCode::SUCCESS,
@@ -97,7 +102,7 @@ pub fn call(words: &[String], host: &Host) -> Result<Results, String> {
     let matches = program.try_get_matches_from(&line).map_err(|error| usage::without_help(&error))?;
     let mut program = Program::from_arg_matches(&matches).map_err(|error| usage::without_help(&error))?;
     program.command.lend(host);
-    program.command.run(&line).map_err(|error| format!("{error:#}{}", hint(&error)))?;
+    program.command.run(&line).map_err(|error| text::shown(&format!("{error:#}{}", hint(&error))))?;
     Ok(host.take())
 }
 

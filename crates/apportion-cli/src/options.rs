@@ -12,6 +12,7 @@ use crate::host::Host;
 use crate::memory;
 use crate::progress::Bar;
 use crate::provenance::Recorded;
+use crate::text::{count, shown};
 use crate::usage::usage;
 
 /// Which files, and what their columns hold.
@@ -60,8 +61,8 @@ pub(crate) struct TableArgs {
     #[arg(long, value_name = "CHAR")]
     delimiter: Option<String>,
     /// Threads to use; all where it is not given. Results do not depend on it.
-    #[arg(long)]
-    threads: Option<usize>,
+    #[arg(long, value_name = "1…1024", value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_THREADS)))]
+    threads: Option<u16>,
     /// About how much memory to use, such as 512M; a quarter of the machine's where it is not given. Scores that do not fit are
     /// put into a temporary file (in the folder that TMPDIR names). Results do not depend on it.
     #[arg(long, value_parser = memory::parse, value_name = "SIZE")]
@@ -119,7 +120,6 @@ impl TableArgs {
         groups: Grouping<'_>,
         ask: impl FnOnce(&mut TableOptions),
     ) -> Result<Table> {
-        use_threads(self.threads)?;
         input.passed_over().iter().for_each(|passed| self.say(passed));
         let mut options = TableOptions {
             scores: self.scores.clone(),
@@ -142,8 +142,9 @@ impl TableArgs {
         Ok(table)
     }
 
-    /// Opens the files.
+    /// Opens the files, once the threads that read them are there.
     pub(crate) fn input(&self) -> Result<Input> {
+        use_threads(self.threads)?;
         let (delimiter, host) = (self.delimiter.as_deref(), self.host.as_ref());
         let limits = Limits { batch_rows: self.batch_rows as usize, max_line: self.max_line };
         open(&self.inputs, self.encoding, delimiter, limits, self.quiet, host)
@@ -239,6 +240,22 @@ impl TableArgs {
         facts
     }
 
+    /// Refuses draws that do not fit into memory: each takes a byte a row.
+    pub(crate) fn check_draws(&self, table: &Table, draws: u64) -> Result<()> {
+        let memory = self.memory.unwrap_or_else(memory::default);
+        let bytes = (table.rows() as u64).saturating_mul(draws);
+        if draws == 1 || bytes <= memory {
+            return Ok(());
+        }
+        Err(usage(format!(
+            "--draws {draws}: the draws of {} rows take {} MB, and --memory allows {} MB; make fewer draws, or allow more \
+             memory",
+            count(table.rows() as u64),
+            count(bytes.div_ceil(1 << 20)),
+            count(memory >> 20)
+        )))
+    }
+
     /// Refuses a truth that nobody has, where rules are to be held against it.
     pub(crate) fn refuse_empty_truth(&self, scores: &Scores<'_>) -> Result<()> {
         let (Some(column), Some(truth)) = (&self.truth, scores.truth()) else { return Ok(()) };
@@ -253,7 +270,7 @@ impl TableArgs {
     /// A word on standard error, unless silence is wanted.
     pub(crate) fn say(&self, text: &str) {
         match &self.host {
-            Some(host) => host.results().said.push(text.to_owned()),
+            Some(host) => host.results().said.push(shown(text)),
             None if !self.quiet => crate::text::say(text),
             None => {}
         }
@@ -273,12 +290,17 @@ impl TableArgs {
         Ok(())
     }
 
+    /// A result for people on standard output, with control characters escaped.
+    pub(crate) fn print_text(&self, result: impl Display) -> Result<()> {
+        self.print(shown(&result.to_string()))
+    }
+
     /// A result as JSON, where that is asked for, or as text; another program is given both.
     pub(crate) fn print_either(&self, json: &Value, text: impl FnOnce() -> String) -> Result<()> {
         if self.json {
             self.print(json)?;
         }
-        if !self.json || self.host.is_some() { self.print(text()) } else { Ok(()) }
+        if !self.json || self.host.is_some() { self.print_text(text()) } else { Ok(()) }
     }
 
     /// The host of a table in memory, which is given labels in place of files.
@@ -323,7 +345,7 @@ pub(crate) fn open(
     };
     if let Some(told) = input.other_separators() {
         match host {
-            Some(host) => host.results().said.push(told),
+            Some(host) => host.results().said.push(shown(&told)),
             None if !quiet => crate::text::say(told),
             None => {}
         }
@@ -335,10 +357,24 @@ pub(crate) fn open(
     })
 }
 
-/// Uses so many threads, where a number is given.
-pub(crate) fn use_threads(threads: Option<usize>) -> Result<()> {
-    match threads {
-        Some(threads) => rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("--threads"),
+/// The largest number of threads. More than a machine has processors do not help, and the system may refuse them.
+pub(crate) const MAX_THREADS: u16 = 1024;
+
+/// Starts the threads: this many, or one for each processor.
+///
+/// # Errors
+/// If the system does not start them, or if another number of threads was started before.
+pub(crate) fn use_threads(threads: Option<u16>) -> Result<()> {
+    // Another program has threads of its own for this.
+    if rayon::current_thread_index().is_some() {
+        return Ok(());
+    }
+    let built = rayon::ThreadPoolBuilder::new().num_threads(threads.map_or(0, usize::from)).build_global();
+    let Err(error) = built else { return Ok(()) };
+    // Threads that were started before have no cause; those that the system refused have one.
+    match std::error::Error::source(&error) {
+        Some(cause) => bail!("the threads could not be started ({cause}); use fewer with --threads"),
+        None if threads.is_some() => Err(error).context("--threads"),
         None => Ok(()),
     }
 }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use apportion::{Allotment, Label};
-use apportion_table::{Added, Input, Output, Table, write_labelled};
+use apportion_table::{Added, Input, Output, Table, refuse_nested, write_labelled};
 use arrow::array::{ArrayRef, Float32Array, Float64Array, StringArray, UInt64Array};
 use arrow::datatypes::{DataType, Field, FieldRef};
 use clap::Args;
 
 use crate::options::TableArgs;
 use crate::outcome::Given;
+use crate::protect::{SideInput, refuse_overwriting_outputs};
 use crate::provenance::{Provenance, ProvenanceArgs, Recorded, holds_metadata};
 use crate::text;
 use crate::usage::usage;
@@ -25,6 +26,9 @@ pub(crate) struct OutputArgs {
     /// Replaces the output where it exists.
     #[arg(long)]
     pub(crate) force: bool,
+    /// CSV and TSV: an apostrophe before text that a spreadsheet would take for a formula (beginning with = + - or @).
+    #[arg(long)]
+    safe_csv: bool,
     /// Writes the identifier and the label alone.
     #[arg(long)]
     only_label: bool,
@@ -37,7 +41,7 @@ pub(crate) struct OutputArgs {
 
 impl OutputArgs {
     /// Refuses what cannot go together, and what could not be written, before anything is read.
-    pub(crate) fn check(&self, table: &TableArgs, input: &Input) -> Result<()> {
+    pub(crate) fn check(&self, table: &TableArgs, input: &Input, side: &[SideInput]) -> Result<()> {
         let in_memory = table.memory_host().is_some();
         if self.output == "-" && table.json && !in_memory {
             return Err(usage("-o - and --json both write to standard output; choose one"));
@@ -54,12 +58,16 @@ impl OutputArgs {
         if self.only_label && table.id.is_none() {
             return Err(usage("--only-label writes the identifier and the label; name the identifier with --id"));
         }
-        Ok(self.place(table, Vec::new()).check(Some(input))?)
+        refuse_unsafe_formats(self.safe_csv, &self.output)?;
+        refuse_overwriting_outputs(&self.output, input, side)?;
+        let output = self.place(table, Vec::new());
+        output.check(Some(input))?;
+        Ok(refuse_nested(input, &output)?)
     }
 
     fn place(&self, options: &TableArgs, metadata: Vec<(String, String)>) -> Output {
         let keep = self.only_label.then(|| options.id.iter().cloned().collect());
-        Output { path: self.output.clone(), force: self.force, keep, metadata }
+        Output { path: self.output.clone(), force: self.force, keep, metadata, safe_csv: self.safe_csv }
     }
 
     /// Whether provenance is collected: it is asked for, or the output can hold it.
@@ -190,6 +198,18 @@ fn people_columns(table: &Table, allotment: &Allotment, rows: &Taken) -> Vec<Arr
     (0..=table.classes().len()).map(|class| Arc::new(people(class).collect::<UInt64Array>()) as ArrayRef).collect()
 }
 
+/// Refuses `--safe-csv` for an output that is not text.
+pub(crate) fn refuse_unsafe_formats(safe_csv: bool, output: &str) -> Result<()> {
+    let ending = |ending: &&&str| output.to_lowercase().ends_with(**ending);
+    let others = [".parquet", ".pq", ".arrow", ".ipc", ".feather", ".arrows"];
+    match others.iter().find(ending).filter(|_| safe_csv) {
+        Some(ending) => {
+            Err(usage(format!("--safe-csv: it is for CSV and TSV outputs, and not for {ending}; leave it out")))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Which files were written.
 pub(crate) fn written(paths: &[PathBuf]) -> String {
     match paths {
@@ -197,4 +217,10 @@ pub(crate) fn written(paths: &[PathBuf]) -> String {
         [path] => format!("written to {}", path.display()),
         paths => format!("written to {} files in {}", paths.len(), paths[0].parent().unwrap_or(&paths[0]).display()),
     }
+}
+
+/// An error after the output was written, which stays.
+pub(crate) fn after_output(error: anyhow::Error, paths: &[PathBuf]) -> anyhow::Error {
+    let output = written(paths);
+    error.context(format!("the labels were {output}, but the report failed"))
 }

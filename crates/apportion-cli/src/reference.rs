@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 use apportion::{Classes, Reference, Spread};
-use apportion_table::{Input, InputOptions, group_name, same_name};
+use apportion_table::{Input, InputOptions, group_name, quoted, same_name};
 use arrow::array::{Array, AsArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
@@ -76,7 +76,7 @@ fn shares(input: &Input, classes: &Classes, by: &[String]) -> Result<Shares> {
     let groups = group_columns(&names, &others, by)?;
     let number = |row: usize, text: &str| -> Result<f64> {
         let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
-        number.with_context(|| format!("row {}: {text:?} is no number; write a share there", row + 1))
+        number.with_context(|| format!("row {}: {} is no number; write a share there", row + 1, quoted(text)))
     };
     let mut found: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for (row, values) in rows.iter().enumerate() {

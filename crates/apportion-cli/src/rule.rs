@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 
 use crate::options::{Grouping, TableArgs};
 use crate::outcome::Outcome;
+use crate::protect::SideInput;
 use crate::provenance::{Beside, Recorded};
 use crate::reference;
 use crate::summary::Aim;
@@ -50,8 +51,8 @@ pub(crate) struct RuleArgs {
     /// top-k: how many of the likeliest classes are drawn among.
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..))]
     k: Option<u8>,
-    /// thompson, top-k: how many draws to make.
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    /// thompson, top-k: how many draws to make, at most 1,000.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1000))]
     draws: Option<u64>,
     /// match, balance: label only this share of the rows.
     #[arg(long, value_name = "SHARE", value_parser = values::share)]
@@ -248,6 +249,14 @@ impl RuleArgs {
         into.from_sample = self.from_sample;
         into.learner = named(self.learner.unwrap_or(LearnerName::Svm).to_possible_value()).filter(|_| is(&[Learned]));
         into.batch = is(&[Learned]).then(|| self.batch.unwrap_or(apportion::Learned::BATCH as u64));
+    }
+
+    /// The files that the rule is made of, which outputs must not replace.
+    pub(crate) fn side_inputs(&self) -> Vec<SideInput> {
+        match self.reference.as_str() {
+            "posterior" | "truth" | "uniform" => Vec::new(),
+            path => vec![SideInput::new("--reference", path)],
+        }
     }
 
     /// What the counts are held against when all is done.

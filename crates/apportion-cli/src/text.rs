@@ -12,9 +12,33 @@ pub(crate) fn print(result: impl Display) -> Result<()> {
     done.map_err(|error| anyhow!("standard output: {error}; make room, or write elsewhere"))
 }
 
-/// A word on standard error. Whoever does not listen is no reason to stop.
+/// Prints text for people on standard output, with control characters escaped.
+pub(crate) fn print_text(text: impl Display) -> Result<()> {
+    print(shown(&text.to_string()))
+}
+
+/// A word on standard error, with control characters escaped. Whoever does not listen is no reason to stop.
 pub(crate) fn say(word: impl Display) {
-    let _ = writeln!(stderr(), "{word}");
+    let _ = writeln!(stderr(), "{}", shown(&word.to_string()));
+}
+
+/// Returns text that is safe to show: names from files may contain sequences that a terminal obeys, and marks that reverse
+/// the order of letters. Line breaks and tabs stay.
+pub(crate) fn shown(text: &str) -> String {
+    escaped(text, |letter| is_control(letter) && !matches!(letter, '\n' | '\t'))
+}
+
+fn escaped(text: &str, is_unsafe: impl Fn(char) -> bool) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if is_unsafe(letter) { safe.extend(letter.escape_default()) } else { safe.push(letter) }
+    }
+    safe
+}
+
+/// Control characters of ASCII and Latin-1, line separators, and marks for the direction of text.
+fn is_control(letter: char) -> bool {
+    letter.is_control() || matches!(letter, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// What to say where a new column has a name that the input has: a name that is free, where the name can be chosen.
@@ -30,11 +54,13 @@ pub(crate) fn taken(column: &str, names: &[String], wanted: &str) -> String {
 
 /// Columns of text, the first to the left and the others to the right.
 pub(crate) fn columns(header: &[&str], rows: &[Vec<String>]) -> String {
+    let safe = |cell: &String| escaped(cell, is_control);
     let header: Vec<String> = header.iter().map(|name| (*name).to_owned()).collect();
-    let all: Vec<&Vec<String>> = std::iter::once(&header).chain(rows).collect();
+    let all: Vec<Vec<String>> =
+        std::iter::once(&header).chain(rows).map(|row| row.iter().map(safe).collect()).collect();
     let width = |column: usize| all.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..header.len()).map(width).collect();
-    let line = |row: &&Vec<String>| {
+    let line = |row: &Vec<String>| {
         let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
             if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
         });
@@ -63,4 +89,22 @@ pub(crate) fn signed(number: Option<f64>, decimals: usize, unit: &str) -> String
 /// A number, or a dash.
 pub(crate) fn plain(number: Option<f64>, decimals: usize) -> String {
     number.map_or_else(|| "–".into(), |number| format!("{number:.decimals$}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_escaped() {
+        assert_eq!(shown("a\u{1b}[31mb\r\u{7}"), "a\\u{1b}[31mb\\r\\u{7}");
+        assert_eq!(shown("\u{9b}2J\u{202e}x\u{7f}"), "\\u{9b}2J\\u{202e}x\\u{7f}");
+        assert_eq!(shown("one\ttwo\nÅ 民族 – …"), "one\ttwo\nÅ 民族 – …");
+    }
+
+    #[test]
+    fn a_name_cannot_add_a_line_to_a_table() {
+        let table = columns(&["class", "labels"], &[vec!["a\nproved".into(), "1".into()]]);
+        assert_eq!(table, "class      labels\na\\nproved       1");
+    }
 }

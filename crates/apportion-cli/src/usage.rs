@@ -1,6 +1,11 @@
 //! Errors of the command line, told from those of the data: the program ends with 2, and not with 1.
 
 use std::fmt;
+use std::process::ExitCode;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use crate::text;
 
 /// What is wrong with the command line.
 #[derive(Debug)]
@@ -24,6 +29,39 @@ pub(crate) fn is_usage(error: &anyhow::Error) -> bool {
     use apportion::Error as Core;
     let of_core = |error: &Core| matches!(error, Core::Parameter { .. } | Core::Together { .. });
     error.downcast_ref::<Usage>().is_some() || core(error).is_some_and(of_core)
+}
+
+/// Prints what is wrong with the command line, or the help that was asked for, and ends the program.
+pub(crate) fn end(error: &clap::Error, line: &[String]) -> ExitCode {
+    match (value_tip(error, line), error.exit_code()) {
+        (Some(tip), code) => {
+            text::say(format!("error: {}\n\n  tip: {tip}\n\nFor more information, try '--help'.", first_line(error)));
+            ExitCode::from(code as u8)
+        }
+        (None, code) => match error.print() {
+            Ok(()) => ExitCode::from(code as u8),
+            Err(_) => ExitCode::FAILURE,
+        },
+    }
+}
+
+/// How to write a value that begins with a dash, if that is what was not understood: `--classes=-1,2`.
+fn value_tip(error: &clap::Error, line: &[String]) -> Option<String> {
+    let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else { return None };
+    let is_short = unknown.starts_with('-') && !unknown.starts_with("--");
+    if error.kind() != ErrorKind::UnknownArgument || !is_short {
+        return None;
+    }
+    let both = line.windows(2).find(|both| both[0].starts_with("--") && both[1].starts_with(unknown.as_str()))?;
+    if both[0].contains('=') {
+        return None;
+    }
+    Some(format!("if '{}' is the value of {}, write it with an equals sign: {}={}", both[1], both[0], both[0], both[1]))
+}
+
+fn first_line(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }
 
 /// What is wrong with words, without what only a terminal's user can do about it.

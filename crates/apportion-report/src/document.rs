@@ -200,6 +200,16 @@ impl Table {
         self.columns.iter().any(|name| is_long(name, 13)) || names().any(|name| is_long(&name.text, 20))
     }
 
+    /// How much smaller the table is printed, so that it is no wider than paper whatever the fonts: a class of the style.
+    pub(crate) fn print_size(&self) -> &'static str {
+        match self.columns.len() {
+            0..=7 => "",
+            8..=11 => " wide",
+            12..=15 => " wider",
+            _ => " widest",
+        }
+    }
+
     /// The columns, and whether they have names or texts in them.
     pub(crate) fn heads(&self) -> impl Iterator<Item = (&String, bool)> {
         let is_text = |column: usize| column == 0 || !has_numbers(&self.rows, column);

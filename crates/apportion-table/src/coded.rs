@@ -1,6 +1,6 @@
 //! A column of classes, such as the truth: what its values mean, and what to say of those that mean nothing.
 
-use apportion::{Classes, Label, UNCODED};
+use apportion::{Classes, Label, UNCODED, quoted};
 use arrow::array::{Array, StringArray};
 
 use crate::error::{Error, Result};
@@ -19,8 +19,14 @@ pub struct ClassColumn {
     pub options: [&'static str; 3],
 }
 
-/// Values that are no class and are remembered: enough to see what is wrong.
-const REMEMBERED: usize = 50;
+/// How many different unknown values are remembered.
+const REMEMBERED: usize = 21;
+
+/// A column with more different unknown values than this is not one of classes. Its values may be personal: none is shown.
+const MOST_NAMED: usize = 20;
+
+/// How many unknown values a message shows.
+const SHOWN: usize = 5;
 
 /// A column of classes, as it is taken in.
 #[derive(Default)]
@@ -51,7 +57,7 @@ impl ClassColumn {
         // What has these letters in it cannot be written so.
         let pairs: Vec<String> = near
             .filter(|(value, _)| !value.contains([',', '=', ' ']))
-            .take(12)
+            .take(SHOWN)
             .map(|(value, class)| format!("{value}={class}"))
             .collect();
         if pairs.is_empty() { String::new() } else { format!(" (such as {} {})", self.map_option(), pairs.join(",")) }
@@ -94,10 +100,20 @@ impl Coded {
         if self.unknown.is_empty() {
             return Ok(());
         }
-        let listed = self.unknown.iter().take(12).map(|(value, times)| format!("{value:?} ({times})"));
-        let listed = listed.collect::<Vec<_>>().join(", ");
-        let more = if self.unknown.len() > 12 { ", …" } else { "" };
         let [option, map, exclude] = column.options;
+        if self.unknown.len() > MOST_NAMED || self.unknown.iter().any(|(value, _)| is_identifier(value)) {
+            let (at_least, found) =
+                if self.unknown.len() > MOST_NAMED { ("more than ", MOST_NAMED) } else { ("", self.unknown.len()) };
+            return Err(Error::Options(format!(
+                "{option}: column {:?} has {at_least}{found} different values that are not classes; the classes are {classes}; \
+                 name another column with {option}, or map its values with {map}",
+                column.column,
+            )));
+        }
+        let listed = self.unknown.iter().take(SHOWN).map(|(value, times)| format!("{} ({times})", quoted(value)));
+        let listed = listed.collect::<Vec<_>>().join(", ");
+        let more = self.unknown.len().saturating_sub(SHOWN);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         Err(Error::Options(format!(
             "{option}: column {:?}: these values are no class: {listed}{more}; the classes are {classes}; map them with \
              {map}{}, or leave them out with {exclude}",
@@ -105,4 +121,9 @@ impl Coded {
             column.map_hint(&self.unknown, classes)
         )))
     }
+}
+
+/// Whether a value may identify a person: it has four digits or more, or looks like an e-mail address.
+fn is_identifier(value: &str) -> bool {
+    value.chars().filter(char::is_ascii_digit).count() >= 4 || value.contains('@')
 }

@@ -1,5 +1,7 @@
 //! Which columns hold scores: the conventions of the tools whose output users have.
 
+use apportion::quoted;
+
 use crate::error::{Error, Result};
 use crate::nearest::did_you_mean;
 
@@ -301,12 +303,32 @@ fn all_with(names: &[String], prefix: &str) -> Vec<usize> {
     (0..names.len()).filter(|&place| normal(&names[place]).starts_with(&normal(prefix))).collect()
 }
 
+/// What the names of score columns begin with, in many tools.
+const PREFIXES: [&str; 5] = ["p_", "pr_", "pred_", "prob_", "probability_"];
+
 /// The length of the prefix that all names share and that ends in an underscore or a dot, leaving something of each.
 fn shared_prefix(names: &[String]) -> usize {
     let Some((first, rest)) = names.split_first() else { return 0 };
     let ends = first.char_indices().filter(|(_, letter)| matches!(letter, '_' | '.')).map(|(place, _)| place + 1);
     let shared = |end: &usize| names.iter().all(|name| name.len() > *end && name.starts_with(&first[..*end]));
-    if rest.is_empty() { 0 } else { ends.filter(shared).max().unwrap_or(0) }
+    // A single column shares nothing with others: only the prefixes of score columns are known not to be its class.
+    let is_known = |end: &usize| PREFIXES.contains(&normal(&first[..*end]).as_str());
+    if rest.is_empty() {
+        ends.filter(shared).filter(is_known).max().unwrap_or(0)
+    } else {
+        ends.filter(shared).max().unwrap_or(0)
+    }
+}
+
+/// The names of columns, each shortened; not all of very many. If a file has no header, they are values of its first row.
+pub(crate) fn some_names(names: &[String]) -> String {
+    const SHOWN: usize = 40;
+    let short = |name: &String| match name.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.clone(),
+    };
+    let more = if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
+    names[..names.len().min(SHOWN)].iter().map(short).collect::<Vec<_>>().join(", ") + &more
 }
 
 /// The place of a column, by its exact name or else by one that is the same but for dots, underscores and case.
@@ -319,8 +341,9 @@ pub(crate) fn position(names: &[String], name: &str, option: &str) -> Result<usi
         [place] => Ok(place),
         [] => {
             let near = did_you_mean(name, names.iter().map(String::as_str));
-            let all = names.join(", ");
-            Err(Error::Options(format!("{option}: there is no column {name:?}{near}; the columns are {all}")))
+            let all = some_names(names);
+            let name = quoted(name);
+            Err(Error::Options(format!("{option}: there is no column {name}{near}; the columns are {all}")))
         }
         _ => Err(Error::Options(format!("{option}: several columns are called {name:?}; write it as the file does"))),
     }
@@ -445,6 +468,7 @@ mod tests {
             ScoreColumns::named(&columns.iter().map(|c| String::from(*c)).collect::<Vec<_>>(), &names)
         };
         assert_eq!(named(&["my.black", "MY_WHITE"]).unwrap().classes, ["black", "white"]);
+        assert_eq!(named(&["my.white"]).unwrap().classes, ["my.white"]);
         assert_eq!(named(&["my.white", "x"]).unwrap().classes, ["my.white", "x"]);
         let message = named(&["nobody"]).unwrap_err().to_string();
         assert_eq!(message, "--scores: there is no column \"nobody\"; the columns are id, my.white, my.black, x");

@@ -49,6 +49,9 @@ pub enum Error {
     Core(#[from] apportion::Error),
 }
 
+/// The name of standard output in errors.
+const STANDARD_OUTPUT: &str = "standard output";
+
 /// The result type of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -74,6 +77,13 @@ impl Error {
             match error.kind() {
                 ErrorKind::NotFound => "there is no such file; check the path".into(),
                 ErrorKind::PermissionDenied => "permission is denied; ask its owner, or use another folder".into(),
+                ErrorKind::AlreadyExists => {
+                    "another program has made this file in the meantime; choose another name, or replace it with --force"
+                        .into()
+                }
+                ErrorKind::StorageFull | ErrorKind::FileTooLarge | ErrorKind::QuotaExceeded if path == Path::new(STANDARD_OUTPUT) => {
+                    format!("{error}; make room, or write elsewhere. The output so far is incomplete: delete it")
+                }
                 ErrorKind::StorageFull | ErrorKind::FileTooLarge | ErrorKind::QuotaExceeded => {
                     format!("{error}; make room, or write elsewhere. No file was left behind")
                 }

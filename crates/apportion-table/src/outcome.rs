@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use apportion::{MAX_LEVELS, NO_LEVEL, Outcomes};
+use apportion::{MAX_LEVELS, NO_LEVEL, Outcomes, quoted};
 
 use crate::error::{Error, Result};
 use crate::nearest::did_you_mean;
@@ -139,7 +139,7 @@ impl OutcomeTaker {
         if let Some(value) = &column.value {
             if !self.codes.contains(&1) {
                 let (near, others) = (did_you_mean(value, self.names.iter().map(String::as_str)), some(&self.names));
-                let problem = format!("no row has the value {value:?}{near}; there are {others}");
+                let problem = format!("no row has the value {}{near}; there are {others}", quoted(value));
                 return Err(Error::Options(format!("--outcome-value: column {:?}: {problem}", column.column)));
             }
             let names = vec![format!("not {}", value.trim()), value.trim().to_owned()];
@@ -218,24 +218,28 @@ const NOTHING: &str = "it is empty in every row; name another";
 
 fn no_number(text: &str) -> Problem {
     format!(
-        "{text:?} is no number, and others are; mend it, leave it empty, or say what counts with --outcome-value VALUE"
+        "{} is no number, and others are; mend it, leave it empty, or say what counts with --outcome-value VALUE",
+        quoted(text)
     )
 }
 
 fn too_many(names: &[String]) -> Problem {
-    let some = some(&names[..3.min(names.len())]);
+    let different = names.len();
     format!(
-        "text with more than {MAX_LEVELS} different values, such as {some}, is neither a number nor a category; name another \
-         column, or say what counts with --outcome-value VALUE"
+        "text with more than {different} different values is neither a number nor a category; name another column, or the \
+         value to count with --outcome-value VALUE"
     )
 }
 
 /// Some of the values, as text.
 fn some(names: &[String]) -> String {
-    const SHOWN: usize = 12;
-    let mut names: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+    const SHOWN: usize = 5;
+    if names.len() >= REMEMBERED {
+        return format!("at least {REMEMBERED} other values");
+    }
+    let mut names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
     names.sort();
-    let more = if names.len() > SHOWN { ", …" } else { "" };
+    let more = if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
     format!("{}{more}", names[..names.len().min(SHOWN)].join(", "))
 }
 

@@ -24,6 +24,8 @@ use crate::columns::position;
 use crate::error::{Error, Result};
 use crate::input::{Format, Input, Packing, Source, by_ending};
 use crate::metadata::{own_key_values, with_metadata};
+use crate::safe_csv::neutralize;
+use crate::separator::usual;
 use crate::stable_file::is_changed;
 
 /// Columns to be added: their fields, and their values for a range of rows.
@@ -47,6 +49,8 @@ pub struct Output {
     pub keep: Option<Vec<String>>,
     /// Keys and values for the metadata of Parquet and Arrow files.
     pub metadata: Vec<(String, String)>,
+    /// Whether text that a spreadsheet may take for a formula gets an apostrophe, in CSV and TSV.
+    pub safe_csv: bool,
 }
 
 impl Output {
@@ -137,7 +141,7 @@ pub fn write_labelled(input: &Input, output: &Output, mut added: Added<'_>) -> R
 fn write_all(input: &Input, output: &Output, added: &mut Added<'_>) -> Result<Vec<PathBuf>> {
     let files = 0..input.names().len();
     if output.path == "-" {
-        let mut sink = stdout_sink();
+        let mut sink = stdout_sink(output.safe_csv);
         let like = input.open(0)?.schema().clone();
         let mut rows = 0;
         for file in files {
@@ -174,13 +178,13 @@ pub fn write_batches(
         check_written(path, rows, sink.close(path)?)
     };
     if output.path == "-" {
-        return write(stdout_sink(), Path::new(STDOUT)).map(|()| Vec::new());
+        return write(stdout_sink(output.safe_csv), Path::new(STDOUT)).map(|()| Vec::new());
     }
     let path = Path::new(&output.path);
     check_path(path, None, output.force)?;
     let pending = PendingFile::create(path)?;
     let target = Target::new(path, None, output.force, pending.reopen())?;
-    write(target.sink(&with_metadata(schema, &output.metadata))?, path)?;
+    write(target.sink(&with_metadata(schema, &output.metadata), output.safe_csv)?, path)?;
     pending.commit(output.force)?;
     Ok(vec![path.to_owned()])
 }
@@ -188,8 +192,9 @@ pub fn write_batches(
 /// What to call standard output.
 const STDOUT: &str = "standard output";
 
-fn stdout_sink() -> Sink {
-    Sink::Csv(Box::new(WriterBuilder::new().build(Packed::Plain(Box::new(std::io::stdout().lock())))))
+fn stdout_sink(safe: bool) -> Sink {
+    let writer = WriterBuilder::new().build(Packed::Plain(Box::new(std::io::stdout().lock())));
+    Sink::Csv { writer: Box::new(writer), safe }
 }
 
 /// One output for each input, of the same name, all or none.
@@ -322,7 +327,7 @@ impl Target {
         if let Some(olds) = self.olds(input, files.clone()) {
             return self.append(input, files.start, &olds, &kept, first, output, added);
         }
-        let mut sink = self.sink(&with_metadata(&extended(&like, &kept, added), &output.metadata))?;
+        let mut sink = self.sink(&with_metadata(&extended(&like, &kept, added), &output.metadata), output.safe_csv)?;
         let mut rows = 0;
         for file in files {
             let copy = Copy { input, output, like: &like, path: &self.path };
@@ -381,12 +386,15 @@ impl Target {
         Ok(rows)
     }
 
-    fn sink(&self, schema: &SchemaRef) -> Result<Sink> {
+    fn sink(&self, schema: &SchemaRef, safe: bool) -> Result<Sink> {
         let file = self.handle()?;
         let failed = |error: ArrowError| failed(&self.path, &error);
         Ok(match self.format {
-            Format::Csv => Sink::Csv(Box::new(WriterBuilder::new().build(self.packed(file)?))),
-            Format::Tsv => Sink::Csv(Box::new(WriterBuilder::new().with_delimiter(b'\t').build(self.packed(file)?))),
+            Format::Csv | Format::Tsv => {
+                let separator = usual(self.format);
+                let writer = WriterBuilder::new().with_delimiter(separator).build(self.packed(file)?);
+                Sink::Csv { writer: Box::new(writer), safe }
+            }
             Format::Parquet => {
                 let own = properties(&[]).into_builder().set_key_value_metadata(own_key_values(schema)).build();
                 let writer = ArrowWriter::try_new(file, schema.clone(), Some(own));
@@ -455,7 +463,7 @@ impl Packed {
 }
 
 enum Sink {
-    Csv(Box<arrow::csv::Writer<Packed>>),
+    Csv { writer: Box<arrow::csv::Writer<Packed>>, safe: bool },
     Parquet(Box<ArrowWriter<File>>),
     Ipc(Box<FileWriter<BufWriter<File>>>),
 }
@@ -463,7 +471,8 @@ enum Sink {
 impl Sink {
     fn write(&mut self, batch: &RecordBatch, path: &Path) -> Result<()> {
         match self {
-            Sink::Csv(writer) => writer.write(batch),
+            Sink::Csv { writer, safe: true } => writer.write(&neutralize(batch)),
+            Sink::Csv { writer, safe: false } => writer.write(batch),
             Sink::Parquet(writer) => writer.write(batch).map_err(ArrowError::from),
             Sink::Ipc(writer) => writer.write(batch),
         }
@@ -473,7 +482,7 @@ impl Sink {
     /// Completes the file; returns how many rows its own footer says it has, if it has one.
     fn close(self, path: &Path) -> Result<Option<usize>> {
         match self {
-            Sink::Csv(writer) => {
+            Sink::Csv { writer, .. } => {
                 writer.into_inner().finish().map_err(|error| Error::io(path, &error))?;
                 Ok(None)
             }

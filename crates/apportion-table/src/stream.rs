@@ -1,13 +1,13 @@
 //! A table batch by batch: all columns of some rows, and what the rules need of them. Nothing is kept of rows that have passed.
 
-use apportion::Classes;
+use apportion::{Classes, group_name};
 use arrow::array::RecordBatch;
 
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::read::Batches;
 use crate::table::{Table, TableOptions};
-use crate::take::{Taker, group_name};
+use crate::take::Taker;
 
 /// The rows of some files, one batch after another.
 pub struct TableStream<'a> {

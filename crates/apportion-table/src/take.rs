@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use apportion::{Classes, GROUP_JOINT, Scaling, seed};
+use apportion::{Classes, MAX_PEOPLE, Scaling, quoted, seed, write_group_name};
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, StringArray};
 use arrow::compute::{cast, filter_record_batch};
 use arrow::datatypes::{DataType, Float32Type, Float64Type};
 
 use crate::coded::{ClassColumn, Coded};
-use crate::columns::{Found, ScoreColumns, find_scores, position};
+use crate::columns::{Found, ScoreColumns, find_scores, normal, position, some_names};
 use crate::error::{Error, Result};
 use crate::held::Held;
 use crate::kept::KeptRows;
@@ -104,6 +104,14 @@ impl Taker {
                     );
                 }
                 let columns = some_names(names);
+                let single: Vec<&String> = names.iter().filter(|name| normal(name).starts_with("p_")).collect();
+                if let [single] = single[..] {
+                    let problem = format!(
+                        "{single:?} is its only score column, and rules choose among several classes; add the columns of the \
+                         others, or name all with --scores"
+                    );
+                    return Error::file(path, problem);
+                }
                 let hint = match names {
                     [one] if one.contains(';') => "; is it separated by semicolons? --delimiter ';'",
                     [one] if one.contains('\t') => "; is it separated by tabs? --delimiter tab",
@@ -119,7 +127,7 @@ impl Taker {
         if !options.classes.is_empty() {
             columns = in_order(&columns, &options.classes)?;
         }
-        let classes = Classes::new(columns.classes.clone())?;
+        let classes = Classes::new(columns.classes.clone()).map_err(|error| refuse_classes(error, options))?;
         for column in options.truth.iter().chain(&options.labels) {
             column.check_map(&classes)?;
         }
@@ -279,7 +287,7 @@ impl Taker {
                 .map(|row| {
                     let value = if text.is_null(row) { "" } else { text.value(row) };
                     read(value).ok_or_else(|| {
-                        let problem = format!("{value:?} is no number; mend it, or name another column");
+                        let problem = format!("{} is no number; mend it, or name another column", quoted(value));
                         self.value_error(part, place, row, problem)
                     })
                 })
@@ -352,9 +360,7 @@ impl Taker {
     fn take_counts(&mut self, part: &Part) -> Result<()> {
         let Some(place) = self.places.count else { return Ok(()) };
         for (row, number) in self.numbers(part, place, count)?.into_iter().enumerate() {
-            if number.fract() != 0.0 || !(0.0..1e15).contains(&number) {
-                let found = if number.is_nan() { "no count".into() } else { format!("a count of {number}") };
-                let problem = format!("{found}; counts must be whole numbers, and not negative; mend it");
+            if let Some(problem) = count_problem(number) {
                 return Err(self.value_error(part, place, row, problem));
             }
             self.counts.push(number as u64);
@@ -444,6 +450,20 @@ impl Taker {
     }
 }
 
+/// What is wrong with a row's number of people, with the fix.
+fn count_problem(number: f64) -> Option<String> {
+    if number > MAX_PEOPLE as f64 {
+        let problem =
+            "is too large: all rows together may stand for 1,099,511,627,776 people; correct it, or split the file";
+        return Some(format!("a count of {number:e} {problem}"));
+    }
+    if number.fract() == 0.0 && number >= 0.0 {
+        return None;
+    }
+    let found = if number.is_nan() { "no count".into() } else { format!("a count of {number}") };
+    Some(format!("{found}; counts must be whole numbers, and not negative; mend it"))
+}
+
 /// Groups or cells, as they are taken in.
 #[derive(Default)]
 struct Grouper {
@@ -470,20 +490,6 @@ impl Grouper {
             };
             self.column.codes.push(code);
         }
-    }
-}
-
-/// The name of a group that several columns name together: `NC / Wake`.
-pub fn group_name<'a>(values: impl Iterator<Item = &'a str>) -> String {
-    let mut name = String::new();
-    write_group_name(values, &mut name);
-    name
-}
-
-fn write_group_name<'a>(values: impl Iterator<Item = &'a str>, name: &mut String) {
-    for (place, value) in values.enumerate() {
-        name.push_str(if place == 0 { "" } else { GROUP_JOINT });
-        name.push_str(value);
     }
 }
 
@@ -568,9 +574,16 @@ fn in_order(columns: &ScoreColumns, classes: &[String]) -> Result<ScoreColumns> 
     })
 }
 
-/// The names of columns; not all of very many.
-fn some_names(names: &[String]) -> String {
-    const SHOWN: usize = 40;
-    let more = if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
-    names[..names.len().min(SHOWN)].join(", ") + &more
+/// A class's name that cannot be used, with the option that renames it.
+fn refuse_classes(error: apportion::Error, options: &TableOptions) -> Error {
+    match error {
+        error @ apportion::Error::ClassName { .. } => {
+            let fix = if options.classes.is_empty() { "; rename the classes with --classes" } else { "" };
+            Error::Options(format!("{error}{fix}"))
+        }
+        apportion::Error::TooManyClasses { found, limit } => Error::Options(format!(
+            "there are {found} score columns, and at most {limit} classes are supported; name those to use with --scores"
+        )),
+        error => error.into(),
+    }
 }

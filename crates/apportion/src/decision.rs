@@ -7,6 +7,7 @@
 use crate::error::{Error, Result};
 use crate::kernel::GRID;
 use crate::learn::Model;
+use crate::quote::quoted;
 use crate::rule;
 use crate::scores::Classes;
 
@@ -233,7 +234,7 @@ fn check_origin(origin: &Origin, k: usize) -> Result<()> {
 /// Refuses prices that are not multiples of 2^-40 in a sane range, or not one a class.
 fn check_prices(group: &GroupPrices, k: usize) -> Result<()> {
     let problem = |problem: &str| {
-        let of = group.group.as_ref().map_or_else(String::new, |name| format!(" of group {name:?}"));
+        let of = group.group.as_ref().map_or_else(String::new, |name| format!(" of group {}", quoted(name)));
         Err(Error::Decision { problem: format!("the prices{of} {problem}") })
     };
     for level in std::iter::once(&group.prices).chain(&group.ties) {

@@ -2,6 +2,8 @@
 //!
 //! Rows are counted from 0 here; a layer that reads files turns them into the line the user sees.
 
+use crate::quote::quoted;
+
 /// An error of the library. Its text is one sentence that names the place and the way on. Rows are counted from 0.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -65,8 +67,8 @@ pub enum Error {
         /// How many can be.
         limit: usize,
     },
-    /// A class name is empty or given twice.
-    #[error("class name {name:?} is {problem}; class names must be unique and not empty")]
+    /// A class name is empty, given twice, or that of rows without a label.
+    #[error("class name {} is {problem}; class names must be unique, not empty and not Uncoded", quoted(.name))]
     ClassName {
         /// The name.
         name: String,
@@ -74,7 +76,7 @@ pub enum Error {
         problem: &'static str,
     },
     /// A class that is not in the list.
-    #[error("unknown class {name:?}; the classes are {classes}")]
+    #[error("unknown class {}; the classes are {classes}", quoted(.name))]
     UnknownClass {
         /// The name.
         name: String,
@@ -104,7 +106,7 @@ pub enum Error {
         last: usize,
     },
     /// Two groups have one name.
-    #[error("group {group:?} is listed twice; give every group one code")]
+    #[error("group {} is listed twice; give every group one code", quoted(.group))]
     RepeatedGroup {
         /// The name.
         group: String,
@@ -185,7 +187,7 @@ pub enum Error {
         why: &'static str,
     },
     /// A group that the reference or the decision does not know.
-    #[error("group {group:?} is not in the {what}, which has {known} groups; {hint}")]
+    #[error("group {} is not in the {what}, which has {known} groups; {hint}", quoted(.group))]
     UnknownGroup {
         /// The group.
         group: String,

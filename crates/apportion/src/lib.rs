@@ -84,6 +84,7 @@ mod kernel;
 mod label;
 mod learn;
 pub mod model;
+mod quote;
 mod reference;
 mod rule;
 mod scores;
@@ -102,6 +103,7 @@ pub use estimate::*;
 pub use kernel::{GRID, Grid, Level};
 pub use label::Labels;
 pub use learn::{Forest, Learner, Linear, Model, Node, Plane};
+pub use quote::quoted;
 pub use reference::{Reference, Spread};
 pub use rule::{
     Allotment, Allotted, Balance, Batched, Batches, Bound, Bounds, Exact, FromSample, Frontier, Joint, Labelled,
@@ -109,7 +111,7 @@ pub use rule::{
 };
 pub use scores::{
     Classes, GROUP_JOINT, Groups, Keys, LEAST_SCORE, Label, MAX_CLASSES, MAX_PEOPLE, Matrix, SUM_TOLERANCE, Scaling,
-    Scores, UNCODED,
+    Scores, UNCODED, group_name, write_group_name,
 };
 pub use sql::{Dialect, SqlOptions};
 pub use store::Store;

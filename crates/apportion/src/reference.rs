@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
+use crate::quote::quoted;
 use crate::scores::{Label, SUM_TOLERANCE, UNCODED};
 use crate::transport::Demand;
 
@@ -105,7 +106,7 @@ impl Reference {
 
 /// ` of group "x"`, or nothing.
 pub(crate) fn of_group(group: Option<&str>) -> String {
-    group.map_or_else(String::new, |group| format!(" of group {group:?}"))
+    group.map_or_else(String::new, |group| format!(" of group {}", quoted(group)))
 }
 
 fn count_truth(truth: impl Iterator<Item = (Label, u64)>, classes: usize) -> Vec<u128> {

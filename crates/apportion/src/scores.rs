@@ -16,6 +16,9 @@ pub type Label = u8;
 /// The label of a row left unlabelled, and the truth of a row whose truth is not known.
 pub const UNCODED: Label = Label::MAX;
 
+/// The value that is written for [`UNCODED`]. No class may have this name.
+const UNLABELED: &str = "Uncoded";
+
 /// The largest number of classes.
 pub const MAX_CLASSES: usize = 250;
 
@@ -35,6 +38,10 @@ pub struct Classes(Vec<String>);
 
 impl Classes {
     /// Names the classes, in order.
+    ///
+    /// # Errors
+    /// If there are none or more than [`MAX_CLASSES`], or if a name is empty, given twice or `Uncoded` in any case: labels
+    /// with such a class could not be told from rows without a label.
     pub fn new<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Result<Classes> {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
         if names.is_empty() {
@@ -44,10 +51,12 @@ impl Classes {
             return Err(Error::TooManyClasses { found: names.len(), limit: MAX_CLASSES });
         }
         for (position, name) in names.iter().enumerate() {
-            let problem = if name.is_empty() {
+            let problem = if name.trim().is_empty() {
                 "empty"
             } else if names[..position].contains(name) {
                 "given twice"
+            } else if name.trim().eq_ignore_ascii_case(UNLABELED) {
+                "the value of rows without a label"
             } else {
                 continue;
             };
@@ -69,7 +78,7 @@ impl Classes {
 
     /// The name of a label; that of [`UNCODED`] is `Uncoded`.
     pub fn name(&self, label: Label) -> &str {
-        self.0.get(usize::from(label)).map_or("Uncoded", String::as_str)
+        self.0.get(usize::from(label)).map_or(UNLABELED, String::as_str)
     }
 
     /// A label or a true class by its name.
@@ -135,9 +144,71 @@ pub enum Scaling {
     Normalize,
 }
 
-/// Stands between the values of several columns that together name a group: `NC / Wake`. Whoever makes such names and
-/// whoever takes them apart, as SQL must, goes by it.
+/// Separates the values of several columns that together name a group: `NC / Wake`. See [`group_name`].
 pub const GROUP_JOINT: &str = " / ";
+
+/// Returns the name of a group from the values of its columns: `NC / Wake`.
+///
+/// Two lists of the same length never share a name. If there are several values, one that contains ` / `, ends in ` /` or
+/// begins with a double quote is written in double quotes, with its own double quotes doubled: `"a / b" / c`. The value of
+/// a single column is the name as it is.
+pub fn group_name<'a>(values: impl IntoIterator<Item = &'a str>) -> String {
+    let mut name = String::new();
+    write_group_name(values, &mut name);
+    name
+}
+
+/// Appends the name of a group to a text, as [`group_name`] makes it.
+pub fn write_group_name<'a>(values: impl IntoIterator<Item = &'a str>, name: &mut String) {
+    let mut values = values.into_iter();
+    let (first, second) = (values.next(), values.next());
+    let Some(second) = second else { return name.push_str(first.unwrap_or_default()) };
+    push_value(first.unwrap_or_default(), name);
+    for value in std::iter::once(second).chain(values) {
+        name.push_str(GROUP_JOINT);
+        push_value(value, name);
+    }
+}
+
+fn push_value(value: &str, name: &mut String) {
+    if !is_ambiguous(value) {
+        return name.push_str(value);
+    }
+    name.push('"');
+    name.push_str(&value.replace('"', "\"\""));
+    name.push('"');
+}
+
+/// Whether a value must be quoted, so that the name has one reading.
+fn is_ambiguous(value: &str) -> bool {
+    value.contains(GROUP_JOINT) || value.ends_with(" /") || value.starts_with('"')
+}
+
+/// Returns how many values the name of a group has, if it is one that [`group_name`] made of several.
+pub(crate) fn count_group_values(name: &str) -> usize {
+    let (mut rest, mut values) = (name, 1);
+    loop {
+        if let Some(quoted) = rest.strip_prefix('"') {
+            rest = after_quoted(quoted);
+        }
+        match rest.split_once(GROUP_JOINT) {
+            Some((_, after)) => (rest, values) = (after, values + 1),
+            None => return values,
+        }
+    }
+}
+
+/// The text after the quote that ends a quoted value.
+fn after_quoted(text: &str) -> &str {
+    let mut rest = text;
+    while let Some((_, after)) = rest.split_once('"') {
+        match after.strip_prefix('"') {
+            Some(after) => rest = after,
+            None => return after,
+        }
+    }
+    ""
+}
 
 /// The groups of the rows, such as counties: a code per row, and the names that the codes stand for.
 #[derive(Clone, Copy, Debug)]

@@ -10,8 +10,9 @@
 use crate::decision::{Decision, Fitted, GroupPrices};
 use crate::error::{Error, Result};
 use crate::learn::{Linear, Model, Plane};
+use crate::quote::quoted;
 use crate::rule;
-use crate::scores::{Classes, GROUP_JOINT, LEAST_SCORE, SUM_TOLERANCE, UNCODED, expect_length};
+use crate::scores::{Classes, GROUP_JOINT, LEAST_SCORE, SUM_TOLERANCE, UNCODED, count_group_values, expect_length};
 
 /// Whose SQL is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,7 +199,8 @@ impl Writer<'_> {
         if groups.is_empty() {
             return Err(Error::Decision { problem: "it has prices for no group".into() });
         }
-        let mut lines = vec![format!("CASE {}", self.group())];
+        let plain = groups.iter().filter_map(|group| group.group.as_deref()).all(|group| self.is_plain(group));
+        let mut lines = vec![format!("CASE {}", self.group(plain))];
         for GroupPrices { group, prices, .. } in groups {
             let group = group.as_deref().unwrap_or_default();
             self.check_group(group)?;
@@ -214,8 +216,8 @@ impl Writer<'_> {
         let columns = self.options.groups.len();
         let problem = if columns == 0 {
             "it was fitted by group; name the columns of the group".into()
-        } else if group.matches(GROUP_JOINT).count() + 1 < columns {
-            format!("group {group:?} is not made of {columns} columns; name those that it was fitted by")
+        } else if columns > 1 && count_group_values(group) != columns {
+            format!("group {} is not made of {columns} columns; name those that it was fitted by", quoted(group))
         } else {
             return Ok(());
         };
@@ -324,10 +326,28 @@ impl Writer<'_> {
         self.dialect.text(self.classes.names().get(class).map_or(self.classes.name(UNCODED), String::as_str))
     }
 
-    /// The group of a row, as the program names it: the columns as text, nothing where there is none, joined.
-    fn group(&self) -> String {
+    /// Whether a group's name can be split in one way only, so that no other row's values make the same name even if they
+    /// are joined without quotes.
+    fn is_plain(&self, group: &str) -> bool {
+        let columns = self.options.groups.len();
+        let starts = (0..group.len()).filter(|&start| group.as_bytes()[start..].starts_with(GROUP_JOINT.as_bytes()));
+        let quoted = group.starts_with('"') || group.contains(&format!("{GROUP_JOINT}\""));
+        columns == 1 || starts.count() + 1 == columns && !quoted
+    }
+
+    /// The group of a row, as [`group_name`](crate::group_name) makes it: the columns as text, empty if missing, joined;
+    /// with quotes around ambiguous values, unless all groups are plain.
+    fn group(&self, plain: bool) -> String {
         let kind = self.dialect.text_type();
-        let column = |name: &String| format!("COALESCE(CAST({} AS {kind}), '')", self.dialect.name(name));
+        let column = |name: &String| {
+            let value = format!("COALESCE(CAST({} AS {kind}), '')", self.dialect.name(name));
+            if plain {
+                return value;
+            }
+            let ambiguous = format!("{value} LIKE '% / %' OR {value} LIKE '% /' OR {value} LIKE '\"%'");
+            let quoted = format!("'\"' || REPLACE({value}, '\"', '\"\"') || '\"'");
+            format!("CASE WHEN {ambiguous} THEN {quoted} ELSE {value} END")
+        };
         let separator = format!(" || {} || ", self.dialect.text(GROUP_JOINT));
         self.options.groups.iter().map(column).collect::<Vec<_>>().join(&separator)
     }

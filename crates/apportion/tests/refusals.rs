@@ -228,9 +228,16 @@ fn class_names() {
     assert_eq!(Classes::new(Vec::<String>::new()), Err(Error::NoClasses));
     assert_eq!(
         Classes::new(["a", "a"]).unwrap_err().to_string(),
-        "class name \"a\" is given twice; class names must be unique and not empty"
+        "class name \"a\" is given twice; class names must be unique, not empty and not Uncoded"
     );
-    assert!(matches!(Classes::new([""]), Err(Error::ClassName { problem: "empty", .. })));
+    for empty in ["", " ", "\t"] {
+        assert!(matches!(Classes::new([empty]), Err(Error::ClassName { problem: "empty", .. })));
+    }
+    for reserved in ["Uncoded", "uncoded", " UNCODED "] {
+        let refused = Classes::new(["a", reserved]);
+        assert!(matches!(refused, Err(Error::ClassName { problem: "the value of rows without a label", .. })));
+    }
+    assert!(Classes::new(["uncoded people", "encoded"]).is_ok());
     let many = (0..=MAX_CLASSES).map(|class| class.to_string());
     assert!(matches!(Classes::new(many), Err(Error::TooManyClasses { found: 251, limit: 250 })));
     let two = Classes::new(["a", "b"]).unwrap();

@@ -17,6 +17,7 @@ use crate::estimates::{Estimating, OutcomeArgs};
 use crate::options::{LABEL_OPTIONS, TableArgs, pairs};
 use crate::outcome::{self, Given};
 use crate::progress::Working;
+use crate::protect::SideInput;
 use crate::provenance::Origin;
 use crate::report::{Gallery, Place, ReportArgs, of_report};
 use crate::summary::drift_warning;
@@ -69,7 +70,8 @@ pub(crate) fn run(args: &AuditArgs, line: &[String]) -> Result<()> {
     let decision = args.decision.as_deref().map(|path| decision::read(path, host)).transpose()?;
     args.report.check_outcome(args.outcome.as_ref())?;
     let input = args.table.input()?;
-    let mut report = args.report.prepare(&input, args.table.groups(), args.force)?;
+    let side: Vec<SideInput> = args.decision.iter().map(|path| SideInput::new("--decision", path)).collect();
+    let mut report = args.report.prepare(&input, &side, args.table.groups(), args.force)?;
     let origin = report.as_ref().map(|report| Origin::of(&input, "scores", report.beside()));
     let options = match &decision {
         Some(decision) => decision::with_scores_of(decision, &args.table, &input)?,
@@ -351,13 +353,18 @@ fn judged(section: &apportion::Section) -> u64 {
 /// Groups that are shown; `--json` has all.
 const SHOWN: usize = 10;
 
+/// Groups with fewer people are not shown, as in reports: their numbers would be about persons.
+const LEAST_PEOPLE: u64 = 5;
+
 /// In how many groups the classes other than the focus class are undercounted, and the groups that are furthest off.
 fn by_group(audit: &Audit) -> Vec<String> {
     let (Some(under), Some(focus)) = (&audit.undercounted, audit.focus) else { return Vec::new() };
     let focus = &audit.classes.names()[focus];
+    let small = audit.groups.iter().filter(|group| group.section.people < LEAST_PEOPLE).count();
     let mut groups: Vec<(f64, Vec<String>)> = audit
         .groups
         .iter()
+        .filter(|group| group.section.people >= LEAST_PEOPLE)
         .filter_map(|group| {
             let others = group.section.others?;
             let off = others.against_posterior?.difference;
@@ -384,6 +391,10 @@ fn by_group(audit: &Audit) -> Vec<String> {
             "\nall but {focus}, in the groups that are furthest off:\n{}",
             text::columns(&header, &shown)
         ));
+    }
+    if small > 0 {
+        let groups = text::counted(small as u64, "group", "groups");
+        lines.push(format!("{groups} with fewer than {LEAST_PEOPLE} people: not shown here; --json has all"));
     }
     if groups.len() > SHOWN {
         lines.push(format!("… and {} groups more; --json has all", groups.len() - SHOWN));

@@ -69,7 +69,7 @@ pub(crate) fn run(args: &CompareArgs, line: &[String]) -> Result<()> {
     };
     args.report.check_outcome(args.outcome.as_ref())?;
     let input = args.table.input()?;
-    let mut report = args.report.prepare(&input, args.table.groups(), args.force)?;
+    let mut report = args.report.prepare(&input, &[], args.table.groups(), args.force)?;
     if report.is_none() && args.report.focus.is_some() {
         return Err(usage("--focus: it is for --report FILE.html"));
     }

@@ -14,6 +14,7 @@ use crate::options::TableArgs;
 use crate::outcome::{Given, Outcome};
 use crate::output::{OutputArgs, written};
 use crate::progress::Working;
+use crate::protect::{SideInput, refuse_overwriting};
 use crate::provenance::{Beside, Origin as Files, Provenance, ProvenanceArgs, Recorded};
 use crate::rule::RuleArgs;
 use crate::summary::{Aim, drift_warning, summary};
@@ -61,6 +62,7 @@ pub(crate) fn fit(args: &FitArgs, line: &[String]) -> Result<()> {
     }
     let input = args.table.input()?;
     if !to_stdout {
+        refuse_overwriting(&args.output, Some(&input), &args.rule.side_inputs())?;
         refuse_taken(&args.output, Some(&input), args.force)?;
     }
     let groups = args.rule.groups(&args.table);
@@ -138,7 +140,7 @@ pub(crate) fn apply(args: &ApplyArgs, line: &[String]) -> Result<()> {
     }
     let decision = read(&args.decision, args.table.host.as_ref())?;
     let input = args.table.input()?;
-    args.output.check(&args.table, &input)?;
+    args.output.check(&args.table, &input, &[SideInput::new("--decision", &args.decision)])?;
     let mut options = with_scores_of(&decision, &args.table, &input)?;
     if options.by.is_empty() {
         options.by = decision.origin().map_or_else(Vec::new, |origin| origin.groups.clone());
@@ -212,8 +214,20 @@ pub(super) fn read(path: &Path, host: Option<&Host>) -> Result<Decision> {
         None => fs::read_to_string(path)
             .map_err(|error| anyhow!("{name}: it cannot be read ({error}); name a file that `apportion fit` wrote"))?,
     };
-    serde_json::from_str(&text)
-        .map_err(|error| anyhow!("{name}: it is no decision ({error}); make one with `apportion fit`"))
+    serde_json::from_str(&text).map_err(|error| {
+        anyhow!("{name}: it is no decision ({}); make one with `apportion fit`", brief(&error.to_string()))
+    })
+}
+
+/// The beginning and the end of a long message: a stranger's file may have anything in the middle.
+fn brief(message: &str) -> String {
+    const KEPT: usize = 60;
+    let letters: Vec<char> = message.chars().collect();
+    if letters.len() <= 3 * KEPT {
+        return message.to_owned();
+    }
+    let part = |letters: &[char]| letters.iter().collect::<String>();
+    format!("{}…{}", part(&letters[..KEPT]), part(&letters[letters.len() - KEPT..]))
 }
 
 /// Refuses a table with other classes than the decision's, and says how they can be made the same.

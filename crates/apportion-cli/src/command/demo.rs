@@ -20,7 +20,7 @@ Examples:
   apportion demo --report demo.html")]
 pub(crate) struct DemoArgs {
     /// How many people.
-    #[arg(long, default_value_t = 100_000)]
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     rows: u64,
     /// Where the files go.
     #[arg(long, default_value = "apportion-demo")]
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
         let line: Vec<String> = std::iter::once("apportion").chain(command).map(String::from).collect();
         Program::parse_from(&line).command.run(&line)?;
     }
-    text::print(format!("\n# All of it to look at, in any browser: {report}"))
+    text::print_text(format!("\n# All of it to look at, in any browser: {report}"))
 }
 
 /// The shares of the classes among the voters, as a margin.

@@ -56,7 +56,7 @@ pub(crate) struct DisparityArgs {
 pub(crate) fn run(args: &DisparityArgs, line: &[String]) -> Result<()> {
     let labels = label_columns(args)?;
     let input = args.table.input()?;
-    let mut report = args.report.prepare(&input, args.table.groups(), args.force)?;
+    let mut report = args.report.prepare(&input, &[], args.table.groups(), args.force)?;
     if report.is_none() && args.report.focus.is_some() {
         return Err(usage("--focus: it is for --report FILE.html; --against CLASS says what others are compared with"));
     }

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use apportion::{Decision, Dialect, Fitted, Origin, SqlOptions};
-use apportion_table::{refuse_taken, write_atomically};
+use apportion_table::{quoted, refuse_taken, write_atomically};
 use clap::{Args, ValueEnum};
 
 use super::decision::read;
 use crate::host::Host;
 use crate::output::written;
+use crate::protect::{SideInput, refuse_overwriting};
 use crate::text;
 
 /// Options of `export`.
@@ -86,10 +87,7 @@ enum DialectName {
 pub(crate) fn run(args: &ExportArgs) -> Result<()> {
     let output = args.output.as_ref().filter(|path| path.as_os_str() != "-");
     if let Some(path) = output {
-        let same = path.canonicalize().is_ok_and(|path| args.decision.canonicalize().is_ok_and(|own| own == path));
-        if same {
-            bail!("{}: it is the decision itself; write elsewhere", path.display());
-        }
+        refuse_overwriting(path, None, &[SideInput::new("DECISION", &args.decision)])?;
         refuse_taken(path, None, args.force)?;
     }
     let decision = read(&args.decision, args.host.as_ref())?;
@@ -156,7 +154,9 @@ impl ExportArgs {
             };
         };
         match (self.by.len(), origin.groups.len()) {
-            (0, 0) => bail!("the decision was fitted by group, of which {group:?} is one; name its columns with --by"),
+            (0, 0) => {
+                bail!("the decision was fitted by group, of which {} is one; name its columns with --by", quoted(group))
+            }
             (0, _) => Ok(origin.groups.clone()),
             (own, fitted) if fitted > 0 && own != fitted => {
                 bail!("--by: {own} columns, and the decision was fitted by {fitted}: {}", origin.groups.join(", "))

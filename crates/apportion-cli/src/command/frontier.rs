@@ -29,7 +29,7 @@ pub(crate) struct FrontierArgs {
     )]
     reference: String,
     /// About so many points, evenly spread, at least 2; all where it is not given.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(2..))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     points: Option<u32>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &FrontierArgs) -> Result<()> {
     args.table.say(&words);
     if args.table.host.is_some() {
         args.table.print(&json)?;
-        return args.table.print(words);
+        return args.table.print_text(words);
     }
     if args.table.json {
         return args.table.print(json);
@@ -73,5 +73,5 @@ pub(crate) fn run(args: &FrontierArgs) -> Result<()> {
         let Point { from_gamma, to_gamma, accuracy, fidelity, .. } = point;
         lines.push(format!("{from_gamma},{to_gamma},{accuracy},{fidelity},{counts}"));
     }
-    args.table.print(lines.join("\n"))
+    args.table.print_text(lines.join("\n"))
 }

@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::options::TableArgs;
 use crate::outcome::{self, Given, Outcome};
-use crate::output::{OutputArgs, written};
+use crate::output::{OutputArgs, after_output, written};
 use crate::progress::Working;
 use crate::provenance::{Origin, Provenance, Recorded};
 use crate::report::{Gallery, Place, ReportArgs, of_report};
@@ -48,8 +48,9 @@ pub(crate) fn run(args: &LabelArgs, line: &[String]) -> Result<()> {
         return Err(usage("--draws and --count: a row's people are drawn one by one already; use another --seed"));
     }
     let input = args.table.input()?;
-    args.output.check(&args.table, &input)?;
-    let mut report = args.report.prepare(&input, args.rule.groups(&args.table), args.output.force)?;
+    let side = args.rule.side_inputs();
+    args.output.check(&args.table, &input, &side)?;
+    let mut report = args.report.prepare(&input, &side, args.rule.groups(&args.table), args.output.force)?;
     if report.is_none() && args.report.focus.is_some() {
         return Err(usage("--focus: it is for --report FILE.html"));
     }
@@ -63,6 +64,7 @@ pub(crate) fn run(args: &LabelArgs, line: &[String]) -> Result<()> {
     let origin = beside.map(|beside| Origin::of(&input, "scores", beside));
     let table = args.table.read(&input, args.rule.groups(&args.table), None)?;
     args.output.check_names(&input, &table, args.rule.draws())?;
+    args.table.check_draws(&table, args.rule.draws())?;
     let scores = table.scores()?;
     report.as_mut().map(|report| report.outline(&scores)).transpose()?;
     let rule = args.rule.rule(&table, &args.table)?;
@@ -109,7 +111,7 @@ pub(crate) fn run(args: &LabelArgs, line: &[String]) -> Result<()> {
     }
     args.table.say(&format!("\n{}", written(&paths)));
     match (report, study) {
-        (Some(report), Some(study)) => report.write(study, &args.table),
+        (Some(report), Some(study)) => report.write(study, &args.table).map_err(|error| after_output(error, &paths)),
         _ => Ok(()),
     }
 }

@@ -27,13 +27,13 @@ pub(crate) struct ReproduceArgs {
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
     /// How many datasets a mean is over, at least 2.
-    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(2..))]
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(2..=1_000_000))]
     datasets: u64,
     /// How many people are in each, at least 100.
-    #[arg(long, default_value_t = 5000, value_parser = clap::value_parser!(u64).range(100..))]
+    #[arg(long, default_value_t = 5000, value_parser = clap::value_parser!(u64).range(100..=1 << 40))]
     rows: u64,
     /// How many voters are made up for the tables, at least 100.
-    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(100..))]
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(100..=1 << 40))]
     voters: u64,
     /// Another seed, other people.
     #[arg(long, default_value_t = 0)]

@@ -122,13 +122,13 @@ fn list() -> Result<()> {
         .map(|table| vec![table.name().to_owned(), text::count(table.load().rows() as u64), table.title().to_owned()]);
     let width = rows.iter().map(|row| row[0].len()).max().unwrap_or(0);
     let lines = rows.map(|row| format!("{:<width$}  {:>9}  {}", row[0], row[1], row[2]));
-    text::print(lines.join("\n"))
+    text::print_text(lines.join("\n"))
 }
 
 fn show(table: Inside) -> Result<()> {
     let (told, keyed) = (table_told(&inside(table)), table.load());
     let keys = keyed.keys().take(3).map(|key| key.replace('\t', " ")).collect::<Vec<_>>().join(", ");
-    text::print(format!(
+    text::print_text(format!(
         "{}\n{told}\nclasses: {}\nkeys: {keys}, …\n\n{}",
         table.title(),
         CLASSES.join(", "),
@@ -137,7 +137,7 @@ fn show(table: Inside) -> Result<()> {
 }
 
 fn export(table: Inside, output: &str, force: bool) -> Result<()> {
-    let output = Output { path: output.to_owned(), force, keep: None, metadata: Vec::new() };
+    let output = Output { path: output.to_owned(), force, ..Output::default() };
     output.check(None)?;
     let keyed = table.load();
     let column = |part: usize| -> ArrayRef {
@@ -215,7 +215,7 @@ fn check(file: &str, of: Option<Of>, options: &KeyedOptions<'_>, as_json: bool) 
     let shares = shares.unwrap_or_else(|| format!("\nclasses: {}", classes.join(", ")));
     let people = people.map_or_else(String::new, |people| format!("\n{}", people.told(subject)));
     let remarks: String = remarks.iter().map(|remark| format!("\nnote: {remark}")).collect();
-    text::print(format!("{told}{shares}{people}{remarks}\nsound"))
+    text::print_text(format!("{told}{shares}{people}{remarks}\nsound"))
 }
 
 /// How many names there are, and the shares of the classes where they are known.

@@ -17,6 +17,7 @@ pub(crate) use gallery::{Gallery, Place};
 pub(crate) use provenance::of_report;
 
 use crate::options::{Grouping, TableArgs};
+use crate::protect::{SideInput, refuse_overwriting};
 use crate::provenance::Beside;
 use crate::usage::usage;
 use crate::values;
@@ -57,7 +58,13 @@ pub(crate) struct Report<'a> {
 
 impl ReportArgs {
     /// Refuses, before anything is read, what could not be written or drawn. Nothing where no report is wanted.
-    pub(crate) fn prepare(&self, input: &Input, groups: Grouping<'_>, force: bool) -> Result<Option<Report<'_>>> {
+    pub(crate) fn prepare(
+        &self,
+        input: &Input,
+        side: &[SideInput],
+        groups: Grouping<'_>,
+        force: bool,
+    ) -> Result<Option<Report<'_>>> {
         if self.report.is_none() && self.figures.is_none() && !self.for_host {
             return match &self.geometry {
                 Some(_) => Err(usage("--geometry: it is for a map in a report; name one with --report FILE.html")),
@@ -71,12 +78,15 @@ impl ReportArgs {
         if !matches!(self.simplex.len(), 0 | 2) {
             return Err(usage("--simplex: it must be two classes; all others together are in the third corner"));
         }
+        let geometry = self.geometry.iter().map(|path| SideInput::new("--geometry", path));
+        let side: Vec<SideInput> = side.iter().cloned().chain(geometry).collect();
         if let Some(path) = &self.report {
+            refuse_overwriting(path, Some(input), &side)?;
             refuse_taken(path, Some(input), force)?;
             refuse_no_folder(path)?;
         }
         if let Some(folder) = &self.figures {
-            let inputs = input.names().chain(self.geometry.as_deref());
+            let inputs = input.names().chain(side.iter().map(|own| own.path.as_path()));
             figures::check(folder, inputs, self.report.as_deref(), force)?;
         }
         let geometry = self.geometry.as_deref().map(outlines).transpose()?;

@@ -19,6 +19,8 @@ import duckdb
 import sqlglot
 from sqlglot import exp
 
+from injection import on_injection
+
 ROWS = 50_000
 TIED = 1e-9  # two values nearer than this are tied
 DIALECTS = {
@@ -57,6 +59,7 @@ def main():
                 test.rule(f"{name}, {precision}", path, fit, by, single=precision == "single")
         test.awkward()
         test.wide()
+        on_injection(test)
     sys.exit("failed" if test.failed else None)
 
 
@@ -69,6 +72,8 @@ class Test:
         done = subprocess.run([self.program, *args], cwd=self.folder, capture_output=True, text=True)
         assert done.returncode == 0, f"apportion {' '.join(args)}: {done.stderr}"
         return done.stdout
+
+    json = staticmethod(json.dumps)
 
     def check(self, holds, problem):
         if not holds:

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use apportion::GROUP_JOINT;
+use apportion::{group_name, quoted};
 use serde_json::{Value, json};
 
 /// What is wrong with a file of outlines.
@@ -142,7 +142,8 @@ impl Geometry {
         let Some(((1.., _), key)) = best else {
             let example = groups.first().map(String::as_str).unwrap_or_default();
             return refuse(format!(
-                "no outline has the name of a group, such as {example:?}; name the property with --geometry-key: {}",
+                "no outline has the name of a group, such as {}; name the property with --geometry-key: {}",
+                quoted(example),
                 self.properties().join(", ")
             ));
         };
@@ -238,7 +239,7 @@ fn area(ring: &Ring) -> f64 {
 impl Outline {
     fn name(&self, key: &[String]) -> Option<String> {
         let values: Option<Vec<&str>> = key.iter().map(|key| self.properties.get(key).map(String::as_str)).collect();
-        values.map(|values| values.join(GROUP_JOINT))
+        values.map(group_name)
     }
 }
 

@@ -148,7 +148,7 @@ fn layout(study: &Study, sample: &Sample, ways: Range<usize>, grid: Grid, legend
     let [left, right] = [left, right].map(|name| label(&text::short(&name, CORNER)));
     let top = label(&text::short(&top, 2 * CORNER));
     let titles: Vec<String> = study.labellings[ways].iter().map(|labelling| label(&labelling.name)).collect();
-    let side = |title: &str| json!({ "title": { "text": title, "font": { "size": 11 } }, "showticklabels": false, "ticks": "", "nticks": 5, "min": 0 });
+    let side = |title: &str| json!({ "title": { "text": title, "font": { "size": 10 } }, "showticklabels": false, "ticks": "", "nticks": 5, "min": 0 });
     let planes = grid.layout(&titles, |panel| {
         let domain = json!({ "x": grid.x(panel), "y": grid.y(panel) });
         let plane =
@@ -163,8 +163,8 @@ fn layout(study: &Study, sample: &Sample, ways: Range<usize>, grid: Grid, legend
     over(planes, json!({ "showlegend": true, "legend": legend.layout(), "margin": margin }))
 }
 
-/// So many letters fit at a lower corner.
-const CORNER: usize = 9;
+/// How many letters fit at a lower corner, also in wide fonts and on paper.
+const CORNER: usize = 8;
 
 fn sheet(study: &Study, sample: &Sample, ways: Range<usize>) -> Sheet {
     let names = study.labellings[ways.clone()].iter().map(|labelling| labelling.name.clone());

@@ -19,6 +19,8 @@ import time
 import axe_playwright_python
 from playwright.sync_api import sync_playwright
 
+from injection import on_injection
+
 AXE = pathlib.Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text()
 GROUPS = 3143
 # What is inside the margins of A4.
@@ -431,6 +433,7 @@ def main():
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         for part in (on_demo, on_classes, on_many, on_paper):
             part(checks, browser, args.program, pathlib.Path(folder), args.keep)
+        on_injection(checks, browser, args.program, pathlib.Path(folder), args.keep, run, opened)
         browser.close()
     print(f"in {time.monotonic() - begin:.0f} s")
     print(f"{checks.passed} passed, {checks.failed} failed")

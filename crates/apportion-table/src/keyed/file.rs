@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use apportion::model::Numbers;
+use apportion::quoted;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::compute::{cast, concat_batches};
 use arrow::datatypes::{DataType, Float64Type};
@@ -250,7 +251,7 @@ impl File {
             return Ok(numbers.map(|number| Amount::Plain(number.unwrap_or(f64::NAN))).collect());
         }
         let read = |(row, text): (usize, &String)| {
-            amount(text).ok_or_else(|| self.value_error(place, row, format!("{text:?} is no number; mend it")))
+            amount(text).ok_or_else(|| self.value_error(place, row, format!("{} is no number; mend it", quoted(text))))
         };
         self.texts(place)?.iter().enumerate().map(read).collect()
     }

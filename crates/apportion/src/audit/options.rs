@@ -76,7 +76,7 @@ impl AuditOptions {
         if let Some(references) = &mut checked.group_references {
             expect_length("the list of group references", references.len(), groups.len())?;
             for (reference, name) in references.iter_mut().zip(groups) {
-                scale(reference, classes, || format!(" of group {name:?}"))?;
+                scale(reference, classes, || format!(" of group {}", crate::quoted(name)))?;
             }
         }
         Ok(checked)

@@ -10,11 +10,13 @@ mod told;
 
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use apportion::model::{Bisg, Gibbs, KnownBy, Level, ModelTables, Population, RAKED, RakedCells};
 use apportion::{Classes, Reference, Spread};
 use apportion_census::Inside;
-use apportion_table::{Added, Input, KeyedOptions, KeyedTable, Output, Side, Subject, code_of_text, write_labelled};
+use apportion_table::{
+    Added, Input, KeyedOptions, KeyedTable, Output, Side, Subject, code_of_text, refuse_nested, write_labelled,
+};
 use arrow::datatypes::FieldRef;
 use clap::{Args, ValueEnum};
 
@@ -24,9 +26,10 @@ use self::sources::{Read, Tables};
 use self::told::Told;
 use crate::host::Host;
 use crate::memory;
-use crate::options::{Encoding, Limits, open, pairs, use_threads};
-use crate::output::written;
+use crate::options::{Encoding, Limits, MAX_THREADS, open, pairs, use_threads};
+use crate::output::{refuse_unsafe_formats, written};
 use crate::progress::Working;
+use crate::protect::{SideInput, refuse_overwriting_outputs};
 use crate::provenance::{Beside, Origin, Provenance, ProvenanceArgs, Recorded, holds_metadata};
 use crate::reference;
 use crate::text;
@@ -137,6 +140,9 @@ pub(crate) struct PredictArgs {
     force: bool,
     #[command(flatten)]
     provenance: ProvenanceArgs,
+    /// CSV and TSV: an apostrophe before text that a spreadsheet would take for a formula (beginning with = + - or @).
+    #[arg(long)]
+    safe_csv: bool,
     /// How text is encoded that does not say so itself.
     #[arg(long, value_enum, default_value_t = Encoding::Utf8)]
     encoding: Encoding,
@@ -144,8 +150,8 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "CHAR")]
     delimiter: Option<String>,
     /// Threads to use; all where it is not given. Results do not depend on it.
-    #[arg(long)]
-    threads: Option<usize>,
+    #[arg(long, value_name = "1…1024", value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_THREADS)))]
+    threads: Option<u16>,
     /// Rows that are read at a time. Results do not depend on it.
     #[arg(long, value_name = "ROWS", default_value_t = 65_536, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     batch_rows: u32,
@@ -196,14 +202,19 @@ pub(crate) fn run(args: &PredictArgs, line: &[String]) -> Result<()> {
     let limits = Limits { batch_rows: args.batch_rows as usize, max_line: args.max_line };
     let input = open(&args.inputs, args.encoding, delimiter, limits, args.quiet, host)?;
     let memory = host.filter(|host| host.table.is_some());
-    let mut output = Output { path: args.output.clone(), force: args.force, ..Output::default() };
+    let mut output =
+        Output { path: args.output.clone(), force: args.force, safe_csv: args.safe_csv, ..Output::default() };
     if memory.is_none() {
+        refuse_unsafe_formats(args.safe_csv, &args.output)?;
+        refuse_overwriting_outputs(&args.output, &input, &args.side_inputs())?;
         output.check(Some(&input))?;
+        refuse_nested(&input, &output)?;
     }
     input.passed_over().iter().for_each(|passed| args.say(passed));
     let columns = args.columns(&input.columns(0)?, input.name(0))?;
     let mut tables = args.tables(&columns)?;
     let (classes, told) = (tables.classes.clone(), std::mem::take(&mut tables.told));
+    Classes::new(classes.clone()).map_err(|error| anyhow!("{error}; rename classes with --crosswalk OLD=NEW"))?;
     let used = std::mem::take(&mut tables.used);
     let origin = args.origin(&input, &used)?;
     let margin = args.margin.as_ref().map(|path| args.shares(path, &classes)).transpose()?;
@@ -399,7 +410,7 @@ impl PredictArgs {
 
     fn say(&self, word: &str) {
         match &self.host {
-            Some(host) => host.results().said.push(word.to_owned()),
+            Some(host) => host.results().said.push(text::shown(word)),
             None if !self.quiet => text::say(word),
             None => {}
         }
@@ -408,6 +419,19 @@ impl PredictArgs {
     /// Whether places must be people by class.
     fn needs_people(&self) -> bool {
         matches!(self.model, Model::Voter | Model::Fbisg)
+    }
+
+    /// The files of tables and margins, which the output must not replace.
+    fn side_inputs(&self) -> Vec<SideInput> {
+        let margins = [
+            ("--margin", &self.margin),
+            ("--surname-margin", &self.surname_margin),
+            ("--place-margin", &self.place_margin),
+        ];
+        let margins = margins.into_iter().filter_map(|(option, path)| Some((option, path.as_ref()?)));
+        let tables = [("--surnames", &self.surnames), ("--first-names", &self.first_names)];
+        let places = self.geography.iter().map(|path| ("--geography", path));
+        margins.chain(tables).chain(places).map(|(option, path)| SideInput::new(option, path)).collect()
     }
 
     fn by_names_alone(&self) -> bool {
@@ -593,10 +617,14 @@ impl PredictArgs {
         match reference {
             Reference::Shares(Spread::Overall(shares)) if shares.iter().all(|share| *share >= 0.0) => {
                 let sum: f64 = shares.iter().sum();
-                let are_shares =
-                    shares.iter().all(|share| *share <= 1.0) && shares.iter().any(|share| share.fract() > 0.0);
-                if are_shares && (sum - 1.0).abs() > 0.005 {
-                    bail!("--margin {path}: its shares sum to {sum:.4}, and not to 1; mend them");
+                // People are whole numbers, or many if they are weighted; anything else is shares or percentages, which have a sum.
+                let are_people = shares.iter().all(|share| share.fract() == 0.0) && sum > 1.0 || sum >= 1000.0;
+                let is_about = |whole: f64| (sum - whole).abs() <= 0.005 * whole;
+                if !are_people && !is_about(1.0) && !is_about(100.0) {
+                    bail!(
+                        "--margin {path}: its shares sum to {sum:.4}; they must sum to 1, or to 100 as percentages, or be \
+                         whole numbers of people; correct them"
+                    );
                 }
                 Ok(shares)
             }

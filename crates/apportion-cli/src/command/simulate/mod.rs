@@ -85,7 +85,7 @@ struct Target {
 
 impl Target {
     fn output(&self) -> Output {
-        Output { path: self.output.clone(), force: self.force, keep: None, metadata: Vec::new() }
+        Output { path: self.output.clone(), force: self.force, ..Output::default() }
     }
 
     /// Refuses what could not be written, before anything is made.

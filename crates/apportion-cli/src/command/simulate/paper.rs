@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
+use apportion::MAX_CLASSES;
 use apportion::simulate::{Categorical, Generator, Normal, PAPER_PRIOR, WorstCase};
 use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -65,8 +66,8 @@ is --unknown times (K − 1)/K: no calibrated scores with that error can do wors
 Columns: id, truth, p_1, p_2, …")]
 pub(super) struct WorstCaseArgs {
     /// How many classes there are.
-    #[arg(long, default_value_t = 6)]
-    classes: usize,
+    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u8).range(1..=MAX_CLASSES as i64))]
+    classes: u8,
     /// The share of people of whom nothing is known: the paper's c.
     #[arg(long, default_value_t = 0.6, value_name = "SHARE")]
     unknown: f64,
@@ -89,7 +90,7 @@ struct PriorArgs {
 #[derive(Args)]
 pub(super) struct RowsArgs {
     /// How many people.
-    #[arg(long, default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     rows: u64,
     /// Another seed, other people.
     #[arg(long, default_value_t = 0)]
@@ -107,7 +108,7 @@ pub(super) fn categorical(args: &CategoricalArgs) -> Result<()> {
 }
 
 pub(super) fn worst_case(args: &WorstCaseArgs) -> Result<()> {
-    made(&WorstCase::new(args.classes, args.unknown, args.others, args.rows.seed)?, &args.rows)
+    made(&WorstCase::new(usize::from(args.classes), args.unknown, args.others, args.rows.seed)?, &args.rows)
 }
 
 fn made(generator: &impl Generator, args: &RowsArgs) -> Result<()> {

@@ -24,7 +24,7 @@ The scores are calibrated by construction; --prior-shift, --sharpen and --noise 
 seed are the same on every machine, whatever the number of threads.")]
 pub(super) struct VotersArgs {
     /// How many people.
-    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     rows: u64,
     /// Another seed, other people.
     #[arg(long, default_value_t = 0)]

@@ -1,0 +1,98 @@
+//! Files that a command reads are never overwritten by what it writes, not even with `--force`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use apportion_table::{Error, Input};
+
+/// A file that a command reads besides its tables, and the option that names it.
+#[derive(Clone, Debug)]
+pub(crate) struct SideInput {
+    pub(crate) option: &'static str,
+    pub(crate) path: PathBuf,
+}
+
+impl SideInput {
+    pub(crate) fn new(option: &'static str, path: impl Into<PathBuf>) -> SideInput {
+        SideInput { option, path: path.into() }
+    }
+}
+
+/// Refuses an output that is one of the files read, under the same name or another.
+pub(crate) fn refuse_overwriting(output: &Path, input: Option<&Input>, side: &[SideInput]) -> Result<()> {
+    if let Some(own) = side.iter().find(|own| is_same_file(output, &own.path)) {
+        let problem = format!("it is the file of {}, and inputs are never overwritten; write elsewhere", own.option);
+        return Err(Error::file(output, problem).into());
+    }
+    let mut tables = input.into_iter().flat_map(Input::names);
+    if tables.any(|table| is_same_file(output, table)) {
+        let problem = "it is one of the inputs, which are never overwritten; write elsewhere";
+        return Err(Error::file(output, problem).into());
+    }
+    Ok(())
+}
+
+/// The same for `-o`: a file, standard output, or a directory in which each input has a file of its name.
+pub(crate) fn refuse_overwriting_outputs(output: &str, input: &Input, side: &[SideInput]) -> Result<()> {
+    let path = Path::new(output);
+    if output == "-" {
+        return Ok(());
+    }
+    if !output.ends_with('/') && !path.is_dir() {
+        return refuse_overwriting(path, Some(input), side);
+    }
+    let Ok(folder) = path.canonicalize() else { return Ok(()) };
+    let has_name = |own: &SideInput| input.names().any(|name| name.file_name() == own.path.file_name());
+    let is_inside = |own: &SideInput| own.path.canonicalize().is_ok_and(|own| own.starts_with(&folder));
+    match side.iter().find(|own| is_inside(own) && has_name(own)) {
+        Some(own) => refuse_overwriting(&own.path, Some(input), side),
+        None => Ok(()),
+    }
+}
+
+/// Whether two paths lead to one file: by links, or by hard links where the system tells.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(own), Ok(others)) if own == others => true,
+        (Ok(own), Ok(others)) => identity(&own).is_some_and(|own| identity(&others) == Some(own)),
+        _ => false,
+    }
+}
+
+/// The device and the number of a file.
+#[cfg(unix)]
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Path) -> Option<(u64, u64)> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_known_by_any_of_its_names() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("own.csv"), "a\n").unwrap();
+        std::fs::write(path("other.csv"), "a\n").unwrap();
+        std::fs::hard_link(path("own.csv"), path("hard.csv")).unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("own.csv", path("soft.csv")).unwrap();
+        #[cfg(not(unix))]
+        std::fs::copy(path("own.csv"), path("soft.csv")).unwrap();
+        let side = [SideInput::new("--reference", path("own.csv"))];
+        for name in ["own.csv", "hard.csv", "soft.csv"] {
+            let refused = refuse_overwriting(&path(name), None, &side);
+            assert_eq!(refused.is_err(), cfg!(unix) || name == "own.csv", "{name}");
+        }
+        assert!(refuse_overwriting(&path("other.csv"), None, &side).is_ok());
+        assert!(refuse_overwriting(&path("none.csv"), None, &side).is_ok());
+    }
+}
