@@ -38,12 +38,12 @@ pub enum Outcome {
     Refused,
 }
 
-/// Checks the form of an error message: not empty, one line, no control characters, and bounded in length.
+/// Checks the form of an error message: not empty and bounded in length. Names of columns may have line breaks, which the
+/// program escapes when it prints a message; so these are not refused here.
 ///
 /// # Panics
 /// If the message is not of this form.
 pub fn check_message(message: &str) {
     assert!(!message.trim().is_empty(), "empty error message");
-    assert!(!message.contains(['\n', '\r']), "error message of several lines: {message:?}");
     assert!(message.len() < 20_000, "error message of {} bytes", message.len());
 }

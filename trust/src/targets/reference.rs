@@ -40,7 +40,10 @@ pub(super) fn run(data: &[u8]) -> Outcome {
             }
         }
         let by: &[&str] = if choice >> 2 & 1 == 0 { &["--by", "county"] } else { &[] };
-        accepted |= check_reference(&scores, &numbers, &path("out.csv"), by);
+        // The whole program takes a hundred times as long as the reader.
+        if choice >> 4 & 7 == 0 || data.windows(5).any(|word| word == b"share") {
+            accepted |= check_reference(&scores, &numbers, &path("out.csv"), by);
+        }
         if accepted { Outcome::Accepted } else { Outcome::Refused }
     })
 }
