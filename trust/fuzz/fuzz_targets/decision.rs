@@ -1,0 +1,7 @@
+//! Fuzzes the target `decision`.
+#![no_main]
+
+use libfuzzer_sys::{fuzz_mutator, fuzz_target};
+
+fuzz_target!(|data: &[u8]| apportion_fuzz::run("decision", data));
+fuzz_mutator!(|data: &mut [u8], size: usize, most: usize, seed: u32| apportion_fuzz::mutate("decision", data, size, most, seed));

@@ -1,0 +1,49 @@
+//! Fuzz targets and randomized trials, each with an oracle that shares no code with what it checks.
+//!
+//! A target is a function of some bytes. It reports whether the bytes were accepted or refused, and panics if an oracle finds
+//! a violation. The fuzzer (`trust/fuzz`), the replay test (`tests/replay.rs`) and the trials (`bin/trials.rs`) call the same
+//! functions.
+//!
+//! | module | purpose |
+//! |---|---|
+//! | `targets` | one file per target |
+//! | `solver` | random problems and their independent oracles: exhaustive search, weak duality |
+//! | `draw` | choices from bytes or from a seed |
+//! | `mutate` | damage to bytes, text and compressed text |
+//! | `thrift`, `parquet_file` | damage to the parts of a Parquet file: footer, page headers, page bodies, checksums |
+//! | `samples` | the valid files that the corpora start from |
+//! | `corpus` | the stored inputs of each target |
+//! | `trials` | campaigns: damaged files in child processes, problems for the solver |
+//! | `scratch` | temporary files, in memory if possible |
+
+pub mod corpus;
+pub mod draw;
+pub mod mutate;
+pub mod parquet_file;
+pub mod samples;
+pub mod scratch;
+pub mod solver;
+pub mod targets;
+pub mod thrift;
+pub mod trials;
+
+pub use targets::{TARGETS, Target, target};
+
+/// What became of an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was read, and the result agrees with the oracle.
+    Accepted,
+    /// It was refused with an error message.
+    Refused,
+}
+
+/// Checks the form of an error message: not empty and bounded in length. Names of columns may have line breaks, which the
+/// program escapes when it prints a message; so these are not refused here.
+///
+/// # Panics
+/// If the message is not of this form.
+pub fn check_message(message: &str) {
+    assert!(!message.trim().is_empty(), "empty error message");
+    assert!(message.len() < 20_000, "error message of {} bytes", message.len());
+}

@@ -1,0 +1,137 @@
+//! What the targets of table files share: reading a file through the library and through the whole program.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use ::arrow::array::{Array, AsArray, RecordBatch};
+use ::arrow::compute::cast;
+use ::arrow::datatypes::DataType;
+use apportion::{Match, Reference, Rule, Settings};
+use apportion_cli::Host;
+use apportion_table::{Input, InputOptions, Table, TableOptions};
+use rayon::ThreadPool;
+
+use crate::check_message;
+use crate::parquet_file::ParquetFile;
+
+/// A file as the library reads it.
+pub(super) struct Read {
+    pub(super) names: Vec<String>,
+    pub(super) batches: Vec<RecordBatch>,
+}
+
+impl Read {
+    /// Reads all columns of all rows. The message of an error has been checked.
+    pub(super) fn file(path: &str, options: &InputOptions) -> Option<Read> {
+        let read = || -> apportion_table::Result<Read> {
+            let input = Input::new(&[path.to_owned()], options.clone())?;
+            let batches = input.open(0)?;
+            let names = batches.names();
+            let batches = batches.collect::<apportion_table::Result<Vec<_>>>()?;
+            Ok(Read { names, batches })
+        };
+        checked(read())
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    /// All cells as text, row by row; a missing value is empty.
+    pub(super) fn cells(&self) -> Vec<Vec<String>> {
+        let mut rows = Vec::new();
+        for batch in &self.batches {
+            let columns: Vec<_> =
+                batch.columns().iter().filter_map(|column| cast(column, &DataType::Utf8).ok()).collect();
+            assert_eq!(columns.len(), batch.num_columns(), "a column of text is not text");
+            for row in 0..batch.num_rows() {
+                let cell = |column: &::arrow::array::ArrayRef| {
+                    let column = column.as_string::<i32>();
+                    if column.is_null(row) { String::new() } else { column.value(row).to_owned() }
+                };
+                rows.push(columns.iter().map(cell).collect());
+            }
+        }
+        rows
+    }
+
+    /// Checks that every array keeps the rules of its type: offsets within the data, text in UTF-8, codes within the dictionary.
+    pub(super) fn check_arrays(&self) {
+        for column in self.batches.iter().flat_map(RecordBatch::columns) {
+            let valid = column.to_data().validate_full();
+            assert!(valid.is_ok(), "an array is not valid: {valid:?}");
+        }
+    }
+}
+
+/// The value of a result; the message of an error is checked.
+pub(super) fn checked<T, E: std::fmt::Display>(result: Result<T, E>) -> Option<T> {
+    match result {
+        Ok(value) => Some(value),
+        Err(error) => {
+            check_message(&error.to_string());
+            None
+        }
+    }
+}
+
+/// Reads a file as a table of scores and labels it in memory. Returns whether there were labels.
+///
+/// # Panics
+/// If the table has another number of rows, or labels are not proved.
+pub(super) fn check_table(path: &str, options: &InputOptions, rows: usize) -> bool {
+    let read = || -> apportion_table::Result<Table> {
+        Table::read(&Input::new(&[path.to_owned()], options.clone())?, &TableOptions::default())
+    };
+    let Some(table) = checked(read()) else { return false };
+    assert_eq!(table.rows(), rows, "the table has another number of rows than its file");
+    let Some(scores) = checked(table.scores()) else { return false };
+    let rule = Rule::Match(Match::overall(Reference::Posterior));
+    let Some(labelled) = checked(rule.label(&scores, &Settings::default())) else { return false };
+    assert_eq!(labelled.labels.values().len(), rows, "one label for each row");
+    assert!(labelled.joint.is_some_and(|joint| joint.certificate.is_closed()), "labels are not proved");
+    true
+}
+
+/// Labels a file by the whole program, into another file, which must have as many rows or not exist at all.
+///
+/// # Panics
+/// If the output has another number of rows, or files are left behind.
+pub(super) fn check_program(folder: &Path, input: &str, output: &str, rows: usize) -> bool {
+    let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let (input, to) = (path(input), path(output));
+    let before = files_in(folder);
+    let words = ["label", &input, "-o", &to, "-q"].map(str::to_owned);
+    let done = checked(apportion_cli::call(&words, &Host::default()).map(drop)).is_some();
+    let new: Vec<String> = files_in(folder).into_iter().filter(|name| !before.contains(name)).collect();
+    if !done {
+        assert!(new.is_empty(), "a run that failed left {new:?} behind");
+        return false;
+    }
+    assert_eq!(new, [output], "a run that succeeded wrote other files");
+    let bytes = std::fs::read(&to).unwrap_or_default();
+    let written = if output.ends_with(".parquet") {
+        ParquetFile::parse(&bytes).and_then(|file| file.rows()).unwrap_or(-1)
+    } else {
+        let mut reader = csv::ReaderBuilder::new().from_reader(&bytes[..]);
+        reader.byte_records().map(|record| i64::from(record.is_ok())).sum()
+    };
+    assert_eq!(written, rows as i64, "rows of the output, where the input has {rows}");
+    true
+}
+
+fn files_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// Calls in a pool of one thread or of three: readers decode in threads of their own if there are several.
+pub(super) fn in_threads<T: Send>(several: bool, call: impl FnOnce() -> T + Send) -> T {
+    static POOLS: OnceLock<[Option<ThreadPool>; 2]> = OnceLock::new();
+    let pools =
+        POOLS.get_or_init(|| [1, 3].map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()));
+    match &pools[usize::from(several)] {
+        Some(pool) => pool.install(call),
+        None => call(),
+    }
+}

@@ -1,0 +1,98 @@
+//! CSV and TSV, plain, in gzip or in Zstandard, in UTF-8, UTF-16 or Latin-1, with any separator.
+//!
+//! Oracle: the csv crate sees the same cells, all of them in UTF-8; the program writes as many rows as it read.
+
+use apportion_table::InputOptions;
+
+use super::files::{Read, check_program, check_table, in_threads};
+use crate::Outcome;
+use crate::draw::hash;
+use crate::mutate::{GZIP, LONGEST, ZSTANDARD, gzip, unpack, zstandard};
+use crate::scratch;
+
+/// What separates values, if it is found from the first line.
+const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
+
+/// Reads bytes as a text table. Options are derived from the bytes.
+pub(super) fn run(data: &[u8]) -> Outcome {
+    let choice = hash(data);
+    let is_packed = data.starts_with(&GZIP) || data.starts_with(&ZSTANDARD);
+    let Some(plain) = (if is_packed { unpack(data) } else { Some(data.to_vec()) }) else {
+        return refused(data, choice);
+    };
+    let options = InputOptions {
+        latin1: choice >> 8 & 7 == 0 && encoding_rs::Encoding::for_bom(&plain).is_none(),
+        delimiter: (choice >> 16 & 3 == 0).then(|| SEPARATORS[(choice >> 18 & 3) as usize]),
+        batch_rows: [1, 3, 1 << 16][(choice >> 20) as usize % 3],
+        ..InputOptions::default()
+    };
+    // Plain text is packed by us from time to time: it must then be read in the same way.
+    let (name, bytes) = match choice >> 24 & 7 {
+        _ if data.starts_with(&GZIP) => ("table.csv.gz", data.to_vec()),
+        _ if data.starts_with(&ZSTANDARD) => ("table.csv.zst", data.to_vec()),
+        0 => ("table.csv.gz", gzip(data)),
+        1 => ("table.tsv.zst", zstandard(data)),
+        2 => ("table.tsv", data.to_vec()),
+        _ => ("table.csv", data.to_vec()),
+    };
+    scratch::with_files(&[(name, &bytes)], |folder| {
+        let path = folder.join(name).to_string_lossy().into_owned();
+        let several = choice >> 28 & 1 == 0;
+        let Some(read) = in_threads(several, || Read::file(&path, &options)) else { return Outcome::Refused };
+        if plain.len() < LONGEST {
+            check_cells(&read, &plain, &options);
+        }
+        let rows = read.rows();
+        let has_labels = in_threads(several, || check_table(&path, &options, rows));
+        let defaults = !options.latin1 && options.delimiter.is_none();
+        if defaults && has_labels && choice >> 32 & 7 == 0 {
+            let output = ["out.csv", "out.parquet"][(choice >> 36 & 1) as usize];
+            in_threads(several, || check_program(folder, name, output, rows));
+        }
+        Outcome::Accepted
+    })
+}
+
+/// What cannot be unpacked must be refused.
+fn refused(data: &[u8], choice: u64) -> Outcome {
+    let name = if data.starts_with(&GZIP) { "table.csv.gz" } else { "table.csv.zst" };
+    let read = scratch::with_file(name, data, |path| {
+        in_threads(choice & 1 == 0, || Read::file(path, &InputOptions::default()).is_some())
+    });
+    assert!(!read, "a damaged {name} was accepted");
+    Outcome::Refused
+}
+
+/// Checks names and cells against those that the csv crate sees.
+fn check_cells(read: &Read, plain: &[u8], options: &InputOptions) {
+    let text = decoded(plain, options.latin1);
+    let separators = options.delimiter.map_or(SEPARATORS.to_vec(), |own| vec![own]);
+    let cells = read.cells();
+    let is_same = |separator: &u8| {
+        expected(&text, *separator).is_some_and(|(names, rows)| names.len() == read.names.len() && rows == cells)
+    };
+    assert!(separators.iter().any(is_same), "other cells than the csv crate sees, among {} rows", cells.len());
+}
+
+/// The text in UTF-8, without a byte order mark. What is not valid stays as it is.
+fn decoded(plain: &[u8], latin1: bool) -> Vec<u8> {
+    match encoding_rs::Encoding::for_bom(plain) {
+        Some((encoding, length)) if encoding == encoding_rs::UTF_8 => plain[length..].to_vec(),
+        Some((encoding, _)) => encoding.decode(plain).0.into_owned().into_bytes(),
+        None if latin1 => encoding_rs::WINDOWS_1252.decode(plain).0.into_owned().into_bytes(),
+        None => plain.to_vec(),
+    }
+}
+
+type Cells = (Vec<String>, Vec<Vec<String>>);
+
+/// Names and cells; none if a line has another number of cells, or a cell is not UTF-8.
+fn expected(text: &[u8], separator: u8) -> Option<Cells> {
+    let mut reader = csv::ReaderBuilder::new().delimiter(separator).from_reader(text);
+    let fields = |record: &csv::ByteRecord| -> Option<Vec<String>> {
+        record.iter().map(|field| String::from_utf8(field.to_vec()).ok()).collect()
+    };
+    let names = fields(reader.byte_headers().ok()?)?;
+    let rows = reader.byte_records().map(|record| fields(&record.ok()?)).collect::<Option<Vec<_>>>()?;
+    Some((names, rows))
+}

@@ -1,0 +1,109 @@
+//! Campaigns of many trials: damaged files, each chunk in a process of its own, and random problems for the solver.
+
+pub mod child;
+pub mod files;
+pub mod plan;
+pub mod problems;
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use serde_json::{Value, json};
+
+use crate::Outcome;
+
+/// What became of the trials of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Accepted, and agreed with the oracle.
+    pub accepted: u64,
+    /// Refused with an error message.
+    pub refused: u64,
+    /// Violations, panics, aborts, hangs and too much memory.
+    pub failures: u64,
+    /// Of those accepted or refused: how many had a panic that was caught inside the program.
+    pub contained: u64,
+}
+
+/// A trial that failed.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// Its number.
+    pub trial: u64,
+    /// Its kind.
+    pub kind: String,
+    /// What happened.
+    pub problem: String,
+}
+
+/// The result of a campaign.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// By kind of trial.
+    pub tallies: BTreeMap<String, Tally>,
+    /// All failures, by trial.
+    pub failures: Vec<Failure>,
+}
+
+impl Report {
+    /// Counts an outcome.
+    pub fn count(&mut self, kind: &str, outcome: Outcome, contained: bool) {
+        let tally = self.tallies.entry(kind.to_owned()).or_default();
+        match outcome {
+            Outcome::Accepted => tally.accepted += 1,
+            Outcome::Refused => tally.refused += 1,
+        }
+        tally.contained += u64::from(contained);
+    }
+
+    /// Counts a failure.
+    pub fn fail(&mut self, trial: u64, kind: &str, problem: String) {
+        self.tallies.entry(kind.to_owned()).or_default().failures += 1;
+        self.failures.push(Failure { trial, kind: kind.to_owned(), problem });
+    }
+
+    /// Adds another report.
+    pub fn add(&mut self, other: Report) {
+        for (kind, more) in other.tallies {
+            let tally = self.tallies.entry(kind).or_default();
+            tally.accepted += more.accepted;
+            tally.refused += more.refused;
+            tally.failures += more.failures;
+            tally.contained += more.contained;
+        }
+        self.failures.extend(other.failures);
+        self.failures.sort_by_key(|failure| failure.trial);
+    }
+
+    /// How many trials there were.
+    pub fn trials(&self) -> u64 {
+        self.tallies.values().map(|tally| tally.accepted + tally.refused + tally.failures).sum()
+    }
+
+    /// The report as JSON.
+    pub fn json(&self, campaign: &str, seed: u64, seconds: f64) -> Value {
+        let kinds = self.tallies.iter().map(|(kind, tally)| {
+            let Tally { accepted, refused, failures, contained } = tally;
+            let own =
+                json!({"accepted": accepted, "refused": refused, "failures": failures, "contained_panics": contained});
+            (kind.clone(), own)
+        });
+        json!({
+            "campaign": campaign, "seed": seed, "trials": self.trials(), "failures": self.failures.len(),
+            "contained_panics": self.tallies.values().map(|tally| tally.contained).sum::<u64>(),
+            "seconds": (seconds * 10.0).round() / 10.0, "kinds": kinds.collect::<serde_json::Map<_, _>>(),
+        })
+    }
+}
+
+/// Calls, and returns the message of a panic.
+pub fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| message(&*panic))
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string))
+        .unwrap_or_else(|| "a panic without a message".into())
+}
