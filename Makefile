@@ -41,7 +41,7 @@ test-example: ## The example of a voter file
 explore: ## The properties of the tests, on cases that no run has seen
 	PROPTEST_RNG_SEED=$(or $(SEED),$(shell date +%s)) $(CARGO) test --workspace --locked
 
-test-sql: $(VENV)/.sql ## Exported SQL against apply, in DuckDB and SQLite
+test-sql: $(VENV)/.sql ## Exported SQL against apply, in DuckDB and SQLite; hostile names also in PostgreSQL if it is installed
 	$(CARGO) test --workspace --locked --quiet --no-run # this builds the program, too: once for all tests
 	$(VENV)/bin/python $(SQL)/run.py $(or $(CARGO_TARGET_DIR),target)/debug/apportion
 

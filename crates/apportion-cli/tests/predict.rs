@@ -622,10 +622,11 @@ fn one_state_is_never_the_nation() {
     )
     .unwrap();
     let found = refused(folder, &split(line));
-    assert!(found.contains("its shares sum to 0.9600, and not to 1"), "{found}");
-    for (shares, wanted) in
-        [(".9,.9,.1,.1,.1,.1", "its shares sum to 2.2000, and not to 1"), (".7,NaN,.3,0,0,0", "\"NaN\" is no number")]
-    {
+    assert!(found.contains("its shares sum to 0.9600; they must sum to 1"), "{found}");
+    for (shares, wanted) in [
+        (".9,.9,.1,.1,.1,.1", "its shares sum to 2.2000; they must sum to 1"),
+        (".7,NaN,.3,0,0,0", "\"NaN\" is no number"),
+    ] {
         fs::write(folder.join("margin.csv"), format!("white,black,hispanic,asian,aian,other\n{shares}\n")).unwrap();
         let found = refused(folder, &split(line));
         assert!(found.contains(wanted), "{found}");

@@ -290,7 +290,7 @@ fn names_cannot_send_sequences_to_a_terminal() {
         &["audit", "o.csv", "--label", "id", "--by", "g"],
         &["label", "e.csv", "-o", "n.csv", "--at", &format!("{label}z=0.1"), "--rule", "threshold"],
         &["label", &format!("{escape}.csv"), "-o", "n.csv"],
-        &["label", "e.csv", "-o", &format!("{escape}"), "--force"],
+        &["label", "e.csv", "-o", escape, "--force"],
     ] {
         let output = apportion(folder, args);
         for stream in [text(&output.stdout), text(&output.stderr)] {
