@@ -228,12 +228,15 @@ impl Beside {
     }
 }
 
+/// The SHA-256 of each file, or the file that could not be read.
+type Hashes = Result<Vec<Option<String>>, (PathBuf, io::Error)>;
+
 /// Files whose SHA-256 is computed by another thread while they are read.
 pub(crate) struct Origin {
     names: Vec<String>,
     role: &'static str,
     beside: Vec<Beside>,
-    hashes: JoinHandle<Result<Vec<Option<String>>, (PathBuf, io::Error)>>,
+    hashes: JoinHandle<Hashes>,
 }
 
 impl Origin {

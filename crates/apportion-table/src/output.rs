@@ -349,6 +349,7 @@ impl Target {
     }
 
     /// Copies the columns as they lie, and writes the new ones.
+    #[allow(clippy::too_many_arguments)]
     fn append(
         &self,
         input: &Input,

@@ -61,7 +61,7 @@ impl<'a> TableStream<'a> {
     }
 
     /// The next rows; none at the end.
-    pub fn next(&mut self) -> Result<Option<Piece>> {
+    pub fn next_piece(&mut self) -> Result<Option<Piece>> {
         loop {
             if let Some(batch) = self.batches.as_mut().and_then(Batches::next) {
                 let batch = batch?;

@@ -41,10 +41,10 @@ impl Unit {
 
     /// What it costs to have one person more in a class, and one fewer; none if there is none to take away.
     fn costs(&self, class: usize) -> (i128, Option<i128>) {
-        let sum = self.weights.iter().sum::<u128>();
+        // Without any weight all quotas are 0.
+        let sum = self.weights.iter().sum::<u128>().max(1);
         let product = u128::from(self.people) * self.weights[class];
-        let (whole, rest) =
-            if sum == 0 { (0, 0.0) } else { ((product / sum) as u64, (product % sum) as f64 / sum as f64) };
+        let (whole, rest) = ((product / sum) as u64, (product % sum) as f64 / sum as f64);
         let crossing = ((1.0 - 2.0 * rest) * PERSON as f64).round() as i128;
         let step = |count: u64| match count.cmp(&whole) {
             std::cmp::Ordering::Less => -PERSON,

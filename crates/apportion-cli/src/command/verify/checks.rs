@@ -41,8 +41,8 @@ pub(super) struct Facts<'a> {
 
 impl Findings {
     /// Checks all that can be checked; ends at the first difference.
-    pub(super) fn check(&mut self, facts: Facts<'_>) -> Result<()> {
-        self.tell_rows(&facts);
+    pub(super) fn check(&mut self, facts: &Facts<'_>) -> Result<()> {
+        self.tell_rows(facts);
         let request = match facts.kind {
             Kind::Joint => match Request::new(facts.options, facts.classes) {
                 Ok(request) => Some(request),
@@ -53,10 +53,10 @@ impl Findings {
             },
             _ => None,
         };
-        let verified = self.check_groups(&facts, request.as_ref())?;
-        self.check_decision(&facts)?;
-        self.check_provenance(&facts, &verified)?;
-        self.check_files(&facts)
+        let verified = self.check_groups(facts, request.as_ref())?;
+        self.check_decision(facts)?;
+        self.check_provenance(facts, &verified)?;
+        self.check_files(facts)
     }
 
     fn leave(&mut self, what: &str, why: &str) {
@@ -223,11 +223,11 @@ impl Findings {
         }
         match (facts.pass.decision, &facts.pass.applier, facts.kind) {
             (Some(_), Some(_), _) => {
-                self.verified.push("every label is the one that the decision gives, ties included".into())
+                self.verified.push("every label is the one that the decision gives, ties included".into());
             }
             (Some(_), None, _) => self.leave("how tied people of a row were shared out", "a decision does not hold it"),
             (None, _, Kind::Decided) => {
-                self.leave("the labels themselves", "their decision is not known; name it with --decision")
+                self.leave("the labels themselves", "their decision is not known; name it with --decision");
             }
             (None, ..) => {}
         }

@@ -124,7 +124,7 @@ fn verify(args: &VerifyArgs, line: &[String], findings: &mut Findings) -> Result
         pass.applier = None;
     }
     let mut rows = OutRows::new(&out);
-    while let Some(piece) = stream.next()? {
+    while let Some(piece) = stream.next_piece()? {
         pass.look(&piece, &mut rows, &stream)?;
     }
     if rows.take(1)?.is_some() {
@@ -136,7 +136,7 @@ fn verify(args: &VerifyArgs, line: &[String], findings: &mut Findings) -> Result
         )));
     }
     let groups = (0..stream.groups()).map(|group| stream.group(group).1.to_vec()).collect();
-    findings.check(checks::Facts {
+    findings.check(&checks::Facts {
         options: &options,
         provenance: provenance.as_ref(),
         kind,
