@@ -1,6 +1,8 @@
 //! Every stored input, and whatever once failed, through its target; with a few hundred mutations of each target's inputs, a few
 //! hundred damaged files, and a few thousand problems for the solver. Seeds are fixed.
 
+#![allow(clippy::unwrap_used)] // in helpers, too
+
 use std::process::Command;
 
 use serde_json::Value;
