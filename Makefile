@@ -198,7 +198,7 @@ $(FUZZ):
 
 trust-trials: ## COUNT damaged files, SMALL and LARGE random problems of the solver, from SEED; results in trust/results/trials.json
 	$(CARGO) build --release --locked -p apportion-trust
-	status=0; \
+	mkdir -p trust/results; status=0; \
 	$(TRIALS) files --count $(or $(COUNT),100000) --seed $(or $(SEED),1) --results trust/results/trials.json || status=1; \
 	$(TRIALS) solver --small $(or $(SMALL),1000000) --large $(or $(LARGE),1000) --seed $(or $(SEED),1) \
 		--results trust/results/trials.json || status=1; \

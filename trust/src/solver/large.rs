@@ -258,7 +258,8 @@ impl Part<'_> {
         let total = weights.iter().sum::<u128>() as f64;
         let quotas: Vec<f64> = weights.iter().map(|&weight| weight as f64 / total * people as f64).collect();
         let margin = self.problem.margin.map(|margin| margin * people as f64);
-        let limits: Vec<(u64, u64)> = quotas.iter().map(|&quota| limits(quota, margin, people)).collect();
+        let limits: Vec<(u64, u64)> =
+            weights.iter().map(|&weight| limits(weight, weights.iter().sum(), margin, people)).collect();
         let weight = (1.0 - gamma) / gamma;
         let cost = |class: usize, count: u64| -> f64 {
             let (count, quota) = (count as f64, quotas[class]);
@@ -332,11 +333,13 @@ impl Ord for Step {
 }
 
 /// The least and the most of a class: within a margin of its quota, and at least the whole numbers next to it.
-fn limits(quota: f64, margin: Option<f64>, people: u64) -> (u64, u64) {
+fn limits(weight: u128, total: u128, margin: Option<f64>, people: u64) -> (u64, u64) {
     let Some(margin) = margin else { return (0, people) };
     let up = |number: f64| (number - 1e-7).ceil().max(0.0) as u64;
     let down = |number: f64| (number + 1e-7).floor().max(0.0) as u64;
-    (up(quota - margin).min(down(quota)), down(quota + margin).max(up(quota)).min(people))
+    let (product, quota) = (weight * u128::from(people), weight as f64 / total as f64 * people as f64);
+    let (whole, next) = ((product / total) as u64, product.div_ceil(total) as u64);
+    (up(quota - margin).min(whole), down(quota + margin).max(next).min(people))
 }
 
 /// Counts must be the largest remainders; if remainders tie for the last units, any choice of them.

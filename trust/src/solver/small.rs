@@ -332,8 +332,10 @@ impl Problem {
         for (class, limit) in limits.iter_mut().enumerate() {
             let (name, quota) = (format!("c{class}"), weights[class] as f64 * people / total);
             if let Some(margin) = self.bounds.margin {
-                let (low, high) =
-                    (up(quota - margin * people).min(down(quota)), down(quota + margin * people).max(up(quota)));
+                // The whole numbers next to the quota are always within, exactly on the grid.
+                let (product, sum) = (weights[class] * u128::from(labeled), weights.iter().sum::<u128>());
+                let (whole, next) = ((product / sum) as u64, product.div_ceil(sum) as u64);
+                let (low, high) = (up(quota - margin * people).min(whole), down(quota + margin * people).max(next));
                 *limit = (low, high.min(labeled));
             }
             let number = |bound: &Bound, round: &dyn Fn(f64) -> u64| match bound {

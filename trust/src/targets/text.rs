@@ -14,6 +14,7 @@ use crate::scratch;
 const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 /// Reads bytes as a text table. Options are derived from the bytes.
+#[allow(clippy::needless_update)] // options that are added later keep their defaults
 pub(super) fn run(data: &[u8]) -> Outcome {
     let choice = hash(data);
     let is_packed = data.starts_with(&GZIP) || data.starts_with(&ZSTANDARD);
