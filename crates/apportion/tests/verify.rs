@@ -239,7 +239,7 @@ fn balance_accepts_the_best_trade_and_no_other() {
                     .sum(),
                 _ => pairs().map(|(count, quota)| (count - quota).abs()).sum(),
             };
-            distance.is_finite().then(|| [0.0, sum - weight * distance * UNIT])
+            distance.is_finite().then_some([0.0, sum - weight * distance * UNIT])
         });
     }
 }
@@ -367,7 +367,7 @@ fn counts_of_units_are_the_nearest_or_not() {
                 .collect();
             all = all
                 .iter()
-                .flat_map(|before| all_counts.iter().map(|own| [&before[..], &[own.clone()]].concat()))
+                .flat_map(|before| all_counts.iter().map(|own| [&before[..], std::slice::from_ref(own)].concat()))
                 .collect();
         }
         let totals =
