@@ -33,7 +33,7 @@ test: ## All tests: every part runs even if an earlier one fails, and a summary 
 	@MAKE="$(MAKE)" .ci/parts $(PARTS)
 
 test-rust: ## Tests of all crates, and the snippets of their documentation
-	$(CARGO) test --workspace --locked
+	$(CARGO) test --workspace --locked --no-fail-fast
 
 test-example: ## The example of a voter file
 	$(CARGO) run --locked --quiet -p apportion --example voter_file
@@ -109,7 +109,7 @@ test-trust: $(VENV)/.trust ## A thin slice of `make trust`: 100 kills and some o
 trust: $(VENV)/.trust ## Every trial: damaged files, random problems, 2,000 kills and all other faults; writes docs/trust.md. Takes 2 to 3 hours
 	$(CARGO) build --release --locked -p apportion-cli
 	$(CARGO) build --locked -p apportion-cli
-	@MAKE="$(MAKE)" .ci/parts $(if $(shell grep -s '^trust-trials:' $(MAKEFILE_LIST)),trust-trials) trust-faults trust-same trust-page
+	@MAKE="$(MAKE)" .ci/parts trust-trials trust-faults trust-same trust-page
 
 .PHONY: trust-faults trust-same trust-page
 trust-faults: $(VENV)/.trust

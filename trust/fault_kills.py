@@ -78,14 +78,14 @@ def live_neighbor(lab, rng, place, number):
     while child.poll() is None and not unfinished(place):
         time.sleep(0.001)
     time.sleep(0.01)  # it locks the file right after it has made it
-    os.kill(child.pid, signal.SIGSTOP)
+    child.send_signal(signal.SIGSTOP)
     mine = unfinished(place)
     try:
         other = ["label", lab.files / "voters.csv", "-o", "other.csv", "-q"]
         done = run(lab.program, other, place)
         gone = set(mine) - set(unfinished(place)) if child.poll() is None else set()
     finally:
-        os.kill(child.pid, signal.SIGCONT)
+        child.send_signal(signal.SIGCONT)
     ended = finish(child, began)
     if done.code != 0 or ended.code != 0:
         raise Failed(f"two runs in one folder: exits {done.code} and {ended.code}: {done.err[:200]}{ended.err[:200]}")

@@ -82,7 +82,7 @@ PROMISES = [
     ),
     ("Memory stays near `--memory`; too large problems are refused at once", "`make load` (trust/load.py)", [("load", "")]),
     (
-        "Files of strangers are safe: no crash, no hang, no unbounded memory",
+        "Untrusted files cause no crash, no hang and no unbounded memory",
         "fuzzing (trust/fuzz) and a replay of all corpora in `make test` (trust/tests/replay.rs); damaged files",
         [("fuzz", ""), ("trials", "files")],
     ),

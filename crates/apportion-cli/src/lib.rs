@@ -76,6 +76,7 @@ pub fn main() -> ExitCode {
         // Whoever reads our output has read enough.
         Err(error) if format!("{error:#}").contains("Broken pipe (os error") => ExitCode::SUCCESS,
         Err(error) => {
+            apportion_table::wait_if_interrupted();
             text::say(format!("error: {error:#}{}", hint(&error)));
             if usage::is_usage(&error) { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
@@ -102,7 +103,8 @@ pub fn call(words: &[String], host: &Host) -> Result<Results, String> {
     let matches = program.try_get_matches_from(&line).map_err(|error| usage::without_help(&error))?;
     let mut program = Program::from_arg_matches(&matches).map_err(|error| usage::without_help(&error))?;
     program.command.lend(host);
-    program.command.run(&line).map_err(|error| text::shown(&format!("{error:#}{}", hint(&error))))?;
+    panics::caught(|| program.command.run(&line))
+        .map_err(|error| text::shown(&format!("{error:#}{}", hint(&error))))?;
     Ok(host.take())
 }
 

@@ -142,6 +142,11 @@ impl TableArgs {
         Ok(table)
     }
 
+    /// The same for files that this program wrote: text in UTF-8 with the usual separator.
+    pub(crate) fn as_written(&self) -> TableArgs {
+        TableArgs { encoding: Encoding::Utf8, delimiter: None, ..self.clone() }
+    }
+
     /// Opens the files, once the threads that read them are there.
     pub(crate) fn input(&self) -> Result<Input> {
         use_threads(self.threads)?;

@@ -1,6 +1,6 @@
 //! Where labels go: the files' rows again, with a label and its score, or with the people of each class, beside them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
@@ -63,6 +63,11 @@ impl OutputArgs {
         let output = self.place(table, Vec::new());
         output.check(Some(input))?;
         Ok(refuse_nested(input, &output)?)
+    }
+
+    /// Where the labels go.
+    pub(crate) fn path(&self) -> &Path {
+        Path::new(&self.output)
     }
 
     fn place(&self, options: &TableArgs, metadata: Vec<(String, String)>) -> Output {
@@ -149,7 +154,7 @@ impl OutputArgs {
         let added = Added { fields: self.fields(table, draws), rows: Some(table.kept().all()), values: &mut next };
         let metadata = provenance.map(Provenance::metadata).transpose()?.unwrap_or_default();
         let paths = write_labelled(input, &self.place(options, metadata), added)?;
-        self.provenance.write(provenance)?;
+        self.provenance.write(provenance).map_err(|error| after_output(error, &paths))?;
         Ok(paths)
     }
 }

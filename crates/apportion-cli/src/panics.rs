@@ -20,12 +20,13 @@ pub(crate) fn keep_silent() {
     }));
 }
 
-/// Runs the program; a panic of any of its threads becomes an error.
-pub(crate) fn caught(run: impl FnOnce() -> Result<()>) -> Result<()> {
+/// Runs a command; a panic of any of its threads becomes an error.
+pub(crate) fn caught<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
         let first = FIRST.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
         Err(anyhow!(
-            "internal error ({first}); nothing was written. Please report it with the command and, if you can share it, the input"
+            "internal error ({first}); no incomplete output was left. Please report it with the command and, if you can share it, \
+             the input"
         ))
     })
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use apportion_table::{Error, Input};
+use apportion_table::{Error, Input, is_same_file};
 
 /// A file that a command reads besides its tables, and the option that names it.
 #[derive(Clone, Debug)]
@@ -48,28 +48,6 @@ pub(crate) fn refuse_overwriting_outputs(output: &str, input: &Input, side: &[Si
         Some(own) => refuse_overwriting(&own.path, Some(input), side),
         None => Ok(()),
     }
-}
-
-/// Whether two paths lead to one file: by links, or by hard links where the system tells.
-fn is_same_file(one: &Path, other: &Path) -> bool {
-    match (one.canonicalize(), other.canonicalize()) {
-        (Ok(own), Ok(others)) if own == others => true,
-        (Ok(own), Ok(others)) => identity(&own).is_some_and(|own| identity(&others) == Some(own)),
-        _ => false,
-    }
-}
-
-/// The device and the number of a file.
-#[cfg(unix)]
-fn identity(path: &Path) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
-    Some((metadata.dev(), metadata.ino()))
-}
-
-#[cfg(not(unix))]
-fn identity(_: &Path) -> Option<(u64, u64)> {
-    None
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 
 use anyhow::{Result, anyhow};
 use apportion::{Decision, Fitted, Joint, Model};
-use apportion_table::{Error, Input, METADATA_KEY, refuse_taken, write_atomically};
+use apportion_table::{Error, Input, METADATA_KEY, is_same_file, refuse_taken, write_atomically};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -23,6 +23,7 @@ pub(crate) use options::Recorded;
 pub(crate) use read::find;
 
 use crate::outcome::Outcome;
+use crate::usage::usage;
 
 /// The version of the format.
 const FORMAT: u32 = 1;
@@ -98,12 +99,28 @@ pub(crate) struct SavedCertificate {
     pub(crate) gap: f64,
 }
 
+/// Whether two paths, of files that may not exist yet, lead to one place.
+fn is_same_target(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Some((folder.canonicalize().ok()?, path.file_name()?.to_owned()))
+    };
+    one == other || place(one).is_some_and(|own| Some(own) == place(other))
+}
+
+/// A side file, which is JSON and is called so.
+fn json_file(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    let is_json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+    if is_json { Ok(path) } else { Err("its name must end in .json".into()) }
+}
+
 /// Whether and where provenance is written.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ProvenanceArgs {
     /// Writes where the output comes from (version, command, options, SHA-256 of the inputs, certificate) to a JSON file.
     /// Parquet and Arrow outputs hold it themselves.
-    #[arg(long, value_name = "FILE.json", conflicts_with = "no_provenance")]
+    #[arg(long, value_name = "FILE.json", value_parser = json_file, conflicts_with = "no_provenance")]
     provenance: Option<PathBuf>,
     /// Computes no SHA-256 of the inputs and writes no provenance.
     #[arg(long)]
@@ -112,10 +129,13 @@ pub(crate) struct ProvenanceArgs {
 
 impl ProvenanceArgs {
     /// Refuses a file that must not be written, before anything is read.
-    pub(crate) fn check(&self, inputs: &[&Input], others: &[Beside], force: bool) -> Result<()> {
+    pub(crate) fn check(&self, inputs: &[&Input], others: &[Beside], output: &Path, force: bool) -> Result<()> {
         let Some(path) = &self.provenance else { return Ok(()) };
+        if is_same_target(path, output) {
+            return Err(usage("--provenance and -o name the same file; choose two"));
+        }
         inputs.iter().try_for_each(|input| refuse_taken(path, Some(input), force))?;
-        if others.iter().any(|other| is_same(&other.path, path)) {
+        if others.iter().any(|other| is_same_file(&other.path, path)) {
             return Err(
                 Error::file(path, "it is one of the inputs, which are never overwritten; write elsewhere").into()
             );
@@ -134,10 +154,6 @@ impl ProvenanceArgs {
         let json = serde_json::to_string_pretty(provenance)?;
         Ok(write_atomically(path, format!("{json}\n").as_bytes())?)
     }
-}
-
-fn is_same(one: &Path, other: &Path) -> bool {
-    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 /// Whether a file of this name holds metadata.

@@ -20,7 +20,7 @@ use crate::usage::usage;
 use crate::values::{self, At};
 
 /// With more classes than this, a joint rule may have to solve nearly all rows at once.
-const MANY_CLASSES: usize = 32;
+const MANY_CLASSES: usize = 100;
 
 /// Memory that this takes for each score: the score on the grid, the people of the row in the class, and the move to it.
 const BYTES_PER_SCORE: u64 = 52;

@@ -98,7 +98,7 @@ fn files_of_other_kinds_are_named() {
     writer.write_all(b"a,b\n").unwrap();
     writer.finish().unwrap();
     gzipped(&folder.join("twice.csv.gz"), &[(&twice, 1)]);
-    fs::write(folder.join("trailing.csv.gz"), [&twice[..], b"garbage"].concat()).unwrap();
+    fs::write(folder.join("trailing.csv.gz"), [&twice[..], b"something that is not gzip at all"].concat()).unwrap();
     let utf16: Vec<u8> = "id,p_a,p_b\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     for (name, bytes, expected) in [
         ("utf16.csv", &utf16[..], "it contains zero bytes: it may be UTF-16 or UTF-32"),

@@ -36,13 +36,19 @@ fn cases() -> impl Strategy<Value = Case> {
             weights.iter().map(|&weight| f64::from(weight) / f64::from(sum)).collect::<Vec<f64>>()
         });
         let (scores, groups) = (prop::collection::vec(row, rows), prop::collection::vec(0u8..3, rows));
-        (scores, groups).prop_map(move |(rows, groups)| Case { rows, groups, options: options.clone(), rule: rule.clone() })
+        (scores, groups).prop_map(move |(rows, groups)| Case {
+            rows,
+            groups,
+            options: options.clone(),
+            rule: rule.clone(),
+        })
     })
 }
 
 fn rules() -> impl Strategy<Value = (String, Rule)> {
     let overall = || Match::overall(Reference::Posterior);
-    let balance = move |gamma: f64, penalty: Penalty| Rule::Balance(Balance::new(gamma, overall()).with_penalty(penalty));
+    let balance =
+        move |gamma: f64, penalty: Penalty| Rule::Balance(Balance::new(gamma, overall()).with_penalty(penalty));
     prop::sample::select(vec![
         ("--rule argmax", Rule::Argmax),
         ("--rule threshold --at 0.4,c1=0.3", Rule::Threshold(Thresholds::at(0.4).with("c1", 0.3))),
@@ -65,7 +71,8 @@ impl Case {
     }
 
     fn write(&self, path: &Path) {
-        let mut text = format!("id,g,{}\n", self.classes().iter().map(|class| format!("p_{class}")).collect::<Vec<_>>().join(","));
+        let mut text =
+            format!("id,g,{}\n", self.classes().iter().map(|class| format!("p_{class}")).collect::<Vec<_>>().join(","));
         for (row, scores) in self.rows.iter().enumerate() {
             let scores: Vec<String> = scores.iter().map(f64::to_string).collect();
             text += &format!("v{row},g{},{}\n", self.groups[row], scores.join(","));

@@ -44,6 +44,11 @@ pub fn remove_unfinished() -> Vec<PathBuf> {
     written
 }
 
+/// Waits for the end of the program if it is being interrupted: errors that follow from removed files are not worth a message.
+pub fn wait_if_interrupted() {
+    drop(registry());
+}
+
 /// Removes a file, or a folder with all that is in it.
 fn remove(path: &Path) {
     // A thread may be writing into the folder.
@@ -79,7 +84,9 @@ impl PendingFile {
     pub(crate) fn commit(self, force: bool) -> Result<()> {
         let PendingFile { path, file } = self;
         make_ready(file.as_file(), &path).map_err(|error| Error::io(&path, &error))?;
-        publish(file.into_temp_path(), &path, force)
+        // The handle holds the lock until the file has its name.
+        let (_lock, unfinished) = file.into_parts();
+        publish(unfinished, &path, force)
     }
 }
 
@@ -122,15 +129,15 @@ fn publish(file: TempPath, path: &Path, force: bool) -> Result<()> {
     registry.unfinished.retain(|other| *other != unfinished);
     registry.written.push(path.to_owned());
     drop(registry);
-    sync_folder(path);
+    if let Ok(folder) = folder_of(path) {
+        sync_folder(folder);
+    }
     Ok(())
 }
 
-/// Brings the names in the folder of a path to the disk. Some file systems cannot; then the names follow later.
-fn sync_folder(path: &Path) {
-    if let Ok(folder) = folder_of(path)
-        && let Ok(folder) = File::open(folder)
-    {
+/// Brings the names in a folder to the disk. Some file systems cannot; then the names follow later.
+fn sync_folder(folder: &Path) {
+    if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }
 }
@@ -157,7 +164,7 @@ impl PendingFolder {
         let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let made: Vec<PathBuf> = parent.ancestors().take_while(|path| !path.exists()).map(Path::to_owned).collect();
         std::fs::create_dir_all(parent).map_err(failed)?;
-        let is_new = !folder.exists() || folder.is_dir() && is_empty(folder);
+        let is_new = std::fs::symlink_metadata(folder).is_err();
         let at = if is_new { parent } else { folder };
         remove_abandoned(at);
         let (staging, lock) = new_folder_in(at).map_err(failed)?;
@@ -192,7 +199,12 @@ impl PendingFolder {
         registry.unfinished.retain(|other| *other != staging);
         registry.written.extend(targets.iter().cloned());
         drop(registry);
-        sync_folder(&self.folder);
+        let mut synced: Vec<&Path> = targets.iter().filter_map(|target| target.parent()).collect();
+        synced.push(&self.folder);
+        synced.extend(self.folder.parent().filter(|parent| !parent.as_os_str().is_empty()));
+        synced.sort_unstable();
+        synced.dedup();
+        synced.into_iter().for_each(sync_folder);
         Ok(targets)
     }
 
@@ -217,15 +229,17 @@ impl PendingFolder {
     fn rename_one(&self, below: &Path, force: bool) -> Result<()> {
         let target = self.folder.join(below);
         let failed = |error: io::Error| Error::io(&target, &error);
+        refuse_links_below(&self.folder, below)?;
         if let Some(parent) = target.parent() {
             std::fs::create_dir_all(parent).map_err(failed)?;
         }
-        refuse_links_below(&self.folder, below)?;
         if force && target.exists() {
             let kept = self.staging.path().join(REPLACED).join(below);
             kept.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(failed)?;
-            // A second name for the old file: the target is old or new at any moment, and never missing.
-            let _ = std::fs::hard_link(&target, &kept);
+            // A second name for the old file, or a copy: the target is old or new at any moment, and never missing.
+            std::fs::hard_link(&target, &kept)
+                .or_else(|_| std::fs::copy(&target, &kept).map(|_| ()))
+                .map_err(failed)?;
         }
         let staged = TempPath::try_from_path(self.staging.path().join(below)).map_err(failed)?;
         let done = if force { staged.persist(&target) } else { staged.persist_noclobber(&target) };
@@ -249,10 +263,6 @@ impl Drop for PendingFolder {
             let _ = std::fs::remove_dir(folder);
         }
     }
-}
-
-fn is_empty(folder: &Path) -> bool {
-    std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 /// Refuses a path below a folder that a link leads out of it.
@@ -352,13 +362,28 @@ fn remove_abandoned(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let path = entry.path();
-        if !entry.file_name().to_string_lossy().starts_with(PREFIX) || path.is_symlink() {
+        let kind = entry.file_type().ok().filter(|kind| kind.is_file() || kind.is_dir());
+        if kind.is_none() || !entry.file_name().to_string_lossy().starts_with(PREFIX) {
             continue;
         }
         if let Ok(file) = File::open(&path)
             && file.try_lock().is_ok()
         {
+            restore(&path.join(REPLACED), folder);
             remove(&path);
+        }
+    }
+}
+
+/// Puts files back that a killed program had begun to replace.
+fn restore(kept: &Path, folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(kept) else { return };
+    for entry in entries.flatten() {
+        let target = folder.join(entry.file_name());
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            restore(&entry.path(), &target);
+        } else {
+            let _ = std::fs::rename(entry.path(), target);
         }
     }
 }
@@ -453,13 +478,17 @@ mod tests {
     fn only_what_nobody_writes_is_removed() {
         let outer = tempfile::tempdir().unwrap();
         fs::write(outer.path().join(".apportion-unfinished-old"), "abandoned").unwrap();
-        fs::create_dir_all(outer.path().join(".apportion-unfinished-older/sub")).unwrap();
+        fs::create_dir_all(outer.path().join(".apportion-unfinished-older/.replaced/sub")).unwrap();
+        fs::write(outer.path().join(".apportion-unfinished-older/.replaced/sub/c"), "old").unwrap();
+        fs::create_dir(outer.path().join("sub")).unwrap();
+        fs::write(outer.path().join("sub/c"), "new, of a run that was killed").unwrap();
         let live = PendingFile::create(&outer.path().join("a")).unwrap();
         let other = PendingFile::create(&outer.path().join("b")).unwrap();
-        assert_eq!(names_in(outer.path()).len(), 2);
+        assert_eq!(names_in(outer.path()).len(), 3);
+        assert_eq!(fs::read_to_string(outer.path().join("sub/c")).unwrap(), "old");
         live.commit(false).unwrap();
         other.commit(false).unwrap();
-        assert_eq!(names_in(outer.path()), ["a", "b"]);
+        assert_eq!(names_in(outer.path()), ["a", "b", "sub"]);
     }
 
     #[cfg(unix)]

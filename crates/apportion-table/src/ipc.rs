@@ -104,10 +104,7 @@ impl IpcBatches {
         let footer = self.stable.read_range(&self.file, (size - 10).checked_sub(length).ok_or_else(short)?, length)?;
         let footer = root_as_footer(&footer).map_err(|_| invalid("its footer is damaged"))?;
         let schema = footer.schema().ok_or_else(|| invalid("its footer has no schema"))?;
-        if !schema.endianness().equals_to_target_endianness() {
-            return Err(invalid("it was written on a machine with another byte order"));
-        }
-        self.schema = Arc::new(fb_to_schema(schema));
+        self.schema = Arc::new(checked_schema(schema)?);
         let block = |block: &arrow::ipc::Block| -> Result<Block, ArrowError> {
             let part = |length: i64| u64::try_from(length).map_err(|_| invalid("its footer is damaged"));
             Ok(Block {
@@ -121,26 +118,41 @@ impl IpcBatches {
             self.add_dictionary(message(&metadata)?, &body)?;
         }
         let blocks = footer.recordBatches().ok_or_else(|| invalid("its footer lists no batches"))?;
+        let listed = blocks.len() + footer.dictionaries().map_or(0, |dictionaries| dictionaries.len());
+        if listed != self.count_messages(size - 10 - length)? {
+            return Err(invalid("its footer does not list all of its batches"));
+        }
         self.layout = Layout::File(blocks.iter().map(block).collect::<Result<_, _>>()?);
         Ok(())
     }
 
+    /// How many messages with data lie before the footer, one after the other, whatever the footer says of them.
+    fn count_messages(&mut self, footer: u64) -> Result<usize, ArrowError> {
+        let mut found = 0;
+        self.layout = Layout::Stream(MAGIC.len().next_multiple_of(8) as u64);
+        while let Some(block) = self.next_block(footer)? {
+            let metadata = self.stable.read_range(&self.file, block.start, block.metadata)?;
+            found += usize::from(message(&metadata)?.header_type() != MessageHeader::Schema);
+        }
+        Ok(found)
+    }
+
     fn read_stream_schema(&mut self) -> Result<(), ArrowError> {
-        let block = self.next_block()?.ok_or_else(|| invalid("it has no schema"))?;
+        let block = self.next_block(self.stable.size())?.ok_or_else(|| invalid("it has no schema"))?;
         let (metadata, _) = self.read_message(block)?;
         let schema =
             message(&metadata)?.header_as_schema().ok_or_else(|| invalid("it does not begin with a schema"))?;
-        self.schema = Arc::new(fb_to_schema(schema));
+        self.schema = Arc::new(checked_schema(schema)?);
         Ok(())
     }
 
-    /// The next message, and the place behind it.
-    fn next_block(&mut self) -> Result<Option<Block>, ArrowError> {
+    /// The next message of those that end at some byte.
+    fn next_block(&mut self, end: u64) -> Result<Option<Block>, ArrowError> {
         let start = match &mut self.layout {
             Layout::File(blocks) => return Ok(blocks.pop_front()),
             Layout::Stream(start) => *start,
         };
-        if start == self.stable.size() {
+        if start >= end {
             return Ok(None);
         }
         let word = |at: u64| -> Result<u32, ArrowError> {
@@ -152,14 +164,15 @@ impl IpcBatches {
             length => (4, length),
         };
         if length == 0 {
-            return Ok(None);
+            // The end of a stream. Something behind it would be lost.
+            return if start + prefix == end { Ok(None) } else { Err(invalid("it has data behind its end")) };
         }
         let metadata = prefix + u64::from(length);
         let bytes = self.stable.read_range(&self.file, start, metadata)?;
         let body = message(&bytes)?.bodyLength();
         let body = u64::try_from(body).map_err(|_| invalid("a message has a negative length"))?;
-        let end = (start + metadata).checked_add(body).ok_or_else(|| invalid("a message is too long"))?;
-        self.layout = Layout::Stream(end);
+        let next = (start + metadata).checked_add(body).ok_or_else(|| invalid("a message is too long"))?;
+        self.layout = Layout::Stream(next);
         Ok(Some(Block { start, metadata, body }))
     }
 
@@ -180,7 +193,7 @@ impl IpcBatches {
 
     /// The next batch as the file has it.
     fn next_batch(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
-        while let Some(block) = self.next_block()? {
+        while let Some(block) = self.next_block(self.stable.size())? {
             let (metadata, body) = self.read_message(block)?;
             let message = message(&metadata)?;
             match message.header_type() {
@@ -192,7 +205,6 @@ impl IpcBatches {
                         RecordBatchDecoder::try_new(&body, batch, self.schema.clone(), &self.dictionaries, &version)?;
                     return decoder.with_projection(self.projection.as_deref()).read_record_batch().map(Some);
                 }
-                MessageHeader::NONE => {}
                 _ => return Err(invalid("it holds something other than a table")),
             }
         }
@@ -217,6 +229,14 @@ impl Iterator for IpcBatches {
     fn next(&mut self) -> Option<Batch> {
         self.next_rows().transpose()
     }
+}
+
+/// The columns of a table in the byte order of this machine.
+fn checked_schema(schema: arrow::ipc::Schema<'_>) -> Result<Schema, ArrowError> {
+    if schema.endianness().equals_to_target_endianness() {
+        return Ok(fb_to_schema(schema));
+    }
+    Err(invalid("it was written on a machine with another byte order"))
 }
 
 fn invalid(problem: &str) -> ArrowError {

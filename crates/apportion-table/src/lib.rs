@@ -41,7 +41,7 @@ mod text;
 mod values;
 
 pub use apportion::{group_name, quoted};
-pub use atomic_write::{remove_unfinished, write_atomically, write_folder_atomically};
+pub use atomic_write::{remove_unfinished, wait_if_interrupted, write_atomically, write_folder_atomically};
 pub use code::{Code, code_of_number, code_of_text, level_of_code, rank_of_column};
 pub use coded::ClassColumn;
 pub use columns::{Found, ScoreColumns, find_scores, same_name};

@@ -26,9 +26,6 @@ fn earlier(key: &str) -> String {
 
 /// A schema with more metadata; a value that it has under the same key is kept as that of the input.
 pub(crate) fn with_metadata(schema: &SchemaRef, added: &[(String, String)]) -> SchemaRef {
-    if added.is_empty() {
-        return schema.clone();
-    }
     let mut metadata = schema.metadata().clone();
     replace(&mut metadata, added);
     Arc::new(Schema::new_with_metadata(schema.fields().clone(), metadata))
@@ -36,23 +33,20 @@ pub(crate) fn with_metadata(schema: &SchemaRef, added: &[(String, String)]) -> S
 
 /// Adds values, in place of earlier ones, which are kept under another key.
 pub(crate) fn replace(metadata: &mut HashMap<String, String>, added: &[(String, String)]) {
-    for (key, value) in added {
-        if let Some(before) = metadata.insert(key.clone(), value.clone()) {
-            metadata.insert(earlier(key), before);
-        }
+    // What the input says of itself is never taken for what the output says.
+    if let Some(before) = metadata.remove(KEY) {
+        metadata.insert(earlier(KEY), before);
     }
+    metadata.extend(added.iter().cloned());
 }
 
 /// The same for the metadata of a Parquet file.
 pub(crate) fn replace_in_parquet(metadata: &mut Vec<KeyValue>, added: &[(String, String)]) {
-    for (key, value) in added {
-        let before = metadata.iter().position(|own| own.key == *key).map(|place| metadata.remove(place));
-        if let Some(before) = before {
-            metadata.retain(|own| own.key != earlier(key));
-            metadata.push(KeyValue { key: earlier(key), value: before.value });
-        }
-        metadata.push(KeyValue { key: key.clone(), value: Some(value.clone()) });
+    if let Some(before) = metadata.iter().position(|own| own.key == KEY).map(|index| metadata.remove(index)) {
+        metadata.retain(|own| own.key != earlier(KEY));
+        metadata.push(KeyValue { key: earlier(KEY), value: before.value });
     }
+    metadata.extend(added.iter().map(|(key, value)| KeyValue { key: key.clone(), value: Some(value.clone()) }));
 }
 
 /// Metadata of ours in a schema, for the metadata of a Parquet file: readers that know nothing of Arrow find it there.

@@ -211,7 +211,7 @@ fn unpacked(source: &Source, stable: &Arc<StableFile>) -> Result<(Box<dyn Read +
 }
 
 /// Bytes of a Parquet batch, about: wide text gets fewer rows at a time.
-const PARQUET_BATCH_BYTES: u64 = 64 << 20;
+const PARQUET_BATCH_BYTES: u64 = 16 << 20;
 
 fn open_parquet(
     source: &Source,
@@ -370,7 +370,9 @@ pub(crate) fn explain(source: &Source, error: &ArrowError) -> Error {
         _ if matches!(source.content, Content::Memory(_)) => text.to_owned(),
         Format::Csv | Format::Tsv => explain_text(text),
         Format::Parquet if text.contains("overflow") => {
-            format!("its text is too wide to read {text:?}; use fewer rows at a time, with --batch-rows 1000")
+            format!(
+                "a batch of its text takes more than 2 GiB ({text}); read fewer rows at a time with --batch-rows 1000"
+            )
         }
         Format::Parquet => {
             format!("it is not a valid Parquet file ({text}); it may be damaged or cut off: copy it again")

@@ -1,6 +1,6 @@
 //! An input file that is read several times and must not change in between.
 //!
-//! Two guards: every time the file is opened, its identity (device, inode, size, times) is compared with the first one; and every
+//! Two guards: every time the file is opened, its identity (device, inode, size, time of the last change) is compared with the first one; and every
 //! range of bytes that is read again must have the checksum it had the first time. So labels never meet rows they were not made for.
 
 use std::collections::BTreeMap;
@@ -30,9 +30,9 @@ pub(crate) struct StableFile {
 struct Identity {
     size: u64,
     modified: Option<SystemTime>,
-    /// Device, inode, and the time of the last change of either content or attributes.
+    /// Device and inode. Not the time of the last change of attributes: a new link or other permissions change no row.
     #[cfg(unix)]
-    inode: (u64, u64, i64, i64),
+    inode: (u64, u64),
 }
 
 impl Identity {
@@ -43,7 +43,7 @@ impl Identity {
             #[cfg(unix)]
             inode: {
                 use std::os::unix::fs::MetadataExt;
-                (metadata.dev(), metadata.ino(), metadata.ctime(), metadata.ctime_nsec())
+                (metadata.dev(), metadata.ino())
             },
         }
     }
@@ -137,11 +137,10 @@ impl StableFile {
         }
     }
 
-    /// The ranges read so far that lie within some bytes of the file, in order.
-    fn ranges_within(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
+    /// The first range read so far that begins at some byte or behind it: its start and length.
+    fn next_range(&self, at: u64) -> Option<(u64, u64)> {
         let ranges = self.ranges.lock().unwrap_or_else(PoisonError::into_inner);
-        let inside = ranges.range(start..end).filter(|(first, (length, _))| *first + length <= end);
-        inside.map(|(first, (length, _))| (*first, *length)).collect()
+        ranges.range(at..).next().map(|(start, (length, _))| (*start, *length))
     }
 
     /// Reads a range of bytes.
@@ -261,9 +260,8 @@ impl ChunkReader for CopiedChunks {
 
     fn get_read(&self, start: u64) -> parquet::errors::Result<Compared> {
         let StableChunks { stable, file } = self.0.clone();
-        let mut ranges = stable.ranges_within(start, stable.size());
-        ranges.reverse();
-        Ok(Compared { stable, from: From { file, at: start }, ranges, kept: Vec::new() })
+        let range = stable.next_range(start);
+        Ok(Compared { stable, from: From { file, at: start }, range, kept: Vec::new() })
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
@@ -275,8 +273,8 @@ impl ChunkReader for CopiedChunks {
 pub(crate) struct Compared {
     stable: Arc<StableFile>,
     from: From,
-    /// Ranges still to come, the next one last.
-    ranges: Vec<(u64, u64)>,
+    /// The next range that was read before.
+    range: Option<(u64, u64)>,
     /// The bytes of the range at hand so far.
     kept: Vec<u8>,
 }
@@ -287,7 +285,7 @@ impl Read for Compared {
         let read = self.from.read(into)?;
         let mut bytes = &into[..read];
         let mut at = begin;
-        while let Some(&(start, length)) = self.ranges.last() {
+        while let Some((start, length)) = self.range {
             let ahead = start.saturating_sub(at) as usize;
             if ahead >= bytes.len() {
                 break;
@@ -302,8 +300,8 @@ impl Read for Compared {
             }
             self.stable.observe(start, &self.kept)?;
             self.kept.clear();
-            self.ranges.pop();
             at += own.len() as u64;
+            self.range = self.stable.next_range(at.max(start + 1));
             bytes = &bytes[own.len()..];
         }
         Ok(read)

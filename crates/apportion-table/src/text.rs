@@ -39,6 +39,8 @@ struct Records<R> {
     columns: usize,
     /// The record's number; the header is 1.
     number: u64,
+    /// Whether the last record has its line end.
+    is_completed: bool,
     longest: usize,
 }
 
@@ -53,6 +55,7 @@ impl<R: Read> Records<R> {
             ends: vec![0; 64],
             columns: 0,
             number: 0,
+            is_completed: false,
             longest,
         }
     }
@@ -63,10 +66,23 @@ impl<R: Read> Records<R> {
         self.number += 1;
         loop {
             let ended = self.unread.is_empty() && self.refill()? == 0;
-            let input = if ended { &[][..] } else { &self.buffer[self.unread.clone()] };
+            // At the end of the file a line end completes the last record, unless it lies within quotes.
+            let input = match (ended, self.is_completed) {
+                (false, _) => &self.buffer[self.unread.clone()],
+                (true, false) => b"\n",
+                (true, true) => b"",
+            };
             let (result, read, written, ends) =
                 self.parser.read_record(input, &mut self.fields[filled..], &mut self.ends[columns..]);
-            self.unread.start += read;
+            if ended {
+                let in_quotes = !self.is_completed && read == 1 && written == 1;
+                self.is_completed |= read == 1;
+                if in_quotes {
+                    return Err(self.unclosed());
+                }
+            } else {
+                self.unread.start += read;
+            }
             filled += written;
             columns += ends;
             match result {
@@ -109,6 +125,13 @@ impl<R: Read> Records<R> {
     /// How many bytes the fields have.
     fn length(&self) -> usize {
         self.columns.checked_sub(1).map_or(0, |last| self.ends[last])
+    }
+
+    fn unclosed(&self) -> ArrowError {
+        let line = self.number;
+        refused(format!(
+            "line {line} begins a quote that is never closed; it may be cut off: close the quote, or copy it again"
+        ))
     }
 
     fn too_long(&self) -> ArrowError {
@@ -317,7 +340,12 @@ mod tests {
 
     #[test]
     fn records_are_read_as_the_csv_crate_reads_them() {
-        let text = "a,b\r\n1,\"x, \"\"y\"\"\nz\"\n\n,é\n3,";
+        for text in ["a,b\r\n1,\"x, \"\"y\"\"\nz\"\n\n,é\n3,", "a\n1\n2", "a\r1\r\n2\n\n", "a,b\n1,\"2\"", "a,b\n"] {
+            agrees_with_the_csv_crate(text);
+        }
+    }
+
+    fn agrees_with_the_csv_crate(text: &str) {
         let mut expected = Vec::new();
         for record in csv::Reader::from_reader(text.as_bytes()).records() {
             expected.push(record.unwrap().iter().map(str::to_owned).collect::<Vec<_>>());
@@ -344,6 +372,9 @@ mod tests {
             (b"a,\xff\n", "line 1, column 2: not valid UTF-8"),
             (&long, "line 3 is longer than 0 MiB"),
             (b"\n\n", "no header"),
+            (b"a,b\n1,2\n3,\"x\n4,y\n", "line 3 begins a quote that is never closed"),
+            (b"a,b\n1,2\n3,\"x", "line 3 begins a quote that is never closed"),
+            (b"a,\"b\n1,2\n", "line 1 begins a quote that is never closed"),
             (b"{\"a\": 1}", "JSON"),
             (b"a\0,\0b\0", "UTF-16"),
             (b"<html>", "web page"),

@@ -68,7 +68,7 @@ pub(crate) fn fit(args: &FitArgs, line: &[String]) -> Result<()> {
     let groups = args.rule.groups(&args.table);
     let wants_provenance = args.table.memory_host().is_none() && args.provenance.is_wanted(true);
     let beside = if wants_provenance { args.rule.beside()? } else { Vec::new() };
-    args.provenance.check(&[&input], &beside, args.force)?;
+    args.provenance.check(&[&input], &beside, &args.output, args.force)?;
     let origin = wants_provenance.then(|| Files::of(&input, "scores", beside));
     let table = args.table.read(&input, groups, None)?;
     let scores = table.scores()?;
@@ -147,7 +147,7 @@ pub(crate) fn apply(args: &ApplyArgs, line: &[String]) -> Result<()> {
     }
     let wants_provenance = args.output.wants_provenance(&args.table, &input);
     let beside = vec![Beside { path: args.decision.clone(), what: "the decision", rows: None }];
-    args.output.provenance.check(&[&input], &beside, args.output.force)?;
+    args.output.provenance.check(&[&input], &beside, args.output.path(), args.output.force)?;
     let origin = wants_provenance.then(|| Files::of(&input, "scores", beside));
     let table = options.read(&input, options.groups(), None)?;
     args.output.check_names(&input, &table, 1)?;

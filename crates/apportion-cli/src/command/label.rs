@@ -60,7 +60,8 @@ pub(crate) fn run(args: &LabelArgs, line: &[String]) -> Result<()> {
         (None, true) => Some(args.rule.beside()?),
         (None, false) => None,
     };
-    args.output.provenance.check(&[&input], beside.as_deref().unwrap_or_default(), args.output.force)?;
+    let output = args.output.path();
+    args.output.provenance.check(&[&input], beside.as_deref().unwrap_or_default(), output, args.output.force)?;
     let origin = beside.map(|beside| Origin::of(&input, "scores", beside));
     let table = args.table.read(&input, args.rule.groups(&args.table), None)?;
     args.output.check_names(&input, &table, args.rule.draws())?;

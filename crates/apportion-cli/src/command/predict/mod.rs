@@ -349,7 +349,7 @@ impl PredictArgs {
             })
             .collect();
         beside.extend(self.margin.iter().map(|path| Beside { path: path.into(), what: "the margin", rows: None }));
-        self.provenance.check(&[input], &beside, self.force)?;
+        self.provenance.check(&[input], &beside, Path::new(&self.output), self.force)?;
         let in_memory = self.host.as_ref().is_some_and(|host| host.table.is_some());
         let wanted = !in_memory && self.provenance.is_wanted(holds);
         Ok(wanted.then(|| Origin::of(input, "people", beside)))

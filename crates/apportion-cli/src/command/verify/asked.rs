@@ -1,6 +1,8 @@
 //! From recorded options to what labels were asked to be: the reference of each group, and the counts that it allows.
 
-use anyhow::{Context, Result, anyhow};
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, bail};
 use apportion::verify::{Allowed, Asked, Verifier, weights_of_shares, weights_of_sums};
 use apportion::{Bounds, Classes, Penalty, Reference, Spread};
 
@@ -55,6 +57,9 @@ impl Recorded {
 impl Request {
     pub(super) fn new(options: &Recorded, classes: &Classes) -> Result<Request> {
         let text = options.reference.as_deref().unwrap_or("posterior");
+        if !["posterior", "truth", "uniform"].contains(&text) && !Path::new(text).is_file() {
+            bail!("the file of the reference, {text:?}, is not here");
+        }
         let (reference, _) = reference::read(text, classes, options.groups(), None)?;
         let penalty = match options.penalty.as_deref() {
             Some("l2") => Penalty::L2,

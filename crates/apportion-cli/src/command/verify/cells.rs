@@ -18,7 +18,8 @@ pub(super) fn first_difference(one: &ArrayRef, other: &ArrayRef, is_text: bool) 
             (0..one.len()).find(differs)
         }
         _ => {
-            let texts = Texts::of(one, other, is_text)?;
+            // Columns that cannot be written as text cannot be called equal.
+            let Some(texts) = Texts::of(one, other, is_text) else { return Some(0) };
             let (mut first, mut second) = (String::new(), String::new());
             (0..one.len()).find(|&row| !texts.are_equal(row, &mut first, &mut second))
         }
@@ -51,13 +52,14 @@ struct Texts<'a> {
     other: ArrayFormatter<'a>,
     arrays: (&'a ArrayRef, &'a ArrayRef),
     is_text: bool,
-    /// Whether one of them holds numbers: these may be written in several ways.
+    /// Whether one of them alone holds numbers: the text of the other may write them in several ways.
     has_numbers: bool,
 }
 
 impl<'a> Texts<'a> {
     fn of(one: &'a ArrayRef, other: &'a ArrayRef, is_text: bool) -> Option<Texts<'a>> {
-        let has_numbers = one.data_type().is_numeric() || other.data_type().is_numeric();
+        let is_plain = |kind: &DataType| kind.is_integer() || kind.is_floating();
+        let has_numbers = is_plain(one.data_type()) != is_plain(other.data_type());
         let options = FormatOptions::new();
         let formatter = |array: &'a ArrayRef| ArrayFormatter::try_new(array.as_ref(), &options).ok();
         Some(Texts { one: formatter(one)?, other: formatter(other)?, arrays: (one, other), is_text, has_numbers })
@@ -72,8 +74,15 @@ impl<'a> Texts<'a> {
         if written.is_err() || !(both || self.is_text) {
             return false;
         }
-        first == second || self.has_numbers && numbers_are_equal(first, second)
+        first == second
+            || self.has_numbers && numbers_are_equal(first, second)
+            || self.is_text && is_neutralized(first, second)
     }
+}
+
+/// Whether a text was written by `--safe-csv`: an apostrophe before what a spreadsheet would take for a formula.
+fn is_neutralized(own: &str, written: &str) -> bool {
+    own.starts_with(['=', '+', '-', '@', '\t', '\r']) && written.strip_prefix('\'') == Some(own)
 }
 
 /// Whether two texts are one number, written in two ways.

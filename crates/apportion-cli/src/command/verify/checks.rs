@@ -18,6 +18,8 @@ use crate::text;
 /// What was found so far.
 #[derive(Default)]
 pub(super) struct Findings {
+    /// How the labels were made, and how that is known.
+    asked: Option<String>,
     verified: Vec<String>,
     not_checked: Vec<(String, String)>,
     remarks: Vec<String>,
@@ -42,6 +44,7 @@ pub(super) struct Facts<'a> {
 impl Findings {
     /// Checks all that can be checked; ends at the first difference.
     pub(super) fn check(&mut self, facts: &Facts<'_>) -> Result<()> {
+        self.asked = asked(facts);
         self.tell_rows(facts);
         let request = match facts.kind {
             Kind::Joint => match Request::new(facts.options, facts.classes) {
@@ -111,7 +114,8 @@ impl Findings {
             };
             let verified = verifier.verify(group, allowed.as_ref());
             if let Some(fault) = verified.fault.as_ref().filter(|_| is_optimal) {
-                return Err(differs(fault_text(fault, facts, name)));
+                let hint = if facts.kind == Kind::Unknown { HINT } else { "" };
+                return Err(differs(fault_text(fault, facts, name) + hint));
             }
             all.push((verified, allowed));
         }
@@ -317,7 +321,8 @@ impl Findings {
         let verified = self.verified.iter().map(|line| format!("verified: {line}"));
         let remarks = self.remarks.iter().map(|line| format!("remark: {line}"));
         let not = self.not_checked.iter().map(|(what, why)| format!("not checked: {what}, because {why}"));
-        verified.chain(remarks).chain(not).collect()
+        let asked = self.asked.iter().map(|line| format!("asked for: {line}"));
+        asked.chain(verified).chain(remarks).chain(not).collect()
     }
 
     pub(super) fn json(&self, difference: Option<&Difference>) -> Value {
@@ -325,6 +330,7 @@ impl Findings {
         json!({
             "verified": difference.is_none(),
             "difference": difference.map(|difference| &difference.0),
+            "asked": self.asked,
             "checks": self.verified,
             "not_checked": self.not_checked.iter().map(not).collect::<Vec<_>>(),
             "remarks": self.remarks,
@@ -340,6 +346,27 @@ impl Findings {
 fn unit_name(values: &[String]) -> String {
     if values.is_empty() { "overall".into() } else { format!("unit {:?}", values.join(" / ")) }
 }
+
+/// How the labels were made, as far as it is known.
+fn asked(facts: &Facts<'_>) -> Option<String> {
+    let options = facts.options;
+    let mut parts = vec![format!("rule {}", options.rule.as_ref()?)];
+    parts.extend(options.reference.as_ref().map(|reference| format!("reference {reference}")));
+    parts.extend(options.gamma.map(|gamma| format!("gamma {gamma}")));
+    parts.extend(options.penalty.as_ref().map(|penalty| format!("penalty {penalty}")));
+    parts.extend(options.coverage.map(|coverage| format!("coverage {coverage}")));
+    for (name, columns) in [("by", &options.by), ("nested", &options.nested)] {
+        if !columns.is_empty() {
+            parts.push(format!("{name} {}", columns.join(", ")));
+        }
+    }
+    let source = if facts.provenance.is_some() { "provenance, and options given here" } else { "options given here" };
+    Some(format!("{} (from {source})", parts.join(", ")))
+}
+
+/// What to do if labels are not optimal overall, and it is not known how they were made.
+const HINT: &str = ". If the labels were made by group or by another rule, say so with --provenance FILE.json, or with the options of \
+                    `label`, such as --by";
 
 /// What is wrong, in words.
 fn fault_text(fault: &Fault, facts: &Facts<'_>, group: Option<&str>) -> String {

@@ -90,7 +90,7 @@ pub(crate) fn run(args: &VerifyArgs, line: &[String]) -> Result<()> {
 
 fn verify(args: &VerifyArgs, line: &[String], findings: &mut Findings) -> Result<()> {
     args.table.use_threads()?;
-    let out = args.table.input()?;
+    let out = args.table.as_written().input()?;
     let mut against = args.table.clone();
     (against.inputs, against.quiet) = (args.against.clone(), true);
     let input = against.input()?;

@@ -88,6 +88,9 @@ impl<'a> Pass<'a> {
     /// Looks at some rows of the input, and at the same rows of the output.
     pub(super) fn look(&mut self, piece: &Piece, out: &mut OutRows<'_>, stream: &TableStream<'_>) -> Result<()> {
         let rows = piece.batch.num_rows();
+        if rows == 0 {
+            return Ok(());
+        }
         let Some(found) = out.take(rows)? else { return Err(self.missing(0)) };
         self.compare(&piece.batch, &found, out)?;
         if found.num_rows() < rows {
@@ -157,6 +160,13 @@ impl<'a> Pass<'a> {
     /// Compares all columns that were kept.
     fn compare(&self, input: &RecordBatch, found: &RecordBatch, out: &OutRows<'_>) -> Result<()> {
         let rows = found.num_rows();
+        for (batch, whose) in [(input, "input"), (found, "output")] {
+            if let Some(missing) = self.columns.kept.iter().find(|name| batch.column_by_name(name).is_none()) {
+                let (path, number) = out.locate(self.rows);
+                let place = format!("{}: row {number}", path.display());
+                return Err(differs(format!("{place}: column {missing:?} is not in this file of the {whose}")));
+            }
+        }
         let pair = |name: &String| -> Option<(ArrayRef, ArrayRef)> {
             Some((input.column_by_name(name)?.slice(0, rows), found.column_by_name(name)?.clone()))
         };
@@ -231,7 +241,7 @@ impl<'a> Pass<'a> {
                         labels.push(label);
                         continue;
                     }
-                    None => "the label is no class",
+                    None => "unknown class",
                 },
             };
             let (path, number) = out.locate(self.rows + row as u64);
@@ -366,7 +376,7 @@ impl<'a> Pass<'a> {
         let mut people = vec![0; piece.table.rows() * nodes];
         for (class, name) in self.columns.people.iter().enumerate() {
             let column = found.column_by_name(name).ok_or_else(|| anyhow!("the output has no column {name:?}"))?;
-            let numbers = cast(column, &DataType::UInt64)?;
+            let numbers = whole_numbers(column)?;
             let numbers = numbers.as_primitive::<UInt64Type>();
             let mut own = people.iter_mut().skip(class).step_by(nodes);
             for row in 0..numbers.len() {
@@ -391,10 +401,13 @@ impl<'a> Pass<'a> {
                 let (path, number) = out.locate(self.number(row));
                 format!("{}: row {number}", path.display())
             };
-            let sum: u64 = own.iter().sum();
-            if counts.get(row) != Some(&sum) {
+            let sum: u128 = own.iter().map(|&people| u128::from(people)).sum();
+            if counts.get(row).map(|&count| u128::from(count)) != Some(sum) {
                 let count = counts.get(row).copied().unwrap_or(0);
-                return Err(differs(format!("{}: n_ columns sum to {sum} people, and the row has {count}", place())));
+                return Err(differs(format!(
+                    "{}: the n_ columns sum to {sum} people, but the row has {count}",
+                    place()
+                )));
             }
             let differ =
                 decided.as_ref().and_then(|decided| (0..nodes).find(|&class| decided.row(row)[class] != own[class]));
@@ -420,6 +433,15 @@ impl<'a> Pass<'a> {
         };
         self.in_stretches(piece.table.rows(), piece, feed)
     }
+}
+
+/// A column of whole numbers; null where a cell holds something else.
+fn whole_numbers(column: &ArrayRef) -> Result<ArrayRef> {
+    if column.data_type().is_integer() {
+        return Ok(cast(column, &DataType::UInt64)?);
+    }
+    // Text is read as it is, so that 1.5 does not become 1.
+    Ok(cast(&cast(column, &DataType::Utf8)?, &DataType::UInt64)?)
 }
 
 fn position(classes: &Classes, name: &str) -> Option<Label> {
