@@ -1,6 +1,5 @@
 """Trials that end the program from outside: kill -9, and the signals that it answers."""
 
-import os
 import shutil
 import signal
 import time

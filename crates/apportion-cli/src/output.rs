@@ -220,7 +220,11 @@ pub(crate) fn written(paths: &[PathBuf]) -> String {
     match paths {
         [] => "written to standard output".into(),
         [path] => format!("written to {}", path.display()),
-        paths => format!("written to {} files in {}", paths.len(), paths[0].parent().unwrap_or(&paths[0]).display()),
+        paths => {
+            let holds_all = |folder: &&Path| paths.iter().all(|path| path.starts_with(folder));
+            let folder = paths[0].ancestors().skip(1).find(holds_all).unwrap_or(Path::new("."));
+            format!("written to {} files in {}", paths.len(), folder.display())
+        }
     }
 }
 

@@ -68,7 +68,7 @@ fn links_neither_repeat_rows_nor_lead_outputs_elsewhere() {
     symlink("../elsewhere", folder.join("out/sub")).unwrap();
     let label = |input: &str, output: &str| refused(folder, &["label", input, "-o", output]);
     assert!(label("loop", "o.csv").starts_with("loop/sub/up: it is a link to a folder that contains it"));
-    assert!(label("twice", "o.csv").starts_with("twice/b.csv: it is the same file as twice/a.csv, by a link"));
+    assert!(label("twice", "o.csv").starts_with("twice/b.csv: it is the same file as twice/a.csv; name it once"));
     assert!(label("linked", "out/").starts_with("out/sub: it is a link, and outputs stay inside their folder"));
     assert!(names_in(&folder.join("elsewhere")).is_empty());
     assert_eq!(names_in(folder), ["elsewhere", "linked", "loop", "out", "twice"]);

@@ -195,7 +195,7 @@ fn the_first_difference_is_named() {
     assert!(alone("bad.csv").contains("people are"), "{}", alone("bad.csv"));
     assert!(verify("bad.csv").contains("the target is"), "{}", verify("bad.csv"));
     change(path, "good.csv", "bad.csv", 10, |name, _| (name == "label").then(|| "purple".into()));
-    assert_eq!(verify("bad.csv"), "bad.csv: row 10, column \"label\": the label is no class");
+    assert_eq!(verify("bad.csv"), "bad.csv: row 10, column \"label\": unknown class");
 
     // Two labels that change places, with their scores: the counts are right, the sum is not.
     let rows = 1..=600;

@@ -138,6 +138,7 @@ impl Input {
                 files.extend(sources(path, &options, &mut passed_over)?);
             }
         }
+        refuse_repeated(&files)?;
         if files.is_empty() {
             return Err(Error::Options("no file was named; give a path, or - for standard input".into()));
         }
@@ -319,7 +320,6 @@ fn sources(text: &str, options: &InputOptions, passed_over: &mut Vec<PathBuf>) -
     if path.is_dir() {
         let mut found = Vec::new();
         in_folder(path, path, options, &mut Vec::new(), &mut found, passed_over)?;
-        refuse_repeated(&found)?;
         if found.is_empty() {
             return Err(Error::file(
                 path,
@@ -370,15 +370,15 @@ fn source(root: &Path, path: &Path) -> Result<Source> {
     })
 }
 
-/// Refuses files of a folder that links lead to twice: their rows would count twice.
+/// Refuses files that are named twice, or that links lead to twice: their rows would count twice.
 fn refuse_repeated(files: &[Source]) -> Result<()> {
-    let mut known: HashMap<PathBuf, &Path> = HashMap::new();
+    let mut known: HashMap<(u64, PathBuf), &Path> = HashMap::new();
     for file in files {
-        let path = file.name.canonicalize().map_err(|error| Error::io(&file.name, &error))?;
-        if let Some(first) = known.insert(path, &file.name) {
+        let Some(stable) = file.file() else { continue };
+        let key = stable.key().map_err(|error| Error::io(&file.name, &error))?;
+        if let Some(first) = known.insert(key, &file.name) {
             let first = first.display();
-            let problem =
-                format!("it is the same file as {first}, by a link; remove the link, or name the files one by one");
+            let problem = format!("it is the same file as {first}; name it once, or remove the link");
             return Err(Error::file(&file.name, problem));
         }
     }
@@ -462,8 +462,12 @@ fn is_prose(path: &Path, options: &InputOptions) -> Result<bool> {
     let mut start = Vec::new();
     let file = File::open(path).map_err(|error| Error::io(path, &error))?;
     file.take(1 << 16).read_to_end(&mut start).map_err(|error| Error::io(path, &error))?;
-    let first = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    Ok(!first.contains(&options.delimiter.unwrap_or(b'\t')))
+    let mut lines = start.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let (first, second) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+    let count = |line: &[u8], separator: u8| line.iter().filter(|&&byte| byte == separator).count();
+    let separates = |separator: u8| count(first, separator) > 0 && count(first, separator) == count(second, separator);
+    let usual = options.delimiter.unwrap_or(b'\t');
+    Ok(count(first, usual) == 0 && !SEPARATORS.iter().any(|(separator, _)| separates(*separator)))
 }
 
 /// A few paths, and how many more there are.

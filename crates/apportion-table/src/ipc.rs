@@ -129,7 +129,12 @@ impl IpcBatches {
     /// How many messages with data lie before the footer, one after the other, whatever the footer says of them.
     fn count_messages(&mut self, footer: u64) -> Result<usize, ArrowError> {
         let mut found = 0;
-        self.layout = Layout::Stream(MAGIC.len().next_multiple_of(8) as u64);
+        // Writers pad the beginning with zeros, to 8 or to 64 bytes.
+        let mut start = MAGIC.len().next_multiple_of(8) as u64;
+        while start < footer.min(64) && self.stable.read_range(&self.file, start, 8)? == [0; 8] {
+            start += 8;
+        }
+        self.layout = Layout::Stream(start);
         while let Some(block) = self.next_block(footer)? {
             let metadata = self.stable.read_range(&self.file, block.start, block.metadata)?;
             found += usize::from(message(&metadata)?.header_type() != MessageHeader::Schema);

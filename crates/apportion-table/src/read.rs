@@ -1,6 +1,6 @@
 //! What is in the files: batches of rows, whatever the format, the packing and the encoding.
 
-use std::io::{BufReader, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -191,11 +191,44 @@ pub(crate) fn decoded(
     options: &InputOptions,
 ) -> Result<(Box<dyn Read + Send>, Arc<AtomicU64>)> {
     let (unpacked, read) = unpacked(source, stable)?;
-    let encoding = options.latin1.then_some(encoding_rs::WINDOWS_1252);
+    let mut unpacked = BufReader::with_capacity(1 << 16, unpacked);
+    let start = unpacked.fill_buf().map_err(|error| explain(source, &error.into()))?;
+    let is_utf16 = start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]);
+    let has_mark = is_utf16 || start.starts_with(&[0xef, 0xbb, 0xbf]);
+    let encoding = (options.latin1 && !has_mark).then_some(encoding_rs::WINDOWS_1252);
     // A byte order mark decides; UTF-8 goes through as it is, so that what is not UTF-8 is seen.
     let mut builder = DecodeReaderBytesBuilder::new();
     builder.encoding(encoding).utf8_passthru(true).strip_bom(true).bom_override(true);
-    Ok((Box::new(builder.build(unpacked)), read))
+    let text = builder.build(unpacked);
+    let text: Box<dyn Read + Send> =
+        if is_utf16 { Box::new(NothingReplaced { text, seen: 0 }) } else { Box::new(text) };
+    Ok((text, read))
+}
+
+/// Refuses text in which the decoder replaced something that is not valid.
+struct NothingReplaced<R> {
+    text: R,
+    /// How many bytes of the replacement character were seen last.
+    seen: usize,
+}
+
+impl<R: Read> Read for NothingReplaced<R> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
+        let read = self.text.read(into)?;
+        for &byte in &into[..read] {
+            self.seen = match byte {
+                byte if byte == REPLACEMENT[self.seen] => self.seen + 1,
+                byte => usize::from(byte == REPLACEMENT[0]),
+            };
+            if self.seen == REPLACEMENT.len() {
+                return Err(std::io::Error::other(
+                    "it is not valid UTF-16; it may be damaged: copy it again, or convert it to UTF-8",
+                ));
+            }
+        }
+        Ok(read)
+    }
 }
 
 fn unpacked(source: &Source, stable: &Arc<StableFile>) -> Result<(Box<dyn Read + Send>, Arc<AtomicU64>)> {

@@ -7,14 +7,15 @@ use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use bytes::Bytes;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
-use std::sync::Arc;
 use twox_hash::XxHash3_64;
+
+use crate::page_header;
 
 /// A file with what is known of its bytes.
 #[derive(Debug)]
@@ -86,6 +87,14 @@ impl StableFile {
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What tells the file from all others, whatever it is called.
+    pub(crate) fn key(&self) -> io::Result<(u64, PathBuf)> {
+        #[cfg(unix)]
+        return Ok((self.identity.inode.1, PathBuf::from(self.identity.inode.0.to_string())));
+        #[cfg(not(unix))]
+        Ok((0, self.path.canonicalize()?))
     }
 
     /// The size in bytes.
@@ -222,7 +231,13 @@ impl Length for StableChunks {
 impl ChunkReader for StableChunks {
     type T = io::BufReader<From>;
 
+    /// Begins to read a page: decoders ask for its header in this way.
     fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
+        let mut header = [0; page_header::LOOKED_AT];
+        let length = read_some_at(&self.file, &mut header, start)?;
+        if page_header::is_too_large(&header[..length]) {
+            return Err(ParquetError::General("a page has an impossible size".into()));
+        }
         Ok(io::BufReader::new(From { file: self.file.clone(), at: start }))
     }
 

@@ -12,6 +12,7 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use csv_core::ReadRecordResult;
 
+use crate::quotes::Quotes;
 use crate::read_ahead::Batch;
 
 /// More columns than this are refused.
@@ -30,6 +31,7 @@ const BUFFER: usize = 1 << 18;
 struct Records<R> {
     input: R,
     parser: csv_core::Reader,
+    quotes: Quotes,
     buffer: Vec<u8>,
     /// The bytes of the buffer that are not parsed yet.
     unread: std::ops::Range<usize>,
@@ -49,6 +51,7 @@ impl<R: Read> Records<R> {
         Records {
             input,
             parser: csv_core::ReaderBuilder::new().delimiter(delimiter).build(),
+            quotes: Quotes::new(delimiter),
             buffer: vec![0; BUFFER],
             unread: 0..0,
             fields: vec![0; longest.min(1 << 12)],
@@ -103,6 +106,7 @@ impl<R: Read> Records<R> {
     fn refill(&mut self) -> Result<usize, ArrowError> {
         let read = self.input.read(&mut self.buffer)?;
         self.unread = 0..read;
+        self.check_quotes()?;
         Ok(read)
     }
 
@@ -114,7 +118,17 @@ impl<R: Read> Records<R> {
                 read => self.unread.end += read,
             }
         }
-        Ok(())
+        self.check_quotes()
+    }
+
+    /// Refuses quotes in what was read last that swallow rows.
+    fn check_quotes(&mut self) -> Result<(), ArrowError> {
+        match self.quotes.read(&self.buffer[self.unread.clone()]) {
+            Some(line) => Err(refused(format!(
+                "line {line} begins a quote that ends in the middle of a later line; close it, double it, or remove it"
+            ))),
+            None => Ok(()),
+        }
     }
 
     fn field(&self, column: usize) -> &[u8] {

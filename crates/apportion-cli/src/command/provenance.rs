@@ -34,6 +34,6 @@ pub(crate) fn run(args: &ShowArgs) -> Result<()> {
     if args.json {
         text::print(serde_json::to_string_pretty(&found.json)?)
     } else {
-        text::print(found.provenance.text())
+        text::print_text(found.provenance.text())
     }
 }

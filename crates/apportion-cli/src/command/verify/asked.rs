@@ -4,8 +4,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 use apportion::verify::{Allowed, Asked, Verifier, weights_of_shares, weights_of_sums};
-use apportion::{Bounds, Classes, Penalty, Reference, Spread};
+use apportion::{Bounds, Classes, Decision, Fitted, Penalty, Reference, Spread};
 
+use super::differs;
 use crate::provenance::Recorded;
 use crate::reference;
 
@@ -39,6 +40,29 @@ impl Recorded {
             (_, Some("balance")) if self.is_argmax() => Kind::Decided,
             (_, Some("match" | "balance")) => Kind::Joint,
             _ => Kind::Decided,
+        }
+    }
+
+    /// Refuses a decision that is not one of this rule and seed: the labels were not made as it is said.
+    pub(super) fn check_decision(&self, decision: &Decision) -> Result<()> {
+        let fits = match (self.rule.as_deref(), decision.fitted()) {
+            (None, _) => true,
+            (Some("argmax"), fitted) => matches!(fitted, Fitted::Argmax),
+            (Some("balance"), Fitted::Argmax) => self.is_argmax(),
+            (Some("match" | "balance"), fitted) => matches!(fitted, Fitted::Prices(_)),
+            (Some("threshold"), fitted) => matches!(fitted, Fitted::Threshold { .. }),
+            (Some("thompson"), fitted) => matches!(fitted, Fitted::Thompson),
+            (Some("top-k"), fitted) => matches!(fitted, Fitted::TopK { .. }),
+            (Some("learned"), fitted) => matches!(fitted, Fitted::Learned(_)),
+            (Some(_), _) => false,
+        };
+        let rule = self.rule.as_deref().unwrap_or_default();
+        if !fits {
+            return Err(differs(format!("the decision is not one of --rule {rule}, which the options name")));
+        }
+        match self.seed.filter(|&seed| seed != decision.seed()) {
+            Some(seed) => Err(differs(format!("the seed is {seed}, but the decision has {}", decision.seed()))),
+            None => Ok(()),
         }
     }
 

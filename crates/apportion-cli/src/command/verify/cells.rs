@@ -52,14 +52,14 @@ struct Texts<'a> {
     other: ArrayFormatter<'a>,
     arrays: (&'a ArrayRef, &'a ArrayRef),
     is_text: bool,
-    /// Whether one of them alone holds numbers: the text of the other may write them in several ways.
+    /// Whether one of them alone holds decimal numbers: the text of the other may write them in several ways.
     has_numbers: bool,
 }
 
 impl<'a> Texts<'a> {
     fn of(one: &'a ArrayRef, other: &'a ArrayRef, is_text: bool) -> Option<Texts<'a>> {
-        let is_plain = |kind: &DataType| kind.is_integer() || kind.is_floating();
-        let has_numbers = is_plain(one.data_type()) != is_plain(other.data_type());
+        // Whole numbers, such as IDs, are written in one way only.
+        let has_numbers = one.data_type().is_floating() != other.data_type().is_floating();
         let options = FormatOptions::new();
         let formatter = |array: &'a ArrayRef| ArrayFormatter::try_new(array.as_ref(), &options).ok();
         Some(Texts { one: formatter(one)?, other: formatter(other)?, arrays: (one, other), is_text, has_numbers })

@@ -114,7 +114,7 @@ impl Findings {
             };
             let verified = verifier.verify(group, allowed.as_ref());
             if let Some(fault) = verified.fault.as_ref().filter(|_| is_optimal) {
-                let hint = if facts.kind == Kind::Unknown { HINT } else { "" };
+                let hint = if facts.provenance.is_none() { HINT } else { "" };
                 return Err(differs(fault_text(fault, facts, name) + hint));
             }
             all.push((verified, allowed));
@@ -365,8 +365,8 @@ fn asked(facts: &Facts<'_>) -> Option<String> {
 }
 
 /// What to do if labels are not optimal overall, and it is not known how they were made.
-const HINT: &str = ". If the labels were made by group or by another rule, say so with --provenance FILE.json, or with the options of \
-                    `label`, such as --by";
+const HINT: &str = ". If the labels were made with other options, such as --by or --coverage, give the same here, or name the file of \
+                    --provenance";
 
 /// What is wrong, in words.
 fn fault_text(fault: &Fault, facts: &Facts<'_>, group: Option<&str>) -> String {

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use apportion::verify::Verifier;
 use apportion::{Classes, Decision, Rule, Settings, Thresholds};
 use apportion_table::{Input, TableOptions, TableStream};
-use clap::{Args, CommandFactory};
+use clap::{Args, CommandFactory, ValueEnum};
 
 use self::asked::Kind;
 use self::checks::Findings;
@@ -22,7 +22,7 @@ use self::rows::OutRows;
 use super::decision;
 use crate::options::TableArgs;
 use crate::provenance::{Provenance, Recorded, find, holds_metadata};
-use crate::rule::RuleArgs;
+use crate::rule::{RuleArgs, RuleName};
 use crate::usage::usage;
 
 /// Options of `verify`.
@@ -102,6 +102,9 @@ fn verify(args: &VerifyArgs, line: &[String], findings: &mut Findings) -> Result
         );
     }
     let options = options_of(args, line, provenance.as_ref());
+    if let Some(rule) = options.rule.as_deref().filter(|rule| RuleName::from_str(rule, true).is_err()) {
+        return Err(differs(format!("the provenance names an unknown rule, {rule:?}")));
+    }
     let decision = decision_of(args, provenance.as_ref())?;
     let table_options = table_options(&options, decision.as_ref(), args, &input)?;
     let mut stream = TableStream::new(&input, &table_options, Vec::new())?;
@@ -114,6 +117,9 @@ fn verify(args: &VerifyArgs, line: &[String], findings: &mut Findings) -> Result
     };
     if let Some(decision) = decision.as_ref().filter(|own| own.classes() != &classes) {
         decision::check_classes(Path::new("the decision"), decision.classes().names(), classes.names())?;
+    }
+    if let (Some(decision), Some(_)) = (&decision, &provenance) {
+        options.check_decision(decision)?;
     }
     let columns = columns(args, &options, &classes, &input, &out)?;
     // People of tied rows were shared out in a way that a decision does not hold.
