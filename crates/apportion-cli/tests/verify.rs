@@ -7,7 +7,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{apportion, json, refused, run, text};
+use common::{apportion, json, misused, refused, run, text};
 use tempfile::TempDir;
 
 fn voters() -> TempDir {
@@ -157,7 +157,7 @@ fn rows_that_stand_for_several_people_and_rows_left_out_are_verified() {
     assert!(first.starts_with("id,p_a,p_b,p_c,n,n_a,n_b,n_c,n_uncoded"));
     change(path, "cells_out.csv", "bad.csv", 3, |name, _| (name == "n_a").then(|| "7".into()));
     let problem = refused(path, &words("verify bad.csv --against cells.csv --count n --rule match -q"));
-    assert!(problem.starts_with("bad.csv: row 3: n_ columns sum to"), "{problem}");
+    assert!(problem.starts_with("bad.csv: row 3: the n_ columns sum to"), "{problem}");
 
     let missing = table.replace("r7,0,0.3,0.7,2", "r7,,,,2").replace("r20,0.6,0,0.4,0", "r20,,,,0");
     fs::write(path.join("missing.csv"), missing).unwrap();
@@ -228,7 +228,7 @@ fn the_first_difference_is_named() {
     assert_eq!(verify("bad.csv"), "bad.csv: row 601: the input has no such row: it ends after 600 rows");
     change_lines(path, "good.csv", "bad.csv", |lines| lines.swap(7, 90));
     assert!(
-        verify("bad.csv").starts_with("bad.csv: row 7: the rows are in another order: the ID is "),
+        verify("bad.csv").starts_with("bad.csv: row 7: the rows are in another order, or the ID was changed"),
         "{}",
         verify("bad.csv")
     );
@@ -327,8 +327,11 @@ fn provenance_says_where_an_output_comes_from() {
     let own = json(path, &["provenance", "scores.parquet", "--json"]);
     assert!(own["tables"][0].as_str().unwrap().starts_with("surnames-2020"), "{own}");
     // It is never written over an input.
-    let problem = refused(path, &words("label voters.csv -o new.csv --provenance voters.csv --force -q"));
+    fs::hard_link(path.join("voters.csv"), path.join("voters.json")).unwrap();
+    let problem = refused(path, &words("label voters.csv -o new.csv --provenance voters.json --force -q"));
     assert!(problem.contains("one of the inputs"), "{problem}");
+    let problem = misused(path, &words("fit voters.csv -o new.json --provenance ./new.json -q"));
+    assert!(problem.contains("name the same file"), "{problem}");
     assert!(
         refused(path, &words("label voters.csv -o new.csv --provenance decision.json -q")).contains("exists already")
     );

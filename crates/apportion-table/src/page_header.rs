@@ -57,7 +57,7 @@ impl Fields<'_> {
         }
     }
 
-    /// A zigzag number; a negative one counts as very large.
+    /// A zigzag number; a negative one, and one that 32 bits do not hold, count as very large.
     fn number(&mut self) -> Option<u64> {
         let mut value = 0u64;
         for shift in (0..35).step_by(7) {
@@ -68,7 +68,7 @@ impl Fields<'_> {
                 return Some(if value & 1 == 0 { value >> 1 } else { u64::MAX });
             }
         }
-        None
+        Some(u64::MAX)
     }
 }
 
@@ -84,7 +84,8 @@ mod tests {
         let large_size = [0x15, 0x00, 0x15, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0x15, 0x28, 0x2c];
         let negative_size = [0x15, 0x00, 0x15, 0x01, 0x15, 0x28, 0x2c];
         let many_values = [0x15, 0x00, 0x15, 0xd0, 0x0f, 0x15, 0x28, 0x2c, 0x15, 0xfe, 0xff, 0xff, 0xff, 0x0f];
-        for header in [&large_size[..], &negative_size, &many_values] {
+        let overlong = [0x15, 0x04, 0x15, 0x02, 0x15, 0x02, 0x4c, 0x15, 0xdc, 0xff, 0xff, 0xff, 0xff, 0x80, 0x01];
+        for header in [&large_size[..], &negative_size, &many_values, &overlong] {
             assert!(is_too_large(header), "{header:?}");
         }
         for end in 0..plain.len() {
