@@ -79,10 +79,10 @@ impl IpcBatches {
             return Err(invalid("it is Feather version 1; write it again as Arrow or Feather version 2"));
         }
         if start.starts_with(MAGIC) {
-            batches.read_footer()?
+            batches.read_footer()?;
         } else {
-            batches.read_stream_schema()?
-        };
+            batches.read_stream_schema()?;
+        }
         Ok(batches)
     }
 

@@ -1,4 +1,5 @@
 //! Names of groups: one reading each, and the plain ones as they always were.
+#![allow(clippy::unwrap_used)] // in helpers, too
 
 use std::collections::HashMap;
 
