@@ -1,23 +1,28 @@
 """Trials with little memory, few descriptors, several processes at one output, and files that must not be overwritten."""
 
 import os
+import re
+import signal
 import stat
+import time
 
 from support import Failed, Kind, Limits, finish, fresh, must_end_well, must_say_one_error, must_succeed, run, start, visible
 
-import time
-
+ABORT = re.compile(r"memory allocation of \d+ bytes failed")
 MEMORY = ["label csv", "label parquet copy", "predict bisg", "fit", "report"]
 
 
 def address_space(lab, rng, place, number):
-    """Memory that the system refuses: one error, or the right output."""
+    """Memory that the system refuses: one error, the right output, or Rust's abort, which leaves what a kill leaves."""
     work = lab.works[MEMORY[number % len(MEMORY)]]
     before = work.prepare(place)
     limit = int(rng.uniform(60, 1200)) << 20
     done = work.run(lab.program, place, limits=Limits(address_space=limit))
     if done.code == 127:
         return "not loaded"
+    if done.code == -signal.SIGABRT and ABORT.search(done.err):
+        work.must_be_whole(place, before)
+        return "aborted"
     try:
         return must_end_well(work, place, before, done)
     except Failed as failure:

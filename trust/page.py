@@ -76,7 +76,7 @@ PROMISES = [
         [("faults", "no network")],
     ),
     (
-        "Little memory, few descriptors and several processes at once give the right output or one error line",
+        "Little memory, few descriptors and several processes at once give the right output or one line that says why not",
         "RLIMIT_AS, RLIMIT_NOFILE, eight processes (trust/fault_limits.py); refused threads and memory (trust/fault_calls.py)",
         [("faults", "memory limit|descriptors|eight processes|failing threads")],
     ),

@@ -135,10 +135,14 @@ class Decision:
         return call("export decision", None, options, decision=self._text).printed[0]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Decision) and self._content == other._content
+        return isinstance(other, Decision) and self._labeling() == other._labeling()
 
     def __hash__(self) -> int:
-        return hash(json.dumps(self._content, sort_keys=True))
+        return hash(json.dumps(self._labeling(), sort_keys=True))
+
+    def _labeling(self) -> dict[str, Any]:
+        """All that labels depend on: not the provenance, which a decision from a file has."""
+        return {key: value for key, value in self._content.items() if key != "provenance"}
 
     def __repr__(self) -> str:
         return f"Decision(classes={self.classes})"

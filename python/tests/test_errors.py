@@ -61,7 +61,7 @@ FRAME = pd.DataFrame({"p_a": [0.6, 0.7, 0.9], "p_b": [0.4, 0.3, 0.1]})
         (GOOD, {"by": "county"}, TypeError, "an array has no column 'county'"),
         (FRAME, {"columns": ["p_a", "p_x"]}, ValueError, "columns: there is no column 'p_x'"),
         (FRAME.assign(p_b=["x", "y", "z"]), {}, ValueError, 'row 1, column "p_b": "x" is no number'),
-        (FRAME.rename(columns=str.upper)[["P_A"]], {}, ValueError, "no score columns were recognised"),
+        (FRAME.rename(columns=str.upper)[["P_A"]], {}, ValueError, "is its only score column"),
         (FRAME["p_a"], {}, TypeError, "a Series is one column"),
         (pd.concat([FRAME, FRAME], axis=1), {}, ValueError, "two columns are called 'p_a'"),
         (FRAME.assign(p_b=[0.4, None, 0.1]), {}, ValueError, 'row 2, column "p_b": there is no number'),
