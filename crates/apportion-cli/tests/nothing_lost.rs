@@ -117,3 +117,42 @@ fn files_of_other_kinds_are_named() {
     assert!(label("trailing.csv.gz").contains("something that is not gzip"), "{}", label("trailing.csv.gz"));
     assert!(!folder.join("out.csv").exists());
 }
+
+#[test]
+fn marks_and_damage_of_encodings_are_seen() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let table = "id,name,p_a,p_b\n1,Peña,0.6,0.4\n";
+    let utf16 = |text: &str| -> Vec<u8> {
+        [0xff, 0xfe].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect()
+    };
+    fs::write(folder.join("good.csv"), utf16(table)).unwrap();
+    fs::write(folder.join("cut.csv"), &utf16(table)[..40]).unwrap();
+    let mut lone = utf16(table);
+    let letter = lone.len() - 20;
+    lone[letter..letter + 2].copy_from_slice(&[0x00, 0xd8]);
+    fs::write(folder.join("lone.csv"), lone).unwrap();
+    fs::write(folder.join("mark.csv"), format!("\u{feff}{table}")).unwrap();
+    for name in ["good.csv", "mark.csv"] {
+        let written = run(folder, &["label", name, "-o", "-", "-q", "--encoding", "latin1"]);
+        assert!(written.contains("\n1,Peña,"), "{name}: {written}");
+    }
+    let found = refused(folder, &["label", "lone.csv", "-o", "out.csv"]);
+    assert!(found.starts_with("lone.csv: it is not valid UTF-16"), "{found}");
+    refused(folder, &["label", "cut.csv", "-o", "out.csv"]);
+}
+
+#[test]
+fn text_tables_in_folders_are_read_and_no_file_counts_twice() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    fs::create_dir(folder.join("in")).unwrap();
+    fs::write(folder.join("in/a.csv"), TWO_ROWS).unwrap();
+    fs::write(folder.join("in/b.txt"), TWO_ROWS).unwrap();
+    fs::write(folder.join("in/README.txt"), "Dear all, these are scores.\nThe columns are id and two classes\n")
+        .unwrap();
+    run(folder, &["label", "in", "-o", "out.csv", "-q"]);
+    assert_eq!(fs::read_to_string(folder.join("out.csv")).unwrap().lines().count(), 5);
+    let found = refused(folder, &["label", "in/a.csv", "in/../in/a.csv", "-o", "twice.csv"]);
+    assert!(found.contains("it is the same file as in/a.csv; name it once"), "{found}");
+}
