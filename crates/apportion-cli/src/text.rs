@@ -17,7 +17,7 @@ pub(crate) fn print_text(text: impl Display) -> Result<()> {
     print(shown(&text.to_string()))
 }
 
-/// A word on standard error, with control characters escaped. Whoever does not listen is no reason to stop.
+/// A word on standard error, with control characters escaped. A closed standard error is ignored.
 pub(crate) fn say(word: impl Display) {
     let _ = writeln!(stderr(), "{}", shown(&word.to_string()));
 }

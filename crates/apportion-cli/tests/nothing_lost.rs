@@ -156,3 +156,19 @@ fn text_tables_in_folders_are_read_and_no_file_counts_twice() {
     let found = refused(folder, &["label", "in/a.csv", "in/../in/a.csv", "-o", "twice.csv"]);
     assert!(found.contains("it is the same file as in/a.csv; name it once"), "{found}");
 }
+
+#[test]
+fn many_classes_that_need_too_much_memory_are_refused() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let names: Vec<String> = (0..120).map(|class| format!("p_c{class}")).collect();
+    let row = vec!["1"; 120].join(",");
+    fs::write(folder.join("in.csv"), format!("{}\n{}", names.join(","), format!("{row}\n").repeat(300))).unwrap();
+    let label = ["label", "in.csv", "-o", "out.csv", "-q", "--normalize", "--memory"];
+    let found = refused(folder, &[&label[..], &["1M"]].concat());
+    assert!(
+        found.starts_with("300 rows of 120 classes take about 2 MiB of memory to solve, and 1 MiB are allowed"),
+        "{found}"
+    );
+    run(folder, &[&label[..], &["2M"]].concat());
+}

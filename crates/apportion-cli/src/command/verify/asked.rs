@@ -31,7 +31,7 @@ pub(super) struct Request {
 }
 
 impl Recorded {
-    /// How these options make labels of so many rows.
+    /// How labels are made with these options, for a table with this number of rows.
     pub(super) fn kind(&self, job: Option<&str>, rows: u64) -> Kind {
         match (job, self.rule.as_deref()) {
             (Some("apply"), _) => Kind::Decided,

@@ -87,7 +87,7 @@ fn is_neutralized(own: &str, written: &str) -> bool {
 
 /// Whether two texts are one number, written in two ways.
 fn numbers_are_equal(one: &str, other: &str) -> bool {
-    // Text such as an identifier with leading zeros is no number.
+    // An ID with leading zeros is text, not a number.
     let is_plain = |text: &str| !text.starts_with('0') || text.starts_with("0.") || text == "0";
     match (one.parse::<f64>(), other.parse::<f64>()) {
         (Ok(first), Ok(second)) => first == second && is_plain(one) && is_plain(other) && first.abs() < 9e15,
