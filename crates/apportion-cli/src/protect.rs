@@ -32,11 +32,18 @@ pub(crate) fn refuse_overwriting(output: &Path, input: Option<&Input>, side: &[S
     Ok(())
 }
 
-/// The same for `-o`: a file, standard output, or a directory in which each input has a file of its name.
+/// The same for `-o`, which is not inside an input folder either: a file, standard output, or a directory in which each input has a file of its name.
 pub(crate) fn refuse_overwriting_outputs(output: &str, input: &Input, side: &[SideInput]) -> Result<()> {
     let path = Path::new(output);
     if output == "-" {
         return Ok(());
+    }
+    if let Some(folder) = input.folder_around(path) {
+        let problem = format!(
+            "it lies inside the input {}, so that the next run would read it as an input; write elsewhere",
+            folder.display()
+        );
+        return Err(Error::file(path, problem).into());
     }
     if !output.ends_with('/') && !path.is_dir() {
         return refuse_overwriting(path, Some(input), side);

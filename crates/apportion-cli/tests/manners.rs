@@ -192,6 +192,35 @@ fn what_is_no_table_in_a_folder_is_passed_over() {
     assert!(found.starts_with("parts/readme.txt: no score columns were recognised"), "{found}");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_named_pipe_in_a_folder_is_passed_over() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("parts")).unwrap();
+    fs::write(folder.path().join("parts/part-0.csv"), TABLE).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(folder.path().join("parts/part-1.csv")).status();
+    assert!(made.unwrap().success());
+    let output = apportion(folder.path(), &split("label parts -o all.csv"));
+    let said = text(&output.stderr);
+    assert!(said.starts_with("passed over, being no table: parts/part-1.csv\n"), "{said}");
+}
+
+#[test]
+fn outputs_do_not_go_where_the_next_run_looks_for_inputs() {
+    let folder = folder();
+    let folder = folder.path();
+    fs::create_dir_all(folder.join("parts/north")).unwrap();
+    fs::write(folder.join("parts/north/part-0.csv"), TABLE).unwrap();
+    for output in ["parts/labels/", "parts/north/labels.csv", "./parts/../parts/new/labels/", "parts/labels.parquet"] {
+        let found = refused(folder, &["label", "parts", "-o", output]);
+        let expected = "it lies inside the input parts, so that the next run would read it as an input; write elsewhere";
+        assert!(found.contains(expected), "{output}: {found}");
+    }
+    // Hidden folders are not read, and neither is the folder around a file that was named.
+    run(folder, &split("label parts -o parts/_labels/ -q"));
+    run(folder, &split("label parts/north/part-0.csv -o parts/north/labels.csv -q"));
+}
+
 #[test]
 fn a_name_that_is_free_is_proposed() {
     let folder = folder();

@@ -68,6 +68,8 @@ pub struct Input {
     /// Rows and bytes that were read in the pass at hand.
     rows: AtomicU64,
     bytes: AtomicU64,
+    /// Folders that were named: all tables in them are read.
+    folders: Vec<PathBuf>,
     /// What lies in the folders and is no table.
     passed_over: Vec<PathBuf>,
     /// How many bytes there are up to the end of each file.
@@ -142,7 +144,8 @@ impl Input {
         if files.is_empty() {
             return Err(Error::Options("no file was named; give a path, or - for standard input".into()));
         }
-        Ok(Input::of(files, options, passed_over, spools))
+        let folders = paths.iter().map(PathBuf::from).filter(|path| path.is_dir()).collect();
+        Ok(Input { folders, passed_over, _spools: spools, ..Input::of(files, options) })
     }
 
     /// A table in memory, and what to call it.
@@ -156,22 +159,18 @@ impl Input {
             separator: separator::usual(Format::Ipc),
             partitions: Vec::new(),
         };
-        Input::of(vec![source], options, Vec::new(), Vec::new())
+        Input::of(vec![source], options)
     }
 
-    fn of(
-        mut files: Vec<Source>,
-        options: InputOptions,
-        passed_over: Vec<PathBuf>,
-        spools: Vec<NamedTempFile>,
-    ) -> Input {
+    fn of(mut files: Vec<Source>, options: InputOptions) -> Input {
         for file in &mut files {
             file.separator = options.delimiter.unwrap_or_else(|| separator::of(file, &options));
         }
         let mut ends: Vec<u64> = files.iter().map(Source::bytes).collect();
         (1..ends.len()).for_each(|file| ends[file] += ends[file - 1]);
         let (progress, rows, bytes) = (Box::new(Silent), AtomicU64::new(0), AtomicU64::new(0));
-        Input { files, options, progress, rows, bytes, ends, passed_over, _spools: spools }
+        let (folders, passed_over, spools) = (Vec::new(), Vec::new(), Vec::new());
+        Input { files, options, progress, rows, bytes, ends, folders, passed_over, _spools: spools }
     }
 
     /// Tells somebody how far each pass has come.
@@ -264,6 +263,18 @@ impl Input {
         });
         let told: Vec<String> = told.collect();
         (!told.is_empty()).then(|| told.join("; "))
+    }
+
+    /// The folder among those named in which another run would find a table that is written to this path.
+    pub fn folder_around(&self, path: &Path) -> Option<&Path> {
+        let existing = path.ancestors().find_map(|above| Some((above, above_or_here(above).canonicalize().ok()?)));
+        let (above, place) = existing?;
+        let place = place.join(path.strip_prefix(above).unwrap_or(path));
+        let is_read = |folder: &PathBuf| {
+            let below = folder.canonicalize().ok().and_then(|folder| place.strip_prefix(folder).ok().map(Path::to_owned));
+            below.is_some_and(|below| !below.as_os_str().is_empty() && !below.iter().any(|part| is_hidden(Path::new(part))))
+        };
+        self.folders.iter().find(|folder| is_read(folder)).map(PathBuf::as_path)
     }
 
     /// Whether a path is one of the files.
@@ -441,10 +452,10 @@ fn in_folder(
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.sort();
     for path in paths {
-        let hidden = path.file_name().and_then(|name| name.to_str()).is_none_or(|name| name.starts_with(['.', '_']));
+        let hidden = is_hidden(&path);
         if !hidden && path.is_dir() {
             in_folder(root, &path, options, above, found, passed_over)?;
-        } else if !hidden && by_ending(&path).is_some() && !is_prose(&path, options)? {
+        } else if !hidden && by_ending(&path).is_some() && !is_pipe(&path) && !is_prose(&path, options)? {
             found.push(source(root, &path)?);
         } else {
             passed_over.push(path);
@@ -452,6 +463,16 @@ fn in_folder(
     }
     above.pop();
     Ok(())
+}
+
+/// Whether a file or folder inside a folder is never a table, judging by its name.
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_none_or(|name| name.starts_with(['.', '_']))
+}
+
+/// A path, or the current folder if it is empty.
+fn above_or_here(path: &Path) -> &Path {
+    if path.as_os_str().is_empty() { Path::new(".") } else { path }
 }
 
 /// Whether a .txt file has nothing in its first line that would separate columns: a readme, and no table.

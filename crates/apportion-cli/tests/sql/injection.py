@@ -179,7 +179,7 @@ def write(path, case):
 
 
 def on_injection(test):
-    """Every case in every database."""
+    """Every case in every database; returns the trials of each."""
     engines = [DuckDb(), Sqlite()]
     if PostgreSql.is_there():
         engines.append(PostgreSql())
@@ -218,6 +218,7 @@ def on_injection(test):
         engine.close()
     for name, number in trials.items():
         print(f"injection: {name}: {number:,} trials, {len(PAYLOADS)} payloads")
+    return trials
 
 
 def group_name(values):

@@ -8,6 +8,7 @@ is tied is found out here, from the scores and the JSON of the decision. The SQL
 sqlglot, and name the same groups and classes.
 """
 
+import argparse
 import json
 import sqlite3
 import subprocess
@@ -48,9 +49,17 @@ RULES = {  # the options of fit, and the columns of the group
 
 
 def main():
-    program = Path(sys.argv[1]).resolve()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program", type=Path)
+    parser.add_argument("--injection", type=Path, help="a file for the number of injection trials, which alone are run")
+    options = parser.parse_args()
+    program = options.program.resolve()
     with tempfile.TemporaryDirectory() as folder:
         test = Test(program, Path(folder))
+        if options.injection:
+            trials = sum(on_injection(test).values())
+            options.injection.write_text(json.dumps({"failures": test.failures, "trials": trials}, indent=2) + "\n")
+            sys.exit("failed" if test.failures else None)
         for precision in ["single", "double"]:
             path = Path(folder) / f"{precision}.parquet"
             double = ["--double"] if precision == "double" else []
@@ -60,12 +69,12 @@ def main():
         test.awkward()
         test.wide()
         on_injection(test)
-    sys.exit("failed" if test.failed else None)
+    sys.exit("failed" if test.failures else None)
 
 
 class Test:
     def __init__(self, program, folder):
-        self.program, self.folder, self.failed = program, folder, False
+        self.program, self.folder, self.failures = program, folder, 0
         self.duckdb = duckdb.connect()
 
     def apportion(self, *args):
@@ -77,7 +86,7 @@ class Test:
 
     def check(self, holds, problem):
         if not holds:
-            self.failed = True
+            self.failures += 1
             print(f"FAILED: {problem}")
 
     def rule(self, name, path, fit, by, single, scores=None, more=()):

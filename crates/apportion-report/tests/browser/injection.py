@@ -160,7 +160,7 @@ def shown(text, names):
 
 
 def on_injection(checks, browser, program, folder, keep, run, opened):
-    """All payloads, in every command's page and Markdown."""
+    """All payloads, in every command's page and Markdown; returns how many were shown there."""
     trials = 0
     for first in range(0, len(PAYLOADS), CLASSES):
         path, classes, names = write_table(folder, first)
@@ -181,3 +181,4 @@ def on_injection(checks, browser, program, folder, keep, run, opened):
                     assert own >= CLASSES // 2, f"only {own} payloads are shown, so that little was tried"
                     trials += own
     print(f"injection: {trials:,} trials, {len(PAYLOADS)} payloads")
+    return trials

@@ -425,16 +425,19 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
     parser.add_argument("--keep", type=pathlib.Path, help="a folder for pictures")
+    parser.add_argument("--injection", type=pathlib.Path, help="a file for the number of injection trials, which alone are run")
     args = parser.parse_args()
     if args.keep:
         args.keep.mkdir(parents=True, exist_ok=True)
     checks, begin = Checks(), time.monotonic()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        for part in (on_demo, on_classes, on_many, on_paper):
+        for part in () if args.injection else (on_demo, on_classes, on_many, on_paper):
             part(checks, browser, args.program, pathlib.Path(folder), args.keep)
-        on_injection(checks, browser, args.program, pathlib.Path(folder), args.keep, run, opened)
+        trials = on_injection(checks, browser, args.program, pathlib.Path(folder), args.keep, run, opened)
         browser.close()
+    if args.injection:
+        args.injection.write_text(json.dumps({"failures": checks.failed, "trials": trials}, indent=2) + "\n")
     print(f"in {time.monotonic() - begin:.0f} s")
     print(f"{checks.passed} passed, {checks.failed} failed")
     sys.exit(1 if checks.failed else 0)

@@ -1,6 +1,7 @@
 //! Whether the counts of units inside a larger one are as near to their quotas as the larger one's totals allow.
 
 use super::graph::{Graph, Paths};
+use super::target::times_over;
 
 /// A unit: its people, the weights of its classes, and the counts of its labels.
 #[derive(Clone, Debug)]
@@ -43,8 +44,8 @@ impl Unit {
     fn costs(&self, class: usize) -> (i128, Option<i128>) {
         // Without any weight all quotas are 0.
         let sum = self.weights.iter().sum::<u128>().max(1);
-        let product = u128::from(self.people) * self.weights[class];
-        let (whole, rest) = ((product / sum) as u64, (product % sum) as f64 / sum as f64);
+        let (whole, rest) = times_over(self.people, self.weights[class], sum);
+        let rest = rest as f64 / sum as f64;
         let crossing = ((1.0 - 2.0 * rest) * PERSON as f64).round() as i128;
         let step = |count: u64| match count.cmp(&whole) {
             std::cmp::Ordering::Less => -PERSON,

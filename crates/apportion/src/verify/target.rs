@@ -74,13 +74,26 @@ impl Quota {
     }
 }
 
+/// people · weight / sum, and the remainder. The product of shares of very many people does not fit into 128 bits, so it is
+/// divided in two steps.
+pub(super) fn times_over(people: u64, weight: u128, sum: u128) -> (u64, u128) {
+    let (upper, lower) = (u128::from(people >> STEP), u128::from(people & ((1 << STEP) - 1)));
+    let first = weight * upper;
+    let second = ((first % sum) << STEP) + weight * lower;
+    let whole = ((first / sum) << STEP) + second / sum;
+    (whole as u64, second % sum)
+}
+
+/// Half the bits of the most people that there can be.
+const STEP: u32 = 20;
+
 fn quotas(weights: &[u128], people: u64) -> Vec<Quota> {
     let sum: u128 = weights.iter().sum();
     let quota = |&weight: &u128| match sum {
         0 => Quota { whole: 0, rest: 0, sum: 1 },
         _ => {
-            let product = weight * u128::from(people);
-            Quota { whole: (product / sum) as u64, rest: product % sum, sum }
+            let (whole, rest) = times_over(people, weight, sum);
+            Quota { whole, rest, sum }
         }
     };
     weights.iter().map(quota).collect()
