@@ -336,3 +336,30 @@ fn provenance_says_where_an_output_comes_from() {
         refused(path, &words("label voters.csv -o new.csv --provenance decision.json -q")).contains("exists already")
     );
 }
+
+#[test]
+fn a_reference_that_has_changed_is_named() {
+    let folder = voters();
+    let path = folder.path();
+    let shares = "class,share\nwhite,0.6\nblack,0.2\nhispanic,0.1\nasian,0.05\naian,0.03\nother,0.02\n";
+    fs::write(path.join("shares.csv"), shares).unwrap();
+    labeled_and_verified(path, "voters.csv", "out.parquet", "--reference shares.csv");
+    fs::write(path.join("shares.csv"), shares.replace("0.6", "0.5").replace("0.2", "0.3")).unwrap();
+    let found = refused(path, &words("verify out.parquet --against voters.csv -q"));
+    assert!(found.starts_with("shares.csv: the reference has changed since the labels were made"), "{found}");
+}
+
+#[test]
+fn one_of_several_files_is_not_enough() {
+    let folder = voters();
+    let path = folder.path();
+    fs::create_dir(path.join("data")).unwrap();
+    for (name, rows) in [("a", "300"), ("b", "200")] {
+        run(path, &["simulate", "voters", "--rows", rows, "-o", &format!("data/{name}.parquet"), "-q"]);
+    }
+    run(path, &words("label data -o out/ -q"));
+    verified(path, "out", "data", "");
+    let found = refused(path, &words("verify out/a.parquet --against data/a.parquet -q"));
+    let expected = "the rows of 2 files were labeled together, and 1 of them is named";
+    assert!(found.starts_with(expected), "{found}");
+}

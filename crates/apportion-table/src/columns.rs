@@ -292,6 +292,9 @@ impl ScoreColumns {
             }
         }
         let columns: Vec<String> = found.into_iter().map(|place| names[place].clone()).collect();
+        if columns.iter().any(String::is_empty) {
+            return Err(Error::Options("--scores: a column without a name cannot be a class; name the others".into()));
+        }
         let shared = shared_prefix(&columns);
         let classes = columns.iter().map(|column| column[shared..].to_owned()).collect();
         Ok(ScoreColumns { columns, classes })

@@ -12,7 +12,7 @@ use arrow::datatypes::{Schema, SchemaRef};
 use arrow::error::ArrowError;
 use arrow::ipc::convert::fb_to_schema;
 use arrow::ipc::reader::{RecordBatchDecoder, read_dictionary, read_footer_length};
-use arrow::ipc::{Message, MessageHeader, root_as_footer, root_as_message};
+use arrow::ipc::{Message, MessageHeader, MetadataVersion, root_as_footer, root_as_message};
 
 use crate::read_ahead::Batch;
 use crate::stable_file::StableFile;
@@ -33,6 +33,8 @@ pub(crate) struct IpcBatches {
     schema: SchemaRef,
     projection: Option<Vec<usize>>,
     dictionaries: HashMap<i64, ArrayRef>,
+    /// The version of the format that the footer states.
+    version: Option<MetadataVersion>,
     batch_rows: usize,
     /// What is left of the batch at hand.
     left: Option<RecordBatch>,
@@ -71,6 +73,7 @@ impl IpcBatches {
             schema: Arc::new(Schema::empty()),
             projection: None,
             dictionaries: HashMap::new(),
+            version: None,
             batch_rows,
             left: None,
             read,
@@ -103,6 +106,7 @@ impl IpcBatches {
         let length = read_footer_length(trailer)? as u64;
         let footer = self.stable.read_range(&self.file, (size - 10).checked_sub(length).ok_or_else(short)?, length)?;
         let footer = root_as_footer(&footer).map_err(|_| invalid("its footer is damaged"))?;
+        self.version = Some(footer.version());
         let schema = footer.schema().ok_or_else(|| invalid("its footer has no schema"))?;
         self.schema = Arc::new(checked_schema(schema)?);
         let block = |block: &arrow::ipc::Block| -> Result<Block, ArrowError> {
@@ -186,7 +190,12 @@ impl IpcBatches {
         let metadata = self.stable.read_range(&self.file, block.start, block.metadata)?;
         let body_start = block.start.checked_add(block.metadata).ok_or_else(|| invalid("a message is too long"))?;
         let body = Buffer::from_vec(self.stable.read_range(&self.file, body_start, block.body)?);
-        check_lengths(message(&metadata)?, &body)?;
+        let read = message(&metadata)?;
+        // Some writers leave the version of the footer out, which is the first one then.
+        if self.version.is_some_and(|version| version != MetadataVersion::V1 && version != read.version()) {
+            return Err(invalid("its footer and its messages are of different versions"));
+        }
+        check_lengths(read, &body)?;
         self.read.store(body_start + block.body, Ordering::Relaxed);
         Ok((metadata, body))
     }
@@ -252,7 +261,17 @@ fn invalid(problem: &str) -> ArrowError {
 fn message(metadata: &[u8]) -> Result<Message<'_>, ArrowError> {
     let prefix = if metadata.starts_with(&[0xff; 4]) { 8 } else { 4 };
     let message = metadata.get(prefix..).ok_or_else(|| invalid("a message is too short"))?;
-    root_as_message(message).map_err(|_| invalid("a message is damaged"))
+    let message = root_as_message(message).map_err(|_| invalid("a message is damaged"))?;
+    check_version(message.version())?;
+    Ok(message)
+}
+
+/// Refuses versions of the format other than those of Arrow 0.8 and later.
+fn check_version(version: MetadataVersion) -> Result<(), ArrowError> {
+    match version {
+        MetadataVersion::V4 | MetadataVersion::V5 => Ok(()),
+        _ => Err(invalid("it is of an unknown version of the format; write it as version 5")),
+    }
 }
 
 /// Refuses lengths that lie outside the message, or that no table would have.

@@ -1,74 +1,152 @@
-//! The sizes in the header of a Parquet page, checked before a decoder allocates memory for them.
+//! The header of a Parquet page, checked before a decoder allocates memory for what it says.
+//!
+//! Decoders accept headers that no writer makes: fields in any order, twice, or of another type. Here a header must be as
+//! writers make it, so that the sizes that are checked are the sizes that the decoder uses.
 
 /// Bytes of a page at most, once it is decompressed. Writers aim at about 1 MiB.
-const MOST_BYTES: u64 = 128 << 20;
+const MOST_BYTES: i64 = 128 << 20;
 
 /// Values of a page at most.
-const MOST_VALUES: u64 = 1 << 26;
+const MOST_VALUES: i64 = 1 << 26;
 
-/// Bytes in which the sizes are looked for: they come first.
-pub(crate) const LOOKED_AT: usize = 64;
+/// How deep unknown fields may be nested.
+const MOST_NESTED: usize = 8;
 
-/// Whether the header that begins here asks for more memory than a page should. What is not a header is left to the decoder.
-pub(crate) fn is_too_large(start: &[u8]) -> bool {
-    let mut fields = Fields { bytes: start, id: 0 };
-    while let Some(field) = fields.next() {
-        match field {
-            // uncompressed_page_size
-            Field::Number { id: 2, value } if value > MOST_BYTES => return true,
-            // The header of a data or dictionary page: its first field is num_values.
-            Field::Struct { id: 5..=8 } => {
-                let mut inner = Fields { bytes: fields.bytes, id: 0 };
-                let count = inner.next();
-                return matches!(count, Some(Field::Number { id: 1, value }) if value > MOST_VALUES);
+/// Bytes of a header that are looked at, at first and at most: those with long statistics need more.
+pub(crate) const WINDOWS: [usize; 3] = [64, 4 << 10, 1 << 20];
+
+/// What is wrong with a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Problem {
+    /// It goes on behind the bytes that are there.
+    Incomplete,
+    /// No writer makes it, or it asks for more memory than a page should.
+    Invalid,
+}
+
+/// Checks the header that begins here.
+pub(crate) fn check(start: &[u8]) -> Result<(), Problem> {
+    let mut header = Compact { bytes: start };
+    let (mut page_type, mut last, mut described) = (None, 0, false);
+    while let Some((id, kind)) = header.field(last)? {
+        last = id;
+        match (id, kind) {
+            (1, I32) => page_type = Some(header.number()?),
+            (2, I32) => within(header.number()?, MOST_BYTES)?,
+            (3 | 4, I32) => drop(header.number()?),
+            (5..=8, STRUCT) => {
+                header.page()?;
+                // The description that belongs to the type of the page.
+                described |= matches!((page_type, id), (Some(0), 5) | (Some(1), 6) | (Some(2), 7) | (Some(3), 8));
             }
-            _ => {}
+            (1..=8, _) => return Err(Problem::Invalid),
+            _ => header.skip(kind, MOST_NESTED)?,
         }
     }
-    false
+    if described { Ok(()) } else { Err(Problem::Invalid) }
 }
 
-/// A field of a struct in Thrift's compact protocol.
-enum Field {
-    Number { id: i16, value: u64 },
-    Struct { id: i16 },
+fn within(value: i64, most: i64) -> Result<(), Problem> {
+    if (0..=most).contains(&value) { Ok(()) } else { Err(Problem::Invalid) }
 }
 
-/// The fields of a struct, up to the first that is neither a 32-bit number nor a struct.
-struct Fields<'a> {
+// Types of Thrift's compact protocol.
+const I32: u8 = 5;
+const STRUCT: u8 = 12;
+
+/// Values in Thrift's compact protocol.
+struct Compact<'a> {
     bytes: &'a [u8],
-    id: i16,
 }
 
-impl Fields<'_> {
-    fn next(&mut self) -> Option<Field> {
-        let (&header, rest) = self.bytes.split_first()?;
+impl Compact<'_> {
+    fn take(&mut self, length: usize) -> Result<&[u8], Problem> {
+        let (taken, rest) = self.bytes.split_at_checked(length).ok_or(Problem::Incomplete)?;
         self.bytes = rest;
-        let (delta, kind) = (i16::from(header >> 4), header & 0x0f);
-        if delta == 0 {
-            return None;
-        }
-        self.id += delta;
-        let id = self.id;
-        match kind {
-            5 => Some(Field::Number { id, value: self.number()? }),
-            12 => Some(Field::Struct { id }),
-            _ => None,
+        Ok(taken)
+    }
+
+    fn byte(&mut self) -> Result<u8, Problem> {
+        self.take(1).map(|bytes| bytes[0])
+    }
+
+    /// The number and the type of the next field of a struct; none at its end. Fields come in order, each once.
+    fn field(&mut self, last: i16) -> Result<Option<(i16, u8)>, Problem> {
+        let header = self.byte()?;
+        match (header >> 4, header & 0x0f) {
+            (_, 0) => Ok(None),
+            (0, _) => Err(Problem::Invalid),
+            (delta, kind) => {
+                let id = last.checked_add(i16::from(delta)).ok_or(Problem::Invalid)?;
+                Ok(Some((id, kind)))
+            }
         }
     }
 
-    /// A zigzag number; a negative one, and one that 32 bits do not hold, count as very large.
-    fn number(&mut self) -> Option<u64> {
-        let mut value = 0u64;
+    fn unsigned(&mut self) -> Result<u64, Problem> {
+        let mut value = 0;
         for shift in (0..35).step_by(7) {
-            let (&byte, rest) = self.bytes.split_first()?;
-            self.bytes = rest;
+            let byte = self.byte()?;
             value |= u64::from(byte & 0x7f) << shift;
             if byte & 0x80 == 0 {
-                return Some(if value & 1 == 0 { value >> 1 } else { u64::MAX });
+                return Ok(value);
             }
         }
-        Some(u64::MAX)
+        Err(Problem::Invalid)
+    }
+
+    fn number(&mut self) -> Result<i64, Problem> {
+        let value = self.unsigned()?;
+        Ok((value >> 1) as i64 ^ -((value & 1) as i64))
+    }
+
+    /// The description of a page. Its first field is the number of values; an index page has none.
+    fn page(&mut self) -> Result<(), Problem> {
+        let mut last = 0;
+        while let Some((id, kind)) = self.field(last)? {
+            last = id;
+            match (id, kind) {
+                (1, I32) => within(self.number()?, MOST_VALUES)?,
+                (1, _) => return Err(Problem::Invalid),
+                _ => self.skip(kind, MOST_NESTED)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn skip(&mut self, kind: u8, depth: usize) -> Result<(), Problem> {
+        let deeper = depth.checked_sub(1).ok_or(Problem::Invalid)?;
+        match kind {
+            1 | 2 => Ok(()),
+            3 => self.take(1).map(drop),
+            4 | 5 => self.unsigned().map(drop),
+            6 => self.long(),
+            7 => self.take(8).map(drop),
+            8 => {
+                let length = self.unsigned()?;
+                self.take(usize::try_from(length).map_err(|_| Problem::Invalid)?).map(drop)
+            }
+            STRUCT => {
+                let mut last = 0;
+                while let Some((id, kind)) = self.field(last)? {
+                    last = id;
+                    self.skip(kind, deeper)?;
+                }
+                Ok(())
+            }
+            // Lists, sets and maps: pages have none.
+            _ => Err(Problem::Invalid),
+        }
+    }
+
+    /// A number of 64 bits.
+    fn long(&mut self) -> Result<(), Problem> {
+        for _ in 0..10 {
+            if self.byte()? & 0x80 == 0 {
+                return Ok(());
+            }
+        }
+        Err(Problem::Invalid)
     }
 }
 
@@ -76,20 +154,42 @@ impl Fields<'_> {
 mod tests {
     use super::*;
 
+    /// type 0, uncompressed size 1,000, compressed size 20, data page with 300 values, three encodings
+    const PLAIN: [u8; 20] =
+        [0x15, 0x00, 0x15, 0xd0, 0x0f, 0x15, 0x28, 0x2c, 0x15, 0xd8, 0x04, 0x15, 0x00, 0x15, 0x06, 0x15, 0x06, 0, 0, 0xff];
+
+    fn replaced(at: std::ops::Range<usize>, bytes: &[u8]) -> Vec<u8> {
+        [&PLAIN[..at.start], bytes, &PLAIN[at.end..]].concat()
+    }
+
     #[test]
-    fn large_pages_are_found() {
-        // type 0, uncompressed size 1,000, compressed size 20, data page with 300 values
-        let plain = [0x15, 0x00, 0x15, 0xd0, 0x0f, 0x15, 0x28, 0x2c, 0x15, 0xd8, 0x04, 0x15, 0x00];
-        assert!(!is_too_large(&plain));
-        let large_size = [0x15, 0x00, 0x15, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0x15, 0x28, 0x2c];
-        let negative_size = [0x15, 0x00, 0x15, 0x01, 0x15, 0x28, 0x2c];
-        let many_values = [0x15, 0x00, 0x15, 0xd0, 0x0f, 0x15, 0x28, 0x2c, 0x15, 0xfe, 0xff, 0xff, 0xff, 0x0f];
-        let overlong = [0x15, 0x04, 0x15, 0x02, 0x15, 0x02, 0x4c, 0x15, 0xdc, 0xff, 0xff, 0xff, 0xff, 0x80, 0x01];
-        for header in [&large_size[..], &negative_size, &many_values, &overlong] {
-            assert!(is_too_large(header), "{header:?}");
+    fn headers_of_writers_are_accepted_and_others_are_not() {
+        assert_eq!(check(&PLAIN), Ok(()));
+        for end in 0..PLAIN.len() - 1 {
+            assert_eq!(check(&PLAIN[..end]), Err(Problem::Incomplete));
         }
-        for end in 0..plain.len() {
-            is_too_large(&plain[..end]);
+        let large = [0xfe, 0xff, 0xff, 0xff, 0x0f];
+        for (problem, header) in [
+            ("a large page", replaced(3..5, &large)),
+            ("a negative size", replaced(3..5, &[0x01])),
+            ("many values", replaced(9..11, &large)),
+            ("a number of six bytes", replaced(9..11, &[0xdc, 0xff, 0xff, 0xff, 0xff, 0x01])),
+            ("a field by its full number", replaced(2..3, &[0x05, 0x04])),
+            ("a number of another type", replaced(8..9, &[0x14])),
+            ("values twice", replaced(11..12, &[0x05, 0x02])),
+            ("the description of another page", replaced(7..8, &[0x4c])),
+            ("no description", PLAIN[..7].iter().copied().chain([0]).collect()),
+        ] {
+            assert_eq!(check(&header), Err(Problem::Invalid), "{problem}");
         }
+    }
+
+    #[test]
+    fn statistics_are_skipped() {
+        let statistics = [&[0x1c, 0x18, 0x03][..], b"abc", &[0x16, 0x02, 0x00]].concat();
+        assert_eq!(check(&replaced(17..17, &statistics)), Ok(()));
+        let long = [&[0x1c, 0x18, 0xac, 0x02][..], &[b'a'; 300], &[0x00]].concat();
+        assert_eq!(check(&replaced(17..17, &long)), Ok(()));
+        assert_eq!(check(&replaced(17..17, &long)[..WINDOWS[0]]), Err(Problem::Incomplete));
     }
 }

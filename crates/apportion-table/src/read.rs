@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
+use arrow::array::{ArrayData, ArrayRef, RecordBatch, RecordBatchOptions, StringArray, StringViewArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use encoding_rs_io::DecodeReaderBytesBuilder;
@@ -310,6 +310,28 @@ fn rows_at_a_time(group: &RowGroupMetaData, mask: &ProjectionMask, most: usize) 
     most.min((PARQUET_BATCH_BYTES / per_row) as usize).max(1)
 }
 
+/// Whether no text begins in the middle of a character. The decoder checks the texts of a page together, not where one ends
+/// and the next begins.
+fn is_whole_text(data: &ArrayData) -> bool {
+    let begins_inside = |byte: Option<&u8>| byte.is_some_and(|byte| byte & 0xc0 == 0x80);
+    let own = match data.data_type() {
+        DataType::Utf8 => {
+            let bytes = data.buffers()[1].as_slice();
+            data.buffer::<i32>(0).iter().take(data.len() + 1).all(|&start| !begins_inside(bytes.get(start as usize)))
+        }
+        DataType::LargeUtf8 => {
+            let bytes = data.buffers()[1].as_slice();
+            data.buffer::<i64>(0).iter().take(data.len() + 1).all(|&start| !begins_inside(bytes.get(start as usize)))
+        }
+        DataType::Utf8View => {
+            let texts = StringViewArray::from(data.clone()).to_binary_view();
+            texts.iter().flatten().all(|text| !begins_inside(text.first()))
+        }
+        _ => true,
+    };
+    own && data.child_data().iter().all(is_whole_text)
+}
+
 /// The batches of a row group, which must have the rows that the footer says.
 struct WholeGroup {
     rows: ParquetRecordBatchReader,
@@ -325,6 +347,9 @@ impl Iterator for WholeGroup {
         let batch = self.rows.next();
         if let Some(Ok(batch)) = &batch {
             self.found += batch.num_rows();
+            if !batch.columns().iter().all(|column| is_whole_text(&column.to_data())) {
+                return Some(Err(ParquetError::General("a text is not valid UTF-8".into()).into()));
+            }
         }
         if batch.is_none() && self.found != self.expected {
             let (group, expected) = (self.group + 1, self.expected);

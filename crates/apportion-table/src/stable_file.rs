@@ -15,7 +15,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 use twox_hash::XxHash3_64;
 
-use crate::page_header;
+use crate::page_header::{self, Problem};
 
 /// A file with what is known of its bytes.
 #[derive(Debug)]
@@ -233,10 +233,14 @@ impl ChunkReader for StableChunks {
 
     /// Begins to read a page: decoders ask for its header in this way.
     fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
-        let mut header = [0; page_header::LOOKED_AT];
-        let length = read_some_at(&self.file, &mut header, start)?;
-        if page_header::is_too_large(&header[..length]) {
-            return Err(ParquetError::General("a page has an impossible size".into()));
+        for window in page_header::WINDOWS {
+            let mut header = vec![0; window];
+            let length = read_some_at(&self.file, &mut header, start)?;
+            match page_header::check(&header[..length]) {
+                Ok(()) => break,
+                Err(Problem::Incomplete) if window < page_header::WINDOWS[2] => {}
+                Err(_) => return Err(ParquetError::General("a page has an impossible size".into())),
+            }
         }
         Ok(io::BufReader::new(From { file: self.file.clone(), at: start }))
     }

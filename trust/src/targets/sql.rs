@@ -44,9 +44,10 @@ const PIECES: [&str; 26] = [
 ];
 
 /// Words that may stand outside of quotes.
-const WORDS: [&str; 22] = [
+const WORDS: [&str; 25] = [
     "CASE", "WHEN", "THEN", "ELSE", "END", "AND", "AS", "ABS", "GREATEST", "MAX", "COALESCE", "CAST", "VARCHAR",
     "TEXT", "STRING", "FLOAT", "float8", "SELECT", "FROM", "t", "D", "e",
+    "OR", "LIKE", "REPLACE",
 ];
 
 /// Makes a decision from bytes and writes it in every dialect.
@@ -62,7 +63,9 @@ pub(super) fn run(data: &[u8]) -> Outcome {
     let rule = rule(&mut draw, classes.len(), &groups);
     let saved = json!({"version": 1, "classes": classes, "seed": 0, "rule": rule});
     let Some(decision) = checked(serde_json::from_value::<Decision>(saved)) else { return Outcome::Refused };
-    let mut given = [&classes[..], &columns, &groups, &by, &["Uncoded", "label", "", " / "].map(String::from)].concat();
+    // Values of several columns that could be taken for one another are quoted, as in the names of groups.
+    let own = ["Uncoded", "label", "", " / ", "% / %", "% /", "\"%", "\"", "\"\""].map(String::from);
+    let mut given = [&classes[..], &columns, &groups, &by, &own].concat();
     given.extend(label.clone());
     let mut outcome = Outcome::Refused;
     for dialect in DIALECTS {

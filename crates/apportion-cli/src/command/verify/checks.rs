@@ -1,6 +1,7 @@
 //! What the pass shows: counts, targets, optimality and provenance, each named as verified, or as not checked and why.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use anyhow::Result;
 use apportion::verify::{Allowed, Fault, Unit, Verified, nearer, rounded_to_first};
@@ -31,6 +32,8 @@ pub(super) struct Findings {
 /// What the checks go by.
 pub(super) struct Facts<'a> {
     pub(super) options: &'a Recorded,
+    /// Whether some of the options were given on the command line.
+    pub(super) has_options: bool,
     pub(super) provenance: Option<&'a Provenance>,
     pub(super) kind: Kind,
     pub(super) classes: &'a Classes,
@@ -46,6 +49,8 @@ impl Findings {
     pub(super) fn check(&mut self, facts: &Facts<'_>) -> Result<()> {
         self.asked = asked(facts);
         self.tell_rows(facts);
+        check_all_files(facts)?;
+        check_reference(facts)?;
         let request = match facts.kind {
             Kind::Joint => match Request::new(facts.options, facts.classes) {
                 Ok(request) => Some(request),
@@ -347,6 +352,34 @@ fn unit_name(values: &[String]) -> String {
     if values.is_empty() { "overall".into() } else { format!("unit {:?}", values.join(" / ")) }
 }
 
+/// Refuses some of the files whose rows were labeled together: counts and targets are those of all.
+fn check_all_files(facts: &Facts<'_>) -> Result<()> {
+    let inputs = facts.provenance.map_or(&[][..], |own| &own.inputs);
+    let recorded = inputs.iter().filter(|input| input.role == "scores").count();
+    let is_part = facts.provenance.and_then(|own| own.rows).is_some_and(|rows| rows > facts.pass.rows);
+    let named = facts.input.names().len();
+    if is_part && named < recorded {
+        return Err(differs(format!(
+            "the rows of {recorded} files were labeled together, and {named} of them {}; verify all outputs against all inputs",
+            if named == 1 { "is named" } else { "are named" }
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses a reference that is not the one of the provenance: its targets would be others.
+fn check_reference(facts: &Facts<'_>) -> Result<()> {
+    let inputs = facts.provenance.map_or(&[][..], |own| &own.inputs);
+    let recorded = inputs.iter().find(|input| input.role == "reference" && Some(&input.name) == facts.options.reference.as_ref());
+    let Some((name, expected)) = recorded.and_then(|own| Some((&own.name, own.sha256.as_ref()?))) else { return Ok(()) };
+    match sha256(Path::new(name)) {
+        Ok(found) if found != *expected => Err(differs(format!(
+            "{name}: the reference has changed since the labels were made (its SHA-256 is not that of the provenance)"
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// How the labels were made, as far as it is known.
 fn asked(facts: &Facts<'_>) -> Option<String> {
     let options = facts.options;
@@ -360,8 +393,12 @@ fn asked(facts: &Facts<'_>) -> Option<String> {
             parts.push(format!("{name} {}", columns.join(", ")));
         }
     }
-    let source = if facts.provenance.is_some() { "provenance, and options given here" } else { "options given here" };
-    Some(format!("{} (from {source})", parts.join(", ")))
+    let from = match (facts.provenance.is_some(), facts.has_options) {
+        (true, false) => "the provenance",
+        (true, true) => "the provenance and the options given",
+        (false, _) => "the options given",
+    };
+    Some(format!("{} (from {from})", parts.join(", ")))
 }
 
 /// What to do if labels are not optimal overall, and it is not known how they were made.

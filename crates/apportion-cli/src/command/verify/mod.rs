@@ -144,6 +144,7 @@ fn verify(args: &VerifyArgs, line: &[String], findings: &mut Findings) -> Result
     let groups = (0..stream.groups()).map(|group| stream.group(group).1.to_vec()).collect();
     findings.check(&checks::Facts {
         options: &options,
+        has_options: provenance.as_ref().is_none_or(|own| own.options != options),
         provenance: provenance.as_ref(),
         kind,
         classes: &classes,
