@@ -10,7 +10,7 @@ mod watch;
 use std::sync::Arc;
 
 use apportion_cli::Host;
-use apportion_table::Held;
+use apportion_io::Held;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3_arrow::{PyArray, PyTable};
@@ -77,7 +77,7 @@ fn call(
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // what Python gives is ours
 fn score_columns(names: Vec<String>) -> Vec<String> {
-    let found = apportion_table::find_scores(&names).ok().flatten();
+    let found = apportion_io::find_scores(&names).ok().flatten();
     found.map(|found| found.scores.columns).unwrap_or_default()
 }
 

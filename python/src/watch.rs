@@ -5,7 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use apportion_table::Progress;
+use apportion_io::Progress;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 

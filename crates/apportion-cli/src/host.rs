@@ -6,8 +6,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use apportion::{Label, UNCODED};
+use apportion_io::{Held, Progress, Table};
 use apportion_report::Document;
-use apportion_table::{Held, Progress, Table};
 use arrow::array::{ArrayRef, Int16Array, RecordBatch, UInt64Array};
 
 use crate::outcome::Given;

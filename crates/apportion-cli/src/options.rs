@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use anyhow::{Context, Result, bail};
 use apportion::{Scores, Settings, UNCODED};
-use apportion_table::{ClassColumn, Error, Input, InputOptions, Table, TableOptions};
+use apportion_io::{ClassColumn, Error, Input, InputOptions, Table, TableOptions};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use apportion::{Allotment, Label};
-use apportion_table::{Added, Input, Output, Table, refuse_nested, write_labelled};
+use apportion_io::{Added, Input, Output, Table, refuse_nested, write_labelled};
 use arrow::array::{ArrayRef, Float32Array, Float64Array, StringArray, UInt64Array};
 use arrow::datatypes::{DataType, Field, FieldRef};
 use clap::Args;
@@ -147,7 +147,7 @@ impl OutputArgs {
                 Given::Labels(draws) => {
                     let with_scores = !self.only_label;
                     let columns = draws.iter().map(|labels| label_columns(table, labels.values(), &taken, with_scores));
-                    Ok(columns.collect::<apportion_table::Result<Vec<_>>>()?.concat())
+                    Ok(columns.collect::<apportion_io::Result<Vec<_>>>()?.concat())
                 }
             }
         };
@@ -181,7 +181,7 @@ fn label_columns(
     labels: &[Label],
     rows: &Taken,
     with_scores: bool,
-) -> apportion_table::Result<Vec<ArrayRef>> {
+) -> apportion_io::Result<Vec<ArrayRef>> {
     let labels = &labels[rows.first..rows.end];
     let names = rows.spread(labels.iter().map(|&label| table.classes().name(label))).collect::<StringArray>();
     if !with_scores {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use apportion_table::Progress;
+use apportion_io::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::text;

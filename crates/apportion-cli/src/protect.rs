@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use apportion_table::{Error, Input, is_same_file};
+use apportion_io::{Error, Input, is_same_file};
 
 /// A file that a command reads besides its tables, and the option that names it.
 #[derive(Clone, Debug)]

@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 
 use anyhow::{Result, anyhow};
 use apportion::{Decision, Fitted, Joint, Model};
-use apportion_table::{Error, Input, METADATA_KEY, is_same_file, refuse_taken, write_atomically};
+use apportion_io::{Error, Input, METADATA_KEY, is_same_file, refuse_taken, write_atomically};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 use apportion::{Classes, Reference, Spread};
-use apportion_table::{Input, InputOptions, group_name, quoted, same_name};
+use apportion_io::{Input, InputOptions, group_name, quoted, same_name};
 use arrow::array::{Array, AsArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;

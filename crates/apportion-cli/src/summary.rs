@@ -1,7 +1,7 @@
 //! The few lines that `label` and `apply` end with: counts before and after, the worst bias, and what it cost.
 
 use apportion::{Decision, Drift, Fitted, Glance};
-use apportion_table::Table;
+use apportion_io::Table;
 
 use crate::outcome::Outcome;
 use crate::text;

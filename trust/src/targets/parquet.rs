@@ -2,7 +2,7 @@
 //!
 //! Oracle: as many rows as the footer states, which is read here without the parquet crate; every array is valid.
 
-use apportion_table::InputOptions;
+use apportion_io::InputOptions;
 
 use super::files::{Read, check_program, check_table, in_threads};
 use crate::Outcome;

@@ -5,7 +5,7 @@
 
 use apportion::model::{Numbers, Room};
 use apportion_cli::Host;
-use apportion_table::{KeyedFile, KeyedOptions, KeyedTable, Subject, TableKeys};
+use apportion_io::{KeyedFile, KeyedOptions, KeyedTable, Subject, TableKeys};
 
 use super::files::{checked, in_threads};
 use crate::Outcome;

@@ -7,8 +7,8 @@ use apportion::{
     Audit, AuditOptions, Backdrop, Decision, Drift, Frontier, Glance, Label, Labels, Match, Reference, Rule, Scores,
     Settings, UNCODED, UncodedPolicy,
 };
+use apportion_io::{ClassColumn, Table};
 use apportion_report::{Provenance, Study};
-use apportion_table::{ClassColumn, Table};
 use clap::Args;
 use serde_json::json;
 

@@ -6,7 +6,7 @@ use anyhow::Result;
 use apportion::{
     Backdrop, Balance, Batches, Exact, Frontier, Joint, Labels, Learned, Match, Reference, Rule, Scores, Thresholds,
 };
-use apportion_table::ClassColumn;
+use apportion_io::ClassColumn;
 use clap::Args;
 
 use crate::estimates::{Estimating, OutcomeArgs};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use apportion::{Decision, Origin};
-use apportion_table::{Input, refuse_taken, write_atomically};
+use apportion_io::{Input, refuse_taken, write_atomically};
 use clap::Args;
 use serde::Serialize;
 

@@ -4,8 +4,8 @@ use anyhow::Result;
 use apportion::{
     Backdrop, Estimate, Figure, Gap, Interval, Labels, Match, Reference, Rule, Scores, Settings, Thresholds,
 };
+use apportion_io::{ClassColumn, Table};
 use apportion_report::{Disparity, Estimator, Method};
-use apportion_table::{ClassColumn, Table};
 use clap::Args;
 use serde_json::{Value, json};
 

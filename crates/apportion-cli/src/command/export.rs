@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use apportion::{Decision, Dialect, Fitted, Origin, SqlOptions};
-use apportion_table::{quoted, refuse_taken, write_atomically};
+use apportion_io::{quoted, refuse_taken, write_atomically};
 use clap::{Args, ValueEnum};
 
 use super::decision::read;

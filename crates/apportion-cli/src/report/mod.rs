@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use apportion::{Classes, Scores};
+use apportion_io::{Error, Input, refuse_taken, write_atomically};
 use apportion_report::{Document, Geometry, GeometryError, Groups, Shapes, Study};
-use apportion_table::{Error, Input, refuse_taken, write_atomically};
 use clap::Args;
 
 pub(crate) use gallery::{Gallery, Place};

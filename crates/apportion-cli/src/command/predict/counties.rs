@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use apportion::model::Level;
 use apportion_census::Inside;
-use apportion_table::code_of_text;
+use apportion_io::code_of_text;
 
 /// Codes by state and name.
 type Names = HashMap<u64, HashMap<String, u64>>;

@@ -14,7 +14,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use apportion::model::{Bisg, Gibbs, KnownBy, Level, ModelTables, Population, RAKED, RakedCells};
 use apportion::{Classes, Reference, Spread};
 use apportion_census::Inside;
-use apportion_table::{
+use apportion_io::{
     Added, Input, KeyedOptions, KeyedTable, Output, Side, Subject, code_of_text, refuse_nested, write_labelled,
 };
 use arrow::datatypes::FieldRef;

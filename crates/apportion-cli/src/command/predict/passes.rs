@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Result, bail};
 use apportion::model::{Cells, Fit, Gibbs, Hit, KnownBy, KnownMargins, Margins, Raked, RakedCells, Raking};
-use apportion_table::{Input, Side};
+use apportion_io::{Input, Side};
 use rayon::prelude::*;
 
 use super::people::{Known, Lookup, NOWHERE, People};
@@ -131,7 +131,7 @@ pub(super) fn draw(
                 if goes_on(done.fetch_add(people, Ordering::Relaxed) + people, at_places) {
                     Ok(draws)
                 } else {
-                    Err(apportion_table::Error::Stopped.into())
+                    Err(apportion_io::Error::Stopped.into())
                 }
             })
             .collect();

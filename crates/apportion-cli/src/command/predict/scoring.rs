@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use apportion::model::{Bisg, Fit, How, Level, NameMatch, RakedCells};
-use apportion_table::{Input, Side};
+use apportion_io::{Input, Side};
 use arrow::array::{ArrayRef, DictionaryArray, Float64Array, RecordBatch, StringArray, UInt8Array};
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, UInt8Type};
 use rayon::prelude::*;
@@ -64,7 +64,7 @@ impl<'a> Scorer<'a> {
     }
 
     /// The new columns of the next rows.
-    pub(super) fn next(&mut self, first: usize, rows: usize) -> apportion_table::Result<Vec<ArrayRef>> {
+    pub(super) fn next(&mut self, first: usize, rows: usize) -> apportion_io::Result<Vec<ArrayRef>> {
         let bisg = self.lookup.bisg;
         let (mut scored, mut row): (Vec<Scored>, usize) = (Vec::new(), first);
         for batch in self.side.next(rows)? {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use apportion::model::{KnownMargins, Level, NameTable, Numbers, PlaceTable};
 use apportion_census::{CLASSES, Inside};
-use apportion_table::{
+use apportion_io::{
     Input, InputOptions, KeyedOptions, KeyedTable, Subject, TableKeys, code_of_text, did_you_mean, same_name,
 };
 

@@ -6,7 +6,7 @@ mod voters;
 use std::sync::Arc;
 
 use anyhow::Result;
-use apportion_table::{Output, Progress, write_batches};
+use apportion_io::{Output, Progress, write_batches};
 use arrow::array::{ArrayRef, Float32Array, Float64Array, RecordBatch};
 use arrow::datatypes::{DataType, SchemaRef};
 use clap::{Args, Subcommand};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use apportion::verify::{Allowed, Fault, Unit, Verified, nearer, rounded_to_first};
 use apportion::{Certificate, Classes};
-use apportion_table::Input;
+use apportion_io::Input;
 use serde_json::{Value, json};
 
 use super::asked::{Kind, Request};

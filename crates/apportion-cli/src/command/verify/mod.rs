@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use apportion::verify::Verifier;
 use apportion::{Classes, Decision, Rule, Settings, Thresholds};
-use apportion_table::{Input, TableOptions, TableStream};
+use apportion_io::{Input, TableOptions, TableStream};
 use clap::{Args, CommandFactory, ValueEnum};
 
 use self::asked::Kind;

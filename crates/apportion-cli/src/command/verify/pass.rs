@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use anyhow::{Result, anyhow};
 use apportion::verify::{Prices, Verifier};
 use apportion::{Applier, Classes, Decision, Fitted, GRID, Groups, Keys, Label, Scores, UNCODED};
-use apportion_table::{Piece, TableStream};
+use apportion_io::{Piece, TableStream};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, UInt64Type};

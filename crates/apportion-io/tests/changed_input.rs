@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use apportion_table::{Added, Input, InputOptions, Output, Table, TableOptions, write_batches, write_labelled};
+use apportion_io::{Added, Input, InputOptions, Output, Table, TableOptions, write_batches, write_labelled};
 use arrow::array::{ArrayRef, Float32Array, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field};
 
@@ -27,7 +27,7 @@ fn write(path: &Path, first: i64) {
 }
 
 /// Reads scores, lets something happen to the file, and writes it with labels.
-fn label(input: &Path, output: &Path, between: impl FnOnce()) -> apportion_table::Result<Vec<PathBuf>> {
+fn label(input: &Path, output: &Path, between: impl FnOnce()) -> apportion_io::Result<Vec<PathBuf>> {
     let input = Input::new(&[input.to_str().unwrap().into()], InputOptions::default())?;
     let table = Table::read(&input, &TableOptions::default())?;
     between();
