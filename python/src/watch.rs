@@ -28,7 +28,7 @@ impl Progress for Watch {
         self.bytes.store(bytes, Ordering::Relaxed);
     }
 
-    fn reached(&self, _rows: u64, bytes: u64) {
+    fn update(&self, _rows: u64, bytes: u64) {
         self.read.store(bytes, Ordering::Relaxed);
     }
 
@@ -36,8 +36,8 @@ impl Progress for Watch {
         self.bytes.store(0, Ordering::Relaxed);
     }
 
-    fn goes_on(&self) -> bool {
-        !self.stopped.load(Ordering::Relaxed)
+    fn is_cancelled(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn rows(path: &str) -> Result<u64> {
 /// A file of shares, or what another program lends in its place.
 fn opened(path: &str, host: Option<&Host>) -> Result<Input> {
     Ok(match host.and_then(|host| host.reference.clone()) {
-        Some(held) => Input::of_memory(path, held, InputOptions::default()),
+        Some(held) => Input::from_memory(path, held, InputOptions::default()),
         None => Input::new(&[path.to_owned()], InputOptions::default())?,
     })
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::stable_file::is_changed;
+use crate::file::is_changed;
 
 /// An error with a file, or with what is in it.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +43,7 @@ pub enum Error {
     Options(String),
     /// Whoever wanted the work wants it no more.
     #[error("stopped: nothing was written")]
-    Stopped,
+    Cancelled,
     /// The library.
     #[error(transparent)]
     Core(#[from] apportion::Error),

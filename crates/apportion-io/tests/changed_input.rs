@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use apportion_io::{Added, Input, InputOptions, Output, Table, TableOptions, write_batches, write_labelled};
+use apportion_io::{AddedColumns, Input, InputOptions, Output, Table, TableOptions, write_batches, write_with_columns};
 use arrow::array::{ArrayRef, Float32Array, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field};
 
@@ -36,7 +36,11 @@ fn label(input: &Path, output: &Path, between: impl FnOnce()) -> apportion_io::R
         Ok(vec![Arc::new(StringArray::from_iter_values(std::iter::repeat_n("a", rows))) as ArrayRef])
     };
     let fields = vec![Arc::new(Field::new("label", DataType::Utf8, false))];
-    write_labelled(&input, &output, Added { fields, rows: Some(table.kept().all()), values: &mut values })
+    write_with_columns(
+        &input,
+        &output,
+        AddedColumns { fields, rows: Some(table.row_mask().total()), values: &mut values },
+    )
 }
 
 #[test]

@@ -108,7 +108,7 @@ pub(crate) fn run(args: &AuditArgs, line: &[String]) -> Result<()> {
     drop(working);
     if let (Some(report), Some(origin)) = (report, origin) {
         let working = Working::on("setting other rules beside the labels", args.table.quiet);
-        let files = origin.files(Some(&table.rows_of_files()))?;
+        let files = origin.files(Some(&table.file_rows()))?;
         let provenance =
             of_report(&files, &table, &args.table, args.table.groups(), line, facts(args, drifted.as_ref()));
         let study = beside_rules(args, &table, &scores, labels, frontier.as_ref(), provenance)?;

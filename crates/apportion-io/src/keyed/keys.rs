@@ -4,11 +4,11 @@ use apportion::model::Level;
 use arrow::array::ArrayRef;
 use arrow::datatypes::DataType;
 
-use super::file::File;
+use super::file::LoadedFile;
+use super::place_code::{PlaceCode, is_complete, level_of_code, parse_code_part, rank_of_column};
 use super::{KeyedOptions, Subject, TableKeys};
-use crate::code::{code_of_text, is_whole, level_of_code, part_of_code, rank_of_column};
-use crate::columns::{normal, position};
 use crate::error::{Error, Result};
+use crate::table::{find_column, normalize_name};
 
 const SURNAMES: [&str; 4] = ["surname", "last_name", "lastname", "family_name"];
 const FIRST_NAMES: [&str; 3] = ["first_name", "firstname", "given_name"];
@@ -31,16 +31,16 @@ const PARTS: [(Level, u32, &[&str]); 4] = [
 /// Codes of a level, none where there is none, and the columns that hold them.
 struct Codes {
     level: Level,
-    places: Vec<usize>,
+    indices: Vec<usize>,
     codes: Vec<Option<u64>>,
 }
 
-impl File {
+impl LoadedFile {
     /// What the table is of, as its columns say: the one that a user names as the key, or those that are known.
     pub(super) fn subject(&self, key: Option<&str>) -> Subject {
-        let is_there = |called: &[&str]| match key {
-            Some(key) => called.contains(&normal(key).as_str()),
-            None => called.iter().any(|name| self.column(name).is_some()),
+        let is_there = |names: &[&str]| match key {
+            Some(key) => names.contains(&normalize_name(key).as_str()),
+            None => names.iter().any(|name| self.column(name).is_some()),
         };
         if is_there(&SURNAMES) {
             Subject::Surnames
@@ -58,36 +58,37 @@ impl File {
         &self,
         subject: Subject,
         options: &KeyedOptions<'_>,
-        found: &[(usize, String)],
+        classes_found: &[(usize, String)],
     ) -> Result<(Vec<usize>, TableKeys)> {
-        let texts = |place: usize| Ok((vec![place], TableKeys::Texts(self.texts(place)?)));
+        let texts = |index: usize| Ok((vec![index], TableKeys::Texts(self.texts(index)?)));
         if let Some(key) = options.key {
-            return texts(position(&self.names, key, &self.path.display().to_string())?);
+            return texts(find_column(&self.names, key, &self.path.display().to_string())?);
         }
         if subject == Subject::Places
             && let Some(codes) = self.codes()?
         {
-            let (level, places) = (codes.level, codes.places.clone());
-            self.refuse_smaller(level, &places)?;
-            return Ok((places, TableKeys::Codes(level, self.all_codes(codes)?)));
+            let (level, indices) = (codes.level, codes.indices.clone());
+            self.refuse_smaller(level, &indices)?;
+            return Ok((indices, TableKeys::Codes(level, self.all_codes(codes)?)));
         }
-        let called: &[&str] = match subject {
+        let names: &[&str] = match subject {
             Subject::Surnames => &SURNAMES,
             Subject::FirstNames => &FIRST_NAMES,
             Subject::Places => &PLACES,
         };
-        let by_name = called.iter().chain([&NAME]).find_map(|name| self.column(name));
+        let by_name = names.iter().chain([&NAME]).find_map(|name| self.column(name));
         let is_text =
-            |place: &usize| self.columns[*place].data_type().is_string() || is_dictionary(&self.columns[*place]);
-        let others: Vec<usize> =
-            (0..self.names.len()).filter(|place| is_text(place) && found.iter().all(|(own, _)| own != place)).collect();
+            |index: &usize| self.columns[*index].data_type().is_string() || is_dictionary(&self.columns[*index]);
+        let others: Vec<usize> = (0..self.names.len())
+            .filter(|index| is_text(index) && classes_found.iter().all(|(own, _)| own != index))
+            .collect();
         let only = if let [one] = others[..] { Some(one) } else { None };
         match by_name.or(only) {
-            Some(place) => texts(place),
+            Some(index) => texts(index),
             None => {
                 let columns = self.names.join(", ");
                 let what = if subject == Subject::Places { "place" } else { "name" };
-                let problem = format!("which of its columns {columns} is the {what}? Call it {}", called[0]);
+                let problem = format!("which of its columns {columns} is the {what}? Call it {}", names[0]);
                 Err(Error::file(&self.path, problem))
             }
         }
@@ -96,15 +97,16 @@ impl File {
     /// Codes of the smallest places that are there, in one column or in those of state, county, tract and block group. A column
     /// that is called so and holds no such code at all is another's.
     fn codes(&self) -> Result<Option<Codes>> {
-        let mut found: Vec<(Level, usize)> = Vec::new();
+        let mut classes_found: Vec<(Level, usize)> = Vec::new();
         for level in [Level::BlockGroup, Level::Tract, Level::Zcta, Level::County, Level::State] {
             let ranked =
-                (0..self.names.len()).filter_map(|place| Some((rank_of_column(&self.names[place], level)?, place)));
-            found.extend(ranked.min().map(|(_, place)| (level, place)));
+                (0..self.names.len()).filter_map(|index| Some((rank_of_column(&self.names[index], level)?, index)));
+            classes_found.extend(ranked.min().map(|(_, index)| (level, index)));
         }
-        found.extend(self.identifier()?);
-        found.sort_by_key(|(level, _)| *level);
-        let all = found.into_iter().map(|(level, place)| self.codes_in(place, level)).collect::<Result<Vec<_>>>()?;
+        classes_found.extend(self.identifier()?);
+        classes_found.sort_by_key(|(level, _)| *level);
+        let all =
+            classes_found.into_iter().map(|(level, index)| self.codes_in(index, level)).collect::<Result<Vec<_>>>()?;
         let (some, none): (Vec<Codes>, Vec<Codes>) =
             all.into_iter().partition(|codes| codes.codes.iter().any(Option::is_some));
         let whole = some.into_iter().next();
@@ -113,18 +115,18 @@ impl File {
     }
 
     /// Refuses a table whose rows are of smaller places than their codes say: counties by name, say, which look like states.
-    fn refuse_smaller(&self, level: Level, places: &[usize]) -> Result<()> {
+    fn refuse_smaller(&self, level: Level, indices: &[usize]) -> Result<()> {
         let smaller: &[&str] = match level {
             Level::State => &["county", "county_name", "countyname", "tract", "block_group"],
             Level::County => &["tract", "block_group"],
             _ => return Ok(()),
         };
-        let Some(place) = smaller.iter().find_map(|name| self.column(name)).filter(|place| !places.contains(place))
+        let Some(index) = smaller.iter().find_map(|name| self.column(name)).filter(|index| !indices.contains(index))
         else {
             return Ok(());
         };
         // Names beside the whole codes of the same places are but names.
-        let mut keys: Vec<String> = self.texts(places[0])?;
+        let mut keys: Vec<String> = self.texts(indices[0])?;
         keys.sort_unstable();
         keys.dedup();
         if level == Level::County && keys.len() == self.rows {
@@ -132,50 +134,51 @@ impl File {
         }
         let problem = format!(
             "its rows are by {:?}, which holds no codes; give their codes, such as county_fips, in a column of their own",
-            self.names[place]
+            self.names[index]
         );
         Err(Error::file(&self.path, problem))
     }
 
     /// The column of an identifier, and the level of its codes.
     fn identifier(&self) -> Result<Option<(Level, usize)>> {
-        let Some(place) = IDENTIFIERS.iter().find_map(|name| self.column(name)) else { return Ok(None) };
-        let texts = self.texts(place)?;
+        let Some(index) = IDENTIFIERS.iter().find_map(|name| self.column(name)) else { return Ok(None) };
+        let texts = self.texts(index)?;
         let longest = texts.iter().map(|text| text.trim()).max_by_key(|text| text.len()).unwrap_or_default();
-        Ok(level_of_code(longest).map(|level| (level, place)))
+        Ok(level_of_code(longest).map(|level| (level, index)))
     }
 
-    fn codes_in(&self, place: usize, level: Level) -> Result<Codes> {
-        let code = |text: &String| Some(code_of_text(text, level)?.code).filter(|code| is_whole(*code, level));
-        Ok(Codes { level, places: vec![place], codes: self.texts(place)?.iter().map(code).collect() })
+    fn codes_in(&self, index: usize, level: Level) -> Result<Codes> {
+        let code =
+            |text: &String| Some(PlaceCode::from_text(text, level)?.code).filter(|code| is_complete(*code, level));
+        Ok(Codes { level, indices: vec![index], codes: self.texts(index)?.iter().map(code).collect() })
     }
 
     /// Codes in parts, as far as there are columns that hold nothing else; none where they do not lead to a county.
     fn parts(&self) -> Result<Option<Codes>> {
-        let mut found: Option<Codes> = None;
-        for (level, digits, called) in PARTS {
-            let Some(place) = called.iter().find_map(|name| self.column(name)) else { break };
+        let mut classes_found: Option<Codes> = None;
+        for (level, digits, names) in PARTS {
+            let Some(index) = names.iter().find_map(|name| self.column(name)) else { break };
             let part = |text: &String| match level {
-                Level::State => code_of_text(text, level).map(|code| code.code),
-                _ => part_of_code(text, digits),
+                Level::State => PlaceCode::from_text(text, level).map(|code| code.code),
+                _ => parse_code_part(text, digits),
             };
-            let parts: Option<Vec<u64>> = self.texts(place)?.iter().map(part).collect();
+            let parts: Option<Vec<u64>> = self.texts(index)?.iter().map(part).collect();
             let Some(parts) = parts else { break };
-            let (mut places, before) =
-                found.map_or((Vec::new(), vec![Some(0); self.rows]), |own| (own.places, own.codes));
-            places.push(place);
+            let (mut indices, before) =
+                classes_found.map_or((Vec::new(), vec![Some(0); self.rows]), |own| (own.indices, own.codes));
+            indices.push(index);
             let joined = before.iter().zip(parts).map(|(code, part)| Some((*code)? * 10u64.pow(digits) + part));
-            found = Some(Codes { level, places, codes: joined.collect() });
+            classes_found = Some(Codes { level, indices, codes: joined.collect() });
         }
-        Ok(found.filter(|codes| codes.places.len() > 1))
+        Ok(classes_found.filter(|codes| codes.indices.len() > 1))
     }
 
     /// All codes; refuses the first row that has none.
     fn all_codes(&self, codes: Codes) -> Result<Vec<u64>> {
-        let (place, what) = (codes.places[0], codes.level.name());
+        let (index, what) = (codes.indices[0], codes.level.name());
         let code = |(row, code): (usize, Option<u64>)| {
             let problem = || format!("it is no code of a {what}; mend it, or leave the row out");
-            code.ok_or_else(|| self.value_error(place, row, problem()))
+            code.ok_or_else(|| self.value_error(index, row, problem()))
         };
         codes.codes.into_iter().enumerate().map(code).collect()
     }

@@ -2,6 +2,7 @@
 
 mod file;
 mod keys;
+mod place_code;
 mod sums;
 #[cfg(test)]
 mod tests;
@@ -11,7 +12,9 @@ use std::path::{Path, PathBuf};
 use apportion::model::{Level, NameTable, Numbers, PlaceTable};
 
 use crate::error::{Error, Result};
-use file::File;
+use file::LoadedFile;
+
+pub use place_code::{PlaceCode, level_of_code, rank_of_column};
 
 /// What a table is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +49,7 @@ pub enum TableKeys {
 
 impl TableKeys {
     /// One of them, with the zeros that codes begin with.
-    fn told(&self, row: usize) -> String {
+    fn display(&self, row: usize) -> String {
         match self {
             TableKeys::Texts(texts) => texts[row].trim().to_owned(),
             TableKeys::Codes(level, codes) => {
@@ -91,7 +94,7 @@ pub struct KeyedFile {
 impl KeyedFile {
     /// Reads a file. What it is a table of is seen from its columns, where nobody says so.
     pub fn read(path: &str, subject: Option<Subject>, options: &KeyedOptions<'_>) -> Result<KeyedFile> {
-        File::open(path)?.read(subject, options)
+        LoadedFile::open(path)?.read(subject, options)
     }
 }
 
@@ -116,7 +119,7 @@ impl KeyedTable {
 
     /// A row's key.
     pub fn key_of(&self, row: usize) -> String {
-        self.keys.told(row)
+        self.keys.display(row)
     }
 
     /// The people of each key, where they are known.
@@ -145,29 +148,29 @@ impl KeyedTable {
                 "it holds P(key | class), which cannot be added up for a merged class; give people by class",
             ));
         }
-        let place = |class: &String| classes.iter().position(|own| *own == new(class)).unwrap_or_default();
-        let places: Vec<usize> = self.classes.iter().map(place).collect();
+        let index = |class: &String| classes.iter().position(|own| *own == new(class)).unwrap_or_default();
+        let indices: Vec<usize> = self.classes.iter().map(index).collect();
         let mut values = Vec::with_capacity(self.rows() * classes.len());
         for row in self.values.chunks_exact(self.classes.len()) {
             let start = values.len();
             values.resize(start + classes.len(), 0.0);
-            row.iter().zip(&places).for_each(|(value, place)| values[start + place] += value);
+            row.iter().zip(&indices).for_each(|(value, index)| values[start + index] += value);
         }
         (self.classes, self.values) = (classes, values);
         Ok(())
     }
 
     /// Brings the classes into an order; refuses a table that lacks one, or has others.
-    pub fn in_order(&mut self, classes: &[String]) -> Result<()> {
+    pub fn reorder_classes(&mut self, classes: &[String]) -> Result<()> {
         let missing: Vec<&String> = classes.iter().filter(|class| !self.classes.contains(class)).collect();
         let extra: Vec<&String> = self.classes.iter().filter(|class| !classes.contains(class)).collect();
         if !missing.is_empty() || !extra.is_empty() {
-            return Err(Error::file(&self.path, differ(classes, &missing, &extra)));
+            return Err(Error::file(&self.path, class_mismatch(classes, &missing, &extra)));
         }
-        let places: Vec<usize> =
+        let indices: Vec<usize> =
             classes.iter().filter_map(|class| self.classes.iter().position(|own| own == class)).collect();
         let rows = self.values.chunks_exact(self.classes.len());
-        self.values = rows.flat_map(|row| places.iter().map(|&place| row[place])).collect();
+        self.values = rows.flat_map(|row| indices.iter().map(|&index| row[index])).collect();
         self.classes = classes.to_vec();
         Ok(())
     }
@@ -179,7 +182,7 @@ impl KeyedTable {
         };
         let names = names.iter().map(String::as_str);
         NameTable::new(self.classes.len(), names, self.values, self.numbers, self.counts)
-            .map_err(|error| in_file(&self.path, error))
+            .map_err(|error| with_file(&self.path, error))
     }
 
     /// What places say.
@@ -197,18 +200,18 @@ impl KeyedTable {
             TableKeys::Texts(names) => PlaceTable::by_name(classes, names.iter().map(String::as_str), values, numbers),
             TableKeys::Codes(level, codes) => PlaceTable::by_code(level, classes, codes, values, numbers),
         };
-        table.map_err(|error| in_file(&self.path, error))
+        table.map_err(|error| with_file(&self.path, error))
     }
 }
 
 /// What to do where a table's classes are not those of the others.
-fn differ(classes: &[String], missing: &[&String], extra: &[&String]) -> String {
+fn class_mismatch(classes: &[String], missing: &[&String], extra: &[&String]) -> String {
     let list = |names: &[&String]| names.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
     let pairs: Vec<String> = extra
         .iter()
-        .filter_map(|&own| Some(format!("{own}={}", missing.iter().find(|&&wanted| mean_the_same(own, wanted))?)))
+        .filter_map(|&own| Some(format!("{own}={}", missing.iter().find(|&&requested| are_similar(own, requested))?)))
         .collect();
-    let way = if pairs.is_empty() {
+    let fix = if pairs.is_empty() {
         "say what they mean with --crosswalk OLD=NEW,…".into()
     } else {
         format!("if they mean the same, say so with --crosswalk {}", pairs.join(","))
@@ -216,19 +219,19 @@ fn differ(classes: &[String], missing: &[&String], extra: &[&String]) -> String 
     let lacks = if missing.is_empty() { String::new() } else { format!("lacks {}", list(missing)) };
     let has = if extra.is_empty() { String::new() } else { format!("has {}", list(extra)) };
     let and = if lacks.is_empty() || has.is_empty() { "" } else { " and " };
-    format!("it {lacks}{and}{has}, where the classes are {}; {way}", classes.join(", "))
+    format!("it {lacks}{and}{has}, where the classes are {}; {fix}", classes.join(", "))
 }
 
 /// Classes that tools call differently; they are not the same people in all tools, so that a user says whether they are meant.
-fn mean_the_same(a: &str, b: &str) -> bool {
-    const KIN: [&[&str]; 5] = [
+fn are_similar(a: &str, b: &str) -> bool {
+    const SIMILAR: [&[&str]; 5] = [
         &["white", "whi", "nh_white"],
         &["black", "bla", "nh_black", "black_or_african_american"],
         &["hispanic", "hisp", "his", "hispanic_or_latino"],
         &["asian", "api", "aapi", "asi", "nh_api"],
         &["aian", "native", "american_indian", "nh_aian", "american_indian_and_alaska_native"],
     ];
-    const MORE: &[&str] = &[
+    const REMAINDER: &[&str] = &[
         "other",
         "multiple",
         "2prace",
@@ -239,11 +242,11 @@ fn mean_the_same(a: &str, b: &str) -> bool {
         "two_or_more_races",
         "some_other_race",
     ];
-    KIN.iter().chain([&MORE]).any(|kin| kin.contains(&a) && kin.contains(&b))
+    SIMILAR.iter().chain([&REMAINDER]).any(|names| names.contains(&a) && names.contains(&b))
 }
 
 /// An error of the library, with the file and its row.
-fn in_file(path: &Path, error: apportion::Error) -> Error {
+fn with_file(path: &Path, error: apportion::Error) -> Error {
     match error {
         apportion::Error::KeyedTable { row, problem } => {
             Error::Row { path: path.to_owned(), row: row as u64 + 1, problem }

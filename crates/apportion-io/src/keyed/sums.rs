@@ -14,7 +14,7 @@ const LOOSE: f64 = 0.1;
 const PERCENT: f64 = 0.05;
 
 /// What the numbers are. Percentages become shares.
-pub(super) fn kind(path: &Path, values: &mut [f64], classes: usize, are_percent: bool) -> Result<Numbers> {
+pub(super) fn detect_numbers(path: &Path, values: &mut [f64], classes: usize, are_percent: bool) -> Result<Numbers> {
     let near = |sum: f64, whole: f64, slack: f64| (sum / whole - 1.0).abs() <= slack + 1e-9;
     let rows = || values.chunks_exact(classes).filter(|row| row.iter().any(|value| *value > 0.0));
     let rows_near = |whole: f64, slack: f64| rows().all(|row| near(row.iter().sum(), whole, slack));

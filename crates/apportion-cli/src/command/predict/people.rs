@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow, bail};
 use apportion::model::{
     Bisg, Cells, Hit, How, KnownMargins, Level, MarginRows, Margins, Person, Place, RakedCells, Room,
 };
-use apportion_io::{Code, code_of_number, code_of_text, nearest, rank_of_column, same_name};
+use apportion_io::{PlaceCode, closest_match, rank_of_column, same_name};
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int32Array, RecordBatch, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, Int32Type};
@@ -197,7 +197,8 @@ fn position(names: &[String], name: &str, option: &str) -> Result<String> {
     match found {
         Some(found) => Ok(found.clone()),
         None => {
-            let near = nearest(name, names.iter().map(String::as_str)).map(|near| format!(" (did you mean {near:?}?)"));
+            let near =
+                closest_match(name, names.iter().map(String::as_str)).map(|near| format!(" (did you mean {near:?}?)"));
             bail!(
                 "{option}: there is no column {name:?}{}; the columns are {}",
                 near.unwrap_or_default(),
@@ -244,7 +245,7 @@ enum CodeValues {
     Texts(StringArray),
     Numbers(Float64Array),
     /// Words, and the codes that they are.
-    Read(Int32Array, StringArray, Vec<Option<Code>>),
+    Read(Int32Array, StringArray, Vec<Option<PlaceCode>>),
 }
 
 /// Words that were found already: files have the same ones batch after batch.
@@ -519,25 +520,25 @@ impl Codes {
 
     /// The code of a row; by the name of a county, that of the state must be known.
     #[inline]
-    fn at(&self, row: usize, state: Option<u64>) -> Option<Code> {
+    fn at(&self, row: usize, state: Option<u64>) -> Option<PlaceCode> {
         let code = match &self.values {
             CodeValues::Numbers(numbers) if numbers.is_null(row) => None,
-            CodeValues::Numbers(numbers) => code_of_number(numbers.value(row), self.level),
-            CodeValues::Texts(texts) => code_of_text(at(texts, row), self.level),
+            CodeValues::Numbers(numbers) => PlaceCode::from_number(numbers.value(row), self.level),
+            CodeValues::Texts(texts) => PlaceCode::from_text(at(texts, row), self.level),
             CodeValues::Read(codes, _, read) => at_code(codes, read, row).flatten(),
         };
         code.or_else(|| self.by_name(row, state))
     }
 
     /// The code of a county by its name.
-    fn by_name(&self, row: usize, state: Option<u64>) -> Option<Code> {
+    fn by_name(&self, row: usize, state: Option<u64>) -> Option<PlaceCode> {
         let name = match &self.values {
             CodeValues::Texts(texts) => at(texts, row),
             CodeValues::Read(codes, words, _) if !codes.is_null(row) => at(words, codes.value(row) as usize),
             _ => return None,
         };
         let code = code_of_county(state?, name).filter(|_| self.level == Level::County)?;
-        Some(Code { code, repaired: false })
+        Some(PlaceCode { code, repaired: false })
     }
 }
 
@@ -553,7 +554,7 @@ impl CodeValues {
         if words.len() > codes.len() {
             return Ok(CodeValues::Texts(texts(column, name)?));
         }
-        let read = (0..words.len()).map(|word| code_of_text(at(words, word), level)).collect();
+        let read = (0..words.len()).map(|word| PlaceCode::from_text(at(words, word), level)).collect();
         Ok(CodeValues::Read(codes, words.clone(), read))
     }
 }

@@ -299,7 +299,7 @@ impl Findings {
         let mut same = recorded.len() == facts.input.names().len();
         let files = if same { &recorded[..] } else { &[] };
         for (file, recorded) in files.iter().enumerate() {
-            let found = sha256(facts.input.place(file))?;
+            let found = sha256(facts.input.path(file))?;
             if recorded.sha256.as_ref() != Some(&found) {
                 same = false;
                 self.remarks.push(format!(

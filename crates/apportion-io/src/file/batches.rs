@@ -1,0 +1,231 @@
+//! What is in the files: batches of rows, whatever the format, the packing and the encoding.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::error::ArrowError;
+
+use super::decode::open_decoded;
+use super::explain::explain;
+use super::format::{Compression, Format};
+use super::guard::guarded;
+use super::input::{Content, Input, InputOptions, Source};
+use super::ipc::IpcBatches;
+use super::parquet_reader::open_parquet;
+use super::read_ahead::{BatchIter, read_in_order};
+use super::stable_file::StableFile;
+use super::text::TextBatches;
+use crate::error::{Error, Result};
+use crate::table::MemoryTable;
+
+/// The rows of a file, batch by batch.
+pub struct Batches<'a> {
+    input: &'a Input,
+    file: usize,
+    schema: SchemaRef,
+    /// How many of the columns are in the file itself; the others are in its folder's name.
+    file_columns: usize,
+    rows: BatchIter,
+    /// Bytes that were read so far.
+    read: Arc<AtomicU64>,
+    /// Whether nobody is told how far it has come.
+    without_progress: bool,
+}
+
+/// What a format's reader gives.
+pub(crate) struct OpenedFile {
+    pub(crate) schema: SchemaRef,
+    pub(crate) rows: BatchIter,
+    pub(crate) read: Arc<AtomicU64>,
+}
+
+impl Input {
+    /// Opens one of the files.
+    pub fn open(&self, file: usize) -> Result<Batches<'_>> {
+        self.open_columns(file, &|_| true)
+    }
+
+    /// Opens one of the files for some of its columns: the others are not read.
+    pub fn open_columns(&self, file: usize, include: &dyn Fn(&str) -> bool) -> Result<Batches<'_>> {
+        self.open_with(file, include, false)
+    }
+
+    /// The same, with texts as codes and the words that they stand for, where the file has them so: whatever is done with each word
+    /// is then done once.
+    pub(crate) fn open_dictionary(&self, file: usize, include: &dyn Fn(&str) -> bool) -> Result<Batches<'_>> {
+        self.open_with(file, include, true)
+    }
+
+    fn open_with(&self, file: usize, include: &dyn Fn(&str) -> bool, dictionaries: bool) -> Result<Batches<'_>> {
+        let source = &self.files[file];
+        let options = &self.options;
+        let opened = guarded(|| {
+            Ok(match (&source.content, source.format) {
+                (Content::Memory(table), _) => open_memory(source, table, options, include),
+                (Content::File(stable), Format::Csv | Format::Tsv) => open_text(source, stable, options, include),
+                (Content::File(stable), Format::Parquet) => {
+                    open_parquet(source, stable, options, include, dictionaries)
+                }
+                (Content::File(stable), Format::Ipc) => open_ipc(source, stable, options, include),
+            })
+        });
+        let opened = opened.unwrap_or_else(|panic| Err(explain(source, &panic)))?;
+        let mut fields: Vec<Arc<Field>> = opened.schema.fields().iter().cloned().collect();
+        let file_columns = fields.len();
+        for (column, _) in source.partitions.iter().filter(|(column, _)| include(column)) {
+            if opened.schema.column_with_name(column).is_none() {
+                fields.push(Arc::new(Field::new(column, DataType::Utf8, true)));
+            }
+        }
+        let schema = Arc::new(Schema::new_with_metadata(fields, opened.schema.metadata().clone()));
+        Ok(Batches {
+            input: self,
+            file,
+            schema,
+            file_columns,
+            rows: opened.rows,
+            read: opened.read,
+            without_progress: false,
+        })
+    }
+
+    /// The names of the columns of one of the files.
+    pub fn columns(&self, file: usize) -> Result<Vec<String>> {
+        Ok(self.open(file)?.names())
+    }
+}
+
+impl Batches<'_> {
+    /// Tells nobody how far it has come: another pass over the same rows does.
+    pub(crate) fn without_progress(self) -> Self {
+        Batches { without_progress: true, ..self }
+    }
+
+    /// The columns.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The names of the columns.
+    pub fn names(&self) -> Vec<String> {
+        self.schema.fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// The file, as the user knows it.
+    pub fn name(&self) -> &Path {
+        &self.source().name
+    }
+
+    fn source(&self) -> &Source {
+        &self.input.files[self.file]
+    }
+
+    /// Adds the columns that the folder's name stands for.
+    fn with_partitions(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let mut columns: Vec<ArrayRef> = batch.columns().to_vec();
+        for field in &self.schema.fields()[self.file_columns..] {
+            let value = self.source().partitions.iter().find(|(column, _)| column == field.name());
+            let value = value.and_then(|(_, value)| value.as_deref());
+            columns.push(Arc::new(std::iter::repeat_n(value, batch.num_rows()).collect::<StringArray>()));
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        let whole = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options);
+        whole.map_err(|error| explain(self.source(), &error))
+    }
+}
+
+impl Iterator for Batches<'_> {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.input.is_cancelled() {
+            return Some(Err(Error::Cancelled));
+        }
+        let batch = self.rows.next()?.map_err(|error| explain(self.source(), &error));
+        let batch = batch.and_then(|batch| self.with_partitions(&batch));
+        if let Ok(batch) = batch.as_ref()
+            && !self.without_progress
+        {
+            self.input.report_progress(self.file, batch.num_rows() as u64, self.read.load(Ordering::Relaxed));
+        }
+        Some(batch)
+    }
+}
+
+fn refuse_duplicate_names(source: &Source, fields: &[Arc<Field>]) -> Result<()> {
+    let mut names: Vec<&String> = fields.iter().map(|field| field.name()).collect();
+    names.sort();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => {
+            Err(Error::file(&source.name, format!("two columns are called {:?}; rename one of them", pair[0])))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The places of the columns that are wanted. Two columns of one name are refused, wanted or not.
+pub(crate) fn column_indices(source: &Source, schema: &Schema, include: &dyn Fn(&str) -> bool) -> Result<Vec<usize>> {
+    refuse_duplicate_names(source, schema.fields())?;
+    Ok((0..schema.fields().len()).filter(|&index| include(schema.field(index).name())).collect())
+}
+
+/// Text, in UTF-8 whatever it was, with all columns as text: nothing is lost in a number's form or an identifier's zeros.
+fn open_text(
+    source: &Source,
+    stable: &Arc<StableFile>,
+    options: &InputOptions,
+    include: &dyn Fn(&str) -> bool,
+) -> Result<OpenedFile> {
+    let (text, read) = open_decoded(source, stable, options)?;
+    let batches = TextBatches::open(text, source.separator, options.max_line);
+    let batches = batches.map_err(|error| explain(source, &error))?;
+    let all =
+        Schema::new(batches.names().iter().map(|name| Field::new(name, DataType::Utf8, true)).collect::<Vec<_>>());
+    let batches = batches.with_columns(column_indices(source, &all, include)?, options.batch_rows);
+    let schema = batches.schema().clone();
+    Ok(OpenedFile { schema, rows: read_in_order(vec![Box::new(|| Ok(Box::new(batches)))]), read })
+}
+
+fn open_ipc(
+    source: &Source,
+    stable: &Arc<StableFile>,
+    options: &InputOptions,
+    include: &dyn Fn(&str) -> bool,
+) -> Result<OpenedFile> {
+    refuse_compressed(source)?;
+    let read = Arc::new(AtomicU64::new(0));
+    let failed = |error: ArrowError| explain(source, &error);
+    let batches = IpcBatches::open(stable, options.batch_rows, read.clone()).map_err(failed)?;
+    let indices = column_indices(source, batches.schema(), include)?;
+    let schema = Arc::new(batches.schema().project(&indices).map_err(failed)?);
+    let batches =
+        if indices.len() == batches.schema().fields().len() { batches } else { batches.with_columns(indices) };
+    Ok(OpenedFile { schema, rows: read_in_order(vec![Box::new(|| Ok(Box::new(batches)))]), read })
+}
+
+fn open_memory(
+    source: &Source,
+    table: &MemoryTable,
+    options: &InputOptions,
+    include: &dyn Fn(&str) -> bool,
+) -> Result<OpenedFile> {
+    let indices = column_indices(source, table.schema(), include)?;
+    let schema = Arc::new(table.schema().project(&indices).map_err(|error| explain(source, &error))?);
+    let (read, mut done) = (Arc::new(AtomicU64::new(0)), 0);
+    let counter = read.clone();
+    let rows = table.batches(&indices, options.batch_rows)?.inspect(move |batch| {
+        done += batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
+        counter.store(done, Ordering::Relaxed);
+    });
+    Ok(OpenedFile { schema, rows: Box::new(rows), read })
+}
+
+pub(crate) fn refuse_compressed(source: &Source) -> Result<()> {
+    match source.compression {
+        Compression::None => Ok(()),
+        _ => Err(Error::file(&source.name, "Parquet and Arrow files are packed inside; unpack it first")),
+    }
+}

@@ -1,0 +1,65 @@
+//! Some columns of the files' rows, read once more beside a pass that copies them all. Texts may come as codes and words.
+
+use arrow::array::RecordBatch;
+
+use super::batches::Batches;
+use super::input::Input;
+use crate::error::{Error, Result};
+
+/// Rows of some columns, as many at a time as are asked for.
+pub struct ColumnReader<'a> {
+    input: &'a Input,
+    columns: Vec<String>,
+    /// The next file to be opened.
+    file: usize,
+    batches: Option<Batches<'a>>,
+    /// What is left of the batch at hand.
+    remainder: Option<RecordBatch>,
+}
+
+impl<'a> ColumnReader<'a> {
+    /// Begins at the first row.
+    pub fn new(input: &'a Input, columns: &[String]) -> ColumnReader<'a> {
+        ColumnReader { input, columns: columns.to_vec(), file: 0, batches: None, remainder: None }
+    }
+
+    /// The next rows, in one or several pieces; fewer where there are no more.
+    pub fn next_rows(&mut self, rows: usize) -> Result<Vec<RecordBatch>> {
+        let (mut batches_out, mut missing) = (Vec::new(), rows);
+        while missing > 0 {
+            let Some(batch) = self.remainder.take().map_or_else(|| self.next_batch(), |batch| Ok(Some(batch)))? else {
+                break;
+            };
+            let count = missing.min(batch.num_rows());
+            batches_out.push(batch.slice(0, count));
+            if count < batch.num_rows() {
+                self.remainder = Some(batch.slice(count, batch.num_rows() - count));
+            }
+            missing -= count;
+        }
+        Ok(batches_out)
+    }
+
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            if let Some(batch) = self.batches.as_mut().and_then(Batches::next) {
+                let batch = batch?;
+                if batch.num_rows() > 0 {
+                    return Ok(Some(batch));
+                }
+                continue;
+            }
+            if self.file == self.input.names().len() {
+                return Ok(None);
+            }
+            let names = self.input.columns(self.file)?;
+            if let Some(missing) = self.columns.iter().find(|columns| !names.contains(columns)) {
+                let problem = format!("it has no column {missing:?}, as there is in {}", self.input.name(0).display());
+                return Err(Error::file(self.input.name(self.file), problem));
+            }
+            let columns = |name: &str| self.columns.iter().any(|columns| columns == name);
+            self.batches = Some(self.input.open_dictionary(self.file, &columns)?.without_progress());
+            self.file += 1;
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The text of a file: decompressed and decoded to UTF-8.
+
+use std::io::{BufRead, BufReader, Read};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use encoding_rs_io::DecodeReaderBytesBuilder;
+
+use super::explain::explain;
+use super::format::Compression;
+use super::input::{InputOptions, Source};
+use super::progress::CountingReader;
+use super::stable_file::{SequentialReader, StableFile};
+use crate::error::Result;
+
+/// A file's text, unpacked and in UTF-8.
+pub(crate) fn open_decoded(
+    source: &Source,
+    stable: &Arc<StableFile>,
+    options: &InputOptions,
+) -> Result<(Box<dyn Read + Send>, Arc<AtomicU64>)> {
+    let (open_decompressed, read) = open_decompressed(source, stable)?;
+    let mut open_decompressed = BufReader::with_capacity(1 << 16, open_decompressed);
+    let start = open_decompressed.fill_buf().map_err(|error| explain(source, &error.into()))?;
+    let is_utf16 = start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]);
+    let has_mark = is_utf16 || start.starts_with(&[0xef, 0xbb, 0xbf]);
+    let encoding = (options.latin1 && !has_mark).then_some(encoding_rs::WINDOWS_1252);
+    // A byte order mark decides; UTF-8 goes through as it is, so that what is not UTF-8 is seen.
+    let mut builder = DecodeReaderBytesBuilder::new();
+    builder.encoding(encoding).utf8_passthru(true).strip_bom(true).bom_override(true);
+    let text = builder.build(open_decompressed);
+    let text: Box<dyn Read + Send> =
+        if is_utf16 { Box::new(RefuseReplacements { text, matched: 0 }) } else { Box::new(text) };
+    Ok((text, read))
+}
+
+/// Refuses text in which the decoder replaced something that is not valid.
+struct RefuseReplacements<R> {
+    text: R,
+    /// How many bytes of the replacement character were seen last.
+    matched: usize,
+}
+
+impl<R: Read> Read for RefuseReplacements<R> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
+        let read = self.text.read(into)?;
+        for &byte in &into[..read] {
+            self.matched = match byte {
+                byte if byte == REPLACEMENT[self.matched] => self.matched + 1,
+                byte => usize::from(byte == REPLACEMENT[0]),
+            };
+            if self.matched == REPLACEMENT.len() {
+                return Err(std::io::Error::other(
+                    "it is not valid UTF-16; it may be damaged: copy it again, or convert it to UTF-8",
+                ));
+            }
+        }
+        Ok(read)
+    }
+}
+
+fn open_decompressed(source: &Source, stable: &Arc<StableFile>) -> Result<(Box<dyn Read + Send>, Arc<AtomicU64>)> {
+    let failed = |error: std::io::Error| explain(source, &error.into());
+    let (file, read) = CountingReader::new(SequentialReader::open(stable).map_err(failed)?);
+    let file = BufReader::with_capacity(1 << 18, file);
+    let reader: Box<dyn Read + Send> = match source.compression {
+        Compression::None => Box::new(file),
+        Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(file)),
+        Compression::Zstd => Box::new(zstd::Decoder::with_buffer(file).map_err(failed)?),
+    };
+    Ok((reader, read))
+}

@@ -1,0 +1,105 @@
+//! File formats and compression, detected by a file's extension and its first bytes.
+
+use std::path::Path;
+
+use crate::error::{Error, Result};
+
+/// How a file holds its table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Values separated by commas.
+    Csv,
+    /// Values separated by tabs.
+    Tsv,
+    /// Apache Parquet.
+    Parquet,
+    /// Apache Arrow IPC, as a file or a stream (also known as Feather).
+    Ipc,
+}
+
+/// How a file is compressed as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// By gzip.
+    Gzip,
+    /// By Zstandard.
+    Zstd,
+}
+
+/// Endings of files that may hold a table.
+pub(crate) fn format_of_path(path: &Path) -> Option<(Format, Compression)> {
+    let name = path.file_name()?.to_str()?.to_lowercase();
+    let (stem, compression) = match name.rsplit_once('.') {
+        Some((stem, "gz")) => (stem, Compression::Gzip),
+        Some((stem, "zst" | "zstd")) => (stem, Compression::Zstd),
+        _ => (name.as_str(), Compression::None),
+    };
+    let format = match stem.rsplit_once('.')?.1 {
+        "csv" => Format::Csv,
+        "tsv" | "txt" | "tab" => Format::Tsv,
+        "parquet" | "pq" => Format::Parquet,
+        "arrow" | "ipc" | "feather" | "arrows" => Format::Ipc,
+        _ => return None,
+    };
+    Some((format, compression))
+}
+
+/// What the first bytes of a file say, where its ending says nothing.
+pub(crate) fn format_of_content(start: &[u8]) -> (Format, Compression) {
+    match start {
+        // A letter after it would be a column's name.
+        [b'P', b'A', b'R', b'1', next, ..] if !next.is_ascii_graphic() => (Format::Parquet, Compression::None),
+        [b'A', b'R', b'R', b'O', b'W', b'1', 0, ..] | [0xff, 0xff, 0xff, 0xff, ..] => (Format::Ipc, Compression::None),
+        [0x1f, 0x8b, ..] => (Format::Csv, Compression::Gzip),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => (Format::Csv, Compression::Zstd),
+        _ => (Format::Csv, Compression::None),
+    }
+}
+
+pub(crate) fn is_text(format: Format) -> bool {
+    matches!(format, Format::Csv | Format::Tsv)
+}
+
+/// Refuses workbooks and archives, whatever they are called.
+pub(crate) fn refuse_foreign_formats(path: &Path, start: &[u8]) -> Result<()> {
+    let is_archive = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip"));
+    let problem = match start {
+        [b'P', b'K', 3, 4, ..] if is_archive => "it is a ZIP archive; unpack it first",
+        [b'P', b'K', 3, 4, ..] | [0xd0, 0xcf, 0x11, 0xe0, ..] => "it is an Excel workbook; save it as CSV",
+        _ => return Ok(()),
+    };
+    Err(Error::file(path, problem))
+}
+
+/// Refuses a file that is no table of the kind that its ending says, where its first bytes leave no doubt.
+pub(crate) fn refuse_mismatched_extension(
+    path: &Path,
+    ending: (Format, Compression),
+    content: (Format, Compression),
+) -> Result<()> {
+    let same = ending.0 == content.0 || is_text(ending.0) && is_text(content.0);
+    // What is packed was not looked into, and a stream of Arrow's may begin in several ways.
+    let unseen = ending.1 != Compression::None || ending.0 == Format::Ipc;
+    if ending.1 == content.1 && (same || unseen) {
+        return Ok(());
+    }
+    let name = |(format, compression): (Format, Compression)| match (format, compression) {
+        (_, Compression::Gzip) => "gzip",
+        (_, Compression::Zstd) => "Zstandard",
+        (Format::Parquet, _) => "Parquet",
+        (Format::Ipc, _) => "Arrow",
+        _ => "plain text",
+    };
+    let (said, found) = (name(ending), name(content));
+    Err(Error::file(path, format!("its ending says {said}, but it begins as {found}; rename it, or copy it again")))
+}
+
+/// What text of a format usually has.
+pub(crate) fn default_delimiter(format: Format) -> u8 {
+    match format {
+        Format::Tsv => b'\t',
+        _ => b',',
+    }
+}

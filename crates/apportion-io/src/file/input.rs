@@ -1,0 +1,496 @@
+//! Which files to read: one, several, a folder, a glob, a hive-partitioned folder, or standard input.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tempfile::NamedTempFile;
+
+use super::atomic_write;
+use super::format::{
+    Compression, Format, default_delimiter, format_of_content, format_of_path, is_text, refuse_foreign_formats,
+    refuse_mismatched_extension,
+};
+use super::progress::{NoProgress, Progress};
+use super::separator::{SEPARATORS, detect_separator};
+use super::stable_file::StableFile;
+use crate::error::{Error, Result};
+use crate::table::MemoryTable;
+
+/// How text is to be read.
+#[derive(Clone, Debug)]
+pub struct InputOptions {
+    /// Whether text without a mark of its own is Latin-1, and not UTF-8.
+    pub latin1: bool,
+    /// What separates values, where it is not seen from the first line.
+    pub delimiter: Option<u8>,
+    /// Rows that are read at a time. Results do not depend on it.
+    pub batch_rows: usize,
+    /// Bytes of a line of text at most, so that a damaged file cannot fill the memory.
+    pub max_line: usize,
+}
+
+impl Default for InputOptions {
+    fn default() -> InputOptions {
+        InputOptions { latin1: false, delimiter: None, batch_rows: 1 << 16, max_line: 16 << 20 }
+    }
+}
+
+/// Files to be read one after the other, as often as needed.
+#[derive(Debug)]
+pub struct Input {
+    pub(crate) files: Vec<Source>,
+    pub(crate) options: InputOptions,
+    progress: Box<dyn Progress>,
+    /// Rows and bytes that were read in the pass at hand.
+    rows: AtomicU64,
+    bytes: AtomicU64,
+    /// Folders that were named: all tables in them are read.
+    folders: Vec<PathBuf>,
+    /// What lies in the folders and is no table.
+    skipped: Vec<PathBuf>,
+    /// How many bytes there are up to the end of each file.
+    cumulative_bytes: Vec<u64>,
+    /// Where pipes were put, so that they can be read twice. Removed at the end.
+    _spools: Vec<NamedTempFile>,
+}
+
+/// One table.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    pub(crate) content: Content,
+    /// What to call it.
+    pub(crate) name: PathBuf,
+    /// Its path below the folder that was named.
+    pub(crate) relative_path: PathBuf,
+    pub(crate) format: Format,
+    pub(crate) compression: Compression,
+    /// What separates values, if it is text.
+    pub(crate) separator: u8,
+    /// Columns from the names of its folders, `state=NC`; no value if it is missing there.
+    pub(crate) partitions: Vec<(String, Option<String>)>,
+}
+
+/// Where the rows of a table are.
+#[derive(Clone, Debug)]
+pub(crate) enum Content {
+    File(Arc<StableFile>),
+    Memory(MemoryTable),
+}
+
+impl Source {
+    /// How many bytes it has; rows, if it is in memory.
+    pub(crate) fn bytes(&self) -> u64 {
+        match &self.content {
+            Content::Memory(table) => table.rows() as u64,
+            Content::File(stable) => stable.size(),
+        }
+    }
+
+    /// The file, if it is one.
+    pub(crate) fn file(&self) -> Option<&Arc<StableFile>> {
+        match &self.content {
+            Content::Memory(_) => None,
+            Content::File(stable) => Some(stable),
+        }
+    }
+}
+
+impl Input {
+    /// Finds the files that some paths stand for: `-` is standard input, a folder all tables in it, `*` and `?` are filled in.
+    pub fn new(paths: &[String], options: InputOptions) -> Result<Input> {
+        let (mut files, mut skipped, mut spools) = (Vec::new(), Vec::new(), Vec::new());
+        if paths.iter().filter(|path| *path == "-").count() > 1 {
+            return Err(Error::Options("standard input is named twice; it can be read once".into()));
+        }
+        for path in paths {
+            if path == "-" {
+                let (source, file) = spool(Path::new("standard input"), &mut std::io::stdin().lock())?;
+                files.push(source);
+                spools.push(file);
+            } else if is_pipe(Path::new(path)) {
+                let failed = |error| Error::io(Path::new(path), &error);
+                let (source, file) = spool(Path::new(path), &mut File::open(path).map_err(failed)?)?;
+                files.push(source);
+                spools.push(file);
+            } else {
+                files.extend(find_sources(path, &options, &mut skipped)?);
+            }
+        }
+        refuse_repeated_files(&files)?;
+        if files.is_empty() {
+            return Err(Error::Options("no file was named; give a path, or - for standard input".into()));
+        }
+        let folders = paths.iter().map(PathBuf::from).filter(|path| path.is_dir()).collect();
+        Ok(Input { folders, skipped, _spools: spools, ..Input::from_sources(files, options) })
+    }
+
+    /// A table in memory, and what to call it.
+    pub fn from_memory(name: &str, table: MemoryTable, options: InputOptions) -> Input {
+        let source = Source {
+            content: Content::Memory(table),
+            name: PathBuf::from(name),
+            relative_path: PathBuf::new(),
+            format: Format::Ipc,
+            compression: Compression::None,
+            separator: default_delimiter(Format::Ipc),
+            partitions: Vec::new(),
+        };
+        Input::from_sources(vec![source], options)
+    }
+
+    fn from_sources(mut files: Vec<Source>, options: InputOptions) -> Input {
+        for file in &mut files {
+            file.separator = options.delimiter.unwrap_or_else(|| detect_separator(file, &options));
+        }
+        let mut cumulative_bytes: Vec<u64> = files.iter().map(Source::bytes).collect();
+        (1..cumulative_bytes.len()).for_each(|file| cumulative_bytes[file] += cumulative_bytes[file - 1]);
+        let (progress, rows, bytes) = (Box::new(NoProgress), AtomicU64::new(0), AtomicU64::new(0));
+        let (folders, skipped, spools) = (Vec::new(), Vec::new(), Vec::new());
+        Input { files, options, progress, rows, bytes, cumulative_bytes, folders, skipped, _spools: spools }
+    }
+
+    /// Tells somebody how far each pass has come.
+    pub fn with_progress(self, progress: Box<dyn Progress>) -> Input {
+        Input { progress, ..self }
+    }
+
+    /// Begins a pass over the files.
+    pub(crate) fn begin(&self, what: &'static str) {
+        self.rows.store(0, Ordering::Relaxed);
+        self.progress.begin(what, self.cumulative_bytes.last().copied().unwrap_or(0));
+    }
+
+    /// So many more rows have been read, and so many bytes of a file.
+    pub(crate) fn report_progress(&self, file: usize, rows: u64, bytes: u64) {
+        let rows = rows + self.rows.fetch_add(rows, Ordering::Relaxed);
+        let before = if file == 0 { 0 } else { self.cumulative_bytes[file - 1] };
+        self.bytes.store(before + bytes, Ordering::Relaxed);
+        self.progress.update(rows, before + bytes);
+    }
+
+    /// How many rows there will be in all, judging by those read so far.
+    pub(crate) fn expected_rows(&self) -> u64 {
+        let (rows, bytes) = (self.rows.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed).max(1));
+        let all = self.cumulative_bytes.last().copied().unwrap_or(0);
+        (rows as f64 * (all as f64 / bytes as f64).max(1.0)) as u64
+    }
+
+    /// Whether the work is to go on.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.progress.is_cancelled()
+    }
+
+    /// Ends a pass over the files.
+    pub(crate) fn end(&self) {
+        self.progress.end();
+    }
+
+    /// One of the tables, where it is in memory.
+    pub fn memory_table(&self, file: usize) -> Option<&MemoryTable> {
+        match &self.files[file].content {
+            Content::Memory(table) => Some(table),
+            Content::File(_) => None,
+        }
+    }
+
+    /// The files, as the user knows them.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &Path> {
+        self.files.iter().map(|file| file.name.as_path())
+    }
+
+    /// One of the files, as the user knows it.
+    pub fn name(&self, file: usize) -> &Path {
+        &self.files[file].name
+    }
+
+    /// Where the bytes of one of the files lie: its own path, or a temporary copy of standard input.
+    pub fn path(&self, file: usize) -> &Path {
+        self.files[file].file().map_or(Path::new(""), |stable| stable.path())
+    }
+
+    /// Checks that no file has changed since it was opened first.
+    pub(crate) fn check_unchanged(&self) -> Result<()> {
+        for source in &self.files {
+            if let Some(stable) = source.file() {
+                stable.check().map_err(|error| Error::io(&source.name, &error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One sentence on what lies in the folders and was passed over, where there is something.
+    pub fn skipped_note(&self) -> Option<String> {
+        (!self.skipped.is_empty()).then(|| format!("passed over, being no table: {}", list_paths(&self.skipped)))
+    }
+
+    /// What separates the values of one of the files, where it is text.
+    pub(crate) fn separator(&self, file: usize) -> Option<u8> {
+        let file = &self.files[file];
+        is_text(file.format).then_some(file.separator)
+    }
+
+    /// One sentence on files whose values are separated otherwise than their ending says, and as nobody said.
+    pub fn separator_note(&self) -> Option<String> {
+        let is_other = |file: &&Source, own: u8| file.separator == own && own != default_delimiter(file.format);
+        let told = SEPARATORS.iter().filter(|_| self.options.delimiter.is_none()).filter_map(|(own, name)| {
+            let paths = self.files.iter().filter(|file| is_text(file.format) && is_other(file, *own));
+            let paths: Vec<PathBuf> = paths.map(|file| file.name.clone()).collect();
+            (!paths.is_empty()).then(|| format!("values are separated by {name}: {}", list_paths(&paths)))
+        });
+        let told: Vec<String> = told.collect();
+        (!told.is_empty()).then(|| told.join("; "))
+    }
+
+    /// The folder among those named in which another run would find a table that is written to this path.
+    pub fn folder_containing(&self, path: &Path) -> Option<&Path> {
+        let existing = path.ancestors().find_map(|above| Some((above, or_current_folder(above).canonicalize().ok()?)));
+        let (above, place) = existing?;
+        let place = place.join(path.strip_prefix(above).unwrap_or(path));
+        let is_read = |folder: &PathBuf| {
+            let relative_path =
+                folder.canonicalize().ok().and_then(|folder| place.strip_prefix(folder).ok().map(Path::to_owned));
+            relative_path.is_some_and(|relative_path| {
+                !relative_path.as_os_str().is_empty() && !relative_path.iter().any(|part| is_hidden(Path::new(part)))
+            })
+        };
+        self.folders.iter().find(|folder| is_read(folder)).map(PathBuf::as_path)
+    }
+
+    /// Whether a path is one of the files.
+    pub fn contains(&self, path: &Path) -> bool {
+        self.files.iter().filter_map(Source::file).any(|file| is_same_file(file.path(), path))
+    }
+}
+
+/// Whether two paths lead to one file, by whatever links.
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    #[cfg(unix)]
+    if let (Ok(one), Ok(other)) = (std::fs::metadata(one), std::fs::metadata(other)) {
+        use std::os::unix::fs::MetadataExt;
+        return (one.dev(), one.ino()) == (other.dev(), other.ino());
+    }
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => false,
+    }
+}
+
+fn find_sources(text: &str, options: &InputOptions, skipped: &mut Vec<PathBuf>) -> Result<Vec<Source>> {
+    let path = Path::new(text);
+    if path.is_dir() {
+        let mut found = Vec::new();
+        collect_folder(path, path, options, &mut Vec::new(), &mut found, skipped)?;
+        if found.is_empty() {
+            return Err(Error::file(
+                path,
+                "the folder holds no table (.csv, .tsv, .txt, .parquet, .arrow; .gz, .zst); name another",
+            ));
+        }
+        return Ok(found);
+    }
+    if !path.exists() && text.contains(['*', '?', '[']) {
+        let paths = glob::glob(text).map_err(|error| Error::file(path, error.to_string()))?;
+        let mut found: Vec<PathBuf> = paths.filter_map(std::result::Result::ok).filter(|path| path.is_file()).collect();
+        found.sort();
+        if found.is_empty() {
+            return Err(Error::file(path, "no file is called so; check the pattern"));
+        }
+        let plain = PathBuf::from_iter(path.components().take_while(|part| {
+            let part = part.as_os_str().to_string_lossy();
+            !part.contains(['*', '?', '['])
+        }));
+        return found.iter().map(|path| open_source(&plain, path)).collect();
+    }
+    Ok(vec![open_source(path.parent().unwrap_or(path), path)?])
+}
+
+/// One file below a folder. What its ending does not tell, its first bytes do.
+fn open_source(root: &Path, path: &Path) -> Result<Source> {
+    let mut file = File::open(path).map_err(|error| Error::io(path, &error))?;
+    let mut start = [0; 8];
+    let length = file.read(&mut start).map_err(|error| Error::io(path, &error))?;
+    if length == 0 {
+        return Err(Error::file(path, "the file is empty; make it again, or leave it out"));
+    }
+    refuse_foreign_formats(path, &start[..length])?;
+    let content = format_of_content(&start[..length]);
+    let (format, compression) = format_of_path(path).unwrap_or(content);
+    refuse_mismatched_extension(path, (format, compression), content)?;
+    let relative_path = path.strip_prefix(root).unwrap_or(path);
+    let relative_path = if relative_path.is_absolute() {
+        relative_path.file_name().map_or(relative_path, Path::new)
+    } else {
+        relative_path
+    };
+    let stable = StableFile::new(path, &file).map_err(|error| Error::io(path, &error))?;
+    Ok(Source {
+        content: Content::File(Arc::new(stable)),
+        name: path.to_owned(),
+        relative_path: relative_path.to_owned(),
+        format,
+        compression,
+        separator: default_delimiter(format),
+        partitions: partitions(relative_path),
+    })
+}
+
+/// Refuses files that are named twice, or that links lead to twice: their rows would count twice.
+fn refuse_repeated_files(files: &[Source]) -> Result<()> {
+    let mut known: HashMap<(u64, PathBuf), &Path> = HashMap::new();
+    for file in files {
+        let Some(stable) = file.file() else { continue };
+        let key = stable.unique_id().map_err(|error| Error::io(&file.name, &error))?;
+        if let Some(first) = known.insert(key, &file.name) {
+            let first = first.display();
+            let problem = format!("it is the same file as {first}; name it once, or remove the link");
+            return Err(Error::file(&file.name, problem));
+        }
+    }
+    Ok(())
+}
+
+/// All tables in a folder and the folders in it, in the order of their paths. Hidden files and those that begin with an
+/// underscore, such as `_SUCCESS`, are none.
+fn collect_folder(
+    root: &Path,
+    folder: &Path,
+    options: &InputOptions,
+    above: &mut Vec<PathBuf>,
+    found: &mut Vec<Source>,
+    skipped: &mut Vec<PathBuf>,
+) -> Result<()> {
+    let own = folder.canonicalize().map_err(|error| Error::io(folder, &error))?;
+    if above.contains(&own) {
+        return Err(Error::file(
+            folder,
+            "it is a link to a folder that contains it; remove it, or name the files one by one",
+        ));
+    }
+    above.push(own);
+    let entries = std::fs::read_dir(folder).map_err(|error| Error::io(folder, &error))?;
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    for path in paths {
+        let hidden = is_hidden(&path);
+        if !hidden && path.is_dir() {
+            collect_folder(root, &path, options, above, found, skipped)?;
+        } else if !hidden && format_of_path(&path).is_some() && !is_pipe(&path) && !looks_like_prose(&path, options)? {
+            found.push(open_source(root, &path)?);
+        } else {
+            skipped.push(path);
+        }
+    }
+    above.pop();
+    Ok(())
+}
+
+/// Whether a file or folder inside a folder is never a table, judging by its name.
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_none_or(|name| name.starts_with(['.', '_']))
+}
+
+/// A path, or the current folder if it is empty.
+fn or_current_folder(path: &Path) -> &Path {
+    if path.as_os_str().is_empty() { Path::new(".") } else { path }
+}
+
+/// Whether a .txt file has nothing in its first line that would separate columns: a readme, and no table.
+fn looks_like_prose(path: &Path, options: &InputOptions) -> Result<bool> {
+    if path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("txt")) {
+        return Ok(false);
+    }
+    let mut start = Vec::new();
+    let file = File::open(path).map_err(|error| Error::io(path, &error))?;
+    file.take(1 << 16).read_to_end(&mut start).map_err(|error| Error::io(path, &error))?;
+    let mut lines = start.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let (first, second) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+    let count = |line: &[u8], separator: u8| line.iter().filter(|&&byte| byte == separator).count();
+    let separates = |separator: u8| count(first, separator) > 0 && count(first, separator) == count(second, separator);
+    let default_delimiter = options.delimiter.unwrap_or(b'\t');
+    Ok(count(first, default_delimiter) == 0 && !SEPARATORS.iter().any(|(separator, _)| separates(*separator)))
+}
+
+/// A few paths, and how many more there are.
+fn list_paths(paths: &[PathBuf]) -> String {
+    const SHOWN: usize = 5;
+    let shown = paths.iter().take(SHOWN).map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+    if paths.len() > SHOWN { format!("{shown} and {} more", paths.len() - SHOWN) } else { shown }
+}
+
+/// The value that Hive writes for a missing one.
+const HIVE_MISSING: &str = "__HIVE_DEFAULT_PARTITION__";
+
+/// The columns that the names of folders stand for.
+fn partitions(relative_path: &Path) -> Vec<(String, Option<String>)> {
+    let folders = relative_path.parent().into_iter().flat_map(Path::components);
+    let parts = folders.filter_map(|part| match part {
+        Component::Normal(name) => name.to_str()?.split_once('='),
+        _ => None,
+    });
+    parts
+        .map(|(column, value)| (percent_decoded(column), (value != HIVE_MISSING).then(|| percent_decoded(value))))
+        .collect()
+}
+
+/// A name with `%2F` and the like as the characters that they stand for, if the result is text.
+fn percent_decoded(name: &str) -> String {
+    let mut bytes = Vec::with_capacity(name.len());
+    let mut rest = name.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let digits = digits.filter(|digits| byte == b'%' && digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        let code = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(code.unwrap_or(byte));
+        rest = if code.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| name.to_owned())
+}
+
+/// Whether a path is there, and is no file that can be read again.
+fn is_pipe(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir())
+}
+
+/// Puts what comes through a pipe into a file of its own: it is needed twice.
+fn spool(name: &Path, pipe: &mut dyn Read) -> Result<(Source, NamedTempFile)> {
+    let name = name.to_owned();
+    let failed = |error: std::io::Error| Error::io(&name, &error);
+    let mut file = atomic_write::new_private()?;
+    let length = std::io::copy(pipe, &mut file).map_err(failed)?;
+    if length == 0 {
+        return Err(Error::file(&name, "it is empty; send a table into it"));
+    }
+    let mut start = Vec::new();
+    file.seek(SeekFrom::Start(0)).map_err(failed)?;
+    file.by_ref().take(8).read_to_end(&mut start).map_err(failed)?;
+    refuse_foreign_formats(&name, &start)?;
+    let (format, compression) = format_of_content(&start);
+    let stable = StableFile::new(file.path(), file.as_file()).map_err(failed)?;
+    let source = Source {
+        content: Content::File(Arc::new(stable)),
+        relative_path: PathBuf::from("standard-input.csv"),
+        format,
+        compression,
+        separator: default_delimiter(format),
+        partitions: Vec::new(),
+        name,
+    };
+    Ok((source, file))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_name_columns() {
+        let found = partitions(Path::new("state=N%2FC/county=__HIVE_DEFAULT_PARTITION__/plain/100%=5%zz/part.csv"));
+        let expected = [("state", Some("N/C")), ("county", None), ("100%", Some("5%zz"))];
+        let expected = expected.map(|(column, value)| (column.to_owned(), value.map(str::to_owned)));
+        assert_eq!(found, expected);
+    }
+}

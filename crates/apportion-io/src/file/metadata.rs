@@ -1,0 +1,82 @@
+//! Key and value metadata of Parquet and Arrow files: what is written with a table, and what is read from it.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::datatypes::{Schema, SchemaRef};
+use arrow::error::ArrowError;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::file::metadata::KeyValue;
+
+use super::guard::guarded;
+use super::ipc::IpcBatches;
+use super::stable_file::{StableChunks, StableFile};
+use crate::error::{Error, Result};
+
+/// The key under which files say where they come from.
+pub const KEY: &str = "apportion";
+
+/// The key of a table that was read, once an output has a value of its own under it: the earlier value is kept there.
+fn input_key(key: &str) -> String {
+    format!("{key}.input")
+}
+
+/// A schema with more metadata; a value that it has under the same key is kept as that of the input.
+pub(crate) fn with_metadata(schema: &SchemaRef, added: &[(String, String)]) -> SchemaRef {
+    let mut metadata = schema.metadata().clone();
+    replace(&mut metadata, added);
+    Arc::new(Schema::new_with_metadata(schema.fields().clone(), metadata))
+}
+
+/// Adds values, in place of earlier ones, which are kept under another key.
+pub(crate) fn replace(metadata: &mut HashMap<String, String>, added: &[(String, String)]) {
+    // What the input says of itself is never taken for what the output says.
+    if let Some(before) = metadata.remove(KEY) {
+        metadata.insert(input_key(KEY), before);
+    }
+    metadata.extend(added.iter().cloned());
+}
+
+/// The same for the metadata of a Parquet file.
+pub(crate) fn replace_in_parquet(metadata: &mut Vec<KeyValue>, added: &[(String, String)]) {
+    if let Some(before) = metadata.iter().position(|own| own.key == KEY).map(|index| metadata.remove(index)) {
+        metadata.retain(|own| own.key != input_key(KEY));
+        metadata.push(KeyValue { key: input_key(KEY), value: before.value });
+    }
+    metadata.extend(added.iter().map(|(key, value)| KeyValue { key: key.clone(), value: Some(value.clone()) }));
+}
+
+/// Metadata of ours in a schema, for the metadata of a Parquet file: readers that know nothing of Arrow find it there.
+pub(crate) fn apportion_key_values(schema: &Schema) -> Option<Vec<KeyValue>> {
+    let own = schema.metadata().iter().filter(|(key, _)| *key == KEY || **key == input_key(KEY));
+    let mut own: Vec<KeyValue> =
+        own.map(|(key, value)| KeyValue { key: key.clone(), value: Some(value.clone()) }).collect();
+    own.sort_by(|a, b| a.key.cmp(&b.key));
+    (!own.is_empty()).then_some(own)
+}
+
+/// The value of a key in a Parquet or Arrow file; none if it has no such key, or if it is a file of another kind.
+pub fn read_metadata(path: &Path, key: &str) -> Result<Option<String>> {
+    let mut file = File::open(path).map_err(|error| Error::io(path, &error))?;
+    let mut start = Vec::new();
+    file.by_ref().take(6).read_to_end(&mut start).map_err(|error| Error::io(path, &error))?;
+    let stable = StableFile::new(path, &file).map_err(|error| Error::io(path, &error))?;
+    let value = guarded(|| match &start[..] {
+        [b'P', b'A', b'R', b'1', ..] => parquet_value(&Arc::new(stable), key),
+        b"ARROW1" | [0xff, 0xff, 0xff, 0xff, ..] => {
+            let batches = IpcBatches::open(&Arc::new(stable), 1, Arc::default())?;
+            Ok(batches.schema().metadata().get(key).cloned())
+        }
+        _ => Ok(None),
+    });
+    value.map_err(|error| Error::file(path, format!("its metadata cannot be read ({error}); copy the file again")))
+}
+
+fn parquet_value(stable: &Arc<StableFile>, key: &str) -> std::result::Result<Option<String>, ArrowError> {
+    let metadata = ArrowReaderMetadata::load(&StableChunks::open(stable)?, ArrowReaderOptions::new())?;
+    let all = metadata.metadata().file_metadata().key_value_metadata().into_iter().flatten();
+    Ok(all.filter(|own| own.key == key).find_map(|own| own.value.clone()))
+}

@@ -1,0 +1,47 @@
+//! Columns that hold lists or structures, which CSV cannot: refused before any work is done.
+
+use std::path::Path;
+
+use super::format::{Format, format_of_path};
+use super::input::Input;
+use super::output::Output;
+use crate::error::{Error, Result};
+use crate::table::same_name;
+
+/// Refuses to write columns of lists or structures as CSV or TSV.
+pub fn refuse_nested_columns(input: &Input, output: &Output) -> Result<()> {
+    let path = Path::new(&output.path);
+    let is_text = match format_of_path(path) {
+        Some((format, _)) => matches!(format, Format::Csv | Format::Tsv),
+        // Standard output is CSV; a directory has files of the inputs' formats.
+        None => output.path == "-",
+    };
+    if !is_text {
+        return Ok(());
+    }
+    let is_kept = |name: &str| output.keep.as_ref().is_none_or(|keep| keep.iter().any(|own| same_name(own, name)));
+    for file in 0..input.names().len() {
+        let batches = input.open_columns(file, &is_kept)?;
+        if let Some(field) = batches.schema().fields().iter().find(|field| field.data_type().is_nested()) {
+            let problem = format!(
+                "column {:?} holds {}, which CSV cannot; write Parquet or Arrow (-o FILE.parquet), or keep only the label with \
+                 --only-label",
+                field.name(),
+                kind(field.data_type())
+            );
+            return Err(Error::file(input.name(file), problem));
+        }
+    }
+    Ok(())
+}
+
+/// What a nested column holds, in words.
+fn kind(kind: &arrow::datatypes::DataType) -> &'static str {
+    use arrow::datatypes::DataType as Kind;
+    match kind {
+        Kind::Struct(_) => "structures",
+        Kind::Map(..) => "maps",
+        Kind::Union(..) => "unions",
+        _ => "lists",
+    }
+}

@@ -1,0 +1,432 @@
+//! The same rows again, in their order, with labels beside them: written beside the output and then renamed.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::BufWriter;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::csv::WriterBuilder;
+use arrow::datatypes::{FieldRef, Schema, SchemaRef};
+use arrow::error::ArrowError;
+use arrow::ipc::writer::FileWriter;
+use parquet::arrow::ArrowWriter;
+use parquet::errors::ParquetError;
+
+use super::atomic_write::{PendingFile, PendingFolder, folder_of, refuse_links_below};
+use super::format::{Compression, Format, default_delimiter, format_of_path};
+use super::input::{Input, Source};
+use super::metadata::{apportion_key_values, with_metadata};
+use super::parquet_copy::{AppendWriter, SourceFile};
+use super::stable_file::is_changed;
+use super::writer::{BatchWriter, CompressedWriter, parquet_properties, write_error};
+use crate::error::{Error, Result};
+use crate::table::find_column;
+
+/// Columns to be added: their fields, and their values for a range of rows.
+pub struct AddedColumns<'a> {
+    /// Names and types.
+    pub fields: Vec<FieldRef>,
+    /// How many rows there are to be, where that is known.
+    pub rows: Option<usize>,
+    /// Their values for the next rows: from the first number on, so many of them.
+    pub values: &'a mut dyn FnMut(usize, usize) -> Result<Vec<ArrayRef>>,
+}
+
+/// Where labelled rows go.
+#[derive(Clone, Debug, Default)]
+pub struct Output {
+    /// A file, a folder (one file for each input), or `-`.
+    pub path: String,
+    /// Whether a file that exists is replaced.
+    pub force: bool,
+    /// Columns of the input to keep; all where it is none.
+    pub keep: Option<Vec<String>>,
+    /// Keys and values for the metadata of Parquet and Arrow files.
+    pub metadata: Vec<(String, String)>,
+    /// Whether text that a spreadsheet may take for a formula gets an apostrophe, in CSV and TSV.
+    pub safe_csv: bool,
+}
+
+impl Output {
+    /// Refuses, before any work is done, what could not be written at its end.
+    pub fn check(&self, input: Option<&Input>) -> Result<()> {
+        if let (true, Some(input)) = (self.is_folder(), input) {
+            for path in self.targets(input)? {
+                check_extension(&path, Some(input), self.force)?;
+            }
+            let folder = Path::new(&self.path);
+            return input.files.iter().try_for_each(|file| refuse_links_below(folder, &file.relative_path));
+        }
+        if self.path != "-" {
+            check_path(Path::new(&self.path), input, self.force)?;
+        }
+        if let Some(input) = input.filter(|input| input.names().len() > 1) {
+            let schemas = (0..input.names().len()).map(|file| Ok(input.open(file)?.schema().clone()));
+            let schemas: Vec<SchemaRef> = schemas.collect::<Result<_>>()?;
+            (1..schemas.len())
+                .try_for_each(|file| self.column_indices(input, &schemas[0], &schemas[file], file).map(|_| ()))?;
+        }
+        Ok(())
+    }
+
+    /// Whether there is one output for each input.
+    fn is_folder(&self) -> bool {
+        self.path != "-" && (self.path.ends_with('/') || Path::new(&self.path).is_dir())
+    }
+
+    /// The outputs in a folder, one for each input.
+    fn targets(&self, input: &Input) -> Result<Vec<PathBuf>> {
+        let targets: Vec<PathBuf> =
+            input.files.iter().map(|file| Path::new(&self.path).join(&file.relative_path)).collect();
+        let mut known = HashSet::new();
+        match targets.iter().find(|path| !known.insert(*path)) {
+            Some(path) => {
+                let problem = "two inputs have this name; label them one by one, each to a folder of its own";
+                Err(Error::file(path, problem))
+            }
+            None => Ok(targets),
+        }
+    }
+
+    /// The columns of the first file that are kept.
+    fn kept_columns(&self, schema: &SchemaRef) -> Vec<usize> {
+        let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+        match &self.keep {
+            None => (0..names.len()).collect(),
+            Some(keep) => keep.iter().filter_map(|name| find_column(&names, name, "").ok()).collect(),
+        }
+    }
+
+    /// Where the columns of the first file that are kept stand in another. Rows of files with other columns cannot be put
+    /// below each other.
+    fn column_indices(&self, input: &Input, first: &SchemaRef, other: &SchemaRef, file: usize) -> Result<Vec<usize>> {
+        let refuse = |problem: String| {
+            let name = input.name(0).display();
+            let fix = "name the files of one kind, or write each to a folder: -o FOLDER/";
+            Err(Error::file(input.name(file), format!("{problem} {name}; {fix}")))
+        };
+        let mut indices = Vec::new();
+        for index in self.kept_columns(first) {
+            let expected_field = first.field(index);
+            let Some((index, found)) = other.column_with_name(expected_field.name()) else {
+                return refuse(format!("it has no column {:?}, as there is in", expected_field.name()));
+            };
+            if found.data_type() != expected_field.data_type() {
+                let (own, name) = (found.data_type(), expected_field.name());
+                return refuse(format!(
+                    "its column {name:?} holds {own}, and not {} as in",
+                    expected_field.data_type()
+                ));
+            }
+            indices.push(index);
+        }
+        let extra = other.fields().iter().find(|field| first.column_with_name(field.name()).is_none());
+        match extra.filter(|_| self.keep.is_none()) {
+            Some(field) => refuse(format!("it has a column {:?}, which is not in", field.name())),
+            None => Ok(indices),
+        }
+    }
+}
+
+/// Writes all rows of the input with the added columns. Says which files were written.
+pub fn write_with_columns(input: &Input, output: &Output, mut added: AddedColumns<'_>) -> Result<Vec<PathBuf>> {
+    input.begin("writing");
+    let written = write_all(input, output, &mut added)?;
+    input.end();
+    Ok(written)
+}
+
+fn write_all(input: &Input, output: &Output, added: &mut AddedColumns<'_>) -> Result<Vec<PathBuf>> {
+    let files = 0..input.names().len();
+    if output.path == "-" {
+        let mut writer = stdout_writer(output.safe_csv);
+        let first_schema = input.open(0)?.schema().clone();
+        let mut rows = 0;
+        for file in files {
+            let copier = RowCopier { input, output, first_schema: &first_schema, path: Path::new(STDOUT) };
+            rows += copier.rows(file, rows, added, &mut writer)?;
+        }
+        check_rows(input, rows, added)?;
+        return writer.close(Path::new(STDOUT)).map(|_| Vec::new());
+    }
+    let path = Path::new(&output.path);
+    if output.is_folder() {
+        return write_folder(input, path, output, added);
+    }
+    let pending = PendingFile::create(path)?;
+    let target = Target::new(path, Some(input), output.force, pending.reopen())?;
+    let rows = target.write_rows(input, files, 0, output, added)?;
+    check_rows(input, rows, added)?;
+    pending.commit(output.force)?;
+    Ok(vec![path.to_owned()])
+}
+
+/// Writes batches that are made on the way.
+pub fn write_batches(
+    output: &Output,
+    schema: &SchemaRef,
+    batches: impl Iterator<Item = RecordBatch>,
+) -> Result<Vec<PathBuf>> {
+    let write = |mut writer: BatchWriter, path: &Path| {
+        let mut rows = 0;
+        for batch in batches {
+            rows += batch.num_rows();
+            writer.write(&batch, path)?;
+        }
+        check_written(path, rows, writer.close(path)?)
+    };
+    if output.path == "-" {
+        return write(stdout_writer(output.safe_csv), Path::new(STDOUT)).map(|()| Vec::new());
+    }
+    let path = Path::new(&output.path);
+    check_path(path, None, output.force)?;
+    let pending = PendingFile::create(path)?;
+    let target = Target::new(path, None, output.force, pending.reopen())?;
+    write(target.writer(&with_metadata(schema, &output.metadata), output.safe_csv)?, path)?;
+    pending.commit(output.force)?;
+    Ok(vec![path.to_owned()])
+}
+
+/// What to call standard output.
+const STDOUT: &str = "standard output";
+
+fn stdout_writer(safe: bool) -> BatchWriter {
+    let writer = WriterBuilder::new().build(CompressedWriter::Plain(Box::new(std::io::stdout().lock())));
+    BatchWriter::Csv { writer: Box::new(writer), safe }
+}
+
+/// One output for each input, of the same name, all or none.
+fn write_folder(input: &Input, folder: &Path, output: &Output, added: &mut AddedColumns<'_>) -> Result<Vec<PathBuf>> {
+    let targets = output.targets(input)?;
+    let mut pending = PendingFolder::create(folder)?;
+    let mut rows = 0;
+    for (file, path) in targets.iter().enumerate() {
+        rows += pending.add(&input.files[file].relative_path, |handle| {
+            let target = Target::new(path, Some(input), output.force, handle.try_clone())?;
+            target.write_rows(input, file..file + 1, rows, output, added)
+        })?;
+    }
+    check_rows(input, rows, added)?;
+    pending.commit(output.force)
+}
+
+/// Rows on their way from a file into another.
+struct RowCopier<'a> {
+    input: &'a Input,
+    output: &'a Output,
+    /// The columns of the first file, which say what all have.
+    first_schema: &'a SchemaRef,
+    path: &'a Path,
+}
+
+impl RowCopier<'_> {
+    /// Copies the rows of a file, from row `first` of all; returns how many.
+    fn rows(&self, file: usize, first: usize, added: &mut AddedColumns<'_>, writer: &mut BatchWriter) -> Result<usize> {
+        let batches = self.input.open(file)?;
+        let indices = self.output.column_indices(self.input, self.first_schema, batches.schema(), file)?;
+        let schema = extended_schema(self.first_schema, &self.output.kept_columns(self.first_schema), added);
+        let mut rows = 0;
+        for batch in batches {
+            let batch = batch?;
+            let mut columns: Vec<ArrayRef> = indices.iter().map(|&index| batch.column(index).clone()).collect();
+            columns.extend((added.values)(first + rows, batch.num_rows())?);
+            rows += batch.num_rows();
+            let labelled =
+                RecordBatch::try_new(schema.clone(), columns).map_err(|error| write_error(self.path, &error))?;
+            writer.write(&labelled, self.path)?;
+        }
+        Ok(rows)
+    }
+}
+
+fn extended_schema(schema: &SchemaRef, kept: &[usize], added: &AddedColumns<'_>) -> SchemaRef {
+    let mut fields: Vec<FieldRef> = kept.iter().map(|&index| schema.fields()[index].clone()).collect();
+    fields.extend(added.fields.iter().cloned());
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+}
+
+/// Refuses to give labels to other rows than those that they were made for.
+fn check_rows(input: &Input, rows: usize, added: &AddedColumns<'_>) -> Result<()> {
+    input.check_unchanged()?;
+    let Some(expected) = added.rows.filter(|expected| *expected != rows) else { return Ok(()) };
+    let names = input.names().map(|name| name.display().to_string()).collect::<Vec<_>>().join(", ");
+    Err(Error::Options(format!(
+        "{names}: {expected} rows were read first and {rows} rows then; nothing was written: run the command again"
+    )))
+}
+
+/// Checks that a file has the rows that were written into it, by what its format says of them.
+fn check_written(path: &Path, rows: usize, found: Option<usize>) -> Result<()> {
+    match found.filter(|found| *found != rows) {
+        Some(found) => Err(Error::file(path, format!("{found} of {rows} rows were written; run the command again"))),
+        None => Ok(()),
+    }
+}
+
+/// Refuses what must not or cannot be written.
+fn check_path(path: &Path, input: Option<&Input>, force: bool) -> Result<()> {
+    check_extension(path, input, force)?;
+    folder_of(path).map(|_| ())
+}
+
+/// The format of an output; refuses what must not be written.
+fn check_extension(path: &Path, input: Option<&Input>, force: bool) -> Result<(Format, Compression)> {
+    let (format, compression) = format_of_path(path).ok_or_else(|| Error::file(path, NO_FORMAT))?;
+    if compression != Compression::None && matches!(format, Format::Parquet | Format::Ipc) {
+        return Err(Error::file(path, "Parquet and Arrow files are packed inside; leave the last ending out"));
+    }
+    refuse_overwrite(path, input, force)?;
+    Ok((format, compression))
+}
+
+const NO_FORMAT: &str =
+    "the ending says no format; use .csv, .tsv (.gz, .zst), .parquet or .arrow, or a folder, with a / at its end";
+
+/// Refuses to write over an input, or over what is there already unless that is wanted.
+pub fn refuse_overwrite(path: &Path, input: Option<&Input>, force: bool) -> Result<()> {
+    if input.is_some_and(|input| input.contains(path)) {
+        return Err(Error::file(path, "it is one of the inputs, which are never overwritten; write elsewhere"));
+    }
+    if path.exists() && !force {
+        return Err(Error::file(path, "it exists already; choose another name, or allow it with --force"));
+    }
+    Ok(())
+}
+
+/// An output that is still under another name.
+struct Target {
+    path: PathBuf,
+    format: Format,
+    compression: Compression,
+    file: File,
+}
+
+impl Target {
+    fn new(path: &Path, input: Option<&Input>, force: bool, file: std::io::Result<File>) -> Result<Target> {
+        let (format, compression) = check_extension(path, input, force)?;
+        let file = file.map_err(|error| Error::io(path, &error))?;
+        Ok(Target { path: path.to_owned(), format, compression, file })
+    }
+
+    fn handle(&self) -> Result<File> {
+        self.file.try_clone().map_err(|error| Error::io(&self.path, &error))
+    }
+
+    /// Writes the rows of some files, from row `first` of all, with what is added; returns how many.
+    fn write_rows(
+        &self,
+        input: &Input,
+        files: Range<usize>,
+        first: usize,
+        output: &Output,
+        added: &mut AddedColumns<'_>,
+    ) -> Result<usize> {
+        let first_schema = input.open(files.start)?.schema().clone();
+        let kept = output.kept_columns(&first_schema);
+        if let Some(sources) = self.sources(input, files.clone()) {
+            return self.append_columns(input, files.start, &sources, &kept, first, output, added);
+        }
+        let mut writer = self
+            .writer(&with_metadata(&extended_schema(&first_schema, &kept, added), &output.metadata), output.safe_csv)?;
+        let mut rows = 0;
+        for file in files {
+            let copier = RowCopier { input, output, first_schema: &first_schema, path: &self.path };
+            rows += copier.rows(file, first + rows, added, &mut writer)?;
+        }
+        check_written(&self.path, rows, writer.close(&self.path)?)?;
+        Ok(rows)
+    }
+
+    /// The files, where they and the output are Parquet, and their columns can be copied as they lie.
+    fn sources(&self, input: &Input, files: Range<usize>) -> Option<Vec<SourceFile>> {
+        let sources = &input.files[files];
+        let plain = |source: &Source| source.format == Format::Parquet && source.partitions.is_empty();
+        if self.format != Format::Parquet || !sources.iter().all(plain) {
+            return None;
+        }
+        let sources: Vec<SourceFile> =
+            sources.iter().map(|source| SourceFile::open(source.file()?).ok()).collect::<Option<_>>()?;
+        sources.iter().all(|source| source.is_like(&sources[0])).then_some(sources)
+    }
+
+    /// Copies the columns as they lie, and writes the new ones.
+    #[allow(clippy::too_many_arguments)]
+    fn append_columns(
+        &self,
+        input: &Input,
+        file: usize,
+        sources: &[SourceFile],
+        kept: &[usize],
+        first: usize,
+        output: &Output,
+        added: &mut AddedColumns<'_>,
+    ) -> Result<usize> {
+        let write_error = |error: ParquetError| match error {
+            ParquetError::External(other) if is_changed(other.as_ref()) => Error::changed(input.name(file)),
+            ParquetError::External(other) => match other.downcast::<Error>() {
+                Ok(own) => *own,
+                Err(other) => write_error(&self.path, &ArrowError::from(ParquetError::External(other))),
+            },
+            error => write_error(&self.path, &ArrowError::from(error)),
+        };
+        let out = self.handle()?;
+        let indexed = sources.iter().all(SourceFile::is_indexed);
+        let mut new = AppendWriter::create(
+            out,
+            &sources[0],
+            kept,
+            &added.fields,
+            &parquet_properties(&added.fields),
+            indexed,
+            &output.metadata,
+        )
+        .map_err(write_error)?;
+        let mut rows = 0;
+        for (index, source) in sources.iter().enumerate() {
+            let total = source.rows().max(1) as f64;
+            let bytes = input.files[file + index].bytes() as f64;
+            let appended = new.append(source, |from, count| {
+                input.report_progress(file + index, count as u64, (bytes * (from + count) as f64 / total) as u64);
+                (added.values)(first + rows + from, count).map_err(|error| ParquetError::External(Box::new(error)))
+            });
+            rows += appended.map_err(write_error)?;
+        }
+        check_written(&self.path, rows, Some(new.close().map_err(write_error)?))?;
+        Ok(rows)
+    }
+
+    fn writer(&self, schema: &SchemaRef, safe: bool) -> Result<BatchWriter> {
+        let file = self.handle()?;
+        let write_error = |error: ArrowError| write_error(&self.path, &error);
+        Ok(match self.format {
+            Format::Csv | Format::Tsv => {
+                let separator = default_delimiter(self.format);
+                let writer = WriterBuilder::new().with_delimiter(separator).build(self.compressed(file)?);
+                BatchWriter::Csv { writer: Box::new(writer), safe }
+            }
+            Format::Parquet => {
+                let own =
+                    parquet_properties(&[]).into_builder().set_key_value_metadata(apportion_key_values(schema)).build();
+                let writer = ArrowWriter::try_new(file, schema.clone(), Some(own));
+                BatchWriter::Parquet(Box::new(writer.map_err(|error| write_error(error.into()))?))
+            }
+            Format::Ipc => BatchWriter::Ipc(Box::new(FileWriter::try_new_buffered(file, schema).map_err(write_error)?)),
+        })
+    }
+
+    fn compressed(&self, file: File) -> Result<CompressedWriter> {
+        let file = BufWriter::with_capacity(1 << 18, file);
+        Ok(match self.compression {
+            Compression::None => CompressedWriter::Plain(Box::new(file)),
+            Compression::Gzip => {
+                CompressedWriter::Gzip(flate2::write::GzEncoder::new(file, flate2::Compression::default()))
+            }
+            Compression::Zstd => {
+                CompressedWriter::Zstd(zstd::Encoder::new(file, 0).map_err(|error| Error::io(&self.path, &error))?)
+            }
+        })
+    }
+}

@@ -1,0 +1,71 @@
+//! What separates the values of text, where nobody says so: what its ending says, unless its first line has another one alone.
+
+use std::io::Read;
+
+use super::decode::open_decoded;
+use super::format::{default_delimiter, is_text};
+use super::input::{Content, InputOptions, Source};
+
+/// What may separate values, and what it is called.
+pub(crate) const SEPARATORS: [(u8, &str); 4] =
+    [(b',', "commas"), (b';', "semicolons"), (b'\t', "tabs"), (b'|', "bars")];
+
+/// Bytes in which the first line is looked for.
+const MAX_HEADER_BYTES: u64 = 1 << 16;
+
+/// What separates the values of a file. One that cannot be read is told of where it is opened.
+pub(crate) fn detect_separator(source: &Source, options: &InputOptions) -> u8 {
+    let default_delimiter = default_delimiter(source.format);
+    let Content::File(stable) = &source.content else { return default_delimiter };
+    if !is_text(source.format) {
+        return default_delimiter;
+    }
+    let mut start = Vec::new();
+    let read =
+        open_decoded(source, stable, options).map(|(text, _)| text.take(MAX_HEADER_BYTES).read_to_end(&mut start));
+    if matches!(read, Ok(Ok(_))) { in_first_line(&start, default_delimiter) } else { default_delimiter }
+}
+
+/// The usual one where the first line has it, or has none at all; else the one that it has most of. What is quoted separates
+/// nothing.
+fn in_first_line(text: &[u8], default_delimiter: u8) -> u8 {
+    let is_end = |byte: u8| byte == b'\n' || byte == b'\r';
+    let (mut quoted, mut counts) = (false, [0usize; SEPARATORS.len()]);
+    for &byte in text.iter().skip_while(|byte| is_end(**byte)) {
+        quoted ^= byte == b'"';
+        if !quoted && is_end(byte) {
+            break;
+        }
+        if let Some(index) = SEPARATORS.iter().position(|(separator, _)| *separator == byte).filter(|_| !quoted) {
+            counts[index] += 1;
+        }
+    }
+    let found = SEPARATORS.iter().zip(counts).filter(|(_, count)| *count > 0);
+    let best = found.max_by_key(|((separator, _), count)| (*separator == default_delimiter, *count));
+    best.map_or(default_delimiter, |((separator, _), _)| *separator)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_says_what_separates_values() {
+        for (text, default_delimiter, expected) in [
+            ("id,name\n", b',', b','),
+            ("id;name\n1,2;3,4\n", b',', b';'),
+            ("id\tname\r\n", b',', b'\t'),
+            ("id|name|other;one\n", b',', b'|'),
+            ("\n\nid;name\n", b',', b';'),
+            ("id;last, first\n", b',', b','),
+            ("id,a;b;c\n", b',', b','),
+            ("\"id; or number\"\n1\n", b',', b','),
+            ("\"id, or number\";name\n", b',', b';'),
+            ("id\n1;2\n", b',', b','),
+            ("id,name\n", b'\t', b','),
+            ("id,name\tzip\n", b'\t', b'\t'),
+        ] {
+            assert_eq!(in_first_line(text.as_bytes(), default_delimiter), expected, "{text}");
+        }
+    }
+}

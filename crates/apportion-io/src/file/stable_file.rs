@@ -1,0 +1,424 @@
+//! An input file that is read several times and must not change in between.
+//!
+//! Two guards: every time the file is opened, its identity (device, inode, size, time of the last change) is compared with the first one; and every
+//! range of bytes that is read again must have the checksum it had the first time. So labels never meet rows they were not made for.
+
+use std::collections::BTreeMap;
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, Length};
+use twox_hash::XxHash3_64;
+
+use super::page_header;
+
+/// A file with what is known of its bytes.
+#[derive(Debug)]
+pub(crate) struct StableFile {
+    path: PathBuf,
+    identity: Identity,
+    /// Ranges that have been read: start → length and checksum.
+    ranges: Mutex<BTreeMap<u64, (u64, u64)>>,
+}
+
+/// What changes when a file is replaced or written to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Identity {
+    size: u64,
+    modified: Option<SystemTime>,
+    /// Device and inode. Not the time of the last change of attributes: a new link or other permissions change no row.
+    #[cfg(unix)]
+    inode: (u64, u64),
+}
+
+impl Identity {
+    fn of(metadata: &Metadata) -> Identity {
+        Identity {
+            size: metadata.len(),
+            modified: metadata.modified().ok(),
+            #[cfg(unix)]
+            inode: {
+                use std::os::unix::fs::MetadataExt;
+                (metadata.dev(), metadata.ino())
+            },
+        }
+    }
+}
+
+/// Says that a file changed between two reads. Carried inside an [`io::Error`] through decoders that know nothing of it.
+#[derive(Debug, thiserror::Error)]
+#[error("the file changed while it was being read")]
+pub(crate) struct FileChanged;
+
+/// Whether an error, or one inside it, is [`Changed`].
+pub(crate) fn is_changed(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if error.is::<FileChanged>() {
+            return true;
+        }
+        // An io::Error hides the error it carries from `source`.
+        if let Some(inner) = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref)
+            && is_changed(inner)
+        {
+            return true;
+        }
+        next = error.source();
+    }
+    // Some decoders keep only the text.
+    error.to_string().contains(&FileChanged.to_string())
+}
+
+fn changed() -> io::Error {
+    io::Error::other(FileChanged)
+}
+
+impl StableFile {
+    /// Remembers the identity of an open file.
+    pub(crate) fn new(path: &Path, file: &File) -> io::Result<StableFile> {
+        let identity = Identity::of(&file.metadata()?);
+        Ok(StableFile { path: path.to_owned(), identity, ranges: Mutex::default() })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What tells the file from all others, whatever it is called.
+    pub(crate) fn unique_id(&self) -> io::Result<(u64, PathBuf)> {
+        #[cfg(unix)]
+        return Ok((self.identity.inode.1, PathBuf::from(self.identity.inode.0.to_string())));
+        #[cfg(not(unix))]
+        Ok((0, self.path.canonicalize()?))
+    }
+
+    /// The size in bytes.
+    pub(crate) fn size(&self) -> u64 {
+        self.identity.size
+    }
+
+    /// Opens the file again.
+    pub(crate) fn open(&self) -> io::Result<File> {
+        let file = File::open(&self.path)?;
+        self.check_identity(&file.metadata()?)?;
+        Ok(file)
+    }
+
+    /// Checks that the file is still the one that was opened first, unchanged.
+    pub(crate) fn check(&self) -> io::Result<()> {
+        match std::fs::metadata(&self.path) {
+            Ok(metadata) => self.check_identity(&metadata),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(changed()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn check_identity(&self, metadata: &Metadata) -> io::Result<()> {
+        if Identity::of(metadata) == self.identity { Ok(()) } else { Err(changed()) }
+    }
+
+    /// Remembers the checksum of a range, or compares it with the one from an earlier read.
+    pub(crate) fn verify_or_record(&self, start: u64, bytes: &[u8]) -> io::Result<()> {
+        self.verify_or_record_checksum(start, bytes.len() as u64, XxHash3_64::oneshot(bytes))
+    }
+
+    fn verify_or_record_checksum(&self, start: u64, length: u64, checksum: u64) -> io::Result<()> {
+        let mut ranges = self.ranges.lock().unwrap_or_else(PoisonError::into_inner);
+        match ranges.get(&start) {
+            Some((known, expected)) if *known == length => {
+                if *expected == checksum {
+                    Ok(())
+                } else {
+                    Err(changed())
+                }
+            }
+            // A reader that stopped early saw less of the range: the longer one is kept.
+            Some((known, _)) if *known > length => Ok(()),
+            _ => {
+                ranges.insert(start, (length, checksum));
+                Ok(())
+            }
+        }
+    }
+
+    /// The first range read so far that begins at some byte or behind it: its start and length.
+    fn next_range(&self, at: u64) -> Option<(u64, u64)> {
+        let ranges = self.ranges.lock().unwrap_or_else(PoisonError::into_inner);
+        ranges.range(at..).next().map(|(start, (length, _))| (*start, *length))
+    }
+
+    /// Reads a range of bytes.
+    pub(crate) fn read_range(&self, file: &File, start: u64, length: u64) -> io::Result<Vec<u8>> {
+        if start.checked_add(length).is_none_or(|end| end > self.size()) {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it ends before its own table of contents says"));
+        }
+        let mut bytes = vec![0; length as usize];
+        read_at(file, &mut bytes, start)?;
+        self.verify_or_record(start, &bytes)?;
+        Ok(bytes)
+    }
+}
+
+/// Bytes of a sequential reader that share a checksum.
+const BLOCK: usize = 1 << 20;
+
+/// Reads a file from its beginning, with checksums.
+pub(crate) struct SequentialReader {
+    stable: Arc<StableFile>,
+    file: File,
+    hash: XxHash3_64,
+    /// Where the piece at hand begins, and how much of it has been read.
+    start: u64,
+    filled: usize,
+}
+
+impl SequentialReader {
+    pub(crate) fn open(stable: &Arc<StableFile>) -> io::Result<SequentialReader> {
+        let file = stable.open()?;
+        Ok(SequentialReader { stable: stable.clone(), file, hash: XxHash3_64::with_seed(0), start: 0, filled: 0 })
+    }
+
+    fn end_block(&mut self) -> io::Result<()> {
+        use std::hash::Hasher;
+        let hash = std::mem::replace(&mut self.hash, XxHash3_64::with_seed(0));
+        let (start, filled) = (self.start, std::mem::take(&mut self.filled));
+        self.start += filled as u64;
+        self.stable.verify_or_record_checksum(start, filled as u64, hash.finish())
+    }
+}
+
+impl Read for SequentialReader {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        use std::hash::Hasher;
+        let limit = into.len().min(BLOCK - self.filled);
+        let read = self.file.read(&mut into[..limit])?;
+        self.hash.write(&into[..read]);
+        self.filled += read;
+        if self.filled == BLOCK || read == 0 && self.filled > 0 && limit > 0 {
+            self.end_block()?;
+        }
+        if read == 0 && limit > 0 && self.start != self.stable.size() {
+            return Err(changed()); // cut off, or longer than at first
+        }
+        Ok(read)
+    }
+}
+
+/// A Parquet file: pages that are read twice must be the same.
+#[derive(Clone)]
+pub(crate) struct StableChunks {
+    stable: Arc<StableFile>,
+    file: Arc<File>,
+}
+
+impl StableChunks {
+    pub(crate) fn open(stable: &Arc<StableFile>) -> io::Result<StableChunks> {
+        Ok(StableChunks { stable: stable.clone(), file: Arc::new(stable.open()?) })
+    }
+}
+
+impl Length for StableChunks {
+    fn len(&self) -> u64 {
+        self.stable.size()
+    }
+}
+
+impl ChunkReader for StableChunks {
+    type T = io::BufReader<ReadFrom>;
+
+    /// Begins to read a page: decoders ask for its header in this way.
+    fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
+        let mut header = [0; page_header::HEADER_BYTES];
+        let length = read_some_at(&self.file, &mut header, start)?;
+        if page_header::is_too_large(&header[..length]) {
+            return Err(ParquetError::General("a page has an impossible size".into()));
+        }
+        Ok(io::BufReader::new(ReadFrom { file: self.file.clone(), at: start }))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
+        let bytes = self.stable.read_range(&self.file, start, length as u64);
+        bytes.map(Bytes::from).map_err(|error| ParquetError::External(Box::new(error)))
+    }
+}
+
+/// Reads a file from some byte on.
+pub(crate) struct ReadFrom {
+    file: Arc<File>,
+    at: u64,
+}
+
+impl Read for ReadFrom {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = read_some_at(&self.file, into, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+/// Chunks of a Parquet file on their way into another: every range that was read before is compared as it passes.
+pub(crate) struct VerifiedChunks(pub(crate) StableChunks);
+
+impl Length for VerifiedChunks {
+    fn len(&self) -> u64 {
+        self.0.len()
+    }
+}
+
+impl ChunkReader for VerifiedChunks {
+    type T = VerifyingReader;
+
+    fn get_read(&self, start: u64) -> parquet::errors::Result<VerifyingReader> {
+        let StableChunks { stable, file } = self.0.clone();
+        let range = stable.next_range(start);
+        Ok(VerifyingReader { stable, reader: ReadFrom { file, at: start }, range, buffer: Vec::new() })
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
+        self.0.get_bytes(start, length)
+    }
+}
+
+/// Reads from some byte on, and compares the ranges that were read before.
+pub(crate) struct VerifyingReader {
+    stable: Arc<StableFile>,
+    reader: ReadFrom,
+    /// The next range that was read before.
+    range: Option<(u64, u64)>,
+    /// The bytes of the range at hand so far.
+    buffer: Vec<u8>,
+}
+
+impl Read for VerifyingReader {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let begin = self.reader.at;
+        let read = self.reader.read(into)?;
+        let mut bytes = &into[..read];
+        let mut at = begin;
+        while let Some((start, length)) = self.range {
+            let ahead = start.saturating_sub(at) as usize;
+            if ahead >= bytes.len() {
+                break;
+            }
+            bytes = &bytes[ahead..];
+            at += ahead as u64;
+            let missing = length as usize - self.buffer.len();
+            let own = &bytes[..missing.min(bytes.len())];
+            self.buffer.extend_from_slice(own);
+            if own.len() < missing {
+                break;
+            }
+            self.stable.verify_or_record(start, &self.buffer)?;
+            self.buffer.clear();
+            at += own.len() as u64;
+            self.range = self.stable.next_range(at.max(start + 1));
+            bytes = &bytes[own.len()..];
+        }
+        Ok(read)
+    }
+}
+
+/// Reads exactly so many bytes from some byte on, whatever other threads read meanwhile.
+#[cfg(unix)]
+pub(crate) fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
+}
+
+#[cfg(unix)]
+fn read_some_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, bytes, at)
+}
+
+/// Reads exactly so many bytes from some byte on, whatever other threads read meanwhile.
+#[cfg(windows)]
+pub(crate) fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let read = read_some_at(file, bytes, at)?;
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        bytes = &mut bytes[read..];
+        at += read as u64;
+    }
+    Ok(())
+}
+
+#[cfg(windows)]
+fn read_some_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, bytes, at)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn stable(bytes: &[u8]) -> (tempfile::NamedTempFile, Arc<StableFile>) {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(bytes).unwrap();
+        let stable = StableFile::new(file.path(), &File::open(file.path()).unwrap()).unwrap();
+        (file, Arc::new(stable))
+    }
+
+    /// Overwrites one byte and leaves the times as they were, so that only the checksum can tell.
+    fn flip_bit(file: &tempfile::NamedTempFile, at: u64) {
+        use std::os::unix::fs::FileExt;
+        let handle = std::fs::OpenOptions::new().read(true).write(true).open(file.path()).unwrap();
+        let mut byte = [0];
+        handle.read_exact_at(&mut byte, at).unwrap();
+        handle.write_all_at(&[byte[0] ^ 1], at).unwrap();
+    }
+
+    #[test]
+    fn a_changed_byte_is_found_by_its_checksum() {
+        let bytes: Vec<u8> = (0..3 * BLOCK + 7).map(|byte| byte as u8).collect();
+        for at in [0, BLOCK as u64, 3 * BLOCK as u64 + 6] {
+            let (file, stable) = stable(&bytes);
+            let open = || File::open(file.path()).unwrap();
+            let again = |stable: &Arc<StableFile>| {
+                let (hash, stable) = (XxHash3_64::with_seed(0), stable.clone());
+                SequentialReader { stable, file: open(), hash, start: 0, filled: 0 }.read_to_end(&mut Vec::new())
+            };
+            assert_eq!(again(&stable).unwrap(), bytes.len());
+            assert_eq!(again(&stable).unwrap(), bytes.len());
+            flip_bit(&file, at);
+            assert!(is_changed(&again(&stable).unwrap_err()), "byte {at}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_replaced_or_cut_is_refused() {
+        let (file, stable) = stable(b"some rows");
+        assert!(stable.open().is_ok() && stable.check().is_ok());
+        std::fs::write(file.path(), b"more rows than before").unwrap();
+        assert!(is_changed(&stable.open().unwrap_err()) && is_changed(&stable.check().unwrap_err()));
+        std::fs::remove_file(file.path()).unwrap();
+        assert!(is_changed(&stable.check().unwrap_err()));
+    }
+
+    #[test]
+    fn copied_chunks_are_compared_range_by_range() {
+        let bytes: Vec<u8> = (0..100_000u32).map(|byte| byte as u8).collect();
+        let (file, stable) = stable(&bytes);
+        let chunks = StableChunks { stable: stable.clone(), file: Arc::new(File::open(file.path()).unwrap()) };
+        for (start, length) in [(10, 50), (60, 1), (20_000, 30_000), (99_999, 1)] {
+            chunks.get_bytes(start, length).unwrap();
+        }
+        let copy = || {
+            let mut read = VerifiedChunks(chunks.clone()).get_read(5).unwrap();
+            let mut all = Vec::new();
+            read.read_to_end(&mut all).map(|_| all)
+        };
+        assert_eq!(copy().unwrap(), &bytes[5..]);
+        flip_bit(&file, 70); // nobody read it before
+        assert!(copy().is_ok());
+        flip_bit(&file, 49_999);
+        assert!(is_changed(&copy().unwrap_err()));
+    }
+}

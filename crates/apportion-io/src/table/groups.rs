@@ -1,0 +1,58 @@
+//! Groups of rows: the values of one or several columns together, with an index for each group.
+
+use std::collections::HashMap;
+
+use apportion::write_group_name;
+use arrow::array::{Array, StringArray};
+
+/// The group of each row.
+#[derive(Debug, Default)]
+pub(crate) struct GroupColumn {
+    pub(crate) ids: Vec<u32>,
+    /// The values of all columns together.
+    pub(crate) names: Vec<String>,
+    /// The value of each column.
+    pub(crate) values: Vec<Vec<String>>,
+}
+
+impl GroupColumn {
+    /// Brings the groups into the order of their names, whichever came first in the files.
+    pub(crate) fn sort(&mut self) {
+        let mut order: Vec<usize> = (0..self.names.len()).collect();
+        order.sort_by(|&a, &b| self.values[a].cmp(&self.values[b]));
+        let mut ranks = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(rank, &group)| ranks[group] = rank as u32);
+        self.ids.iter_mut().for_each(|id| *id = ranks[*id as usize]);
+        self.names = order.iter().map(|&group| self.names[group].clone()).collect();
+        self.values = order.iter().map(|&group| self.values[group].clone()).collect();
+    }
+}
+
+/// Groups or cells, as they are taken in.
+#[derive(Default)]
+pub(crate) struct GroupBuilder {
+    pub(crate) column: GroupColumn,
+    id_of: HashMap<String, u32>,
+}
+
+impl GroupBuilder {
+    /// Takes the rows of some columns, whose values together are a group. Nothing where there are no columns.
+    pub(crate) fn push(&mut self, columns: &[StringArray]) {
+        let mut name = String::new();
+        for row in 0..columns.first().map_or(0, Array::len) {
+            name.clear();
+            write_group_name(columns.iter().map(|column| column.value(row)), &mut name);
+            let id = match self.id_of.get(&name) {
+                Some(&id) => id,
+                None => {
+                    let id = self.column.names.len() as u32;
+                    self.id_of.insert(name.clone(), id);
+                    self.column.names.push(name.clone());
+                    self.column.values.push(columns.iter().map(|column| column.value(row).to_owned()).collect());
+                    id
+                }
+            };
+            self.column.ids.push(id);
+        }
+    }
+}
