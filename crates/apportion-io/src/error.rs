@@ -1,22 +1,22 @@
-//! What can go wrong with files: one sentence with file, row, column and the next step.
+//! Errors of this crate: one sentence with the file, the row, the column and the next step.
 
 use std::path::{Path, PathBuf};
 
 use crate::file::is_changed;
 
-/// An error with a file, or with what is in it.
+/// An error in a file, its content or the options.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A file as a whole.
+    /// A problem with a whole file.
     #[error("{}: {problem}", .path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and the way on.
+        /// What is wrong, and how to fix it.
         problem: String,
     },
-    /// A value in a row.
+    /// A problem with one value.
     #[error("{}: row {row}, column {column:?}: {problem}", .path.display())]
     Value {
         /// The file.
@@ -25,26 +25,26 @@ pub enum Error {
         row: u64,
         /// The column.
         column: String,
-        /// What is wrong, and the way on.
+        /// What is wrong, and how to fix it.
         problem: String,
     },
-    /// A row as a whole.
+    /// A problem with a whole row.
     #[error("{}: row {row}: {problem}", .path.display())]
     Row {
         /// The file.
         path: PathBuf,
         /// The row, counted from 1, without the header.
         row: u64,
-        /// What is wrong, and the way on.
+        /// What is wrong, and how to fix it.
         problem: String,
     },
-    /// The options, whatever the files.
+    /// A problem with the options.
     #[error("{0}")]
     Options(String),
-    /// Whoever wanted the work wants it no more.
+    /// The operation was cancelled.
     #[error("stopped: nothing was written")]
     Cancelled,
-    /// The library.
+    /// An error of the core library.
     #[error(transparent)]
     Core(#[from] apportion::Error),
 }
@@ -56,17 +56,17 @@ const STANDARD_OUTPUT: &str = "standard output";
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// What is wrong with a file, and the way on.
+    /// Returns an error about a file; `problem` says what is wrong and how to fix it.
     pub fn file(path: &Path, problem: impl Into<String>) -> Error {
         Error::File { path: path.to_owned(), problem: problem.into() }
     }
 
-    /// A file that changed while it was being read.
+    /// Returns the error for a file that changed while it was being read.
     pub(crate) fn changed(path: &Path) -> Error {
         Error::file(path, "it changed while it was being read; nothing was written: run the command again")
     }
 
-    /// What the system says of a file, with the way on where there is one.
+    /// Returns the error for a failed system call on a file, with the next step if there is one.
     pub fn io(path: &Path, error: &std::io::Error) -> Error {
         use std::io::ErrorKind;
         if is_changed(error) {
@@ -93,7 +93,7 @@ impl Error {
         )
     }
 
-    /// What the system says when a complete file is given its name.
+    /// Returns the error for a complete file that could not be renamed to its final name.
     pub(crate) fn publishing(path: &Path, error: &std::io::Error) -> Error {
         match error.kind() {
             std::io::ErrorKind::AlreadyExists => {
@@ -103,7 +103,8 @@ impl Error {
         }
     }
 
-    /// What a writer says. Those of CSV and Parquet turn what the system said into text; here it is found again.
+    /// Returns the error of a writer. The CSV and Parquet writers turn system errors into text; the
+    /// error number is parsed back.
     pub(crate) fn writing(path: &Path, text: &str) -> Error {
         let code = text.split("(os error ").nth(1).and_then(|rest| rest.split(')').next()?.parse().ok());
         match code {

@@ -1,13 +1,17 @@
-//! Score tables in files: the only crate that knows CSV, Parquet and Arrow.
+//! Files and score tables: the only crate that reads and writes CSV, Parquet and Arrow.
 //!
 //! ```text
-//! Input (which files) ──open──▶ Batches (what is in them) ──take──▶ Table (scores, keys, groups, truth, labels, counts)
-//!                                        └──────────── labels ────────────▶ Output (the same rows, and their labels)
+//! Input (files) ──open──▶ Batches (rows) ──TableBuilder──▶ Table (scores, keys, groups, truth, labels)
+//!                                  └────────── labels ──────────▶ Output (the same rows with labels)
 //! ```
-//! The files are read twice: once for what the rules need, and once to write every column and row again, in order, with
-//! the labels beside them. Of a row, a byte or two for its label, its key, group, truth, count and outcome are kept in
-//! memory; its scores, too, while they fit, and else in a temporary file that is read again. Nothing else of a row is
-//! kept. Output appears whole or not at all.
+//! - `file`: input files, formats, compression, readers, writers and atomic output.
+//! - `table`: score columns, class columns, groups, row masks, and score tables in memory or spilled to disk.
+//! - `keyed`: tables of names and places by class.
+//!
+//! The files are read twice: once for what the rules need, and once to write each row and column again, in
+//! order, with the labels. A row's label, key, group, truth, count and outcome are kept in memory; so are its
+//! scores while they fit, otherwise they are stored in a temporary file. Nothing else of a row is kept. Output
+//! appears complete or not at all.
 
 mod error;
 mod file;

@@ -1,4 +1,5 @@
-//! Files that change between the two reads: labels never meet rows they were not made for.
+//! Files that change between the two reads: labels are never joined to rows for which they were not
+//! computed.
 #![allow(clippy::unwrap_used)]
 
 use std::fs::{self, File};
@@ -26,7 +27,7 @@ fn write(path: &Path, first: i64) {
     write_batches(&output, &batch.schema(), std::iter::once(batch)).unwrap();
 }
 
-/// Reads scores, lets something happen to the file, and writes it with labels.
+/// Reads scores, changes the file, and writes it with labels.
 fn label(input: &Path, output: &Path, between: impl FnOnce()) -> apportion_io::Result<Vec<PathBuf>> {
     let input = Input::new(&[input.to_str().unwrap().into()], InputOptions::default())?;
     let table = Table::read(&input, &TableOptions::default())?;

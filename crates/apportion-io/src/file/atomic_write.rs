@@ -1,7 +1,9 @@
-//! Atomic output: files are written under a hidden name beside their target and renamed when they are complete.
+//! Atomic output: files are written under a hidden temporary name and renamed when they are
+//! complete.
 //!
-//! An unfinished file is private, and locked while its writer lives. What a killed program left behind is removed by the next one that
-//! writes to the same folder. An interruption removes everything unfinished: see [`remove_unfinished`].
+//! An unfinished file is private, and locked while its writer runs. Files left by a killed program
+//! are removed by the next program that writes to the same folder. An interrupt removes all
+//! unfinished files: see [`remove_unfinished`].
 
 use std::fs::{File, Permissions};
 use std::io::{self, Write};
@@ -12,13 +14,13 @@ use tempfile::{NamedTempFile, TempDir, TempPath};
 
 use crate::error::{Error, Result};
 
-/// How the names of unfinished files and folders begin.
+/// The prefix of the names of unfinished files and folders.
 const PREFIX: &str = ".apportion-unfinished-";
 
-/// Where replaced files are kept, inside an unfinished folder, until all files are in place.
+/// Subfolder of an unfinished folder that keeps replaced files until all files are in place.
 const REPLACED: &str = ".replaced";
 
-/// What this process is writing, and what it has written.
+/// The files that this process is writing and has written.
 #[derive(Default)]
 struct Registry {
     unfinished: Vec<PathBuf>,
@@ -31,27 +33,29 @@ fn registry() -> MutexGuard<'static, Registry> {
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes every unfinished file and folder, and keeps new ones from being made. To be called when the program is interrupted, just
-/// before it ends. Returns the outputs that were complete already.
+/// Removes all unfinished files and folders, and prevents new ones. Call it when the program is
+/// interrupted, just before it exits. Returns the outputs that were already complete.
 pub fn remove_unfinished() -> Vec<PathBuf> {
     let mut registry = registry();
     for path in registry.unfinished.drain(..) {
         remove(&path);
     }
     let written = std::mem::take(&mut registry.written);
-    // The lock is never released: a thread that wants to make or publish a file waits for the end of the program.
+    // The lock is never released: a thread that wants to create or publish a file blocks until the
+    // program exits.
     std::mem::forget(registry);
     written
 }
 
-/// Waits for the end of the program if it is being interrupted: errors that follow from removed files are not worth a message.
+/// Blocks until the program exits if it is being interrupted, because errors caused by removed
+/// files need no message.
 pub fn wait_if_interrupted() {
     drop(registry());
 }
 
-/// Removes a file, or a folder with all that is in it.
+/// Removes a file, or a folder with its content.
 fn remove(path: &Path) {
-    // A thread may be writing into the folder.
+    // Another thread may still be writing into the folder.
     for _ in 0..10 {
         if std::fs::remove_file(path).or_else(|_| std::fs::remove_dir_all(path)).is_ok() || !path.exists() {
             return;
@@ -59,7 +63,7 @@ fn remove(path: &Path) {
     }
 }
 
-/// A file that gets its name when it is complete.
+/// A file that gets its final name when it is complete.
 #[derive(Debug)]
 pub(crate) struct PendingFile {
     path: PathBuf,
@@ -67,7 +71,7 @@ pub(crate) struct PendingFile {
 }
 
 impl PendingFile {
-    /// Makes an unfinished file beside `path`.
+    /// Creates an unfinished file in the folder of `path`.
     pub(crate) fn create(path: &Path) -> Result<PendingFile> {
         let folder = folder_of(path)?;
         remove_abandoned(folder);
@@ -75,22 +79,22 @@ impl PendingFile {
         Ok(PendingFile { path: path.to_owned(), file })
     }
 
-    /// Another handle for writing to it.
+    /// Returns another handle for writing.
     pub(crate) fn reopen(&self) -> io::Result<File> {
         self.file.reopen()
     }
 
-    /// Gives the file its name, once its content is on the disk.
+    /// Gives the file its final name, after its content is on disk.
     pub(crate) fn commit(self, force: bool) -> Result<()> {
         let PendingFile { path, file } = self;
         make_ready(file.as_file(), &path).map_err(|error| Error::io(&path, &error))?;
-        // The handle holds the lock until the file has its name.
+        // The handle holds the lock until the file is renamed.
         let (_lock, unfinished) = file.into_parts();
         publish(unfinished, &path, force)
     }
 }
 
-/// Brings a file to the disk and gives it the mode that its target has, or that a new file gets.
+/// Syncs a file to disk and gives it the mode of its target, or that of a new file.
 fn make_ready(file: &File, target: &Path) -> io::Result<()> {
     file.sync_all()?;
     set_mode(file, target, 0o666)
@@ -109,12 +113,12 @@ fn set_mode(_: &File, _: &Path, _: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// The permissions that new files of this process do not get.
+/// Returns the process's umask.
 #[cfg(unix)]
 fn umask() -> u32 {
     use rustix::fs::Mode;
     use rustix::process::umask;
-    // It can only be read by setting it; meanwhile new files are private.
+    // It can only be read by setting it; files created in the meantime are private.
     let own = umask(Mode::from_raw_mode(0o077));
     umask(own);
     own.as_raw_mode()
@@ -135,30 +139,31 @@ fn publish(file: TempPath, path: &Path, force: bool) -> Result<()> {
     Ok(())
 }
 
-/// Brings the names in a folder to the disk. Some file systems cannot; then the names follow later.
+/// Syncs the names in a folder to disk. Some file systems do not support this; then the names
+/// follow later.
 fn sync_folder(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }
 }
 
-/// A folder of files that get their names together, when all are complete.
+/// A folder of files that are published together, when all are complete.
 #[derive(Debug)]
 pub(crate) struct PendingFolder {
     folder: PathBuf,
-    /// Where the files are until then.
+    /// The folder that contains the files until then.
     staging: TempDir,
     _lock: File,
-    /// The complete files, by their paths below the folder.
+    /// The complete files, as paths relative to the folder.
     files: Vec<PathBuf>,
-    /// Whether the staging folder itself can become the folder.
+    /// Whether the staging folder can be renamed to the folder.
     is_new: bool,
-    /// Folders above that were made for it, the innermost first; removed if nothing is published.
+    /// Parent folders created for it, innermost first; removed if nothing is published.
     made: Vec<PathBuf>,
 }
 
 impl PendingFolder {
-    /// Begins to fill a folder, which may exist.
+    /// Starts filling a folder, which may exist.
     pub(crate) fn create(folder: &Path) -> Result<PendingFolder> {
         let failed = |error: io::Error| Error::io(folder, &error);
         let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -172,7 +177,7 @@ impl PendingFolder {
         Ok(PendingFolder { folder, staging, _lock: lock, files, is_new, made })
     }
 
-    /// Makes the next file, at a path below the folder; its content is written by `fill`.
+    /// Adds a file at a path relative to the folder; `fill` writes its content.
     pub(crate) fn add<T>(&mut self, relative_path: &Path, fill: impl FnOnce(&File) -> Result<T>) -> Result<T> {
         let (staged, target) = (self.staging.path().join(relative_path), self.folder.join(relative_path));
         let failed = |error: io::Error| Error::io(&target, &error);
@@ -187,7 +192,7 @@ impl PendingFolder {
         Ok(filled)
     }
 
-    /// Puts all files in place. If one cannot be, none stays there.
+    /// Publishes all files, or none if one fails.
     pub(crate) fn commit(mut self, force: bool) -> Result<Vec<PathBuf>> {
         let targets: Vec<PathBuf> = self.files.iter().map(|relative_path| self.folder.join(relative_path)).collect();
         let mut registry = registry();
@@ -208,14 +213,15 @@ impl PendingFolder {
         Ok(targets)
     }
 
-    /// Turns the staging folder into the folder, at once; says whether that was possible.
+    /// Renames the staging folder to the folder. Returns whether that was possible.
     fn rename_whole(&self) -> bool {
         let open = File::open(self.staging.path());
         let ready = open.and_then(|staging| set_mode(&staging, &self.folder, 0o777));
         ready.is_ok() && std::fs::rename(self.staging.path(), &self.folder).is_ok()
     }
 
-    /// Moves the files one by one; after a failure those that were moved are taken back, and those that were replaced restored.
+    /// Moves the files one by one. After a failure, moved files are taken back and replaced ones
+    /// restored.
     fn rename_each(&self, force: bool) -> Result<()> {
         for (index, relative_path) in self.files.iter().enumerate() {
             if let Err(error) = self.rename_one(relative_path, force) {
@@ -236,7 +242,8 @@ impl PendingFolder {
         if force && target.exists() {
             let kept = self.staging.path().join(REPLACED).join(relative_path);
             kept.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(failed)?;
-            // A second name for the old file, or a copy: the target is old or new at any moment, and never missing.
+            // A second link to the old file, or a copy: at any moment the target is the old or the
+            // new file, and never missing.
             std::fs::hard_link(&target, &kept)
                 .or_else(|_| std::fs::copy(&target, &kept).map(|_| ()))
                 .map_err(failed)?;
@@ -265,7 +272,7 @@ impl Drop for PendingFolder {
     }
 }
 
-/// Refuses a path below a folder that a link leads out of it.
+/// Refuses a relative path that leads out of the folder through a link.
 pub(crate) fn refuse_links_below(folder: &Path, relative_path: &Path) -> Result<()> {
     let mut path = folder.to_owned();
     for part in relative_path.parent().into_iter().flat_map(Path::components) {
@@ -280,7 +287,7 @@ pub(crate) fn refuse_links_below(folder: &Path, relative_path: &Path) -> Result<
     Ok(())
 }
 
-/// Writes small files into a folder, all of them or none. A folder that exists already keeps its other files.
+/// Writes small files into a folder, all or none. An existing folder keeps its other files.
 pub fn write_folder_atomically(folder: &Path, files: &[(String, Vec<u8>)]) -> Result<()> {
     folder_of(folder)?;
     let mut pending = PendingFolder::create(folder)?;
@@ -291,20 +298,20 @@ pub fn write_folder_atomically(folder: &Path, files: &[(String, Vec<u8>)]) -> Re
     pending.commit(true).map(|_| ())
 }
 
-/// Writes a small file whole or not at all, in place of one that may be there.
+/// Writes a small file atomically, replacing an existing one.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     let pending = PendingFile::create(path)?;
     pending.file.as_file().write_all(bytes).map_err(|error| Error::io(path, &error))?;
     pending.commit(true)
 }
 
-/// The folder that a file is to be in.
+/// Returns the folder of a path, which must exist.
 pub(crate) fn folder_of(path: &Path) -> Result<&Path> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if folder.is_dir() { Ok(folder) } else { Err(Error::file(folder, "there is no such folder; make it first")) }
 }
 
-/// A private file in the folder for temporary files, which holds what came through a pipe.
+/// Creates a private file in the temporary folder, for the content of a pipe.
 pub(crate) fn new_private() -> Result<NamedTempFile> {
     let folder = std::env::temp_dir();
     remove_abandoned(&folder);
@@ -314,7 +321,7 @@ pub(crate) fn new_private() -> Result<NamedTempFile> {
     })
 }
 
-/// A private, locked file that an interruption removes.
+/// Creates a private, locked file that an interrupt removes.
 fn new_in(folder: &Path) -> io::Result<NamedTempFile> {
     loop {
         let mut registry = registry();
@@ -326,7 +333,7 @@ fn new_in(folder: &Path) -> io::Result<NamedTempFile> {
     }
 }
 
-/// The same for a folder, whose lock lives as long as the handle.
+/// Like [`new_in`], for a folder. The lock lasts as long as the handle.
 fn new_folder_in(folder: &Path) -> io::Result<(TempDir, File)> {
     loop {
         let mut registry = registry();
@@ -339,8 +346,8 @@ fn new_folder_in(folder: &Path) -> io::Result<(TempDir, File)> {
     }
 }
 
-/// Locks a new file. If another process took it for abandoned in the meantime, a new one is needed. Where files cannot be locked,
-/// none is ever taken for abandoned.
+/// Locks a new file. Returns false if another process already considered it abandoned. If the file
+/// system does not support locks, no file is ever considered abandoned.
 fn is_locked(file: &File, path: &Path) -> bool {
     match file.try_lock() {
         Ok(()) => path.exists(),
@@ -357,7 +364,7 @@ fn create_private(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Removes what programs that were killed left in a folder: nobody holds its lock any more.
+/// Removes what killed programs left in a folder, which is no longer locked.
 fn remove_abandoned(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
@@ -375,7 +382,7 @@ fn remove_abandoned(folder: &Path) {
     }
 }
 
-/// Puts files back that a killed program had begun to replace.
+/// Restores files that a killed program had started to replace.
 fn restore(kept: &Path, folder: &Path) {
     let Ok(entries) = std::fs::read_dir(kept) else { return };
     for entry in entries.flatten() {
@@ -413,7 +420,7 @@ mod tests {
         let outer = tempfile::tempdir().unwrap();
         let inner = outer.path().join("inner");
         let file = |name: &str| (name.to_owned(), b"new".to_vec());
-        // The second cannot be written, so the first is not either.
+        // The second file cannot be written, so the first is not written either.
         assert!(write_folder_atomically(&inner, &[file("a"), file("a/b")]).is_err());
         assert!(names_in(outer.path()).is_empty());
 

@@ -1,4 +1,4 @@
-//! What is in the files: batches of rows, whatever the format, the packing and the encoding.
+//! The rows of input files as Arrow batches, for every format, compression and encoding.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -26,16 +26,16 @@ pub struct Batches<'a> {
     input: &'a Input,
     file: usize,
     schema: SchemaRef,
-    /// How many of the columns are in the file itself; the others are in its folder's name.
+    /// Number of columns stored in the file; the others come from folder names.
     file_columns: usize,
     rows: BatchIter,
-    /// Bytes that were read so far.
+    /// Bytes read so far.
     read: Arc<AtomicU64>,
-    /// Whether nobody is told how far it has come.
+    /// Whether this pass does not report progress.
     without_progress: bool,
 }
 
-/// What a format's reader gives.
+/// An opened file: its schema and its batches.
 pub(crate) struct OpenedFile {
     pub(crate) schema: SchemaRef,
     pub(crate) rows: BatchIter,
@@ -43,18 +43,18 @@ pub(crate) struct OpenedFile {
 }
 
 impl Input {
-    /// Opens one of the files.
+    /// Opens a file.
     pub fn open(&self, file: usize) -> Result<Batches<'_>> {
         self.open_columns(file, &|_| true)
     }
 
-    /// Opens one of the files for some of its columns: the others are not read.
+    /// Opens a file and reads only the columns for which `include` returns true.
     pub fn open_columns(&self, file: usize, include: &dyn Fn(&str) -> bool) -> Result<Batches<'_>> {
         self.open_with(file, include, false)
     }
 
-    /// The same, with texts as codes and the words that they stand for, where the file has them so: whatever is done with each word
-    /// is then done once.
+    /// Like [`Input::open_columns`], with text as dictionaries if the file stores it so: each
+    /// distinct value is then processed once.
     pub(crate) fn open_dictionary(&self, file: usize, include: &dyn Fn(&str) -> bool) -> Result<Batches<'_>> {
         self.open_with(file, include, true)
     }
@@ -92,29 +92,29 @@ impl Input {
         })
     }
 
-    /// The names of the columns of one of the files.
+    /// Returns the column names of a file.
     pub fn columns(&self, file: usize) -> Result<Vec<String>> {
         Ok(self.open(file)?.names())
     }
 }
 
 impl Batches<'_> {
-    /// Tells nobody how far it has come: another pass over the same rows does.
+    /// Turns off progress reports, because another pass over the same rows reports.
     pub(crate) fn without_progress(self) -> Self {
         Batches { without_progress: true, ..self }
     }
 
-    /// The columns.
+    /// Returns the schema.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// The names of the columns.
+    /// Returns the column names.
     pub fn names(&self) -> Vec<String> {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// The file, as the user knows it.
+    /// Returns the name of the file as shown to the user.
     pub fn name(&self) -> &Path {
         &self.source().name
     }
@@ -123,7 +123,7 @@ impl Batches<'_> {
         &self.input.files[self.file]
     }
 
-    /// Adds the columns that the folder's name stands for.
+    /// Adds the columns encoded in folder names.
     fn with_partitions(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let mut columns: Vec<ArrayRef> = batch.columns().to_vec();
         for field in &self.schema.fields()[self.file_columns..] {
@@ -166,13 +166,14 @@ fn refuse_duplicate_names(source: &Source, fields: &[Arc<Field>]) -> Result<()> 
     }
 }
 
-/// The places of the columns that are wanted. Two columns of one name are refused, wanted or not.
+/// Returns the indices of the included columns. Refuses duplicate column names, included or not.
 pub(crate) fn column_indices(source: &Source, schema: &Schema, include: &dyn Fn(&str) -> bool) -> Result<Vec<usize>> {
     refuse_duplicate_names(source, schema.fields())?;
     Ok((0..schema.fields().len()).filter(|&index| include(schema.field(index).name())).collect())
 }
 
-/// Text, in UTF-8 whatever it was, with all columns as text: nothing is lost in a number's form or an identifier's zeros.
+/// Opens delimited text. All columns are text, so that the form of numbers and leading zeros of
+/// identifiers are kept.
 fn open_text(
     source: &Source,
     stable: &Arc<StableFile>,

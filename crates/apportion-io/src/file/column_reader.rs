@@ -1,4 +1,5 @@
-//! Some columns of the files' rows, read once more beside a pass that copies them all. Texts may come as codes and words.
+//! Reads some columns in step with another pass that copies all columns. Text may come as
+//! dictionaries.
 
 use arrow::array::RecordBatch;
 
@@ -6,24 +7,24 @@ use super::batches::Batches;
 use super::input::Input;
 use crate::error::{Error, Result};
 
-/// Rows of some columns, as many at a time as are asked for.
+/// Reads rows of some columns, as many at a time as requested.
 pub struct ColumnReader<'a> {
     input: &'a Input,
     columns: Vec<String>,
-    /// The next file to be opened.
+    /// Index of the next file to open.
     file: usize,
     batches: Option<Batches<'a>>,
-    /// What is left of the batch at hand.
+    /// The unread rest of the current batch.
     remainder: Option<RecordBatch>,
 }
 
 impl<'a> ColumnReader<'a> {
-    /// Begins at the first row.
+    /// Starts at the first row.
     pub fn new(input: &'a Input, columns: &[String]) -> ColumnReader<'a> {
         ColumnReader { input, columns: columns.to_vec(), file: 0, batches: None, remainder: None }
     }
 
-    /// The next rows, in one or several pieces; fewer where there are no more.
+    /// Returns the next `rows` rows in one or more batches; fewer at the end of the input.
     pub fn next_rows(&mut self, rows: usize) -> Result<Vec<RecordBatch>> {
         let (mut batches_out, mut missing) = (Vec::new(), rows);
         while missing > 0 {

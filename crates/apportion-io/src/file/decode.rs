@@ -13,7 +13,8 @@ use super::progress::CountingReader;
 use super::stable_file::{SequentialReader, StableFile};
 use crate::error::Result;
 
-/// A file's text, unpacked and in UTF-8.
+/// Opens the text of a file, decompressed and in UTF-8. The counter holds the bytes read from the
+/// file.
 pub(crate) fn open_decoded(
     source: &Source,
     stable: &Arc<StableFile>,
@@ -25,7 +26,8 @@ pub(crate) fn open_decoded(
     let is_utf16 = start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]);
     let has_mark = is_utf16 || start.starts_with(&[0xef, 0xbb, 0xbf]);
     let encoding = (options.latin1 && !has_mark).then_some(encoding_rs::WINDOWS_1252);
-    // A byte order mark decides; UTF-8 goes through as it is, so that what is not UTF-8 is seen.
+    // A byte order mark takes precedence. UTF-8 is passed through unchanged, so that invalid bytes
+    // are detected later.
     let mut builder = DecodeReaderBytesBuilder::new();
     builder.encoding(encoding).utf8_passthru(true).strip_bom(true).bom_override(true);
     let text = builder.build(open_decompressed);
@@ -34,10 +36,10 @@ pub(crate) fn open_decoded(
     Ok((text, read))
 }
 
-/// Refuses text in which the decoder replaced something that is not valid.
+/// Refuses text in which the decoder replaced invalid characters.
 struct RefuseReplacements<R> {
     text: R,
-    /// How many bytes of the replacement character were seen last.
+    /// How many bytes of the replacement character the last bytes match.
     matched: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Errors of decoders, as messages with the file and the next step.
+//! Decoder errors as messages with the file and the next step.
 
 use arrow::error::ArrowError;
 
@@ -7,7 +7,7 @@ use super::input::{Content, Source};
 use super::stable_file::is_changed;
 use crate::error::Error;
 
-/// An error of a decoder, with the file and the next step.
+/// Turns a decoder error into a message with the file and the next step.
 pub(crate) fn explain(source: &Source, error: &ArrowError) -> Error {
     if is_changed(error) {
         return Error::changed(&source.name);
@@ -38,7 +38,7 @@ pub(crate) fn explain(source: &Source, error: &ArrowError) -> Error {
     Error::file(&source.name, problem)
 }
 
-/// An error of the operating system inside another.
+/// Returns the operating system error inside another error, if any.
 fn system_error(error: &ArrowError) -> Option<&std::io::Error> {
     let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = next {

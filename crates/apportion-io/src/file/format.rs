@@ -4,12 +4,12 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// How a file holds its table.
+/// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Values separated by commas.
+    /// Comma-separated values.
     Csv,
-    /// Values separated by tabs.
+    /// Tab-separated values.
     Tsv,
     /// Apache Parquet.
     Parquet,
@@ -17,18 +17,18 @@ pub enum Format {
     Ipc,
 }
 
-/// How a file is compressed as a whole.
+/// Compression of a whole file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
-    /// Not at all.
+    /// Not compressed.
     None,
-    /// By gzip.
+    /// gzip.
     Gzip,
-    /// By Zstandard.
+    /// Zstandard.
     Zstd,
 }
 
-/// Endings of files that may hold a table.
+/// Returns the format and compression for a file extension, if it is known.
 pub(crate) fn format_of_path(path: &Path) -> Option<(Format, Compression)> {
     let name = path.file_name()?.to_str()?.to_lowercase();
     let (stem, compression) = match name.rsplit_once('.') {
@@ -46,10 +46,10 @@ pub(crate) fn format_of_path(path: &Path) -> Option<(Format, Compression)> {
     Some((format, compression))
 }
 
-/// What the first bytes of a file say, where its ending says nothing.
+/// Returns the format and compression that the first bytes of a file suggest.
 pub(crate) fn format_of_content(start: &[u8]) -> (Format, Compression) {
     match start {
-        // A letter after it would be a column's name.
+        // A letter after the magic bytes would be part of a column name.
         [b'P', b'A', b'R', b'1', next, ..] if !next.is_ascii_graphic() => (Format::Parquet, Compression::None),
         [b'A', b'R', b'R', b'O', b'W', b'1', 0, ..] | [0xff, 0xff, 0xff, 0xff, ..] => (Format::Ipc, Compression::None),
         [0x1f, 0x8b, ..] => (Format::Csv, Compression::Gzip),
@@ -62,7 +62,7 @@ pub(crate) fn is_text(format: Format) -> bool {
     matches!(format, Format::Csv | Format::Tsv)
 }
 
-/// Refuses workbooks and archives, whatever they are called.
+/// Refuses Excel workbooks and ZIP archives, whatever their extension.
 pub(crate) fn refuse_foreign_formats(path: &Path, start: &[u8]) -> Result<()> {
     let is_archive = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip"));
     let problem = match start {
@@ -73,14 +73,14 @@ pub(crate) fn refuse_foreign_formats(path: &Path, start: &[u8]) -> Result<()> {
     Err(Error::file(path, problem))
 }
 
-/// Refuses a file that is no table of the kind that its ending says, where its first bytes leave no doubt.
+/// Refuses a file whose first bytes clearly contradict its extension.
 pub(crate) fn refuse_mismatched_extension(
     path: &Path,
     ending: (Format, Compression),
     content: (Format, Compression),
 ) -> Result<()> {
     let same = ending.0 == content.0 || is_text(ending.0) && is_text(content.0);
-    // What is packed was not looked into, and a stream of Arrow's may begin in several ways.
+    // Compressed content has not been inspected, and Arrow streams can start in several ways.
     let unseen = ending.1 != Compression::None || ending.0 == Format::Ipc;
     if ending.1 == content.1 && (same || unseen) {
         return Ok(());
@@ -96,7 +96,7 @@ pub(crate) fn refuse_mismatched_extension(
     Err(Error::file(path, format!("its ending says {said}, but it begins as {found}; rename it, or copy it again")))
 }
 
-/// What text of a format usually has.
+/// Returns the default separator of a text format.
 pub(crate) fn default_delimiter(format: Format) -> u8 {
     match format {
         Format::Tsv => b'\t',

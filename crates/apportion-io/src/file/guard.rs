@@ -1,4 +1,4 @@
-//! Panics as errors: decoders of damaged files may panic, and that must end as one message.
+//! Turns panics into errors: decoders may panic on damaged files.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -8,11 +8,11 @@ use std::sync::Once;
 use arrow::error::ArrowError;
 
 thread_local! {
-    /// Whether a panic of this thread is caught, and needs no report of its own.
+    /// Whether panics of this thread are caught and need no report.
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a decoder; a panic becomes an error.
+/// Runs a decoder and turns a panic into an error.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, ArrowError> {
     quiet_while_guarded();
     let outer = GUARDED.replace(true);
@@ -21,7 +21,7 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, ArrowError>) -> Result
     done.unwrap_or_else(|panic| Err(ArrowError::ExternalError(message(panic.as_ref()).into())))
 }
 
-/// Keeps panics that are caught from being printed with a stack trace.
+/// Installs a panic hook that does not print caught panics.
 fn quiet_while_guarded() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -34,7 +34,7 @@ fn quiet_while_guarded() {
     });
 }
 
-/// What a panic said, in one line.
+/// Returns the first line of a panic message.
 fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
     text.and_then(|text| text.lines().next()).unwrap_or("its content is invalid").to_owned()

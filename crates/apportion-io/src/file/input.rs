@@ -1,4 +1,5 @@
-//! Which files to read: one, several, a folder, a glob, a hive-partitioned folder, or standard input.
+//! The input: one file, several files, a folder, a glob, a Hive-partitioned folder, or standard
+//! input.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -20,16 +21,16 @@ use super::stable_file::StableFile;
 use crate::error::{Error, Result};
 use crate::table::MemoryTable;
 
-/// How text is to be read.
+/// Settings for reading text files.
 #[derive(Clone, Debug)]
 pub struct InputOptions {
-    /// Whether text without a mark of its own is Latin-1, and not UTF-8.
+    /// Whether text without a byte order mark is Latin-1 instead of UTF-8.
     pub latin1: bool,
-    /// What separates values, where it is not seen from the first line.
+    /// The separator of values; detected from the first line if not given.
     pub delimiter: Option<u8>,
-    /// Rows that are read at a time. Results do not depend on it.
+    /// Rows per batch. Results do not depend on it.
     pub batch_rows: usize,
-    /// Bytes of a line of text at most, so that a damaged file cannot fill the memory.
+    /// Maximum length of a line in bytes, so that a damaged file cannot exhaust memory.
     pub max_line: usize,
 }
 
@@ -39,42 +40,42 @@ impl Default for InputOptions {
     }
 }
 
-/// Files to be read one after the other, as often as needed.
+/// Files that are read in order, as often as needed.
 #[derive(Debug)]
 pub struct Input {
     pub(crate) files: Vec<Source>,
     pub(crate) options: InputOptions,
     progress: Box<dyn Progress>,
-    /// Rows and bytes that were read in the pass at hand.
+    /// Rows and bytes read in the current pass.
     rows: AtomicU64,
     bytes: AtomicU64,
-    /// Folders that were named: all tables in them are read.
+    /// Folders given by the user; all tables in them are read.
     folders: Vec<PathBuf>,
-    /// What lies in the folders and is no table.
+    /// Files in these folders that are not tables.
     skipped: Vec<PathBuf>,
-    /// How many bytes there are up to the end of each file.
+    /// Total size in bytes up to the end of each file.
     cumulative_bytes: Vec<u64>,
-    /// Where pipes were put, so that they can be read twice. Removed at the end.
+    /// Temporary copies of pipes, so that they can be read twice. Removed on drop.
     _spools: Vec<NamedTempFile>,
 }
 
-/// One table.
+/// One input table.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     pub(crate) content: Content,
-    /// What to call it.
+    /// The name shown to the user.
     pub(crate) name: PathBuf,
-    /// Its path below the folder that was named.
+    /// The path relative to the folder given by the user.
     pub(crate) relative_path: PathBuf,
     pub(crate) format: Format,
     pub(crate) compression: Compression,
-    /// What separates values, if it is text.
+    /// The separator of values, if the format is text.
     pub(crate) separator: u8,
-    /// Columns from the names of its folders, `state=NC`; no value if it is missing there.
+    /// Columns from folder names such as `state=NC`; `None` marks a missing value.
     pub(crate) partitions: Vec<(String, Option<String>)>,
 }
 
-/// Where the rows of a table are.
+/// Where the rows of a table are stored.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     File(Arc<StableFile>),
@@ -82,7 +83,7 @@ pub(crate) enum Content {
 }
 
 impl Source {
-    /// How many bytes it has; rows, if it is in memory.
+    /// Returns the size in bytes, or the number of rows for a table in memory.
     pub(crate) fn bytes(&self) -> u64 {
         match &self.content {
             Content::Memory(table) => table.rows() as u64,
@@ -90,7 +91,7 @@ impl Source {
         }
     }
 
-    /// The file, if it is one.
+    /// Returns the file, unless the table is in memory.
     pub(crate) fn file(&self) -> Option<&Arc<StableFile>> {
         match &self.content {
             Content::Memory(_) => None,
@@ -100,7 +101,8 @@ impl Source {
 }
 
 impl Input {
-    /// Finds the files that some paths stand for: `-` is standard input, a folder all tables in it, `*` and `?` are filled in.
+    /// Finds the input files: `-` is standard input, a folder stands for all tables in it, `*` and
+    /// `?` are expanded.
     pub fn new(paths: &[String], options: InputOptions) -> Result<Input> {
         let (mut files, mut skipped, mut spools) = (Vec::new(), Vec::new(), Vec::new());
         if paths.iter().filter(|path| *path == "-").count() > 1 {
@@ -128,7 +130,7 @@ impl Input {
         Ok(Input { folders, skipped, _spools: spools, ..Input::from_sources(files, options) })
     }
 
-    /// A table in memory, and what to call it.
+    /// Creates an input from a table in memory; `name` is used in messages.
     pub fn from_memory(name: &str, table: MemoryTable, options: InputOptions) -> Input {
         let source = Source {
             content: Content::Memory(table),
@@ -153,18 +155,18 @@ impl Input {
         Input { files, options, progress, rows, bytes, cumulative_bytes, folders, skipped, _spools: spools }
     }
 
-    /// Tells somebody how far each pass has come.
+    /// Sets the receiver of progress reports.
     pub fn with_progress(self, progress: Box<dyn Progress>) -> Input {
         Input { progress, ..self }
     }
 
-    /// Begins a pass over the files.
+    /// Starts a pass over the files.
     pub(crate) fn begin(&self, what: &'static str) {
         self.rows.store(0, Ordering::Relaxed);
         self.progress.begin(what, self.cumulative_bytes.last().copied().unwrap_or(0));
     }
 
-    /// So many more rows have been read, and so many bytes of a file.
+    /// Reports that `rows` more rows have been read, and `bytes` bytes of a file so far.
     pub(crate) fn report_progress(&self, file: usize, rows: u64, bytes: u64) {
         let rows = rows + self.rows.fetch_add(rows, Ordering::Relaxed);
         let before = if file == 0 { 0 } else { self.cumulative_bytes[file - 1] };
@@ -172,14 +174,14 @@ impl Input {
         self.progress.update(rows, before + bytes);
     }
 
-    /// How many rows there will be in all, judging by those read so far.
+    /// Estimates the total number of rows from those read so far.
     pub(crate) fn expected_rows(&self) -> u64 {
         let (rows, bytes) = (self.rows.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed).max(1));
         let all = self.cumulative_bytes.last().copied().unwrap_or(0);
         (rows as f64 * (all as f64 / bytes as f64).max(1.0)) as u64
     }
 
-    /// Whether the work is to go on.
+    /// Returns whether the operation was cancelled.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.progress.is_cancelled()
     }
@@ -189,7 +191,7 @@ impl Input {
         self.progress.end();
     }
 
-    /// One of the tables, where it is in memory.
+    /// Returns a table if it is in memory.
     pub fn memory_table(&self, file: usize) -> Option<&MemoryTable> {
         match &self.files[file].content {
             Content::Memory(table) => Some(table),
@@ -197,22 +199,22 @@ impl Input {
         }
     }
 
-    /// The files, as the user knows them.
+    /// Returns the names of the files as shown to the user.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &Path> {
         self.files.iter().map(|file| file.name.as_path())
     }
 
-    /// One of the files, as the user knows it.
+    /// Returns the name of a file as shown to the user.
     pub fn name(&self, file: usize) -> &Path {
         &self.files[file].name
     }
 
-    /// Where the bytes of one of the files lie: its own path, or a temporary copy of standard input.
+    /// Returns the path of a file, or of its temporary copy if it was a pipe.
     pub fn path(&self, file: usize) -> &Path {
         self.files[file].file().map_or(Path::new(""), |stable| stable.path())
     }
 
-    /// Checks that no file has changed since it was opened first.
+    /// Checks that no file has changed since it was first opened.
     pub(crate) fn check_unchanged(&self) -> Result<()> {
         for source in &self.files {
             if let Some(stable) = source.file() {
@@ -222,18 +224,19 @@ impl Input {
         Ok(())
     }
 
-    /// One sentence on what lies in the folders and was passed over, where there is something.
+    /// Returns a sentence that lists skipped files, if any.
     pub fn skipped_note(&self) -> Option<String> {
         (!self.skipped.is_empty()).then(|| format!("passed over, being no table: {}", list_paths(&self.skipped)))
     }
 
-    /// What separates the values of one of the files, where it is text.
+    /// Returns the separator of a file, if it is text.
     pub(crate) fn separator(&self, file: usize) -> Option<u8> {
         let file = &self.files[file];
         is_text(file.format).then_some(file.separator)
     }
 
-    /// One sentence on files whose values are separated otherwise than their ending says, and as nobody said.
+    /// Returns a sentence that lists files whose separator differs from the default of their
+    /// extension, unless the user set it.
     pub fn separator_note(&self) -> Option<String> {
         let is_other = |file: &&Source, own: u8| file.separator == own && own != default_delimiter(file.format);
         let told = SEPARATORS.iter().filter(|_| self.options.delimiter.is_none()).filter_map(|(own, name)| {
@@ -245,7 +248,7 @@ impl Input {
         (!told.is_empty()).then(|| told.join("; "))
     }
 
-    /// The folder among those named in which another run would find a table that is written to this path.
+    /// Returns the input folder in which a later run would find a table written to this path.
     pub fn folder_containing(&self, path: &Path) -> Option<&Path> {
         let existing = path.ancestors().find_map(|above| Some((above, or_current_folder(above).canonicalize().ok()?)));
         let (above, place) = existing?;
@@ -260,13 +263,13 @@ impl Input {
         self.folders.iter().find(|folder| is_read(folder)).map(PathBuf::as_path)
     }
 
-    /// Whether a path is one of the files.
+    /// Returns whether a path is one of the input files.
     pub fn contains(&self, path: &Path) -> bool {
         self.files.iter().filter_map(Source::file).any(|file| is_same_file(file.path(), path))
     }
 }
 
-/// Whether two paths lead to one file, by whatever links.
+/// Returns whether two paths lead to the same file, through any links.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     #[cfg(unix)]
     if let (Ok(one), Ok(other)) = (std::fs::metadata(one), std::fs::metadata(other)) {
@@ -308,7 +311,7 @@ fn find_sources(text: &str, options: &InputOptions, skipped: &mut Vec<PathBuf>) 
     Ok(vec![open_source(path.parent().unwrap_or(path), path)?])
 }
 
-/// One file below a folder. What its ending does not tell, its first bytes do.
+/// Opens one file below a folder. The first bytes decide the format if the extension does not.
 fn open_source(root: &Path, path: &Path) -> Result<Source> {
     let mut file = File::open(path).map_err(|error| Error::io(path, &error))?;
     let mut start = [0; 8];
@@ -338,7 +341,7 @@ fn open_source(root: &Path, path: &Path) -> Result<Source> {
     })
 }
 
-/// Refuses files that are named twice, or that links lead to twice: their rows would count twice.
+/// Refuses files given twice, directly or through links, because their rows would count twice.
 fn refuse_repeated_files(files: &[Source]) -> Result<()> {
     let mut known: HashMap<(u64, PathBuf), &Path> = HashMap::new();
     for file in files {
@@ -353,8 +356,8 @@ fn refuse_repeated_files(files: &[Source]) -> Result<()> {
     Ok(())
 }
 
-/// All tables in a folder and the folders in it, in the order of their paths. Hidden files and those that begin with an
-/// underscore, such as `_SUCCESS`, are none.
+/// Collects all tables in a folder and its subfolders, sorted by path. Files whose name starts with
+/// a dot or an underscore, such as `_SUCCESS`, are skipped.
 fn collect_folder(
     root: &Path,
     folder: &Path,
@@ -388,17 +391,17 @@ fn collect_folder(
     Ok(())
 }
 
-/// Whether a file or folder inside a folder is never a table, judging by its name.
+/// Returns whether a file or folder is skipped because of its name.
 fn is_hidden(path: &Path) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_none_or(|name| name.starts_with(['.', '_']))
 }
 
-/// A path, or the current folder if it is empty.
+/// Returns the path, or the current folder if it is empty.
 fn or_current_folder(path: &Path) -> &Path {
     if path.as_os_str().is_empty() { Path::new(".") } else { path }
 }
 
-/// Whether a .txt file has nothing in its first line that would separate columns: a readme, and no table.
+/// Returns whether a .txt file has no separator in its first line: a readme, not a table.
 fn looks_like_prose(path: &Path, options: &InputOptions) -> Result<bool> {
     if path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("txt")) {
         return Ok(false);
@@ -414,7 +417,7 @@ fn looks_like_prose(path: &Path, options: &InputOptions) -> Result<bool> {
     Ok(count(first, default_delimiter) == 0 && !SEPARATORS.iter().any(|(separator, _)| separates(*separator)))
 }
 
-/// A few paths, and how many more there are.
+/// Lists the first few paths and the number of others.
 fn list_paths(paths: &[PathBuf]) -> String {
     const SHOWN: usize = 5;
     let shown = paths.iter().take(SHOWN).map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
@@ -424,7 +427,7 @@ fn list_paths(paths: &[PathBuf]) -> String {
 /// The value that Hive writes for a missing one.
 const HIVE_MISSING: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// The columns that the names of folders stand for.
+/// Returns the columns encoded in folder names.
 fn partitions(relative_path: &Path) -> Vec<(String, Option<String>)> {
     let folders = relative_path.parent().into_iter().flat_map(Path::components);
     let parts = folders.filter_map(|part| match part {
@@ -436,7 +439,7 @@ fn partitions(relative_path: &Path) -> Vec<(String, Option<String>)> {
         .collect()
 }
 
-/// A name with `%2F` and the like as the characters that they stand for, if the result is text.
+/// Decodes `%2F` and the like, if the result is valid UTF-8.
 fn percent_decoded(name: &str) -> String {
     let mut bytes = Vec::with_capacity(name.len());
     let mut rest = name.as_bytes();
@@ -450,12 +453,12 @@ fn percent_decoded(name: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| name.to_owned())
 }
 
-/// Whether a path is there, and is no file that can be read again.
+/// Returns whether a path exists but is not a file that can be read again.
 fn is_pipe(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir())
 }
 
-/// Puts what comes through a pipe into a file of its own: it is needed twice.
+/// Copies a pipe to a temporary file, because the input is read twice.
 fn spool(name: &Path, pipe: &mut dyn Read) -> Result<(Source, NamedTempFile)> {
     let name = name.to_owned();
     let failed = |error: std::io::Error| Error::io(&name, &error);

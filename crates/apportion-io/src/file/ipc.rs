@@ -19,13 +19,13 @@ use super::stable_file::StableFile;
 
 const MAGIC: &[u8] = b"ARROW1";
 
-/// Rows of one batch at most.
+/// Maximum number of rows in a batch.
 const MAX_ROWS: i64 = 1 << 31;
 
-/// Bytes of one batch at most, once it is decompressed.
+/// Maximum size of a decompressed batch in bytes.
 const MAX_BYTES: i64 = 1 << 33;
 
-/// The batches of a file or a stream.
+/// The batches of an Arrow file or stream.
 pub(crate) struct IpcBatches {
     stable: Arc<StableFile>,
     file: File,
@@ -34,20 +34,20 @@ pub(crate) struct IpcBatches {
     projection: Option<Vec<usize>>,
     dictionaries: HashMap<i64, ArrayRef>,
     batch_rows: usize,
-    /// What is left of the batch at hand.
+    /// The unread rest of the current batch.
     remainder: Option<RecordBatch>,
     read: Arc<AtomicU64>,
 }
 
 /// Where the messages are.
 enum Layout {
-    /// The footer lists them.
+    /// As listed in the footer.
     File(VecDeque<Block>),
-    /// One after the other, from this byte on.
+    /// One after the other, starting at this byte.
     Stream(u64),
 }
 
-/// A message: where it begins, and how long its two parts are.
+/// A message: its start, and the lengths of its metadata and body.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     start: u64,
@@ -56,7 +56,7 @@ struct Block {
 }
 
 impl IpcBatches {
-    /// Reads the schema and, of a file, its footer and dictionaries.
+    /// Reads the schema and, for a file, its footer and dictionaries.
     pub(crate) fn open(
         stable: &Arc<StableFile>,
         batch_rows: usize,
@@ -90,7 +90,7 @@ impl IpcBatches {
         &self.schema
     }
 
-    /// Chooses the columns to read.
+    /// Sets the columns to read.
     pub(crate) fn with_columns(self, projection: Vec<usize>) -> IpcBatches {
         IpcBatches { projection: Some(projection), ..self }
     }
@@ -126,10 +126,10 @@ impl IpcBatches {
         Ok(())
     }
 
-    /// How many messages with data lie before the footer, one after the other, whatever the footer says of them.
+    /// Counts the messages with data before the footer, independently of what the footer lists.
     fn count_messages(&mut self, footer: u64) -> Result<usize, ArrowError> {
         let mut found = 0;
-        // Writers pad the beginning with zeros, to 8 or to 64 bytes.
+        // Writers pad the start with zeros, to 8 or to 64 bytes.
         let mut start = MAGIC.len().next_multiple_of(8) as u64;
         while start < footer.min(64) && self.stable.read_range(&self.file, start, 8)? == [0; 8] {
             start += 8;
@@ -151,7 +151,7 @@ impl IpcBatches {
         Ok(())
     }
 
-    /// The next message of those that end at some byte.
+    /// Returns the next message before byte `end`.
     fn next_block(&mut self, end: u64) -> Result<Option<Block>, ArrowError> {
         let start = match &mut self.layout {
             Layout::File(blocks) => return Ok(blocks.pop_front()),
@@ -169,7 +169,7 @@ impl IpcBatches {
             length => (4, length),
         };
         if length == 0 {
-            // The end of a stream. Something behind it would be lost.
+            // The end of a stream. Data after it would be lost.
             return if start + prefix == end { Ok(None) } else { Err(invalid("it has data behind its end")) };
         }
         let metadata = prefix + u64::from(length);
@@ -181,7 +181,7 @@ impl IpcBatches {
         Ok(Some(Block { start, metadata, body }))
     }
 
-    /// The two parts of a message, of which the lengths in it are checked.
+    /// Reads the metadata and body of a message, and checks the lengths in it.
     fn read_message(&self, block: Block) -> Result<(Vec<u8>, Buffer), ArrowError> {
         let metadata = self.stable.read_range(&self.file, block.start, block.metadata)?;
         let body_start = block.start.checked_add(block.metadata).ok_or_else(|| invalid("a message is too long"))?;
@@ -196,7 +196,7 @@ impl IpcBatches {
         read_dictionary(body, batch, &self.schema, &mut self.dictionaries, &message.version())
     }
 
-    /// The next batch as the file has it.
+    /// Returns the next batch as stored in the file.
     fn next_batch(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
         while let Some(block) = self.next_block(self.stable.size())? {
             let (metadata, body) = self.read_message(block)?;
@@ -236,7 +236,7 @@ impl Iterator for IpcBatches {
     }
 }
 
-/// The columns of a table in the byte order of this machine.
+/// Returns the schema; refuses a file with another byte order.
 fn checked_schema(schema: arrow::ipc::Schema<'_>) -> Result<Schema, ArrowError> {
     if schema.endianness().equals_to_target_endianness() {
         return Ok(fb_to_schema(schema));
@@ -248,14 +248,14 @@ fn invalid(problem: &str) -> ArrowError {
     ArrowError::IpcError(problem.to_owned())
 }
 
-/// The message that a prefix and its length stand before.
+/// Parses a message that follows its length prefix.
 fn message(metadata: &[u8]) -> Result<Message<'_>, ArrowError> {
     let prefix = if metadata.starts_with(&[0xff; 4]) { 8 } else { 4 };
     let message = metadata.get(prefix..).ok_or_else(|| invalid("a message is too short"))?;
     root_as_message(message).map_err(|_| invalid("a message is damaged"))
 }
 
-/// Refuses lengths that lie outside the message, or that no table would have.
+/// Refuses buffers outside the message body and implausible lengths.
 fn check_lengths(message: Message<'_>, body: &[u8]) -> Result<(), ArrowError> {
     let dictionary = message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data());
     let Some(batch) = message.header_as_record_batch().or(dictionary) else { return Ok(()) };

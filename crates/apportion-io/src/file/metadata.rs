@@ -1,4 +1,4 @@
-//! Key and value metadata of Parquet and Arrow files: what is written with a table, and what is read from it.
+//! Key-value metadata of Parquet and Arrow files.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -16,31 +16,32 @@ use super::ipc::IpcBatches;
 use super::stable_file::{StableChunks, StableFile};
 use crate::error::{Error, Result};
 
-/// The key under which files say where they come from.
+/// The metadata key of the provenance record.
 pub const KEY: &str = "apportion";
 
-/// The key of a table that was read, once an output has a value of its own under it: the earlier value is kept there.
+/// Returns the key under which the input's value is kept when the output has its own.
 fn input_key(key: &str) -> String {
     format!("{key}.input")
 }
 
-/// A schema with more metadata; a value that it has under the same key is kept as that of the input.
+/// Returns the schema with added metadata; an existing value of the same key is kept as that of the
+/// input.
 pub(crate) fn with_metadata(schema: &SchemaRef, added: &[(String, String)]) -> SchemaRef {
     let mut metadata = schema.metadata().clone();
     replace(&mut metadata, added);
     Arc::new(Schema::new_with_metadata(schema.fields().clone(), metadata))
 }
 
-/// Adds values, in place of earlier ones, which are kept under another key.
+/// Adds values and moves the input's provenance to another key.
 pub(crate) fn replace(metadata: &mut HashMap<String, String>, added: &[(String, String)]) {
-    // What the input says of itself is never taken for what the output says.
+    // The input's record must never be mistaken for the output's.
     if let Some(before) = metadata.remove(KEY) {
         metadata.insert(input_key(KEY), before);
     }
     metadata.extend(added.iter().cloned());
 }
 
-/// The same for the metadata of a Parquet file.
+/// Like [`replace`], for the metadata of a Parquet file.
 pub(crate) fn replace_in_parquet(metadata: &mut Vec<KeyValue>, added: &[(String, String)]) {
     if let Some(before) = metadata.iter().position(|own| own.key == KEY).map(|index| metadata.remove(index)) {
         metadata.retain(|own| own.key != input_key(KEY));
@@ -49,7 +50,8 @@ pub(crate) fn replace_in_parquet(metadata: &mut Vec<KeyValue>, added: &[(String,
     metadata.extend(added.iter().map(|(key, value)| KeyValue { key: key.clone(), value: Some(value.clone()) }));
 }
 
-/// Metadata of ours in a schema, for the metadata of a Parquet file: readers that know nothing of Arrow find it there.
+/// Returns apportion's own metadata of a schema as Parquet key-values, for readers that do not know
+/// Arrow.
 pub(crate) fn apportion_key_values(schema: &Schema) -> Option<Vec<KeyValue>> {
     let own = schema.metadata().iter().filter(|(key, _)| *key == KEY || **key == input_key(KEY));
     let mut own: Vec<KeyValue> =
@@ -58,7 +60,8 @@ pub(crate) fn apportion_key_values(schema: &Schema) -> Option<Vec<KeyValue>> {
     (!own.is_empty()).then_some(own)
 }
 
-/// The value of a key in a Parquet or Arrow file; none if it has no such key, or if it is a file of another kind.
+/// Returns the value of a key in a Parquet or Arrow file; `None` if the key is missing or the file
+/// has another format.
 pub fn read_metadata(path: &Path, key: &str) -> Result<Option<String>> {
     let mut file = File::open(path).map_err(|error| Error::io(path, &error))?;
     let mut start = Vec::new();

@@ -1,4 +1,4 @@
-//! Columns that hold lists or structures, which CSV cannot: refused before any work is done.
+//! Refuses list and struct columns for CSV output, before any work is done.
 
 use std::path::Path;
 
@@ -8,12 +8,12 @@ use super::output::Output;
 use crate::error::{Error, Result};
 use crate::table::same_name;
 
-/// Refuses to write columns of lists or structures as CSV or TSV.
+/// Refuses to write columns of lists or structs as CSV or TSV.
 pub fn refuse_nested_columns(input: &Input, output: &Output) -> Result<()> {
     let path = Path::new(&output.path);
     let is_text = match format_of_path(path) {
         Some((format, _)) => matches!(format, Format::Csv | Format::Tsv),
-        // Standard output is CSV; a directory has files of the inputs' formats.
+        // Standard output is CSV; a folder contains files in the formats of the inputs.
         None => output.path == "-",
     };
     if !is_text {
@@ -35,7 +35,7 @@ pub fn refuse_nested_columns(input: &Input, output: &Output) -> Result<()> {
     Ok(())
 }
 
-/// What a nested column holds, in words.
+/// Returns the plural name of a nested type.
 fn kind(kind: &arrow::datatypes::DataType) -> &'static str {
     use arrow::datatypes::DataType as Kind;
     match kind {

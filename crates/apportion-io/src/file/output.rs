@@ -1,4 +1,5 @@
-//! The same rows again, in their order, with labels beside them: written beside the output and then renamed.
+//! Output: the input rows in order with added columns, written to a temporary file that is then
+//! renamed.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -25,33 +26,33 @@ use super::writer::{BatchWriter, CompressedWriter, parquet_properties, write_err
 use crate::error::{Error, Result};
 use crate::table::find_column;
 
-/// Columns to be added: their fields, and their values for a range of rows.
+/// Columns to add to the output: their fields, and their values for a range of rows.
 pub struct AddedColumns<'a> {
-    /// Names and types.
+    /// Names and types of the columns.
     pub fields: Vec<FieldRef>,
-    /// How many rows there are to be, where that is known.
+    /// Expected number of rows, if known.
     pub rows: Option<usize>,
-    /// Their values for the next rows: from the first number on, so many of them.
+    /// Returns the values of `count` rows, starting with row `first`: `values(first, count)`.
     pub values: &'a mut dyn FnMut(usize, usize) -> Result<Vec<ArrayRef>>,
 }
 
-/// Where labelled rows go.
+/// Where and how to write the output.
 #[derive(Clone, Debug, Default)]
 pub struct Output {
-    /// A file, a folder (one file for each input), or `-`.
+    /// A file, a folder (one file per input), or `-` for standard output.
     pub path: String,
-    /// Whether a file that exists is replaced.
+    /// Whether to replace an existing file.
     pub force: bool,
-    /// Columns of the input to keep; all where it is none.
+    /// Input columns to keep; `None` keeps all.
     pub keep: Option<Vec<String>>,
-    /// Keys and values for the metadata of Parquet and Arrow files.
+    /// Key-value metadata for Parquet and Arrow files.
     pub metadata: Vec<(String, String)>,
-    /// Whether text that a spreadsheet may take for a formula gets an apostrophe, in CSV and TSV.
+    /// Whether CSV and TSV text that a spreadsheet could run as a formula gets an apostrophe.
     pub safe_csv: bool,
 }
 
 impl Output {
-    /// Refuses, before any work is done, what could not be written at its end.
+    /// Refuses output that could not be written, before any work is done.
     pub fn check(&self, input: Option<&Input>) -> Result<()> {
         if let (true, Some(input)) = (self.is_folder(), input) {
             for path in self.targets(input)? {
@@ -72,12 +73,12 @@ impl Output {
         Ok(())
     }
 
-    /// Whether there is one output for each input.
+    /// Returns whether there is one output file per input file.
     fn is_folder(&self) -> bool {
         self.path != "-" && (self.path.ends_with('/') || Path::new(&self.path).is_dir())
     }
 
-    /// The outputs in a folder, one for each input.
+    /// Returns the output paths in a folder, one per input.
     fn targets(&self, input: &Input) -> Result<Vec<PathBuf>> {
         let targets: Vec<PathBuf> =
             input.files.iter().map(|file| Path::new(&self.path).join(&file.relative_path)).collect();
@@ -91,7 +92,7 @@ impl Output {
         }
     }
 
-    /// The columns of the first file that are kept.
+    /// Returns the indices of the kept columns of the first file.
     fn kept_columns(&self, schema: &SchemaRef) -> Vec<usize> {
         let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
         match &self.keep {
@@ -100,8 +101,8 @@ impl Output {
         }
     }
 
-    /// Where the columns of the first file that are kept stand in another. Rows of files with other columns cannot be put
-    /// below each other.
+    /// Returns the indices of the kept columns in another file. Files with different columns cannot
+    /// be concatenated.
     fn column_indices(&self, input: &Input, first: &SchemaRef, other: &SchemaRef, file: usize) -> Result<Vec<usize>> {
         let refuse = |problem: String| {
             let name = input.name(0).display();
@@ -131,7 +132,7 @@ impl Output {
     }
 }
 
-/// Writes all rows of the input with the added columns. Says which files were written.
+/// Writes all input rows with the added columns. Returns the paths of the files written.
 pub fn write_with_columns(input: &Input, output: &Output, mut added: AddedColumns<'_>) -> Result<Vec<PathBuf>> {
     input.begin("writing");
     let written = write_all(input, output, &mut added)?;
@@ -164,7 +165,7 @@ fn write_all(input: &Input, output: &Output, added: &mut AddedColumns<'_>) -> Re
     Ok(vec![path.to_owned()])
 }
 
-/// Writes batches that are made on the way.
+/// Writes batches that are generated one by one.
 pub fn write_batches(
     output: &Output,
     schema: &SchemaRef,
@@ -190,7 +191,7 @@ pub fn write_batches(
     Ok(vec![path.to_owned()])
 }
 
-/// What to call standard output.
+/// The name of standard output in messages.
 const STDOUT: &str = "standard output";
 
 fn stdout_writer(safe: bool) -> BatchWriter {
@@ -198,7 +199,7 @@ fn stdout_writer(safe: bool) -> BatchWriter {
     BatchWriter::Csv { writer: Box::new(writer), safe }
 }
 
-/// One output for each input, of the same name, all or none.
+/// Writes one output per input, with the same names: all of them or none.
 fn write_folder(input: &Input, folder: &Path, output: &Output, added: &mut AddedColumns<'_>) -> Result<Vec<PathBuf>> {
     let targets = output.targets(input)?;
     let mut pending = PendingFolder::create(folder)?;
@@ -213,17 +214,17 @@ fn write_folder(input: &Input, folder: &Path, output: &Output, added: &mut Added
     pending.commit(output.force)
 }
 
-/// Rows on their way from a file into another.
+/// Copies rows from an input file to an output.
 struct RowCopier<'a> {
     input: &'a Input,
     output: &'a Output,
-    /// The columns of the first file, which say what all have.
+    /// The schema of the first file, which all files must match.
     first_schema: &'a SchemaRef,
     path: &'a Path,
 }
 
 impl RowCopier<'_> {
-    /// Copies the rows of a file, from row `first` of all; returns how many.
+    /// Copies the rows of a file, which start at row `first` of the whole input. Returns how many.
     fn rows(&self, file: usize, first: usize, added: &mut AddedColumns<'_>, writer: &mut BatchWriter) -> Result<usize> {
         let batches = self.input.open(file)?;
         let indices = self.output.column_indices(self.input, self.first_schema, batches.schema(), file)?;
@@ -248,7 +249,7 @@ fn extended_schema(schema: &SchemaRef, kept: &[usize], added: &AddedColumns<'_>)
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
-/// Refuses to give labels to other rows than those that they were made for.
+/// Checks that the rows written are the rows that were read before.
 fn check_rows(input: &Input, rows: usize, added: &AddedColumns<'_>) -> Result<()> {
     input.check_unchanged()?;
     let Some(expected) = added.rows.filter(|expected| *expected != rows) else { return Ok(()) };
@@ -258,7 +259,7 @@ fn check_rows(input: &Input, rows: usize, added: &AddedColumns<'_>) -> Result<()
     )))
 }
 
-/// Checks that a file has the rows that were written into it, by what its format says of them.
+/// Checks the number of rows in a written file against its footer.
 fn check_written(path: &Path, rows: usize, found: Option<usize>) -> Result<()> {
     match found.filter(|found| *found != rows) {
         Some(found) => Err(Error::file(path, format!("{found} of {rows} rows were written; run the command again"))),
@@ -266,13 +267,13 @@ fn check_written(path: &Path, rows: usize, found: Option<usize>) -> Result<()> {
     }
 }
 
-/// Refuses what must not or cannot be written.
+/// Refuses a path that must not or cannot be written.
 fn check_path(path: &Path, input: Option<&Input>, force: bool) -> Result<()> {
     check_extension(path, input, force)?;
     folder_of(path).map(|_| ())
 }
 
-/// The format of an output; refuses what must not be written.
+/// Returns the format of an output path; refuses one that must not be written.
 fn check_extension(path: &Path, input: Option<&Input>, force: bool) -> Result<(Format, Compression)> {
     let (format, compression) = format_of_path(path).ok_or_else(|| Error::file(path, NO_FORMAT))?;
     if compression != Compression::None && matches!(format, Format::Parquet | Format::Ipc) {
@@ -285,7 +286,7 @@ fn check_extension(path: &Path, input: Option<&Input>, force: bool) -> Result<(F
 const NO_FORMAT: &str =
     "the ending says no format; use .csv, .tsv (.gz, .zst), .parquet or .arrow, or a folder, with a / at its end";
 
-/// Refuses to write over an input, or over what is there already unless that is wanted.
+/// Refuses to overwrite an input, or an existing file without `force`.
 pub fn refuse_overwrite(path: &Path, input: Option<&Input>, force: bool) -> Result<()> {
     if input.is_some_and(|input| input.contains(path)) {
         return Err(Error::file(path, "it is one of the inputs, which are never overwritten; write elsewhere"));
@@ -296,7 +297,7 @@ pub fn refuse_overwrite(path: &Path, input: Option<&Input>, force: bool) -> Resu
     Ok(())
 }
 
-/// An output that is still under another name.
+/// An output file before it gets its final name.
 struct Target {
     path: PathBuf,
     format: Format,
@@ -315,7 +316,8 @@ impl Target {
         self.file.try_clone().map_err(|error| Error::io(&self.path, &error))
     }
 
-    /// Writes the rows of some files, from row `first` of all, with what is added; returns how many.
+    /// Writes the rows of some files with the added columns; the first is row `first` of the whole
+    /// input. Returns how many.
     fn write_rows(
         &self,
         input: &Input,
@@ -340,7 +342,8 @@ impl Target {
         Ok(rows)
     }
 
-    /// The files, where they and the output are Parquet, and their columns can be copied as they lie.
+    /// Returns the source files if they and the output are Parquet and their columns can be copied
+    /// without decoding.
     fn sources(&self, input: &Input, files: Range<usize>) -> Option<Vec<SourceFile>> {
         let sources = &input.files[files];
         let plain = |source: &Source| source.format == Format::Parquet && source.partitions.is_empty();
@@ -352,7 +355,7 @@ impl Target {
         sources.iter().all(|source| source.is_like(&sources[0])).then_some(sources)
     }
 
-    /// Copies the columns as they lie, and writes the new ones.
+    /// Copies the existing columns without decoding them, and writes the added ones.
     #[allow(clippy::too_many_arguments)]
     fn append_columns(
         &self,

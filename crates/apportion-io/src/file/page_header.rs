@@ -1,15 +1,16 @@
-//! The sizes in the header of a Parquet page, checked before a decoder allocates memory for them.
+//! Checks the sizes in a Parquet page header before a decoder allocates memory for them.
 
-/// Bytes of a page at most, once it is decompressed. Writers aim at about 1 MiB.
+/// Maximum size of a decompressed page in bytes. Writers aim at about 1 MiB.
 const MAX_BYTES: u64 = 128 << 20;
 
-/// Values of a page at most.
+/// Maximum number of values in a page.
 const MAX_VALUES: u64 = 1 << 26;
 
-/// Bytes in which the sizes are looked for: they come first.
+/// Bytes to search for the sizes, which come first.
 pub(crate) const HEADER_BYTES: usize = 64;
 
-/// Whether the header that begins here asks for more memory than a page should. What is not a header is left to the decoder.
+/// Returns whether a page header requests more memory than a page should. Anything that is not a
+/// header is left to the decoder.
 pub(crate) fn is_too_large(start: &[u8]) -> bool {
     let mut fields = Fields { bytes: start, id: 0 };
     while let Some(field) = fields.next() {
@@ -57,7 +58,8 @@ impl Fields<'_> {
         }
     }
 
-    /// A zigzag number; a negative one, and one that 32 bits do not hold, count as very large.
+    /// Reads a zigzag number. Negative numbers and numbers of more than 32 bits count as very
+    /// large.
     fn number(&mut self) -> Option<u64> {
         let mut value = 0u64;
         for shift in (0..35).step_by(7) {

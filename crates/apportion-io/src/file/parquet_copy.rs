@@ -1,5 +1,5 @@
-//! Parquet to Parquet: columns that stay are copied as they lie in the file, encoded and compressed; only the new ones are
-//! written. Nothing of the old columns is decoded, so nothing of them can change.
+//! Parquet to Parquet: existing columns are copied encoded and compressed as they are; only the
+//! added columns are written. Existing columns are not decoded, so they cannot change.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Sink};
@@ -23,10 +23,10 @@ use super::guard::guarded;
 use super::metadata::{replace, replace_in_parquet};
 use super::stable_file::{StableChunks, StableFile, VerifiedChunks};
 
-/// Rows of the new columns that are made at a time.
+/// Rows of the added columns that are encoded at a time.
 const ROWS_AT_A_TIME: usize = 1 << 16;
 
-/// A Parquet file whose columns are to be copied.
+/// A Parquet file whose columns are copied.
 pub(crate) struct SourceFile {
     chunks: VerifiedChunks,
     metadata: ArrowReaderMetadata,
@@ -36,7 +36,7 @@ impl SourceFile {
     pub(crate) fn open(stable: &Arc<StableFile>) -> Result<SourceFile> {
         let chunks = StableChunks::open(stable)?;
         let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
-        // A damaged index is no reason to stop: then columns are decoded and encoded again.
+        // A damaged page index is not an error: the columns are then decoded and encoded again.
         let metadata = guarded(|| Ok(ArrowReaderMetadata::load(&chunks, options)?));
         let metadata = metadata.map_err(|error| ParquetError::External(Box::new(error)))?;
         Ok(SourceFile { chunks: VerifiedChunks(chunks), metadata })
@@ -50,17 +50,17 @@ impl SourceFile {
         self.parquet().file_metadata().schema_descr()
     }
 
-    /// Whether the columns of another file are the same, so that both can be in one.
+    /// Returns whether another file has the same columns, so that both can be written to one file.
     pub(crate) fn is_like(&self, other: &SourceFile) -> bool {
         self.schema().root_schema() == other.schema().root_schema() && self.metadata.schema() == other.metadata.schema()
     }
 
-    /// How many rows it has.
+    /// Returns the number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.parquet().file_metadata().num_rows() as usize
     }
 
-    /// The leaves of the columns that are kept.
+    /// Returns the leaf columns of the kept columns.
     fn leaves(&self, kept: &[usize]) -> Vec<usize> {
         let schema = self.schema();
         (0..schema.num_columns()).filter(|&leaf| kept.contains(&schema.get_column_root_idx(leaf))).collect()
@@ -70,7 +70,7 @@ impl SourceFile {
         Some(self.parquet().offset_index()?.get(group)?.get(leaf)?.clone())
     }
 
-    /// Whether it says of each column where its pages are.
+    /// Returns whether every column has an offset index.
     pub(crate) fn is_indexed(&self) -> bool {
         let (groups, leaves) = (self.parquet().num_row_groups(), self.schema().num_columns());
         (0..groups).all(|group| (0..leaves).all(|leaf| self.offset_index(group, leaf).is_some()))
@@ -101,19 +101,19 @@ impl SourceFile {
     }
 }
 
-/// The new file.
+/// Writes a Parquet file with copied and added columns.
 pub(crate) struct AppendWriter {
     writer: SerializedFileWriter<BufWriter<File>>,
-    /// The new columns, by themselves.
+    /// The added columns.
     fields: Vec<FieldRef>,
     factory: ArrowRowGroupWriterFactory,
     kept: Vec<usize>,
-    /// Whether it says of each column where its pages are: all columns or none must.
+    /// Whether an offset index is written: Parquet requires it for all columns or none.
     indexed: bool,
 }
 
 impl AppendWriter {
-    /// A file with some of the old columns, and new ones after them.
+    /// Creates a file with the kept columns of the source, followed by the added ones.
     pub(crate) fn create(
         file: File,
         source: &SourceFile,
@@ -146,14 +146,15 @@ impl AppendWriter {
         let properties_out: WriterPropertiesPtr = Arc::new(properties_out);
 
         let writer = SerializedFileWriter::new(BufWriter::with_capacity(1 << 20, file), all, properties_out.clone())?;
-        // The new columns are encoded by themselves, as if for a file of their own that nobody keeps.
+        // The added columns are encoded separately, as if for a file that is discarded.
         let scratch: SerializedFileWriter<Sink> =
             SerializedFileWriter::new(io::sink(), added_schema.root_schema_ptr(), properties_out)?;
         let factory = ArrowRowGroupWriterFactory::new(&scratch, added);
         Ok(AppendWriter { writer, fields: fields.to_vec(), factory, kept: kept.to_vec(), indexed })
     }
 
-    /// Copies all rows of a file, with what is new beside them: `values(first, rows)`, row by row from 0.
+    /// Copies all rows of a file, with the added values `values(first, count)`; rows are counted
+    /// from 0.
     pub(crate) fn append(
         &mut self,
         source: &SourceFile,
@@ -172,7 +173,7 @@ impl AppendWriter {
         Ok(first)
     }
 
-    /// The new columns of a row group.
+    /// Encodes the added columns of a row group.
     fn encode(
         &self,
         group: usize,
@@ -190,7 +191,7 @@ impl AppendWriter {
         writers.into_iter().map(ArrowColumnWriter::close).collect()
     }
 
-    /// Completes the file; returns how many rows its footer says it has.
+    /// Completes the file. Returns the row count in its footer.
     pub(crate) fn close(mut self) -> Result<usize> {
         let rows = self.writer.finish()?.file_metadata().num_rows() as usize;
         io::Write::flush(self.writer.inner_mut())?;
@@ -202,7 +203,7 @@ fn group(name: &str, fields: Vec<TypePtr>) -> Result<TypePtr> {
     Ok(Arc::new(Type::group_type_builder(name).with_fields(fields).build()?))
 }
 
-/// What the old file says of itself, but for its schema, which is another now.
+/// Returns the key-value metadata of the source, except its Arrow schema, which changes.
 fn key_values_of(source: &SourceFile) -> Vec<KeyValue> {
     let key_values = source.parquet().file_metadata().key_value_metadata().into_iter().flatten();
     key_values.filter(|entry| entry.key != ARROW_SCHEMA_META_KEY).cloned().collect()

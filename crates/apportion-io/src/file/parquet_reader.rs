@@ -20,7 +20,7 @@ use super::read_ahead::{BatchResult, OpenPart, read_in_order};
 use super::stable_file::{StableChunks, StableFile};
 use crate::error::Result;
 
-/// Bytes of a Parquet batch, about: wide text gets fewer rows at a time.
+/// Approximate size of a Parquet batch in bytes: wide text gets fewer rows per batch.
 const BATCH_BYTES: u64 = 16 << 20;
 
 pub(crate) fn open_parquet(
@@ -55,7 +55,7 @@ pub(crate) fn open_parquet(
         })
     };
     let rows = read_in_order((0..groups).map(part).collect());
-    // A Parquet file is read here and there: progress is measured by rows.
+    // Parquet files are not read sequentially: progress is measured in rows.
     let (read, mut done) = (Arc::new(AtomicU64::new(0)), 0);
     let (counter, bytes) = (read.clone(), source.bytes() as f64);
     let counted = rows.inspect(move |batch| {
@@ -65,7 +65,7 @@ pub(crate) fn open_parquet(
     Ok(OpenedFile { schema, rows: Box::new(counted), read })
 }
 
-/// Refuses a footer whose row counts contradict each other.
+/// Refuses a footer with inconsistent row counts.
 fn check_row_counts(parquet: &ParquetMetaData) -> std::result::Result<(), ParquetError> {
     let groups = parquet.row_groups().iter().map(RowGroupMetaData::num_rows);
     let sum = groups.clone().fold(0i64, i64::saturating_add);
@@ -76,7 +76,7 @@ fn check_row_counts(parquet: &ParquetMetaData) -> std::result::Result<(), Parque
     Err(ParquetError::General(format!("its footer says {declared} rows, and its row groups have {sum}")))
 }
 
-/// How many rows of a row group are decoded at a time.
+/// Returns the number of rows per batch for a row group.
 fn batch_size(group: &RowGroupMetaData, mask: &ProjectionMask, max_rows: usize) -> usize {
     let leaves = group.columns().iter().enumerate().filter(|(leaf, _)| mask.leaf_included(*leaf));
     let size = |column: &ColumnChunkMetaData| {
@@ -87,7 +87,7 @@ fn batch_size(group: &RowGroupMetaData, mask: &ProjectionMask, max_rows: usize) 
     max_rows.min((BATCH_BYTES / per_row) as usize).max(1)
 }
 
-/// The batches of a row group, which must have the rows that the footer says.
+/// The batches of a row group, which must have as many rows as the footer declares.
 struct CheckedRowGroup {
     rows: ParquetRecordBatchReader,
     group: usize,
@@ -113,7 +113,7 @@ impl Iterator for CheckedRowGroup {
     }
 }
 
-/// A schema whose columns of text, where they are wanted, are codes and words.
+/// Returns the schema with included text columns as dictionaries.
 fn with_dictionary_text(schema: &Schema, include: &dyn Fn(&str) -> bool) -> SchemaRef {
     let dictionaries = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
     let field = |field: &Arc<Field>| match field.data_type() {

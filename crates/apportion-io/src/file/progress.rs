@@ -1,19 +1,20 @@
-//! How far a pass over the files has come, for whoever wants to know.
+//! Progress reports of passes over the files, and cancellation.
 
 use std::fmt::Debug;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Is told how far a pass has come.
+/// Receives progress reports and can cancel the operation.
 pub trait Progress: Debug + Send + Sync {
-    /// A pass begins, over files of so many bytes in all.
+    /// A pass starts, over files of `bytes` bytes in total.
     fn begin(&self, what: &'static str, bytes: u64);
-    /// So many rows have been read, and so many bytes, about, of all files.
+    /// In total `rows` rows and about `bytes` bytes have been read.
     fn update(&self, rows: u64, bytes: u64);
-    /// The pass has come to its end.
+    /// The pass has ended.
     fn end(&self);
-    /// Whether the work is to go on; once it is not, the next batch is not read, and nothing is written.
+    /// Returns whether the operation was cancelled. No further batch is read then, and nothing is
+    /// written.
     fn is_cancelled(&self) -> bool {
         false
     }
@@ -34,7 +35,7 @@ impl<P: Progress + ?Sized> Progress for Arc<P> {
     }
 }
 
-/// Nobody wants to know.
+/// Ignores progress reports.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoProgress;
 
@@ -44,7 +45,7 @@ impl Progress for NoProgress {
     fn end(&self) {}
 }
 
-/// A reader that counts what is read.
+/// Counts the bytes read from another reader.
 pub(crate) struct CountingReader<R> {
     inner: R,
     read: Arc<AtomicU64>,

@@ -1,9 +1,11 @@
-//! Finds quotes that swallow rows: a quoted field that spans lines must end before a separator or a line end.
+//! Detects stray quotes that swallow rows: a quoted field that spans lines must end before a
+//! separator or a line end.
 //!
-//! A stray quote begins a field that goes on to the next stray quote, perhaps thousands of rows later. What follows that quote then
-//! gives it away. Quotes within one line are left to the parser.
+//! A stray quote opens a field that continues to the next stray quote, perhaps thousands of rows
+//! later. The text after that quote reveals the problem. Quotes within one line are left to the
+//! parser.
 
-/// Where a scan of delimited text stands.
+/// State of the scanner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     FieldStart,
@@ -12,12 +14,12 @@ enum State {
     AfterQuote { spans_lines: bool },
 }
 
-/// Follows the quotes of a text, piece by piece.
+/// Scans the quotes of delimited text, block by block.
 #[derive(Debug)]
 pub(crate) struct QuoteScanner {
     separator: u8,
     state: State,
-    /// The line at hand, and the one in which the last quoted field began; from 1.
+    /// The current line, and the line in which the last quoted field started; counted from 1.
     line: u64,
     quote_line: u64,
 }
@@ -27,7 +29,7 @@ impl QuoteScanner {
         QuoteScanner { separator, state: State::FieldStart, line: 1, quote_line: 1 }
     }
 
-    /// Reads the next piece; the line of a quote that swallows rows, if one does.
+    /// Scans the next block. Returns the line of a quote that swallows rows, if any.
     pub(crate) fn read(&mut self, piece: &[u8]) -> Option<u64> {
         let is_open = matches!(self.state, State::InQuotes { .. } | State::AfterQuote { .. });
         if !is_open && !piece.contains(&b'"') {

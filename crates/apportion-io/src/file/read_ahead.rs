@@ -1,6 +1,8 @@
-//! Reads ahead: other threads decode batches while earlier ones are used. Batches arrive in file order.
+//! Reads ahead: other threads decode batches while earlier ones are used. Batches arrive in file
+//! order.
 //!
-//! The end of a part is a message of its own, so that a thread that died is never taken for the end of a file.
+//! The end of a part is a separate message, so that a thread that died is never mistaken for the
+//! end of a file.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -13,28 +15,29 @@ use super::guard::guarded;
 
 pub(crate) type BatchResult = Result<RecordBatch, ArrowError>;
 pub(crate) type BatchIter = Box<dyn Iterator<Item = BatchResult> + Send>;
-/// Begins to read a part of a file.
+/// Opens one part of a file.
 pub(crate) type OpenPart = Box<dyn FnOnce() -> Result<BatchIter, ArrowError> + Send>;
 
-/// Batches of one part that may wait to be used.
+/// Batches of one part that may be queued.
 const QUEUE_LENGTH: usize = 6;
-/// Threads that read at the same time; more would hold more batches than they save time.
+/// Maximum number of reading threads; more would take more memory than they save time.
 const MAX_READERS: usize = 4;
 
-/// What a reading thread sends.
+/// A message from a reading thread.
 enum Message {
     Batch(BatchResult),
     /// All batches of the part have been sent.
     End,
 }
 
-/// The rows of some parts, one part after the other; several parts are read at once if there are several threads.
+/// Returns the batches of some parts, part by part; parts are read in parallel if there are several
+/// threads.
 pub(crate) fn read_in_order(parts: Vec<OpenPart>) -> BatchIter {
     let threads = rayon::current_num_threads().min(parts.len()).min(MAX_READERS);
     if rayon::current_num_threads() == 1 || threads == 0 {
         return Box::new(until_error(parts.into_iter().flat_map(batches_of)));
     }
-    // Each reader takes every n-th part, so that the part which is needed next is always being read.
+    // Each reader takes every n-th part, so that the part needed next is always being read.
     let mut receivers = VecDeque::new();
     let mut work: Vec<Vec<(OpenPart, SyncSender<Message>)>> = (0..threads).map(|_| Vec::new()).collect();
     for (index, part) in parts.into_iter().enumerate() {
@@ -51,7 +54,7 @@ pub(crate) fn read_in_order(parts: Vec<OpenPart>) -> BatchIter {
     Box::new(until_error(InOrder { receivers }))
 }
 
-/// The batches of a part. Its reader is called only while panics are caught.
+/// Returns the batches of a part, with panics turned into errors.
 fn batches_of(part: OpenPart) -> impl Iterator<Item = BatchResult> {
     let mut part = Some(part);
     let mut rows: Option<BatchIter> = None;
@@ -66,7 +69,7 @@ fn batches_of(part: OpenPart) -> impl Iterator<Item = BatchResult> {
     })
 }
 
-/// Ends the iteration after the first error: what a reader would return after it has no meaning.
+/// Ends the iteration after the first error, because a reader's state is undefined after it.
 fn until_error(rows: impl Iterator<Item = BatchResult> + Send) -> impl Iterator<Item = BatchResult> + Send {
     let mut rows = Some(rows);
     std::iter::from_fn(move || {
@@ -78,7 +81,7 @@ fn until_error(rows: impl Iterator<Item = BatchResult> + Send) -> impl Iterator<
     })
 }
 
-/// Sends all batches of a part; returns nothing once the receiver is gone or an error was sent.
+/// Sends all batches of a part. Returns `None` if the receiver is gone or an error was sent.
 fn send(part: OpenPart, sender: &SyncSender<Message>) -> Option<()> {
     for batch in batches_of(part) {
         let failed = batch.is_err();

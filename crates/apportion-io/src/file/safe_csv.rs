@@ -1,4 +1,4 @@
-//! Text that a spreadsheet would take for a formula, made harmless: an apostrophe before it.
+//! Escapes text that a spreadsheet could run as a formula, with a leading apostrophe.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -7,15 +7,15 @@ use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, FieldRef, Schema};
 
-/// Returns the batch with an apostrophe before every text, and every column name, that a spreadsheet may take for a formula.
-/// Numbers stay as they are, also if they are in a column of text.
+/// Returns the batch with an apostrophe before each text and column name that a spreadsheet could
+/// run as a formula. Numbers are unchanged, including numbers in text columns.
 pub(crate) fn escape_formulas(batch: &RecordBatch) -> RecordBatch {
     let schema = batch.schema();
     let pairs = schema.fields().iter().zip(batch.columns());
     let (fields, columns): (Vec<FieldRef>, Vec<ArrayRef>) =
         pairs.map(|(field, column)| escape_column(field, column)).unzip();
     let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
-    // The columns have the types and lengths that the fields say.
+    // Cannot fail: the columns match the fields in type and length.
     RecordBatch::try_new(schema, columns).unwrap_or_else(|_| batch.clone())
 }
 
@@ -28,7 +28,7 @@ fn escape_column(field: &FieldRef, column: &ArrayRef) -> (FieldRef, ArrayRef) {
     (Arc::new(field), column)
 }
 
-/// A column of text with its formulas neutralized; nothing if it is not one, or if it has none.
+/// Returns a text column with formulas escaped; `None` if it is not text or has no formulas.
 fn escape_texts(column: &ArrayRef) -> Option<ArrayRef> {
     let kind = match column.data_type() {
         DataType::Dictionary(_, values) => values.as_ref(),
@@ -49,7 +49,8 @@ fn escape(text: &str) -> Cow<'_, str> {
     if is_formula(text) { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
 }
 
-/// Whether a spreadsheet may take a text for a formula: by its first character, unless it is a number.
+/// Returns whether a spreadsheet could run a text as a formula: by its first character, unless it
+/// is a number.
 fn is_formula(text: &str) -> bool {
     text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) && !text.trim_end().parse().is_ok_and(f64::is_finite)
 }

@@ -1,4 +1,5 @@
-//! What separates the values of text, where nobody says so: what its ending says, unless its first line has another one alone.
+//! Detects the separator of delimited text: the default of the file extension, unless the first
+//! line only has another one.
 
 use std::io::Read;
 
@@ -6,14 +7,15 @@ use super::decode::open_decoded;
 use super::format::{default_delimiter, is_text};
 use super::input::{Content, InputOptions, Source};
 
-/// What may separate values, and what it is called.
+/// Possible separators and their names in messages.
 pub(crate) const SEPARATORS: [(u8, &str); 4] =
     [(b',', "commas"), (b';', "semicolons"), (b'\t', "tabs"), (b'|', "bars")];
 
-/// Bytes in which the first line is looked for.
+/// Bytes to search for the end of the first line.
 const MAX_HEADER_BYTES: u64 = 1 << 16;
 
-/// What separates the values of a file. One that cannot be read is told of where it is opened.
+/// Detects the separator of a file. Read errors are ignored here; they are reported when the file
+/// is opened.
 pub(crate) fn detect_separator(source: &Source, options: &InputOptions) -> u8 {
     let default_delimiter = default_delimiter(source.format);
     let Content::File(stable) = &source.content else { return default_delimiter };
@@ -26,8 +28,8 @@ pub(crate) fn detect_separator(source: &Source, options: &InputOptions) -> u8 {
     if matches!(read, Ok(Ok(_))) { in_first_line(&start, default_delimiter) } else { default_delimiter }
 }
 
-/// The usual one where the first line has it, or has none at all; else the one that it has most of. What is quoted separates
-/// nothing.
+/// Returns the default separator if the first line contains it or contains none at all, otherwise
+/// the most frequent one. Quoted text is ignored.
 fn in_first_line(text: &[u8], default_delimiter: u8) -> u8 {
     let is_end = |byte: u8| byte == b'\n' || byte == b'\r';
     let (mut quoted, mut counts) = (false, [0usize; SEPARATORS.len()]);

@@ -1,7 +1,8 @@
 //! An input file that is read several times and must not change in between.
 //!
-//! Two guards: every time the file is opened, its identity (device, inode, size, time of the last change) is compared with the first one; and every
-//! range of bytes that is read again must have the checksum it had the first time. So labels never meet rows they were not made for.
+//! Two checks: each time the file is opened, its identity (device, inode, size, modification time)
+//! is compared with the first one; and each range of bytes that is read again must have the same
+//! checksum. So labels are never joined to rows for which they were not computed.
 
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
@@ -17,21 +18,22 @@ use twox_hash::XxHash3_64;
 
 use super::page_header;
 
-/// A file with what is known of its bytes.
+/// A file with its identity and the checksums of the ranges read so far.
 #[derive(Debug)]
 pub(crate) struct StableFile {
     path: PathBuf,
     identity: Identity,
-    /// Ranges that have been read: start → length and checksum.
+    /// Ranges read so far: start → (length, checksum).
     ranges: Mutex<BTreeMap<u64, (u64, u64)>>,
 }
 
-/// What changes when a file is replaced or written to.
+/// Properties that change when a file is replaced or written to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Identity {
     size: u64,
     modified: Option<SystemTime>,
-    /// Device and inode. Not the time of the last change of attributes: a new link or other permissions change no row.
+    /// Device and inode. The attribute change time is left out: new links and permissions do not
+    /// change rows.
     #[cfg(unix)]
     inode: (u64, u64),
 }
@@ -50,19 +52,20 @@ impl Identity {
     }
 }
 
-/// Says that a file changed between two reads. Carried inside an [`io::Error`] through decoders that know nothing of it.
+/// Reports that a file changed between two reads. It is wrapped in an [`io::Error`] to pass through
+/// decoders.
 #[derive(Debug, thiserror::Error)]
 #[error("the file changed while it was being read")]
 pub(crate) struct FileChanged;
 
-/// Whether an error, or one inside it, is [`Changed`].
+/// Returns whether an error, or one of its sources, is [`FileChanged`].
 pub(crate) fn is_changed(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut next = Some(error);
     while let Some(error) = next {
         if error.is::<FileChanged>() {
             return true;
         }
-        // An io::Error hides the error it carries from `source`.
+        // An io::Error does not expose the error that it wraps through `source`.
         if let Some(inner) = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref)
             && is_changed(inner)
         {
@@ -79,7 +82,7 @@ fn changed() -> io::Error {
 }
 
 impl StableFile {
-    /// Remembers the identity of an open file.
+    /// Records the identity of an open file.
     pub(crate) fn new(path: &Path, file: &File) -> io::Result<StableFile> {
         let identity = Identity::of(&file.metadata()?);
         Ok(StableFile { path: path.to_owned(), identity, ranges: Mutex::default() })
@@ -89,7 +92,7 @@ impl StableFile {
         &self.path
     }
 
-    /// What tells the file from all others, whatever it is called.
+    /// Returns a value that is the same for all paths of this file.
     pub(crate) fn unique_id(&self) -> io::Result<(u64, PathBuf)> {
         #[cfg(unix)]
         return Ok((self.identity.inode.1, PathBuf::from(self.identity.inode.0.to_string())));
@@ -97,19 +100,19 @@ impl StableFile {
         Ok((0, self.path.canonicalize()?))
     }
 
-    /// The size in bytes.
+    /// Returns the size in bytes.
     pub(crate) fn size(&self) -> u64 {
         self.identity.size
     }
 
-    /// Opens the file again.
+    /// Opens the file again and checks its identity.
     pub(crate) fn open(&self) -> io::Result<File> {
         let file = File::open(&self.path)?;
         self.check_identity(&file.metadata()?)?;
         Ok(file)
     }
 
-    /// Checks that the file is still the one that was opened first, unchanged.
+    /// Checks that the path still leads to the unchanged file.
     pub(crate) fn check(&self) -> io::Result<()> {
         match std::fs::metadata(&self.path) {
             Ok(metadata) => self.check_identity(&metadata),
@@ -122,7 +125,7 @@ impl StableFile {
         if Identity::of(metadata) == self.identity { Ok(()) } else { Err(changed()) }
     }
 
-    /// Remembers the checksum of a range, or compares it with the one from an earlier read.
+    /// Records the checksum of a range, or compares it with that of an earlier read.
     pub(crate) fn verify_or_record(&self, start: u64, bytes: &[u8]) -> io::Result<()> {
         self.verify_or_record_checksum(start, bytes.len() as u64, XxHash3_64::oneshot(bytes))
     }
@@ -137,7 +140,7 @@ impl StableFile {
                     Err(changed())
                 }
             }
-            // A reader that stopped early saw less of the range: the longer one is kept.
+            // A reader that stopped early saw less of the range; the longer range is kept.
             Some((known, _)) if *known > length => Ok(()),
             _ => {
                 ranges.insert(start, (length, checksum));
@@ -146,7 +149,7 @@ impl StableFile {
         }
     }
 
-    /// The first range read so far that begins at some byte or behind it: its start and length.
+    /// Returns the start and length of the first recorded range that starts at or after a byte.
     fn next_range(&self, at: u64) -> Option<(u64, u64)> {
         let ranges = self.ranges.lock().unwrap_or_else(PoisonError::into_inner);
         ranges.range(at..).next().map(|(start, (length, _))| (*start, *length))
@@ -167,12 +170,12 @@ impl StableFile {
 /// Bytes of a sequential reader that share a checksum.
 const BLOCK: usize = 1 << 20;
 
-/// Reads a file from its beginning, with checksums.
+/// Reads a file from its start, with checksums.
 pub(crate) struct SequentialReader {
     stable: Arc<StableFile>,
     file: File,
     hash: XxHash3_64,
-    /// Where the piece at hand begins, and how much of it has been read.
+    /// Start of the current block, and how much of it has been read.
     start: u64,
     filled: usize,
 }
@@ -209,7 +212,7 @@ impl Read for SequentialReader {
     }
 }
 
-/// A Parquet file: pages that are read twice must be the same.
+/// A Parquet file, in which ranges that are read twice must be the same.
 #[derive(Clone)]
 pub(crate) struct StableChunks {
     stable: Arc<StableFile>,
@@ -231,7 +234,7 @@ impl Length for StableChunks {
 impl ChunkReader for StableChunks {
     type T = io::BufReader<ReadFrom>;
 
-    /// Begins to read a page: decoders ask for its header in this way.
+    /// Starts reading a page; decoders read page headers through this function.
     fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
         let mut header = [0; page_header::HEADER_BYTES];
         let length = read_some_at(&self.file, &mut header, start)?;
@@ -247,7 +250,7 @@ impl ChunkReader for StableChunks {
     }
 }
 
-/// Reads a file from some byte on.
+/// Reads a file from a given byte.
 pub(crate) struct ReadFrom {
     file: Arc<File>,
     at: u64,
@@ -261,7 +264,7 @@ impl Read for ReadFrom {
     }
 }
 
-/// Chunks of a Parquet file on their way into another: every range that was read before is compared as it passes.
+/// A Parquet file that is copied: each range that was read before is verified on the way.
 pub(crate) struct VerifiedChunks(pub(crate) StableChunks);
 
 impl Length for VerifiedChunks {
@@ -284,13 +287,13 @@ impl ChunkReader for VerifiedChunks {
     }
 }
 
-/// Reads from some byte on, and compares the ranges that were read before.
+/// Reads from a given byte and verifies the ranges that were read before.
 pub(crate) struct VerifyingReader {
     stable: Arc<StableFile>,
     reader: ReadFrom,
-    /// The next range that was read before.
+    /// The next range to verify.
     range: Option<(u64, u64)>,
-    /// The bytes of the range at hand so far.
+    /// The bytes of that range read so far.
     buffer: Vec<u8>,
 }
 
@@ -323,7 +326,7 @@ impl Read for VerifyingReader {
     }
 }
 
-/// Reads exactly so many bytes from some byte on, whatever other threads read meanwhile.
+/// Fills the buffer from a given byte, independently of other threads.
 #[cfg(unix)]
 pub(crate) fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
@@ -334,7 +337,7 @@ fn read_some_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, bytes, at)
 }
 
-/// Reads exactly so many bytes from some byte on, whatever other threads read meanwhile.
+/// Fills the buffer from a given byte, independently of other threads.
 #[cfg(windows)]
 pub(crate) fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
     while !bytes.is_empty() {
@@ -366,7 +369,7 @@ mod tests {
         (file, Arc::new(stable))
     }
 
-    /// Overwrites one byte and leaves the times as they were, so that only the checksum can tell.
+    /// Changes one byte and keeps the modification time, so that only the checksum differs.
     fn flip_bit(file: &tempfile::NamedTempFile, at: u64) {
         use std::os::unix::fs::FileExt;
         let handle = std::fs::OpenOptions::new().read(true).write(true).open(file.path()).unwrap();

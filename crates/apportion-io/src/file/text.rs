@@ -1,7 +1,7 @@
 //! Delimited text: records become batches of text columns, bounded in rows and in bytes.
 //!
-//! Every field is checked to be UTF-8 by itself. Lines, headers and columns have limits, so that a small compressed file cannot fill
-//! the memory.
+//! Each field is checked to be valid UTF-8. Lines, headers and columns have limits, so that a small
+//! compressed file cannot exhaust memory.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -15,19 +15,19 @@ use csv_core::ReadRecordResult;
 use super::quotes::QuoteScanner;
 use super::read_ahead::BatchResult;
 
-/// More columns than this are refused.
+/// Maximum number of columns.
 pub(crate) const MAX_COLUMNS: usize = 100_000;
 
-/// Bytes of records in one batch, about: what waits to be used is a few of these.
+/// Approximate bytes of records in one batch; a few batches are queued at a time.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// Cells in one batch at most: voter files have hundreds of columns.
+/// Maximum number of cells in one batch, because voter files can have hundreds of columns.
 const BATCH_CELLS: usize = 1 << 21;
 
 /// Bytes read at a time.
 const BUFFER: usize = 1 << 18;
 
-/// Records of delimited text, one at a time.
+/// Reads the records of delimited text, one at a time.
 struct Records<R> {
     input: R,
     parser: csv_core::Reader,
@@ -35,11 +35,11 @@ struct Records<R> {
     buffer: Vec<u8>,
     /// The bytes of the buffer that are not parsed yet.
     unread: std::ops::Range<usize>,
-    /// The fields of the record at hand, one after the other.
+    /// The fields of the current record, concatenated.
     fields: Vec<u8>,
     ends: Vec<usize>,
     columns: usize,
-    /// The record's number; the header is 1.
+    /// The number of the record; the header is 1.
     number: u64,
     /// Whether the last record has its line end.
     is_completed: bool,
@@ -63,13 +63,14 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Moves to the next record; false at the end.
+    /// Moves to the next record. Returns false at the end.
     fn advance(&mut self) -> Result<bool, ArrowError> {
         let (mut filled, mut columns) = (0, 0);
         self.number += 1;
         loop {
             let ended = self.unread.is_empty() && self.refill()? == 0;
-            // At the end of the file a line end completes the last record, unless it lies within quotes.
+            // At the end of the file, a line end completes the last record, unless it is inside
+            // quotes.
             let input = match (ended, self.is_completed) {
                 (false, _) => &self.buffer[self.unread.clone()],
                 (true, false) => b"\n",
@@ -110,7 +111,8 @@ impl<R: Read> Records<R> {
         Ok(read)
     }
 
-    /// Reads enough to see what kind of file it is: decoders may return a few bytes at first.
+    /// Reads enough bytes to recognize the kind of file, because decoders may return a few bytes at
+    /// first.
     fn read_start(&mut self) -> Result<(), ArrowError> {
         while self.unread.end < 512 {
             match self.input.read(&mut self.buffer[self.unread.end..])? {
@@ -121,7 +123,7 @@ impl<R: Read> Records<R> {
         self.check_quotes()
     }
 
-    /// Refuses quotes in what was read last that swallow rows.
+    /// Refuses quotes that swallow rows in the bytes read last.
     fn check_quotes(&mut self) -> Result<(), ArrowError> {
         match self.quotes.read(&self.buffer[self.unread.clone()]) {
             Some(line) => Err(csv_error(format!(
@@ -136,7 +138,7 @@ impl<R: Read> Records<R> {
         &self.fields[start..self.ends[column]]
     }
 
-    /// How many bytes the fields have.
+    /// Returns the total length of the fields in bytes.
     fn length(&self) -> usize {
         self.columns.checked_sub(1).map_or(0, |last| self.ends[last])
     }
@@ -156,7 +158,7 @@ impl<R: Read> Records<R> {
     }
 }
 
-/// An error whose text is complete: nothing is added to it.
+/// Returns an error with a complete message, to which nothing is added.
 fn csv_error(problem: String) -> ArrowError {
     ArrowError::CsvError(problem)
 }
@@ -169,7 +171,7 @@ fn too_many_columns() -> ArrowError {
 pub(crate) struct TextBatches<R> {
     records: Records<R>,
     names: Vec<String>,
-    /// The columns to read, and their schema.
+    /// The indices of the columns to read, and their schema.
     projection: Vec<usize>,
     schema: SchemaRef,
     batch_rows: usize,
@@ -197,12 +199,12 @@ impl<R: Read> TextBatches<R> {
         Ok(TextBatches { records, names, projection: Vec::new(), schema: Arc::new(Schema::empty()), batch_rows: 1 })
     }
 
-    /// The names of all columns.
+    /// Returns the names of all columns.
     pub(crate) fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// Chooses the columns to read, and how many rows a batch has at most.
+    /// Sets the columns to read and the maximum number of rows per batch.
     pub(crate) fn with_columns(mut self, projection: Vec<usize>, batch_rows: usize) -> TextBatches<R> {
         let field = |&column: &usize| Field::new(&self.names[column], DataType::Utf8, true);
         self.schema = Arc::new(Schema::new(projection.iter().map(field).collect::<Vec<_>>()));
@@ -211,7 +213,7 @@ impl<R: Read> TextBatches<R> {
         self
     }
 
-    /// The columns that are read.
+    /// Returns the schema of the columns that are read.
     pub(crate) fn schema(&self) -> &SchemaRef {
         &self.schema
     }
@@ -219,7 +221,7 @@ impl<R: Read> TextBatches<R> {
     fn batch(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
         let mut columns: Vec<Column> = self.projection.iter().map(|_| Column::new(self.batch_rows)).collect();
         let (first, mut rows, mut bytes) = (self.records.number + 1, 0, 0);
-        // All fields count, so that batches are the same whichever columns are read.
+        // All fields count, so that batches have the same rows for any selection of columns.
         while rows < self.batch_rows && bytes < BATCH_BYTES && self.records.advance()? {
             let (records, expected) = (&self.records, self.names.len());
             if records.columns != expected {
@@ -254,7 +256,7 @@ impl<R: Read> Iterator for TextBatches<R> {
     }
 }
 
-/// A column of a batch, as its fields come in.
+/// A column of a batch under construction.
 struct Column {
     data: Vec<u8>,
     offsets: Vec<i32>,
@@ -273,13 +275,13 @@ impl Column {
         self.offsets.push(self.data.len() as i32);
     }
 
-    /// Whether every field is UTF-8 by itself: halves of a character in two fields are valid only together.
+    /// Returns whether each field is valid UTF-8: a character split over two fields is not.
     fn is_valid(&self) -> bool {
         let Ok(text) = std::str::from_utf8(&self.data) else { return false };
         text.is_ascii() || self.offsets.iter().all(|&end| text.is_char_boundary(end as usize))
     }
 
-    /// The column as an array, in which empty fields are null.
+    /// Returns the column as an array, with empty fields as nulls.
     fn into_array(self) -> Result<ArrayRef, ArrowError> {
         let has_empty = self.offsets.windows(2).any(|pair| pair[0] == pair[1]);
         let nulls = has_empty.then(|| self.offsets.windows(2).map(|pair| pair[0] < pair[1]).collect::<NullBuffer>());
@@ -293,7 +295,7 @@ impl Column {
     }
 }
 
-/// Names the first field that is not UTF-8.
+/// Returns the error for the first field that is not valid UTF-8.
 fn first_invalid(columns: &[Column], projection: &[usize], first: u64) -> ArrowError {
     let invalid = columns.iter().zip(projection).filter_map(|(column, &index)| Some((column.first_invalid()?, index)));
     let (row, column) = invalid.min().unwrap_or((0, 0));
@@ -307,7 +309,7 @@ fn invalid_utf8(line: u64, column: usize) -> ArrowError {
     ))
 }
 
-/// What a file is, if its first bytes show that it is not delimited text.
+/// Returns a message if the first bytes show that a file is not delimited text.
 fn non_table_content(start: &[u8]) -> Option<&'static str> {
     let text = start.trim_ascii_start();
     let begins = |word: &[u8]| text.len() >= word.len() && text[..word.len()].eq_ignore_ascii_case(word);

@@ -16,10 +16,11 @@ use parquet::schema::types::ColumnPath;
 use super::safe_csv::escape_formulas;
 use crate::error::{Error, Result};
 
-/// How Parquet is written. Columns of the labels' scores have no dictionary, which would take longer than it saves.
+/// Returns the Parquet settings. Columns of floating-point scores get no dictionary, which would
+/// cost more time than it saves.
 pub(crate) fn parquet_properties(added: &[FieldRef]) -> WriterProperties {
     let level = ZstdLevel::try_new(1).unwrap_or_default();
-    // Types that Parquet does not have become ones that every reader knows: date64 a date.
+    // Types that Parquet does not have become types that every reader knows: date64 becomes a date.
     let mut properties = WriterProperties::builder().set_compression(Compression::ZSTD(level)).set_coerce_types(true);
     for field in added.iter().filter(|field| field.data_type().is_floating()) {
         let path = ColumnPath::from(vec![field.name().clone()]);
@@ -28,7 +29,7 @@ pub(crate) fn parquet_properties(added: &[FieldRef]) -> WriterProperties {
     properties.build()
 }
 
-/// Text on its way into a file.
+/// A text file that is compressed while it is written.
 pub(crate) enum CompressedWriter {
     Plain(Box<dyn Write>),
     Gzip(flate2::write::GzEncoder<BufWriter<File>>),
@@ -54,7 +55,7 @@ impl Write for CompressedWriter {
 }
 
 impl CompressedWriter {
-    /// Writes what is still held back: a full disk is seen here at the latest.
+    /// Writes what is still buffered, so that a full disk is detected here at the latest.
     pub(crate) fn finish(self) -> std::io::Result<()> {
         match self {
             CompressedWriter::Plain(mut writer) => writer.flush(),
@@ -81,7 +82,7 @@ impl BatchWriter {
         .map_err(|error| write_error(path, &error))
     }
 
-    /// Completes the file; returns how many rows its own footer says it has, if it has one.
+    /// Completes the file. Returns the row count in its footer, if the format has one.
     pub(crate) fn close(self, path: &Path) -> Result<Option<usize>> {
         match self {
             BatchWriter::Csv { writer, .. } => {

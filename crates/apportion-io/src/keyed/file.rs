@@ -1,4 +1,4 @@
-//! A file with numbers by class for each key, whole: which of its columns are what.
+//! Reads a file with numbers by class for each key, and finds out what its columns are.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -16,21 +16,21 @@ use crate::file::{Input, InputOptions};
 use crate::table::{Amount, ambiguous_comma, fill_suppressed, is_suppressed, parse_amount};
 use crate::table::{PERCENT_SUFFIXES, normalize_name, split_class};
 
-/// Prefixes before which classes are counted.
+/// Prefixes of columns that count people.
 const PEOPLE: [&str; 7] = ["n_", "count_", "num_", "pop_", "vap_", "tot_", "cvap_"];
 
-/// What stands behind such a prefix and is no class.
+/// Suffixes after these prefixes that are not classes.
 const TOTALS: [&str; 6] = ["total", "all", "sum", "people", "pop", "tot"];
 
-/// A file, whole.
+/// A file in memory.
 pub(super) struct LoadedFile {
     pub(super) path: PathBuf,
     pub(super) names: Vec<String>,
     pub(super) columns: Vec<ArrayRef>,
     pub(super) rows: usize,
-    /// Whether its values are separated by commas: those within a number are then meant to be seen.
+    /// Whether values are separated by commas, which affects how commas in numbers are interpreted.
     comma_separated: bool,
-    /// What separates its values, where that is not what such files usually have.
+    /// A note on the separator, if it is not the default.
     separator: Option<String>,
 }
 
@@ -89,12 +89,12 @@ impl LoadedFile {
         normalize_name(&self.names[index])
     }
 
-    /// The column of a name.
+    /// Returns the index of a column by its normalized name.
     pub(super) fn column(&self, name: &str) -> Option<usize> {
         (0..self.names.len()).find(|&index| self.normalize_name(index) == name)
     }
 
-    /// The columns of classes: all that have one prefix, or none, before a class.
+    /// Returns the class columns: all with the same prefix, or without one.
     fn class_columns(&self, options: &KeyedOptions<'_>) -> Result<Vec<(usize, String)>> {
         let requested = options.numbers.map(|text| normalize_name(text.trim_end_matches('*')));
         let mut sets: Vec<(String, Vec<(usize, String)>)> = Vec::new();
@@ -107,7 +107,7 @@ impl LoadedFile {
             }
         }
         sets.retain(|(_, set)| set.len() > 1);
-        // A table with one set alone has no choice: what is said is meant for others.
+        // With only one set there is no choice; the option is meant for other tables.
         if sets.len() > 1 {
             sets.retain(|(prefix, _)| requested.as_ref().is_none_or(|requested| requested == prefix));
         }
@@ -142,7 +142,7 @@ impl LoadedFile {
         ))
     }
 
-    /// Refuses people of a class that nobody knows: they must not be lost silently.
+    /// Refuses columns of people of an unknown class, which must not be lost silently.
     fn refuse_unknown_class(&self, prefix: &str, set: &[(usize, String)]) -> Result<()> {
         let is_lost = |index: &usize| {
             let name = self.normalize_name(*index);
@@ -163,7 +163,7 @@ impl LoadedFile {
         Err(Error::file(&self.path, problem))
     }
 
-    /// The column that says how many people a key has.
+    /// Returns the column with the number of people of each key.
     fn count_column(&self, classes_found: &[(usize, String)]) -> Option<usize> {
         const CALLED: [&str; 8] = ["count", "n_total", "n", "total", "people", "population", "pop", "freq"];
         let own = |name: &str| {
@@ -173,7 +173,7 @@ impl LoadedFile {
         CALLED.iter().find_map(|name| own(name))
     }
 
-    /// Columns of numbers that are for nothing here.
+    /// Returns the numeric columns that are not used.
     fn unused(&self, used: &[usize]) -> Vec<String> {
         let others = (0..self.names.len()).filter(|index| !used.contains(index));
         others.filter(|&index| self.holds_numbers(index)).map(|index| self.names[index].clone()).collect()
@@ -188,7 +188,7 @@ impl LoadedFile {
         filled.peek().is_some() && filled.all(|text| parse_amount(text).is_some())
     }
 
-    /// Refuses a key that several rows have. Rows that say nothing do not count.
+    /// Refuses duplicate keys. Rows without people are ignored.
     fn refuse_duplicate_keys(&self, subject: Subject, keys: &TableKeys, values: &[f64], classes: usize) -> Result<()> {
         let rows = values.chunks_exact(classes).map(|row| row.iter().any(|value| *value > 0.0));
         let rows = rows.enumerate().filter(|(_, has_people)| *has_people).map(|(row, _)| row);
@@ -215,7 +215,8 @@ impl LoadedFile {
             .collect())
     }
 
-    /// Columns as numbers. A comma that may be between thousands or before decimals means what other commas of the table do.
+    /// Parses columns of numbers. An ambiguous comma is interpreted like the other commas of the
+    /// table.
     fn parse_numbers(&self, indices: &[usize]) -> Vec<Result<Vec<f64>>> {
         let amounts: Vec<Result<Vec<Amount>>> = indices.iter().map(|&index| self.parse_amounts(index)).collect();
         let has = |is_so: fn(&Amount) -> bool| amounts.iter().flatten().flatten().any(is_so);
@@ -223,7 +224,8 @@ impl LoadedFile {
         let decimals = has(|parse_amount| matches!(parse_amount, Amount::Decimal(_)));
         let are_thousands = match (thousands, decimals) {
             (true, false) => Some(true),
-            // Between commas, one before decimals is as strange as it looks: others may mean thousands.
+            // A decimal comma in a comma-separated file is unusual: other commas may separate
+            // thousands.
             (false, true) if self.comma_separated => None,
             (false, true) => Some(false),
             (true, true) => None,
@@ -264,13 +266,13 @@ impl LoadedFile {
     }
 }
 
-/// Whether a column of classes is one of percentages by its name.
+/// Returns whether the name of a class column says that it holds percentages.
 fn is_percent(name: &str) -> bool {
     ["pct", "percent"].iter().any(|word| name.starts_with(word))
         || PERCENT_SUFFIXES.iter().any(|word| name.ends_with(word))
 }
 
-/// The first two rows that have the same key.
+/// Returns the first two rows with the same key.
 fn first_repeated<K: Eq + std::hash::Hash>(rows: impl Iterator<Item = (usize, K)>) -> Option<(usize, usize)> {
     let mut seen = HashMap::new();
     rows.into_iter().find_map(|(row, key)| Some((seen.insert(key, row)?, row)))

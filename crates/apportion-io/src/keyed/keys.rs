@@ -1,4 +1,4 @@
-//! Which columns of a table are its keys: names, codes of places, or the parts of such codes.
+//! Finds the key columns of a table: names, codes of places, or parts of codes.
 
 use apportion::model::Level;
 use arrow::array::ArrayRef;
@@ -13,13 +13,13 @@ use crate::table::{find_column, normalize_name};
 const SURNAMES: [&str; 4] = ["surname", "last_name", "lastname", "family_name"];
 const FIRST_NAMES: [&str; 3] = ["first_name", "firstname", "given_name"];
 const PLACES: [&str; 4] = ["place", "geoid", "geo_id", "id"];
-/// What is one name or another, and says so by the other columns.
+/// A column of surnames or of places, depending on the other columns.
 const NAME: &str = "name";
 
-/// Columns of codes whose level is seen from the codes.
+/// Columns of codes whose level is detected from the codes.
 const IDENTIFIERS: [&str; 5] = ["geoid", "geo_id", "geoid10", "geoid20", "fips"];
 
-/// The parts of a code, from the state on: what their columns are called, and how many digits they have.
+/// The parts of a code, starting with the state: level, number of digits and column names.
 #[rustfmt::skip] // as a table
 const PARTS: [(Level, u32, &[&str]); 4] = [
     (Level::State, 2, &["state", "statefp", "state_fp", "state_fips", "statefp10", "statefp20"]),
@@ -28,7 +28,7 @@ const PARTS: [(Level, u32, &[&str]); 4] = [
     (Level::BlockGroup, 1, &["block_group", "blkgrpce", "blkgrp_ce", "blkgrpce10", "blkgrpce20"]),
 ];
 
-/// Codes of a level, none where there is none, and the columns that hold them.
+/// Codes of one level, with the indices of their columns; `None` for an invalid code.
 struct Codes {
     level: Level,
     indices: Vec<usize>,
@@ -36,7 +36,8 @@ struct Codes {
 }
 
 impl LoadedFile {
-    /// What the table is of, as its columns say: the one that a user names as the key, or those that are known.
+    /// Returns what the keys are, judging by the key column given by the user or by known column
+    /// names.
     pub(super) fn subject(&self, key: Option<&str>) -> Subject {
         let is_there = |names: &[&str]| match key {
             Some(key) => names.contains(&normalize_name(key).as_str()),
@@ -53,7 +54,7 @@ impl LoadedFile {
         }
     }
 
-    /// The columns of the keys, and what they hold.
+    /// Returns the indices of the key columns, and the keys.
     pub(super) fn keys(
         &self,
         subject: Subject,
@@ -94,8 +95,9 @@ impl LoadedFile {
         }
     }
 
-    /// Codes of the smallest places that are there, in one column or in those of state, county, tract and block group. A column
-    /// that is called so and holds no such code at all is another's.
+    /// Returns the codes of the smallest places in the table, from one column or from those of
+    /// state, county, tract and block group. A column with a matching name but no valid code at all
+    /// is ignored.
     fn codes(&self) -> Result<Option<Codes>> {
         let mut classes_found: Vec<(Level, usize)> = Vec::new();
         for level in [Level::BlockGroup, Level::Tract, Level::Zcta, Level::County, Level::State] {
@@ -114,7 +116,8 @@ impl LoadedFile {
         Ok(parts.or(whole).or_else(|| none.into_iter().next()))
     }
 
-    /// Refuses a table whose rows are of smaller places than their codes say: counties by name, say, which look like states.
+    /// Refuses a table whose rows are smaller places than their codes, such as counties given by
+    /// name and state.
     fn refuse_smaller(&self, level: Level, indices: &[usize]) -> Result<()> {
         let smaller: &[&str] = match level {
             Level::State => &["county", "county_name", "countyname", "tract", "block_group"],
@@ -125,7 +128,7 @@ impl LoadedFile {
         else {
             return Ok(());
         };
-        // Names beside the whole codes of the same places are but names.
+        // Names next to complete codes of the same places are only names.
         let mut keys: Vec<String> = self.texts(indices[0])?;
         keys.sort_unstable();
         keys.dedup();
@@ -139,7 +142,7 @@ impl LoadedFile {
         Err(Error::file(&self.path, problem))
     }
 
-    /// The column of an identifier, and the level of its codes.
+    /// Returns the identifier column and the level of its codes.
     fn identifier(&self) -> Result<Option<(Level, usize)>> {
         let Some(index) = IDENTIFIERS.iter().find_map(|name| self.column(name)) else { return Ok(None) };
         let texts = self.texts(index)?;
@@ -153,7 +156,8 @@ impl LoadedFile {
         Ok(Codes { level, indices: vec![index], codes: self.texts(index)?.iter().map(code).collect() })
     }
 
-    /// Codes in parts, as far as there are columns that hold nothing else; none where they do not lead to a county.
+    /// Returns codes that are split over several columns; `None` if they do not reach the county
+    /// level.
     fn parts(&self) -> Result<Option<Codes>> {
         let mut classes_found: Option<Codes> = None;
         for (level, digits, names) in PARTS {
@@ -173,7 +177,7 @@ impl LoadedFile {
         Ok(classes_found.filter(|codes| codes.indices.len() > 1))
     }
 
-    /// All codes; refuses the first row that has none.
+    /// Returns all codes; refuses the first row without a valid one.
     fn all_codes(&self, codes: Codes) -> Result<Vec<u64>> {
         let (index, what) = (codes.indices[0], codes.level.name());
         let code = |(row, code): (usize, Option<u64>)| {

@@ -1,4 +1,7 @@
-//! Tables of names or places by class, as the Census, other tools and users write them.
+//! Tables of names or places by class, in the layouts of the Census, other tools and users.
+//!
+//! `file` reads such a table, `keys` finds its key columns, `sums` detects what its numbers are,
+//! and `place_code` parses the codes of places.
 
 mod file;
 mod keys;
@@ -16,7 +19,7 @@ use file::LoadedFile;
 
 pub use place_code::{PlaceCode, level_of_code, rank_of_column};
 
-/// What a table is of.
+/// What the keys of a table are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// Surnames.
@@ -27,28 +30,28 @@ pub enum Subject {
     Places,
 }
 
-/// What a user says of a table's columns.
+/// Options of the user for a table's columns.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KeyedOptions<'a> {
-    /// Classes beyond those that are known by their names.
+    /// Classes in addition to the known ones.
     pub classes: &'a [String],
-    /// Which columns hold the numbers, where there are several sets: what stands before the classes, as in `vap_*`.
+    /// The prefix of the columns to use if there are several sets, such as `vap_*`.
     pub numbers: Option<&'a str>,
-    /// The column of the keys, where it is not found by its name.
+    /// The key column, if it is not recognized by its name.
     pub key: Option<&'a str>,
 }
 
 /// The keys of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TableKeys {
-    /// Names of people, or of places of a user's own.
+    /// Names of people, or of user-defined places.
     Texts(Vec<String>),
     /// Codes of places.
     Codes(Level, Vec<u64>),
 }
 
 impl TableKeys {
-    /// One of them, with the zeros that codes begin with.
+    /// Returns a key as text, with leading zeros for codes.
     fn display(&self, row: usize) -> String {
         match self {
             TableKeys::Texts(texts) => texts[row].trim().to_owned(),
@@ -62,9 +65,9 @@ impl TableKeys {
 /// Numbers by class for each key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyedTable {
-    /// The file, or the name of a table inside the program.
+    /// The path of the file, or the name of an embedded table.
     pub path: PathBuf,
-    /// Where the keys stand: a column, or several.
+    /// The names of the key columns.
     pub key: String,
     /// The keys, row by row.
     pub keys: TableKeys,
@@ -72,27 +75,27 @@ pub struct KeyedTable {
     pub classes: Vec<String>,
     /// Numbers, row by row.
     pub values: Vec<f64>,
-    /// People of each key, where another column says so.
+    /// Number of people of each key, if there is a column for it.
     pub counts: Option<Vec<f64>>,
     /// What the numbers are.
     pub numbers: Numbers,
 }
 
-/// A table as a file has it, and what else was seen there.
+/// A table read from a file, with notes on the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyedFile {
     /// The table.
     pub table: KeyedTable,
-    /// What it is of: as a user said, or as its columns do.
+    /// What the keys are: given by the user, or recognized by the columns.
     pub subject: Subject,
-    /// Columns of numbers that are neither keys nor classes nor people.
+    /// Numeric columns that are neither keys nor classes nor counts.
     pub unused: Vec<String>,
-    /// What separates its values, where that is not what such files usually have.
+    /// A note on the separator, if it is not the default.
     pub separator: Option<String>,
 }
 
 impl KeyedFile {
-    /// Reads a file. What it is a table of is seen from its columns, where nobody says so.
+    /// Reads a file. The kind of keys is recognized by the columns if `subject` is `None`.
     pub fn read(path: &str, subject: Option<Subject>, options: &KeyedOptions<'_>) -> Result<KeyedFile> {
         LoadedFile::open(path)?.read(subject, options)
     }
@@ -104,12 +107,12 @@ impl KeyedTable {
         KeyedFile::read(path, Some(subject), options).map(|file| file.table)
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.values.len() / self.classes.len()
     }
 
-    /// The level of its places, where it is one of places.
+    /// Returns the level of its places; `Own` for other keys.
     pub fn level(&self) -> Level {
         match &self.keys {
             TableKeys::Texts(_) => Level::Own,
@@ -117,12 +120,12 @@ impl KeyedTable {
         }
     }
 
-    /// A row's key.
+    /// Returns the key of a row as text.
     pub fn key_of(&self, row: usize) -> String {
         self.keys.display(row)
     }
 
-    /// The people of each key, where they are known.
+    /// Returns the number of people of each key, if known.
     pub fn people(&self) -> Option<Vec<f64>> {
         match self.numbers {
             Numbers::People => Some(self.values.chunks_exact(self.classes.len()).map(|row| row.iter().sum()).collect()),
@@ -131,7 +134,8 @@ impl KeyedTable {
         }
     }
 
-    /// Gives classes other names, as a user says. Those of one name become one: their people, or their shares, are added up.
+    /// Renames classes. Classes that get the same name are merged: their people or shares are
+    /// added.
     pub fn rename(&mut self, crosswalk: &[(String, String)]) -> Result<()> {
         let new = |class: &String| -> String {
             crosswalk.iter().find(|(old, _)| old == class).map_or(class, |(_, new)| new).clone()
@@ -160,7 +164,7 @@ impl KeyedTable {
         Ok(())
     }
 
-    /// Brings the classes into an order; refuses a table that lacks one, or has others.
+    /// Reorders the classes; refuses a table with missing or extra classes.
     pub fn reorder_classes(&mut self, classes: &[String]) -> Result<()> {
         let missing: Vec<&String> = classes.iter().filter(|class| !self.classes.contains(class)).collect();
         let extra: Vec<&String> = self.classes.iter().filter(|class| !classes.contains(class)).collect();
@@ -175,7 +179,7 @@ impl KeyedTable {
         Ok(())
     }
 
-    /// What names say.
+    /// Converts the table to a table of names.
     pub fn into_names(self) -> Result<NameTable> {
         let TableKeys::Texts(names) = &self.keys else {
             return Err(Error::file(&self.path, "it is a table of places, and not of names"));
@@ -185,7 +189,7 @@ impl KeyedTable {
             .map_err(|error| with_file(&self.path, error))
     }
 
-    /// What places say.
+    /// Converts the table to a table of places.
     pub fn into_places(self) -> Result<PlaceTable> {
         let classes = self.classes.len();
         let (mut values, mut numbers) = (self.values, self.numbers);
@@ -204,7 +208,7 @@ impl KeyedTable {
     }
 }
 
-/// What to do where a table's classes are not those of the others.
+/// Returns the message for classes that differ from those of the other tables.
 fn class_mismatch(classes: &[String], missing: &[&String], extra: &[&String]) -> String {
     let list = |names: &[&String]| names.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
     let pairs: Vec<String> = extra
@@ -222,7 +226,8 @@ fn class_mismatch(classes: &[String], missing: &[&String], extra: &[&String]) ->
     format!("it {lacks}{and}{has}, where the classes are {}; {fix}", classes.join(", "))
 }
 
-/// Classes that tools call differently; they are not the same people in all tools, so that a user says whether they are meant.
+/// Returns whether two classes are similar. They do not cover the same people in all tools, so the
+/// user must confirm them.
 fn are_similar(a: &str, b: &str) -> bool {
     const SIMILAR: [&[&str]; 5] = [
         &["white", "whi", "nh_white"],
@@ -245,7 +250,7 @@ fn are_similar(a: &str, b: &str) -> bool {
     SIMILAR.iter().chain([&REMAINDER]).any(|names| names.contains(&a) && names.contains(&b))
 }
 
-/// An error of the library, with the file and its row.
+/// Adds the file and row to an error of the core library.
 fn with_file(path: &Path, error: apportion::Error) -> Error {
     match error {
         apportion::Error::KeyedTable { row, problem } => {

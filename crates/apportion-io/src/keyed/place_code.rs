@@ -1,18 +1,18 @@
-//! Codes of places as files have them: zeros lost in front, a point and a zero behind, ZIP codes of nine digits, the Census's
-//! long identifiers, states by their letters and names.
+//! Parses codes of places: lost leading zeros, a trailing `.0`, nine-digit ZIP codes, long Census
+//! identifiers, and states by abbreviation or name.
 
 use apportion::model::Level;
 
-/// A code, and whether zeros had to be put in front of it.
+/// A place code, and whether leading zeros were restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlaceCode {
     /// The code as a number.
     pub code: u64,
-    /// Whether it was shorter than such codes are.
+    /// Whether it had fewer digits than codes of its level.
     pub repaired: bool,
 }
 
-/// The letters of states, their names, and their codes.
+/// Abbreviations, names and FIPS codes of the states.
 #[rustfmt::skip] // as a table
 const STATES: [(&str, &str, u64); 52] = [
     ("AL", "Alabama", 1), ("AK", "Alaska", 2), ("AZ", "Arizona", 4), ("AR", "Arkansas", 5), ("CA", "California", 6),
@@ -29,7 +29,7 @@ const STATES: [(&str, &str, u64); 52] = [
     ("PR", "Puerto Rico", 72),
 ];
 
-/// What the Census's long identifiers begin with, by level: `0500000US37063` is a county.
+/// Summary levels at the start of long Census identifiers: `0500000US37063` is a county.
 const SUMMARY_LEVELS: [(Level, &[&str]); 5] = [
     (Level::BlockGroup, &["150", "100", "101"]),
     (Level::Tract, &["140"]),
@@ -38,8 +38,9 @@ const SUMMARY_LEVELS: [(Level, &[&str]); 5] = [
     (Level::State, &["040"]),
 ];
 
-/// The fewest digits of a code. ZIP codes begin with two zeros at most, and block groups with one: what is shorter has lost more
-/// than zeros. Counties and tracts may be parts, to be put behind their state or county.
+/// Returns the minimum number of digits. ZIP codes have at most two leading zeros, and block groups
+/// at most one, so shorter codes have lost more than zeros. Counties and tracts may be given
+/// without their state or county.
 fn min_digits(level: Level) -> u32 {
     match level {
         Level::Zcta => 3,
@@ -48,13 +49,14 @@ fn min_digits(level: Level) -> u32 {
     }
 }
 
-/// Whether a code stands by itself, and is no part that goes behind that of a larger place: states begin with one zero at most.
+/// Returns whether a code is complete, and not just the part within a larger place. States have at
+/// most one leading zero.
 pub(crate) fn is_complete(code: u64, level: Level) -> bool {
     level == Level::Zcta || level.digits().is_some_and(|digits| code >= 10u64.pow(digits - 2))
 }
 
 impl PlaceCode {
-    /// A code as text has it; none where it is no code of such places.
+    /// Parses a code given as text; `None` if it is not valid for the level.
     #[inline]
     pub fn from_text(text: &str, level: Level) -> Option<PlaceCode> {
         let digits = level.digits()? as usize;
@@ -72,14 +74,14 @@ impl PlaceCode {
     }
 }
 
-/// The code of a state by its letters or its name.
+/// Returns the code of a state by its abbreviation or name.
 fn state_code(text: &str) -> Option<u64> {
     let is_it =
         |(letters, name, _): &&(&str, &str, u64)| letters.eq_ignore_ascii_case(text) || name.eq_ignore_ascii_case(text);
     STATES.iter().find(is_it).map(|(.., code)| *code)
 }
 
-/// The digits that are left of a longer text: the code in a long identifier, the first five digits of nine, the block group of a block.
+/// Strips a longer text to the code: from a long identifier, a nine-digit ZIP code, or a block.
 fn strip_to_code(text: &str, level: Level) -> Option<&str> {
     let mut text = match parse_geo_id(text) {
         Some((own, code)) => Some(code).filter(|_| own == level)?,
@@ -89,23 +91,23 @@ fn strip_to_code(text: &str, level: Level) -> Option<&str> {
         text = text.split(['-', ' ']).next()?;
     }
     let behind = match (level, text.len()) {
-        // Seven or eight digits had nine, and have lost their zeros.
+        // Seven or eight digits are nine-digit ZIP codes without their leading zeros.
         (Level::Zcta, 7..=9) => 4,
-        // Blocks have three digits more than block groups.
+        // Blocks have three more digits than block groups.
         (Level::BlockGroup, 14..=15) => 3,
         _ => 0,
     };
     if is_digits(text) { text.get(..text.len() - behind) } else { None }
 }
 
-/// The level and the code that one of the Census's long identifiers stands for.
+/// Returns the level and code of a long Census identifier.
 fn parse_geo_id(text: &str) -> Option<(Level, &str)> {
     let (before, code) = text.split_once("US")?;
     let summary = before.get(..3)?;
     SUMMARY_LEVELS.iter().find(|(_, own)| own.contains(&summary)).map(|(level, _)| (*level, code))
 }
 
-/// The level of a code that does not say it by its column's name: by its length, or by what a long identifier begins with.
+/// Returns the level of a code by its length, or by the summary level of a long identifier.
 pub fn level_of_code(text: &str) -> Option<Level> {
     if let Some((level, _)) = parse_geo_id(text.trim()) {
         return Some(level);
@@ -122,7 +124,7 @@ pub fn level_of_code(text: &str) -> Option<Level> {
     }
 }
 
-/// Part of a code, such as the three digits that a county has within its state.
+/// Parses a part of a code, such as the three digits of a county within its state.
 pub(crate) fn parse_code_part(text: &str, digits: u32) -> Option<u64> {
     let text = text.trim();
     let text = text.strip_suffix(".0").unwrap_or(text);
@@ -138,7 +140,7 @@ fn number(digits: &str) -> u64 {
 }
 
 impl PlaceCode {
-    /// A code as a number has it; whether that had a zero in front cannot be seen, but where it must have.
+    /// Parses a code given as a number. Leading zeros are assumed to be lost if digits are missing.
     pub fn from_number(number: f64, level: Level) -> Option<PlaceCode> {
         let digits = level.digits()?;
         if number.fract() != 0.0 || !(0.0..1e15).contains(&number) {
@@ -156,7 +158,8 @@ impl PlaceCode {
     }
 }
 
-/// What a column of codes may be called, by level. Where people get their mail is not where they live.
+/// Names of code columns by level. Mailing addresses are left out, because they are not where
+/// people live.
 #[rustfmt::skip] // as a table
 const COLUMN_NAMES: [(Level, &[&str]); 5] = [
     (Level::BlockGroup, &[
@@ -178,7 +181,7 @@ const COLUMN_NAMES: [(Level, &[&str]); 5] = [
     ]),
 ];
 
-/// How good a column's name is for a level; 0 is best.
+/// Returns the rank of a column name for a level, 0 being the best; `None` if it does not match.
 pub fn rank_of_column(name: &str, level: Level) -> Option<usize> {
     let name = crate::table::normalize_name(name);
     let (_, names) = COLUMN_NAMES.iter().find(|(own, _)| *own == level)?;
@@ -234,7 +237,8 @@ mod tests {
             ("Carolina", Level::State, None),
             ("1.0012e9", Level::Tract, None),
             ("3.70630001011e11", Level::BlockGroup, None),
-            // Within its county, a tract has six digits; a block there has four, which say nothing of its block group.
+            // A tract has six digits within its county; a block there has four, which do not
+            // include its block group.
             ("000101", Level::Tract, repaired(101)),
             ("1001", Level::BlockGroup, None),
         ] {

@@ -1,4 +1,4 @@
-//! What numbers by class are, by their sums: people, shares, or how a class is spread.
+//! Detects what numbers by class are by their sums: people, P(class | key) or P(key | class).
 
 use std::path::Path;
 
@@ -6,14 +6,15 @@ use apportion::model::Numbers;
 
 use crate::error::{Error, Result};
 
-/// How far sums may be from one: shares are printed with a few digits.
+/// Maximum deviation of a sum from 1, because printed shares are rounded.
 const NEAR: f64 = 0.02;
-/// How far they may be where no number is above one: what is rounded to few digits, or lacks a small class.
+/// Maximum deviation if no number exceeds 1: shares rounded to few digits, or without a small
+/// class.
 const LOOSE: f64 = 0.1;
-/// How far they may be from 100 where the columns are called percentages.
+/// Maximum deviation from 100 if the columns are named as percentages.
 const PERCENT: f64 = 0.05;
 
-/// What the numbers are. Percentages become shares.
+/// Returns what the numbers are. Percentages are converted to shares.
 pub(super) fn detect_numbers(path: &Path, values: &mut [f64], classes: usize, are_percent: bool) -> Result<Numbers> {
     let near = |sum: f64, whole: f64, slack: f64| (sum / whole - 1.0).abs() <= slack + 1e-9;
     let rows = || values.chunks_exact(classes).filter(|row| row.iter().any(|value| *value > 0.0));
@@ -22,7 +23,7 @@ pub(super) fn detect_numbers(path: &Path, values: &mut [f64], classes: usize, ar
     let columns_near = |whole: f64| sums.iter().all(|&sum| near(sum, whole, NEAR));
     let are_small = rows().flatten().all(|&value| value <= 1.0);
     let rounded = rounding(values, classes).clamp(NEAR, LOOSE);
-    // A row that is off among many that are not is a fault of that row.
+    // If a row is off and most are not, the row is wrong.
     for (whole, slack) in [(1.0, rounded), (100.0, if are_percent { PERCENT } else { NEAR })] {
         let sums = || values.chunks_exact(classes).map(|row| row.iter().sum::<f64>()).enumerate();
         let sums = || sums().filter(|(_, sum)| *sum > 0.0);
@@ -54,7 +55,8 @@ pub(super) fn detect_numbers(path: &Path, values: &mut [f64], classes: usize, ar
     Ok(numbers)
 }
 
-/// How far a row's sum may be off since its numbers were rounded: by half of the last digit, for each class.
+/// Returns how far the sum of a row can be off because of rounding: half of the last digit for each
+/// class.
 fn rounding(values: &[f64], classes: usize) -> f64 {
     let has_no_more = |scale: &f64| {
         let numbers = values.iter().filter(|value| value.is_finite()).map(|value| value * scale);
@@ -63,7 +65,7 @@ fn rounding(values: &[f64], classes: usize) -> f64 {
     [10.0, 100.0, 1000.0].iter().find(|scale| has_no_more(scale)).map_or(0.0, |scale| classes as f64 * 0.5 / scale)
 }
 
-/// Divides shares by their sum. Rows that say nothing stay so.
+/// Divides shares by their sum. Empty rows stay empty.
 fn normalize(row: &mut [f64]) {
     let sum: f64 = row.iter().sum();
     if sum > 0.0 {

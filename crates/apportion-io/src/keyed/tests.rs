@@ -1,10 +1,10 @@
-//! Tables as people write them, read from files.
+//! Tests of tables as people write them.
 
 use std::fs;
 
 use super::*;
 
-/// What is read of a file with this name and text, whatever it is of.
+/// Reads a file with this name and content, without saying what its keys are.
 fn read_as(name: &str, text: &str) -> Result<KeyedFile> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
@@ -16,7 +16,7 @@ fn read(text: &str) -> KeyedFile {
     read_as("table.csv", text).unwrap()
 }
 
-/// What is said of a file that must be refused, without its path.
+/// Returns the error for a file that must be refused, without its path.
 fn refused(text: &str) -> String {
     let problem = read_as("table.csv", text).unwrap_err().to_string();
     problem.split_once("table.csv: ").unwrap().1.to_owned()
@@ -36,7 +36,7 @@ fn commas_between_thousands_are_no_decimals() {
         values("county_fips,n_white,n_black\n37063,\"101,718\",\"95,000\"\n37183,856,12\n"),
         [101_718.0, 95_000.0, 856.0, 12.0]
     );
-    // By other numbers of the table.
+    // The other numbers of the table decide.
     assert_eq!(
         values("county_fips;n_white;n_black\n37063;101,718;1,095,000\n37183;856;12\n"),
         [101_718.0, 1_095_000.0, 856.0, 12.0]
@@ -46,7 +46,7 @@ fn commas_between_thousands_are_no_decimals() {
     assert_eq!(values("county_fips\tn_white\tn_black\n37063\t101 718\t95'000\n"), [101_718.0, 95_000.0]);
     let counted = read("surname,count,p_white,p_black\nSMITH,\"2,442,977\",0.7,0.3\nLEE,\"693,023\",0.4,0.6\n");
     assert_eq!(counted.table.counts, Some(vec![2_442_977.0, 693_023.0]));
-    // What is not needed may be anything.
+    // Unused columns may hold anything.
     assert_eq!(values("county_fips,total,n_white,n_black\n37063,many,1,2\n"), [1.0, 2.0]);
     let problem = refused("surname,count,p_white,p_black\nSMITH,many,0.7,0.3\n");
     assert_eq!(problem, "row 1, column \"count\": \"many\" is no number; mend it");
@@ -85,7 +85,7 @@ fn codes_are_found_in_one_column_or_several() {
     ] {
         assert_eq!(codes(&read(text)), (level, vec![code]), "{text}");
     }
-    // One code that is none is a fault of its row, and not another kind of places.
+    // One invalid code is an error in its row, and does not change the kind of places.
     assert_eq!(
         refused("county_fips,state,n_white,n_black\n37063,NC,1,2\nDurham,NC,1,2\n"),
         "row 2, column \"county_fips\": it is no code of a county; mend it, or leave the row out"
@@ -130,7 +130,7 @@ fn rounded_shares_are_shares() {
         let sums = table.values.chunks_exact(table.classes.len()).map(|row| row.iter().sum::<f64>());
         (table.numbers, sums.map(|sum| (sum * 1e9).round() / 1e9).collect::<Vec<f64>>())
     };
-    // Thirty rows that are right, and one that rounding has left short.
+    // Thirty correct rows, and one that rounding has left short.
     let mut text = "surname,white,black,asian,hispanic,aian,other\n".to_owned();
     text.extend((0..30).map(|row| format!("N{row},0.5,0.1,0.1,0.1,0.1,0.1\n")));
     let (numbers, found) = sums(&(text + "SHORT,0.16,0.16,0.16,0.16,0.16,0.17\n"));
@@ -142,9 +142,9 @@ fn rounded_shares_are_shares() {
         assert_eq!((numbers, found), (Numbers::Shares, vec![1.0; 2]), "{header}");
     }
     assert_eq!(sums("surname,white,black\nA,50,46\nB,30,74\n").0, Numbers::People);
-    // A few places by which each class is spread have rows near one, too.
+    // With few places, rows of P(key | class) also sum to about 1.
     assert_eq!(sums("place,white,black\nA,0.45,0.5\nB,0.55,0.5\n").0, Numbers::Spread);
-    // A row that is off among many that are not rounded is a fault of that row.
+    // One wrong row among many exact ones is an error in that row.
     let mut text = "surname,white,black\n".to_owned();
     text.extend((0..30).map(|row| format!("N{row},0.4567,0.5433\n")));
     let problem = refused(&(text + "OFF,0.5,0.45\n"));
@@ -161,7 +161,7 @@ fn both_rows_of_a_key_are_named() {
         refused("surname,n_white,n_black\nSMITH,1,2\nSMITH ,3,4\n"),
         "rows 1 and 2 are of the same name, SMITH; leave one of them"
     );
-    // A row that says nothing is not in the way.
+    // A row without people is ignored.
     assert_eq!(read("county_fips,n_white,n_black\n37063,1,2\n37063,0,0\n").table.rows(), 2);
 }
 

@@ -1,4 +1,4 @@
-//! Takes batch after batch of the files' rows, and of each what the rules need.
+//! Builds a score table from batches of rows.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,10 +22,11 @@ use super::score_table::{Table, TableOptions};
 use super::spill::{Budget, ScoreValues};
 use crate::error::{Error, Result};
 
-/// More cells than this, with fewer than two people each, are refused before they fill the memory.
+/// Maximum number of cells if they have fewer than two people on average, so that they cannot
+/// exhaust memory.
 const MAX_SPARSE_CELLS: usize = 1 << 20;
 
-/// Takes batch after batch.
+/// Collects the columns that the rules need, batch by batch.
 pub(crate) struct TableBuilder {
     options: TableOptions,
     columns: ScoreColumns,
@@ -44,11 +45,11 @@ pub(crate) struct TableBuilder {
     counts: Vec<u64>,
     files: Vec<(PathBuf, usize)>,
     row_mask: RowMask,
-    /// Rows that were taken in and handed on.
+    /// Rows that were already returned by [`TableBuilder::drain`].
     drained_rows: usize,
 }
 
-/// Where the columns stand in the file at hand.
+/// The indices of the columns in the current file.
 #[derive(Default)]
 struct ColumnIndices {
     scores: Vec<usize>,
@@ -84,10 +85,10 @@ impl ColumnIndices {
     }
 }
 
-/// A batch, or the rows of it that are kept.
+/// A batch, or its selected rows.
 struct FilteredBatch {
     batch: RecordBatch,
-    /// Which rows of the batch these are; none where all are.
+    /// The indices of these rows in the batch; `None` if all are selected.
     rows: Option<Vec<usize>>,
 }
 
@@ -97,7 +98,7 @@ impl TableBuilder {
             let found = find_scores(names).map_err(|error| Error::file(path, error.to_string()))?.ok_or_else(|| {
                 let numbers = names.iter().filter(|name| parse_number(name).is_some_and(f64::is_finite)).count();
                 if 2 * numbers > names.len() {
-                    // These are no names: what they are is nobody's business.
+                    // These are values, not names. They may be personal and are not shown.
                     return Error::file(
                         path,
                         "its first line holds numbers, and not the names of columns; add such a line",
@@ -154,13 +155,14 @@ impl TableBuilder {
         })
     }
 
-    /// The columns of a file that are needed. They may stand elsewhere than in the first.
+    /// Returns the names of the required columns of a file, which may be in another order than in
+    /// the first one.
     pub(crate) fn needed_columns(&self, names: &[String], path: &Path) -> Result<Vec<String>> {
         Ok(self.indices_in(names, path)?.all().map(|index| names[index].clone()).collect())
     }
 
     fn indices_in(&self, names: &[String], path: &Path) -> Result<ColumnIndices> {
-        // Scores that are lent are not taken.
+        // Borrowed scores are not read again.
         let none = ScoreColumns::default();
         let columns = if matches!(self.values, ScoreValues::Borrowed(_)) { &none } else { &self.columns };
         ColumnIndices::of(names, columns, &self.options).map_err(|error| match error {
@@ -169,14 +171,15 @@ impl TableBuilder {
         })
     }
 
-    /// Begins a file with these columns.
+    /// Starts a file with these columns.
     pub(crate) fn begin(&mut self, names: &[String], path: &Path) -> Result<()> {
         self.indices = self.indices_in(names, path)?;
         self.files.push((path.to_owned(), 0));
         Ok(())
     }
 
-    /// Uses the scores of a table in memory where they lie, if all rows are used and all scores are plain numbers.
+    /// Uses the scores of a table in memory in place, if all rows are used and all scores are plain
+    /// numbers.
     pub(crate) fn borrow_scores(&mut self, table: &MemoryTable, names: &[String]) -> Result<()> {
         if self.options.only_with_truth || self.options.skip_missing {
             return Ok(());
@@ -190,7 +193,8 @@ impl TableBuilder {
         Ok(())
     }
 
-    /// About so many rows will be read in all. Of those to come as many will be left out as of those before.
+    /// Prepares for about `rows` rows in the input, assuming that the share of excluded rows stays
+    /// the same.
     pub(crate) fn expect_rows(&mut self, rows: u64) -> Result<()> {
         let read: usize = self.files.iter().map(|(_, rows)| rows).sum();
         let row_mask = self.values.len() as f64 / read.max(1) as f64;
@@ -217,7 +221,7 @@ impl TableBuilder {
         Ok(())
     }
 
-    /// The rows that are to be looked at at all.
+    /// Selects the rows that are not excluded.
     fn filter_rows(&mut self, batch: &RecordBatch) -> Result<FilteredBatch> {
         let whole = FilteredBatch { batch: batch.clone(), rows: None };
         let mut keep = vec![true; batch.num_rows()];
@@ -279,7 +283,7 @@ impl TableBuilder {
         self.values.push_doubles(&values)
     }
 
-    /// A column as numbers; NaN where there is none.
+    /// Returns a column as numbers, with NaN for missing values.
     fn numbers(&self, selected: &FilteredBatch, index: usize, read: fn(&str) -> Option<f64>) -> Result<Vec<f64>> {
         let column = selected.batch.column(index);
         if let Some(text) = as_text(column) {
@@ -315,7 +319,7 @@ impl TableBuilder {
         for row in 0..text.len() {
             let identifier = text.value(row);
             self.rows_without_id += u64::from(identifier.is_empty());
-            // Rows without an identifier are not one and the same person: their place tells them apart.
+            // Rows without an ID are different people: the row number distinguishes them.
             self.keys.push(match identifier {
                 "" => seed::key_of_text(&format!("row {}", before + row)),
                 identifier => seed::key_of_text(identifier),
@@ -369,8 +373,8 @@ impl TableBuilder {
         Ok(())
     }
 
-    /// Hands on the rows so far as a table without groups, and the group of each row. Further rows can come: what was learned
-    /// of the columns and groups stays.
+    /// Returns the rows so far as a table without groups, and the group of each row. More rows can
+    /// be added; columns and groups stay the same.
     pub(crate) fn drain(&mut self) -> Result<(Table, Vec<u32>)> {
         if let Some(column) = &self.options.truth {
             self.truth.refuse_unknown(column, &self.classes)?;
@@ -399,7 +403,7 @@ impl TableBuilder {
         Ok((table, std::mem::take(&mut self.groups.column.ids)))
     }
 
-    /// The groups so far, in the order in which they came: the value of each column.
+    /// Returns the groups so far in order of appearance: the value of each column.
     pub(crate) fn group_values(&self) -> &[Vec<String>] {
         &self.groups.column.values
     }
@@ -451,7 +455,7 @@ impl TableBuilder {
     }
 }
 
-/// What is wrong with a row's number of people, with the fix.
+/// Returns what is wrong with a count, and how to fix it.
 fn count_problem(number: f64) -> Option<String> {
     if number > MAX_PEOPLE as f64 {
         let problem =
@@ -465,7 +469,7 @@ fn count_problem(number: f64) -> Option<String> {
     Some(format!("{found}; counts must be whole numbers, and not negative; mend it"))
 }
 
-/// A column as text; empty where there is nothing.
+/// Returns a column as text, with empty strings for missing values.
 fn text(builder: &TableBuilder, selected: &FilteredBatch, index: usize) -> Result<StringArray> {
     let text: ArrayRef = cast(selected.batch.column(index), &DataType::Utf8).map_err(|_| {
         let kind = selected.batch.column(index).data_type().to_string();
@@ -478,7 +482,7 @@ fn text(builder: &TableBuilder, selected: &FilteredBatch, index: usize) -> Resul
     Ok(text.iter().map(|value| Some(value.unwrap_or(""))).collect())
 }
 
-/// Whether a row of a score column has anything in it.
+/// Returns whether a row of a score column has a value.
 fn has_number(column: &ArrayRef, row: usize) -> bool {
     if column.is_null(row) {
         return false;
@@ -491,7 +495,7 @@ fn has_number(column: &ArrayRef, row: usize) -> bool {
     !nan
 }
 
-/// A column as text, where it is one of text, in whichever form.
+/// Returns a column of any text type as strings; `None` for other types.
 fn as_text(column: &ArrayRef) -> Option<StringArray> {
     let is_text = match column.data_type() {
         DataType::Dictionary(_, values) => matches!(**values, DataType::Utf8 | DataType::LargeUtf8),
@@ -500,7 +504,7 @@ fn as_text(column: &ArrayRef) -> Option<StringArray> {
     is_text.then(|| Some(cast(column, &DataType::Utf8).ok()?.as_string().clone()))?
 }
 
-/// The same columns in the order in which a user names the classes.
+/// Returns the columns in the order of the classes given by the user.
 fn reorder_classes(columns: &ScoreColumns, classes: &[String]) -> Result<ScoreColumns> {
     if classes.len() != columns.classes.len() {
         return Err(Error::Options(format!(
@@ -513,7 +517,7 @@ fn reorder_classes(columns: &ScoreColumns, classes: &[String]) -> Result<ScoreCo
     let indices: Option<Vec<usize>> =
         classes.iter().map(|class| columns.classes.iter().position(|own| own == class)).collect();
     Ok(match indices {
-        // Another order of the same names, or else other names in the same order.
+        // Either a different order of the same names, or new names in the same order.
         Some(indices) => ScoreColumns {
             columns: indices.iter().map(|&index| columns.columns[index].clone()).collect(),
             classes: classes.to_vec(),
@@ -522,7 +526,7 @@ fn reorder_classes(columns: &ScoreColumns, classes: &[String]) -> Result<ScoreCo
     })
 }
 
-/// A class's name that cannot be used, with the option that renames it.
+/// Returns the error for an invalid class name, with the option that renames it.
 fn class_error(error: apportion::Error, options: &TableOptions) -> Error {
     match error {
         error @ apportion::Error::ClassName { .. } => {

@@ -1,4 +1,4 @@
-//! A column of classes, such as the truth: what its values mean, and what to say of those that mean nothing.
+//! A column of classes, such as the truth: maps its values to classes and reports unknown ones.
 
 use apportion::{Classes, Label, UNCODED, quoted};
 use arrow::array::{Array, StringArray};
@@ -6,38 +6,39 @@ use arrow::array::{Array, StringArray};
 use super::suggest::{closest_match, did_you_mean};
 use crate::error::{Error, Result};
 
-/// How a column of classes is understood.
+/// How to interpret a column of classes.
 #[derive(Clone, Debug, Default)]
 pub struct ClassColumn {
-    /// The column.
+    /// The name of the column.
     pub column: String,
-    /// Values that stand for a class: (value, class).
+    /// Values to map to a class: (value, class).
     pub map: Vec<(String, String)>,
-    /// Values that stand for none.
+    /// Values to treat as missing.
     pub exclude: Vec<String>,
-    /// The options by which a user names the column, maps values, and leaves them out.
+    /// The options that name the column, map values and exclude them.
     pub options: [&'static str; 3],
 }
 
-/// How many different unknown values are remembered.
+/// Maximum number of distinct unknown values to collect.
 const MAX_REMEMBERED: usize = 21;
 
-/// A column with more different unknown values than this is not one of classes. Its values may be personal: none is shown.
+/// A column with more distinct unknown values is not a column of classes. Its values may be
+/// personal and are not shown.
 const MAX_NAMED: usize = 20;
 
-/// How many unknown values a message shows.
+/// Number of unknown values shown in a message.
 const SHOWN: usize = 5;
 
-/// A column of classes, as it is taken in.
+/// Collects a column of classes.
 #[derive(Default)]
 pub(crate) struct ClassColumnBuilder {
     pub(crate) values: Vec<Label>,
-    /// Values that are no class, with how often they came.
+    /// Unknown values and their counts.
     unknown: Vec<(String, u64)>,
 }
 
 impl ClassColumn {
-    /// Refuses to map a value to a class that there is not.
+    /// Refuses a map to an unknown class.
     pub(crate) fn check_map(&self, classes: &Classes) -> Result<()> {
         let names = || classes.names().iter().map(String::as_str);
         match self.map.iter().find(|(_, class)| classes.position(class).is_err()) {
@@ -50,11 +51,11 @@ impl ClassColumn {
         }
     }
 
-    /// How values that are no class could be mapped to the classes that they are near to: ` (--truth-map White=white)`.
+    /// Suggests how to map unknown values to similar classes: ` (--truth-map White=white)`.
     fn map_hint(&self, unknown: &[(String, u64)], classes: &Classes) -> String {
         let names = || classes.names().iter().map(String::as_str);
         let close = unknown.iter().filter_map(|(value, _)| Some((value, closest_match(value, names())?)));
-        // What has these letters in it cannot be written so.
+        // Values with these characters cannot be written in the option.
         let pairs: Vec<String> = close
             .filter(|(value, _)| !value.contains([',', '=', ' ']))
             .take(SHOWN)
@@ -63,12 +64,12 @@ impl ClassColumn {
         if pairs.is_empty() { String::new() } else { format!(" (such as {} {})", self.map_option(), pairs.join(",")) }
     }
 
-    /// The option that maps values, without what it takes.
+    /// Returns the name of the map option, without its argument.
     fn map_option(&self) -> &str {
         self.options[1].split(' ').next().unwrap_or_default()
     }
 
-    /// Whether a value stands for no class.
+    /// Returns whether a value is treated as missing.
     pub(crate) fn excludes(&self, value: &str) -> bool {
         let value = value.trim();
         let mapped = self.map.iter().any(|(from, _)| from == value);
@@ -123,7 +124,8 @@ impl ClassColumnBuilder {
     }
 }
 
-/// Whether a value may identify a person: it has four digits or more, or looks like an e-mail address.
+/// Returns whether a value may identify a person: it has four or more digits, or looks like an
+/// email address.
 fn is_identifier(value: &str) -> bool {
     value.chars().filter(char::is_ascii_digit).count() >= 4 || value.contains('@')
 }

@@ -1,4 +1,4 @@
-//! Groups of rows: the values of one or several columns together, with an index for each group.
+//! Groups of rows: the combined values of one or more columns, with an ID for each group.
 
 use std::collections::HashMap;
 
@@ -9,14 +9,14 @@ use arrow::array::{Array, StringArray};
 #[derive(Debug, Default)]
 pub(crate) struct GroupColumn {
     pub(crate) ids: Vec<u32>,
-    /// The values of all columns together.
+    /// The combined name of each group.
     pub(crate) names: Vec<String>,
-    /// The value of each column.
+    /// The value of each column, for each group.
     pub(crate) values: Vec<Vec<String>>,
 }
 
 impl GroupColumn {
-    /// Brings the groups into the order of their names, whichever came first in the files.
+    /// Sorts the groups by their values, independently of the order in the files.
     pub(crate) fn sort(&mut self) {
         let mut order: Vec<usize> = (0..self.names.len()).collect();
         order.sort_by(|&a, &b| self.values[a].cmp(&self.values[b]));
@@ -28,7 +28,7 @@ impl GroupColumn {
     }
 }
 
-/// Groups or cells, as they are taken in.
+/// Assigns group IDs to rows, for groups and cells.
 #[derive(Default)]
 pub(crate) struct GroupBuilder {
     pub(crate) column: GroupColumn,
@@ -36,7 +36,8 @@ pub(crate) struct GroupBuilder {
 }
 
 impl GroupBuilder {
-    /// Takes the rows of some columns, whose values together are a group. Nothing where there are no columns.
+    /// Adds the rows of some columns, whose values together form a group. Does nothing without
+    /// columns.
     pub(crate) fn push(&mut self, columns: &[StringArray]) {
         let mut name = String::new();
         for row in 0..columns.first().map_or(0, Array::len) {

@@ -1,4 +1,4 @@
-//! A table in memory: Arrow batches, and perhaps a matrix of scores, used where they lie.
+//! A table in memory: Arrow batches, and optionally a matrix of scores, used in place.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use bytemuck::Pod;
 
 use crate::error::{Error, Result};
 
-/// A table in memory, as another program lends it.
+/// A table in memory that is borrowed from another program.
 #[derive(Clone, Debug)]
 pub struct MemoryTable {
     schema: SchemaRef,
@@ -20,7 +20,7 @@ pub struct MemoryTable {
     matrix: Option<ScoreMatrix>,
 }
 
-/// A matrix of scores, row by row, as numpy has it: its columns have names, and lie in no batch.
+/// A row-major matrix of scores, as in numpy, with named columns that are not part of the batches.
 #[derive(Clone, Debug)]
 struct ScoreMatrix {
     names: Vec<String>,
@@ -28,13 +28,13 @@ struct ScoreMatrix {
 }
 
 impl MemoryTable {
-    /// Batches of one schema.
+    /// Creates a table from batches with the same schema.
     pub fn new(schema: SchemaRef, batches: Vec<RecordBatch>) -> MemoryTable {
         MemoryTable { schema, batches, matrix: None }
     }
 
-    /// With a matrix of `f32` or `f64`, row by row, before the batches' columns. Batches without a column have no rows: where
-    /// there are none, those of the matrix are all there is.
+    /// Adds a row-major matrix of `f32` or `f64` before the columns of the batches. If the batches
+    /// have no columns, the rows are those of the matrix.
     pub fn with_matrix(self, names: Vec<String>, values: ArrayRef) -> Result<MemoryTable> {
         let rows: usize = self.batches.iter().map(RecordBatch::num_rows).sum();
         let kind = values.data_type().clone();
@@ -58,7 +58,7 @@ impl MemoryTable {
         &self.schema
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         match &self.matrix {
             Some(matrix) => matrix.values.len() / matrix.names.len(),
@@ -66,7 +66,7 @@ impl MemoryTable {
         }
     }
 
-    /// The columns at some places, in stretches of so many rows at most.
+    /// Returns the columns at some indices in batches of at most `max_rows` rows.
     pub(crate) fn batches(
         &self,
         indices: &[usize],
@@ -79,13 +79,13 @@ impl MemoryTable {
         });
         Ok(batch_ranges.map(move |(batch, start, first, end)| {
             let column = |&index: &usize| table.column(index, batch, first - start, first, end - first);
-            // Where no column is wanted, the rows are counted all the same.
+            // Keeps the row count if there are no columns.
             let options = RecordBatchOptions::new().with_row_count(Some(end - first));
             RecordBatch::try_new_with_options(schema.clone(), indices.iter().map(column).collect(), &options)
         }))
     }
 
-    /// The rows of each batch, counted over all.
+    /// Returns the range of rows of each batch in the table.
     fn batch_ranges(&self) -> Vec<(usize, usize)> {
         if self.batches.is_empty() || self.schema.fields().len() == self.matrix_columns() {
             return vec![(0, self.rows())];
@@ -102,7 +102,8 @@ impl MemoryTable {
         self.matrix.as_ref().map_or(0, |matrix| matrix.names.len())
     }
 
-    /// Some rows of a column: by their place in a batch, and in all.
+    /// Returns rows of a column, which start at `in_batch` in the batch and at `in_all` in the
+    /// table.
     fn column(&self, index: usize, batch: usize, in_batch: usize, in_all: usize, rows: usize) -> ArrayRef {
         match &self.matrix {
             Some(matrix) if index < matrix.names.len() => matrix.column(index, in_all, rows),
@@ -110,8 +111,8 @@ impl MemoryTable {
         }
     }
 
-    /// The scores of the columns at some places where they lie; none where they must be made ready first, since some are
-    /// missing, or are no plain numbers.
+    /// Borrows the scores of the columns at some indices. Returns `None` if they need conversion,
+    /// because some are missing or not plain numbers.
     pub(crate) fn borrow_scores(&self, indices: &[usize]) -> Option<BorrowedScores> {
         let all: Vec<usize> = (0..self.matrix_columns()).collect();
         if let Some(matrix) = self.matrix.as_ref().filter(|matrix| indices == all && matrix.values.null_count() == 0) {
@@ -130,7 +131,7 @@ impl MemoryTable {
         self.chunked_columns::<Float64Type>(&own).map(BorrowedScores::Columns64)
     }
 
-    /// The columns at some places in each batch, where all are plain numbers of one kind.
+    /// Returns the columns at some indices of each batch, if all are plain numbers of one type.
     fn chunked_columns<T: ArrowPrimitiveType>(&self, indices: &[usize]) -> Option<ChunkedColumns<T::Native>> {
         let mut chunks = ChunkedColumns { classes: indices.len(), ends: Vec::new(), columns: Vec::new() };
         for batch in self.batches.iter().filter(|batch| batch.num_rows() > 0) {
@@ -146,7 +147,7 @@ impl MemoryTable {
 }
 
 impl ScoreMatrix {
-    /// Some rows of a column, put together.
+    /// Copies rows of a column into an array.
     fn column(&self, class: usize, first: usize, rows: usize) -> ArrayRef {
         fn strided<T: ArrowPrimitiveType>(values: &ArrayRef, start: usize, step: usize, rows: usize) -> ArrayRef {
             let values = values.as_primitive::<T>();
@@ -167,8 +168,8 @@ impl ScoreMatrix {
     }
 }
 
-/// Scores that lie in memory which another program lends: nothing is copied, but for a stretch at a time where a column is
-/// in several pieces.
+/// Scores borrowed from another program. They are not copied, except for a few rows at a time if a
+/// column has several chunks.
 #[derive(Debug)]
 pub(crate) enum BorrowedScores {
     Rows32(ScalarBuffer<f32>, usize),
@@ -206,7 +207,7 @@ impl BorrowedScores {
         matches!(self, BorrowedScores::Rows32(..) | BorrowedScores::Columns32(_))
     }
 
-    /// Some rows, one after the other.
+    /// Returns some rows as one vector.
     pub(crate) fn rows(&self, rows: Range<usize>) -> Vec<f64> {
         match self {
             BorrowedScores::Rows32(values, k) => {
@@ -219,13 +220,13 @@ impl BorrowedScores {
     }
 }
 
-/// Columns in pieces, as frames that were read or put together in parts have them.
+/// Columns in chunks, as in data frames that were concatenated.
 #[derive(Debug)]
 pub(crate) struct ChunkedColumns<T: ArrowNativeType> {
     classes: usize,
-    /// How many rows there are up to the end of each piece.
+    /// Number of rows up to the end of each chunk.
     ends: Vec<usize>,
-    /// For each piece, its columns.
+    /// The columns of each chunk.
     columns: Vec<Vec<ScalarBuffer<T>>>,
 }
 
@@ -236,7 +237,7 @@ impl<T: ArrowNativeType> ChunkedColumns<T> {
 }
 
 impl<T: Pod + ArrowNativeType> ChunkedColumns<T> {
-    /// The columns, where each is in one piece.
+    /// Returns the columns if there is only one chunk.
     fn contiguous(&self) -> Option<Vec<&[T]>> {
         match &self.columns[..] {
             [columns] => Some(columns.iter().map(|column| &column[..]).collect()),
@@ -294,7 +295,7 @@ mod tests {
     }
 
     fn read(table: MemoryTable, options: &TableOptions) -> Table {
-        // Few rows at a time, so that stretches do not end where batches do.
+        // Few rows at a time, so that reads do not end at batch boundaries.
         let input = InputOptions { batch_rows: 2, ..InputOptions::default() };
         Table::read(&Input::from_memory("a frame", table, input), options).unwrap()
     }
@@ -308,7 +309,8 @@ mod tests {
         Rule::Match(aim).label(&scores, &Settings::default()).unwrap().labels.values().to_vec()
     }
 
-    /// However the columns are cut into pieces, labels, groups and scores are the same, and nothing is kept of the scores.
+    /// Labels, groups and scores do not depend on how columns are chunked, and scores are not
+    /// copied.
     #[test]
     fn pieces_are_as_one() {
         let contiguous = batch(&SCORES, &GROUPS);
@@ -326,7 +328,7 @@ mod tests {
         }
     }
 
-    /// A matrix is used row by row, alone and with columns beside it; where rows are left out, they are put together.
+    /// A matrix is used in place, alone and with other columns; if rows are excluded, it is copied.
     #[test]
     fn matrices_are_as_columns() {
         let values: ArrayRef =
@@ -348,7 +350,7 @@ mod tests {
         assert_eq!(wrong.unwrap_err().to_string(), "10 scores are not 0 rows of 3 classes");
     }
 
-    /// What is missing is found where it is, whatever was lent.
+    /// Missing values are located correctly in borrowed scores.
     #[test]
     fn what_is_missing_is_located() {
         let scores: ArrayRef = Arc::new(Float64Array::from(vec![Some(0.5), None, Some(1.0)]));

@@ -1,14 +1,15 @@
-//! Numbers as files have them: with decimal commas, marks between thousands, percent signs, and the Census's `(S)`.
+//! Parses numbers: decimal commas, thousands separators, percent signs, and the Census's `(S)` for
+//! suppressed values.
 
-/// Stands for `(S)`, the Census's mark of a share that it does not publish: a number that is none, told by its bits.
+/// Represents `(S)`, the Census's mark for a suppressed share: a NaN with this bit pattern.
 const SUPPRESSED: f64 = f64::from_bits(0x7ff8_0000_0000_0053);
 
 pub(crate) fn is_suppressed(score: f64) -> bool {
     score.to_bits() == SUPPRESSED.to_bits()
 }
 
-/// A number as text has it; NaN where there is none. A percent sign is left away: a row that sums to 100 is one of
-/// percentages anyway.
+/// Parses a number; NaN if it is missing. A percent sign is ignored, because percentages are
+/// detected by row sums.
 pub(crate) fn parse_number(text: &str) -> Option<f64> {
     let text = text.trim();
     if let Ok(number) = text.parse() {
@@ -28,30 +29,31 @@ pub(crate) fn parse_number(text: &str) -> Option<f64> {
     }
 }
 
-/// A number of people, or a share of them. What a comma in it means is not always certain.
+/// A number of people or a share. The meaning of a comma can be ambiguous.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Amount {
-    /// It has no comma.
+    /// Without a comma.
     Plain(f64),
-    /// Its commas are between thousands: `1,234,567`, `1,234.5`.
+    /// With commas between thousands: `1,234,567`, `1,234.5`.
     Thousands(f64),
-    /// Its comma is before decimals: `0,25`, `12,5`.
+    /// With a decimal comma: `0,25`, `12,5`.
     Decimal(f64),
-    /// Its comma may be either: `101,718`.
+    /// With a comma that can be either: `101,718`.
     Ambiguous {
-        /// The number with its comma between thousands.
+        /// The number if the comma separates thousands.
         thousands: f64,
-        /// The number with its comma before decimals.
+        /// The number if the comma is a decimal comma.
         decimal: f64,
     },
 }
 
-/// What stands between thousands besides commas: spaces of all widths, and apostrophes.
+/// Returns whether a character separates thousands, besides commas: spaces of all widths and
+/// apostrophes.
 fn is_thousands_mark(letter: char) -> bool {
     matches!(letter, ' ' | '\u{a0}' | '\u{2009}' | '\u{202f}' | '\'' | '’')
 }
 
-/// A number of people, or a share of them, as text has it; NaN where there is none.
+/// Parses a number of people or a share; NaN if it is missing.
 pub(crate) fn parse_amount(text: &str) -> Option<Amount> {
     let text = text.trim();
     let end = text.rfind(['.', ',']).unwrap_or(text.len());
@@ -69,12 +71,12 @@ pub(crate) fn parse_amount(text: &str) -> Option<Amount> {
     }
 }
 
-/// What to say of a comma that may be either.
+/// Returns the message for an ambiguous comma.
 pub(crate) fn ambiguous_comma(thousands: f64, decimal: f64) -> String {
     format!("it may be {thousands} or {decimal}; write thousands without commas, and decimals with a point")
 }
 
-/// A number of people as text has it. It is whole, so that a comma which may be between thousands is.
+/// Parses a number of people. It is whole, so an ambiguous comma separates thousands.
 pub(crate) fn parse_count(text: &str) -> Option<f64> {
     parse_amount(text).map(|parse_amount| match parse_amount {
         Amount::Plain(number) | Amount::Thousands(number) | Amount::Decimal(number) => number,
@@ -82,7 +84,7 @@ pub(crate) fn parse_count(text: &str) -> Option<f64> {
     })
 }
 
-/// A whole number without the marks between its thousands; none where there are none, or where they are elsewhere.
+/// Removes thousands separators from a whole number; `None` if it has none or they are misplaced.
 fn without_thousands_marks(number: &str, is_thousands_mark: impl Fn(char) -> bool) -> Option<String> {
     let is_digits = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
     let mut groups = number.strip_prefix('-').unwrap_or(number).split(&is_thousands_mark);
@@ -96,7 +98,8 @@ fn without_thousands_marks(number: &str, is_thousands_mark: impl Fn(char) -> boo
     (marks > 0 && is_grouped).then(|| number.replace(is_thousands_mark, ""))
 }
 
-/// Shares out what the published shares leave, equally, among those that are not published. Where none is, nothing is known.
+/// Divides what the published shares leave equally among the suppressed ones. Does nothing if all
+/// are suppressed.
 pub(crate) fn fill_suppressed(row: &mut [f64], percent: bool) {
     let suppressed = row.iter().filter(|&&score| is_suppressed(score)).count();
     if suppressed == 0 || suppressed == row.len() {

@@ -1,4 +1,4 @@
-//! The column of an outcome: numbers, 0 and 1 or yes and no, or a few values; and what to say of what is none of these.
+//! An outcome column: numbers, yes and no, or a few categories; other columns are refused.
 
 use std::collections::HashMap;
 
@@ -8,34 +8,34 @@ use super::number::{Amount, ambiguous_comma, parse_amount, parse_number};
 use super::suggest::did_you_mean;
 use crate::error::{Error, Result};
 
-/// Which column the outcome is, and how it is understood.
+/// The outcome column and how to interpret it.
 #[derive(Clone, Debug, Default)]
 pub struct OutcomeColumn {
-    /// The column.
+    /// The name of the column.
     pub column: String,
-    /// The value that counts as 1, where all others count as 0.
+    /// The value that counts as 1; all others count as 0.
     pub value: Option<String>,
 }
 
 /// The outcome of each row.
 #[derive(Clone, Debug)]
 pub(crate) enum OutcomeValues {
-    /// Numbers; NaN where there is none.
+    /// Numbers, with NaN for missing values.
     Numbers(Vec<f64>),
-    /// Values by their places among the names; where one of them is what counts, it.
+    /// Categories as indices into `names`; `counted` is the one that counts as 1, if any.
     Levels { codes: Vec<u16>, names: Vec<String>, counted: Option<usize> },
 }
 
-/// Two values that say no and yes.
+/// Pairs of values that mean no and yes.
 const NO_AND_YES: [[&str; 2]; 5] = [["0", "1"], ["false", "true"], ["no", "yes"], ["n", "y"], ["f", "t"]];
 
-/// So many values may be numbers in part: categories such as 0, 1 and 2+.
+/// Maximum number of categories of which some are numbers, such as 0, 1 and 2+.
 const MAX_MIXED: usize = 12;
 
-/// Values other than the one that counts that are remembered: enough to see what is wrong.
+/// Number of other values collected for error messages.
 const REMEMBERED: usize = 20;
 
-/// An outcome, as it is taken in: by its values while they are few, and else as numbers.
+/// Collects an outcome: as categories while they are few, otherwise as numbers.
 #[derive(Default)]
 pub(crate) struct OutcomeBuilder {
     codes: Vec<u16>,
@@ -44,11 +44,11 @@ pub(crate) struct OutcomeBuilder {
     numbers: Option<Vec<f64>>,
 }
 
-/// What is wrong with a value; whoever knows the row says where.
+/// What is wrong with a value; the caller adds the row.
 pub(crate) type Problem = String;
 
 impl OutcomeBuilder {
-    /// Takes a value as text has it.
+    /// Adds a value given as text.
     pub(crate) fn push_text(&mut self, text: &str, column: &OutcomeColumn) -> std::result::Result<(), Problem> {
         let text = text.trim();
         let number = parse_number(text);
@@ -86,7 +86,7 @@ impl OutcomeBuilder {
         Ok(())
     }
 
-    /// Takes a number; NaN where there is none.
+    /// Adds a number; NaN if it is missing.
     pub(crate) fn push_number(&mut self, number: f64, column: &OutcomeColumn) -> std::result::Result<(), Problem> {
         if number.is_infinite() {
             return Err(INFINITE.into());
@@ -98,7 +98,7 @@ impl OutcomeBuilder {
         Ok(())
     }
 
-    /// Takes a value of which is asked only whether it is the one that counts.
+    /// Adds a value that only counts if it equals `--outcome-value`.
     fn push_counted(
         &mut self,
         text: &str,
@@ -122,7 +122,7 @@ impl OutcomeBuilder {
         index
     }
 
-    /// From here on they are numbers, and so are those before, or else something is wrong.
+    /// Converts the values so far to numbers, and fails if one is not a number.
     fn convert_to_numbers(&mut self) -> std::result::Result<&mut Vec<f64>, Problem> {
         if self.numbers.is_none() {
             let values = self.names.iter().map(|name| parse_number(name).ok_or_else(|| not_a_number(name)));
@@ -133,7 +133,7 @@ impl OutcomeBuilder {
         self.numbers.as_mut().ok_or_else(String::new)
     }
 
-    /// What they are, all taken together.
+    /// Determines the type of the outcome from all values.
     pub(crate) fn finish(mut self, column: &OutcomeColumn) -> Result<OutcomeValues> {
         let refuse = |problem: String| Error::Options(format!("--outcome: column {:?}: {problem}", column.column));
         if let Some(value) = &column.value {
@@ -167,7 +167,7 @@ impl OutcomeBuilder {
         Ok(self.levels())
     }
 
-    /// The values in the order of their names; of no and yes, yes is what counts.
+    /// Returns the categories sorted by name. For no and yes, yes counts.
     fn levels(self) -> OutcomeValues {
         let known =
             |pair: &&[&str; 2]| self.names.iter().all(|name| pair.iter().any(|word| name.eq_ignore_ascii_case(word)));
@@ -190,7 +190,7 @@ impl OutcomeBuilder {
 }
 
 impl OutcomeValues {
-    /// As the library takes them.
+    /// Returns the outcomes as the core library expects them.
     pub(crate) fn outcomes(&self) -> Result<Outcomes<'_>> {
         Ok(match self {
             OutcomeValues::Numbers(numbers) => Outcomes::numbers(numbers)?,
@@ -202,7 +202,7 @@ impl OutcomeValues {
     }
 }
 
-/// Numbers that are all 0 or 1, as levels of which 1 counts.
+/// Returns numbers that are all 0 or 1 as categories of which 1 counts.
 fn zeros_and_ones(numbers: &[f64]) -> Option<OutcomeValues> {
     let code = |&number: &f64| match number {
         0.0 => Some(0),
@@ -232,7 +232,7 @@ fn too_many(names: &[String]) -> Problem {
     )
 }
 
-/// Some of the values, as text.
+/// Lists some of the values.
 fn list_values(names: &[String]) -> String {
     const SHOWN: usize = 5;
     if names.len() >= REMEMBERED {
@@ -270,7 +270,7 @@ mod tests {
             let (codes, _, counted) = levels(&texts, None);
             assert_eq!((codes, counted), (vec![0, 1, NO_LEVEL], Some(1)), "{texts:?}");
         }
-        // All are the same: still a rate.
+        // All values are the same: still a rate.
         assert_eq!(levels(&["yes", "yes"], None).0, [1, 1]);
         assert_eq!(
             levels(&["D", "R", "", "D "], Some("D")),

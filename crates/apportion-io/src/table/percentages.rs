@@ -2,10 +2,10 @@
 
 use apportion::Scaling;
 
-/// Rows that are looked at to tell percentages from probabilities.
+/// Number of rows used to tell percentages from probabilities.
 pub(crate) const SAMPLE_ROWS: usize = 1000;
 
-/// Whether the first rows are percentages: they sum to about 100.
+/// Counts the first rows and how many of them sum to about 100.
 #[derive(Default)]
 pub(crate) struct Percentages {
     sampled: usize,
@@ -16,7 +16,7 @@ impl Percentages {
     pub(crate) fn observe<T: Copy + Into<f64>>(&mut self, values: &[T], k: usize) {
         for row in values.chunks_exact(k) {
             let sum: f64 = row.iter().map(|&value| value.into()).sum();
-            // Rows that lack a number say nothing.
+            // Rows with missing values are ignored.
             if self.sampled < SAMPLE_ROWS && !sum.is_nan() {
                 self.sampled += 1;
                 self.percentages += usize::from((sum - 100.0).abs() < 1.0);

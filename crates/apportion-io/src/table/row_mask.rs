@@ -1,16 +1,16 @@
-//! Which rows of the files a table has: all of them, or those that were not left out.
+//! A mask of the input rows that are in a table, without the excluded ones.
 
-/// Rows of the files that a table has, in order.
+/// The input rows that are in a table, in order.
 #[derive(Clone, Debug, Default)]
 pub struct RowMask {
-    /// A bit for each row, as soon as one was left out.
+    /// A bit for each input row; `None` until one is excluded.
     bits: Option<Vec<u64>>,
     total: usize,
     kept: usize,
 }
 
 impl RowMask {
-    /// Adds so many rows, all of which are kept.
+    /// Adds `rows` rows that are in the table.
     pub(crate) fn push_kept(&mut self, rows: usize) {
         match self.bits {
             None => (self.total, self.kept) = (self.total + rows, self.kept + rows),
@@ -18,7 +18,7 @@ impl RowMask {
         }
     }
 
-    /// Adds a row.
+    /// Adds one row.
     pub(crate) fn push(&mut self, keep: bool) {
         if !keep && self.bits.is_none() {
             let mut bits = vec![u64::MAX; self.total.div_ceil(64)];
@@ -39,28 +39,29 @@ impl RowMask {
         self.kept += usize::from(keep);
     }
 
-    /// How many rows the files have.
+    /// Returns the number of input rows.
     pub fn total(&self) -> usize {
         self.total
     }
 
-    /// How many of them the table has.
+    /// Returns the number of rows in the table.
     pub fn count(&self) -> usize {
         self.kept
     }
 
-    /// Whether the table has a row of the files.
+    /// Returns whether an input row is in the table.
     pub fn contains(&self, row: usize) -> bool {
         self.bits.as_ref().is_none_or(|bits| bits[row / 64] >> (row % 64) & 1 == 1)
     }
 
-    /// The places of the table's rows in the files, where some were left out: the keys of rows that have no other.
+    /// Returns the input row of each table row, if some were excluded; they serve as keys of rows
+    /// without an ID.
     pub(crate) fn file_rows(&self) -> Option<Vec<u64>> {
         self.bits.as_ref()?;
         Some((0..self.total).filter(|&row| self.contains(row)).map(|row| row as u64).collect())
     }
 
-    /// Which row of the files a row of the table is.
+    /// Returns the input row of a table row.
     pub(crate) fn file_row(&self, row: usize) -> usize {
         match &self.bits {
             None => row,

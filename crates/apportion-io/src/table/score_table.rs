@@ -1,4 +1,4 @@
-//! What the rules need of a table: scores, keys, groups, truth, labels and counts.
+//! A score table: scores, keys, groups, truth, labels and counts of the input rows.
 
 use std::path::PathBuf;
 
@@ -14,36 +14,36 @@ use super::spill::ScoreValues;
 use crate::error::{Error, Result};
 use crate::file::Input;
 
-/// Which columns hold what.
+/// The columns to read, and how to interpret them.
 #[derive(Clone, Debug)]
 pub struct TableOptions {
-    /// The score columns; found by their names where none are named.
+    /// The score columns; recognized by name if empty.
     pub scores: Vec<String>,
-    /// Other names for the classes, or another order: `white,black,…`.
+    /// New names or a new order for the classes: `white,black,…`.
     pub classes: Vec<String>,
-    /// The column that identifies a row.
+    /// The ID column.
     pub id: Option<String>,
-    /// Columns whose values together are a row's group.
+    /// The columns that together define the group of a row.
     pub by: Vec<String>,
-    /// The option by which a user names them.
+    /// The option that sets these columns.
     pub by_option: &'static str,
-    /// The column that says how many people a row stands for.
+    /// The column with the number of people that a row represents.
     pub count: Option<String>,
     /// The true class.
     pub truth: Option<ClassColumn>,
-    /// Labels that exist already.
+    /// Existing labels.
     pub labels: Vec<ClassColumn>,
-    /// The outcome that is compared between classes.
+    /// The outcome to compare between classes.
     pub outcome: Option<OutcomeColumn>,
-    /// Columns whose values together are a cell of people who are alike.
+    /// The columns that together define a cell of similar people.
     pub cells: Vec<String>,
     /// Whether rows are divided by their sum.
     pub normalize: bool,
-    /// Whether rows without truth are left out.
+    /// Whether rows without truth are excluded.
     pub only_with_truth: bool,
-    /// Whether rows without any score are left out, and not refused.
+    /// Whether rows without any score are excluded instead of refused.
     pub skip_missing: bool,
-    /// About how many bytes of memory may be used: what does not fit is put into a temporary file.
+    /// Approximate memory limit in bytes; scores beyond it are stored in a temporary file.
     pub memory: u64,
 }
 
@@ -68,33 +68,33 @@ impl Default for TableOptions {
     }
 }
 
-/// A table of scores with what else is known of its rows.
+/// A table of scores, with the other columns that rules and estimates need.
 #[derive(Debug)]
 pub struct Table {
     pub(crate) classes: Classes,
-    /// Where the scores come from, for the user to check.
+    /// The convention by which the score columns were recognized.
     pub(crate) recognized: Option<RecognizedScores>,
     pub(crate) columns: ScoreColumns,
     pub(crate) values: ScoreValues,
     pub(crate) scaling: Scaling,
     pub(crate) keys: Option<Vec<u64>>,
-    /// Rows that have no identifier, where others have one.
+    /// Number of rows without an ID, if there is an ID column.
     pub(crate) rows_without_id: u64,
     pub(crate) groups: Option<GroupColumn>,
     pub(crate) truth: Option<Vec<Label>>,
     pub(crate) labels: Vec<Vec<Label>>,
     pub(crate) outcome: Option<OutcomeValues>,
-    /// The cell of each row, and how many cells there are.
+    /// The cell of each row, and the number of cells.
     pub(crate) cells: Option<(Vec<u32>, usize)>,
     pub(crate) counts: Option<Vec<u64>>,
-    /// The files, and the number of rows in each.
+    /// The files and their numbers of rows.
     pub(crate) files: Vec<(PathBuf, usize)>,
-    /// Which rows of the files the table has.
+    /// The input rows that are in the table.
     pub(crate) row_mask: RowMask,
 }
 
 impl Table {
-    /// Reads what is needed of all files.
+    /// Reads the required columns of all files.
     pub fn read(input: &Input, options: &TableOptions) -> Result<Table> {
         input.begin("reading");
         let mut builder: Option<TableBuilder> = None;
@@ -120,7 +120,7 @@ impl Table {
         builder.ok_or_else(|| Error::Options("no file was named".into()))?.finish()
     }
 
-    /// The scores as the library takes them.
+    /// Returns the scores as the core library expects them.
     pub fn scores(&self) -> Result<Scores<'_>> {
         let mut scores = Scores::new(&self.classes, self.values.matrix())?.scaled(self.scaling);
         if let Some(keys) = &self.keys {
@@ -138,7 +138,8 @@ impl Table {
         Ok(scores)
     }
 
-    /// The score of each label of some rows, from one on: the number that the file has, divided as all are.
+    /// Returns the score of each label for the rows starting at `first`: the number in the file,
+    /// scaled like all others.
     pub fn label_scores(&self, first: usize, labels: &[Label]) -> Result<Vec<Option<f64>>> {
         let k = self.classes.len();
         let values = self.values.rows(first..first + labels.len())?;
@@ -153,83 +154,84 @@ impl Table {
         Ok(values.chunks_exact(k).zip(labels).map(score).collect())
     }
 
-    /// Whether the scores are of single precision.
+    /// Returns whether the scores are in single precision.
     pub fn is_single_precision(&self) -> bool {
         self.values.is_single() && self.scaling == Scaling::AsGiven
     }
 
-    /// What is done to each row before it is used.
+    /// Returns how rows are scaled before they are used.
     pub fn scaling(&self) -> Scaling {
         self.scaling
     }
 
-    /// The names of the groups, where there are groups.
+    /// Returns the names of the groups, if any.
     pub fn group_names(&self) -> Option<&[String]> {
         self.groups.as_ref().map(|groups| groups.names.as_slice())
     }
 
-    /// The classes, in order.
+    /// Returns the classes, in order.
     pub fn classes(&self) -> &Classes {
         &self.classes
     }
 
-    /// The score columns, in the order of the classes.
+    /// Returns the score columns, in class order.
     pub fn score_columns(&self) -> &[String] {
         &self.columns.columns
     }
 
-    /// How many rows each file has, those that were left out included.
+    /// Returns the number of rows of each file, including excluded rows.
     pub fn file_rows(&self) -> Vec<u64> {
         self.files.iter().map(|(_, rows)| *rows as u64).collect()
     }
 
-    /// How many groups there are, where there are groups.
+    /// Returns the number of groups, if any.
     pub fn group_count(&self) -> Option<usize> {
         self.groups.as_ref().map(|groups| groups.names.len())
     }
 
-    /// Whether rows stand for several people.
+    /// Returns whether rows represent several people.
     pub fn has_counts(&self) -> bool {
         self.counts.is_some()
     }
 
-    /// Labels that exist already: those of the first column, where several are named.
+    /// Returns the existing labels: the first column if there are several.
     pub fn labels(&self) -> Option<&[Label]> {
         self.labels.first().map(Vec::as_slice)
     }
 
-    /// Labels that exist already, column by column.
+    /// Returns the existing labels, column by column.
     pub fn all_labels(&self) -> &[Vec<Label>] {
         &self.labels
     }
 
-    /// The outcomes as the library takes them, where a column is named.
+    /// Returns the outcomes as the core library expects them, if there is an outcome column.
     pub fn outcomes(&self) -> Result<Option<Outcomes<'_>>> {
         self.outcome.as_ref().map(OutcomeValues::outcomes).transpose()
     }
 
-    /// The cell of each row, and how many there are, where columns are named.
+    /// Returns the cell of each row and the number of cells, if there are cell columns.
     pub fn cells(&self) -> Option<(&[u32], usize)> {
         self.cells.as_ref().map(|(codes, number)| (&codes[..], *number))
     }
 
-    /// How many rows the table has.
+    /// Returns the number of rows in the table.
     pub fn rows(&self) -> usize {
         self.row_mask.count()
     }
 
-    /// Which rows of the files the table has.
+    /// Returns the mask of input rows that are in the table.
     pub fn row_mask(&self) -> &RowMask {
         &self.row_mask
     }
 
-    /// Units that the groups are part of, from the smallest to the largest, where groups have several columns, the largest
-    /// first, or else the whole: for each group the code of its unit, and then for each unit that of the one above. As
-    /// [`Match::nested`](apportion::Match) takes them.
+    /// Returns the units that contain the groups, from the smallest to the largest: for each group
+    /// the index of its unit, then for each unit the index of the next larger one. Group columns
+    /// are ordered from the largest unit to the smallest; groups of one column are all part of one
+    /// unit. See [`Match::nested`](apportion::Match).
     pub fn nesting(&self) -> Vec<Vec<u32>> {
         let Some(groups) = &self.groups else { return Vec::new() };
         let mut below: Vec<&[String]> = groups.values.iter().map(Vec::as_slice).collect();
-        // Units of one kind are inside the whole.
+        // Groups of one column are all part of one unit.
         if below.iter().all(|values| values.len() == 1) {
             return vec![vec![0; below.len()]];
         }
@@ -246,7 +248,7 @@ impl Table {
         levels
     }
 
-    /// One sentence on where the scores come from.
+    /// Returns a sentence about the score columns.
     pub fn describe_scores(&self) -> String {
         let columns = self.columns.columns.join(", ");
         let scaled = match self.scaling {
@@ -260,7 +262,8 @@ impl Table {
         }
     }
 
-    /// What else is worth a word: rows without truth, rows that were left out, scores that did not fit into memory.
+    /// Returns notes on excluded rows, rows without truth or ID, and scores that do not fit in
+    /// memory.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         let excluded = self.row_mask.total() - self.rows();
@@ -285,7 +288,7 @@ impl Table {
         remarks
     }
 
-    /// An error of the library, with the file and the row in it.
+    /// Adds the file and row to an error of the core library.
     pub fn explain(&self, error: apportion::Error) -> Error {
         use apportion::Error as Core;
         let (row, class) = match &error {
@@ -325,7 +328,7 @@ impl Table {
         }
     }
 
-    /// The file of a row, and its place in it, from 1.
+    /// Returns the file of a table row, and the row number in it, counted from 1.
     fn locate(&self, row: usize) -> (PathBuf, u64) {
         let (row, mut before) = (self.row_mask.file_row(row), 0);
         for (path, rows) in &self.files {

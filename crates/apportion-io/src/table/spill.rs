@@ -1,6 +1,7 @@
-//! Scores as they are taken in, row by row: in memory while they fit, and then in a file of their own.
+//! Storage for scores: in memory while they fit, then in a temporary file.
 //!
-//! The file has no name: it is gone when the program ends, however it ends. It holds numbers alone, no names or keys.
+//! The file has no name and disappears when the program ends, however it ends. It contains only
+//! numbers, no names or keys.
 
 use std::fmt::Debug;
 use std::fs::File;
@@ -14,24 +15,25 @@ use super::memory_table::BorrowedScores;
 use crate::error::{Error, Result};
 use crate::file::read_at;
 
-/// How much memory the scores may take.
+/// Memory limits for the scores.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
-    /// Bytes of scores that are kept in memory.
+    /// Maximum bytes of scores in memory.
     scores: usize,
-    /// Bytes for bringing the rows of groups together, where the scores are in a file.
+    /// Maximum bytes for gathering the rows of groups, if the scores are in a file.
     groups: usize,
 }
 
 impl Budget {
-    /// What is left for scores when labels, keys, groups and the files' own buffers have their part.
+    /// Returns the limits that leave room for labels, keys, groups and buffers.
     pub(crate) fn of(memory: u64) -> Budget {
         let memory = usize::try_from(memory).unwrap_or(usize::MAX);
         Budget { scores: memory / 3, groups: memory / 8 }
     }
 }
 
-/// Scores in single precision where the files have them so, else in double; or where another program lends them.
+/// Scores in single precision if all files have them so, otherwise in double precision; or borrowed
+/// from another program.
 #[derive(Debug)]
 pub(crate) enum ScoreValues {
     Single(SpillBuffer<f32>),
@@ -44,7 +46,7 @@ impl ScoreValues {
         ScoreValues::Single(SpillBuffer { classes, budget, storage: Storage::Memory(Vec::new()) })
     }
 
-    /// Adds rows in single precision; they are widened where others are in double.
+    /// Adds rows in single precision; widens them if others are in double precision.
     pub(crate) fn push_singles(&mut self, rows: &[f32]) -> Result<()> {
         match self {
             ScoreValues::Single(buffer) => buffer.push(rows),
@@ -53,7 +55,7 @@ impl ScoreValues {
         }
     }
 
-    /// Adds rows in double precision; all others are widened for them.
+    /// Adds rows in double precision; widens all others.
     pub(crate) fn push_doubles(&mut self, rows: &[f64]) -> Result<()> {
         if let ScoreValues::Single(buffer) = self {
             *self = ScoreValues::Double(buffer.widened()?);
@@ -64,7 +66,7 @@ impl ScoreValues {
         }
     }
 
-    /// About so many rows will come: where they do not find room, they need not begin in memory.
+    /// Prepares for about `rows` rows: if they clearly do not fit, scores are spilled early.
     pub(crate) fn expect_rows(&mut self, rows: u64) -> Result<()> {
         match self {
             ScoreValues::Single(buffer) => buffer.expect_rows(rows),
@@ -73,7 +75,7 @@ impl ScoreValues {
         }
     }
 
-    /// How many rows there are so far.
+    /// Returns the number of rows so far.
     pub(crate) fn len(&self) -> usize {
         match self {
             ScoreValues::Single(buffer) => Store::rows(buffer),
@@ -92,7 +94,7 @@ impl ScoreValues {
         }
     }
 
-    /// Some rows, as they were taken in.
+    /// Returns some rows, as they were added.
     pub(crate) fn rows(&self, rows: Range<usize>) -> Result<Vec<f64>> {
         match self {
             ScoreValues::Single(buffer) => Ok(buffer.rows_of(rows)?.into_iter().map(f64::from).collect()),
@@ -109,14 +111,14 @@ impl ScoreValues {
         }
     }
 
-    /// Whether the scores are in a file.
+    /// Returns whether the scores are in a file.
     pub(crate) fn is_spilled(&self) -> bool {
         !matches!(self, ScoreValues::Borrowed(_))
             && matches!(self.matrix(), Matrix::StoredF32(_) | Matrix::StoredF64(_))
     }
 }
 
-/// Values of one type, row by row.
+/// Values of one type, in memory or in a temporary file.
 #[derive(Debug)]
 pub(crate) struct SpillBuffer<T> {
     classes: usize,
@@ -130,7 +132,8 @@ enum Storage<T> {
     File { file: File, values: usize },
 }
 
-/// Where so many times the memory there is will be needed, as far as can be foreseen, none of it is used.
+/// Scores are spilled early if they are expected to take more than this multiple of the memory
+/// limit.
 const EARLY_SPILL_FACTOR: f64 = 1.5;
 
 /// Rows that are widened at a time.
@@ -153,7 +156,7 @@ impl<T: Pod> SpillBuffer<T> {
         Ok(())
     }
 
-    /// Moves the values out of memory.
+    /// Moves the values to a temporary file.
     fn spill_to_file(&mut self) -> Result<()> {
         if let Storage::Memory(values) = &self.storage {
             let mut file = tempfile::tempfile().map_err(|error| spill_error(&error))?;
@@ -165,7 +168,7 @@ impl<T: Pod> SpillBuffer<T> {
 
     fn expect_rows(&mut self, rows: u64) -> Result<()> {
         let bytes = rows as f64 * (self.classes * size_of::<T>()) as f64;
-        // What the first rows say of the others is not exact.
+        // An estimate from a few rows is not reliable.
         let is_reliable = self.len() * size_of::<T>() >= self.budget.scores / 8;
         if is_reliable && bytes > EARLY_SPILL_FACTOR * self.budget.scores as f64 {
             self.spill_to_file()
@@ -235,7 +238,7 @@ fn spill_error(error: &io::Error) -> Error {
 mod tests {
     use super::*;
 
-    /// Whatever the memory, what was put in comes out, in whichever precision.
+    /// Values are returned as they were added, for any memory limit and precision.
     #[test]
     fn values_come_back_from_memory_and_from_a_file() {
         for memory in [0, 100, 1 << 20] {

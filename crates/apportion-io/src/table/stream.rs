@@ -1,4 +1,5 @@
-//! A table batch by batch: all columns of some rows, and what the rules need of them. Nothing is kept of rows that have passed.
+//! A score table batch by batch: all columns of some rows, and what the rules need of them. Earlier
+//! rows are not kept.
 
 use apportion::{Classes, group_name};
 use arrow::array::RecordBatch;
@@ -15,52 +16,52 @@ pub struct TableStream<'a> {
     builder: TableBuilder,
     /// Columns that are not read unless the rules need them.
     skipped: Vec<String>,
-    /// The next file to be opened.
+    /// Index of the next file to open.
     next: usize,
     batches: Option<Batches<'a>>,
-    /// Rows of the file at hand that have passed.
+    /// Rows of the current file in earlier batches.
     rows_before: u64,
 }
 
 /// Some rows of a file.
 pub struct TableBatch {
-    /// Which file it is.
+    /// The index of the file.
     pub file: usize,
-    /// How many rows of the file come before these.
+    /// The number of rows before these in the file.
     pub first: u64,
     /// All columns.
     pub batch: RecordBatch,
-    /// What the rules need of the rows, without those left out.
+    /// What the rules need of these rows, without excluded rows.
     pub table: Table,
     /// The group of each row of the table; empty without groups.
     pub groups: Vec<u32>,
 }
 
 impl<'a> TableStream<'a> {
-    /// Begins at the first row. Columns that are passed over are not read.
+    /// Starts at the first row. Columns in `skipped` are only read if the rules need them.
     pub fn new(input: &'a Input, options: &TableOptions, skipped: Vec<String>) -> Result<TableStream<'a>> {
         let builder = TableBuilder::new(&input.columns(0)?, input.name(0), options)?;
         input.begin("verifying");
         Ok(TableStream { input, builder, skipped, next: 0, batches: None, rows_before: 0 })
     }
 
-    /// The classes, in order.
+    /// Returns the classes, in order.
     pub fn classes(&self) -> &Classes {
         self.builder.classes()
     }
 
-    /// How many groups there are so far.
+    /// Returns the number of groups so far.
     pub fn group_count(&self) -> usize {
         self.builder.group_values().len()
     }
 
-    /// The name of a group, and the value of each column that it is made of.
+    /// Returns the name of a group, and the value of each of its columns.
     pub fn group(&self, group: usize) -> (String, &[String]) {
         let values = &self.builder.group_values()[group];
         (group_name(values.iter().map(String::as_str)), values)
     }
 
-    /// The next rows; none at the end.
+    /// Returns the next rows, or `None` at the end.
     pub fn next_batch(&mut self) -> Result<Option<TableBatch>> {
         loop {
             if let Some(batch) = self.batches.as_mut().and_then(Batches::next) {
@@ -89,7 +90,7 @@ impl<'a> TableStream<'a> {
 }
 
 impl TableBatch {
-    /// An error of the library, with the file and the row in it.
+    /// Adds the file and row to an error of the core library.
     pub fn explain(&self, error: apportion::Error) -> Error {
         let mut error = self.table.explain(error);
         if let Error::Value { row, .. } | Error::Row { row, .. } = &mut error {

@@ -1,18 +1,18 @@
-//! What a user may have meant by a word that is not known.
+//! Suggests what a user may have meant by an unknown word.
 
 use strsim::damerau_levenshtein;
 
 use super::score_columns::normalize_name;
 
-/// The known word that is nearest to another: the same but for case and separators, or a few letters away, or the only one
-/// that ends so after a prefix.
+/// Returns the candidate closest to a word: equal except for case and separators, a few letters
+/// away, or the only one that ends in the word after a prefix.
 pub fn closest_match<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let normalized = normalize_name(word);
     let words: Vec<(&str, String)> =
         candidates.into_iter().map(|candidates| (candidates, normalize_name(candidates))).collect();
     let distance = |candidate: &str| damerau_levenshtein(&normalized, candidate);
     let closest = words.iter().min_by_key(|(_, candidate)| distance(candidate))?;
-    // A third of the letters: more would be another word.
+    // At most a third of the letters may differ.
     if 3 * distance(&closest.1) <= normalized.chars().count() {
         return Some(closest.0);
     }
@@ -20,7 +20,7 @@ pub fn closest_match<'a>(word: &str, candidates: impl IntoIterator<Item = &'a st
     longer.next().filter(|_| longer.next().is_none()).map(|(candidates, _)| *candidates)
 }
 
-/// ` (did you mean "white"?)`, or nothing.
+/// Returns ` (did you mean "white"?)`, or an empty string.
 pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     closest_match(word, candidates).map_or_else(String::new, |closest| format!(" (did you mean {closest:?}?)"))
 }
