@@ -85,6 +85,36 @@ fn a_file_that_changed_is_refused_and_nothing_is_written() {
 }
 
 #[test]
+fn the_schema_is_that_of_the_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("state=NC")).unwrap();
+    for ending in ["csv", "csv.gz", "tsv.zst", "parquet", "arrow"] {
+        let path = folder.path().join(format!("state=NC/in.{ending}"));
+        write(&path, 0);
+        let input = Input::new(&[folder.path().to_str().unwrap().into()], InputOptions::default()).unwrap();
+        let schema = input.schema(0).unwrap();
+        assert_eq!(&schema, input.open(0).unwrap().schema(), "{ending}");
+        assert_eq!(input.columns(0).unwrap(), ["id", "p_a", "p_b", "state"], "{ending}");
+        fs::remove_file(&path).unwrap();
+        assert_eq!(input.schema(0).unwrap(), schema, "it is read once");
+    }
+}
+
+#[test]
+fn a_file_replaced_before_its_schema_is_read_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for ending in ["csv", "parquet", "arrow"] {
+        let (path, other) = (folder.path().join(format!("in.{ending}")), folder.path().join(format!("other.{ending}")));
+        write(&path, 0);
+        write(&other, 1_000_000);
+        let input = Input::new(&[path.to_str().unwrap().into()], InputOptions::default()).unwrap();
+        fs::rename(&other, &path).unwrap();
+        let failed = input.schema(0).unwrap_err().to_string();
+        assert!(failed.contains("it changed while it was being read"), "{ending}: {failed}");
+    }
+}
+
+#[test]
 fn dates_stay_dates() {
     use arrow::array::{Date64Array, cast::AsArray};
     let folder = tempfile::tempdir().unwrap();

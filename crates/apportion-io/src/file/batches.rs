@@ -1,5 +1,7 @@
 //! The rows of input files as Arrow batches, for every format, compression and encoding.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,15 +10,15 @@ use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
 
-use super::decode::open_decoded;
+use super::decode::decode;
 use super::explain::explain;
 use super::format::{Compression, Format};
 use super::guard::guarded;
 use super::input::{Content, Input, InputOptions, Source};
 use super::ipc::IpcBatches;
-use super::parquet_reader::open_parquet;
+use super::parquet_reader::{open_parquet, parquet_schema};
 use super::read_ahead::{BatchIter, read_in_order};
-use super::stable_file::StableFile;
+use super::stable_file::{SequentialReader, StableFile};
 use super::text::TextBatches;
 use crate::error::{Error, Result};
 use crate::table::MemoryTable;
@@ -73,14 +75,8 @@ impl Input {
             })
         });
         let opened = opened.unwrap_or_else(|panic| Err(explain(source, &panic)))?;
-        let mut fields: Vec<Arc<Field>> = opened.schema.fields().iter().cloned().collect();
-        let file_columns = fields.len();
-        for (column, _) in source.partitions.iter().filter(|(column, _)| include(column)) {
-            if opened.schema.column_with_name(column).is_none() {
-                fields.push(Arc::new(Field::new(column, DataType::Utf8, true)));
-            }
-        }
-        let schema = Arc::new(Schema::new_with_metadata(fields, opened.schema.metadata().clone()));
+        let file_columns = opened.schema.fields().len();
+        let schema = with_partition_columns(source, &opened.schema, include);
         Ok(Batches {
             input: self,
             file,
@@ -92,9 +88,23 @@ impl Input {
         })
     }
 
+    /// Returns the schema of a file, read from its header or footer without starting a reader. It
+    /// is read only once.
+    pub fn schema(&self, file: usize) -> Result<SchemaRef> {
+        let source = &self.files[file];
+        if let Some(schema) = source.schema.get() {
+            return Ok(schema.clone());
+        }
+        let schema = guarded(|| Ok(read_schema(source, &self.options)));
+        let schema = schema.unwrap_or_else(|panic| Err(explain(source, &panic)))?;
+        refuse_duplicate_names(source, schema.fields())?;
+        let schema = with_partition_columns(source, &schema, &|_| true);
+        Ok(source.schema.get_or_init(|| schema).clone())
+    }
+
     /// Returns the column names of a file.
     pub fn columns(&self, file: usize) -> Result<Vec<String>> {
-        Ok(self.open(file)?.names())
+        Ok(column_names(&self.schema(file)?))
     }
 }
 
@@ -111,7 +121,7 @@ impl Batches<'_> {
 
     /// Returns the column names.
     pub fn names(&self) -> Vec<String> {
-        self.schema.fields().iter().map(|field| field.name().clone()).collect()
+        column_names(&self.schema)
     }
 
     /// Returns the name of the file as shown to the user.
@@ -132,8 +142,8 @@ impl Batches<'_> {
             columns.push(Arc::new(std::iter::repeat_n(value, batch.num_rows()).collect::<StringArray>()));
         }
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        let whole = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options);
-        whole.map_err(|error| explain(self.source(), &error))
+        RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)
+            .map_err(|error| explain(self.source(), &error))
     }
 }
 
@@ -155,6 +165,43 @@ impl Iterator for Batches<'_> {
     }
 }
 
+fn column_names(schema: &SchemaRef) -> Vec<String> {
+    schema.fields().iter().map(|field| field.name().clone()).collect()
+}
+
+/// Returns the schema of a file with the included columns that are encoded in folder names.
+fn with_partition_columns(source: &Source, schema: &SchemaRef, include: &dyn Fn(&str) -> bool) -> SchemaRef {
+    let mut fields: Vec<Arc<Field>> = schema.fields().iter().cloned().collect();
+    for (column, _) in source.partitions.iter().filter(|(column, _)| include(column)) {
+        if schema.column_with_name(column).is_none() {
+            fields.push(Arc::new(Field::new(column, DataType::Utf8, true)));
+        }
+    }
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+}
+
+/// Reads the schema of a file from its header or footer.
+fn read_schema(source: &Source, options: &InputOptions) -> Result<SchemaRef> {
+    let stable = match &source.content {
+        Content::Memory(table) => return Ok(table.schema().clone()),
+        Content::File(stable) => stable,
+    };
+    match source.format {
+        Format::Csv | Format::Tsv => {
+            let (batches, _) = open_text_header(source, stable, stable.open_header(), options)?;
+            Ok(text_schema(&batches))
+        }
+        Format::Parquet => parquet_schema(source, stable),
+        Format::Ipc => {
+            refuse_compressed(source)?;
+            let failed = |error: ArrowError| explain(source, &error);
+            let file = stable.open_header().map_err(|error| failed(error.into()))?;
+            let batches = IpcBatches::open(stable, file, options.batch_rows, Arc::default()).map_err(failed)?;
+            Ok(batches.schema().clone())
+        }
+    }
+}
+
 fn refuse_duplicate_names(source: &Source, fields: &[Arc<Field>]) -> Result<()> {
     let mut names: Vec<&String> = fields.iter().map(|field| field.name()).collect();
     names.sort();
@@ -172,20 +219,37 @@ pub(crate) fn column_indices(source: &Source, schema: &Schema, include: &dyn Fn(
     Ok((0..schema.fields().len()).filter(|&index| include(schema.field(index).name())).collect())
 }
 
-/// Opens delimited text. All columns are text, so that the form of numbers and leading zeros of
-/// identifiers are kept.
+type Text = TextBatches<Box<dyn Read + Send>>;
+
+/// Reads the header of delimited text. The counter holds the bytes read from the file.
+fn open_text_header(
+    source: &Source,
+    stable: &Arc<StableFile>,
+    file: std::io::Result<File>,
+    options: &InputOptions,
+) -> Result<(Text, Arc<AtomicU64>)> {
+    let file = file.map_err(|error| explain(source, &error.into()))?;
+    let (text, read) = decode(source, SequentialReader::new(stable, file), options)?;
+    let batches = TextBatches::open(text, source.separator, options.max_line);
+    Ok((batches.map_err(|error| explain(source, &error))?, read))
+}
+
+/// Returns the schema of delimited text. All columns are text, so that the form of numbers and
+/// leading zeros of identifiers are kept.
+fn text_schema(batches: &Text) -> SchemaRef {
+    let fields = batches.names().iter().map(|name| Field::new(name, DataType::Utf8, true));
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}
+
 fn open_text(
     source: &Source,
     stable: &Arc<StableFile>,
     options: &InputOptions,
     include: &dyn Fn(&str) -> bool,
 ) -> Result<OpenedFile> {
-    let (text, read) = open_decoded(source, stable, options)?;
-    let batches = TextBatches::open(text, source.separator, options.max_line);
-    let batches = batches.map_err(|error| explain(source, &error))?;
-    let all =
-        Schema::new(batches.names().iter().map(|name| Field::new(name, DataType::Utf8, true)).collect::<Vec<_>>());
-    let batches = batches.with_columns(column_indices(source, &all, include)?, options.batch_rows);
+    let (batches, read) = open_text_header(source, stable, stable.open(), options)?;
+    let indices = column_indices(source, &text_schema(&batches), include)?;
+    let batches = batches.with_columns(indices, options.batch_rows);
     let schema = batches.schema().clone();
     Ok(OpenedFile { schema, rows: read_in_order(vec![Box::new(|| Ok(Box::new(batches)))]), read })
 }
@@ -199,7 +263,8 @@ fn open_ipc(
     refuse_compressed(source)?;
     let read = Arc::new(AtomicU64::new(0));
     let failed = |error: ArrowError| explain(source, &error);
-    let batches = IpcBatches::open(stable, options.batch_rows, read.clone()).map_err(failed)?;
+    let file = stable.open().map_err(|error| failed(error.into()))?;
+    let batches = IpcBatches::open(stable, file, options.batch_rows, read.clone()).map_err(failed)?;
     let indices = column_indices(source, batches.schema(), include)?;
     let schema = Arc::new(batches.schema().project(&indices).map_err(failed)?);
     let batches =

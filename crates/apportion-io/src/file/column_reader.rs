@@ -26,19 +26,23 @@ impl<'a> ColumnReader<'a> {
 
     /// Returns the next `rows` rows in one or more batches; fewer at the end of the input.
     pub fn next_rows(&mut self, rows: usize) -> Result<Vec<RecordBatch>> {
-        let (mut batches_out, mut missing) = (Vec::new(), rows);
+        let (mut batches, mut missing) = (Vec::new(), rows);
         while missing > 0 {
-            let Some(batch) = self.remainder.take().map_or_else(|| self.next_batch(), |batch| Ok(Some(batch)))? else {
-                break;
+            let batch = match self.remainder.take() {
+                Some(batch) => batch,
+                None => match self.next_batch()? {
+                    Some(batch) => batch,
+                    None => break,
+                },
             };
             let count = missing.min(batch.num_rows());
-            batches_out.push(batch.slice(0, count));
+            batches.push(batch.slice(0, count));
             if count < batch.num_rows() {
                 self.remainder = Some(batch.slice(count, batch.num_rows() - count));
             }
             missing -= count;
         }
-        Ok(batches_out)
+        Ok(batches)
     }
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
@@ -54,12 +58,12 @@ impl<'a> ColumnReader<'a> {
                 return Ok(None);
             }
             let names = self.input.columns(self.file)?;
-            if let Some(missing) = self.columns.iter().find(|columns| !names.contains(columns)) {
+            if let Some(missing) = self.columns.iter().find(|column| !names.contains(column)) {
                 let problem = format!("it has no column {missing:?}, as there is in {}", self.input.name(0).display());
                 return Err(Error::file(self.input.name(self.file), problem));
             }
-            let columns = |name: &str| self.columns.iter().any(|columns| columns == name);
-            self.batches = Some(self.input.open_dictionary(self.file, &columns)?.without_progress());
+            let include = |name: &str| self.columns.iter().any(|column| column == name);
+            self.batches = Some(self.input.open_dictionary(self.file, &include)?.without_progress());
             self.file += 1;
         }
     }

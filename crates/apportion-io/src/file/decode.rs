@@ -10,19 +10,18 @@ use super::explain::explain;
 use super::format::Compression;
 use super::input::{InputOptions, Source};
 use super::progress::CountingReader;
-use super::stable_file::{SequentialReader, StableFile};
+use super::stable_file::SequentialReader;
 use crate::error::Result;
 
-/// Opens the text of a file, decompressed and in UTF-8. The counter holds the bytes read from the
-/// file.
-pub(crate) fn open_decoded(
+/// Decompresses a file and decodes it to UTF-8. The counter holds the bytes read from the file.
+pub(crate) fn decode(
     source: &Source,
-    stable: &Arc<StableFile>,
+    file: SequentialReader,
     options: &InputOptions,
 ) -> Result<(Box<dyn Read + Send>, Arc<AtomicU64>)> {
-    let (open_decompressed, read) = open_decompressed(source, stable)?;
-    let mut open_decompressed = BufReader::with_capacity(1 << 16, open_decompressed);
-    let start = open_decompressed.fill_buf().map_err(|error| explain(source, &error.into()))?;
+    let (decompressed, read) = decompress(source, file)?;
+    let mut decompressed = BufReader::with_capacity(1 << 16, decompressed);
+    let start = decompressed.fill_buf().map_err(|error| explain(source, &error.into()))?;
     let is_utf16 = start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]);
     let has_mark = is_utf16 || start.starts_with(&[0xef, 0xbb, 0xbf]);
     let encoding = (options.latin1 && !has_mark).then_some(encoding_rs::WINDOWS_1252);
@@ -30,7 +29,7 @@ pub(crate) fn open_decoded(
     // are detected later.
     let mut builder = DecodeReaderBytesBuilder::new();
     builder.encoding(encoding).utf8_passthru(true).strip_bom(true).bom_override(true);
-    let text = builder.build(open_decompressed);
+    let text = builder.build(decompressed);
     let text: Box<dyn Read + Send> =
         if is_utf16 { Box::new(RefuseReplacements { text, matched: 0 }) } else { Box::new(text) };
     Ok((text, read))
@@ -62,14 +61,15 @@ impl<R: Read> Read for RefuseReplacements<R> {
     }
 }
 
-fn open_decompressed(source: &Source, stable: &Arc<StableFile>) -> Result<(Box<dyn Read + Send>, Arc<AtomicU64>)> {
-    let failed = |error: std::io::Error| explain(source, &error.into());
-    let (file, read) = CountingReader::new(SequentialReader::open(stable).map_err(failed)?);
+fn decompress(source: &Source, file: SequentialReader) -> Result<(Box<dyn Read + Send>, Arc<AtomicU64>)> {
+    let (file, read) = CountingReader::new(file);
     let file = BufReader::with_capacity(1 << 18, file);
     let reader: Box<dyn Read + Send> = match source.compression {
         Compression::None => Box::new(file),
         Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(file)),
-        Compression::Zstd => Box::new(zstd::Decoder::with_buffer(file).map_err(failed)?),
+        Compression::Zstd => {
+            Box::new(zstd::Decoder::with_buffer(file).map_err(|error| explain(source, &error.into()))?)
+        }
     };
     Ok((reader, read))
 }

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
+use arrow::datatypes::SchemaRef;
 use tempfile::NamedTempFile;
 
 use super::atomic_write;
@@ -17,7 +18,7 @@ use super::format::{
 };
 use super::progress::{NoProgress, Progress};
 use super::separator::{SEPARATORS, detect_separator};
-use super::stable_file::StableFile;
+use super::stable_file::{SequentialReader, StableFile};
 use crate::error::{Error, Result};
 use crate::table::MemoryTable;
 
@@ -71,6 +72,8 @@ pub(crate) struct Source {
     pub(crate) compression: Compression,
     /// The separator of values, if the format is text.
     pub(crate) separator: u8,
+    /// The schema, once it has been read.
+    pub(crate) schema: OnceLock<SchemaRef>,
     /// Columns from folder names such as `state=NC`; `None` marks a missing value.
     pub(crate) partitions: Vec<(String, Option<String>)>,
 }
@@ -104,24 +107,14 @@ impl Input {
     /// Finds the input files: `-` is standard input, a folder stands for all tables in it, `*` and
     /// `?` are expanded.
     pub fn new(paths: &[String], options: InputOptions) -> Result<Input> {
-        let (mut files, mut skipped, mut spools) = (Vec::new(), Vec::new(), Vec::new());
         if paths.iter().filter(|path| *path == "-").count() > 1 {
             return Err(Error::Options("standard input is named twice; it can be read once".into()));
         }
+        let mut finder = Finder { options: &options, files: Vec::new(), skipped: Vec::new(), spools: Vec::new() };
         for path in paths {
-            if path == "-" {
-                let (source, file) = spool(Path::new("standard input"), &mut std::io::stdin().lock())?;
-                files.push(source);
-                spools.push(file);
-            } else if is_pipe(Path::new(path)) {
-                let failed = |error| Error::io(Path::new(path), &error);
-                let (source, file) = spool(Path::new(path), &mut File::open(path).map_err(failed)?)?;
-                files.push(source);
-                spools.push(file);
-            } else {
-                files.extend(find_sources(path, &options, &mut skipped)?);
-            }
+            finder.add(path)?;
         }
+        let Finder { files, skipped, spools, .. } = finder;
         refuse_repeated_files(&files)?;
         if files.is_empty() {
             return Err(Error::Options("no file was named; give a path, or - for standard input".into()));
@@ -139,20 +132,30 @@ impl Input {
             format: Format::Ipc,
             compression: Compression::None,
             separator: default_delimiter(Format::Ipc),
+            schema: OnceLock::new(),
             partitions: Vec::new(),
         };
         Input::from_sources(vec![source], options)
     }
 
-    fn from_sources(mut files: Vec<Source>, options: InputOptions) -> Input {
-        for file in &mut files {
-            file.separator = options.delimiter.unwrap_or_else(|| detect_separator(file, &options));
+    fn from_sources(files: Vec<Source>, options: InputOptions) -> Input {
+        let mut total = 0;
+        let mut cumulative_bytes = Vec::with_capacity(files.len());
+        for file in &files {
+            total += file.bytes();
+            cumulative_bytes.push(total);
         }
-        let mut cumulative_bytes: Vec<u64> = files.iter().map(Source::bytes).collect();
-        (1..cumulative_bytes.len()).for_each(|file| cumulative_bytes[file] += cumulative_bytes[file - 1]);
-        let (progress, rows, bytes) = (Box::new(NoProgress), AtomicU64::new(0), AtomicU64::new(0));
-        let (folders, skipped, spools) = (Vec::new(), Vec::new(), Vec::new());
-        Input { files, options, progress, rows, bytes, cumulative_bytes, folders, skipped, _spools: spools }
+        Input {
+            files,
+            options,
+            progress: Box::new(NoProgress),
+            rows: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            cumulative_bytes,
+            folders: Vec::new(),
+            skipped: Vec::new(),
+            _spools: Vec::new(),
+        }
     }
 
     /// Sets the receiver of progress reports.
@@ -238,29 +241,34 @@ impl Input {
     /// Returns a sentence that lists files whose separator differs from the default of their
     /// extension, unless the user set it.
     pub fn separator_note(&self) -> Option<String> {
-        let is_other = |file: &&Source, own: u8| file.separator == own && own != default_delimiter(file.format);
-        let told = SEPARATORS.iter().filter(|_| self.options.delimiter.is_none()).filter_map(|(own, name)| {
-            let paths = self.files.iter().filter(|file| is_text(file.format) && is_other(file, *own));
-            let paths: Vec<PathBuf> = paths.map(|file| file.name.clone()).collect();
-            (!paths.is_empty()).then(|| format!("values are separated by {name}: {}", list_paths(&paths)))
-        });
-        let told: Vec<String> = told.collect();
-        (!told.is_empty()).then(|| told.join("; "))
+        if self.options.delimiter.is_some() {
+            return None;
+        }
+        let mut sentences = Vec::new();
+        for (separator, name) in SEPARATORS {
+            let is_unusual = |file: &&Source| {
+                is_text(file.format) && file.separator == separator && separator != default_delimiter(file.format)
+            };
+            let paths: Vec<PathBuf> = self.files.iter().filter(is_unusual).map(|file| file.name.clone()).collect();
+            if !paths.is_empty() {
+                sentences.push(format!("values are separated by {name}: {}", list_paths(&paths)));
+            }
+        }
+        (!sentences.is_empty()).then(|| sentences.join("; "))
     }
 
     /// Returns the input folder in which a later run would find a table written to this path.
     pub fn folder_containing(&self, path: &Path) -> Option<&Path> {
-        let existing = path.ancestors().find_map(|above| Some((above, or_current_folder(above).canonicalize().ok()?)));
-        let (above, place) = existing?;
-        let place = place.join(path.strip_prefix(above).unwrap_or(path));
-        let is_read = |folder: &PathBuf| {
-            let relative_path =
-                folder.canonicalize().ok().and_then(|folder| place.strip_prefix(folder).ok().map(Path::to_owned));
-            relative_path.is_some_and(|relative_path| {
-                !relative_path.as_os_str().is_empty() && !relative_path.iter().any(|part| is_hidden(Path::new(part)))
-            })
+        // The path need not exist: its first existing ancestor is resolved.
+        let resolve = |ancestor| Some((ancestor, or_current_folder(ancestor).canonicalize().ok()?));
+        let (ancestor, resolved) = path.ancestors().find_map(resolve)?;
+        let resolved = resolved.join(path.strip_prefix(ancestor).unwrap_or(path));
+        let is_read = |folder: &&PathBuf| {
+            let Ok(folder) = folder.canonicalize() else { return false };
+            let Ok(relative) = resolved.strip_prefix(folder) else { return false };
+            !relative.as_os_str().is_empty() && !relative.iter().any(|part| is_hidden(Path::new(part)))
         };
-        self.folders.iter().find(|folder| is_read(folder)).map(PathBuf::as_path)
+        self.folders.iter().find(is_read).map(PathBuf::as_path)
     }
 
     /// Returns whether a path is one of the input files.
@@ -282,63 +290,185 @@ pub fn is_same_file(one: &Path, other: &Path) -> bool {
     }
 }
 
-fn find_sources(text: &str, options: &InputOptions, skipped: &mut Vec<PathBuf>) -> Result<Vec<Source>> {
-    let path = Path::new(text);
-    if path.is_dir() {
-        let mut found = Vec::new();
-        collect_folder(path, path, options, &mut Vec::new(), &mut found, skipped)?;
-        if found.is_empty() {
+/// Number of files whose first handle is kept until the schema is read. More files are opened again,
+/// so that a large folder does not exhaust the file descriptors.
+const MAX_KEPT_HANDLES: usize = 64;
+
+/// Collects the files that the user's paths stand for.
+struct Finder<'a> {
+    options: &'a InputOptions,
+    files: Vec<Source>,
+    /// Files in folders that are not tables.
+    skipped: Vec<PathBuf>,
+    /// Temporary copies of pipes.
+    spools: Vec<NamedTempFile>,
+}
+
+impl Finder<'_> {
+    fn add(&mut self, text: &str) -> Result<()> {
+        let path = Path::new(text);
+        if text == "-" {
+            return self.add_pipe(Path::new("standard input"), &mut std::io::stdin().lock());
+        }
+        if is_pipe(path) {
+            let mut pipe = File::open(path).map_err(|error| Error::io(path, &error))?;
+            return self.add_pipe(path, &mut pipe);
+        }
+        if path.is_dir() {
+            return self.add_whole_folder(path);
+        }
+        if !path.exists() && text.contains(['*', '?', '[']) {
+            return self.add_glob(text);
+        }
+        self.add_file(path.parent().unwrap_or(path), path)
+    }
+
+    fn add_whole_folder(&mut self, folder: &Path) -> Result<()> {
+        let before = self.files.len();
+        self.add_folder(folder, folder, &mut Vec::new())?;
+        if self.files.len() == before {
             return Err(Error::file(
-                path,
+                folder,
                 "the folder holds no table (.csv, .tsv, .txt, .parquet, .arrow; .gz, .zst); name another",
             ));
         }
-        return Ok(found);
+        Ok(())
     }
-    if !path.exists() && text.contains(['*', '?', '[']) {
+
+    fn add_glob(&mut self, text: &str) -> Result<()> {
+        let path = Path::new(text);
         let paths = glob::glob(text).map_err(|error| Error::file(path, error.to_string()))?;
         let mut found: Vec<PathBuf> = paths.filter_map(std::result::Result::ok).filter(|path| path.is_file()).collect();
         found.sort();
         if found.is_empty() {
             return Err(Error::file(path, "no file is called so; check the pattern"));
         }
-        let plain = PathBuf::from_iter(path.components().take_while(|part| {
-            let part = part.as_os_str().to_string_lossy();
-            !part.contains(['*', '?', '['])
-        }));
-        return found.iter().map(|path| open_source(&plain, path)).collect();
+        let is_literal = |part: &Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?', '[']);
+        let root = PathBuf::from_iter(path.components().take_while(is_literal));
+        for path in found {
+            self.add_file(&root, &path)?;
+        }
+        Ok(())
     }
-    Ok(vec![open_source(path.parent().unwrap_or(path), path)?])
+
+    /// Adds all tables in a folder and its subfolders, sorted by path. Files whose name starts with a
+    /// dot or an underscore, such as `_SUCCESS`, are skipped. `parents` are the folders around it.
+    fn add_folder(&mut self, root: &Path, folder: &Path, parents: &mut Vec<PathBuf>) -> Result<()> {
+        let resolved = folder.canonicalize().map_err(|error| Error::io(folder, &error))?;
+        if parents.contains(&resolved) {
+            return Err(Error::file(
+                folder,
+                "it is a link to a folder that contains it; remove it, or name the files one by one",
+            ));
+        }
+        parents.push(resolved);
+        let entries = std::fs::read_dir(folder).map_err(|error| Error::io(folder, &error))?;
+        let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        paths.sort();
+        for path in paths {
+            if is_hidden(&path) {
+                self.skipped.push(path);
+            } else if path.is_dir() {
+                self.add_folder(root, &path, parents)?;
+            } else if format_of_path(&path).is_some() && !is_pipe(&path) && !looks_like_prose(&path, self.options)? {
+                self.add_file(root, &path)?;
+            } else {
+                self.skipped.push(path);
+            }
+        }
+        parents.pop();
+        Ok(())
+    }
+
+    /// Adds one file below a folder. The first bytes decide the format if the extension does not.
+    fn add_file(&mut self, root: &Path, path: &Path) -> Result<()> {
+        let failed = |error: std::io::Error| Error::io(path, &error);
+        let mut file = File::open(path).map_err(failed)?;
+        let mut start = [0; 8];
+        let length = file.read(&mut start).map_err(failed)?;
+        if length == 0 {
+            return Err(Error::file(path, "the file is empty; make it again, or leave it out"));
+        }
+        refuse_foreign_formats(path, &start[..length])?;
+        let content = format_of_content(&start[..length]);
+        let (format, compression) = format_of_path(path).unwrap_or(content);
+        refuse_mismatched_extension(path, (format, compression), content)?;
+        let mut relative_path = path.strip_prefix(root).unwrap_or(path);
+        if relative_path.is_absolute() {
+            relative_path = relative_path.file_name().map_or(relative_path, Path::new);
+        }
+        let stable = Arc::new(StableFile::new(path, &file).map_err(failed)?);
+        self.push(
+            Source {
+                content: Content::File(stable),
+                name: path.to_owned(),
+                relative_path: relative_path.to_owned(),
+                format,
+                compression,
+                separator: default_delimiter(format),
+                schema: OnceLock::new(),
+                partitions: partitions(relative_path),
+            },
+            file,
+        );
+        Ok(())
+    }
+
+    /// Copies a pipe to a temporary file, because the input is read twice.
+    fn add_pipe(&mut self, name: &Path, pipe: &mut dyn Read) -> Result<()> {
+        let failed = |error: std::io::Error| Error::io(name, &error);
+        let mut copy = atomic_write::new_private()?;
+        let length = std::io::copy(pipe, &mut copy).map_err(failed)?;
+        if length == 0 {
+            return Err(Error::file(name, "it is empty; send a table into it"));
+        }
+        let mut start = Vec::new();
+        copy.seek(SeekFrom::Start(0)).map_err(failed)?;
+        copy.by_ref().take(8).read_to_end(&mut start).map_err(failed)?;
+        refuse_foreign_formats(name, &start)?;
+        let (format, compression) = format_of_content(&start);
+        let stable = Arc::new(StableFile::new(copy.path(), copy.as_file()).map_err(failed)?);
+        let file = stable.open().map_err(failed)?;
+        self.push(
+            Source {
+                content: Content::File(stable),
+                name: name.to_owned(),
+                relative_path: PathBuf::from("standard-input.csv"),
+                format,
+                compression,
+                separator: default_delimiter(format),
+                schema: OnceLock::new(),
+                partitions: Vec::new(),
+            },
+            file,
+        );
+        self.spools.push(copy);
+        Ok(())
+    }
+
+    /// Adds a file, after detecting its separator through an open handle.
+    fn push(&mut self, mut source: Source, file: File) {
+        source.separator = match self.options.delimiter {
+            Some(separator) => separator,
+            None => separator_of(&source, &file, self.options),
+        };
+        if self.files.len() < MAX_KEPT_HANDLES
+            && let Some(stable) = source.file()
+        {
+            stable.keep_handle(file);
+        }
+        self.files.push(source);
+    }
 }
 
-/// Opens one file below a folder. The first bytes decide the format if the extension does not.
-fn open_source(root: &Path, path: &Path) -> Result<Source> {
-    let mut file = File::open(path).map_err(|error| Error::io(path, &error))?;
-    let mut start = [0; 8];
-    let length = file.read(&mut start).map_err(|error| Error::io(path, &error))?;
-    if length == 0 {
-        return Err(Error::file(path, "the file is empty; make it again, or leave it out"));
+/// Detects the separator of a file through a duplicate of its handle.
+fn separator_of(source: &Source, file: &File, options: &InputOptions) -> u8 {
+    let Some(stable) = source.file() else { return source.separator };
+    let Ok(mut handle) = file.try_clone() else { return source.separator };
+    if handle.seek(SeekFrom::Start(0)).is_err() {
+        return source.separator;
     }
-    refuse_foreign_formats(path, &start[..length])?;
-    let content = format_of_content(&start[..length]);
-    let (format, compression) = format_of_path(path).unwrap_or(content);
-    refuse_mismatched_extension(path, (format, compression), content)?;
-    let relative_path = path.strip_prefix(root).unwrap_or(path);
-    let relative_path = if relative_path.is_absolute() {
-        relative_path.file_name().map_or(relative_path, Path::new)
-    } else {
-        relative_path
-    };
-    let stable = StableFile::new(path, &file).map_err(|error| Error::io(path, &error))?;
-    Ok(Source {
-        content: Content::File(Arc::new(stable)),
-        name: path.to_owned(),
-        relative_path: relative_path.to_owned(),
-        format,
-        compression,
-        separator: default_delimiter(format),
-        partitions: partitions(relative_path),
-    })
+    detect_separator(source, SequentialReader::new(stable, handle), options)
 }
 
 /// Refuses files given twice, directly or through links, because their rows would count twice.
@@ -353,41 +483,6 @@ fn refuse_repeated_files(files: &[Source]) -> Result<()> {
             return Err(Error::file(&file.name, problem));
         }
     }
-    Ok(())
-}
-
-/// Collects all tables in a folder and its subfolders, sorted by path. Files whose name starts with
-/// a dot or an underscore, such as `_SUCCESS`, are skipped.
-fn collect_folder(
-    root: &Path,
-    folder: &Path,
-    options: &InputOptions,
-    above: &mut Vec<PathBuf>,
-    found: &mut Vec<Source>,
-    skipped: &mut Vec<PathBuf>,
-) -> Result<()> {
-    let own = folder.canonicalize().map_err(|error| Error::io(folder, &error))?;
-    if above.contains(&own) {
-        return Err(Error::file(
-            folder,
-            "it is a link to a folder that contains it; remove it, or name the files one by one",
-        ));
-    }
-    above.push(own);
-    let entries = std::fs::read_dir(folder).map_err(|error| Error::io(folder, &error))?;
-    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    paths.sort();
-    for path in paths {
-        let hidden = is_hidden(&path);
-        if !hidden && path.is_dir() {
-            collect_folder(root, &path, options, above, found, skipped)?;
-        } else if !hidden && format_of_path(&path).is_some() && !is_pipe(&path) && !looks_like_prose(&path, options)? {
-            found.push(open_source(root, &path)?);
-        } else {
-            skipped.push(path);
-        }
-    }
-    above.pop();
     Ok(())
 }
 
@@ -413,8 +508,8 @@ fn looks_like_prose(path: &Path, options: &InputOptions) -> Result<bool> {
     let (first, second) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
     let count = |line: &[u8], separator: u8| line.iter().filter(|&&byte| byte == separator).count();
     let separates = |separator: u8| count(first, separator) > 0 && count(first, separator) == count(second, separator);
-    let default_delimiter = options.delimiter.unwrap_or(b'\t');
-    Ok(count(first, default_delimiter) == 0 && !SEPARATORS.iter().any(|(separator, _)| separates(*separator)))
+    let usual = options.delimiter.unwrap_or(b'\t');
+    Ok(count(first, usual) == 0 && !SEPARATORS.iter().any(|(separator, _)| separates(*separator)))
 }
 
 /// Lists the first few paths and the number of others.
@@ -456,33 +551,6 @@ fn percent_decoded(name: &str) -> String {
 /// Returns whether a path exists but is not a file that can be read again.
 fn is_pipe(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir())
-}
-
-/// Copies a pipe to a temporary file, because the input is read twice.
-fn spool(name: &Path, pipe: &mut dyn Read) -> Result<(Source, NamedTempFile)> {
-    let name = name.to_owned();
-    let failed = |error: std::io::Error| Error::io(&name, &error);
-    let mut file = atomic_write::new_private()?;
-    let length = std::io::copy(pipe, &mut file).map_err(failed)?;
-    if length == 0 {
-        return Err(Error::file(&name, "it is empty; send a table into it"));
-    }
-    let mut start = Vec::new();
-    file.seek(SeekFrom::Start(0)).map_err(failed)?;
-    file.by_ref().take(8).read_to_end(&mut start).map_err(failed)?;
-    refuse_foreign_formats(&name, &start)?;
-    let (format, compression) = format_of_content(&start);
-    let stable = StableFile::new(file.path(), file.as_file()).map_err(failed)?;
-    let source = Source {
-        content: Content::File(Arc::new(stable)),
-        relative_path: PathBuf::from("standard-input.csv"),
-        format,
-        compression,
-        separator: default_delimiter(format),
-        partitions: Vec::new(),
-        name,
-    };
-    Ok((source, file))
 }
 
 #[cfg(test)]

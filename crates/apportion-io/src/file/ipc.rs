@@ -59,10 +59,10 @@ impl IpcBatches {
     /// Reads the schema and, for a file, its footer and dictionaries.
     pub(crate) fn open(
         stable: &Arc<StableFile>,
+        file: File,
         batch_rows: usize,
         read: Arc<AtomicU64>,
     ) -> Result<IpcBatches, ArrowError> {
-        let file = stable.open()?;
         let start = stable.read_range(&file, 0, stable.size().min(8))?;
         let mut batches = IpcBatches {
             stable: stable.clone(),

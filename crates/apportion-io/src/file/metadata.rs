@@ -43,8 +43,8 @@ pub(crate) fn replace(metadata: &mut HashMap<String, String>, added: &[(String, 
 
 /// Like [`replace`], for the metadata of a Parquet file.
 pub(crate) fn replace_in_parquet(metadata: &mut Vec<KeyValue>, added: &[(String, String)]) {
-    if let Some(before) = metadata.iter().position(|own| own.key == KEY).map(|index| metadata.remove(index)) {
-        metadata.retain(|own| own.key != input_key(KEY));
+    if let Some(before) = metadata.iter().position(|entry| entry.key == KEY).map(|index| metadata.remove(index)) {
+        metadata.retain(|entry| entry.key != input_key(KEY));
         metadata.push(KeyValue { key: input_key(KEY), value: before.value });
     }
     metadata.extend(added.iter().map(|(key, value)| KeyValue { key: key.clone(), value: Some(value.clone()) }));
@@ -53,11 +53,14 @@ pub(crate) fn replace_in_parquet(metadata: &mut Vec<KeyValue>, added: &[(String,
 /// Returns apportion's own metadata of a schema as Parquet key-values, for readers that do not know
 /// Arrow.
 pub(crate) fn apportion_key_values(schema: &Schema) -> Option<Vec<KeyValue>> {
-    let own = schema.metadata().iter().filter(|(key, _)| *key == KEY || **key == input_key(KEY));
-    let mut own: Vec<KeyValue> =
-        own.map(|(key, value)| KeyValue { key: key.clone(), value: Some(value.clone()) }).collect();
-    own.sort_by(|a, b| a.key.cmp(&b.key));
-    (!own.is_empty()).then_some(own)
+    let mut entries = Vec::new();
+    for (key, value) in schema.metadata() {
+        if *key == KEY || *key == input_key(KEY) {
+            entries.push(KeyValue { key: key.clone(), value: Some(value.clone()) });
+        }
+    }
+    entries.sort_by(|a, b| a.key.cmp(&b.key));
+    (!entries.is_empty()).then_some(entries)
 }
 
 /// Returns the value of a key in a Parquet or Arrow file; `None` if the key is missing or the file
@@ -68,9 +71,9 @@ pub fn read_metadata(path: &Path, key: &str) -> Result<Option<String>> {
     file.by_ref().take(6).read_to_end(&mut start).map_err(|error| Error::io(path, &error))?;
     let stable = StableFile::new(path, &file).map_err(|error| Error::io(path, &error))?;
     let value = guarded(|| match &start[..] {
-        [b'P', b'A', b'R', b'1', ..] => parquet_value(&Arc::new(stable), key),
+        [b'P', b'A', b'R', b'1', ..] => parquet_value(&StableChunks::new(&Arc::new(stable), file), key),
         b"ARROW1" | [0xff, 0xff, 0xff, 0xff, ..] => {
-            let batches = IpcBatches::open(&Arc::new(stable), 1, Arc::default())?;
+            let batches = IpcBatches::open(&Arc::new(stable), file, 1, Arc::default())?;
             Ok(batches.schema().metadata().get(key).cloned())
         }
         _ => Ok(None),
@@ -78,8 +81,8 @@ pub fn read_metadata(path: &Path, key: &str) -> Result<Option<String>> {
     value.map_err(|error| Error::file(path, format!("its metadata cannot be read ({error}); copy the file again")))
 }
 
-fn parquet_value(stable: &Arc<StableFile>, key: &str) -> std::result::Result<Option<String>, ArrowError> {
-    let metadata = ArrowReaderMetadata::load(&StableChunks::open(stable)?, ArrowReaderOptions::new())?;
-    let all = metadata.metadata().file_metadata().key_value_metadata().into_iter().flatten();
-    Ok(all.filter(|own| own.key == key).find_map(|own| own.value.clone()))
+fn parquet_value(chunks: &StableChunks, key: &str) -> std::result::Result<Option<String>, ArrowError> {
+    let metadata = ArrowReaderMetadata::load(chunks, ArrowReaderOptions::new())?;
+    let entries = metadata.metadata().file_metadata().key_value_metadata().into_iter().flatten();
+    Ok(entries.filter(|entry| entry.key == key).find_map(|entry| entry.value.clone()))
 }

@@ -19,10 +19,14 @@ pub fn refuse_nested_columns(input: &Input, output: &Output) -> Result<()> {
     if !is_text {
         return Ok(());
     }
-    let is_kept = |name: &str| output.keep.as_ref().is_none_or(|keep| keep.iter().any(|own| same_name(own, name)));
+    let is_kept = |name: &str| match &output.keep {
+        None => true,
+        Some(keep) => keep.iter().any(|kept| same_name(kept, name)),
+    };
     for file in 0..input.names().len() {
-        let batches = input.open_columns(file, &is_kept)?;
-        if let Some(field) = batches.schema().fields().iter().find(|field| field.data_type().is_nested()) {
+        let schema = input.schema(file)?;
+        let mut fields = schema.fields().iter().filter(|field| is_kept(field.name()));
+        if let Some(field) = fields.find(|field| field.data_type().is_nested()) {
             let problem = format!(
                 "column {:?} holds {}, which CSV cannot; write Parquet or Arrow (-o FILE.parquet), or keep only the label with \
                  --only-label",

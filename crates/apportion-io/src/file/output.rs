@@ -65,10 +65,11 @@ impl Output {
             check_path(Path::new(&self.path), input, self.force)?;
         }
         if let Some(input) = input.filter(|input| input.names().len() > 1) {
-            let schemas = (0..input.names().len()).map(|file| Ok(input.open(file)?.schema().clone()));
-            let schemas: Vec<SchemaRef> = schemas.collect::<Result<_>>()?;
-            (1..schemas.len())
-                .try_for_each(|file| self.column_indices(input, &schemas[0], &schemas[file], file).map(|_| ()))?;
+            let schemas: Vec<SchemaRef> =
+                (0..input.names().len()).map(|file| input.schema(file)).collect::<Result<_>>()?;
+            for (file, schema) in schemas.iter().enumerate().skip(1) {
+                self.column_indices(input, &schemas[0], schema, file)?;
+            }
         }
         Ok(())
     }
@@ -111,16 +112,13 @@ impl Output {
         };
         let mut indices = Vec::new();
         for index in self.kept_columns(first) {
-            let expected_field = first.field(index);
-            let Some((index, found)) = other.column_with_name(expected_field.name()) else {
-                return refuse(format!("it has no column {:?}, as there is in", expected_field.name()));
+            let (name, expected) = (first.field(index).name(), first.field(index).data_type());
+            let Some((index, found)) = other.column_with_name(name) else {
+                return refuse(format!("it has no column {name:?}, as there is in"));
             };
-            if found.data_type() != expected_field.data_type() {
-                let (own, name) = (found.data_type(), expected_field.name());
-                return refuse(format!(
-                    "its column {name:?} holds {own}, and not {} as in",
-                    expected_field.data_type()
-                ));
+            let found = found.data_type();
+            if found != expected {
+                return refuse(format!("its column {name:?} holds {found}, and not {expected} as in"));
             }
             indices.push(index);
         }
@@ -144,11 +142,11 @@ fn write_all(input: &Input, output: &Output, added: &mut AddedColumns<'_>) -> Re
     let files = 0..input.names().len();
     if output.path == "-" {
         let mut writer = stdout_writer(output.safe_csv);
-        let first_schema = input.open(0)?.schema().clone();
+        let first_schema = input.schema(0)?;
         let mut rows = 0;
         for file in files {
             let copier = RowCopier { input, output, first_schema: &first_schema, path: Path::new(STDOUT) };
-            rows += copier.rows(file, rows, added, &mut writer)?;
+            rows += copier.copy(file, rows, added, &mut writer)?;
         }
         check_rows(input, rows, added)?;
         return writer.close(Path::new(STDOUT)).map(|_| Vec::new());
@@ -225,7 +223,7 @@ struct RowCopier<'a> {
 
 impl RowCopier<'_> {
     /// Copies the rows of a file, which start at row `first` of the whole input. Returns how many.
-    fn rows(&self, file: usize, first: usize, added: &mut AddedColumns<'_>, writer: &mut BatchWriter) -> Result<usize> {
+    fn copy(&self, file: usize, first: usize, added: &mut AddedColumns<'_>, writer: &mut BatchWriter) -> Result<usize> {
         let batches = self.input.open(file)?;
         let indices = self.output.column_indices(self.input, self.first_schema, batches.schema(), file)?;
         let schema = extended_schema(self.first_schema, &self.output.kept_columns(self.first_schema), added);
@@ -235,9 +233,9 @@ impl RowCopier<'_> {
             let mut columns: Vec<ArrayRef> = indices.iter().map(|&index| batch.column(index).clone()).collect();
             columns.extend((added.values)(first + rows, batch.num_rows())?);
             rows += batch.num_rows();
-            let labelled =
+            let extended =
                 RecordBatch::try_new(schema.clone(), columns).map_err(|error| write_error(self.path, &error))?;
-            writer.write(&labelled, self.path)?;
+            writer.write(&extended, self.path)?;
         }
         Ok(rows)
     }
@@ -326,17 +324,17 @@ impl Target {
         output: &Output,
         added: &mut AddedColumns<'_>,
     ) -> Result<usize> {
-        let first_schema = input.open(files.start)?.schema().clone();
+        let first_schema = input.schema(files.start)?;
         let kept = output.kept_columns(&first_schema);
-        if let Some(sources) = self.sources(input, files.clone()) {
+        if let Some(sources) = self.parquet_sources(input, files.clone()) {
             return self.append_columns(input, files.start, &sources, &kept, first, output, added);
         }
-        let mut writer = self
-            .writer(&with_metadata(&extended_schema(&first_schema, &kept, added), &output.metadata), output.safe_csv)?;
+        let schema = with_metadata(&extended_schema(&first_schema, &kept, added), &output.metadata);
+        let mut writer = self.writer(&schema, output.safe_csv)?;
         let mut rows = 0;
         for file in files {
             let copier = RowCopier { input, output, first_schema: &first_schema, path: &self.path };
-            rows += copier.rows(file, first + rows, added, &mut writer)?;
+            rows += copier.copy(file, first + rows, added, &mut writer)?;
         }
         check_written(&self.path, rows, writer.close(&self.path)?)?;
         Ok(rows)
@@ -344,7 +342,7 @@ impl Target {
 
     /// Returns the source files if they and the output are Parquet and their columns can be copied
     /// without decoding.
-    fn sources(&self, input: &Input, files: Range<usize>) -> Option<Vec<SourceFile>> {
+    fn parquet_sources(&self, input: &Input, files: Range<usize>) -> Option<Vec<SourceFile>> {
         let sources = &input.files[files];
         let plain = |source: &Source| source.format == Format::Parquet && source.partitions.is_empty();
         if self.format != Format::Parquet || !sources.iter().all(plain) {
@@ -367,18 +365,17 @@ impl Target {
         output: &Output,
         added: &mut AddedColumns<'_>,
     ) -> Result<usize> {
-        let write_error = |error: ParquetError| match error {
+        let failed = |error: ParquetError| match error {
             ParquetError::External(other) if is_changed(other.as_ref()) => Error::changed(input.name(file)),
             ParquetError::External(other) => match other.downcast::<Error>() {
-                Ok(own) => *own,
+                Ok(error) => *error,
                 Err(other) => write_error(&self.path, &ArrowError::from(ParquetError::External(other))),
             },
             error => write_error(&self.path, &ArrowError::from(error)),
         };
-        let out = self.handle()?;
         let indexed = sources.iter().all(SourceFile::is_indexed);
-        let mut new = AppendWriter::create(
-            out,
+        let mut writer = AppendWriter::create(
+            self.handle()?,
             &sources[0],
             kept,
             &added.fields,
@@ -386,24 +383,24 @@ impl Target {
             indexed,
             &output.metadata,
         )
-        .map_err(write_error)?;
+        .map_err(failed)?;
         let mut rows = 0;
         for (index, source) in sources.iter().enumerate() {
             let total = source.rows().max(1) as f64;
             let bytes = input.files[file + index].bytes() as f64;
-            let appended = new.append(source, |from, count| {
+            let appended = writer.append(source, |from, count| {
                 input.report_progress(file + index, count as u64, (bytes * (from + count) as f64 / total) as u64);
                 (added.values)(first + rows + from, count).map_err(|error| ParquetError::External(Box::new(error)))
             });
-            rows += appended.map_err(write_error)?;
+            rows += appended.map_err(failed)?;
         }
-        check_written(&self.path, rows, Some(new.close().map_err(write_error)?))?;
+        check_written(&self.path, rows, Some(writer.close().map_err(failed)?))?;
         Ok(rows)
     }
 
     fn writer(&self, schema: &SchemaRef, safe: bool) -> Result<BatchWriter> {
         let file = self.handle()?;
-        let write_error = |error: ArrowError| write_error(&self.path, &error);
+        let failed = |error: ArrowError| write_error(&self.path, &error);
         Ok(match self.format {
             Format::Csv | Format::Tsv => {
                 let separator = default_delimiter(self.format);
@@ -411,12 +408,12 @@ impl Target {
                 BatchWriter::Csv { writer: Box::new(writer), safe }
             }
             Format::Parquet => {
-                let own =
-                    parquet_properties(&[]).into_builder().set_key_value_metadata(apportion_key_values(schema)).build();
-                let writer = ArrowWriter::try_new(file, schema.clone(), Some(own));
-                BatchWriter::Parquet(Box::new(writer.map_err(|error| write_error(error.into()))?))
+                let properties = parquet_properties(&[]).into_builder();
+                let properties = properties.set_key_value_metadata(apportion_key_values(schema)).build();
+                let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties));
+                BatchWriter::Parquet(Box::new(writer.map_err(|error| failed(error.into()))?))
             }
-            Format::Ipc => BatchWriter::Ipc(Box::new(FileWriter::try_new_buffered(file, schema).map_err(write_error)?)),
+            Format::Ipc => BatchWriter::Ipc(Box::new(FileWriter::try_new_buffered(file, schema).map_err(failed)?)),
         })
     }
 

@@ -23,6 +23,7 @@ use crate::error::Result;
 /// Approximate size of a Parquet batch in bytes: wide text gets fewer rows per batch.
 const BATCH_BYTES: u64 = 16 << 20;
 
+/// Opens a Parquet file, with one reader for each row group.
 pub(crate) fn open_parquet(
     source: &Source,
     stable: &Arc<StableFile>,
@@ -31,13 +32,12 @@ pub(crate) fn open_parquet(
     dictionaries: bool,
 ) -> Result<OpenedFile> {
     refuse_compressed(source)?;
-    let failed = |error: ParquetError| explain(source, &ArrowError::from(error));
-    let chunks = StableChunks::open(stable).map_err(|error| explain(source, &error.into()))?;
-    let mut metadata = ArrowReaderMetadata::load(&chunks, ArrowReaderOptions::new()).map_err(failed)?;
-    check_row_counts(metadata.metadata()).map_err(failed)?;
+    let chunks = StableChunks::new(stable, stable.open().map_err(|error| explain(source, &error.into()))?);
+    let mut metadata = read_footer(source, &chunks)?;
     if dictionaries {
         let options = ArrowReaderOptions::new().with_schema(with_dictionary_text(metadata.schema(), include));
-        metadata = ArrowReaderMetadata::try_new(metadata.metadata().clone(), options).map_err(failed)?;
+        metadata = ArrowReaderMetadata::try_new(metadata.metadata().clone(), options)
+            .map_err(|error| explain(source, &ArrowError::from(error)))?;
     }
     let indices = column_indices(source, metadata.schema(), include)?;
     let schema = Arc::new(metadata.schema().project(&indices).map_err(|error| explain(source, &error))?);
@@ -63,6 +63,20 @@ pub(crate) fn open_parquet(
         counter.store((bytes * done as f64 / total) as u64, Ordering::Relaxed);
     });
     Ok(OpenedFile { schema, rows: Box::new(counted), read })
+}
+
+/// Reads the schema of a Parquet file from its footer.
+pub(crate) fn parquet_schema(source: &Source, stable: &Arc<StableFile>) -> Result<SchemaRef> {
+    refuse_compressed(source)?;
+    let file = stable.open_header().map_err(|error| explain(source, &error.into()))?;
+    Ok(read_footer(source, &StableChunks::new(stable, file))?.schema().clone())
+}
+
+fn read_footer(source: &Source, chunks: &StableChunks) -> Result<ArrowReaderMetadata> {
+    let failed = |error: ParquetError| explain(source, &ArrowError::from(error));
+    let metadata = ArrowReaderMetadata::load(chunks, ArrowReaderOptions::new()).map_err(failed)?;
+    check_row_counts(metadata.metadata()).map_err(failed)?;
+    Ok(metadata)
 }
 
 /// Refuses a footer with inconsistent row counts.

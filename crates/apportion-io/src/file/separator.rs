@@ -3,9 +3,10 @@
 
 use std::io::Read;
 
-use super::decode::open_decoded;
+use super::decode::decode;
 use super::format::{default_delimiter, is_text};
-use super::input::{Content, InputOptions, Source};
+use super::input::{InputOptions, Source};
+use super::stable_file::SequentialReader;
 
 /// Possible separators and their names in messages.
 pub(crate) const SEPARATORS: [(u8, &str); 4] =
@@ -14,23 +15,24 @@ pub(crate) const SEPARATORS: [(u8, &str); 4] =
 /// Bytes to search for the end of the first line.
 const MAX_HEADER_BYTES: u64 = 1 << 16;
 
-/// Detects the separator of a file. Read errors are ignored here; they are reported when the file
-/// is opened.
-pub(crate) fn detect_separator(source: &Source, options: &InputOptions) -> u8 {
-    let default_delimiter = default_delimiter(source.format);
-    let Content::File(stable) = &source.content else { return default_delimiter };
+/// Detects the separator of a file from its start. Read errors are ignored here; they are reported
+/// when the file is read.
+pub(crate) fn detect_separator(source: &Source, file: SequentialReader, options: &InputOptions) -> u8 {
+    let default = default_delimiter(source.format);
     if !is_text(source.format) {
-        return default_delimiter;
+        return default;
     }
+    let Ok((text, _)) = decode(source, file, options) else { return default };
     let mut start = Vec::new();
-    let read =
-        open_decoded(source, stable, options).map(|(text, _)| text.take(MAX_HEADER_BYTES).read_to_end(&mut start));
-    if matches!(read, Ok(Ok(_))) { in_first_line(&start, default_delimiter) } else { default_delimiter }
+    match text.take(MAX_HEADER_BYTES).read_to_end(&mut start) {
+        Ok(_) => in_first_line(&start, default),
+        Err(_) => default,
+    }
 }
 
 /// Returns the default separator if the first line contains it or contains none at all, otherwise
 /// the most frequent one. Quoted text is ignored.
-fn in_first_line(text: &[u8], default_delimiter: u8) -> u8 {
+fn in_first_line(text: &[u8], default: u8) -> u8 {
     let is_end = |byte: u8| byte == b'\n' || byte == b'\r';
     let (mut quoted, mut counts) = (false, [0usize; SEPARATORS.len()]);
     for &byte in text.iter().skip_while(|byte| is_end(**byte)) {
@@ -38,13 +40,14 @@ fn in_first_line(text: &[u8], default_delimiter: u8) -> u8 {
         if !quoted && is_end(byte) {
             break;
         }
-        if let Some(index) = SEPARATORS.iter().position(|(separator, _)| *separator == byte).filter(|_| !quoted) {
+        let index = SEPARATORS.iter().position(|(separator, _)| *separator == byte);
+        if let Some(index) = index.filter(|_| !quoted) {
             counts[index] += 1;
         }
     }
     let found = SEPARATORS.iter().zip(counts).filter(|(_, count)| *count > 0);
-    let best = found.max_by_key(|((separator, _), count)| (*separator == default_delimiter, *count));
-    best.map_or(default_delimiter, |((separator, _), _)| *separator)
+    let best = found.max_by_key(|((separator, _), count)| (*separator == default, *count));
+    best.map_or(default, |((separator, _), _)| *separator)
 }
 
 #[cfg(test)]
@@ -53,7 +56,7 @@ mod tests {
 
     #[test]
     fn the_first_line_says_what_separates_values() {
-        for (text, default_delimiter, expected) in [
+        for (text, default, expected) in [
             ("id,name\n", b',', b','),
             ("id;name\n1,2;3,4\n", b',', b';'),
             ("id\tname\r\n", b',', b'\t'),
@@ -67,7 +70,7 @@ mod tests {
             ("id,name\n", b'\t', b','),
             ("id,name\tzip\n", b'\t', b'\t'),
         ] {
-            assert_eq!(in_first_line(text.as_bytes(), default_delimiter), expected, "{text}");
+            assert_eq!(in_first_line(text.as_bytes(), default), expected, "{text}");
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -25,6 +25,8 @@ pub(crate) struct StableFile {
     identity: Identity,
     /// Ranges read so far: start → (length, checksum).
     ranges: Mutex<BTreeMap<u64, (u64, u64)>>,
+    /// The first handle, kept for the header so that the path need not be opened again for it.
+    first_handle: Mutex<Option<File>>,
 }
 
 /// Properties that change when a file is replaced or written to.
@@ -85,7 +87,7 @@ impl StableFile {
     /// Records the identity of an open file.
     pub(crate) fn new(path: &Path, file: &File) -> io::Result<StableFile> {
         let identity = Identity::of(&file.metadata()?);
-        Ok(StableFile { path: path.to_owned(), identity, ranges: Mutex::default() })
+        Ok(StableFile { path: path.to_owned(), identity, ranges: Mutex::default(), first_handle: Mutex::default() })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -109,6 +111,22 @@ impl StableFile {
     pub(crate) fn open(&self) -> io::Result<File> {
         let file = File::open(&self.path)?;
         self.check_identity(&file.metadata()?)?;
+        Ok(file)
+    }
+
+    /// Keeps a handle for [`StableFile::open_header`].
+    pub(crate) fn keep_handle(&self, file: File) {
+        *self.first_handle.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
+    }
+
+    /// Opens the file to read its header or footer. Uses the kept handle if there is one, after the
+    /// same identity check as [`StableFile::open`].
+    pub(crate) fn open_header(&self) -> io::Result<File> {
+        let kept = self.first_handle.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(mut file) = kept else { return self.open() };
+        self.check_identity(&std::fs::metadata(&self.path)?)?;
+        self.check_identity(&file.metadata()?)?;
+        file.seek(SeekFrom::Start(0))?;
         Ok(file)
     }
 
@@ -181,9 +199,9 @@ pub(crate) struct SequentialReader {
 }
 
 impl SequentialReader {
-    pub(crate) fn open(stable: &Arc<StableFile>) -> io::Result<SequentialReader> {
-        let file = stable.open()?;
-        Ok(SequentialReader { stable: stable.clone(), file, hash: XxHash3_64::with_seed(0), start: 0, filled: 0 })
+    /// Reads from an open handle of the file, which is at its start.
+    pub(crate) fn new(stable: &Arc<StableFile>, file: File) -> SequentialReader {
+        SequentialReader { stable: stable.clone(), file, hash: XxHash3_64::with_seed(0), start: 0, filled: 0 }
     }
 
     fn end_block(&mut self) -> io::Result<()> {
@@ -220,8 +238,9 @@ pub(crate) struct StableChunks {
 }
 
 impl StableChunks {
-    pub(crate) fn open(stable: &Arc<StableFile>) -> io::Result<StableChunks> {
-        Ok(StableChunks { stable: stable.clone(), file: Arc::new(stable.open()?) })
+    /// Reads from an open handle of the file.
+    pub(crate) fn new(stable: &Arc<StableFile>, file: File) -> StableChunks {
+        StableChunks { stable: stable.clone(), file: Arc::new(file) }
     }
 }
 
@@ -384,10 +403,7 @@ mod tests {
         for at in [0, BLOCK as u64, 3 * BLOCK as u64 + 6] {
             let (file, stable) = stable(&bytes);
             let open = || File::open(file.path()).unwrap();
-            let again = |stable: &Arc<StableFile>| {
-                let (hash, stable) = (XxHash3_64::with_seed(0), stable.clone());
-                SequentialReader { stable, file: open(), hash, start: 0, filled: 0 }.read_to_end(&mut Vec::new())
-            };
+            let again = |stable: &Arc<StableFile>| SequentialReader::new(stable, open()).read_to_end(&mut Vec::new());
             assert_eq!(again(&stable).unwrap(), bytes.len());
             assert_eq!(again(&stable).unwrap(), bytes.len());
             flip_bit(&file, at);
@@ -406,10 +422,28 @@ mod tests {
     }
 
     #[test]
+    fn a_kept_handle_is_used_once_and_only_for_the_same_file() {
+        let (file, stable) = stable(b"some rows");
+        let keep = || stable.keep_handle(File::open(file.path()).unwrap());
+        keep();
+        let mut text = String::new();
+        stable.open_header().unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "some rows");
+        assert!(stable.first_handle.lock().unwrap().is_none());
+        assert!(stable.open_header().is_ok(), "the path is opened again");
+        keep();
+        let other = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(other.path(), b"like rows").unwrap();
+        std::fs::rename(other.path(), file.path()).unwrap();
+        assert!(is_changed(&stable.open_header().unwrap_err()), "the handle is the old file");
+        assert!(is_changed(&stable.open_header().unwrap_err()), "the path is another file");
+    }
+
+    #[test]
     fn copied_chunks_are_compared_range_by_range() {
         let bytes: Vec<u8> = (0..100_000u32).map(|byte| byte as u8).collect();
         let (file, stable) = stable(&bytes);
-        let chunks = StableChunks { stable: stable.clone(), file: Arc::new(File::open(file.path()).unwrap()) };
+        let chunks = StableChunks::new(&stable, File::open(file.path()).unwrap());
         for (start, length) in [(10, 50), (60, 1), (20_000, 30_000), (99_999, 1)] {
             chunks.get_bytes(start, length).unwrap();
         }
