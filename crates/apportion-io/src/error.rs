@@ -122,11 +122,11 @@ mod tests {
 
     #[test]
     fn a_lost_race_and_a_full_standard_output_are_told() {
-        let told = |path: &str, kind: ErrorKind| Error::io(Path::new(path), &IoError::from(kind)).to_string();
-        let lost = told("o.csv", ErrorKind::AlreadyExists);
+        let message = |path: &str, kind: ErrorKind| Error::io(Path::new(path), &IoError::from(kind)).to_string();
+        let lost = message("o.csv", ErrorKind::AlreadyExists);
         assert!(lost.starts_with("o.csv: another program has made this file in the meantime"), "{lost}");
-        let full = told(STANDARD_OUTPUT, ErrorKind::StorageFull);
+        let full = message(STANDARD_OUTPUT, ErrorKind::StorageFull);
         assert!(full.ends_with("The output so far is incomplete: delete it"), "{full}");
-        assert!(told("o.csv", ErrorKind::StorageFull).ends_with("No file was left behind"));
+        assert!(message("o.csv", ErrorKind::StorageFull).ends_with("No file was left behind"));
     }
 }

@@ -119,9 +119,9 @@ fn umask() -> u32 {
     use rustix::fs::Mode;
     use rustix::process::umask;
     // It can only be read by setting it; files created in the meantime are private.
-    let own = umask(Mode::from_raw_mode(0o077));
-    umask(own);
-    own.as_raw_mode()
+    let mask = umask(Mode::from_raw_mode(0o077));
+    umask(mask);
+    mask.as_raw_mode()
 }
 
 /// Renames a complete file.
@@ -439,7 +439,7 @@ mod tests {
     fn files_that_were_moved_are_taken_back() {
         let outer = tempfile::tempdir().unwrap();
         let folder = outer.path().join("out");
-        fs::create_dir_all(folder.join("c")).unwrap(); // a folder in the place of the third file
+        fs::create_dir_all(folder.join("c")).unwrap(); // a folder at the path of the third file
         fs::write(folder.join("a"), "old").unwrap();
         fs::write(folder.join("c/full"), "").unwrap();
         for force in [true, false] {

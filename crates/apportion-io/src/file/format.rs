@@ -64,7 +64,7 @@ pub(crate) fn is_text(format: Format) -> bool {
 
 /// Refuses Excel workbooks and ZIP archives, whatever their extension.
 pub(crate) fn refuse_foreign_formats(path: &Path, start: &[u8]) -> Result<()> {
-    let is_archive = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip"));
+    let is_archive = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zip"));
     let problem = match start {
         [b'P', b'K', 3, 4, ..] if is_archive => "it is a ZIP archive; unpack it first",
         [b'P', b'K', 3, 4, ..] | [0xd0, 0xcf, 0x11, 0xe0, ..] => "it is an Excel workbook; save it as CSV",
@@ -76,13 +76,13 @@ pub(crate) fn refuse_foreign_formats(path: &Path, start: &[u8]) -> Result<()> {
 /// Refuses a file whose first bytes clearly contradict its extension.
 pub(crate) fn refuse_mismatched_extension(
     path: &Path,
-    ending: (Format, Compression),
+    extension: (Format, Compression),
     content: (Format, Compression),
 ) -> Result<()> {
-    let same = ending.0 == content.0 || is_text(ending.0) && is_text(content.0);
+    let same = extension.0 == content.0 || is_text(extension.0) && is_text(content.0);
     // Compressed content has not been inspected, and Arrow streams can start in several ways.
-    let unseen = ending.1 != Compression::None || ending.0 == Format::Ipc;
-    if ending.1 == content.1 && (same || unseen) {
+    let unseen = extension.1 != Compression::None || extension.0 == Format::Ipc;
+    if extension.1 == content.1 && (same || unseen) {
         return Ok(());
     }
     let name = |(format, compression): (Format, Compression)| match (format, compression) {
@@ -92,8 +92,8 @@ pub(crate) fn refuse_mismatched_extension(
         (Format::Ipc, _) => "Arrow",
         _ => "plain text",
     };
-    let (said, found) = (name(ending), name(content));
-    Err(Error::file(path, format!("its ending says {said}, but it begins as {found}; rename it, or copy it again")))
+    let (declared, found) = (name(extension), name(content));
+    Err(Error::file(path, format!("its ending says {declared}, but it begins as {found}; rename it, or copy it again")))
 }
 
 /// Returns the default separator of a text format.

@@ -498,7 +498,7 @@ fn or_current_folder(path: &Path) -> &Path {
 
 /// Returns whether a .txt file has no separator in its first line: a readme, not a table.
 fn looks_like_prose(path: &Path, options: &InputOptions) -> Result<bool> {
-    if path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("txt")) {
+    if path.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case("txt")) {
         return Ok(false);
     }
     let mut start = Vec::new();

@@ -132,7 +132,7 @@ mod tests {
     fn batches_come_in_their_order() {
         for threads in [1, 2, 7] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let parts = (0..9).map(|place| part(place * 100..place * 100 + 100)).collect();
+            let parts = (0..9).map(|index| part(index * 100..index * 100 + 100)).collect();
             let rows = pool.install(|| read_in_order(parts));
             let found: Vec<i64> =
                 rows.map(|batch| batch.unwrap().column(0).as_primitive::<Int64Type>().value(0)).collect();

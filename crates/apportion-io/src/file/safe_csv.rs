@@ -37,12 +37,12 @@ fn escape_texts(column: &ArrayRef) -> Option<ArrayRef> {
     if !matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) {
         return None;
     }
-    let escape_texts = cast(column, &DataType::Utf8).ok()?;
-    let escape_texts = escape_texts.as_string::<i32>();
-    if !escape_texts.iter().flatten().any(is_formula) {
+    let texts = cast(column, &DataType::Utf8).ok()?;
+    let texts = texts.as_string::<i32>();
+    if !texts.iter().flatten().any(is_formula) {
         return None;
     }
-    Some(Arc::new(escape_texts.iter().map(|text| text.map(escape)).collect::<StringArray>()))
+    Some(Arc::new(texts.iter().map(|text| text.map(escape)).collect::<StringArray>()))
 }
 
 fn escape(text: &str) -> Cow<'_, str> {

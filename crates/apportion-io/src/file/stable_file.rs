@@ -224,7 +224,7 @@ impl Read for SequentialReader {
             self.end_block()?;
         }
         if read == 0 && limit > 0 && self.start != self.stable.size() {
-            return Err(changed()); // cut off, or longer than at first
+            return Err(changed()); // truncated, or longer than at first
         }
         Ok(read)
     }
@@ -330,16 +330,16 @@ impl Read for VerifyingReader {
             bytes = &bytes[ahead..];
             at += ahead as u64;
             let missing = length as usize - self.buffer.len();
-            let own = &bytes[..missing.min(bytes.len())];
-            self.buffer.extend_from_slice(own);
-            if own.len() < missing {
+            let part = &bytes[..missing.min(bytes.len())];
+            self.buffer.extend_from_slice(part);
+            if part.len() < missing {
                 break;
             }
             self.stable.verify_or_record(start, &self.buffer)?;
             self.buffer.clear();
-            at += own.len() as u64;
+            at += part.len() as u64;
             self.range = self.stable.next_range(at.max(start + 1));
-            bytes = &bytes[own.len()..];
+            bytes = &bytes[part.len()..];
         }
         Ok(read)
     }
@@ -453,7 +453,7 @@ mod tests {
             read.read_to_end(&mut all).map(|_| all)
         };
         assert_eq!(copy().unwrap(), &bytes[5..]);
-        flip_bit(&file, 70); // nobody read it before
+        flip_bit(&file, 70); // was not read before
         assert!(copy().is_ok());
         flip_bit(&file, 49_999);
         assert!(is_changed(&copy().unwrap_err()));

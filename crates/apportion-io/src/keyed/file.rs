@@ -13,8 +13,10 @@ use super::sums::detect_numbers;
 use super::{KeyedFile, KeyedOptions, KeyedTable, Subject, TableKeys};
 use crate::error::{Error, Result};
 use crate::file::{Input, InputOptions};
-use crate::table::{Amount, ambiguous_comma, fill_suppressed, is_suppressed, parse_amount};
-use crate::table::{PERCENT_SUFFIXES, normalize_name, split_class};
+use crate::table::{
+    Amount, PERCENT_SUFFIXES, ambiguous_comma, fill_suppressed, is_suppressed, normalize_name, parse_amount,
+    split_class,
+};
 
 /// Prefixes of columns that count people.
 const PEOPLE: [&str; 7] = ["n_", "count_", "num_", "pop_", "vap_", "tot_", "cvap_"];
@@ -50,31 +52,31 @@ impl LoadedFile {
     }
 
     pub(super) fn read(self, subject: Option<Subject>, options: &KeyedOptions<'_>) -> Result<KeyedFile> {
-        let classes_found = self.class_columns(options)?;
+        let class_columns = self.class_columns(options)?;
         let subject = subject.unwrap_or_else(|| self.subject(options.key));
-        let (key_indices, keys) = self.keys(subject, options, &classes_found)?;
-        let classes: Vec<String> = classes_found.iter().map(|(_, class)| class.clone()).collect();
-        let mut indices: Vec<usize> = classes_found.iter().map(|(index, _)| *index).collect();
-        indices.extend(self.count_column(&classes_found));
+        let (key_indices, keys) = self.keys(subject, options, &class_columns)?;
+        let classes: Vec<String> = class_columns.iter().map(|(_, class)| class.clone()).collect();
+        let mut indices: Vec<usize> = class_columns.iter().map(|(index, _)| *index).collect();
+        indices.extend(self.count_column(&class_columns));
         let mut columns = self.parse_numbers(&indices);
-        let counts = columns.drain(classes_found.len()..).next();
+        let counts = columns.drain(class_columns.len()..).next();
         let columns = columns.into_iter().collect::<Result<Vec<_>>>()?;
         let mut values: Vec<f64> =
             (0..self.rows).flat_map(|row| columns.iter().map(move |column| column[row])).collect();
         let percent = values.iter().any(|value| *value > 1.5);
-        let all_called =
-            |is_so: &dyn Fn(&str) -> bool| classes_found.iter().all(|(index, _)| is_so(&self.normalize_name(*index)));
-        let are_people = all_called(&|name| PEOPLE.iter().any(|prefix| name.starts_with(prefix)));
+        let all_names =
+            |matches: &dyn Fn(&str) -> bool| class_columns.iter().all(|(index, _)| matches(&self.normalized(*index)));
+        let are_people = all_names(&|name| PEOPLE.iter().any(|prefix| name.starts_with(prefix)));
         let suppressed = values.iter().position(|value| is_suppressed(*value));
         values.chunks_exact_mut(classes.len()).for_each(|row| fill_suppressed(row, percent));
         let numbers = if are_people {
             Numbers::People
         } else {
-            detect_numbers(&self.path, &mut values, classes.len(), all_called(&is_percent))?
+            detect_numbers(&self.path, &mut values, classes.len(), all_names(&is_percent))?
         };
         if let Some(index) = suppressed.filter(|_| numbers == Numbers::People) {
             let problem = "(S) stands for a share that is kept back, and not for people; write their number".to_owned();
-            return Err(self.value_error(classes_found[index % classes.len()].0, index / classes.len(), problem));
+            return Err(self.value_error(class_columns[index % classes.len()].0, index / classes.len(), problem));
         }
         self.refuse_duplicate_keys(subject, &keys, &values, classes.len())?;
         indices.extend(&key_indices);
@@ -85,13 +87,13 @@ impl LoadedFile {
         Ok(KeyedFile { table, subject, unused, separator: self.separator })
     }
 
-    pub(super) fn normalize_name(&self, index: usize) -> String {
+    pub(super) fn normalized(&self, index: usize) -> String {
         normalize_name(&self.names[index])
     }
 
     /// Returns the index of a column by its normalized name.
     pub(super) fn column(&self, name: &str) -> Option<usize> {
-        (0..self.names.len()).find(|&index| self.normalize_name(index) == name)
+        (0..self.names.len()).find(|&index| self.normalized(index) == name)
     }
 
     /// Returns the class columns: all with the same prefix, or without one.
@@ -99,9 +101,9 @@ impl LoadedFile {
         let requested = options.numbers.map(|text| normalize_name(text.trim_end_matches('*')));
         let mut sets: Vec<(String, Vec<(usize, String)>)> = Vec::new();
         for index in 0..self.names.len() {
-            let name = self.normalize_name(index);
+            let name = self.normalized(index);
             let Some((prefix, class)) = split_class(&name, options.classes) else { continue };
-            match sets.iter_mut().find(|(own, _)| own == prefix) {
+            match sets.iter_mut().find(|(other, _)| other == prefix) {
                 Some((_, set)) => set.push((index, class.to_owned())),
                 None => sets.push((prefix.to_owned(), vec![(index, class.to_owned())])),
             }
@@ -144,33 +146,32 @@ impl LoadedFile {
 
     /// Refuses columns of people of an unknown class, which must not be lost silently.
     fn refuse_unknown_class(&self, prefix: &str, set: &[(usize, String)]) -> Result<()> {
-        let is_lost = |index: &usize| {
-            let name = self.normalize_name(*index);
+        let is_unknown = |index: &usize| {
+            let name = self.normalized(*index);
             let class = name.strip_prefix(prefix).filter(|_| PEOPLE.contains(&prefix));
             class.is_some_and(|class| !TOTALS.contains(&class))
-                && set.iter().all(|(own, _)| own != index)
+                && set.iter().all(|(column, _)| column != index)
                 && self.holds_numbers(*index)
         };
-        let Some(lost) = (0..self.names.len()).find(is_lost) else { return Ok(()) };
+        let Some(unknown) = (0..self.names.len()).find(is_unknown) else { return Ok(()) };
         let classes: Vec<&str> = set.iter().map(|(_, class)| class.as_str()).collect();
-        let name = self.normalize_name(lost);
+        let name = self.normalized(unknown);
         let class = name.strip_prefix(prefix).unwrap_or_default();
         let problem = format!(
             "its column {:?} is of a class that is not known; name all of them with --classes {},{class}, or leave it out",
-            self.names[lost],
+            self.names[unknown],
             classes.join(",")
         );
         Err(Error::file(&self.path, problem))
     }
 
     /// Returns the column with the number of people of each key.
-    fn count_column(&self, classes_found: &[(usize, String)]) -> Option<usize> {
-        const CALLED: [&str; 8] = ["count", "n_total", "n", "total", "people", "population", "pop", "freq"];
-        let own = |name: &str| {
-            (0..self.names.len())
-                .find(|&index| self.normalize_name(index) == name && classes_found.iter().all(|(own, _)| *own != index))
-        };
-        CALLED.iter().find_map(|name| own(name))
+    fn count_column(&self, class_columns: &[(usize, String)]) -> Option<usize> {
+        const NAMES: [&str; 8] = ["count", "n_total", "n", "total", "people", "population", "pop", "freq"];
+        let is_class = |index: usize| class_columns.iter().any(|(column, _)| *column == index);
+        let find =
+            |name: &&str| (0..self.names.len()).find(|&index| self.normalized(index) == *name && !is_class(index));
+        NAMES.iter().find_map(find)
     }
 
     /// Returns the numeric columns that are not used.
@@ -219,9 +220,9 @@ impl LoadedFile {
     /// table.
     fn parse_numbers(&self, indices: &[usize]) -> Vec<Result<Vec<f64>>> {
         let amounts: Vec<Result<Vec<Amount>>> = indices.iter().map(|&index| self.parse_amounts(index)).collect();
-        let has = |is_so: fn(&Amount) -> bool| amounts.iter().flatten().flatten().any(is_so);
-        let thousands = has(|parse_amount| matches!(parse_amount, Amount::Thousands(_)));
-        let decimals = has(|parse_amount| matches!(parse_amount, Amount::Decimal(_)));
+        let has = |matches: fn(&Amount) -> bool| amounts.iter().flatten().flatten().any(matches);
+        let thousands = has(|amount| matches!(amount, Amount::Thousands(_)));
+        let decimals = has(|amount| matches!(amount, Amount::Decimal(_)));
         let are_thousands = match (thousands, decimals) {
             (true, false) => Some(true),
             // A decimal comma in a comma-separated file is unusual: other commas may separate
@@ -231,7 +232,7 @@ impl LoadedFile {
             (true, true) => None,
             (false, false) => self.comma_separated.then_some(true),
         };
-        let number = |index: usize, row: usize, parse_amount: Amount| match (parse_amount, are_thousands) {
+        let number = |index: usize, row: usize, amount: Amount| match (amount, are_thousands) {
             (Amount::Plain(number) | Amount::Thousands(number) | Amount::Decimal(number), _) => Ok(number),
             (Amount::Ambiguous { thousands, .. }, Some(true)) => Ok(thousands),
             (Amount::Ambiguous { decimal, .. }, Some(false)) => Ok(decimal),
@@ -240,7 +241,7 @@ impl LoadedFile {
             }
         };
         let column = |(&index, amounts): (&usize, Result<Vec<Amount>>)| {
-            amounts?.into_iter().enumerate().map(|(row, parse_amount)| number(index, row, parse_amount)).collect()
+            amounts?.into_iter().enumerate().map(|(row, amount)| number(index, row, amount)).collect()
         };
         indices.iter().zip(amounts).map(column).collect()
     }

@@ -39,15 +39,15 @@ impl LoadedFile {
     /// Returns what the keys are, judging by the key column given by the user or by known column
     /// names.
     pub(super) fn subject(&self, key: Option<&str>) -> Subject {
-        let is_there = |names: &[&str]| match key {
+        let has_column = |names: &[&str]| match key {
             Some(key) => names.contains(&normalize_name(key).as_str()),
             None => names.iter().any(|name| self.column(name).is_some()),
         };
-        if is_there(&SURNAMES) {
+        if has_column(&SURNAMES) {
             Subject::Surnames
-        } else if is_there(&FIRST_NAMES) {
+        } else if has_column(&FIRST_NAMES) {
             Subject::FirstNames
-        } else if is_there(&[NAME]) && (key.is_some() || !is_there(&PLACES) && matches!(self.codes(), Ok(None))) {
+        } else if has_column(&[NAME]) && (key.is_some() || !has_column(&PLACES) && matches!(self.codes(), Ok(None))) {
             Subject::Surnames
         } else {
             Subject::Places
@@ -59,7 +59,7 @@ impl LoadedFile {
         &self,
         subject: Subject,
         options: &KeyedOptions<'_>,
-        classes_found: &[(usize, String)],
+        class_columns: &[(usize, String)],
     ) -> Result<(Vec<usize>, TableKeys)> {
         let texts = |index: usize| Ok((vec![index], TableKeys::Texts(self.texts(index)?)));
         if let Some(key) = options.key {
@@ -81,7 +81,7 @@ impl LoadedFile {
         let is_text =
             |index: &usize| self.columns[*index].data_type().is_string() || is_dictionary(&self.columns[*index]);
         let others: Vec<usize> = (0..self.names.len())
-            .filter(|index| is_text(index) && classes_found.iter().all(|(own, _)| own != index))
+            .filter(|index| is_text(index) && class_columns.iter().all(|(column, _)| column != index))
             .collect();
         let only = if let [one] = others[..] { Some(one) } else { None };
         match by_name.or(only) {
@@ -99,21 +99,24 @@ impl LoadedFile {
     /// state, county, tract and block group. A column with a matching name but no valid code at all
     /// is ignored.
     fn codes(&self) -> Result<Option<Codes>> {
-        let mut classes_found: Vec<(Level, usize)> = Vec::new();
+        let mut candidates: Vec<(Level, usize)> = Vec::new();
         for level in [Level::BlockGroup, Level::Tract, Level::Zcta, Level::County, Level::State] {
             let ranked =
                 (0..self.names.len()).filter_map(|index| Some((rank_of_column(&self.names[index], level)?, index)));
-            classes_found.extend(ranked.min().map(|(_, index)| (level, index)));
+            candidates.extend(ranked.min().map(|(_, index)| (level, index)));
         }
-        classes_found.extend(self.identifier()?);
-        classes_found.sort_by_key(|(level, _)| *level);
-        let all =
-            classes_found.into_iter().map(|(level, index)| self.codes_in(index, level)).collect::<Result<Vec<_>>>()?;
-        let (some, none): (Vec<Codes>, Vec<Codes>) =
-            all.into_iter().partition(|codes| codes.codes.iter().any(Option::is_some));
-        let whole = some.into_iter().next();
-        let parts = self.parts()?.filter(|parts| whole.as_ref().is_none_or(|whole| parts.level < whole.level));
-        Ok(parts.or(whole).or_else(|| none.into_iter().next()))
+        candidates.extend(self.identifier()?);
+        candidates.sort_by_key(|(level, _)| *level);
+        let (mut complete, mut invalid) = (None, None);
+        for (level, index) in candidates {
+            let codes = self.codes_in(index, level)?;
+            let has_codes = codes.codes.iter().any(Option::is_some);
+            let first = if has_codes { &mut complete } else { &mut invalid };
+            first.get_or_insert(codes);
+        }
+        let parts = self.parts()?;
+        let parts = parts.filter(|parts| complete.as_ref().is_none_or(|complete| parts.level < complete.level));
+        Ok(parts.or(complete).or(invalid))
     }
 
     /// Refuses a table whose rows are smaller places than their codes, such as counties given by
@@ -159,7 +162,7 @@ impl LoadedFile {
     /// Returns codes that are split over several columns; `None` if they do not reach the county
     /// level.
     fn parts(&self) -> Result<Option<Codes>> {
-        let mut classes_found: Option<Codes> = None;
+        let mut found: Option<Codes> = None;
         for (level, digits, names) in PARTS {
             let Some(index) = names.iter().find_map(|name| self.column(name)) else { break };
             let part = |text: &String| match level {
@@ -169,12 +172,12 @@ impl LoadedFile {
             let parts: Option<Vec<u64>> = self.texts(index)?.iter().map(part).collect();
             let Some(parts) = parts else { break };
             let (mut indices, before) =
-                classes_found.map_or((Vec::new(), vec![Some(0); self.rows]), |own| (own.indices, own.codes));
+                found.map_or((Vec::new(), vec![Some(0); self.rows]), |found| (found.indices, found.codes));
             indices.push(index);
             let joined = before.iter().zip(parts).map(|(code, part)| Some((*code)? * 10u64.pow(digits) + part));
-            classes_found = Some(Codes { level, indices, codes: joined.collect() });
+            found = Some(Codes { level, indices, codes: joined.collect() });
         }
-        Ok(classes_found.filter(|codes| codes.indices.len() > 1))
+        Ok(found.filter(|codes| codes.indices.len() > 1))
     }
 
     /// Returns all codes; refuses the first row without a valid one.

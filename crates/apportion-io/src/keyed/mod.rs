@@ -152,7 +152,7 @@ impl KeyedTable {
                 "it holds P(key | class), which cannot be added up for a merged class; give people by class",
             ));
         }
-        let index = |class: &String| classes.iter().position(|own| *own == new(class)).unwrap_or_default();
+        let index = |class: &String| classes.iter().position(|other| *other == new(class)).unwrap_or_default();
         let indices: Vec<usize> = self.classes.iter().map(index).collect();
         let mut values = Vec::with_capacity(self.rows() * classes.len());
         for row in self.values.chunks_exact(self.classes.len()) {
@@ -172,7 +172,7 @@ impl KeyedTable {
             return Err(Error::file(&self.path, class_mismatch(classes, &missing, &extra)));
         }
         let indices: Vec<usize> =
-            classes.iter().filter_map(|class| self.classes.iter().position(|own| own == class)).collect();
+            classes.iter().filter_map(|class| self.classes.iter().position(|other| other == class)).collect();
         let rows = self.values.chunks_exact(self.classes.len());
         self.values = rows.flat_map(|row| indices.iter().map(|&index| row[index])).collect();
         self.classes = classes.to_vec();
@@ -213,7 +213,7 @@ fn class_mismatch(classes: &[String], missing: &[&String], extra: &[&String]) ->
     let list = |names: &[&String]| names.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
     let pairs: Vec<String> = extra
         .iter()
-        .filter_map(|&own| Some(format!("{own}={}", missing.iter().find(|&&requested| are_similar(own, requested))?)))
+        .filter_map(|&class| Some(format!("{class}={}", missing.iter().find(|&&other| are_similar(class, other))?)))
         .collect();
     let fix = if pairs.is_empty() {
         "say what they mean with --crosswalk OLD=NEW,…".into()

@@ -76,35 +76,35 @@ impl PlaceCode {
 
 /// Returns the code of a state by its abbreviation or name.
 fn state_code(text: &str) -> Option<u64> {
-    let is_it =
+    let matches =
         |(letters, name, _): &&(&str, &str, u64)| letters.eq_ignore_ascii_case(text) || name.eq_ignore_ascii_case(text);
-    STATES.iter().find(is_it).map(|(.., code)| *code)
+    STATES.iter().find(matches).map(|(.., code)| *code)
 }
 
 /// Strips a longer text to the code: from a long identifier, a nine-digit ZIP code, or a block.
 fn strip_to_code(text: &str, level: Level) -> Option<&str> {
     let mut text = match parse_geo_id(text) {
-        Some((own, code)) => Some(code).filter(|_| own == level)?,
+        Some((other, code)) => Some(code).filter(|_| other == level)?,
         None => text.strip_suffix(".0").unwrap_or(text),
     };
     if level == Level::Zcta {
         text = text.split(['-', ' ']).next()?;
     }
-    let behind = match (level, text.len()) {
+    let extra_digits = match (level, text.len()) {
         // Seven or eight digits are nine-digit ZIP codes without their leading zeros.
         (Level::Zcta, 7..=9) => 4,
         // Blocks have three more digits than block groups.
         (Level::BlockGroup, 14..=15) => 3,
         _ => 0,
     };
-    if is_digits(text) { text.get(..text.len() - behind) } else { None }
+    if is_digits(text) { text.get(..text.len() - extra_digits) } else { None }
 }
 
 /// Returns the level and code of a long Census identifier.
 fn parse_geo_id(text: &str) -> Option<(Level, &str)> {
     let (before, code) = text.split_once("US")?;
     let summary = before.get(..3)?;
-    SUMMARY_LEVELS.iter().find(|(_, own)| own.contains(&summary)).map(|(level, _)| (*level, code))
+    SUMMARY_LEVELS.iter().find(|(_, summaries)| summaries.contains(&summary)).map(|(level, _)| (*level, code))
 }
 
 /// Returns the level of a code by its length, or by the summary level of a long identifier.
@@ -184,8 +184,8 @@ const COLUMN_NAMES: [(Level, &[&str]); 5] = [
 /// Returns the rank of a column name for a level, 0 being the best; `None` if it does not match.
 pub fn rank_of_column(name: &str, level: Level) -> Option<usize> {
     let name = crate::table::normalize_name(name);
-    let (_, names) = COLUMN_NAMES.iter().find(|(own, _)| *own == level)?;
-    names.iter().position(|own| *own == name)
+    let (_, names) = COLUMN_NAMES.iter().find(|(other, _)| *other == level)?;
+    names.iter().position(|other| *other == name)
 }
 
 #[cfg(test)]

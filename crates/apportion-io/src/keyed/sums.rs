@@ -16,18 +16,18 @@ const PERCENT: f64 = 0.05;
 
 /// Returns what the numbers are. Percentages are converted to shares.
 pub(super) fn detect_numbers(path: &Path, values: &mut [f64], classes: usize, are_percent: bool) -> Result<Numbers> {
-    let near = |sum: f64, whole: f64, slack: f64| (sum / whole - 1.0).abs() <= slack + 1e-9;
+    let is_near = |sum: f64, whole: f64, slack: f64| (sum / whole - 1.0).abs() <= slack + 1e-9;
     let rows = || values.chunks_exact(classes).filter(|row| row.iter().any(|value| *value > 0.0));
-    let rows_near = |whole: f64, slack: f64| rows().all(|row| near(row.iter().sum(), whole, slack));
+    let rows_near = |whole: f64, slack: f64| rows().all(|row| is_near(row.iter().sum(), whole, slack));
     let sums: Vec<f64> = (0..classes).map(|class| rows().map(|row| row[class]).sum()).collect();
-    let columns_near = |whole: f64| sums.iter().all(|&sum| near(sum, whole, NEAR));
+    let columns_near = |whole: f64| sums.iter().all(|&sum| is_near(sum, whole, NEAR));
     let are_small = rows().flatten().all(|&value| value <= 1.0);
     let rounded = rounding(values, classes).clamp(NEAR, LOOSE);
     // If a row is off and most are not, the row is wrong.
     for (whole, slack) in [(1.0, rounded), (100.0, if are_percent { PERCENT } else { NEAR })] {
         let sums = || values.chunks_exact(classes).map(|row| row.iter().sum::<f64>()).enumerate();
         let sums = || sums().filter(|(_, sum)| *sum > 0.0);
-        let off = || sums().filter(|(_, sum)| !near(*sum, whole, slack));
+        let off = || sums().filter(|(_, sum)| !is_near(*sum, whole, slack));
         if let Some((row, sum)) = off().next().filter(|_| 10 * off().count() <= sums().count()) {
             let problem = format!("its classes sum to {sum}, where those of other rows sum to {whole}; mend it");
             return Err(Error::Row { path: path.to_owned(), row: row as u64 + 1, problem });

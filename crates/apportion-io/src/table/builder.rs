@@ -64,17 +64,18 @@ struct ColumnIndices {
 
 impl ColumnIndices {
     fn of(names: &[String], columns: &ScoreColumns, options: &TableOptions) -> Result<ColumnIndices> {
-        let one = |name: Option<&String>, option: &str| name.map(|name| find_column(names, name, option)).transpose();
+        let optional =
+            |name: Option<&String>, option: &str| name.map(|name| find_column(names, name, option)).transpose();
         let class_column = |column: &ClassColumn| find_column(names, &column.column, column.options[0]);
         Ok(ColumnIndices {
             scores: columns.columns.iter().map(|name| find_column(names, name, "--scores")).collect::<Result<_>>()?,
-            id: one(options.id.as_ref(), "--id")?,
+            id: optional(options.id.as_ref(), "--id")?,
             by: options.by.iter().map(|name| find_column(names, name, options.by_option)).collect::<Result<_>>()?,
             truth: options.truth.as_ref().map(class_column).transpose()?,
             labels: options.labels.iter().map(class_column).collect::<Result<_>>()?,
-            outcome: one(options.outcome.as_ref().map(|outcome| &outcome.column), "--outcome")?,
+            outcome: optional(options.outcome.as_ref().map(|outcome| &outcome.column), "--outcome")?,
             cells: options.cells.iter().map(|name| find_column(names, name, "--cells")).collect::<Result<_>>()?,
-            count: one(options.count.as_ref(), "--count")?,
+            count: optional(options.count.as_ref(), "--count")?,
         })
     }
 
@@ -93,34 +94,11 @@ struct FilteredBatch {
 }
 
 impl TableBuilder {
+    /// Finds the score columns of the first file and checks the options.
     pub(crate) fn new(names: &[String], path: &Path, options: &TableOptions) -> Result<TableBuilder> {
         let (mut columns, recognized) = if options.scores.is_empty() {
-            let found = find_scores(names).map_err(|error| Error::file(path, error.to_string()))?.ok_or_else(|| {
-                let numbers = names.iter().filter(|name| parse_number(name).is_some_and(f64::is_finite)).count();
-                if 2 * numbers > names.len() {
-                    // These are values, not names. They may be personal and are not shown.
-                    return Error::file(
-                        path,
-                        "its first line holds numbers, and not the names of columns; add such a line",
-                    );
-                }
-                let columns = abbreviated_names(names);
-                let single: Vec<&String> = names.iter().filter(|name| normalize_name(name).starts_with("p_")).collect();
-                if let [single] = single[..] {
-                    let problem = format!(
-                        "{single:?} is its only score column, and rules choose among several classes; add the columns of the \
-                         others, or name all with --scores"
-                    );
-                    return Error::file(path, problem);
-                }
-                let hint = match names {
-                    [one] if one.contains(';') => "; is it separated by semicolons? --delimiter ';'",
-                    [one] if one.contains('\t') => "; is it separated by tabs? --delimiter tab",
-                    [one] if one.contains('|') => "; is it separated by bars? --delimiter '|'",
-                    _ => "; name them with --scores",
-                };
-                Error::file(path, format!("no score columns were recognised among {columns}{hint}"))
-            })?;
+            let found = find_scores(names).map_err(|error| Error::file(path, error.to_string()))?;
+            let found = found.ok_or_else(|| Error::file(path, no_scores_problem(names)))?;
             (found.scores.clone(), Some(found))
         } else {
             (ScoreColumns::named(&options.scores, names)?, None)
@@ -197,20 +175,21 @@ impl TableBuilder {
     /// the same.
     pub(crate) fn expect_rows(&mut self, rows: u64) -> Result<()> {
         let read: usize = self.files.iter().map(|(_, rows)| rows).sum();
-        let row_mask = self.values.len() as f64 / read.max(1) as f64;
-        self.values.expect_rows((rows as f64 * row_mask) as u64)
+        let share = self.values.len() as f64 / read.max(1) as f64;
+        self.values.expect_rows((rows as f64 * share) as u64)
     }
 
+    /// Adds the rows of a batch of the current file.
     pub(crate) fn push_batch(&mut self, batch: &RecordBatch) -> Result<()> {
         let selected = self.filter_rows(batch)?;
         self.push_scores(&selected)?;
         self.push_keys(&selected)?;
         self.push_groups(&selected)?;
         if let (Some(index), Some(column)) = (self.indices.truth, &self.options.truth) {
-            self.truth.push(&text(self, &selected, index)?, column, &self.classes);
+            self.truth.push(&self.text(&selected, index)?, column, &self.classes);
         }
         for label in 0..self.indices.labels.len() {
-            let values = text(self, &selected, self.indices.labels[label])?;
+            let values = self.text(&selected, self.indices.labels[label])?;
             self.labels[label].push(&values, &self.options.labels[label], &self.classes);
         }
         self.push_outcome(&selected)?;
@@ -228,8 +207,10 @@ impl TableBuilder {
         if let (true, Some(index), Some(column)) =
             (self.options.only_with_truth, self.indices.truth, &self.options.truth)
         {
-            let truth = text(self, &whole, index)?;
-            keep.iter_mut().enumerate().for_each(|(row, keep)| *keep = !column.excludes(truth.value(row)));
+            let truth = self.text(&whole, index)?;
+            for (row, keep) in keep.iter_mut().enumerate() {
+                *keep = !column.excludes(truth.value(row));
+            }
         }
         if self.options.skip_missing {
             let column = |&index: &usize| match as_text(batch.column(index)) {
@@ -262,11 +243,11 @@ impl TableBuilder {
             let mut values = vec![0.0; rows * k];
             for class in 0..k {
                 let column = column(class).as_primitive::<Float32Type>();
-                let own = values.iter_mut().skip(class).step_by(k);
+                let class_values = values.iter_mut().skip(class).step_by(k);
                 if column.null_count() == 0 {
-                    own.zip(column.values()).for_each(|(value, &score)| *value = score);
+                    class_values.zip(column.values()).for_each(|(value, &score)| *value = score);
                 } else {
-                    own.zip(column).for_each(|(value, score)| *value = score.unwrap_or(f32::NAN));
+                    class_values.zip(column).for_each(|(value, score)| *value = score.unwrap_or(f32::NAN));
                 }
             }
             self.percentages.observe(&values, k);
@@ -284,18 +265,19 @@ impl TableBuilder {
     }
 
     /// Returns a column as numbers, with NaN for missing values.
-    fn numbers(&self, selected: &FilteredBatch, index: usize, read: fn(&str) -> Option<f64>) -> Result<Vec<f64>> {
+    fn numbers(&self, selected: &FilteredBatch, index: usize, parse: fn(&str) -> Option<f64>) -> Result<Vec<f64>> {
         let column = selected.batch.column(index);
         if let Some(text) = as_text(column) {
-            return (0..text.len())
-                .map(|row| {
-                    let value = if text.is_null(row) { "" } else { text.value(row) };
-                    read(value).ok_or_else(|| {
-                        let problem = format!("{} is no number; mend it, or name another column", quoted(value));
-                        self.value_error(selected, index, row, problem)
-                    })
-                })
-                .collect();
+            let mut numbers = Vec::with_capacity(text.len());
+            for row in 0..text.len() {
+                let value = if text.is_null(row) { "" } else { text.value(row) };
+                let Some(number) = parse(value) else {
+                    let problem = format!("{} is no number; mend it, or name another column", quoted(value));
+                    return Err(self.value_error(selected, index, row, problem));
+                };
+                numbers.push(number);
+            }
+            return Ok(numbers);
         }
         let numbers = cast(column, &DataType::Float64).map_err(|_| {
             let problem = format!("the column holds {}, not numbers; name another", column.data_type());
@@ -303,6 +285,20 @@ impl TableBuilder {
         })?;
         let numbers = numbers.as_primitive::<Float64Type>();
         Ok(numbers.iter().map(|number| number.unwrap_or(f64::NAN)).collect())
+    }
+
+    /// Returns a column as text, with empty strings for missing values.
+    fn text(&self, selected: &FilteredBatch, index: usize) -> Result<StringArray> {
+        let column = selected.batch.column(index);
+        let text = cast(column, &DataType::Utf8).map_err(|_| {
+            let problem = format!("the column holds {}, which is no text; name another", column.data_type());
+            self.value_error(selected, index, 0, problem)
+        })?;
+        let text = text.as_string::<i32>();
+        if text.null_count() == 0 {
+            return Ok(text.clone());
+        }
+        Ok(text.iter().map(|value| Some(value.unwrap_or(""))).collect())
     }
 
     fn value_error(&self, selected: &FilteredBatch, index: usize, row: usize, problem: String) -> Error {
@@ -314,15 +310,15 @@ impl TableBuilder {
 
     fn push_keys(&mut self, selected: &FilteredBatch) -> Result<()> {
         let Some(index) = self.indices.id else { return Ok(()) };
-        let text = text(self, selected, index)?;
+        let text = self.text(selected, index)?;
         let before = self.drained_rows + self.keys.len();
         for row in 0..text.len() {
-            let identifier = text.value(row);
-            self.rows_without_id += u64::from(identifier.is_empty());
+            let id = text.value(row);
+            self.rows_without_id += u64::from(id.is_empty());
             // Rows without an ID are different people: the row number distinguishes them.
-            self.keys.push(match identifier {
+            self.keys.push(match id {
                 "" => seed::key_of_text(&format!("row {}", before + row)),
-                identifier => seed::key_of_text(identifier),
+                id => seed::key_of_text(id),
             });
         }
         Ok(())
@@ -330,7 +326,7 @@ impl TableBuilder {
 
     fn push_groups(&mut self, selected: &FilteredBatch) -> Result<()> {
         let texts =
-            |indices: &[usize]| indices.iter().map(|&index| text(self, selected, index)).collect::<Result<Vec<_>>>();
+            |indices: &[usize]| indices.iter().map(|&index| self.text(selected, index)).collect::<Result<Vec<_>>>();
         let (by, cells) = (texts(&self.indices.by)?, texts(&self.indices.cells)?);
         self.groups.push(&by);
         self.cells.push(&cells);
@@ -347,17 +343,20 @@ impl TableBuilder {
     fn push_outcome(&mut self, selected: &FilteredBatch) -> Result<()> {
         let (Some(index), Some(column)) = (self.indices.outcome, &self.options.outcome) else { return Ok(()) };
         let mut builder = std::mem::take(&mut self.outcome);
-        let is_number = selected.batch.column(index).data_type().is_numeric();
-        let taken = if is_number {
-            let numbers = self.numbers(selected, index, parse_number)?.into_iter();
-            numbers
-                .enumerate()
-                .try_for_each(|(row, number)| builder.push_number(number, column).map_err(|own| (row, own)))
+        if selected.batch.column(index).data_type().is_numeric() {
+            for (row, number) in self.numbers(selected, index, parse_number)?.into_iter().enumerate() {
+                builder
+                    .push_number(number, column)
+                    .map_err(|problem| self.value_error(selected, index, row, problem))?;
+            }
         } else {
-            let text = text(self, selected, index)?;
-            (0..text.len()).try_for_each(|row| builder.push_text(text.value(row), column).map_err(|own| (row, own)))
-        };
-        taken.map_err(|(row, problem)| self.value_error(selected, index, row, problem))?;
+            let text = self.text(selected, index)?;
+            for row in 0..text.len() {
+                builder
+                    .push_text(text.value(row), column)
+                    .map_err(|problem| self.value_error(selected, index, row, problem))?;
+            }
+        }
         self.outcome = builder;
         Ok(())
     }
@@ -379,28 +378,31 @@ impl TableBuilder {
         if let Some(column) = &self.options.truth {
             self.truth.refuse_unknown(column, &self.classes)?;
         }
-        let fresh = ScoreValues::new(self.classes.len(), Budget::of(u64::MAX));
+        let empty = ScoreValues::new(self.classes.len(), Budget::of(u64::MAX));
         let row_mask = std::mem::take(&mut self.row_mask);
         self.drained_rows += row_mask.count();
-        let wanted = |there: bool| there.then_some(());
         let table = Table {
-            keys: wanted(self.indices.id.is_some()).map(|()| std::mem::take(&mut self.keys)),
+            keys: self.indices.id.is_some().then(|| std::mem::take(&mut self.keys)),
             groups: None,
             cells: None,
             outcome: None,
-            truth: wanted(self.indices.truth.is_some()).map(|()| std::mem::take(&mut self.truth.values)),
+            truth: self.indices.truth.is_some().then(|| std::mem::take(&mut self.truth.values)),
             labels: Vec::new(),
             rows_without_id: self.rows_without_id,
-            counts: wanted(self.indices.count.is_some()).map(|()| std::mem::take(&mut self.counts)),
-            scaling: if self.options.normalize { Scaling::Normalize } else { self.percentages.scaling() },
+            counts: self.indices.count.is_some().then(|| std::mem::take(&mut self.counts)),
+            scaling: self.scaling(),
             classes: self.classes.clone(),
             recognized: None,
             columns: self.columns.clone(),
-            values: std::mem::replace(&mut self.values, fresh),
+            values: std::mem::replace(&mut self.values, empty),
             files: self.files.last().cloned().into_iter().collect(),
             row_mask,
         };
         Ok((table, std::mem::take(&mut self.groups.column.ids)))
+    }
+
+    fn scaling(&self) -> Scaling {
+        if self.options.normalize { Scaling::Normalize } else { self.percentages.scaling() }
     }
 
     /// Returns the groups so far in order of appearance: the value of each column.
@@ -412,12 +414,15 @@ impl TableBuilder {
         &self.classes
     }
 
+    /// Completes the table.
     pub(crate) fn finish(mut self) -> Result<Table> {
         self.groups.column.sort();
         self.cells.column.sort();
-        let (truth, labels) = (self.options.truth.iter(), self.options.labels.iter());
-        for (column, class_column) in truth.zip([&self.truth]).chain(labels.zip(&self.labels)) {
-            class_column.refuse_unknown(column, &self.classes)?;
+        if let Some(column) = &self.options.truth {
+            self.truth.refuse_unknown(column, &self.classes)?;
+        }
+        for (column, labels) in self.options.labels.iter().zip(&self.labels) {
+            labels.refuse_unknown(column, &self.classes)?;
         }
         if self.row_mask.count() == 0 {
             let path = self.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
@@ -428,23 +433,20 @@ impl TableBuilder {
             };
             return Err(Error::file(&path, problem));
         }
-        let wanted = |there: bool| there.then_some(());
+        let (cell_count, scaling) = (self.cells.column.names.len(), self.scaling());
         Ok(Table {
             keys: match self.indices.id {
                 Some(_) => Some(self.keys),
                 None => self.row_mask.file_rows(),
             },
-            groups: wanted(!self.indices.by.is_empty()).map(|()| self.groups.column),
-            cells: wanted(!self.indices.cells.is_empty()).map(|()| {
-                let number = self.cells.column.names.len();
-                (self.cells.column.ids, number)
-            }),
+            groups: (!self.indices.by.is_empty()).then_some(self.groups.column),
+            cells: (!self.indices.cells.is_empty()).then_some((self.cells.column.ids, cell_count)),
             outcome: self.options.outcome.as_ref().map(|column| self.outcome.finish(column)).transpose()?,
-            truth: wanted(self.indices.truth.is_some()).map(|()| self.truth.values),
+            truth: self.indices.truth.is_some().then_some(self.truth.values),
             labels: self.labels.into_iter().map(|labels| labels.values).collect(),
             rows_without_id: self.rows_without_id,
-            counts: wanted(self.indices.count.is_some()).map(|()| self.counts),
-            scaling: if self.options.normalize { Scaling::Normalize } else { self.percentages.scaling() },
+            counts: self.indices.count.is_some().then_some(self.counts),
+            scaling,
             classes: self.classes,
             recognized: self.recognized,
             columns: self.columns,
@@ -453,6 +455,30 @@ impl TableBuilder {
             row_mask: self.row_mask,
         })
     }
+}
+
+/// Returns why no score columns were recognized, and how to fix it.
+fn no_scores_problem(names: &[String]) -> String {
+    let numbers = names.iter().filter(|name| parse_number(name).is_some_and(f64::is_finite)).count();
+    if 2 * numbers > names.len() {
+        // These are values, not names. They may be personal and are not shown.
+        return "its first line holds numbers, and not the names of columns; add such a line".into();
+    }
+    let single: Vec<&String> = names.iter().filter(|name| normalize_name(name).starts_with("p_")).collect();
+    if let [single] = single[..] {
+        return format!(
+            "{single:?} is its only score column, and rules choose among several classes; add the columns of the \
+             others, or name all with --scores"
+        );
+    }
+    let columns = abbreviated_names(names);
+    let hint = match names {
+        [one] if one.contains(';') => "; is it separated by semicolons? --delimiter ';'",
+        [one] if one.contains('\t') => "; is it separated by tabs? --delimiter tab",
+        [one] if one.contains('|') => "; is it separated by bars? --delimiter '|'",
+        _ => "; name them with --scores",
+    };
+    format!("no score columns were recognised among {columns}{hint}")
 }
 
 /// Returns what is wrong with a count, and how to fix it.
@@ -467,19 +493,6 @@ fn count_problem(number: f64) -> Option<String> {
     }
     let found = if number.is_nan() { "no count".into() } else { format!("a count of {number}") };
     Some(format!("{found}; counts must be whole numbers, and not negative; mend it"))
-}
-
-/// Returns a column as text, with empty strings for missing values.
-fn text(builder: &TableBuilder, selected: &FilteredBatch, index: usize) -> Result<StringArray> {
-    let text: ArrayRef = cast(selected.batch.column(index), &DataType::Utf8).map_err(|_| {
-        let kind = selected.batch.column(index).data_type().to_string();
-        builder.value_error(selected, index, 0, format!("the column holds {kind}, which is no text; name another"))
-    })?;
-    let text = text.as_string::<i32>();
-    if text.null_count() == 0 {
-        return Ok(text.clone());
-    }
-    Ok(text.iter().map(|value| Some(value.unwrap_or(""))).collect())
 }
 
 /// Returns whether a row of a score column has a value.
@@ -515,7 +528,7 @@ fn reorder_classes(columns: &ScoreColumns, classes: &[String]) -> Result<ScoreCo
         )));
     }
     let indices: Option<Vec<usize>> =
-        classes.iter().map(|class| columns.classes.iter().position(|own| own == class)).collect();
+        classes.iter().map(|class| columns.classes.iter().position(|other| other == class)).collect();
     Ok(match indices {
         // Either a different order of the same names, or new names in the same order.
         Some(indices) => ScoreColumns {

@@ -26,6 +26,27 @@ impl GroupColumn {
         self.names = order.iter().map(|&group| self.names[group].clone()).collect();
         self.values = order.iter().map(|&group| self.values[group].clone()).collect();
     }
+
+    /// Returns the units that contain the groups, level by level: see
+    /// [`Table::nesting`](super::Table::nesting).
+    pub(crate) fn nesting(&self) -> Vec<Vec<u32>> {
+        let mut inner: Vec<&[String]> = self.values.iter().map(Vec::as_slice).collect();
+        // Groups of one column are all part of one unit.
+        if inner.iter().all(|values| values.len() == 1) {
+            return vec![vec![0; inner.len()]];
+        }
+        let mut levels = Vec::new();
+        while inner.first().is_some_and(|values| values.len() > 1) {
+            let units: Vec<&[String]> = inner.iter().map(|values| &values[..values.len() - 1]).collect();
+            let mut outer = units.clone();
+            outer.sort_unstable();
+            outer.dedup();
+            let index = |unit: &&[String]| outer.binary_search(unit).unwrap_or_default() as u32;
+            levels.push(units.iter().map(index).collect());
+            inner = outer;
+        }
+        levels
+    }
 }
 
 /// Assigns group IDs to rows, for groups and cells.

@@ -49,8 +49,10 @@ impl MemoryTable {
             let problem = format!("{} scores are not {rows} rows of {} classes", values.len(), names.len());
             return Err(Error::Options(problem));
         }
-        let own = names.iter().map(|name| Arc::new(Field::new(name, kind.clone(), true)));
-        let schema = Arc::new(Schema::new(own.chain(self.schema.fields().iter().cloned()).collect::<Vec<_>>()));
+        let mut fields: Vec<Arc<Field>> =
+            names.iter().map(|name| Arc::new(Field::new(name, kind.clone(), true))).collect();
+        fields.extend(self.schema.fields().iter().cloned());
+        let schema = Arc::new(Schema::new(fields));
         Ok(MemoryTable { schema, batches: self.batches, matrix: Some(ScoreMatrix { names, values }) })
     }
 
@@ -123,12 +125,12 @@ impl MemoryTable {
                 }
             });
         }
-        let own: Vec<usize> =
+        let in_batches: Vec<usize> =
             indices.iter().map(|&index| index.checked_sub(self.matrix_columns())).collect::<Option<_>>()?;
-        if let Some(chunks) = self.chunked_columns::<Float32Type>(&own) {
+        if let Some(chunks) = self.chunked_columns::<Float32Type>(&in_batches) {
             return Some(BorrowedScores::Columns32(chunks));
         }
-        self.chunked_columns::<Float64Type>(&own).map(BorrowedScores::Columns64)
+        self.chunked_columns::<Float64Type>(&in_batches).map(BorrowedScores::Columns64)
     }
 
     /// Returns the columns at some indices of each batch, if all are plain numbers of one type.
@@ -253,15 +255,15 @@ impl<T: Pod + ArrowNativeType> ChunkedColumns<T> {
 
     fn copy(&self, first: usize, into: &mut [T]) {
         let (mut row, end) = (first, first + into.len() / self.classes);
-        let mut piece = self.ends.partition_point(|&end| end <= first);
+        let mut chunk = self.ends.partition_point(|&end| end <= first);
         while row < end {
-            let start = if piece == 0 { 0 } else { self.ends[piece - 1] };
-            let until = end.min(self.ends[piece]);
-            for (class, column) in self.columns[piece].iter().enumerate() {
-                let own = into[(row - first) * self.classes..].iter_mut().skip(class).step_by(self.classes);
-                own.zip(&column[row - start..until - start]).for_each(|(value, &score)| *value = score);
+            let start = if chunk == 0 { 0 } else { self.ends[chunk - 1] };
+            let until = end.min(self.ends[chunk]);
+            for (class, column) in self.columns[chunk].iter().enumerate() {
+                let scores = into[(row - first) * self.classes..].iter_mut().skip(class).step_by(self.classes);
+                scores.zip(&column[row - start..until - start]).for_each(|(value, &score)| *value = score);
             }
-            (row, piece) = (until, piece + 1);
+            (row, chunk) = (until, chunk + 1);
         }
     }
 }
@@ -334,7 +336,7 @@ mod tests {
         let values: ArrayRef =
             Arc::new(Float32Array::from_iter_values(SCORES.iter().flatten().map(|&value| value as f32)));
         let names = || vec!["p_a".to_owned(), "p_b".to_owned()];
-        let beside = batch(&SCORES, &GROUPS).project(&[2]).unwrap();
+        let other = batch(&SCORES, &GROUPS).project(&[2]).unwrap();
         let alone =
             MemoryTable::new(Arc::new(Schema::empty()), Vec::new()).with_matrix(names(), values.clone()).unwrap();
         assert_eq!(alone.rows(), 5);
@@ -342,7 +344,7 @@ mod tests {
         assert!(plain.is_single_precision());
         let skipping = TableOptions { skip_missing: true, ..TableOptions::default() };
         assert_eq!(labels(&plain, false), labels(&read(alone, &skipping), false));
-        let both = MemoryTable::new(beside.schema(), vec![beside]).with_matrix(names(), values.clone()).unwrap();
+        let both = MemoryTable::new(other.schema(), vec![other]).with_matrix(names(), values.clone()).unwrap();
         let by = TableOptions { by: vec!["county".into()], ..TableOptions::default() };
         let columns = MemoryTable::new(batch(&SCORES, &GROUPS).schema(), vec![batch(&SCORES, &GROUPS)]);
         assert_eq!(labels(&read(both, &by), true), labels(&read(columns, &by), true));

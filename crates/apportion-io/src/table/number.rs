@@ -78,16 +78,16 @@ pub(crate) fn ambiguous_comma(thousands: f64, decimal: f64) -> String {
 
 /// Parses a number of people. It is whole, so an ambiguous comma separates thousands.
 pub(crate) fn parse_count(text: &str) -> Option<f64> {
-    parse_amount(text).map(|parse_amount| match parse_amount {
+    parse_amount(text).map(|amount| match amount {
         Amount::Plain(number) | Amount::Thousands(number) | Amount::Decimal(number) => number,
         Amount::Ambiguous { thousands, .. } => thousands,
     })
 }
 
 /// Removes thousands separators from a whole number; `None` if it has none or they are misplaced.
-fn without_thousands_marks(number: &str, is_thousands_mark: impl Fn(char) -> bool) -> Option<String> {
+fn without_thousands_marks(number: &str, is_mark: impl Fn(char) -> bool) -> Option<String> {
     let is_digits = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
-    let mut groups = number.strip_prefix('-').unwrap_or(number).split(&is_thousands_mark);
+    let mut groups = number.strip_prefix('-').unwrap_or(number).split(&is_mark);
     let first = groups.next()?;
     let (mut marks, mut is_grouped) =
         (0, (1..=3).contains(&first.len()) && is_digits(first) && !first.starts_with('0'));
@@ -95,7 +95,7 @@ fn without_thousands_marks(number: &str, is_thousands_mark: impl Fn(char) -> boo
         marks += 1;
         is_grouped &= group.len() == 3 && is_digits(group);
     });
-    (marks > 0 && is_grouped).then(|| number.replace(is_thousands_mark, ""))
+    (marks > 0 && is_grouped).then(|| number.replace(is_mark, ""))
 }
 
 /// Divides what the published shares leave equally among the suppressed ones. Does nothing if all

@@ -75,7 +75,7 @@ impl OutcomeBuilder {
         }
         let index = match self.index_of.get(text) {
             Some(&index) => index,
-            None if self.names.len() < MAX_LEVELS => self.remember(text),
+            None if self.names.len() < MAX_LEVELS => self.add_name(text),
             None => {
                 let Some(number) = number else { return Err(too_many(&self.names)) };
                 self.convert_to_numbers()?.push(number);
@@ -109,13 +109,13 @@ impl OutcomeBuilder {
         let value = value.trim();
         let matches = text == value || number.is_some_and(|number| parse_number(value) == Some(number));
         if !matches && !missing && self.names.len() < REMEMBERED && !self.index_of.contains_key(text) {
-            self.remember(text);
+            self.add_name(text);
         }
         self.codes.push(if missing { NO_LEVEL } else { u16::from(matches) });
         Ok(())
     }
 
-    fn remember(&mut self, text: &str) -> u16 {
+    fn add_name(&mut self, text: &str) -> u16 {
         let index = self.names.len() as u16;
         self.names.push(text.to_owned());
         self.index_of.insert(text.to_owned(), index);
@@ -138,9 +138,9 @@ impl OutcomeBuilder {
         let refuse = |problem: String| Error::Options(format!("--outcome: column {:?}: {problem}", column.column));
         if let Some(value) = &column.value {
             if !self.codes.contains(&1) {
-                let (near, others) =
-                    (did_you_mean(value, self.names.iter().map(String::as_str)), list_values(&self.names));
-                let problem = format!("no row has the value {}{near}; there are {others}", quoted(value));
+                let suggestion = did_you_mean(value, self.names.iter().map(String::as_str));
+                let others = list_values(&self.names);
+                let problem = format!("no row has the value {}{suggestion}; there are {others}", quoted(value));
                 return Err(Error::Options(format!("--outcome-value: column {:?}: {problem}", column.column)));
             }
             let names = vec![format!("not {}", value.trim()), value.trim().to_owned()];
@@ -181,7 +181,7 @@ impl OutcomeBuilder {
         let mut order: Vec<usize> = (0..self.names.len()).collect();
         order.sort_by(|&a, &b| self.names[a].cmp(&self.names[b]));
         let mut ranks = vec![0; order.len()];
-        order.iter().enumerate().for_each(|(index, &level)| ranks[level] = index as u16);
+        order.iter().enumerate().for_each(|(rank, &level)| ranks[level] = rank as u16);
         let code = |code: u16| ranks.get(usize::from(code)).copied().unwrap_or(NO_LEVEL);
         let codes = self.codes.into_iter().map(code).collect();
         let names = order.into_iter().map(|level| self.names[level].clone()).collect();
@@ -248,7 +248,7 @@ fn list_values(names: &[String]) -> String {
 mod tests {
     use super::*;
 
-    fn taken(texts: &[&str], value: Option<&str>) -> std::result::Result<OutcomeValues, String> {
+    fn build(texts: &[&str], value: Option<&str>) -> std::result::Result<OutcomeValues, String> {
         let column = OutcomeColumn { column: "y".into(), value: value.map(String::from) };
         let mut builder = OutcomeBuilder::default();
         texts.iter().try_for_each(|text| builder.push_text(text, &column))?;
@@ -256,7 +256,7 @@ mod tests {
     }
 
     fn levels(texts: &[&str], value: Option<&str>) -> (Vec<u16>, Vec<String>, Option<usize>) {
-        match taken(texts, value).unwrap() {
+        match build(texts, value).unwrap() {
             OutcomeValues::Levels { codes, names, counted } => (codes, names, counted),
             OutcomeValues::Numbers(numbers) => panic!("{numbers:?}"),
         }
@@ -290,10 +290,10 @@ mod tests {
 
     #[test]
     fn numbers_are_numbers_few_or_many() {
-        let Ok(OutcomeValues::Numbers(few)) = taken(&["12,5", "", "7"], None) else { panic!() };
+        let Ok(OutcomeValues::Numbers(few)) = build(&["12,5", "", "7"], None) else { panic!() };
         assert!(few[0] == 12.5 && few[1].is_nan() && few[2] == 7.0);
         let texts: Vec<String> = (0..300).map(|number| format!("{number}.5")).collect();
-        let Ok(OutcomeValues::Numbers(many)) = taken(&texts.iter().map(String::as_str).collect::<Vec<_>>(), None)
+        let Ok(OutcomeValues::Numbers(many)) = build(&texts.iter().map(String::as_str).collect::<Vec<_>>(), None)
         else {
             panic!()
         };
@@ -304,16 +304,16 @@ mod tests {
     fn what_has_no_meaning_is_refused() {
         let names: Vec<String> = (0..200).map(|number| format!("name {number}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        assert!(taken(&names, None).unwrap_err().contains("neither a number nor a category"));
-        assert!(taken(&["52,000", "7"], None).unwrap_err().starts_with("it may be 52000 or 52; "));
-        assert!(taken(&["1", "inf"], None).unwrap_err().contains("infinite"));
-        assert!(taken(&["", "NA"], None).unwrap_err().contains("empty in every row"));
+        assert!(build(&names, None).unwrap_err().contains("neither a number nor a category"));
+        assert!(build(&["52,000", "7"], None).unwrap_err().starts_with("it may be 52000 or 52; "));
+        assert!(build(&["1", "inf"], None).unwrap_err().contains("infinite"));
+        assert!(build(&["", "NA"], None).unwrap_err().contains("empty in every row"));
         let mut ages: Vec<String> = (0..150).map(|age| age.to_string()).collect();
         ages.push("unknown".into());
         let ages: Vec<&str> = ages.iter().map(String::as_str).collect();
-        assert!(taken(&ages, None).unwrap_err().starts_with("\"unknown\" is no number"));
-        assert!(taken(&ages[140..], None).unwrap().outcomes().is_ok(), "a few categories");
-        let problem = taken(&["dem", "rep"], Some("dme")).unwrap_err();
+        assert!(build(&ages, None).unwrap_err().starts_with("\"unknown\" is no number"));
+        assert!(build(&ages[140..], None).unwrap().outcomes().is_ok(), "a few categories");
+        let problem = build(&["dem", "rep"], Some("dme")).unwrap_err();
         assert_eq!(
             problem,
             "--outcome-value: column \"y\": no row has the value \"dme\" (did you mean \"dem\"?); there are \"dem\", \"rep\""

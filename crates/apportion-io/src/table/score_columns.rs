@@ -161,6 +161,7 @@ pub fn same_name(a: &str, b: &str) -> bool {
     normalize_name(a) == normalize_name(b)
 }
 
+/// Returns a column name in lower case, with underscores for dots and spaces.
 pub(crate) fn normalize_name(name: &str) -> String {
     name.trim().replace(['.', ' '], "_").to_lowercase()
 }
@@ -175,59 +176,44 @@ pub fn find_scores(names: &[String]) -> Result<Option<RecognizedScores>> {
 
 /// Returns all columns with a prefix, if there are at least two.
 fn by_prefix(names: &[String], normalized: &[String], prefix: &str, tool: &str) -> Option<RecognizedScores> {
-    let mut scores = ScoreColumns { columns: Vec::new(), classes: Vec::new() };
-    for (name, normalized) in names.iter().zip(normalized) {
-        if let Some(class) = normalized.strip_prefix(prefix).filter(|class| !class.is_empty()) {
-            scores.columns.push(name.clone());
-            scores.classes.push(class.to_owned());
-        }
-    }
+    let class_of = |name: &str| name.strip_prefix(prefix).filter(|class| !class.is_empty()).map(str::to_owned);
+    let scores = ScoreColumns::collect(names, normalized, class_of);
     (scores.columns.len() > 1).then(|| RecognizedScores { scores, tool: tool.into() })
 }
 
+/// Returns the columns of the known tool that matches best.
 fn by_convention(names: &[String], normalized: &[String]) -> Option<RecognizedScores> {
     let class_of = |convention: &Convention, name: &str| {
-        let all = convention.columns.iter().chain(convention.optional);
-        all.clone().find(|(column, _)| *column == name).map(|(_, class)| (*class).to_owned())
+        let mut columns = convention.columns.iter().chain(convention.optional);
+        columns.find(|(column, _)| *column == name).map(|(_, class)| (*class).to_owned())
     };
-    let all_there = |convention: &&Convention| {
+    let is_complete = |convention: &&Convention| {
         convention.columns.iter().all(|(column, _)| normalized.iter().filter(|name| name == column).count() == 1)
     };
     let size = |convention: &Convention| normalized.iter().filter(|name| class_of(convention, name).is_some()).count();
     // Reversed, because `max_by_key` returns the last of equals.
-    let best = CONVENTIONS.iter().rev().filter(all_there).max_by_key(|convention| size(convention))?;
+    let best = CONVENTIONS.iter().rev().filter(is_complete).max_by_key(|convention| size(convention))?;
     // Similar columns that belong to no matching tool mean that another tool with more classes
     // wrote them.
-    let of_a_tool = |name: &String| CONVENTIONS.iter().filter(all_there).any(|tool| class_of(tool, name).is_some());
-    let more = |similar: &dyn Fn(&str) -> bool| normalized.iter().any(|name| similar(name) && !of_a_tool(name));
+    let is_known = |name: &String| CONVENTIONS.iter().filter(is_complete).any(|tool| class_of(tool, name).is_some());
+    let has_more = |similar: &dyn Fn(&str) -> bool| normalized.iter().any(|name| similar(name) && !is_known(name));
     let is_class = |name: &str| CLASSES.contains(&name);
-    if best.columns.iter().all(|(column, _)| is_class(column)) && more(&is_class) {
+    if best.columns.iter().all(|(column, _)| is_class(column)) && has_more(&is_class) {
         return Some(without_prefix(names, normalized));
     }
     if let Some((prefix, _)) = split_known_class(best.columns[0].0)
-        && more(&|name| split_known_class(name).is_some_and(|(own, _)| own == prefix))
+        && has_more(&|name| split_known_class(name).is_some_and(|(other, _)| other == prefix))
     {
         return None;
     }
-    let mut scores = ScoreColumns { columns: Vec::new(), classes: Vec::new() };
-    for (name, normalized) in names.iter().zip(normalized) {
-        if let Some(class) = class_of(best, normalized) {
-            scores.columns.push(name.clone());
-            scores.classes.push(class);
-        }
-    }
+    let scores = ScoreColumns::collect(names, normalized, |name| class_of(best, name));
     Some(RecognizedScores { scores, tool: best.tool.into() })
 }
 
 /// Returns the columns whose name is a class without a prefix.
 fn without_prefix(names: &[String], normalized: &[String]) -> RecognizedScores {
-    let mut scores = ScoreColumns { columns: Vec::new(), classes: Vec::new() };
-    for (name, normalized) in
-        names.iter().zip(normalized).filter(|(_, normalized)| CLASSES.contains(&normalized.as_str()))
-    {
-        scores.columns.push(name.clone());
-        scores.classes.push(normalized.clone());
-    }
+    let class_of = |name: &str| CLASSES.contains(&name).then(|| name.to_owned());
+    let scores = ScoreColumns::collect(names, normalized, class_of);
     RecognizedScores { scores, tool: "a tool with bare classes".into() }
 }
 
@@ -251,13 +237,11 @@ fn by_classes(names: &[String], normalized: &[String]) -> Result<Option<Recogniz
             return Err(Error::Options(problem));
         }
     };
-    let mut scores = ScoreColumns { columns: Vec::new(), classes: Vec::new() };
-    for (name, normalized) in names.iter().zip(normalized) {
-        if let Some((_, class)) = split_known_class(normalized).filter(|(own, _)| *own == prefix) {
-            scores.columns.push(name.clone());
-            scores.classes.push(class.to_owned());
-        }
-    }
+    let class_of = |name: &str| {
+        let (other, class) = split_known_class(name)?;
+        (other == prefix).then(|| class.to_owned())
+    };
+    let scores = ScoreColumns::collect(names, normalized, class_of);
     let cells = normalized.iter().any(|name| name.starts_with("vf_"));
     let tool = if cells { "Greengard and Gelman, " } else { "a tool with the prefix " };
     Ok(Some(RecognizedScores { scores, tool: format!("{tool}{prefix}*") }))
@@ -277,19 +261,31 @@ pub(crate) const PERCENT_SUFFIXES: [&str; 3] = ["_pct", "_percent", "_%"];
 
 /// Splits a column name into its prefix, or a suffix such as `_pct`, and a class that is known or
 /// given by the user. Census percentages have no underscore: `pctwhite`.
-pub(crate) fn split_class<'n>(name: &'n str, more: &[String]) -> Option<(&'n str, &'n str)> {
-    let is_class = |word: &str| CLASSES.contains(&word) || more.iter().any(|class| normalize_name(class) == word);
+pub(crate) fn split_class<'n>(name: &'n str, extra: &[String]) -> Option<(&'n str, &'n str)> {
+    let is_class = |word: &str| CLASSES.contains(&word) || extra.iter().any(|class| normalize_name(class) == word);
     if is_class(name) {
         return Some(("", name));
     }
     let ends = name.match_indices('_').map(|(index, _)| index + 1).chain(name.starts_with("pct").then_some(3));
     let mut ends: Vec<usize> = ends.filter(|&end| is_class(&name[end..])).collect();
     ends.sort_unstable();
-    let behind = PERCENT_SUFFIXES.iter().find_map(|behind| Some((*behind, name.strip_suffix(behind)?)));
-    ends.first().map(|&end| name.split_at(end)).or(behind.filter(|(_, class)| is_class(class)))
+    let by_suffix = PERCENT_SUFFIXES.iter().find_map(|suffix| Some((*suffix, name.strip_suffix(suffix)?)));
+    ends.first().map(|&end| name.split_at(end)).or(by_suffix.filter(|(_, class)| is_class(class)))
 }
 
 impl ScoreColumns {
+    /// Returns the columns for whose normalized name `class_of` returns a class.
+    fn collect(names: &[String], normalized: &[String], class_of: impl Fn(&str) -> Option<String>) -> ScoreColumns {
+        let mut scores = ScoreColumns::default();
+        for (name, normalized) in names.iter().zip(normalized) {
+            if let Some(class) = class_of(normalized) {
+                scores.columns.push(name.clone());
+                scores.classes.push(class);
+            }
+        }
+        scores
+    }
+
     /// Returns the columns named by the user; `bisg_*` stands for all with this prefix. A prefix
     /// shared by all columns, up to its last underscore or dot, is not part of the class names.
     pub fn named(columns: &[String], names: &[String]) -> Result<ScoreColumns> {
@@ -351,10 +347,10 @@ pub(crate) fn find_column(names: &[String], name: &str, option: &str) -> Result<
     match similar[..] {
         [index] => Ok(index),
         [] => {
-            let near = did_you_mean(name, names.iter().map(String::as_str));
+            let suggestion = did_you_mean(name, names.iter().map(String::as_str));
             let all = abbreviated_names(names);
             let name = quoted(name);
-            Err(Error::Options(format!("{option}: there is no column {name}{near}; the columns are {all}")))
+            Err(Error::Options(format!("{option}: there is no column {name}{suggestion}; the columns are {all}")))
         }
         _ => Err(Error::Options(format!("{option}: several columns are called {name:?}; write it as the file does"))),
     }

@@ -108,8 +108,8 @@ impl Table {
             if let Some(table) = input.memory_table(file) {
                 builder.borrow_scores(table, &names)?;
             }
-            let wanted = builder.needed_columns(&names, path)?;
-            let batches = input.open_columns(file, &|name| wanted.iter().any(|wanted| wanted == name))?;
+            let needed = builder.needed_columns(&names, path)?;
+            let batches = input.open_columns(file, &|name| needed.iter().any(|column| column == name))?;
             builder.begin(&batches.names(), path)?;
             for batch in batches {
                 builder.push_batch(&batch?)?;
@@ -211,7 +211,7 @@ impl Table {
 
     /// Returns the cell of each row and the number of cells, if there are cell columns.
     pub fn cells(&self) -> Option<(&[u32], usize)> {
-        self.cells.as_ref().map(|(codes, number)| (&codes[..], *number))
+        self.cells.as_ref().map(|(ids, count)| (&ids[..], *count))
     }
 
     /// Returns the number of rows in the table.
@@ -229,23 +229,7 @@ impl Table {
     /// are ordered from the largest unit to the smallest; groups of one column are all part of one
     /// unit. See [`Match::nested`](apportion::Match).
     pub fn nesting(&self) -> Vec<Vec<u32>> {
-        let Some(groups) = &self.groups else { return Vec::new() };
-        let mut below: Vec<&[String]> = groups.values.iter().map(Vec::as_slice).collect();
-        // Groups of one column are all part of one unit.
-        if below.iter().all(|values| values.len() == 1) {
-            return vec![vec![0; below.len()]];
-        }
-        let mut levels = Vec::new();
-        while below.first().is_some_and(|values| values.len() > 1) {
-            let units: Vec<&[String]> = below.iter().map(|values| &values[..values.len() - 1]).collect();
-            let mut above = units.clone();
-            above.sort_unstable();
-            above.dedup();
-            let code = |unit: &&[String]| above.binary_search(unit).unwrap_or_default() as u32;
-            levels.push(units.iter().map(code).collect());
-            below = above;
-        }
-        levels
+        self.groups.as_ref().map_or_else(Vec::new, GroupColumn::nesting)
     }
 
     /// Returns a sentence about the score columns.
@@ -295,7 +279,7 @@ impl Table {
             Core::NotFinite { row, class, value } if value.is_nan() => {
                 let (path, row) = self.locate(*row);
                 let column = self.classes.position(class).map_or(class, |index| &self.columns.columns[index]);
-                let problem = NO_NUMBER.into();
+                let problem = MISSING_SCORE.into();
                 return Error::Value { path, row, column: column.clone(), problem };
             }
             Core::NotFinite { row, class, .. } | Core::Negative { row, class, .. } => (*row, Some(class.clone())),
@@ -315,7 +299,7 @@ impl Table {
             }
             _ => return Error::Core(error),
         };
-        let (path, own) = self.locate(row);
+        let (path, row) = self.locate(row);
         let text = error.to_string();
         let problem = text.split_once(": ").map_or(text.as_str(), |(_, rest)| rest);
         let problem = problem
@@ -323,8 +307,8 @@ impl Table {
             .replace("`Scaling::Normalize`", "--normalize");
         let column = class.and_then(|class| self.classes.position(&class).ok());
         match column {
-            Some(column) => Error::Value { path, row: own, column: self.columns.columns[column].clone(), problem },
-            None => Error::Row { path, row: own, problem },
+            Some(column) => Error::Value { path, row, column: self.columns.columns[column].clone(), problem },
+            None => Error::Row { path, row, problem },
         }
     }
 
@@ -341,4 +325,4 @@ impl Table {
     }
 }
 
-const NO_NUMBER: &str = "there is no number; fill it in, or leave rows without any score out with --skip-missing";
+const MISSING_SCORE: &str = "there is no number; fill it in, or leave rows without any score out with --skip-missing";

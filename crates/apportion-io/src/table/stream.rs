@@ -7,8 +7,7 @@ use arrow::array::RecordBatch;
 use super::builder::TableBuilder;
 use super::score_table::{Table, TableOptions};
 use crate::error::{Error, Result};
-use crate::file::Batches;
-use crate::file::Input;
+use crate::file::{Batches, Input};
 
 /// The rows of some files, one batch after another.
 pub struct TableStream<'a> {
@@ -78,10 +77,10 @@ impl<'a> TableStream<'a> {
             }
             let (names, path) = (self.input.columns(self.next)?, self.input.name(self.next));
             let needed = self.builder.needed_columns(&names, path)?;
-            let reads = |name: &str| {
-                needed.iter().any(|own| own == name) || !self.skipped.iter().any(|rows_before| rows_before == name)
+            let include = |name: &str| {
+                needed.iter().any(|column| column == name) || !self.skipped.iter().any(|column| column == name)
             };
-            let batches = self.input.open_columns(self.next, &reads)?;
+            let batches = self.input.open_columns(self.next, &include)?;
             self.builder.begin(&batches.names(), path)?;
             (self.batches, self.rows_before) = (Some(batches), 0);
             self.next += 1;
