@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lost_race_and_a_full_standard_output_are_told() {
+    fn a_lost_race_and_a_full_standard_output_are_explained() {
         let message = |path: &str, kind: ErrorKind| Error::io(Path::new(path), &IoError::from(kind)).to_string();
         let lost = message("o.csv", ErrorKind::AlreadyExists);
         assert!(lost.starts_with("o.csv: another program has made this file in the meantime"), "{lost}");

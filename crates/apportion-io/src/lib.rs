@@ -1,17 +1,18 @@
 //! Files and score tables: the only crate that reads and writes CSV, Parquet and Arrow.
 //!
 //! ```text
-//! Input (files) ──open──▶ Batches (rows) ──TableBuilder──▶ Table (scores, keys, groups, truth, labels)
-//!                                  └────────── labels ──────────▶ Output (the same rows with labels)
+//! Input (files) ──open──▶ Batches (rows) ──TableBuilder──▶ Table (scores, keys, groups, truth)
+//!                                 └────────── labels ──────────▶ Output (the same rows with labels)
 //! ```
 //! - `file`: input files, formats, compression, readers, writers and atomic output.
-//! - `table`: score columns, class columns, groups, row masks, and score tables in memory or spilled to disk.
+//! - `table`: score columns, class columns, groups, row masks, and score tables in memory or spilled
+//!   to disk.
 //! - `keyed`: tables of names and places by class.
 //!
-//! The files are read twice: once for what the rules need, and once to write each row and column again, in
-//! order, with the labels. A row's label, key, group, truth, count and outcome are kept in memory; so are its
-//! scores while they fit, otherwise they are stored in a temporary file. Nothing else of a row is kept. Output
-//! appears complete or not at all.
+//! The files are read twice: once for what the rules need, and once to write each row and column
+//! again, in order, with the labels. A row's label, key, group, truth, count and outcome are kept in
+//! memory; so are its scores while they fit, otherwise they are stored in a temporary file. Nothing
+//! else of a row is kept. Output appears complete or not at all.
 
 mod error;
 mod file;

@@ -482,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_nobody_writes_is_removed() {
+    fn only_abandoned_files_are_removed() {
         let outer = tempfile::tempdir().unwrap();
         fs::write(outer.path().join(".apportion-unfinished-old"), "abandoned").unwrap();
         fs::create_dir_all(outer.path().join(".apportion-unfinished-older/.replaced/sub")).unwrap();

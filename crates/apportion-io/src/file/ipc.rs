@@ -1,4 +1,5 @@
-//! Arrow IPC files and streams, message by message. Lengths are checked before memory is allocated for them.
+//! Arrow IPC files and streams, message by message. Lengths are checked before memory is allocated
+//! for them.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;

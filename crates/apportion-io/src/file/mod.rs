@@ -1,18 +1,20 @@
-//! Files: which ones to read, their formats, their rows as Arrow batches, and writing output that appears complete or not
-//! at all.
+//! Files: which ones to read, their formats, their rows as Arrow batches, and output that appears
+//! complete or not at all.
 //!
-//! Reading: `input` finds files, `format` and `separator` detect how they are written, `batches` opens them. `text`,
-//! `parquet_reader` and `ipc` decode one format each, in threads that read ahead (`read_ahead`). `stable_file` makes sure
-//! that a file read several times does not change in between.
+//! Reading: `find` and `input` hold the files, `format` and `separator` detect how they are
+//! written, `batches` opens them. `text`, `parquet_reader` and `ipc` decode one format each, in
+//! threads that read ahead (`read_ahead`). `stable_file` makes sure that a file that is read several
+//! times does not change in between.
 //!
-//! Writing: `output` copies rows with added columns to a `writer`, or column by column from Parquet to Parquet
-//! (`parquet_copy`). `atomic_write` gives a file its name when it is complete.
+//! Writing: `output` copies rows with added columns to a `writer`, or column by column from Parquet
+//! to Parquet (`parquet_copy`). `atomic_write` gives a file its name when it is complete.
 
 mod atomic_write;
 mod batches;
 mod column_reader;
 mod decode;
 mod explain;
+mod find;
 mod format;
 mod guard;
 mod input;

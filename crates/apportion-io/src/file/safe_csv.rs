@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn formulas_are_text_and_numbers_stay_numbers() {
+    fn formulas_are_escaped_and_numbers_unchanged() {
         let cells = [
             ("=1+1", "'=1+1"),
             ("@SUM(A1)", "'@SUM(A1)"),
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_harmless_stays_as_it_is() {
+    fn harmless_columns_are_unchanged() {
         let text: ArrayRef = Arc::new(StringArray::from(vec!["a", "-1"]));
         let plain = batch(vec![("name", text)]);
         assert_eq!(escape_formulas(&plain), plain);

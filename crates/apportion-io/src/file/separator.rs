@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_line_says_what_separates_values() {
+    fn the_separator_is_detected_from_the_first_line() {
         for (text, default, expected) in [
             ("id,name\n", b',', b','),
             ("id;name\n1,2;3,4\n", b',', b';'),

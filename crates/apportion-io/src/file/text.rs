@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_located() {
+    fn errors_name_the_line() {
         let long = [b"a,b\n1,2\n3,".as_slice(), &[b'x'; 2000], b"\n"].concat();
         for (text, expected) in [
             (&b"a,b\n1,2\n3\n"[..], "line 3 has 1 fields instead of 2"),

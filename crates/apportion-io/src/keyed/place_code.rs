@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_are_read_as_files_have_them() {
+    fn place_codes_are_parsed() {
         let plain = |code| Some(PlaceCode { code, repaired: false });
         let repaired = |code| Some(PlaceCode { code, repaired: true });
         for (text, level, code) in [
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_known_as_files_of_voters_call_them() {
+    fn voter_file_column_names_are_known() {
         for (name, level) in [
             ("Residence_Addresses_Zip", Level::Zcta),
             ("vb.vf_reg_cass_zip", Level::Zcta),
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_say_their_level() {
+    fn the_level_is_detected_from_the_code() {
         for (text, level) in [
             ("37", Some(Level::State)),
             ("37063", Some(Level::County)),

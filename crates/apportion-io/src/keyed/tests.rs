@@ -30,7 +30,7 @@ fn codes(file: &KeyedFile) -> (Level, Vec<u64>) {
 }
 
 #[test]
-fn commas_between_thousands_are_no_decimals() {
+fn thousands_separators_are_not_decimal_commas() {
     let values = |text: &str| read(text).table.values;
     assert_eq!(
         values("county_fips,n_white,n_black\n37063,\"101,718\",\"95,000\"\n37183,856,12\n"),
@@ -62,7 +62,7 @@ fn commas_between_thousands_are_no_decimals() {
 }
 
 #[test]
-fn what_separates_values_is_seen() {
+fn the_separator_is_detected() {
     let file = read("county_fips|n_white|n_black\n37063|1|2\n");
     assert_eq!(codes(&file), (Level::County, vec![37063]));
     assert!(file.separator.unwrap().starts_with("values are separated by bars: "));
@@ -93,7 +93,7 @@ fn codes_are_found_in_one_column_or_several() {
 }
 
 #[test]
-fn tables_say_what_they_are_of() {
+fn the_subject_is_recognized() {
     for (text, subject) in [
         ("surname,n_white,n_black\nA,1,2\n", Subject::Surnames),
         ("Last Name,state,n_white,n_black\nA,NC,1,2\n", Subject::Surnames),
@@ -108,13 +108,13 @@ fn tables_say_what_they_are_of() {
 }
 
 #[test]
-fn columns_that_are_for_nothing_are_told() {
+fn unused_columns_are_reported() {
     let file = read("surname,rank,count,p_white,p_black,p_martian,note\nA,1,10,0.5,0.5,0.1,x\nB,2,10,0.5,0.5,,2\n");
     assert_eq!(file.unused, ["rank", "p_martian"]);
 }
 
 #[test]
-fn the_census_bureaus_words_for_classes_are_known() {
+fn census_class_names_are_known() {
     let header = "GEO_ID,White,Black or African American,American Indian and Alaska Native,Asian,\
                   Native Hawaiian and Other Pacific Islander,Some other race,Two or more races,Hispanic or Latino";
     let file = read(&format!("{header}\n0500000US37063,10,20,30,40,50,60,70,80\n"));
@@ -152,7 +152,7 @@ fn rounded_shares_are_shares() {
 }
 
 #[test]
-fn both_rows_of_a_key_are_named() {
+fn duplicate_keys_name_both_rows() {
     assert_eq!(
         refused("county_fips,year,n_white,n_black\n37063,2019,1,2\n37183,2019,1,2\n37063,2020,1,2\n"),
         "rows 1 and 3 are of the same place, 37063; leave one of them, or add them up; it has a column of years: keep one year"
@@ -166,7 +166,7 @@ fn both_rows_of_a_key_are_named() {
 }
 
 #[test]
-fn people_are_told_by_key() {
+fn people_are_counted_by_key() {
     let table = read("county_fips,n_white,n_black\n1001,1,2\n37063,3,4\n").table;
     assert_eq!((table.people(), table.key_of(0)), (Some(vec![3.0, 7.0]), "01001".to_owned()));
     let table = read("surname,white,black\nA,0.5,0.5\n").table;

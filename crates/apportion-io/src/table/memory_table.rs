@@ -314,7 +314,7 @@ mod tests {
     /// Labels, groups and scores do not depend on how columns are chunked, and scores are not
     /// copied.
     #[test]
-    fn pieces_are_as_one() {
+    fn chunks_do_not_change_results() {
         let contiguous = batch(&SCORES, &GROUPS);
         let options = TableOptions { by: vec!["county".into()], ..TableOptions::default() };
         let of = |pieces: Vec<RecordBatch>| read(MemoryTable::new(contiguous.schema(), pieces), &options);
@@ -332,7 +332,7 @@ mod tests {
 
     /// A matrix is used in place, alone and with other columns; if rows are excluded, it is copied.
     #[test]
-    fn matrices_are_as_columns() {
+    fn a_matrix_gives_the_same_results_as_columns() {
         let values: ArrayRef =
             Arc::new(Float32Array::from_iter_values(SCORES.iter().flatten().map(|&value| value as f32)));
         let names = || vec!["p_a".to_owned(), "p_b".to_owned()];
@@ -354,7 +354,7 @@ mod tests {
 
     /// Missing values are located correctly in borrowed scores.
     #[test]
-    fn what_is_missing_is_located() {
+    fn missing_scores_are_located() {
         let scores: ArrayRef = Arc::new(Float64Array::from(vec![Some(0.5), None, Some(1.0)]));
         let others: ArrayRef = Arc::new(Float64Array::from(vec![0.5, 0.5, f64::NAN]));
         let batch = RecordBatch::try_from_iter([("p_a", scores), ("p_b", others)]).unwrap();

@@ -1,8 +1,9 @@
-//! Score tables: which columns hold scores, classes, groups and outcomes, and their values for each row.
+//! Score tables: which columns hold scores, classes, groups and outcomes, and their values for
+//! each row.
 //!
-//! `score_columns` recognizes columns by name; `builder` reads batches into a `score_table`. Scores are kept in memory or,
-//! beyond the memory limit, in a temporary file (`spill`); a table that another program lends is used in place
-//! (`memory_table`). `stream` yields a table batch by batch.
+//! `score_columns` recognizes columns by name; `builder` reads batches into a `score_table`. Scores
+//! are kept in memory or, beyond the memory limit, in a temporary file (`spill`); a table that
+//! another program lends is used in place (`memory_table`). `stream` yields a table batch by batch.
 
 mod builder;
 mod class_column;

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_read_as_people_write_them() {
+    fn numbers_are_parsed() {
         for (text, number) in [("0.5", 0.5), (" 1e-3 ", 1e-3), ("0,25", 0.25), ("12.5%", 12.5), ("12,5 %", 12.5)] {
             assert_eq!(parse_number(text), Some(number), "{text}");
         }
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn thousands_are_told_from_decimals() {
+    fn thousands_and_decimals_are_distinguished() {
         use Amount::{Ambiguous, Decimal, Plain, Thousands};
         for (text, expected) in [
             ("101718", Plain(101_718.0)),
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_published_is_shared_out() {
+    fn suppressed_shares_are_filled_equally() {
         let mut row = [98.0, SUPPRESSED, 1.0, SUPPRESSED];
         fill_suppressed(&mut row, false);
         assert_eq!(row, [98.0, 0.5, 1.0, 0.5]);

@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn few_texts_are_levels_in_the_order_of_their_names() {
+    fn few_texts_become_sorted_levels() {
         assert_eq!(
             levels(&["R", "D", "", "I", "D"], None),
             (vec![2, 0, NO_LEVEL, 1, 0], ["D", "I", "R"].map(String::from).to_vec(), None)
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_numbers_few_or_many() {
+    fn numeric_outcomes_stay_numbers() {
         let Ok(OutcomeValues::Numbers(few)) = build(&["12,5", "", "7"], None) else { panic!() };
         assert!(few[0] == 12.5 && few[1].is_nan() && few[2] == 7.0);
         let texts: Vec<String> = (0..300).map(|number| format!("{number}.5")).collect();
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_meaning_is_refused() {
+    fn uninterpretable_outcomes_are_refused() {
         let names: Vec<String> = (0..200).map(|number| format!("name {number}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         assert!(build(&names, None).unwrap_err().contains("neither a number nor a category"));

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_found_again() {
+    fn rows_are_located() {
         for first in [0, 1, 63, 64, 65, 200] {
             let mut rows = RowMask::default();
             rows.push_kept(first);

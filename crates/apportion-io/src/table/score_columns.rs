@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn conventions_are_told_apart() {
+    fn conventions_are_distinguished() {
         check("id p_white p_black county", "apportion", "white black");
         check("voterid pred.whi pred.bla pred.his pred.asi pred.oth", "wru", "whi bla his asi oth");
         check("pred_whi pred_bla pred_his pred_asi pred_oth", "wru", "whi bla his asi oth");
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn any_prefix_before_known_classes_is_understood() {
+    fn any_prefix_before_known_classes_is_recognized() {
         let tool = |prefix: &str| format!("a tool with the prefix {prefix}*");
         check(
             "id bisg_white bisg_black bisg_hispanic bisg_asian bisg_other bisg_version",
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_prefixes_none_is_chosen() {
+    fn two_possible_prefixes_are_an_error() {
         let both =
             split("bisg_white bisg_black bisg_other rake_white rake_black rake_other vf_white vf_black vf_other");
         let message = find_scores(&both).unwrap_err().to_string();
@@ -471,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn named_columns_lose_what_they_share() {
+    fn a_shared_prefix_is_removed_from_class_names() {
         let names: Vec<String> = ["id", "my.white", "my.black", "x"].map(String::from).to_vec();
         let named = |columns: &[&str]| {
             ScoreColumns::named(&columns.iter().map(|c| String::from(*c)).collect::<Vec<_>>(), &names)

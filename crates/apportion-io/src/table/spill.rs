@@ -240,7 +240,7 @@ mod tests {
 
     /// Values are returned as they were added, for any memory limit and precision.
     #[test]
-    fn values_come_back_from_memory_and_from_a_file() {
+    fn values_are_read_back_from_memory_and_file() {
         for memory in [0, 100, 1 << 20] {
             let mut values = ScoreValues::new(2, Budget::of(memory));
             let singles: Vec<f32> = (0..10).map(|value| value as f32 / 4.0).collect();
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_will_not_find_room_is_put_aside_early() {
+    fn scores_beyond_the_limit_are_spilled_early() {
         for (expected, spilled) in [(20, false), (40, true)] {
             let mut values = ScoreValues::new(2, Budget::of(3 * 160));
             values.push_singles(&[0.5; 8]).unwrap();

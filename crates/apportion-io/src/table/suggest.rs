@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_near_is_named_and_nothing_else() {
+    fn only_close_words_are_suggested() {
         let candidates = ["id", "p_white", "p_black", "county"];
         for (word, found) in [
             ("p_whit", Some("p_white")),
