@@ -10,7 +10,7 @@ mod watch;
 use std::sync::Arc;
 
 use apportion_cli::Host;
-use apportion_table::Held;
+use apportion_io::MemoryTable;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3_arrow::{PyArray, PyTable};
@@ -36,11 +36,12 @@ impl Lent {
     fn host(self) -> PyResult<Host> {
         let held = |table: PyTable| {
             let (batches, schema) = table.into_inner();
-            Held::new(schema, batches)
+            MemoryTable::new(schema, batches)
         };
         let mut table = self.table.map(held);
         if let Some((names, values)) = self.matrix {
-            let beside = table.unwrap_or_else(|| Held::new(Arc::new(arrow::datatypes::Schema::empty()), Vec::new()));
+            let beside =
+                table.unwrap_or_else(|| MemoryTable::new(Arc::new(arrow::datatypes::Schema::empty()), Vec::new()));
             let whole = beside.with_matrix(names, values.into_inner().0);
             table = Some(whole.map_err(|error| PyValueError::new_err(error.to_string()))?);
         }
@@ -77,7 +78,7 @@ fn call(
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // what Python gives is ours
 fn score_columns(names: Vec<String>) -> Vec<String> {
-    let found = apportion_table::find_scores(&names).ok().flatten();
+    let found = apportion_io::find_scores(&names).ok().flatten();
     found.map(|found| found.scores.columns).unwrap_or_default()
 }
 

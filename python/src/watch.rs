@@ -5,7 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use apportion_table::Progress;
+use apportion_io::Progress;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
@@ -28,7 +28,7 @@ impl Progress for Watch {
         self.bytes.store(bytes, Ordering::Relaxed);
     }
 
-    fn reached(&self, _rows: u64, bytes: u64) {
+    fn update(&self, _rows: u64, bytes: u64) {
         self.read.store(bytes, Ordering::Relaxed);
     }
 
@@ -36,8 +36,8 @@ impl Progress for Watch {
         self.bytes.store(0, Ordering::Relaxed);
     }
 
-    fn goes_on(&self) -> bool {
-        !self.stopped.load(Ordering::Relaxed)
+    fn is_cancelled(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
     }
 }
 

@@ -4,8 +4,8 @@ use anyhow::Result;
 use apportion::{
     Birdie, BirdieOptions, CellBounds, Hard, IMPUTATIONS, Imputed, Outcomes, SMALL_CELL, Scores, Settings, Weighted,
 };
+use apportion_io::{Error, OutcomeColumn, Table, TableOptions};
 use apportion_report::{Disparity, Estimator, Method};
-use apportion_table::{Error, OutcomeColumn, Table, TableOptions};
 use clap::Args;
 
 use crate::outcome::Given;

@@ -6,8 +6,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use apportion::{Label, UNCODED};
+use apportion_io::{MemoryTable, Progress, Table};
 use apportion_report::Document;
-use apportion_table::{Held, Progress, Table};
 use arrow::array::{ArrayRef, Int16Array, RecordBatch, UInt64Array};
 
 use crate::outcome::Given;
@@ -16,9 +16,9 @@ use crate::outcome::Given;
 #[derive(Clone, Default)]
 pub struct Host {
     /// The table, in place of files.
-    pub table: Option<Held>,
+    pub table: Option<MemoryTable>,
     /// Shares for the reference, in place of a file.
-    pub reference: Option<Held>,
+    pub reference: Option<MemoryTable>,
     /// A decision as JSON, in place of a file.
     pub decision: Option<String>,
     /// Is told how far the work has come, and says when it is to stop.
@@ -79,18 +79,18 @@ impl Host {
 /// The class of each row of the whole table; −1 where it has none, or was left out.
 fn codes(table: &Table, labels: &[Label]) -> ArrayRef {
     let code = |&label: &Label| if label == UNCODED { -1 } else { i16::from(label) };
-    let kept = table.kept();
-    if kept.all() == labels.len() {
+    let kept = table.row_mask();
+    if kept.total() == labels.len() {
         return Arc::new(Int16Array::from_iter_values(labels.iter().map(code)));
     }
     let mut own = labels.iter().map(code);
-    let row = |row| if kept.has(row) { own.next().unwrap_or(-1) } else { -1 };
-    Arc::new(Int16Array::from_iter_values((0..kept.all()).map(row)))
+    let row = |row| if kept.contains(row) { own.next().unwrap_or(-1) } else { -1 };
+    Arc::new(Int16Array::from_iter_values((0..kept.total()).map(row)))
 }
 
 /// People of one class in each row of the whole table; nothing in those that were left out.
 fn spread_people(table: &Table, mut own: impl Iterator<Item = u64>) -> ArrayRef {
-    let kept = table.kept();
-    let row = |row| if kept.has(row) { own.next() } else { None };
-    Arc::new((0..kept.all()).map(row).collect::<UInt64Array>())
+    let kept = table.row_mask();
+    let row = |row| if kept.contains(row) { own.next() } else { None };
+    Arc::new((0..kept.total()).map(row).collect::<UInt64Array>())
 }

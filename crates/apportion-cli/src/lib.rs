@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
-use apportion_table::did_you_mean;
+use apportion_io::did_you_mean;
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use command::Command;
@@ -59,7 +59,7 @@ pub fn main() -> ExitCode {
     fail_where_files_may_not_grow();
     // An interruption leaves nothing half written. If no handler can be set, temporary files may stay behind.
     let _ = ctrlc::set_handler(|| {
-        let written = apportion_table::remove_unfinished();
+        let written = apportion_io::remove_unfinished();
         text::say(interrupted(&written));
         std::process::exit(130);
     });
@@ -76,7 +76,7 @@ pub fn main() -> ExitCode {
         // Whoever reads our output has read enough.
         Err(error) if format!("{error:#}").contains("Broken pipe (os error") => ExitCode::SUCCESS,
         Err(error) => {
-            apportion_table::wait_if_interrupted();
+            apportion_io::wait_if_interrupted();
             text::say(format!("error: {error:#}{}", hint(&error)));
             if usage::is_usage(&error) { ExitCode::from(2) } else { ExitCode::FAILURE }
         }

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use anyhow::{Context, Result, bail};
 use apportion::{Scores, Settings, UNCODED};
-use apportion_table::{ClassColumn, Error, Input, InputOptions, Table, TableOptions};
+use apportion_io::{ClassColumn, Error, Input, InputOptions, Table, TableOptions};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
@@ -120,7 +120,7 @@ impl TableArgs {
         groups: Grouping<'_>,
         ask: impl FnOnce(&mut TableOptions),
     ) -> Result<Table> {
-        input.passed_over().iter().for_each(|passed| self.say(passed));
+        input.skipped_note().iter().for_each(|passed| self.say(passed));
         let mut options = TableOptions {
             scores: self.scores.clone(),
             classes: self.classes.clone(),
@@ -137,7 +137,7 @@ impl TableArgs {
         };
         ask(&mut options);
         let table = Table::read(input, &options)?;
-        self.say(&table.origin());
+        self.say(&table.describe_scores());
         table.remarks().iter().for_each(|remark| self.say(remark));
         Ok(table)
     }
@@ -213,7 +213,7 @@ impl TableArgs {
         let mut facts = vec![
             ("Program", format!("apportion {}", env!("CARGO_PKG_VERSION"))),
             ("Classes, and their columns", classes.join(", ")),
-            ("Scores", table.origin()),
+            ("Scores", table.describe_scores()),
         ];
         if let Some(truth) = &self.truth {
             facts.push(("Truth", format!("column {truth}")));
@@ -225,7 +225,7 @@ impl TableArgs {
                 facts.push((name, values.join(", ")));
             }
         }
-        if let Some(groups) = table.groups() {
+        if let Some(groups) = table.group_count() {
             facts.push(("Groups", format!("{groups}, by {}", by.columns.join(", "))));
         }
         if let Some(count) = &self.count {
@@ -316,7 +316,7 @@ impl TableArgs {
     /// Ends the work between two of its parts, where that is wanted.
     pub(crate) fn refuse_stopped(&self) -> Result<()> {
         let progress = self.host.as_ref().and_then(|host| host.progress.as_ref());
-        if progress.is_none_or(|progress| progress.goes_on()) { Ok(()) } else { Err(Error::Stopped.into()) }
+        if progress.is_some_and(|progress| progress.is_cancelled()) { Err(Error::Cancelled.into()) } else { Ok(()) }
     }
 }
 
@@ -345,10 +345,10 @@ pub(crate) fn open(
     let latin1 = matches!(encoding, Encoding::Latin1);
     let options = InputOptions { latin1, delimiter, batch_rows: limits.batch_rows, max_line: limits.max_line };
     let input = match host.and_then(|host| host.table.clone()) {
-        Some(held) => Input::of_memory(&inputs.join(" "), held, options),
+        Some(held) => Input::from_memory(&inputs.join(" "), held, options),
         None => Input::new(inputs, options)?,
     };
-    if let Some(told) = input.other_separators() {
+    if let Some(told) = input.separator_note() {
         match host {
             Some(host) => host.results().said.push(shown(&told)),
             None if !quiet => crate::text::say(told),

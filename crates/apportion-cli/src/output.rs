@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use apportion::{Allotment, Label};
-use apportion_table::{Added, Input, Output, Table, refuse_nested, write_labelled};
+use apportion_io::{AddedColumns, Input, Output, Table, refuse_nested_columns, write_with_columns};
 use arrow::array::{ArrayRef, Float32Array, Float64Array, StringArray, UInt64Array};
 use arrow::datatypes::{DataType, Field, FieldRef};
 use clap::Args;
@@ -62,7 +62,7 @@ impl OutputArgs {
         refuse_overwriting_outputs(&self.output, input, side)?;
         let output = self.place(table, Vec::new());
         output.check(Some(input))?;
-        Ok(refuse_nested(input, &output)?)
+        Ok(refuse_nested_columns(input, &output)?)
     }
 
     /// Where the labels go.
@@ -91,7 +91,7 @@ impl OutputArgs {
 
     /// Refuses new columns with names that the input has.
     pub(crate) fn check_names(&self, input: &Input, table: &Table, draws: u64) -> Result<()> {
-        if input.held(0).is_some() {
+        if input.memory_table(0).is_some() {
             return Ok(());
         }
         let names = input.columns(0)?;
@@ -103,12 +103,12 @@ impl OutputArgs {
 
     /// The new columns.
     fn fields(&self, table: &Table, draws: u64) -> Vec<FieldRef> {
-        let may_miss = table.kept().all() > table.rows();
+        let may_miss = table.row_mask().total() > table.rows();
         if table.has_counts() {
             let names = table.classes().names().iter().map(String::as_str).chain(["uncoded"]);
             return names.map(|name| Arc::new(Field::new(format!("n_{name}"), DataType::UInt64, may_miss))).collect();
         }
-        let number = if table.is_single() { DataType::Float32 } else { DataType::Float64 };
+        let number = if table.is_single_precision() { DataType::Float32 } else { DataType::Float64 };
         let mut fields: Vec<FieldRef> = Vec::new();
         for draw in 1..=draws {
             let name = if draws == 1 { self.name.clone() } else { format!("{}_{draw}", self.name) };
@@ -137,8 +137,9 @@ impl OutputArgs {
         let mut done = 0;
         let mut next = |first: usize, rows: usize| {
             // Rows beyond those that were read are refused when all are counted.
-            let kept: Vec<bool> =
-                (first..first + rows).map(|row| row < table.kept().all() && table.kept().has(row)).collect();
+            let kept: Vec<bool> = (first..first + rows)
+                .map(|row| row < table.row_mask().total() && table.row_mask().contains(row))
+                .collect();
             let end = done + kept.iter().filter(|&&kept| kept).count();
             let taken = Taken { kept, first: done, end };
             done = end;
@@ -147,13 +148,14 @@ impl OutputArgs {
                 Given::Labels(draws) => {
                     let with_scores = !self.only_label;
                     let columns = draws.iter().map(|labels| label_columns(table, labels.values(), &taken, with_scores));
-                    Ok(columns.collect::<apportion_table::Result<Vec<_>>>()?.concat())
+                    Ok(columns.collect::<apportion_io::Result<Vec<_>>>()?.concat())
                 }
             }
         };
-        let added = Added { fields: self.fields(table, draws), rows: Some(table.kept().all()), values: &mut next };
+        let added =
+            AddedColumns { fields: self.fields(table, draws), rows: Some(table.row_mask().total()), values: &mut next };
         let metadata = provenance.map(Provenance::metadata).transpose()?.unwrap_or_default();
-        let paths = write_labelled(input, &self.place(options, metadata), added)?;
+        let paths = write_with_columns(input, &self.place(options, metadata), added)?;
         self.provenance.write(provenance).map_err(|error| after_output(error, &paths))?;
         Ok(paths)
     }
@@ -181,7 +183,7 @@ fn label_columns(
     labels: &[Label],
     rows: &Taken,
     with_scores: bool,
-) -> apportion_table::Result<Vec<ArrayRef>> {
+) -> apportion_io::Result<Vec<ArrayRef>> {
     let labels = &labels[rows.first..rows.end];
     let names = rows.spread(labels.iter().map(|&label| table.classes().name(label))).collect::<StringArray>();
     if !with_scores {
@@ -189,7 +191,7 @@ fn label_columns(
     }
     let scores = table.label_scores(rows.first, labels)?;
     let scores = rows.spread(scores.into_iter()).map(Option::flatten);
-    let scores: ArrayRef = if table.is_single() {
+    let scores: ArrayRef = if table.is_single_precision() {
         Arc::new(scores.map(|score| score.map(|score| score as f32)).collect::<Float32Array>())
     } else {
         Arc::new(scores.collect::<Float64Array>())

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use apportion_table::Progress;
+use apportion_io::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::text;
@@ -32,7 +32,7 @@ impl Progress for Bar {
         self.bar.reset();
     }
 
-    fn reached(&self, rows: u64, bytes: u64) {
+    fn update(&self, rows: u64, bytes: u64) {
         if let Ok(pass) = self.pass.lock() {
             let rate = rows as f64 / pass.1.elapsed().as_secs_f64().max(1e-3);
             self.bar.set_message(format!("{} {} rows, {}/s", pass.0, text::count(rows), text::count(rate as u64)));

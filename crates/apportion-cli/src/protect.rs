@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use apportion_table::{Error, Input, is_same_file};
+use apportion_io::{Error, Input, is_same_file};
 
 /// A file that a command reads besides its tables, and the option that names it.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ pub(crate) fn refuse_overwriting_outputs(output: &str, input: &Input, side: &[Si
     if output == "-" {
         return Ok(());
     }
-    if let Some(folder) = input.folder_around(path) {
+    if let Some(folder) = input.folder_containing(path) {
         let problem = format!(
             "it lies inside the input {}, so that the next run would read it as an input; write elsewhere",
             folder.display()

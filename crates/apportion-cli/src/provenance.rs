@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 
 use anyhow::{Result, anyhow};
 use apportion::{Decision, Fitted, Joint, Model};
-use apportion_table::{Error, Input, METADATA_KEY, is_same_file, refuse_taken, write_atomically};
+use apportion_io::{Error, Input, METADATA_KEY, is_same_file, refuse_overwrite, write_atomically};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -134,7 +134,7 @@ impl ProvenanceArgs {
         if is_same_target(path, output) {
             return Err(usage("--provenance and -o name the same file; choose two"));
         }
-        inputs.iter().try_for_each(|input| refuse_taken(path, Some(input), force))?;
+        inputs.iter().try_for_each(|input| refuse_overwrite(path, Some(input), force))?;
         if others.iter().any(|other| is_same_file(&other.path, path)) {
             return Err(
                 Error::file(path, "it is one of the inputs, which are never overwritten; write elsewhere").into()
@@ -259,7 +259,7 @@ impl Origin {
     /// Begins to read the files: tables in a role, and others.
     pub(crate) fn of(input: &Input, role: &'static str, beside: Vec<Beside>) -> Origin {
         // A table in memory has no bytes that could be hashed again, and a pipe no second reading.
-        let place = |file: usize| input.held(file).is_none().then(|| input.place(file).to_owned());
+        let place = |file: usize| input.memory_table(file).is_none().then(|| input.path(file).to_owned());
         let places = (0..input.names().len()).map(place);
         let regular = |own: &Beside| own.path.is_file().then(|| own.path.clone());
         let places: Vec<Option<PathBuf>> = places.chain(beside.iter().map(regular)).collect();

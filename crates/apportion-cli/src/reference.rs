@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 use apportion::{Classes, Reference, Spread};
-use apportion_table::{Input, InputOptions, group_name, quoted, same_name};
+use apportion_io::{Input, InputOptions, group_name, quoted, same_name};
 use arrow::array::{Array, AsArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
@@ -37,7 +37,7 @@ pub(crate) fn rows(path: &str) -> Result<u64> {
 /// A file of shares, or what another program lends in its place.
 fn opened(path: &str, host: Option<&Host>) -> Result<Input> {
     Ok(match host.and_then(|host| host.reference.clone()) {
-        Some(held) => Input::of_memory(path, held, InputOptions::default()),
+        Some(held) => Input::from_memory(path, held, InputOptions::default()),
         None => Input::new(&[path.to_owned()], InputOptions::default())?,
     })
 }

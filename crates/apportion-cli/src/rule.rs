@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use apportion::{
     Balance, Bound, Bounds, Classes, Exact, FromSample, Learned, Learner, Match, Penalty, Rule, Thresholds, Wanted,
 };
-use apportion_table::Table;
+use apportion_io::Table;
 use clap::{Args, ValueEnum};
 
 use crate::options::{Grouping, TableArgs};

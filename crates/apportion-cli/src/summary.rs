@@ -1,7 +1,7 @@
 //! The few lines that `label` and `apply` end with: counts before and after, the worst bias, and what it cost.
 
 use apportion::{Decision, Drift, Fitted, Glance};
-use apportion_table::Table;
+use apportion_io::Table;
 
 use crate::outcome::Outcome;
 use crate::text;
@@ -97,7 +97,7 @@ pub(crate) fn summary(table: &Table, argmax: &Outcome, outcome: &Outcome, aim: A
             false => format!("solved for {solved} of {rows} rows: the labels of all are near the best, and not proved"),
         });
     }
-    if let (Some(groups), Some(_)) = (table.groups(), &outcome.joint) {
+    if let (Some(groups), Some(_)) = (table.group_count(), &outcome.joint) {
         let far = |class: usize| (outcome.glance.counts[class] as f64 - wanted[class]).abs() >= 1.0;
         let adds_up = aim == Aim::Scores && (0..classes.len()).any(far);
         let way = if adds_up { "; what is off in all is their rounding, which --nested keeps out" } else { "" };

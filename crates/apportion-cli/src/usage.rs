@@ -74,8 +74,8 @@ pub(crate) fn without_help(error: &clap::Error) -> String {
 
 /// The library's error in another.
 pub(crate) fn core(error: &anyhow::Error) -> Option<&apportion::Error> {
-    match error.downcast_ref::<apportion_table::Error>() {
-        Some(apportion_table::Error::Core(core)) => Some(core),
+    match error.downcast_ref::<apportion_io::Error>() {
+        Some(apportion_io::Error::Core(core)) => Some(core),
         Some(_) => None,
         None => error.downcast_ref(),
     }

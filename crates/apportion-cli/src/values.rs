@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use apportion::{Bound, UncodedPolicy};
-use apportion_table::did_you_mean;
+use apportion_io::did_you_mean;
 
 type Parsed<T> = Result<T, String>;
 

@@ -8,7 +8,7 @@ use std::panic::catch_unwind;
 use ::arrow::error::ArrowError;
 use ::arrow::ipc::reader::{FileReader, StreamReader};
 use ::arrow::record_batch::RecordBatch;
-use apportion_table::InputOptions;
+use apportion_io::InputOptions;
 
 use super::files::{Read, check_program, check_table, in_threads};
 use crate::Outcome;

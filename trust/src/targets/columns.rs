@@ -3,9 +3,8 @@
 //! Oracle: every column found is one of the file's, in the file's order and once; its class is part of its name.
 
 use apportion::model::Level;
-use apportion_table::{
-    ScoreColumns, code_of_number, code_of_text, did_you_mean, find_scores, level_of_code, nearest, rank_of_column,
-    same_name,
+use apportion_io::{
+    PlaceCode, ScoreColumns, closest_match, did_you_mean, find_scores, level_of_code, rank_of_column, same_name,
 };
 
 use super::files::checked;
@@ -57,15 +56,15 @@ fn check(scores: &ScoreColumns, names: &[String]) {
 fn check_words(names: &[String]) {
     for name in names.iter().take(40) {
         for level in LEVELS {
-            let code = code_of_text(name, level);
+            let code = PlaceCode::from_text(name, level);
             let digits = level.digits().unwrap_or(19);
             assert!(code.is_none_or(|code| code.code < 10u64.pow(digits)), "{name:?} is {code:?} at {level:?}");
-            name.parse().ok().and_then(|number: f64| code_of_number(number, level));
+            name.parse().ok().and_then(|number: f64| PlaceCode::from_number(number, level));
             rank_of_column(name, level);
         }
         level_of_code(name);
         let others = || names.iter().take(20).map(String::as_str);
-        let near = nearest(name, others());
+        let near = closest_match(name, others());
         assert!(near.is_none_or(|near| others().any(|other| other == near)));
         did_you_mean(name, others());
         assert!(same_name(name, name));

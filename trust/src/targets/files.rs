@@ -8,7 +8,7 @@ use ::arrow::compute::cast;
 use ::arrow::datatypes::DataType;
 use apportion::{Match, Reference, Rule, Settings};
 use apportion_cli::Host;
-use apportion_table::{Input, InputOptions, Table, TableOptions};
+use apportion_io::{Input, InputOptions, Table, TableOptions};
 use rayon::ThreadPool;
 
 use crate::check_message;
@@ -23,11 +23,11 @@ pub(super) struct Read {
 impl Read {
     /// Reads all columns of all rows. The message of an error has been checked.
     pub(super) fn file(path: &str, options: &InputOptions) -> Option<Read> {
-        let read = || -> apportion_table::Result<Read> {
+        let read = || -> apportion_io::Result<Read> {
             let input = Input::new(&[path.to_owned()], options.clone())?;
             let batches = input.open(0)?;
             let names = batches.names();
-            let batches = batches.collect::<apportion_table::Result<Vec<_>>>()?;
+            let batches = batches.collect::<apportion_io::Result<Vec<_>>>()?;
             Ok(Read { names, batches })
         };
         checked(read())
@@ -80,7 +80,7 @@ pub(super) fn checked<T, E: std::fmt::Display>(result: Result<T, E>) -> Option<T
 /// # Panics
 /// If the table has another number of rows, or labels are not proved.
 pub(super) fn check_table(path: &str, options: &InputOptions, rows: usize) -> bool {
-    let read = || -> apportion_table::Result<Table> {
+    let read = || -> apportion_io::Result<Table> {
         Table::read(&Input::new(&[path.to_owned()], options.clone())?, &TableOptions::default())
     };
     let Some(table) = checked(read()) else { return false };

@@ -6,7 +6,7 @@
 use std::panic::catch_unwind;
 
 use ::parquet::file::metadata::ParquetMetaDataReader;
-use apportion_table::InputOptions;
+use apportion_io::InputOptions;
 use bytes::Bytes;
 
 use super::files::{Read, check_program, check_table, in_threads};

@@ -5,7 +5,7 @@
 
 use apportion::model::{Numbers, Room};
 use apportion_cli::Host;
-use apportion_table::{KeyedFile, KeyedOptions, KeyedTable, Subject, TableKeys};
+use apportion_io::{KeyedFile, KeyedOptions, KeyedTable, Subject, TableKeys};
 
 use super::files::{checked, in_threads};
 use crate::Outcome;
@@ -73,7 +73,7 @@ fn check_table(table: &KeyedTable) {
     }
     let mut reversed = table.clone();
     let order: Vec<String> = table.classes.iter().rev().cloned().collect();
-    assert!(reversed.in_order(&order).is_ok(), "the same classes in another order");
+    assert!(reversed.reorder_classes(&order).is_ok(), "the same classes in another order");
     if matches!(table.keys, TableKeys::Texts(_))
         && let Some(names) = checked(table.clone().into_names())
     {

@@ -2,7 +2,7 @@
 //!
 //! Oracle: the csv crate sees the same cells, all of them in UTF-8; the program writes as many rows as it read.
 
-use apportion_table::InputOptions;
+use apportion_io::InputOptions;
 
 use super::files::{Read, check_program, check_table, in_threads};
 use crate::Outcome;

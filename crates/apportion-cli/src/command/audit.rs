@@ -7,8 +7,8 @@ use apportion::{
     Audit, AuditOptions, Backdrop, Decision, Drift, Frontier, Glance, Label, Labels, Match, Reference, Rule, Scores,
     Settings, UNCODED, UncodedPolicy,
 };
+use apportion_io::{ClassColumn, Table};
 use apportion_report::{Provenance, Study};
-use apportion_table::{ClassColumn, Table};
 use clap::Args;
 use serde_json::json;
 
@@ -108,7 +108,7 @@ pub(crate) fn run(args: &AuditArgs, line: &[String]) -> Result<()> {
     drop(working);
     if let (Some(report), Some(origin)) = (report, origin) {
         let working = Working::on("setting other rules beside the labels", args.table.quiet);
-        let files = origin.files(Some(&table.rows_of_files()))?;
+        let files = origin.files(Some(&table.file_rows()))?;
         let provenance =
             of_report(&files, &table, &args.table, args.table.groups(), line, facts(args, drifted.as_ref()));
         let study = beside_rules(args, &table, &scores, labels, frontier.as_ref(), provenance)?;

@@ -6,7 +6,7 @@ use anyhow::Result;
 use apportion::{
     Backdrop, Balance, Batches, Exact, Frontier, Joint, Labels, Learned, Match, Reference, Rule, Scores, Thresholds,
 };
-use apportion_table::ClassColumn;
+use apportion_io::ClassColumn;
 use clap::Args;
 
 use crate::estimates::{Estimating, OutcomeArgs};
@@ -134,7 +134,7 @@ pub(crate) fn run(args: &CompareArgs, line: &[String]) -> Result<()> {
     let Wall { gallery, outcomes, .. } = wall;
     if let (Some(report), Some(mut gallery), Some(origin)) = (report, gallery, origin) {
         gallery.learn(&settings)?;
-        let files = origin.files(Some(&table.rows_of_files()))?;
+        let files = origin.files(Some(&table.file_rows()))?;
         let provenance = of_report(&files, &table, &args.table, args.table.groups(), line, facts(args));
         report.write(gallery.study(&settings, provenance)?, &args.table)?;
     }

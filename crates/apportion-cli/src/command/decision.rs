@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use apportion::{Decision, Origin};
-use apportion_table::{Input, refuse_taken, write_atomically};
+use apportion_io::{Input, refuse_overwrite, write_atomically};
 use clap::Args;
 use serde::Serialize;
 
@@ -63,7 +63,7 @@ pub(crate) fn fit(args: &FitArgs, line: &[String]) -> Result<()> {
     let input = args.table.input()?;
     if !to_stdout {
         refuse_overwriting(&args.output, Some(&input), &args.rule.side_inputs())?;
-        refuse_taken(&args.output, Some(&input), args.force)?;
+        refuse_overwrite(&args.output, Some(&input), args.force)?;
     }
     let groups = args.rule.groups(&args.table);
     let wants_provenance = args.table.memory_host().is_none() && args.provenance.is_wanted(true);
@@ -92,7 +92,7 @@ pub(crate) fn fit(args: &FitArgs, line: &[String]) -> Result<()> {
             let mut options = Recorded::default();
             args.table.record_table(&table, &mut options);
             args.rule.record(&mut options);
-            let files = origin.files(Some(&table.rows_of_files()))?;
+            let files = origin.files(Some(&table.file_rows()))?;
             Some(Provenance::new("fit", line, options, files).with_outcome(&outcome, table.group_names()))
         }
         None => None,
@@ -165,9 +165,9 @@ pub(crate) fn apply(args: &ApplyArgs, line: &[String]) -> Result<()> {
             options.record_table(&table, &mut recorded);
             args.output.record(&table, &mut recorded);
             recorded.seed = Some(decision.seed());
-            let files = origin.files(Some(&table.rows_of_files()))?;
+            let files = origin.files(Some(&table.file_rows()))?;
             let mut provenance = Provenance::new("apply", line, recorded, files);
-            provenance.rows = Some(table.kept().all() as u64);
+            provenance.rows = Some(table.row_mask().total() as u64);
             Some(provenance.with_outcome(&outcome, None).with_decision(&decision)?)
         }
         None => None,

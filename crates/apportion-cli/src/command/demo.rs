@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use apportion_census::{CLASSES, NC_VOTER_SHARES};
-use apportion_table::write_atomically;
+use apportion_io::write_atomically;
 use clap::{Args, Parser};
 
 use crate::Program;

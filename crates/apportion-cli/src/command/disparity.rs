@@ -4,8 +4,8 @@ use anyhow::Result;
 use apportion::{
     Backdrop, Estimate, Figure, Gap, Interval, Labels, Match, Reference, Rule, Scores, Settings, Thresholds,
 };
+use apportion_io::{ClassColumn, Table};
 use apportion_report::{Disparity, Estimator, Method};
-use apportion_table::{ClassColumn, Table};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &DisparityArgs, line: &[String]) -> Result<()> {
         each_labelling(args, &table, &scores, &settings, |place, name, given, joint| {
             gallery.show(place, name, given, joint)
         })?;
-        let files = origin.files(Some(&table.rows_of_files()))?;
+        let files = origin.files(Some(&table.file_rows()))?;
         let provenance = of_report(&files, &table, &args.table, args.table.groups(), line, facts(args));
         let study = gallery.study(&settings, provenance)?;
         let Some(disparity) = study.outcomes.clone() else { return Ok(()) };

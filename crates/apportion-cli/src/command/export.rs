@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use apportion::{Decision, Dialect, Fitted, Origin, SqlOptions};
-use apportion_table::{quoted, refuse_taken, write_atomically};
+use apportion_io::{quoted, refuse_overwrite, write_atomically};
 use clap::{Args, ValueEnum};
 
 use super::decision::read;
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<()> {
     let output = args.output.as_ref().filter(|path| path.as_os_str() != "-");
     if let Some(path) = output {
         refuse_overwriting(path, None, &[SideInput::new("DECISION", &args.decision)])?;
-        refuse_taken(path, None, args.force)?;
+        refuse_overwrite(path, None, args.force)?;
     }
     let decision = read(&args.decision, args.host.as_ref())?;
     let sql = decision.to_sql(&args.options(&decision)?)?;

@@ -76,7 +76,7 @@ pub(crate) fn run(args: &LabelArgs, line: &[String]) -> Result<()> {
         Given::by(&rule, &scores, &settings, args.rule.draws()).map_err(|error| table.explain(error))?;
     let outcome = Outcome::new(&name, &scores, &given, joint)?.held_against(&rule, &scores)?;
     let argmax = args.table.is_heard().then(|| Outcome::of_argmax(&scores)).transpose()?;
-    let files = origin.map(|origin| origin.files(Some(&table.rows_of_files()))).transpose()?.unwrap_or_default();
+    let files = origin.map(|origin| origin.files(Some(&table.file_rows()))).transpose()?.unwrap_or_default();
     let study = match &report {
         Some(_) => {
             let groups = args.rule.groups(&args.table);
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &LabelArgs, line: &[String]) -> Result<()> {
             args.rule.record(&mut options);
             args.output.record(&table, &mut options);
             let mut provenance = Provenance::new("label", line, options, files);
-            provenance.rows = Some(table.kept().all() as u64);
+            provenance.rows = Some(table.row_mask().total() as u64);
             Some(provenance.with_outcome(&outcome, table.group_names()).with_decision(&decision)?)
         }
         false => None,

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
+use apportion_io::write_folder_atomically;
 use apportion_paper::{Plan, Reproduction};
-use apportion_table::write_folder_atomically;
 use clap::Args;
 
 use crate::provenance::command;

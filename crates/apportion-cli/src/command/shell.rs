@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use apportion_table::write_atomically;
+use apportion_io::write_atomically;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use apportion::model::{Level, Numbers};
 use apportion_census::{CLASSES, Inside};
-use apportion_table::{KeyedFile, KeyedOptions, KeyedTable, Output, Subject, did_you_mean, write_batches};
+use apportion_io::{KeyedFile, KeyedOptions, KeyedTable, Output, Subject, did_you_mean, write_batches};
 use arrow::array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema};
 use clap::{Args, Subcommand, ValueEnum};

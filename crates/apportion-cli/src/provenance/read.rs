@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Result, anyhow};
-use apportion_table::{Error, METADATA_KEY, read_metadata};
+use apportion_io::{Error, METADATA_KEY, read_metadata};
 use serde_json::Value;
 
 use super::{FORMAT, Provenance};

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use apportion_io::{Error, write_folder_atomically};
 use apportion_report::is_own_figure;
-use apportion_table::{Error, write_folder_atomically};
 
 use super::{refuse_filled, refuse_no_folder};
 

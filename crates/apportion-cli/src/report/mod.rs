@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use apportion::{Classes, Scores};
+use apportion_io::{Error, Input, refuse_overwrite, write_atomically};
 use apportion_report::{Document, Geometry, GeometryError, Groups, Shapes, Study};
-use apportion_table::{Error, Input, refuse_taken, write_atomically};
 use clap::Args;
 
 pub(crate) use gallery::{Gallery, Place};
@@ -82,7 +82,7 @@ impl ReportArgs {
         let side: Vec<SideInput> = side.iter().cloned().chain(geometry).collect();
         if let Some(path) = &self.report {
             refuse_overwriting(path, Some(input), &side)?;
-            refuse_taken(path, Some(input), force)?;
+            refuse_overwrite(path, Some(input), force)?;
             refuse_no_folder(path)?;
         }
         if let Some(folder) = &self.figures {

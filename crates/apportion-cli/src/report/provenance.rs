@@ -1,7 +1,7 @@
 //! Provenance in a report: files and their SHA-256, the command, and what was done, in words.
 
+use apportion_io::Table;
 use apportion_report::Provenance;
-use apportion_table::Table;
 
 use crate::options::{Grouping, TableArgs};
 use crate::provenance::{InputFile, command};

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use apportion::model::Level;
 use apportion_census::Inside;
-use apportion_table::code_of_text;
+use apportion_io::PlaceCode;
 
 /// Codes by state and name.
 type Names = HashMap<u64, HashMap<String, u64>>;
@@ -27,7 +27,7 @@ fn read() -> Names {
     let mut names: HashMap<u64, HashMap<String, Vec<u64>>> = HashMap::new();
     for key in table.keys() {
         let mut parts = key.split('\t');
-        let code = parts.next().and_then(|code| code_of_text(code, Level::County));
+        let code = parts.next().and_then(|code| PlaceCode::from_text(code, Level::County));
         let (Some(code), Some(name)) = (code, parts.nth(1)) else { continue };
         names.entry(code.code / 1000).or_default().entry(folded(name)).or_default().push(code.code);
     }

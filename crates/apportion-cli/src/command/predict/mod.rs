@@ -14,8 +14,9 @@ use anyhow::{Context, Result, anyhow, bail};
 use apportion::model::{Bisg, Gibbs, KnownBy, Level, ModelTables, Population, RAKED, RakedCells};
 use apportion::{Classes, Reference, Spread};
 use apportion_census::Inside;
-use apportion_table::{
-    Added, Input, KeyedOptions, KeyedTable, Output, Side, Subject, code_of_text, refuse_nested, write_labelled,
+use apportion_io::{
+    AddedColumns, ColumnReader, Input, KeyedOptions, KeyedTable, Output, PlaceCode, Subject, refuse_nested_columns,
+    write_with_columns,
 };
 use arrow::datatypes::FieldRef;
 use clap::{Args, ValueEnum};
@@ -208,9 +209,9 @@ pub(crate) fn run(args: &PredictArgs, line: &[String]) -> Result<()> {
         refuse_unsafe_formats(args.safe_csv, &args.output)?;
         refuse_overwriting_outputs(&args.output, &input, &args.side_inputs())?;
         output.check(Some(&input))?;
-        refuse_nested(&input, &output)?;
+        refuse_nested_columns(&input, &output)?;
     }
-    input.passed_over().iter().for_each(|passed| args.say(passed));
+    input.skipped_note().iter().for_each(|passed| args.say(passed));
     let columns = args.columns(&input.columns(0)?, input.name(0))?;
     let mut tables = args.tables(&columns)?;
     let (classes, told) = (tables.classes.clone(), std::mem::take(&mut tables.told));
@@ -226,7 +227,9 @@ pub(crate) fn run(args: &PredictArgs, line: &[String]) -> Result<()> {
     columns.not_used.iter().for_each(|columns| args.say(columns));
     told.iter().for_each(|table| args.say(table));
 
-    if Side::new(&input, &columns.all()).next(1)?.iter().all(|batch| batch.num_rows() == 0) && memory.is_none() {
+    if ColumnReader::new(&input, &columns.all()).next_rows(1)?.iter().all(|batch| batch.num_rows() == 0)
+        && memory.is_none()
+    {
         bail!("{}: it has columns but no rows; check how it was made", input.name(0).display());
     }
     let lookup = Lookup { columns: &columns, bisg: &bisg, margins: margins.as_ref() };
@@ -247,7 +250,11 @@ pub(crate) fn run(args: &PredictArgs, line: &[String]) -> Result<()> {
         }
         None => {
             let mut values = |first: usize, rows: usize| scorer.next(first, rows);
-            write_labelled(&input, &output, Added { fields, rows: all.rows(bisg.classes()), values: &mut values })?
+            write_with_columns(
+                &input,
+                &output,
+                AddedColumns { fields, rows: all.rows(bisg.classes()), values: &mut values },
+            )?
         }
     };
     let told = Told {
@@ -453,7 +460,7 @@ impl PredictArgs {
         };
         let first_names = self.model == Model::Bifsg || self.first_name.is_some();
         let within = self.within.as_ref().map(|state| {
-            let code = code_of_text(state, Level::State);
+            let code = PlaceCode::from_text(state, Level::State);
             code.map(|code| code.code).ok_or_else(|| usage(format!("--within: {state:?} is no state; write NC, or 37")))
         });
         let columns = PeopleColumns::find(names, &named, first_names, !self.by_names_alone(), within.transpose()?)
@@ -551,7 +558,7 @@ impl PredictArgs {
                 let progress = self.host.as_ref().and_then(|host| host.progress.as_ref());
                 let drawn = |people, all| {
                     working.say(format!("drawn {} of {} people", text::count(people), text::count(all)));
-                    progress.is_none_or(|progress| progress.goes_on())
+                    progress.is_none_or(|progress| !progress.is_cancelled())
                 };
                 AllPeople::Draws(passes::draw(input, lookup, &self.gibbs(), drawn)?)
             }

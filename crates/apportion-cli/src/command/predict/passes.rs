@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Result, bail};
 use apportion::model::{Cells, Fit, Gibbs, Hit, KnownBy, KnownMargins, Margins, Raked, RakedCells, Raking};
-use apportion_table::{Input, Side};
+use apportion_io::{ColumnReader, Input};
 use rayon::prelude::*;
 
 use super::people::{Known, Lookup, NOWHERE, People};
@@ -15,9 +15,9 @@ const STRETCH: usize = 1 << 18;
 
 /// Hands all people to somebody, some at a time.
 fn pass(input: &Input, lookup: Lookup<'_>, mut each: impl FnMut(&People)) -> Result<()> {
-    let (mut side, mut known) = (Side::new(input, &lookup.columns.all()), Known::default());
+    let (mut side, mut known) = (ColumnReader::new(input, &lookup.columns.all()), Known::default());
     loop {
-        let batches = side.next(STRETCH)?;
+        let batches = side.next_rows(STRETCH)?;
         if batches.is_empty() {
             return Ok(());
         }
@@ -131,7 +131,7 @@ pub(super) fn draw(
                 if goes_on(done.fetch_add(people, Ordering::Relaxed) + people, at_places) {
                     Ok(draws)
                 } else {
-                    Err(apportion_table::Error::Stopped.into())
+                    Err(apportion_io::Error::Cancelled.into())
                 }
             })
             .collect();

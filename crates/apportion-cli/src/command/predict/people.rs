@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow, bail};
 use apportion::model::{
     Bisg, Cells, Hit, How, KnownMargins, Level, MarginRows, Margins, Person, Place, RakedCells, Room,
 };
-use apportion_table::{Code, code_of_number, code_of_text, nearest, rank_of_column, same_name};
+use apportion_io::{PlaceCode, closest_match, rank_of_column, same_name};
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int32Array, RecordBatch, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, Int32Type};
@@ -197,7 +197,8 @@ fn position(names: &[String], name: &str, option: &str) -> Result<String> {
     match found {
         Some(found) => Ok(found.clone()),
         None => {
-            let near = nearest(name, names.iter().map(String::as_str)).map(|near| format!(" (did you mean {near:?}?)"));
+            let near =
+                closest_match(name, names.iter().map(String::as_str)).map(|near| format!(" (did you mean {near:?}?)"));
             bail!(
                 "{option}: there is no column {name:?}{}; the columns are {}",
                 near.unwrap_or_default(),
@@ -244,7 +245,7 @@ enum CodeValues {
     Texts(StringArray),
     Numbers(Float64Array),
     /// Words, and the codes that they are.
-    Read(Int32Array, StringArray, Vec<Option<Code>>),
+    Read(Int32Array, StringArray, Vec<Option<PlaceCode>>),
 }
 
 /// Words that were found already: files have the same ones batch after batch.
@@ -265,11 +266,11 @@ pub(super) struct Lookup<'a> {
 }
 
 impl People {
-    pub(super) fn of(batch: &RecordBatch, lookup: Lookup<'_>, known: &mut Known) -> apportion_table::Result<People> {
+    pub(super) fn of(batch: &RecordBatch, lookup: Lookup<'_>, known: &mut Known) -> apportion_io::Result<People> {
         let Lookup { columns, bisg, margins } = lookup;
         let column = |name: &String| {
             let column = batch.column_by_name(name);
-            column.ok_or_else(|| apportion_table::Error::Options(format!("the column {name:?} is gone; try again")))
+            column.ok_or_else(|| apportion_io::Error::Options(format!("the column {name:?} is gone; try again")))
         };
         let surname = Names::of(column(&columns.surname)?, &columns.surname, &mut known.surnames, |name, room| {
             bisg.find_surname(name, room)
@@ -287,7 +288,7 @@ impl People {
             surname,
             first_name: first_name.transpose()?,
             own: columns.own.as_ref().map(|name| texts(column(name)?, name)).transpose()?,
-            codes: columns.codes.iter().map(codes).collect::<apportion_table::Result<_>>()?,
+            codes: columns.codes.iter().map(codes).collect::<apportion_io::Result<_>>()?,
             within: columns.within,
             in_margin: in_margin.transpose()?,
         })
@@ -494,7 +495,7 @@ impl Names {
         name: &str,
         known: &mut Option<(ArrayRef, Arc<Vec<Hit>>)>,
         find: impl Fn(&str, &mut Room) -> Hit + Sync,
-    ) -> apportion_table::Result<Names> {
+    ) -> apportion_io::Result<Names> {
         let Some((codes, words)) = coded(column) else { return Ok(Names::Texts(texts(column, name)?)) };
         if let Some((_, hits)) = known.as_ref().filter(|(own, _)| are_one(own.as_string(), words.as_string())) {
             return Ok(Names::Found(codes, hits.clone()));
@@ -513,36 +514,36 @@ impl Names {
 }
 
 impl Codes {
-    fn of(column: &ArrayRef, name: &str, level: Level) -> apportion_table::Result<Codes> {
+    fn of(column: &ArrayRef, name: &str, level: Level) -> apportion_io::Result<Codes> {
         Ok(Codes { level, values: CodeValues::of(column, name, level)? })
     }
 
     /// The code of a row; by the name of a county, that of the state must be known.
     #[inline]
-    fn at(&self, row: usize, state: Option<u64>) -> Option<Code> {
+    fn at(&self, row: usize, state: Option<u64>) -> Option<PlaceCode> {
         let code = match &self.values {
             CodeValues::Numbers(numbers) if numbers.is_null(row) => None,
-            CodeValues::Numbers(numbers) => code_of_number(numbers.value(row), self.level),
-            CodeValues::Texts(texts) => code_of_text(at(texts, row), self.level),
+            CodeValues::Numbers(numbers) => PlaceCode::from_number(numbers.value(row), self.level),
+            CodeValues::Texts(texts) => PlaceCode::from_text(at(texts, row), self.level),
             CodeValues::Read(codes, _, read) => at_code(codes, read, row).flatten(),
         };
         code.or_else(|| self.by_name(row, state))
     }
 
     /// The code of a county by its name.
-    fn by_name(&self, row: usize, state: Option<u64>) -> Option<Code> {
+    fn by_name(&self, row: usize, state: Option<u64>) -> Option<PlaceCode> {
         let name = match &self.values {
             CodeValues::Texts(texts) => at(texts, row),
             CodeValues::Read(codes, words, _) if !codes.is_null(row) => at(words, codes.value(row) as usize),
             _ => return None,
         };
         let code = code_of_county(state?, name).filter(|_| self.level == Level::County)?;
-        Some(Code { code, repaired: false })
+        Some(PlaceCode { code, repaired: false })
     }
 }
 
 impl CodeValues {
-    fn of(column: &ArrayRef, name: &str, level: Level) -> apportion_table::Result<CodeValues> {
+    fn of(column: &ArrayRef, name: &str, level: Level) -> apportion_io::Result<CodeValues> {
         if column.data_type().is_numeric() {
             let numbers = cast(column, &DataType::Float64).map_err(|_| unread(name))?;
             return Ok(CodeValues::Numbers(numbers.as_primitive::<Float64Type>().clone()));
@@ -553,7 +554,7 @@ impl CodeValues {
         if words.len() > codes.len() {
             return Ok(CodeValues::Texts(texts(column, name)?));
         }
-        let read = (0..words.len()).map(|word| code_of_text(at(words, word), level)).collect();
+        let read = (0..words.len()).map(|word| PlaceCode::from_text(at(words, word), level)).collect();
         Ok(CodeValues::Read(codes, words.clone(), read))
     }
 }
@@ -590,10 +591,10 @@ fn at(texts: &StringArray, row: usize) -> &str {
     if texts.is_null(row) { "" } else { texts.value(row) }
 }
 
-fn texts(column: &ArrayRef, name: &str) -> apportion_table::Result<StringArray> {
+fn texts(column: &ArrayRef, name: &str) -> apportion_io::Result<StringArray> {
     Ok(cast(column, &DataType::Utf8).map_err(|_| unread(name))?.as_string().clone())
 }
 
-fn unread(name: &str) -> apportion_table::Error {
-    apportion_table::Error::Options(format!("the column {name:?} is neither of text nor of numbers; name another"))
+fn unread(name: &str) -> apportion_io::Error {
+    apportion_io::Error::Options(format!("the column {name:?} is neither of text nor of numbers; name another"))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use apportion::model::{Bisg, Fit, How, Level, NameMatch, RakedCells};
-use apportion_table::{Input, Side};
+use apportion_io::{ColumnReader, Input};
 use arrow::array::{ArrayRef, DictionaryArray, Float64Array, RecordBatch, StringArray, UInt8Array};
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, UInt8Type};
 use rayon::prelude::*;
@@ -16,7 +16,7 @@ use super::tally::Tally;
 pub(super) struct Scorer<'a> {
     lookup: Lookup<'a>,
     all: &'a AllPeople,
-    side: Side<'a>,
+    side: ColumnReader<'a>,
     known: Known,
     pub(super) tally: Tally,
 }
@@ -45,7 +45,7 @@ impl AllPeople {
 
 impl<'a> Scorer<'a> {
     pub(super) fn new(lookup: Lookup<'a>, all: &'a AllPeople, input: &'a Input) -> Scorer<'a> {
-        let side = Side::new(input, &lookup.columns.all());
+        let side = ColumnReader::new(input, &lookup.columns.all());
         Scorer { lookup, all, side, known: Known::default(), tally: Tally::new(lookup.bisg) }
     }
 
@@ -64,10 +64,10 @@ impl<'a> Scorer<'a> {
     }
 
     /// The new columns of the next rows.
-    pub(super) fn next(&mut self, first: usize, rows: usize) -> apportion_table::Result<Vec<ArrayRef>> {
+    pub(super) fn next(&mut self, first: usize, rows: usize) -> apportion_io::Result<Vec<ArrayRef>> {
         let bisg = self.lookup.bisg;
         let (mut scored, mut row): (Vec<Scored>, usize) = (Vec::new(), first);
-        for batch in self.side.next(rows)? {
+        for batch in self.side.next_rows(rows)? {
             let people = People::of(&batch, self.lookup, &mut self.known)?;
             let change = match (self.all, self.lookup.margins) {
                 (AllPeople::Weights(weights, _), _) => Change::Weights(weights),

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use apportion::model::{KnownMargins, Level, NameTable, Numbers, PlaceTable};
 use apportion_census::{CLASSES, Inside};
-use apportion_table::{
-    Input, InputOptions, KeyedOptions, KeyedTable, Subject, TableKeys, code_of_text, did_you_mean, same_name,
+use apportion_io::{
+    Input, InputOptions, KeyedOptions, KeyedTable, PlaceCode, Subject, TableKeys, did_you_mean, same_name,
 };
 
 use crate::usage::usage;
@@ -52,8 +52,9 @@ pub(super) fn read_places(
 /// A table inside the program, as if it had been read.
 pub(crate) fn inside(table: Inside) -> KeyedTable {
     let keyed = table.load();
-    let code =
-        |level: Level, key: &str| code_of_text(key.split('\t').next().unwrap_or_default(), level).map(|code| code.code);
+    let code = |level: Level, key: &str| {
+        PlaceCode::from_text(key.split('\t').next().unwrap_or_default(), level).map(|code| code.code)
+    };
     let keys = match table {
         Inside::Counties2010 => {
             TableKeys::Codes(Level::County, keyed.keys().filter_map(|key| code(Level::County, key)).collect())
@@ -119,7 +120,7 @@ impl Read {
         let renamed = |table: &mut KeyedTable, classes: &[String]| -> Result<()> {
             table.rename(crosswalk)?;
             if !classes.is_empty() {
-                table.in_order(classes)?;
+                table.reorder_classes(classes)?;
             }
             Ok(())
         };

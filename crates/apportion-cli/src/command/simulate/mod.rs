@@ -6,7 +6,7 @@ mod voters;
 use std::sync::Arc;
 
 use anyhow::Result;
-use apportion_table::{Output, Progress, write_batches};
+use apportion_io::{Output, Progress, write_batches};
 use arrow::array::{ArrayRef, Float32Array, Float64Array, RecordBatch};
 use arrow::datatypes::{DataType, SchemaRef};
 use clap::{Args, Subcommand};
@@ -105,7 +105,7 @@ fn write(target: &Target, rows: u64, schema: &SchemaRef, batch: impl Fn(u64, u64
     let batches = starts.chunks(AT_ONCE).flat_map(|starts| {
         let made: Vec<RecordBatch> = starts.par_iter().map(|&start| batch(start, (rows - start).min(BATCH))).collect();
         let done = starts.last().map_or(0, |start| (start + BATCH).min(rows));
-        bar.reached(done, done);
+        bar.update(done, done);
         made
     });
     if let Some(host) = &target.host {

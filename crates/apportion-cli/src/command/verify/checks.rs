@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use apportion::verify::{Allowed, Fault, Unit, Verified, nearer, rounded_to_first};
 use apportion::{Certificate, Classes};
-use apportion_table::Input;
+use apportion_io::Input;
 use serde_json::{Value, json};
 
 use super::asked::{Kind, Request};
@@ -304,7 +304,7 @@ impl Findings {
         let mut same = recorded.len() == facts.input.names().len();
         let files = if same { &recorded[..] } else { &[] };
         for (file, recorded) in files.iter().enumerate() {
-            let found = sha256(facts.input.place(file))?;
+            let found = sha256(facts.input.path(file))?;
             if recorded.sha256.as_ref() != Some(&found) {
                 same = false;
                 self.remarks.push(format!(

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use apportion::verify::Verifier;
 use apportion::{Classes, Decision, Rule, Settings, Thresholds};
-use apportion_table::{Input, TableOptions, TableStream};
+use apportion_io::{Input, TableOptions, TableStream};
 use clap::{Args, CommandFactory, ValueEnum};
 
 use self::asked::Kind;
@@ -130,7 +130,7 @@ fn verify(args: &VerifyArgs, line: &[String], findings: &mut Findings) -> Result
         pass.applier = None;
     }
     let mut rows = OutRows::new(&out);
-    while let Some(piece) = stream.next_piece()? {
+    while let Some(piece) = stream.next_batch()? {
         pass.look(&piece, &mut rows, &stream)?;
     }
     if rows.take(1)?.is_some() {
@@ -141,7 +141,7 @@ fn verify(args: &VerifyArgs, line: &[String], findings: &mut Findings) -> Result
             pass.rows
         )));
     }
-    let groups = (0..stream.groups()).map(|group| stream.group(group).1.to_vec()).collect();
+    let groups = (0..stream.group_count()).map(|group| stream.group(group).1.to_vec()).collect();
     findings.check(&checks::Facts {
         options: &options,
         has_options: provenance.as_ref().is_none_or(|own| own.options != options),
@@ -164,7 +164,7 @@ fn provenance_of(args: &VerifyArgs, out: &Input) -> Result<Option<Provenance>> {
                 bail!("--provenance {}: it holds no provenance; name a file that --provenance wrote", path.display())
             }
         },
-        None if holds_metadata(&out.name(0).to_string_lossy()) => Ok(find(out.place(0))?.map(|found| found.provenance)),
+        None if holds_metadata(&out.name(0).to_string_lossy()) => Ok(find(out.path(0))?.map(|found| found.provenance)),
         None => Ok(None),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use anyhow::{Result, anyhow};
 use apportion::verify::{Prices, Verifier};
 use apportion::{Applier, Classes, Decision, Fitted, GRID, Groups, Keys, Label, Scores, UNCODED};
-use apportion_table::{Piece, TableStream};
+use apportion_io::{TableBatch, TableStream};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, UInt64Type};
@@ -86,7 +86,7 @@ impl<'a> Pass<'a> {
     }
 
     /// Looks at some rows of the input, and at the same rows of the output.
-    pub(super) fn look(&mut self, piece: &Piece, out: &mut OutRows<'_>, stream: &TableStream<'_>) -> Result<()> {
+    pub(super) fn look(&mut self, piece: &TableBatch, out: &mut OutRows<'_>, stream: &TableStream<'_>) -> Result<()> {
         let rows = piece.batch.num_rows();
         if rows == 0 {
             return Ok(());
@@ -107,7 +107,7 @@ impl<'a> Pass<'a> {
         Ok(())
     }
 
-    fn look_at(&mut self, piece: &Piece, found: &RecordBatch, names: &[String], out: &OutRows<'_>) -> Result<()> {
+    fn look_at(&mut self, piece: &TableBatch, found: &RecordBatch, names: &[String], out: &OutRows<'_>) -> Result<()> {
         self.places = self.places_of(piece);
         let keys = self.places.clone();
         let mut scores = piece.table.scores()?;
@@ -128,15 +128,15 @@ impl<'a> Pass<'a> {
     }
 
     /// The numbers of the table's rows among all rows, if some are left out: the keys of rows without an identifier.
-    fn places_of(&self, piece: &Piece) -> Option<Vec<u64>> {
-        let kept = piece.table.kept();
-        let all = 0..kept.all();
-        (kept.count() < kept.all())
-            .then(|| all.filter(|&row| kept.has(row)).map(|row| self.rows + row as u64).collect())
+    fn places_of(&self, piece: &TableBatch) -> Option<Vec<u64>> {
+        let kept = piece.table.row_mask();
+        let all = 0..kept.total();
+        (kept.count() < kept.total())
+            .then(|| all.filter(|&row| kept.contains(row)).map(|row| self.rows + row as u64).collect())
     }
 
     fn name_groups(&mut self, stream: &TableStream<'_>) {
-        for group in self.group_names.len()..stream.groups() {
+        for group in self.group_names.len()..stream.group_count() {
             let name = stream.group(group).0;
             let own = self.prices.get(&Some(name.clone())).or_else(|| self.prices.get(&None));
             if let Some(prices) = own.cloned() {
@@ -220,14 +220,14 @@ impl<'a> Pass<'a> {
     }
 
     /// The labels of a column; none for rows that were left out.
-    fn labels(&self, column: &str, piece: &Piece, found: &RecordBatch, out: &OutRows<'_>) -> Result<Vec<Label>> {
+    fn labels(&self, column: &str, piece: &TableBatch, found: &RecordBatch, out: &OutRows<'_>) -> Result<Vec<Label>> {
         let classes = piece.table.classes();
         let text = text_of(found, column)?;
-        let kept = piece.table.kept();
+        let kept = piece.table.row_mask();
         let mut labels = Vec::with_capacity(piece.table.rows());
         for row in 0..text.len() {
             let value = if text.is_null(row) { "" } else { text.value(row) };
-            let problem = match (kept.has(row), value) {
+            let problem = match (kept.contains(row), value) {
                 (false, "") => continue,
                 (false, _) => "the row was left out, and has a label",
                 (true, "") => "the row has no label",
@@ -251,7 +251,7 @@ impl<'a> Pass<'a> {
 
     fn look_at_labels(
         &mut self,
-        piece: &Piece,
+        piece: &TableBatch,
         found: &RecordBatch,
         scores: &Scores<'_>,
         out: &OutRows<'_>,
@@ -292,18 +292,18 @@ impl<'a> Pass<'a> {
         &self,
         column: &str,
         labels: &[Label],
-        piece: &Piece,
+        piece: &TableBatch,
         found: &RecordBatch,
         out: &OutRows<'_>,
     ) -> Result<()> {
         let values = found.column_by_name(column).ok_or_else(|| anyhow!("the output has no column {column:?}"))?;
-        let is_single = values.data_type() == &DataType::Float32 || piece.table.is_single();
+        let is_single = values.data_type() == &DataType::Float32 || piece.table.is_single_precision();
         let numbers = cast(values, &DataType::Float64)?;
         let numbers = numbers.as_primitive::<Float64Type>();
         let expected = piece.table.label_scores(0, labels)?;
         let mut own = expected.into_iter();
         for row in 0..numbers.len() {
-            let expected = if piece.table.kept().has(row) { own.next().flatten() } else { None };
+            let expected = if piece.table.row_mask().contains(row) { own.next().flatten() } else { None };
             let value = numbers.is_valid(row).then(|| numbers.value(row));
             let same = match (value, expected) {
                 (Some(value), Some(expected)) => value == expected || is_single && value as f32 == expected as f32,
@@ -325,7 +325,7 @@ impl<'a> Pass<'a> {
     }
 
     /// Adds rows to what the proof needs.
-    fn add_labels(&mut self, piece: &Piece, scores: &Scores<'_>, labels: &[Label]) -> Result<()> {
+    fn add_labels(&mut self, piece: &TableBatch, scores: &Scores<'_>, labels: &[Label]) -> Result<()> {
         let (first, places, truth) = (self.rows, self.places.clone(), scores.truth());
         let number = |row: usize| places.as_ref().map_or(first + row as u64, |places| places[row]);
         let feed = |verifier: &mut Verifier, range: std::ops::Range<usize>| {
@@ -341,7 +341,7 @@ impl<'a> Pass<'a> {
     fn in_stretches(
         &mut self,
         rows: usize,
-        piece: &Piece,
+        piece: &TableBatch,
         feed: impl Fn(&mut Verifier, std::ops::Range<usize>) -> apportion::Result<()> + Sync,
     ) -> Result<()> {
         if self.known_groups > MOST_SPLIT {
@@ -365,12 +365,12 @@ impl<'a> Pass<'a> {
     /// Rows that stand for several people.
     fn look_at_people(
         &mut self,
-        piece: &Piece,
+        piece: &TableBatch,
         found: &RecordBatch,
         scores: &Scores<'_>,
         out: &OutRows<'_>,
     ) -> Result<()> {
-        let kept = piece.table.kept();
+        let kept = piece.table.row_mask();
         let nodes = self.columns.people.len();
         let mut people = vec![0; piece.table.rows() * nodes];
         for (class, name) in self.columns.people.iter().enumerate() {
@@ -379,7 +379,7 @@ impl<'a> Pass<'a> {
             let numbers = numbers.as_primitive::<UInt64Type>();
             let mut own = people.iter_mut().skip(class).step_by(nodes);
             for row in 0..numbers.len() {
-                let (has, is_kept) = (numbers.is_valid(row), kept.has(row));
+                let (has, is_kept) = (numbers.is_valid(row), kept.contains(row));
                 if has != is_kept {
                     let (path, number) = out.locate(self.rows + row as u64);
                     let problem = if has { "the row was left out, and has people" } else { "there is no whole number" };

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use apportion_table::{Batches, Input};
+use apportion_io::{Batches, Input};
 use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
 

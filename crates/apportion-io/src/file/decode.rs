@@ -1,0 +1,75 @@
+//! The text of a file: decompressed and decoded to UTF-8.
+
+use std::io::{BufRead, BufReader, Read};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use encoding_rs_io::DecodeReaderBytesBuilder;
+
+use super::explain::explain;
+use super::format::Compression;
+use super::input::{InputOptions, Source};
+use super::progress::CountingReader;
+use super::stable_file::SequentialReader;
+use crate::error::Result;
+
+/// Decompresses a file and decodes it to UTF-8. The counter holds the bytes read from the file.
+pub(crate) fn decode(
+    source: &Source,
+    file: SequentialReader,
+    options: &InputOptions,
+) -> Result<(Box<dyn Read + Send>, Arc<AtomicU64>)> {
+    let (decompressed, read) = decompress(source, file)?;
+    let mut decompressed = BufReader::with_capacity(1 << 16, decompressed);
+    let start = decompressed.fill_buf().map_err(|error| explain(source, &error.into()))?;
+    let is_utf16 = start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]);
+    let has_mark = is_utf16 || start.starts_with(&[0xef, 0xbb, 0xbf]);
+    let encoding = (options.latin1 && !has_mark).then_some(encoding_rs::WINDOWS_1252);
+    // A byte order mark takes precedence. UTF-8 is passed through unchanged, so that invalid bytes
+    // are detected later.
+    let mut builder = DecodeReaderBytesBuilder::new();
+    builder.encoding(encoding).utf8_passthru(true).strip_bom(true).bom_override(true);
+    let text = builder.build(decompressed);
+    let text: Box<dyn Read + Send> =
+        if is_utf16 { Box::new(RefuseReplacements { text, matched: 0 }) } else { Box::new(text) };
+    Ok((text, read))
+}
+
+/// Refuses text in which the decoder replaced invalid characters.
+struct RefuseReplacements<R> {
+    text: R,
+    /// How many bytes of the replacement character the last bytes match.
+    matched: usize,
+}
+
+impl<R: Read> Read for RefuseReplacements<R> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
+        let read = self.text.read(into)?;
+        for &byte in &into[..read] {
+            self.matched = match byte {
+                byte if byte == REPLACEMENT[self.matched] => self.matched + 1,
+                byte => usize::from(byte == REPLACEMENT[0]),
+            };
+            if self.matched == REPLACEMENT.len() {
+                return Err(std::io::Error::other(
+                    "it is not valid UTF-16; it may be damaged: copy it again, or convert it to UTF-8",
+                ));
+            }
+        }
+        Ok(read)
+    }
+}
+
+fn decompress(source: &Source, file: SequentialReader) -> Result<(Box<dyn Read + Send>, Arc<AtomicU64>)> {
+    let (file, read) = CountingReader::new(file);
+    let file = BufReader::with_capacity(1 << 18, file);
+    let reader: Box<dyn Read + Send> = match source.compression {
+        Compression::None => Box::new(file),
+        Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(file)),
+        Compression::Zstd => {
+            Box::new(zstd::Decoder::with_buffer(file).map_err(|error| explain(source, &error.into()))?)
+        }
+    };
+    Ok((reader, read))
+}

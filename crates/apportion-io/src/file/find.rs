@@ -1,0 +1,287 @@
+//! Finds input files: single files, folders, globs, Hive partitions and pipes.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use tempfile::NamedTempFile;
+
+use super::atomic_write;
+use super::format::{
+    default_delimiter, format_of_content, format_of_path, refuse_foreign_formats, refuse_mismatched_extension,
+};
+use super::input::{Content, InputOptions, Source};
+use super::separator::{SEPARATORS, detect_separator};
+use super::stable_file::{SequentialReader, StableFile};
+use crate::error::{Error, Result};
+
+/// Number of files whose first handle is kept until the schema is read. Others are opened again, so
+/// that a large folder does not exhaust the file descriptors.
+const MAX_KEPT_HANDLES: usize = 8;
+
+/// Collects the files that the user's paths stand for.
+pub(crate) struct Finder<'a> {
+    options: &'a InputOptions,
+    pub(crate) files: Vec<Source>,
+    /// Files in folders that are not tables.
+    pub(crate) skipped: Vec<PathBuf>,
+    /// Temporary copies of pipes.
+    pub(crate) spools: Vec<NamedTempFile>,
+}
+
+impl<'a> Finder<'a> {
+    pub(crate) fn new(options: &'a InputOptions) -> Finder<'a> {
+        Finder { options, files: Vec::new(), skipped: Vec::new(), spools: Vec::new() }
+    }
+
+    /// Adds the files that a path stands for: `-` is standard input.
+    pub(crate) fn add(&mut self, text: &str) -> Result<()> {
+        let path = Path::new(text);
+        if text == "-" {
+            return self.add_pipe(Path::new("standard input"), &mut std::io::stdin().lock());
+        }
+        if is_pipe(path) {
+            let mut pipe = File::open(path).map_err(|error| Error::io(path, &error))?;
+            return self.add_pipe(path, &mut pipe);
+        }
+        if path.is_dir() {
+            return self.add_whole_folder(path);
+        }
+        if !path.exists() && text.contains(['*', '?', '[']) {
+            return self.add_glob(text);
+        }
+        self.add_file(path.parent().unwrap_or(path), path)
+    }
+
+    fn add_whole_folder(&mut self, folder: &Path) -> Result<()> {
+        let before = self.files.len();
+        self.add_folder(folder, folder, &mut Vec::new())?;
+        if self.files.len() == before {
+            return Err(Error::file(
+                folder,
+                "the folder holds no table (.csv, .tsv, .txt, .parquet, .arrow; .gz, .zst); name another",
+            ));
+        }
+        Ok(())
+    }
+
+    fn add_glob(&mut self, text: &str) -> Result<()> {
+        let path = Path::new(text);
+        let paths = glob::glob(text).map_err(|error| Error::file(path, error.to_string()))?;
+        let mut found: Vec<PathBuf> = paths.filter_map(std::result::Result::ok).filter(|path| path.is_file()).collect();
+        found.sort();
+        if found.is_empty() {
+            return Err(Error::file(path, "no file is called so; check the pattern"));
+        }
+        let is_literal = |part: &Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?', '[']);
+        let root = PathBuf::from_iter(path.components().take_while(is_literal));
+        for path in found {
+            self.add_file(&root, &path)?;
+        }
+        Ok(())
+    }
+
+    /// Adds all tables in a folder and its subfolders, sorted by path. Files whose name starts with a
+    /// dot or an underscore, such as `_SUCCESS`, are skipped. `parents` are the folders around it.
+    fn add_folder(&mut self, root: &Path, folder: &Path, parents: &mut Vec<PathBuf>) -> Result<()> {
+        let resolved = folder.canonicalize().map_err(|error| Error::io(folder, &error))?;
+        if parents.contains(&resolved) {
+            return Err(Error::file(
+                folder,
+                "it is a link to a folder that contains it; remove it, or name the files one by one",
+            ));
+        }
+        parents.push(resolved);
+        let entries = std::fs::read_dir(folder).map_err(|error| Error::io(folder, &error))?;
+        let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        paths.sort();
+        for path in paths {
+            if is_hidden(&path) {
+                self.skipped.push(path);
+            } else if path.is_dir() {
+                self.add_folder(root, &path, parents)?;
+            } else if format_of_path(&path).is_some() && !is_pipe(&path) && !looks_like_prose(&path, self.options)? {
+                self.add_file(root, &path)?;
+            } else {
+                self.skipped.push(path);
+            }
+        }
+        parents.pop();
+        Ok(())
+    }
+
+    /// Adds one file below a folder. The first bytes decide the format if the extension does not.
+    fn add_file(&mut self, root: &Path, path: &Path) -> Result<()> {
+        let failed = |error: std::io::Error| Error::io(path, &error);
+        let mut file = File::open(path).map_err(failed)?;
+        let mut start = [0; 8];
+        let length = file.read(&mut start).map_err(failed)?;
+        if length == 0 {
+            return Err(Error::file(path, "the file is empty; make it again, or leave it out"));
+        }
+        refuse_foreign_formats(path, &start[..length])?;
+        let content = format_of_content(&start[..length]);
+        let (format, compression) = format_of_path(path).unwrap_or(content);
+        refuse_mismatched_extension(path, (format, compression), content)?;
+        let mut relative_path = path.strip_prefix(root).unwrap_or(path);
+        if relative_path.is_absolute() {
+            relative_path = relative_path.file_name().map_or(relative_path, Path::new);
+        }
+        let stable = Arc::new(StableFile::new(path, &file).map_err(failed)?);
+        self.push(
+            Source {
+                content: Content::File(stable),
+                name: path.to_owned(),
+                relative_path: relative_path.to_owned(),
+                format,
+                compression,
+                separator: default_delimiter(format),
+                schema: OnceLock::new(),
+                partitions: partitions(relative_path),
+            },
+            file,
+        );
+        Ok(())
+    }
+
+    /// Copies a pipe to a temporary file, because the input is read twice.
+    fn add_pipe(&mut self, name: &Path, pipe: &mut dyn Read) -> Result<()> {
+        let failed = |error: std::io::Error| Error::io(name, &error);
+        let mut copy = atomic_write::new_private()?;
+        let length = std::io::copy(pipe, &mut copy).map_err(failed)?;
+        if length == 0 {
+            return Err(Error::file(name, "it is empty; send a table into it"));
+        }
+        let mut start = Vec::new();
+        copy.seek(SeekFrom::Start(0)).map_err(failed)?;
+        copy.by_ref().take(8).read_to_end(&mut start).map_err(failed)?;
+        refuse_foreign_formats(name, &start)?;
+        let (format, compression) = format_of_content(&start);
+        let stable = Arc::new(StableFile::new(copy.path(), copy.as_file()).map_err(failed)?);
+        let file = stable.open().map_err(failed)?;
+        self.push(
+            Source {
+                content: Content::File(stable),
+                name: name.to_owned(),
+                relative_path: PathBuf::from("standard-input.csv"),
+                format,
+                compression,
+                separator: default_delimiter(format),
+                schema: OnceLock::new(),
+                partitions: Vec::new(),
+            },
+            file,
+        );
+        self.spools.push(copy);
+        Ok(())
+    }
+
+    /// Adds a file, after detecting its separator through an open handle.
+    fn push(&mut self, mut source: Source, file: File) {
+        source.separator = match self.options.delimiter {
+            Some(separator) => separator,
+            None => separator_of(&source, &file, self.options),
+        };
+        if self.files.len() < MAX_KEPT_HANDLES
+            && let Some(stable) = source.file()
+        {
+            stable.keep_handle(file);
+        }
+        self.files.push(source);
+    }
+}
+
+/// Detects the separator of a file through a duplicate of its handle.
+fn separator_of(source: &Source, file: &File, options: &InputOptions) -> u8 {
+    let Some(stable) = source.file() else { return source.separator };
+    let Ok(mut handle) = file.try_clone() else { return source.separator };
+    if handle.seek(SeekFrom::Start(0)).is_err() {
+        return source.separator;
+    }
+    detect_separator(source, SequentialReader::new(stable, handle), options)
+}
+
+/// Refuses files given twice, directly or through links, because their rows would count twice.
+pub(crate) fn refuse_repeated_files(files: &[Source]) -> Result<()> {
+    let mut known: HashMap<(u64, PathBuf), &Path> = HashMap::new();
+    for file in files {
+        let Some(stable) = file.file() else { continue };
+        let key = stable.unique_id().map_err(|error| Error::io(&file.name, &error))?;
+        if let Some(first) = known.insert(key, &file.name) {
+            let first = first.display();
+            let problem = format!("it is the same file as {first}; name it once, or remove the link");
+            return Err(Error::file(&file.name, problem));
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether a file or folder is skipped because of its name.
+pub(crate) fn is_hidden(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_none_or(|name| name.starts_with(['.', '_']))
+}
+
+/// Returns whether a .txt file has no separator in its first line: a readme, not a table.
+fn looks_like_prose(path: &Path, options: &InputOptions) -> Result<bool> {
+    if path.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case("txt")) {
+        return Ok(false);
+    }
+    let mut start = Vec::new();
+    let file = File::open(path).map_err(|error| Error::io(path, &error))?;
+    file.take(1 << 16).read_to_end(&mut start).map_err(|error| Error::io(path, &error))?;
+    let mut lines = start.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let (first, second) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+    let count = |line: &[u8], separator: u8| line.iter().filter(|&&byte| byte == separator).count();
+    let separates = |separator: u8| count(first, separator) > 0 && count(first, separator) == count(second, separator);
+    let usual = options.delimiter.unwrap_or(b'\t');
+    Ok(count(first, usual) == 0 && !SEPARATORS.iter().any(|(separator, _)| separates(*separator)))
+}
+
+/// The value that Hive writes for a missing one.
+const HIVE_MISSING: &str = "__HIVE_DEFAULT_PARTITION__";
+
+/// Returns the columns encoded in folder names.
+fn partitions(relative_path: &Path) -> Vec<(String, Option<String>)> {
+    let folders = relative_path.parent().into_iter().flat_map(Path::components);
+    let parts = folders.filter_map(|part| match part {
+        Component::Normal(name) => name.to_str()?.split_once('='),
+        _ => None,
+    });
+    parts
+        .map(|(column, value)| (percent_decoded(column), (value != HIVE_MISSING).then(|| percent_decoded(value))))
+        .collect()
+}
+
+/// Decodes `%2F` and the like, if the result is valid UTF-8.
+fn percent_decoded(name: &str) -> String {
+    let mut bytes = Vec::with_capacity(name.len());
+    let mut rest = name.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let digits = digits.filter(|digits| byte == b'%' && digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        let code = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(code.unwrap_or(byte));
+        rest = if code.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| name.to_owned())
+}
+
+/// Returns whether a path exists but is not a file that can be read again.
+fn is_pipe(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partition_columns_come_from_folder_names() {
+        let found = partitions(Path::new("state=N%2FC/county=__HIVE_DEFAULT_PARTITION__/plain/100%=5%zz/part.csv"));
+        let expected = [("state", Some("N/C")), ("county", None), ("100%", Some("5%zz"))];
+        let expected = expected.map(|(column, value)| (column.to_owned(), value.map(str::to_owned)));
+        assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,297 @@
+//! The input: one file, several files, a folder, a glob, a Hive-partitioned folder, or standard
+//! input.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use arrow::datatypes::SchemaRef;
+use tempfile::NamedTempFile;
+
+use super::find::{Finder, is_hidden, refuse_repeated_files};
+use super::format::{Compression, Format, default_delimiter, is_text};
+use super::progress::{NoProgress, Progress};
+use super::separator::SEPARATORS;
+use super::stable_file::StableFile;
+use crate::error::{Error, Result};
+use crate::table::MemoryTable;
+
+/// Settings for reading text files.
+#[derive(Clone, Debug)]
+pub struct InputOptions {
+    /// Whether text without a byte order mark is Latin-1 instead of UTF-8.
+    pub latin1: bool,
+    /// The separator of values; detected from the first line if not given.
+    pub delimiter: Option<u8>,
+    /// Rows per batch. Results do not depend on it.
+    pub batch_rows: usize,
+    /// Maximum length of a line in bytes, so that a damaged file cannot exhaust memory.
+    pub max_line: usize,
+}
+
+impl Default for InputOptions {
+    fn default() -> InputOptions {
+        InputOptions { latin1: false, delimiter: None, batch_rows: 1 << 16, max_line: 16 << 20 }
+    }
+}
+
+/// Files that are read in order, as often as needed.
+#[derive(Debug)]
+pub struct Input {
+    pub(crate) files: Vec<Source>,
+    pub(crate) options: InputOptions,
+    progress: Box<dyn Progress>,
+    /// Rows and bytes read in the current pass.
+    rows: AtomicU64,
+    bytes: AtomicU64,
+    /// Folders given by the user; all tables in them are read.
+    folders: Vec<PathBuf>,
+    /// Files in these folders that are not tables.
+    skipped: Vec<PathBuf>,
+    /// Total size in bytes up to the end of each file.
+    cumulative_bytes: Vec<u64>,
+    /// Temporary copies of pipes, so that they can be read twice. Removed on drop.
+    _spools: Vec<NamedTempFile>,
+}
+
+/// One input table.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    pub(crate) content: Content,
+    /// The name shown to the user.
+    pub(crate) name: PathBuf,
+    /// The path relative to the folder given by the user.
+    pub(crate) relative_path: PathBuf,
+    pub(crate) format: Format,
+    pub(crate) compression: Compression,
+    /// The separator of values, if the format is text.
+    pub(crate) separator: u8,
+    /// The schema, once it has been read.
+    pub(crate) schema: OnceLock<SchemaRef>,
+    /// Columns from folder names such as `state=NC`; `None` marks a missing value.
+    pub(crate) partitions: Vec<(String, Option<String>)>,
+}
+
+/// Where the rows of a table are stored.
+#[derive(Clone, Debug)]
+pub(crate) enum Content {
+    File(Arc<StableFile>),
+    Memory(MemoryTable),
+}
+
+impl Source {
+    /// Returns the size in bytes, or the number of rows for a table in memory.
+    pub(crate) fn bytes(&self) -> u64 {
+        match &self.content {
+            Content::Memory(table) => table.rows() as u64,
+            Content::File(stable) => stable.size(),
+        }
+    }
+
+    /// Returns the file, unless the table is in memory.
+    pub(crate) fn file(&self) -> Option<&Arc<StableFile>> {
+        match &self.content {
+            Content::Memory(_) => None,
+            Content::File(stable) => Some(stable),
+        }
+    }
+}
+
+impl Input {
+    /// Finds the input files: `-` is standard input, a folder stands for all tables in it, `*` and
+    /// `?` are expanded.
+    pub fn new(paths: &[String], options: InputOptions) -> Result<Input> {
+        if paths.iter().filter(|path| *path == "-").count() > 1 {
+            return Err(Error::Options("standard input is named twice; it can be read once".into()));
+        }
+        let mut finder = Finder::new(&options);
+        for path in paths {
+            finder.add(path)?;
+        }
+        let Finder { files, skipped, spools, .. } = finder;
+        refuse_repeated_files(&files)?;
+        if files.is_empty() {
+            return Err(Error::Options("no file was named; give a path, or - for standard input".into()));
+        }
+        let folders = paths.iter().map(PathBuf::from).filter(|path| path.is_dir()).collect();
+        Ok(Input { folders, skipped, _spools: spools, ..Input::from_sources(files, options) })
+    }
+
+    /// Creates an input from a table in memory; `name` is used in messages.
+    pub fn from_memory(name: &str, table: MemoryTable, options: InputOptions) -> Input {
+        let source = Source {
+            content: Content::Memory(table),
+            name: PathBuf::from(name),
+            relative_path: PathBuf::new(),
+            format: Format::Ipc,
+            compression: Compression::None,
+            separator: default_delimiter(Format::Ipc),
+            schema: OnceLock::new(),
+            partitions: Vec::new(),
+        };
+        Input::from_sources(vec![source], options)
+    }
+
+    fn from_sources(files: Vec<Source>, options: InputOptions) -> Input {
+        let mut total = 0;
+        let mut cumulative_bytes = Vec::with_capacity(files.len());
+        for file in &files {
+            total += file.bytes();
+            cumulative_bytes.push(total);
+        }
+        Input {
+            files,
+            options,
+            progress: Box::new(NoProgress),
+            rows: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            cumulative_bytes,
+            folders: Vec::new(),
+            skipped: Vec::new(),
+            _spools: Vec::new(),
+        }
+    }
+
+    /// Sets the receiver of progress reports.
+    pub fn with_progress(self, progress: Box<dyn Progress>) -> Input {
+        Input { progress, ..self }
+    }
+
+    /// Starts a pass over the files.
+    pub(crate) fn begin(&self, what: &'static str) {
+        self.rows.store(0, Ordering::Relaxed);
+        self.progress.begin(what, self.cumulative_bytes.last().copied().unwrap_or(0));
+    }
+
+    /// Reports that `rows` more rows have been read, and `bytes` bytes of a file so far.
+    pub(crate) fn report_progress(&self, file: usize, rows: u64, bytes: u64) {
+        let rows = rows + self.rows.fetch_add(rows, Ordering::Relaxed);
+        let before = if file == 0 { 0 } else { self.cumulative_bytes[file - 1] };
+        self.bytes.store(before + bytes, Ordering::Relaxed);
+        self.progress.update(rows, before + bytes);
+    }
+
+    /// Estimates the total number of rows from those read so far.
+    pub(crate) fn expected_rows(&self) -> u64 {
+        let (rows, bytes) = (self.rows.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed).max(1));
+        let all = self.cumulative_bytes.last().copied().unwrap_or(0);
+        (rows as f64 * (all as f64 / bytes as f64).max(1.0)) as u64
+    }
+
+    /// Returns whether the operation was cancelled.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.progress.is_cancelled()
+    }
+
+    /// Ends a pass over the files.
+    pub(crate) fn end(&self) {
+        self.progress.end();
+    }
+
+    /// Returns a table if it is in memory.
+    pub fn memory_table(&self, file: usize) -> Option<&MemoryTable> {
+        match &self.files[file].content {
+            Content::Memory(table) => Some(table),
+            Content::File(_) => None,
+        }
+    }
+
+    /// Returns the names of the files as shown to the user.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &Path> {
+        self.files.iter().map(|file| file.name.as_path())
+    }
+
+    /// Returns the name of a file as shown to the user.
+    pub fn name(&self, file: usize) -> &Path {
+        &self.files[file].name
+    }
+
+    /// Returns the path of a file, or of its temporary copy if it was a pipe.
+    pub fn path(&self, file: usize) -> &Path {
+        self.files[file].file().map_or(Path::new(""), |stable| stable.path())
+    }
+
+    /// Checks that no file has changed since it was first opened.
+    pub(crate) fn check_unchanged(&self) -> Result<()> {
+        for source in &self.files {
+            if let Some(stable) = source.file() {
+                stable.check().map_err(|error| Error::io(&source.name, &error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns a sentence that lists skipped files, if any.
+    pub fn skipped_note(&self) -> Option<String> {
+        (!self.skipped.is_empty()).then(|| format!("passed over, being no table: {}", list_paths(&self.skipped)))
+    }
+
+    /// Returns the separator of a file, if it is text.
+    pub(crate) fn separator(&self, file: usize) -> Option<u8> {
+        let file = &self.files[file];
+        is_text(file.format).then_some(file.separator)
+    }
+
+    /// Returns a sentence that lists files whose separator differs from the default of their
+    /// extension, unless the user set it.
+    pub fn separator_note(&self) -> Option<String> {
+        if self.options.delimiter.is_some() {
+            return None;
+        }
+        let mut sentences = Vec::new();
+        for (separator, name) in SEPARATORS {
+            let is_unusual = |file: &&Source| {
+                is_text(file.format) && file.separator == separator && separator != default_delimiter(file.format)
+            };
+            let paths: Vec<PathBuf> = self.files.iter().filter(is_unusual).map(|file| file.name.clone()).collect();
+            if !paths.is_empty() {
+                sentences.push(format!("values are separated by {name}: {}", list_paths(&paths)));
+            }
+        }
+        (!sentences.is_empty()).then(|| sentences.join("; "))
+    }
+
+    /// Returns the input folder in which a later run would find a table written to this path.
+    pub fn folder_containing(&self, path: &Path) -> Option<&Path> {
+        // The path need not exist: its first existing ancestor is resolved.
+        let resolve = |ancestor| Some((ancestor, or_current_folder(ancestor).canonicalize().ok()?));
+        let (ancestor, resolved) = path.ancestors().find_map(resolve)?;
+        let resolved = resolved.join(path.strip_prefix(ancestor).unwrap_or(path));
+        let is_read = |folder: &&PathBuf| {
+            let Ok(folder) = folder.canonicalize() else { return false };
+            let Ok(relative) = resolved.strip_prefix(folder) else { return false };
+            !relative.as_os_str().is_empty() && !relative.iter().any(|part| is_hidden(Path::new(part)))
+        };
+        self.folders.iter().find(is_read).map(PathBuf::as_path)
+    }
+
+    /// Returns whether a path is one of the input files.
+    pub fn contains(&self, path: &Path) -> bool {
+        self.files.iter().filter_map(Source::file).any(|file| is_same_file(file.path(), path))
+    }
+}
+
+/// Returns whether two paths lead to the same file, through any links.
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    #[cfg(unix)]
+    if let (Ok(one), Ok(other)) = (std::fs::metadata(one), std::fs::metadata(other)) {
+        use std::os::unix::fs::MetadataExt;
+        return (one.dev(), one.ino()) == (other.dev(), other.ino());
+    }
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => false,
+    }
+}
+
+/// Returns the path, or the current folder if it is empty.
+fn or_current_folder(path: &Path) -> &Path {
+    if path.as_os_str().is_empty() { Path::new(".") } else { path }
+}
+
+/// Lists the first few paths and the number of others.
+fn list_paths(paths: &[PathBuf]) -> String {
+    const SHOWN: usize = 5;
+    let shown = paths.iter().take(SHOWN).map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+    if paths.len() > SHOWN { format!("{shown} and {} more", paths.len() - SHOWN) } else { shown }
+}

@@ -1,0 +1,51 @@
+//! Refuses list and struct columns for CSV output, before any work is done.
+
+use std::path::Path;
+
+use super::format::{Format, format_of_path};
+use super::input::Input;
+use super::output::Output;
+use crate::error::{Error, Result};
+use crate::table::same_name;
+
+/// Refuses to write columns of lists or structs as CSV or TSV.
+pub fn refuse_nested_columns(input: &Input, output: &Output) -> Result<()> {
+    let path = Path::new(&output.path);
+    let is_text = match format_of_path(path) {
+        Some((format, _)) => matches!(format, Format::Csv | Format::Tsv),
+        // Standard output is CSV; a folder contains files in the formats of the inputs.
+        None => output.path == "-",
+    };
+    if !is_text {
+        return Ok(());
+    }
+    let is_kept = |name: &str| match &output.keep {
+        None => true,
+        Some(keep) => keep.iter().any(|kept| same_name(kept, name)),
+    };
+    for file in 0..input.names().len() {
+        let schema = input.schema(file)?;
+        let mut fields = schema.fields().iter().filter(|field| is_kept(field.name()));
+        if let Some(field) = fields.find(|field| field.data_type().is_nested()) {
+            let problem = format!(
+                "column {:?} holds {}, which CSV cannot; write Parquet or Arrow (-o FILE.parquet), or keep only the label with \
+                 --only-label",
+                field.name(),
+                kind(field.data_type())
+            );
+            return Err(Error::file(input.name(file), problem));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the plural name of a nested type.
+fn kind(kind: &arrow::datatypes::DataType) -> &'static str {
+    use arrow::datatypes::DataType as Kind;
+    match kind {
+        Kind::Struct(_) => "structures",
+        Kind::Map(..) => "maps",
+        Kind::Union(..) => "unions",
+        _ => "lists",
+    }
+}

@@ -1,0 +1,432 @@
+//! Output: the input rows in order with added columns, written to a temporary file that is then
+//! renamed.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::BufWriter;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::csv::WriterBuilder;
+use arrow::datatypes::{FieldRef, Schema, SchemaRef};
+use arrow::error::ArrowError;
+use arrow::ipc::writer::FileWriter;
+use parquet::arrow::ArrowWriter;
+use parquet::errors::ParquetError;
+
+use super::atomic_write::{PendingFile, PendingFolder, folder_of, refuse_links_below};
+use super::format::{Compression, Format, default_delimiter, format_of_path};
+use super::input::{Input, Source};
+use super::metadata::{apportion_key_values, with_metadata};
+use super::parquet_copy::{AppendWriter, SourceFile};
+use super::stable_file::is_changed;
+use super::writer::{BatchWriter, CompressedWriter, parquet_properties, write_error};
+use crate::error::{Error, Result};
+use crate::table::find_column;
+
+/// Columns to add to the output: their fields, and their values for a range of rows.
+pub struct AddedColumns<'a> {
+    /// Names and types of the columns.
+    pub fields: Vec<FieldRef>,
+    /// Expected number of rows, if known.
+    pub rows: Option<usize>,
+    /// Returns the values of `count` rows, starting with row `first`: `values(first, count)`.
+    pub values: &'a mut dyn FnMut(usize, usize) -> Result<Vec<ArrayRef>>,
+}
+
+/// Where and how to write the output.
+#[derive(Clone, Debug, Default)]
+pub struct Output {
+    /// A file, a folder (one file per input), or `-` for standard output.
+    pub path: String,
+    /// Whether to replace an existing file.
+    pub force: bool,
+    /// Input columns to keep; `None` keeps all.
+    pub keep: Option<Vec<String>>,
+    /// Key-value metadata for Parquet and Arrow files.
+    pub metadata: Vec<(String, String)>,
+    /// Whether CSV and TSV text that a spreadsheet could run as a formula gets an apostrophe.
+    pub safe_csv: bool,
+}
+
+impl Output {
+    /// Refuses output that could not be written, before any work is done.
+    pub fn check(&self, input: Option<&Input>) -> Result<()> {
+        if let (true, Some(input)) = (self.is_folder(), input) {
+            for path in self.targets(input)? {
+                check_extension(&path, Some(input), self.force)?;
+            }
+            let folder = Path::new(&self.path);
+            return input.files.iter().try_for_each(|file| refuse_links_below(folder, &file.relative_path));
+        }
+        if self.path != "-" {
+            check_path(Path::new(&self.path), input, self.force)?;
+        }
+        if let Some(input) = input.filter(|input| input.names().len() > 1) {
+            let schemas: Vec<SchemaRef> =
+                (0..input.names().len()).map(|file| input.schema(file)).collect::<Result<_>>()?;
+            for (file, schema) in schemas.iter().enumerate().skip(1) {
+                self.column_indices(input, &schemas[0], schema, file)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether there is one output file per input file.
+    fn is_folder(&self) -> bool {
+        self.path != "-" && (self.path.ends_with('/') || Path::new(&self.path).is_dir())
+    }
+
+    /// Returns the output paths in a folder, one per input.
+    fn targets(&self, input: &Input) -> Result<Vec<PathBuf>> {
+        let targets: Vec<PathBuf> =
+            input.files.iter().map(|file| Path::new(&self.path).join(&file.relative_path)).collect();
+        let mut known = HashSet::new();
+        match targets.iter().find(|path| !known.insert(*path)) {
+            Some(path) => {
+                let problem = "two inputs have this name; label them one by one, each to a folder of its own";
+                Err(Error::file(path, problem))
+            }
+            None => Ok(targets),
+        }
+    }
+
+    /// Returns the indices of the kept columns of the first file.
+    fn kept_columns(&self, schema: &SchemaRef) -> Vec<usize> {
+        let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+        match &self.keep {
+            None => (0..names.len()).collect(),
+            Some(keep) => keep.iter().filter_map(|name| find_column(&names, name, "").ok()).collect(),
+        }
+    }
+
+    /// Returns the indices of the kept columns in another file. Files with different columns cannot
+    /// be concatenated.
+    fn column_indices(&self, input: &Input, first: &SchemaRef, other: &SchemaRef, file: usize) -> Result<Vec<usize>> {
+        let refuse = |problem: String| {
+            let name = input.name(0).display();
+            let fix = "name the files of one kind, or write each to a folder: -o FOLDER/";
+            Err(Error::file(input.name(file), format!("{problem} {name}; {fix}")))
+        };
+        let mut indices = Vec::new();
+        for index in self.kept_columns(first) {
+            let (name, expected) = (first.field(index).name(), first.field(index).data_type());
+            let Some((index, found)) = other.column_with_name(name) else {
+                return refuse(format!("it has no column {name:?}, as there is in"));
+            };
+            let found = found.data_type();
+            if found != expected {
+                return refuse(format!("its column {name:?} holds {found}, and not {expected} as in"));
+            }
+            indices.push(index);
+        }
+        let extra = other.fields().iter().find(|field| first.column_with_name(field.name()).is_none());
+        match extra.filter(|_| self.keep.is_none()) {
+            Some(field) => refuse(format!("it has a column {:?}, which is not in", field.name())),
+            None => Ok(indices),
+        }
+    }
+}
+
+/// Writes all input rows with the added columns. Returns the paths of the files written.
+pub fn write_with_columns(input: &Input, output: &Output, mut added: AddedColumns<'_>) -> Result<Vec<PathBuf>> {
+    input.begin("writing");
+    let written = write_all(input, output, &mut added)?;
+    input.end();
+    Ok(written)
+}
+
+fn write_all(input: &Input, output: &Output, added: &mut AddedColumns<'_>) -> Result<Vec<PathBuf>> {
+    let files = 0..input.names().len();
+    if output.path == "-" {
+        let mut writer = stdout_writer(output.safe_csv);
+        let first_schema = input.schema(0)?;
+        let mut rows = 0;
+        for file in files {
+            let copier = RowCopier { input, output, first_schema: &first_schema, path: Path::new(STDOUT) };
+            rows += copier.copy(file, rows, added, &mut writer)?;
+        }
+        check_rows(input, rows, added)?;
+        return writer.close(Path::new(STDOUT)).map(|_| Vec::new());
+    }
+    let path = Path::new(&output.path);
+    if output.is_folder() {
+        return write_folder(input, path, output, added);
+    }
+    let pending = PendingFile::create(path)?;
+    let target = Target::new(path, Some(input), output.force, pending.reopen())?;
+    let rows = target.write_rows(input, files, 0, output, added)?;
+    check_rows(input, rows, added)?;
+    pending.commit(output.force)?;
+    Ok(vec![path.to_owned()])
+}
+
+/// Writes batches that are generated one by one.
+pub fn write_batches(
+    output: &Output,
+    schema: &SchemaRef,
+    batches: impl Iterator<Item = RecordBatch>,
+) -> Result<Vec<PathBuf>> {
+    let write = |mut writer: BatchWriter, path: &Path| {
+        let mut rows = 0;
+        for batch in batches {
+            rows += batch.num_rows();
+            writer.write(&batch, path)?;
+        }
+        check_written(path, rows, writer.close(path)?)
+    };
+    if output.path == "-" {
+        return write(stdout_writer(output.safe_csv), Path::new(STDOUT)).map(|()| Vec::new());
+    }
+    let path = Path::new(&output.path);
+    check_path(path, None, output.force)?;
+    let pending = PendingFile::create(path)?;
+    let target = Target::new(path, None, output.force, pending.reopen())?;
+    write(target.writer(&with_metadata(schema, &output.metadata), output.safe_csv)?, path)?;
+    pending.commit(output.force)?;
+    Ok(vec![path.to_owned()])
+}
+
+/// The name of standard output in messages.
+const STDOUT: &str = "standard output";
+
+fn stdout_writer(safe: bool) -> BatchWriter {
+    let writer = WriterBuilder::new().build(CompressedWriter::Plain(Box::new(std::io::stdout().lock())));
+    BatchWriter::Csv { writer: Box::new(writer), safe }
+}
+
+/// Writes one output per input, with the same names: all of them or none.
+fn write_folder(input: &Input, folder: &Path, output: &Output, added: &mut AddedColumns<'_>) -> Result<Vec<PathBuf>> {
+    let targets = output.targets(input)?;
+    let mut pending = PendingFolder::create(folder)?;
+    let mut rows = 0;
+    for (file, path) in targets.iter().enumerate() {
+        rows += pending.add(&input.files[file].relative_path, |handle| {
+            let target = Target::new(path, Some(input), output.force, handle.try_clone())?;
+            target.write_rows(input, file..file + 1, rows, output, added)
+        })?;
+    }
+    check_rows(input, rows, added)?;
+    pending.commit(output.force)
+}
+
+/// Copies rows from an input file to an output.
+struct RowCopier<'a> {
+    input: &'a Input,
+    output: &'a Output,
+    /// The schema of the first file, which all files must match.
+    first_schema: &'a SchemaRef,
+    path: &'a Path,
+}
+
+impl RowCopier<'_> {
+    /// Copies the rows of a file, which start at row `first` of the whole input. Returns how many.
+    fn copy(&self, file: usize, first: usize, added: &mut AddedColumns<'_>, writer: &mut BatchWriter) -> Result<usize> {
+        let batches = self.input.open(file)?;
+        let indices = self.output.column_indices(self.input, self.first_schema, batches.schema(), file)?;
+        let schema = extended_schema(self.first_schema, &self.output.kept_columns(self.first_schema), added);
+        let mut rows = 0;
+        for batch in batches {
+            let batch = batch?;
+            let mut columns: Vec<ArrayRef> = indices.iter().map(|&index| batch.column(index).clone()).collect();
+            columns.extend((added.values)(first + rows, batch.num_rows())?);
+            rows += batch.num_rows();
+            let extended =
+                RecordBatch::try_new(schema.clone(), columns).map_err(|error| write_error(self.path, &error))?;
+            writer.write(&extended, self.path)?;
+        }
+        Ok(rows)
+    }
+}
+
+fn extended_schema(schema: &SchemaRef, kept: &[usize], added: &AddedColumns<'_>) -> SchemaRef {
+    let mut fields: Vec<FieldRef> = kept.iter().map(|&index| schema.fields()[index].clone()).collect();
+    fields.extend(added.fields.iter().cloned());
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+}
+
+/// Checks that the rows written are the rows that were read before.
+fn check_rows(input: &Input, rows: usize, added: &AddedColumns<'_>) -> Result<()> {
+    input.check_unchanged()?;
+    let Some(expected) = added.rows.filter(|expected| *expected != rows) else { return Ok(()) };
+    let names = input.names().map(|name| name.display().to_string()).collect::<Vec<_>>().join(", ");
+    Err(Error::Options(format!(
+        "{names}: {expected} rows were read first and {rows} rows then; nothing was written: run the command again"
+    )))
+}
+
+/// Checks the number of rows in a written file against its footer.
+fn check_written(path: &Path, rows: usize, found: Option<usize>) -> Result<()> {
+    match found.filter(|found| *found != rows) {
+        Some(found) => Err(Error::file(path, format!("{found} of {rows} rows were written; run the command again"))),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a path that must not or cannot be written.
+fn check_path(path: &Path, input: Option<&Input>, force: bool) -> Result<()> {
+    check_extension(path, input, force)?;
+    folder_of(path).map(|_| ())
+}
+
+/// Returns the format of an output path; refuses one that must not be written.
+fn check_extension(path: &Path, input: Option<&Input>, force: bool) -> Result<(Format, Compression)> {
+    let (format, compression) = format_of_path(path).ok_or_else(|| Error::file(path, NO_FORMAT))?;
+    if compression != Compression::None && matches!(format, Format::Parquet | Format::Ipc) {
+        return Err(Error::file(path, "Parquet and Arrow files are packed inside; leave the last ending out"));
+    }
+    refuse_overwrite(path, input, force)?;
+    Ok((format, compression))
+}
+
+const NO_FORMAT: &str =
+    "the ending says no format; use .csv, .tsv (.gz, .zst), .parquet or .arrow, or a folder, with a / at its end";
+
+/// Refuses to overwrite an input, or an existing file without `force`.
+pub fn refuse_overwrite(path: &Path, input: Option<&Input>, force: bool) -> Result<()> {
+    if input.is_some_and(|input| input.contains(path)) {
+        return Err(Error::file(path, "it is one of the inputs, which are never overwritten; write elsewhere"));
+    }
+    if path.exists() && !force {
+        return Err(Error::file(path, "it exists already; choose another name, or allow it with --force"));
+    }
+    Ok(())
+}
+
+/// An output file before it gets its final name.
+struct Target {
+    path: PathBuf,
+    format: Format,
+    compression: Compression,
+    file: File,
+}
+
+impl Target {
+    fn new(path: &Path, input: Option<&Input>, force: bool, file: std::io::Result<File>) -> Result<Target> {
+        let (format, compression) = check_extension(path, input, force)?;
+        let file = file.map_err(|error| Error::io(path, &error))?;
+        Ok(Target { path: path.to_owned(), format, compression, file })
+    }
+
+    fn handle(&self) -> Result<File> {
+        self.file.try_clone().map_err(|error| Error::io(&self.path, &error))
+    }
+
+    /// Writes the rows of some files with the added columns; the first is row `first` of the whole
+    /// input. Returns how many.
+    fn write_rows(
+        &self,
+        input: &Input,
+        files: Range<usize>,
+        first: usize,
+        output: &Output,
+        added: &mut AddedColumns<'_>,
+    ) -> Result<usize> {
+        let first_schema = input.schema(files.start)?;
+        let kept = output.kept_columns(&first_schema);
+        if let Some(sources) = self.parquet_sources(input, files.clone()) {
+            return self.append_columns(input, files.start, &sources, &kept, first, output, added);
+        }
+        let schema = with_metadata(&extended_schema(&first_schema, &kept, added), &output.metadata);
+        let mut writer = self.writer(&schema, output.safe_csv)?;
+        let mut rows = 0;
+        for file in files {
+            let copier = RowCopier { input, output, first_schema: &first_schema, path: &self.path };
+            rows += copier.copy(file, first + rows, added, &mut writer)?;
+        }
+        check_written(&self.path, rows, writer.close(&self.path)?)?;
+        Ok(rows)
+    }
+
+    /// Returns the source files if they and the output are Parquet and their columns can be copied
+    /// without decoding.
+    fn parquet_sources(&self, input: &Input, files: Range<usize>) -> Option<Vec<SourceFile>> {
+        let sources = &input.files[files];
+        let plain = |source: &Source| source.format == Format::Parquet && source.partitions.is_empty();
+        if self.format != Format::Parquet || !sources.iter().all(plain) {
+            return None;
+        }
+        let sources: Vec<SourceFile> =
+            sources.iter().map(|source| SourceFile::open(source.file()?).ok()).collect::<Option<_>>()?;
+        sources.iter().all(|source| source.is_like(&sources[0])).then_some(sources)
+    }
+
+    /// Copies the existing columns without decoding them, and writes the added ones.
+    #[allow(clippy::too_many_arguments)]
+    fn append_columns(
+        &self,
+        input: &Input,
+        file: usize,
+        sources: &[SourceFile],
+        kept: &[usize],
+        first: usize,
+        output: &Output,
+        added: &mut AddedColumns<'_>,
+    ) -> Result<usize> {
+        let failed = |error: ParquetError| match error {
+            ParquetError::External(other) if is_changed(other.as_ref()) => Error::changed(input.name(file)),
+            ParquetError::External(other) => match other.downcast::<Error>() {
+                Ok(error) => *error,
+                Err(other) => write_error(&self.path, &ArrowError::from(ParquetError::External(other))),
+            },
+            error => write_error(&self.path, &ArrowError::from(error)),
+        };
+        let indexed = sources.iter().all(SourceFile::is_indexed);
+        let mut writer = AppendWriter::create(
+            self.handle()?,
+            &sources[0],
+            kept,
+            &added.fields,
+            &parquet_properties(&added.fields),
+            indexed,
+            &output.metadata,
+        )
+        .map_err(failed)?;
+        let mut rows = 0;
+        for (index, source) in sources.iter().enumerate() {
+            let total = source.rows().max(1) as f64;
+            let bytes = input.files[file + index].bytes() as f64;
+            let appended = writer.append(source, |from, count| {
+                input.report_progress(file + index, count as u64, (bytes * (from + count) as f64 / total) as u64);
+                (added.values)(first + rows + from, count).map_err(|error| ParquetError::External(Box::new(error)))
+            });
+            rows += appended.map_err(failed)?;
+        }
+        check_written(&self.path, rows, Some(writer.close().map_err(failed)?))?;
+        Ok(rows)
+    }
+
+    fn writer(&self, schema: &SchemaRef, safe: bool) -> Result<BatchWriter> {
+        let file = self.handle()?;
+        let failed = |error: ArrowError| write_error(&self.path, &error);
+        Ok(match self.format {
+            Format::Csv | Format::Tsv => {
+                let separator = default_delimiter(self.format);
+                let writer = WriterBuilder::new().with_delimiter(separator).build(self.compressed(file)?);
+                BatchWriter::Csv { writer: Box::new(writer), safe }
+            }
+            Format::Parquet => {
+                let properties = parquet_properties(&[]).into_builder();
+                let properties = properties.set_key_value_metadata(apportion_key_values(schema)).build();
+                let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties));
+                BatchWriter::Parquet(Box::new(writer.map_err(|error| failed(error.into()))?))
+            }
+            Format::Ipc => BatchWriter::Ipc(Box::new(FileWriter::try_new_buffered(file, schema).map_err(failed)?)),
+        })
+    }
+
+    fn compressed(&self, file: File) -> Result<CompressedWriter> {
+        let file = BufWriter::with_capacity(1 << 18, file);
+        Ok(match self.compression {
+            Compression::None => CompressedWriter::Plain(Box::new(file)),
+            Compression::Gzip => {
+                CompressedWriter::Gzip(flate2::write::GzEncoder::new(file, flate2::Compression::default()))
+            }
+            Compression::Zstd => {
+                CompressedWriter::Zstd(zstd::Encoder::new(file, 0).map_err(|error| Error::io(&self.path, &error))?)
+            }
+        })
+    }
+}

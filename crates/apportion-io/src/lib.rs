@@ -1,0 +1,33 @@
+//! Files and score tables: the only crate that reads and writes CSV, Parquet and Arrow.
+//!
+//! ```text
+//! Input (files) ──open──▶ Batches (rows) ──TableBuilder──▶ Table (scores, keys, groups, truth)
+//!                                 └────────── labels ──────────▶ Output (the same rows with labels)
+//! ```
+//! - `file`: input files, formats, compression, readers, writers and atomic output.
+//! - `table`: score columns, class columns, groups, row masks, and score tables in memory or spilled
+//!   to disk.
+//! - `keyed`: tables of names and places by class.
+//!
+//! The files are read twice: once for what the rules need, and once to write each row and column
+//! again, in order, with the labels. A row's label, key, group, truth, count and outcome are kept in
+//! memory; so are its scores while they fit, otherwise they are stored in a temporary file. Nothing
+//! else of a row is kept. Output appears complete or not at all.
+
+mod error;
+mod file;
+mod keyed;
+mod table;
+
+pub use apportion::{group_name, quoted};
+pub use error::{Error, Result};
+pub use file::{
+    AddedColumns, Batches, ColumnReader, Compression, Format, Input, InputOptions, METADATA_KEY, NoProgress, Output,
+    Progress, is_same_file, read_metadata, refuse_nested_columns, refuse_overwrite, remove_unfinished,
+    wait_if_interrupted, write_atomically, write_batches, write_folder_atomically, write_with_columns,
+};
+pub use keyed::{KeyedFile, KeyedOptions, KeyedTable, PlaceCode, Subject, TableKeys, level_of_code, rank_of_column};
+pub use table::{
+    ClassColumn, MemoryTable, OutcomeColumn, RecognizedScores, RowMask, ScoreColumns, Table, TableBatch, TableOptions,
+    TableStream, closest_match, did_you_mean, find_scores, same_name,
+};

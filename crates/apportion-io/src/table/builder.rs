@@ -1,0 +1,554 @@
+//! Builds a score table from batches of rows.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use apportion::{Classes, MAX_PEOPLE, Scaling, quoted, seed};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, StringArray};
+use arrow::compute::{cast, filter_record_batch};
+use arrow::datatypes::{DataType, Float32Type, Float64Type};
+
+use super::class_column::{ClassColumn, ClassColumnBuilder};
+use super::groups::GroupBuilder;
+use super::memory_table::MemoryTable;
+use super::number::{fill_suppressed, parse_count, parse_number};
+use super::outcome::OutcomeBuilder;
+use super::percentages::{Percentages, SAMPLE_ROWS};
+use super::row_mask::RowMask;
+use super::score_columns::{
+    RecognizedScores, ScoreColumns, abbreviated_names, find_column, find_scores, normalize_name,
+};
+use super::score_table::{Table, TableOptions};
+use super::spill::{Budget, ScoreValues};
+use crate::error::{Error, Result};
+
+/// Maximum number of cells if they have fewer than two people on average, so that they cannot
+/// exhaust memory.
+const MAX_SPARSE_CELLS: usize = 1 << 20;
+
+/// Collects the columns that the rules need, batch by batch.
+pub(crate) struct TableBuilder {
+    options: TableOptions,
+    columns: ScoreColumns,
+    recognized: Option<RecognizedScores>,
+    classes: Classes,
+    indices: ColumnIndices,
+    values: ScoreValues,
+    percentages: Percentages,
+    keys: Vec<u64>,
+    rows_without_id: u64,
+    groups: GroupBuilder,
+    cells: GroupBuilder,
+    outcome: OutcomeBuilder,
+    truth: ClassColumnBuilder,
+    labels: Vec<ClassColumnBuilder>,
+    counts: Vec<u64>,
+    files: Vec<(PathBuf, usize)>,
+    row_mask: RowMask,
+    /// Rows that were already returned by [`TableBuilder::drain`].
+    drained_rows: usize,
+}
+
+/// The indices of the columns in the current file.
+#[derive(Default)]
+struct ColumnIndices {
+    scores: Vec<usize>,
+    id: Option<usize>,
+    by: Vec<usize>,
+    truth: Option<usize>,
+    labels: Vec<usize>,
+    outcome: Option<usize>,
+    cells: Vec<usize>,
+    count: Option<usize>,
+}
+
+impl ColumnIndices {
+    fn of(names: &[String], columns: &ScoreColumns, options: &TableOptions) -> Result<ColumnIndices> {
+        let optional =
+            |name: Option<&String>, option: &str| name.map(|name| find_column(names, name, option)).transpose();
+        let class_column = |column: &ClassColumn| find_column(names, &column.column, column.options[0]);
+        Ok(ColumnIndices {
+            scores: columns.columns.iter().map(|name| find_column(names, name, "--scores")).collect::<Result<_>>()?,
+            id: optional(options.id.as_ref(), "--id")?,
+            by: options.by.iter().map(|name| find_column(names, name, options.by_option)).collect::<Result<_>>()?,
+            truth: options.truth.as_ref().map(class_column).transpose()?,
+            labels: options.labels.iter().map(class_column).collect::<Result<_>>()?,
+            outcome: optional(options.outcome.as_ref().map(|outcome| &outcome.column), "--outcome")?,
+            cells: options.cells.iter().map(|name| find_column(names, name, "--cells")).collect::<Result<_>>()?,
+            count: optional(options.count.as_ref(), "--count")?,
+        })
+    }
+
+    fn all(&self) -> impl Iterator<Item = usize> + '_ {
+        let single = [self.id, self.truth, self.outcome, self.count].into_iter().flatten();
+        let several = [&self.scores, &self.by, &self.labels, &self.cells].into_iter().flatten();
+        several.copied().chain(single)
+    }
+}
+
+/// A batch, or its selected rows.
+struct FilteredBatch {
+    batch: RecordBatch,
+    /// The indices of these rows in the batch; `None` if all are selected.
+    rows: Option<Vec<usize>>,
+}
+
+impl TableBuilder {
+    /// Finds the score columns of the first file and checks the options.
+    pub(crate) fn new(names: &[String], path: &Path, options: &TableOptions) -> Result<TableBuilder> {
+        let (mut columns, recognized) = if options.scores.is_empty() {
+            let found = find_scores(names).map_err(|error| Error::file(path, error.to_string()))?;
+            let found = found.ok_or_else(|| Error::file(path, no_scores_problem(names)))?;
+            (found.scores.clone(), Some(found))
+        } else {
+            (ScoreColumns::named(&options.scores, names)?, None)
+        };
+        if !options.classes.is_empty() {
+            columns = reorder_classes(&columns, &options.classes)?;
+        }
+        let classes = Classes::new(columns.classes.clone()).map_err(|error| class_error(error, options))?;
+        for column in options.truth.iter().chain(&options.labels) {
+            column.check_map(&classes)?;
+        }
+        ColumnIndices::of(names, &columns, options)?;
+        Ok(TableBuilder {
+            values: ScoreValues::new(classes.len(), Budget::of(options.memory)),
+            options: options.clone(),
+            columns,
+            recognized,
+            classes,
+            indices: ColumnIndices::default(),
+            percentages: Percentages::default(),
+            keys: Vec::new(),
+            rows_without_id: 0,
+            groups: GroupBuilder::default(),
+            cells: GroupBuilder::default(),
+            outcome: OutcomeBuilder::default(),
+            truth: ClassColumnBuilder::default(),
+            labels: options.labels.iter().map(|_| ClassColumnBuilder::default()).collect(),
+            counts: Vec::new(),
+            files: Vec::new(),
+            row_mask: RowMask::default(),
+            drained_rows: 0,
+        })
+    }
+
+    /// Returns the names of the required columns of a file, which may be in another order than in
+    /// the first one.
+    pub(crate) fn needed_columns(&self, names: &[String], path: &Path) -> Result<Vec<String>> {
+        Ok(self.indices_in(names, path)?.all().map(|index| names[index].clone()).collect())
+    }
+
+    fn indices_in(&self, names: &[String], path: &Path) -> Result<ColumnIndices> {
+        // Borrowed scores are not read again.
+        let none = ScoreColumns::default();
+        let columns = if matches!(self.values, ScoreValues::Borrowed(_)) { &none } else { &self.columns };
+        ColumnIndices::of(names, columns, &self.options).map_err(|error| match error {
+            Error::Options(problem) if !self.files.is_empty() => Error::file(path, problem),
+            error => error,
+        })
+    }
+
+    /// Starts a file with these columns.
+    pub(crate) fn begin(&mut self, names: &[String], path: &Path) -> Result<()> {
+        self.indices = self.indices_in(names, path)?;
+        self.files.push((path.to_owned(), 0));
+        Ok(())
+    }
+
+    /// Uses the scores of a table in memory in place, if all rows are used and all scores are plain
+    /// numbers.
+    pub(crate) fn borrow_scores(&mut self, table: &MemoryTable, names: &[String]) -> Result<()> {
+        if self.options.only_with_truth || self.options.skip_missing {
+            return Ok(());
+        }
+        let indices = ColumnIndices::of(names, &self.columns, &self.options)?.scores;
+        if let Some(scores) = table.borrow_scores(&indices) {
+            let first = scores.rows(0..scores.len().min(SAMPLE_ROWS));
+            self.percentages.observe(&first, indices.len());
+            self.values = ScoreValues::Borrowed(scores);
+        }
+        Ok(())
+    }
+
+    /// Prepares for about `rows` rows in the input, assuming that the share of excluded rows stays
+    /// the same.
+    pub(crate) fn expect_rows(&mut self, rows: u64) -> Result<()> {
+        let read: usize = self.files.iter().map(|(_, rows)| rows).sum();
+        let share = self.values.len() as f64 / read.max(1) as f64;
+        self.values.expect_rows((rows as f64 * share) as u64)
+    }
+
+    /// Adds the rows of a batch of the current file.
+    pub(crate) fn push_batch(&mut self, batch: &RecordBatch) -> Result<()> {
+        let selected = self.filter_rows(batch)?;
+        self.push_scores(&selected)?;
+        self.push_keys(&selected)?;
+        self.push_groups(&selected)?;
+        if let (Some(index), Some(column)) = (self.indices.truth, &self.options.truth) {
+            self.truth.push(&self.text(&selected, index)?, column, &self.classes);
+        }
+        for label in 0..self.indices.labels.len() {
+            let values = self.text(&selected, self.indices.labels[label])?;
+            self.labels[label].push(&values, &self.options.labels[label], &self.classes);
+        }
+        self.push_outcome(&selected)?;
+        self.push_counts(&selected)?;
+        if let Some((_, rows)) = self.files.last_mut() {
+            *rows += batch.num_rows();
+        }
+        Ok(())
+    }
+
+    /// Selects the rows that are not excluded.
+    fn filter_rows(&mut self, batch: &RecordBatch) -> Result<FilteredBatch> {
+        let whole = FilteredBatch { batch: batch.clone(), rows: None };
+        let mut keep = vec![true; batch.num_rows()];
+        if let (true, Some(index), Some(column)) =
+            (self.options.only_with_truth, self.indices.truth, &self.options.truth)
+        {
+            let truth = self.text(&whole, index)?;
+            for (row, keep) in keep.iter_mut().enumerate() {
+                *keep = !column.excludes(truth.value(row));
+            }
+        }
+        if self.options.skip_missing {
+            let column = |&index: &usize| match as_text(batch.column(index)) {
+                Some(text) => Arc::new(text) as ArrayRef,
+                None => batch.column(index).clone(),
+            };
+            let columns: Vec<ArrayRef> = self.indices.scores.iter().map(column).collect();
+            for (row, keep) in keep.iter_mut().enumerate() {
+                *keep &= columns.iter().any(|column| has_number(column, row));
+            }
+        }
+        if keep.iter().all(|&keep| keep) {
+            self.row_mask.push_kept(keep.len());
+            return Ok(whole);
+        }
+        keep.iter().for_each(|&keep| self.row_mask.push(keep));
+        let rows = (0..keep.len()).filter(|&row| keep[row]).collect();
+        let batch =
+            filter_record_batch(batch, &BooleanArray::from(keep)).map_err(|error| Error::Options(error.to_string()))?;
+        Ok(FilteredBatch { batch, rows: Some(rows) })
+    }
+
+    fn push_scores(&mut self, selected: &FilteredBatch) -> Result<()> {
+        if matches!(self.values, ScoreValues::Borrowed(_)) {
+            return Ok(());
+        }
+        let (k, rows) = (self.indices.scores.len(), selected.batch.num_rows());
+        let column = |class: usize| selected.batch.column(self.indices.scores[class]);
+        if (0..k).all(|class| column(class).data_type() == &DataType::Float32) {
+            let mut values = vec![0.0; rows * k];
+            for class in 0..k {
+                let column = column(class).as_primitive::<Float32Type>();
+                let class_values = values.iter_mut().skip(class).step_by(k);
+                if column.null_count() == 0 {
+                    class_values.zip(column.values()).for_each(|(value, &score)| *value = score);
+                } else {
+                    class_values.zip(column).for_each(|(value, score)| *value = score.unwrap_or(f32::NAN));
+                }
+            }
+            self.percentages.observe(&values, k);
+            return self.values.push_singles(&values);
+        }
+        let mut values = vec![0.0; rows * k];
+        for class in 0..k {
+            let numbers = self.numbers(selected, self.indices.scores[class], parse_number)?;
+            values.iter_mut().skip(class).step_by(k).zip(numbers).for_each(|(value, number)| *value = number);
+        }
+        self.percentages.observe(&values, k);
+        let percent = self.percentages.scaling() == Scaling::Percent;
+        values.chunks_exact_mut(k).for_each(|row| fill_suppressed(row, percent));
+        self.values.push_doubles(&values)
+    }
+
+    /// Returns a column as numbers, with NaN for missing values.
+    fn numbers(&self, selected: &FilteredBatch, index: usize, parse: fn(&str) -> Option<f64>) -> Result<Vec<f64>> {
+        let column = selected.batch.column(index);
+        if let Some(text) = as_text(column) {
+            let mut numbers = Vec::with_capacity(text.len());
+            for row in 0..text.len() {
+                let value = if text.is_null(row) { "" } else { text.value(row) };
+                let Some(number) = parse(value) else {
+                    let problem = format!("{} is no number; mend it, or name another column", quoted(value));
+                    return Err(self.value_error(selected, index, row, problem));
+                };
+                numbers.push(number);
+            }
+            return Ok(numbers);
+        }
+        let numbers = cast(column, &DataType::Float64).map_err(|_| {
+            let problem = format!("the column holds {}, not numbers; name another", column.data_type());
+            self.value_error(selected, index, 0, problem)
+        })?;
+        let numbers = numbers.as_primitive::<Float64Type>();
+        Ok(numbers.iter().map(|number| number.unwrap_or(f64::NAN)).collect())
+    }
+
+    /// Returns a column as text, with empty strings for missing values.
+    fn text(&self, selected: &FilteredBatch, index: usize) -> Result<StringArray> {
+        let column = selected.batch.column(index);
+        let text = cast(column, &DataType::Utf8).map_err(|_| {
+            let problem = format!("the column holds {}, which is no text; name another", column.data_type());
+            self.value_error(selected, index, 0, problem)
+        })?;
+        let text = text.as_string::<i32>();
+        if text.null_count() == 0 {
+            return Ok(text.clone());
+        }
+        Ok(text.iter().map(|value| Some(value.unwrap_or(""))).collect())
+    }
+
+    fn value_error(&self, selected: &FilteredBatch, index: usize, row: usize, problem: String) -> Error {
+        let (path, before) = self.files.last().cloned().unwrap_or_default();
+        let column = selected.batch.schema().field(index).name().clone();
+        let row = selected.rows.as_ref().map_or(row, |rows| rows[row]);
+        Error::Value { path, row: (before + row) as u64 + 1, column, problem }
+    }
+
+    fn push_keys(&mut self, selected: &FilteredBatch) -> Result<()> {
+        let Some(index) = self.indices.id else { return Ok(()) };
+        let text = self.text(selected, index)?;
+        let before = self.drained_rows + self.keys.len();
+        for row in 0..text.len() {
+            let id = text.value(row);
+            self.rows_without_id += u64::from(id.is_empty());
+            // Rows without an ID are different people: the row number distinguishes them.
+            self.keys.push(match id {
+                "" => seed::key_of_text(&format!("row {}", before + row)),
+                id => seed::key_of_text(id),
+            });
+        }
+        Ok(())
+    }
+
+    fn push_groups(&mut self, selected: &FilteredBatch) -> Result<()> {
+        let texts =
+            |indices: &[usize]| indices.iter().map(|&index| self.text(selected, index)).collect::<Result<Vec<_>>>();
+        let (by, cells) = (texts(&self.indices.by)?, texts(&self.indices.cells)?);
+        self.groups.push(&by);
+        self.cells.push(&cells);
+        let (found, rows) = (self.cells.column.names.len(), self.cells.column.ids.len());
+        if found > MAX_SPARSE_CELLS && 2 * found > rows {
+            return Err(Error::Options(format!(
+                "--cells: {found} of the first {rows} rows are in cells of their own, which say nothing of how an outcome is \
+                 spread; name columns with fewer values"
+            )));
+        }
+        Ok(())
+    }
+
+    fn push_outcome(&mut self, selected: &FilteredBatch) -> Result<()> {
+        let (Some(index), Some(column)) = (self.indices.outcome, &self.options.outcome) else { return Ok(()) };
+        let mut builder = std::mem::take(&mut self.outcome);
+        if selected.batch.column(index).data_type().is_numeric() {
+            for (row, number) in self.numbers(selected, index, parse_number)?.into_iter().enumerate() {
+                builder
+                    .push_number(number, column)
+                    .map_err(|problem| self.value_error(selected, index, row, problem))?;
+            }
+        } else {
+            let text = self.text(selected, index)?;
+            for row in 0..text.len() {
+                builder
+                    .push_text(text.value(row), column)
+                    .map_err(|problem| self.value_error(selected, index, row, problem))?;
+            }
+        }
+        self.outcome = builder;
+        Ok(())
+    }
+
+    fn push_counts(&mut self, selected: &FilteredBatch) -> Result<()> {
+        let Some(index) = self.indices.count else { return Ok(()) };
+        for (row, number) in self.numbers(selected, index, parse_count)?.into_iter().enumerate() {
+            if let Some(problem) = count_problem(number) {
+                return Err(self.value_error(selected, index, row, problem));
+            }
+            self.counts.push(number as u64);
+        }
+        Ok(())
+    }
+
+    /// Returns the rows so far as a table without groups, and the group of each row. More rows can
+    /// be added; columns and groups stay the same.
+    pub(crate) fn drain(&mut self) -> Result<(Table, Vec<u32>)> {
+        if let Some(column) = &self.options.truth {
+            self.truth.refuse_unknown(column, &self.classes)?;
+        }
+        let empty = ScoreValues::new(self.classes.len(), Budget::of(u64::MAX));
+        let row_mask = std::mem::take(&mut self.row_mask);
+        self.drained_rows += row_mask.count();
+        let table = Table {
+            keys: self.indices.id.is_some().then(|| std::mem::take(&mut self.keys)),
+            groups: None,
+            cells: None,
+            outcome: None,
+            truth: self.indices.truth.is_some().then(|| std::mem::take(&mut self.truth.values)),
+            labels: Vec::new(),
+            rows_without_id: self.rows_without_id,
+            counts: self.indices.count.is_some().then(|| std::mem::take(&mut self.counts)),
+            scaling: self.scaling(),
+            classes: self.classes.clone(),
+            recognized: None,
+            columns: self.columns.clone(),
+            values: std::mem::replace(&mut self.values, empty),
+            files: self.files.last().cloned().into_iter().collect(),
+            row_mask,
+        };
+        Ok((table, std::mem::take(&mut self.groups.column.ids)))
+    }
+
+    fn scaling(&self) -> Scaling {
+        if self.options.normalize { Scaling::Normalize } else { self.percentages.scaling() }
+    }
+
+    /// Returns the groups so far in order of appearance: the value of each column.
+    pub(crate) fn group_values(&self) -> &[Vec<String>] {
+        &self.groups.column.values
+    }
+
+    pub(crate) fn classes(&self) -> &Classes {
+        &self.classes
+    }
+
+    /// Completes the table.
+    pub(crate) fn finish(mut self) -> Result<Table> {
+        self.groups.column.sort();
+        self.cells.column.sort();
+        if let Some(column) = &self.options.truth {
+            self.truth.refuse_unknown(column, &self.classes)?;
+        }
+        for (column, labels) in self.options.labels.iter().zip(&self.labels) {
+            labels.refuse_unknown(column, &self.classes)?;
+        }
+        if self.row_mask.count() == 0 {
+            let path = self.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
+            let problem = if self.row_mask.total() == 0 {
+                "it has columns but no rows; check how it was made"
+            } else {
+                "all rows are left out: none has what --only-with-truth or --skip-missing asks for"
+            };
+            return Err(Error::file(&path, problem));
+        }
+        let (cell_count, scaling) = (self.cells.column.names.len(), self.scaling());
+        Ok(Table {
+            keys: match self.indices.id {
+                Some(_) => Some(self.keys),
+                None => self.row_mask.file_rows(),
+            },
+            groups: (!self.indices.by.is_empty()).then_some(self.groups.column),
+            cells: (!self.indices.cells.is_empty()).then_some((self.cells.column.ids, cell_count)),
+            outcome: self.options.outcome.as_ref().map(|column| self.outcome.finish(column)).transpose()?,
+            truth: self.indices.truth.is_some().then_some(self.truth.values),
+            labels: self.labels.into_iter().map(|labels| labels.values).collect(),
+            rows_without_id: self.rows_without_id,
+            counts: self.indices.count.is_some().then_some(self.counts),
+            scaling,
+            classes: self.classes,
+            recognized: self.recognized,
+            columns: self.columns,
+            values: self.values,
+            files: self.files,
+            row_mask: self.row_mask,
+        })
+    }
+}
+
+/// Returns why no score columns were recognized, and how to fix it.
+fn no_scores_problem(names: &[String]) -> String {
+    let numbers = names.iter().filter(|name| parse_number(name).is_some_and(f64::is_finite)).count();
+    if 2 * numbers > names.len() {
+        // These are values, not names. They may be personal and are not shown.
+        return "its first line holds numbers, and not the names of columns; add such a line".into();
+    }
+    let single: Vec<&String> = names.iter().filter(|name| normalize_name(name).starts_with("p_")).collect();
+    if let [single] = single[..] {
+        return format!(
+            "{single:?} is its only score column, and rules choose among several classes; add the columns of the \
+             others, or name all with --scores"
+        );
+    }
+    let columns = abbreviated_names(names);
+    let hint = match names {
+        [one] if one.contains(';') => "; is it separated by semicolons? --delimiter ';'",
+        [one] if one.contains('\t') => "; is it separated by tabs? --delimiter tab",
+        [one] if one.contains('|') => "; is it separated by bars? --delimiter '|'",
+        _ => "; name them with --scores",
+    };
+    format!("no score columns were recognised among {columns}{hint}")
+}
+
+/// Returns what is wrong with a count, and how to fix it.
+fn count_problem(number: f64) -> Option<String> {
+    if number > MAX_PEOPLE as f64 {
+        let problem =
+            "is too large: all rows together may stand for 1,099,511,627,776 people; correct it, or split the file";
+        return Some(format!("a count of {number:e} {problem}"));
+    }
+    if number.fract() == 0.0 && number >= 0.0 {
+        return None;
+    }
+    let found = if number.is_nan() { "no count".into() } else { format!("a count of {number}") };
+    Some(format!("{found}; counts must be whole numbers, and not negative; mend it"))
+}
+
+/// Returns whether a row of a score column has a value.
+fn has_number(column: &ArrayRef, row: usize) -> bool {
+    if column.is_null(row) {
+        return false;
+    }
+    if let Some(text) = column.as_string_opt::<i32>() {
+        return !parse_number(text.value(row)).is_some_and(f64::is_nan);
+    }
+    let nan = column.as_primitive_opt::<Float32Type>().is_some_and(|column| column.value(row).is_nan())
+        || column.as_primitive_opt::<Float64Type>().is_some_and(|column| column.value(row).is_nan());
+    !nan
+}
+
+/// Returns a column of any text type as strings; `None` for other types.
+fn as_text(column: &ArrayRef) -> Option<StringArray> {
+    let is_text = match column.data_type() {
+        DataType::Dictionary(_, values) => matches!(**values, DataType::Utf8 | DataType::LargeUtf8),
+        kind => matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View),
+    };
+    is_text.then(|| Some(cast(column, &DataType::Utf8).ok()?.as_string().clone()))?
+}
+
+/// Returns the columns in the order of the classes given by the user.
+fn reorder_classes(columns: &ScoreColumns, classes: &[String]) -> Result<ScoreColumns> {
+    if classes.len() != columns.classes.len() {
+        return Err(Error::Options(format!(
+            "--classes names {} classes, and there are {} score columns: {}",
+            classes.len(),
+            columns.columns.len(),
+            columns.columns.join(", ")
+        )));
+    }
+    let indices: Option<Vec<usize>> =
+        classes.iter().map(|class| columns.classes.iter().position(|other| other == class)).collect();
+    Ok(match indices {
+        // Either a different order of the same names, or new names in the same order.
+        Some(indices) => ScoreColumns {
+            columns: indices.iter().map(|&index| columns.columns[index].clone()).collect(),
+            classes: classes.to_vec(),
+        },
+        None => ScoreColumns { columns: columns.columns.clone(), classes: classes.to_vec() },
+    })
+}
+
+/// Returns the error for an invalid class name, with the option that renames it.
+fn class_error(error: apportion::Error, options: &TableOptions) -> Error {
+    match error {
+        error @ apportion::Error::ClassName { .. } => {
+            let fix = if options.classes.is_empty() { "; rename the classes with --classes" } else { "" };
+            Error::Options(format!("{error}{fix}"))
+        }
+        apportion::Error::TooManyClasses { found, limit } => Error::Options(format!(
+            "there are {found} score columns, and at most {limit} classes are supported; name those to use with --scores"
+        )),
+        error => error.into(),
+    }
+}

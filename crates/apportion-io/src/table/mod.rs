@@ -1,0 +1,32 @@
+//! Score tables: which columns hold scores, classes, groups and outcomes, and their values for
+//! each row.
+//!
+//! `score_columns` recognizes columns by name; `builder` reads batches into a `score_table`. Scores
+//! are kept in memory or, beyond the memory limit, in a temporary file (`spill`); a table that
+//! another program lends is used in place (`memory_table`). `stream` yields a table batch by batch.
+
+mod builder;
+mod class_column;
+mod groups;
+mod memory_table;
+mod number;
+mod outcome;
+mod percentages;
+mod row_mask;
+mod score_columns;
+mod score_table;
+mod spill;
+mod stream;
+mod suggest;
+
+pub use class_column::ClassColumn;
+pub use memory_table::MemoryTable;
+pub use outcome::OutcomeColumn;
+pub use row_mask::RowMask;
+pub use score_columns::{RecognizedScores, ScoreColumns, find_scores, same_name};
+pub use score_table::{Table, TableOptions};
+pub use stream::{TableBatch, TableStream};
+pub use suggest::{closest_match, did_you_mean};
+
+pub(crate) use number::{Amount, ambiguous_comma, fill_suppressed, is_suppressed, parse_amount};
+pub(crate) use score_columns::{PERCENT_SUFFIXES, find_column, normalize_name, split_class};

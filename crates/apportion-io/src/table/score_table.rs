@@ -1,0 +1,328 @@
+//! A score table: scores, keys, groups, truth, labels and counts of the input rows.
+
+use std::path::PathBuf;
+
+use apportion::{Classes, Groups, Keys, Label, Outcomes, Scaling, Scores, UNCODED};
+
+use super::builder::TableBuilder;
+use super::class_column::ClassColumn;
+use super::groups::GroupColumn;
+use super::outcome::{OutcomeColumn, OutcomeValues};
+use super::row_mask::RowMask;
+use super::score_columns::{RecognizedScores, ScoreColumns};
+use super::spill::ScoreValues;
+use crate::error::{Error, Result};
+use crate::file::Input;
+
+/// The columns to read, and how to interpret them.
+#[derive(Clone, Debug)]
+pub struct TableOptions {
+    /// The score columns; recognized by name if empty.
+    pub scores: Vec<String>,
+    /// New names or a new order for the classes: `white,black,…`.
+    pub classes: Vec<String>,
+    /// The ID column.
+    pub id: Option<String>,
+    /// The columns that together define the group of a row.
+    pub by: Vec<String>,
+    /// The option that sets these columns.
+    pub by_option: &'static str,
+    /// The column with the number of people that a row represents.
+    pub count: Option<String>,
+    /// The true class.
+    pub truth: Option<ClassColumn>,
+    /// Existing labels.
+    pub labels: Vec<ClassColumn>,
+    /// The outcome to compare between classes.
+    pub outcome: Option<OutcomeColumn>,
+    /// The columns that together define a cell of similar people.
+    pub cells: Vec<String>,
+    /// Whether rows are divided by their sum.
+    pub normalize: bool,
+    /// Whether rows without truth are excluded.
+    pub only_with_truth: bool,
+    /// Whether rows without any score are excluded instead of refused.
+    pub skip_missing: bool,
+    /// Approximate memory limit in bytes; scores beyond it are stored in a temporary file.
+    pub memory: u64,
+}
+
+impl Default for TableOptions {
+    fn default() -> TableOptions {
+        TableOptions {
+            scores: Vec::new(),
+            classes: Vec::new(),
+            id: None,
+            by: Vec::new(),
+            by_option: "--by",
+            count: None,
+            truth: None,
+            labels: Vec::new(),
+            outcome: None,
+            cells: Vec::new(),
+            normalize: false,
+            only_with_truth: false,
+            skip_missing: false,
+            memory: u64::MAX,
+        }
+    }
+}
+
+/// A table of scores, with the other columns that rules and estimates need.
+#[derive(Debug)]
+pub struct Table {
+    pub(crate) classes: Classes,
+    /// The convention by which the score columns were recognized.
+    pub(crate) recognized: Option<RecognizedScores>,
+    pub(crate) columns: ScoreColumns,
+    pub(crate) values: ScoreValues,
+    pub(crate) scaling: Scaling,
+    pub(crate) keys: Option<Vec<u64>>,
+    /// Number of rows without an ID, if there is an ID column.
+    pub(crate) rows_without_id: u64,
+    pub(crate) groups: Option<GroupColumn>,
+    pub(crate) truth: Option<Vec<Label>>,
+    pub(crate) labels: Vec<Vec<Label>>,
+    pub(crate) outcome: Option<OutcomeValues>,
+    /// The cell of each row, and the number of cells.
+    pub(crate) cells: Option<(Vec<u32>, usize)>,
+    pub(crate) counts: Option<Vec<u64>>,
+    /// The files and their numbers of rows.
+    pub(crate) files: Vec<(PathBuf, usize)>,
+    /// The input rows that are in the table.
+    pub(crate) row_mask: RowMask,
+}
+
+impl Table {
+    /// Reads the required columns of all files.
+    pub fn read(input: &Input, options: &TableOptions) -> Result<Table> {
+        input.begin("reading");
+        let mut builder: Option<TableBuilder> = None;
+        for file in 0..input.names().len() {
+            let names = input.columns(file)?;
+            let path = input.name(file);
+            let builder = match &mut builder {
+                Some(builder) => builder,
+                None => builder.insert(TableBuilder::new(&names, path, options)?),
+            };
+            if let Some(table) = input.memory_table(file) {
+                builder.borrow_scores(table, &names)?;
+            }
+            let needed = builder.needed_columns(&names, path)?;
+            let batches = input.open_columns(file, &|name| needed.iter().any(|column| column == name))?;
+            builder.begin(&batches.names(), path)?;
+            for batch in batches {
+                builder.push_batch(&batch?)?;
+                builder.expect_rows(input.expected_rows())?;
+            }
+        }
+        input.end();
+        builder.ok_or_else(|| Error::Options("no file was named".into()))?.finish()
+    }
+
+    /// Returns the scores as the core library expects them.
+    pub fn scores(&self) -> Result<Scores<'_>> {
+        let mut scores = Scores::new(&self.classes, self.values.matrix())?.scaled(self.scaling);
+        if let Some(keys) = &self.keys {
+            scores = scores.with_keys(Keys::Given(keys))?;
+        }
+        if let Some(GroupColumn { ids, names, .. }) = &self.groups {
+            scores = scores.with_groups(Groups { codes: ids, names })?;
+        }
+        if let Some(truth) = &self.truth {
+            scores = scores.with_truth(truth)?;
+        }
+        if let Some(counts) = &self.counts {
+            scores = scores.with_counts(counts)?;
+        }
+        Ok(scores)
+    }
+
+    /// Returns the score of each label for the rows starting at `first`: the number in the file,
+    /// scaled like all others.
+    pub fn label_scores(&self, first: usize, labels: &[Label]) -> Result<Vec<Option<f64>>> {
+        let k = self.classes.len();
+        let values = self.values.rows(first..first + labels.len())?;
+        let score = |(row, &label): (&[f64], &Label)| {
+            let value = *row.get(usize::from(label)).filter(|_| label != UNCODED)?;
+            Some(match self.scaling {
+                Scaling::AsGiven => value,
+                Scaling::Percent => value / 100.0,
+                Scaling::Normalize => value.max(0.0) / row.iter().map(|value| value.max(0.0)).sum::<f64>(),
+            })
+        };
+        Ok(values.chunks_exact(k).zip(labels).map(score).collect())
+    }
+
+    /// Returns whether the scores are in single precision.
+    pub fn is_single_precision(&self) -> bool {
+        self.values.is_single() && self.scaling == Scaling::AsGiven
+    }
+
+    /// Returns how rows are scaled before they are used.
+    pub fn scaling(&self) -> Scaling {
+        self.scaling
+    }
+
+    /// Returns the names of the groups, if any.
+    pub fn group_names(&self) -> Option<&[String]> {
+        self.groups.as_ref().map(|groups| groups.names.as_slice())
+    }
+
+    /// Returns the classes, in order.
+    pub fn classes(&self) -> &Classes {
+        &self.classes
+    }
+
+    /// Returns the score columns, in class order.
+    pub fn score_columns(&self) -> &[String] {
+        &self.columns.columns
+    }
+
+    /// Returns the number of rows of each file, including excluded rows.
+    pub fn file_rows(&self) -> Vec<u64> {
+        self.files.iter().map(|(_, rows)| *rows as u64).collect()
+    }
+
+    /// Returns the number of groups, if any.
+    pub fn group_count(&self) -> Option<usize> {
+        self.groups.as_ref().map(|groups| groups.names.len())
+    }
+
+    /// Returns whether rows represent several people.
+    pub fn has_counts(&self) -> bool {
+        self.counts.is_some()
+    }
+
+    /// Returns the existing labels: the first column if there are several.
+    pub fn labels(&self) -> Option<&[Label]> {
+        self.labels.first().map(Vec::as_slice)
+    }
+
+    /// Returns the existing labels, column by column.
+    pub fn all_labels(&self) -> &[Vec<Label>] {
+        &self.labels
+    }
+
+    /// Returns the outcomes as the core library expects them, if there is an outcome column.
+    pub fn outcomes(&self) -> Result<Option<Outcomes<'_>>> {
+        self.outcome.as_ref().map(OutcomeValues::outcomes).transpose()
+    }
+
+    /// Returns the cell of each row and the number of cells, if there are cell columns.
+    pub fn cells(&self) -> Option<(&[u32], usize)> {
+        self.cells.as_ref().map(|(ids, count)| (&ids[..], *count))
+    }
+
+    /// Returns the number of rows in the table.
+    pub fn rows(&self) -> usize {
+        self.row_mask.count()
+    }
+
+    /// Returns the mask of input rows that are in the table.
+    pub fn row_mask(&self) -> &RowMask {
+        &self.row_mask
+    }
+
+    /// Returns the units that contain the groups, from the smallest to the largest: for each group
+    /// the index of its unit, then for each unit the index of the next larger one. Group columns
+    /// are ordered from the largest unit to the smallest; groups of one column are all part of one
+    /// unit. See [`Match::nested`](apportion::Match).
+    pub fn nesting(&self) -> Vec<Vec<u32>> {
+        self.groups.as_ref().map_or_else(Vec::new, GroupColumn::nesting)
+    }
+
+    /// Returns a sentence about the score columns.
+    pub fn describe_scores(&self) -> String {
+        let columns = self.columns.columns.join(", ");
+        let scaled = match self.scaling {
+            Scaling::Percent => "; percentages, divided by 100",
+            Scaling::Normalize => "; each row divided by its sum",
+            Scaling::AsGiven => "",
+        };
+        match &self.recognized {
+            Some(recognized) => format!("scores as {} writes them: {columns}{scaled}", recognized.tool),
+            None => format!("scores: {columns}{scaled}"),
+        }
+    }
+
+    /// Returns notes on excluded rows, rows without truth or ID, and scores that do not fit in
+    /// memory.
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        let excluded = self.row_mask.total() - self.rows();
+        if excluded > 0 {
+            remarks.push(format!("{excluded} of {} rows are left out", self.row_mask.total()));
+        }
+        if let Some(truth) = &self.truth {
+            let unknown = truth.iter().filter(|&&truth| truth == UNCODED).count();
+            if unknown > 0 {
+                let rows = self.rows();
+                remarks
+                    .push(format!("truth is not known of {unknown} of {rows} rows: what needs truth leaves them out"));
+            }
+        }
+        if self.rows_without_id > 0 {
+            let rows = self.rows_without_id;
+            remarks.push(format!("{rows} rows have no identifier: their places stand in for ties and draws"));
+        }
+        if self.values.is_spilled() {
+            remarks.push("the scores do not fit into --memory: they are in a temporary file".into());
+        }
+        remarks
+    }
+
+    /// Adds the file and row to an error of the core library.
+    pub fn explain(&self, error: apportion::Error) -> Error {
+        use apportion::Error as Core;
+        let (row, class) = match &error {
+            Core::NotFinite { row, class, value } if value.is_nan() => {
+                let (path, row) = self.locate(*row);
+                let column = self.classes.position(class).map_or(class, |index| &self.columns.columns[index]);
+                let problem = MISSING_SCORE.into();
+                return Error::Value { path, row, column: column.clone(), problem };
+            }
+            Core::NotFinite { row, class, .. } | Core::Negative { row, class, .. } => (*row, Some(class.clone())),
+            Core::NotOne { row, .. } | Core::Outcome { row, .. } => (*row, None),
+            Core::CountsUnsupported { rule } => {
+                return Error::Options(format!(
+                    "{rule} may split rows that stand for several people; use label --count"
+                ));
+            }
+            Core::Missing { .. } => {
+                let text = error.to_string();
+                let text = text.replace("`Scores::with_groups`", "--by").replace("`Scores::with_truth`", "--truth");
+                return Error::Options(text);
+            }
+            Core::Reference { .. } => {
+                return Error::Options(error.to_string().replace("match by group", "match by group with --by"));
+            }
+            _ => return Error::Core(error),
+        };
+        let (path, row) = self.locate(row);
+        let text = error.to_string();
+        let problem = text.split_once(": ").map_or(text.as_str(), |(_, rest)| rest);
+        let problem = problem
+            .replace("`Scaling::Normalize`, or `Scaling::Percent` for percentages", "--normalize")
+            .replace("`Scaling::Normalize`", "--normalize");
+        let column = class.and_then(|class| self.classes.position(&class).ok());
+        match column {
+            Some(column) => Error::Value { path, row, column: self.columns.columns[column].clone(), problem },
+            None => Error::Row { path, row, problem },
+        }
+    }
+
+    /// Returns the file of a table row, and the row number in it, counted from 1.
+    fn locate(&self, row: usize) -> (PathBuf, u64) {
+        let (row, mut before) = (self.row_mask.file_row(row), 0);
+        for (path, rows) in &self.files {
+            if row < before + rows {
+                return (path.clone(), (row - before) as u64 + 1);
+            }
+            before += rows;
+        }
+        (PathBuf::new(), row as u64 + 1)
+    }
+}
+
+const MISSING_SCORE: &str = "there is no number; fill it in, or leave rows without any score out with --skip-missing";

@@ -1,0 +1,100 @@
+//! A score table batch by batch: all columns of some rows, and what the rules need of them. Earlier
+//! rows are not kept.
+
+use apportion::{Classes, group_name};
+use arrow::array::RecordBatch;
+
+use super::builder::TableBuilder;
+use super::score_table::{Table, TableOptions};
+use crate::error::{Error, Result};
+use crate::file::{Batches, Input};
+
+/// The rows of some files, one batch after another.
+pub struct TableStream<'a> {
+    input: &'a Input,
+    builder: TableBuilder,
+    /// Columns that are not read unless the rules need them.
+    skipped: Vec<String>,
+    /// Index of the next file to open.
+    next: usize,
+    batches: Option<Batches<'a>>,
+    /// Rows of the current file in earlier batches.
+    rows_before: u64,
+}
+
+/// Some rows of a file.
+pub struct TableBatch {
+    /// The index of the file.
+    pub file: usize,
+    /// The number of rows before these in the file.
+    pub first: u64,
+    /// All columns.
+    pub batch: RecordBatch,
+    /// What the rules need of these rows, without excluded rows.
+    pub table: Table,
+    /// The group of each row of the table; empty without groups.
+    pub groups: Vec<u32>,
+}
+
+impl<'a> TableStream<'a> {
+    /// Starts at the first row. Columns in `skipped` are only read if the rules need them.
+    pub fn new(input: &'a Input, options: &TableOptions, skipped: Vec<String>) -> Result<TableStream<'a>> {
+        let builder = TableBuilder::new(&input.columns(0)?, input.name(0), options)?;
+        input.begin("verifying");
+        Ok(TableStream { input, builder, skipped, next: 0, batches: None, rows_before: 0 })
+    }
+
+    /// Returns the classes, in order.
+    pub fn classes(&self) -> &Classes {
+        self.builder.classes()
+    }
+
+    /// Returns the number of groups so far.
+    pub fn group_count(&self) -> usize {
+        self.builder.group_values().len()
+    }
+
+    /// Returns the name of a group, and the value of each of its columns.
+    pub fn group(&self, group: usize) -> (String, &[String]) {
+        let values = &self.builder.group_values()[group];
+        (group_name(values.iter().map(String::as_str)), values)
+    }
+
+    /// Returns the next rows, or `None` at the end.
+    pub fn next_batch(&mut self) -> Result<Option<TableBatch>> {
+        loop {
+            if let Some(batch) = self.batches.as_mut().and_then(Batches::next) {
+                let batch = batch?;
+                self.builder.push_batch(&batch)?;
+                let (table, groups) = self.builder.drain()?;
+                let first = self.rows_before;
+                self.rows_before += batch.num_rows() as u64;
+                return Ok(Some(TableBatch { file: self.next - 1, first, batch, table, groups }));
+            }
+            if self.next == self.input.names().len() {
+                self.input.end();
+                return Ok(None);
+            }
+            let (names, path) = (self.input.columns(self.next)?, self.input.name(self.next));
+            let needed = self.builder.needed_columns(&names, path)?;
+            let include = |name: &str| {
+                needed.iter().any(|column| column == name) || !self.skipped.iter().any(|column| column == name)
+            };
+            let batches = self.input.open_columns(self.next, &include)?;
+            self.builder.begin(&batches.names(), path)?;
+            (self.batches, self.rows_before) = (Some(batches), 0);
+            self.next += 1;
+        }
+    }
+}
+
+impl TableBatch {
+    /// Adds the file and row to an error of the core library.
+    pub fn explain(&self, error: apportion::Error) -> Error {
+        let mut error = self.table.explain(error);
+        if let Error::Value { row, .. } | Error::Row { row, .. } = &mut error {
+            *row += self.first;
+        }
+        error
+    }
+}
