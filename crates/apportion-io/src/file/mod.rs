@@ -17,6 +17,7 @@ mod explain;
 mod find;
 mod format;
 mod guard;
+mod identical_columns;
 mod input;
 mod ipc;
 mod metadata;

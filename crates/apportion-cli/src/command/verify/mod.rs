@@ -107,7 +107,8 @@ fn verify(args: &VerifyArgs, line: &[String], findings: &mut Findings) -> Result
     }
     let decision = decision_of(args, provenance.as_ref())?;
     let table_options = table_options(&options, decision.as_ref(), args, &input)?;
-    let mut stream = TableStream::new(&input, &table_options, Vec::new())?;
+    let identical = input.identical_columns(&out);
+    let mut stream = TableStream::new(&input, &table_options, identical.clone())?;
     let classes = stream.classes().clone();
     let job = provenance.as_ref().map(|own| own.job.as_str());
     let kind = options.kind(job, provenance.as_ref().and_then(|own| own.rows).unwrap_or(u64::MAX));
@@ -121,7 +122,8 @@ fn verify(args: &VerifyArgs, line: &[String], findings: &mut Findings) -> Result
     if let (Some(decision), Some(_)) = (&decision, &provenance) {
         options.check_decision(decision)?;
     }
-    let columns = columns(args, &options, &classes, &input, &out)?;
+    let mut columns = columns(args, &options, &classes, &input, &out)?;
+    columns.compared.retain(|name| !identical.contains(name));
     // People of tied rows were shared out in a way that a decision does not hold.
     let splits = kind == Kind::Joint && !columns.people.is_empty();
     let verifier = Verifier::new(classes.len()).with_memory((args.table.memory() / 2) as usize);
@@ -129,7 +131,7 @@ fn verify(args: &VerifyArgs, line: &[String], findings: &mut Findings) -> Result
     if splits {
         pass.applier = None;
     }
-    let mut rows = OutRows::new(&out);
+    let mut rows = OutRows::new(&out, pass.columns.of_output());
     while let Some(piece) = stream.next_batch()? {
         pass.look(&piece, &mut rows, &stream)?;
     }
@@ -284,5 +286,5 @@ fn columns(args: &VerifyArgs, options: &Recorded, classes: &Classes, input: &Inp
         return Err(differs(format!("{}: column {missing:?} of the input is not in it", out.name(0).display())));
     }
     let is_text = [input, out].iter().any(|files| files.names().any(|name| !holds_metadata(&name.to_string_lossy())));
-    Ok(Columns { kept, labels, people, id: options.id.clone(), is_text })
+    Ok(Columns { compared: kept.clone(), kept, labels, people, id: options.id.clone(), is_text })
 }

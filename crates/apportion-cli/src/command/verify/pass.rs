@@ -24,6 +24,8 @@ const MOST_SPLIT: usize = 64;
 pub(super) struct Columns {
     /// Columns of the input that the output has.
     pub(super) kept: Vec<String>,
+    /// Those whose values are compared: not those that were found to have the same bytes.
+    pub(super) compared: Vec<String>,
     /// The column of labels of each draw, and that of their scores if there is one.
     pub(super) labels: Vec<(String, Option<String>)>,
     /// With counts: how many people have each class, and none.
@@ -31,6 +33,18 @@ pub(super) struct Columns {
     pub(super) id: Option<String>,
     /// Whether one side is text, which cannot tell empty cells from missing ones.
     pub(super) is_text: bool,
+}
+
+impl Columns {
+    /// The columns of the output that are read.
+    pub(super) fn of_output(&self) -> Vec<String> {
+        let mut columns: Vec<String> = self.compared.iter().chain(&self.people).cloned().collect();
+        for (label, score) in &self.labels {
+            columns.push(label.clone());
+            columns.extend(score.clone());
+        }
+        columns
+    }
 }
 
 /// What the pass needs beside the rows.
@@ -157,11 +171,11 @@ impl<'a> Pass<'a> {
         differs(format!("the output ends after {rows} rows; row {row} of the input is not in it"))
     }
 
-    /// Compares all columns that were kept.
+    /// Compares columns that were kept.
     fn compare(&self, input: &RecordBatch, found: &RecordBatch, out: &OutRows<'_>) -> Result<()> {
         let rows = found.num_rows();
         for (batch, whose) in [(input, "input"), (found, "output")] {
-            if let Some(missing) = self.columns.kept.iter().find(|name| batch.column_by_name(name).is_none()) {
+            if let Some(missing) = self.columns.compared.iter().find(|name| batch.column_by_name(name).is_none()) {
                 let (path, number) = out.locate(self.rows);
                 let place = format!("{}: row {number}", path.display());
                 return Err(differs(format!("{place}: column {missing:?} is not in this file of the {whose}")));
@@ -172,7 +186,7 @@ impl<'a> Pass<'a> {
         };
         let all: Vec<_> = self
             .columns
-            .kept
+            .compared
             .par_iter()
             .filter_map(|name| {
                 let (own, other) = pair(name)?;
@@ -185,7 +199,7 @@ impl<'a> Pass<'a> {
         if let Some(problem) = self.shifted(input, found, row) {
             return Err(differs(format!("{place}: {problem}")));
         }
-        let id = self.columns.id.as_ref().filter(|id| self.columns.kept.contains(id));
+        let id = self.columns.id.as_ref().filter(|id| self.columns.compared.contains(id));
         if id.and_then(pair).is_some_and(|(own, other)| {
             first_difference(&own.slice(row, 1), &other.slice(row, 1), self.columns.is_text).is_some()
         }) {
@@ -202,7 +216,7 @@ impl<'a> Pass<'a> {
         let same = |one: &RecordBatch, a: usize, other: &RecordBatch, b: usize| {
             a < one.num_rows()
                 && b < other.num_rows()
-                && self.columns.kept.iter().all(|name| match (one.column_by_name(name), other.column_by_name(name)) {
+                && self.columns.compared.iter().all(|name| match (one.column_by_name(name), other.column_by_name(name)) {
                     (Some(x), Some(y)) => {
                         first_difference(&x.slice(a, 1), &y.slice(b, 1), self.columns.is_text).is_none()
                     }

@@ -10,6 +10,8 @@ use arrow::compute::concat_batches;
 /// Rows of an output, in order.
 pub(super) struct OutRows<'a> {
     input: &'a Input,
+    /// The columns that are read.
+    columns: Vec<String>,
     next: usize,
     batches: Option<Batches<'a>>,
     left: Option<RecordBatch>,
@@ -19,8 +21,8 @@ pub(super) struct OutRows<'a> {
 }
 
 impl<'a> OutRows<'a> {
-    pub(super) fn new(input: &'a Input) -> OutRows<'a> {
-        OutRows { input, next: 0, batches: None, left: None, files: Vec::new(), read: 0 }
+    pub(super) fn new(input: &'a Input, columns: Vec<String>) -> OutRows<'a> {
+        OutRows { input, columns, next: 0, batches: None, left: None, files: Vec::new(), read: 0 }
     }
 
     /// The next rows; fewer at the end.
@@ -56,7 +58,7 @@ impl<'a> OutRows<'a> {
                 return Ok(None);
             }
             self.files.push((self.input.name(self.next).to_owned(), self.read));
-            self.batches = Some(self.input.open(self.next)?);
+            self.batches = Some(self.input.open_columns(self.next, &|name| self.columns.iter().any(|own| own == name))?);
             self.next += 1;
         }
     }
