@@ -9,9 +9,7 @@ use std::fs;
 use std::hint::black_box;
 use std::time::Instant;
 
-use apportion::model::{
-    Bisg, Hit, Level, ModelTables, NameTable, Numbers, Person, Place, PlaceTable, Population, Room,
-};
+use apportion_bisg::{Bisg, Hit, Level, ModelTables, NameTable, Numbers, Person, Place, PlaceTable, Population, Room};
 use rayon::prelude::*;
 
 const K: usize = 6;

@@ -213,7 +213,8 @@ fn outputs_do_not_go_where_the_next_run_looks_for_inputs() {
     fs::write(folder.join("parts/north/part-0.csv"), TABLE).unwrap();
     for output in ["parts/labels/", "parts/north/labels.csv", "./parts/../parts/new/labels/", "parts/labels.parquet"] {
         let found = refused(folder, &["label", "parts", "-o", output]);
-        let expected = "it lies inside the input parts, so that the next run would read it as an input; write elsewhere";
+        let expected =
+            "it lies inside the input parts, so that the next run would read it as an input; write elsewhere";
         assert!(found.contains(expected), "{output}: {found}");
     }
     // Hidden folders are not read, and neither is the folder around a file that was named.

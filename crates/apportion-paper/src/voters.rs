@@ -4,7 +4,7 @@ use apportion::simulate::{VoterOptions, VoterTables, Voters};
 use apportion::{
     Balance, Classes, Glance, Groups, Label, Match, Matrix, Reference, Result, Rule, Scores, Settings, Thresholds, seed,
 };
-use apportion_census::{CLASSES, NC_VOTER_SHARES, counties, surnames};
+use apportion_bisg::census::{CLASSES, NC_VOTER_SHARES, counties, surnames};
 use rayon::prelude::*;
 
 use crate::contest::learned;

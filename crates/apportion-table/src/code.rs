@@ -1,7 +1,7 @@
 //! Codes of places as files have them: zeros lost in front, a point and a zero behind, ZIP codes of nine digits, the Census's
 //! long identifiers, states by their letters and names.
 
-use apportion::model::Level;
+use apportion_bisg::Level;
 
 /// A code, and whether zeros had to be put in front of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

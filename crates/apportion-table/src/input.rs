@@ -271,8 +271,11 @@ impl Input {
         let (above, place) = existing?;
         let place = place.join(path.strip_prefix(above).unwrap_or(path));
         let is_read = |folder: &PathBuf| {
-            let below = folder.canonicalize().ok().and_then(|folder| place.strip_prefix(folder).ok().map(Path::to_owned));
-            below.is_some_and(|below| !below.as_os_str().is_empty() && !below.iter().any(|part| is_hidden(Path::new(part))))
+            let below =
+                folder.canonicalize().ok().and_then(|folder| place.strip_prefix(folder).ok().map(Path::to_owned));
+            below.is_some_and(|below| {
+                !below.as_os_str().is_empty() && !below.iter().any(|part| is_hidden(Path::new(part)))
+            })
         };
         self.folders.iter().find(|folder| is_read(folder)).map(PathBuf::as_path)
     }

@@ -222,20 +222,6 @@ pub enum Error {
         /// What differs.
         what: &'static str,
     },
-    /// A row of a table of names or places that cannot be used.
-    #[error("row {row}: {problem}")]
-    KeyedTable {
-        /// Row, from 0.
-        row: usize,
-        /// What is wrong with it, and the way on.
-        problem: String,
-    },
-    /// Tables that scores cannot be made from.
-    #[error("{problem}")]
-    Model {
-        /// Why not, and the way on.
-        problem: String,
-    },
     /// The solver found no proof. This is a fault of the program, never of the data.
     #[error("the labels could not be proved optimal, so none are returned; please report this as a bug")]
     Unproved,

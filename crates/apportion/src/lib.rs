@@ -38,7 +38,6 @@
 //! | [`Decision`] | a rule fitted to a table: K prices a group, seed; small, serde, labels any batch; prints as SQL |
 //! | [`Frontier`] | every optimal trade of accuracy against fidelity, from argmax to match; how far labels lie below it |
 //! | [`Labelled`] | labels, their decision and, for joint rules, certificate and targets ([`Joint`]) |
-//! | [`model::Bisg`] | scores from names and places, where there are none yet |
 //! | [`Audit`] | what labels do against scores, truth and reference; built by a mergeable [`Tally`] |
 //! | [`Outcomes`] | the outcome of each row; [`estimate`] says what labels and scores make of its differences between classes |
 //!
@@ -83,7 +82,6 @@ pub mod estimate;
 mod kernel;
 mod label;
 mod learn;
-pub mod model;
 mod quote;
 mod reference;
 mod rule;

@@ -2,7 +2,7 @@
 //!
 //! Oracle: every column found is one of the file's, in the file's order and once; its class is part of its name.
 
-use apportion::model::Level;
+use apportion_bisg::Level;
 use apportion_table::{
     ScoreColumns, code_of_number, code_of_text, did_you_mean, find_scores, level_of_code, nearest, rank_of_column,
     same_name,

@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use apportion::model::{Bisg, Hit, ModelTables, NameMatch, NameTable, Numbers, Place, Population, Room};
+use apportion_bisg::{Bisg, Hit, ModelTables, NameMatch, NameTable, Numbers, Place, Population, Room};
 
 use crate::Outcome;
 

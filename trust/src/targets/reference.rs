@@ -3,7 +3,7 @@
 //! Oracle: a table that is accepted has as many numbers as keys times classes, none of them negative, and can be used as
 //! names or places; labels by a reference from a file are as many as there are rows, with a closed certificate.
 
-use apportion::model::{Numbers, Room};
+use apportion_bisg::{Numbers, Room};
 use apportion_cli::Host;
 use apportion_table::{KeyedFile, KeyedOptions, KeyedTable, Subject, TableKeys};
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use apportion::model::{Level, Numbers};
-use apportion_census::{CLASSES, Inside};
+use apportion_bisg::census::{CLASSES, Inside};
+use apportion_bisg::{Level, Numbers};
 use apportion_table::{KeyedFile, KeyedOptions, KeyedTable, Output, Subject, did_you_mean, write_batches};
 use arrow::array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema};
@@ -154,7 +154,7 @@ fn export(table: Inside, output: &str, force: bool) -> Result<()> {
         fields.push(Field::new("count", DataType::UInt64, false));
         columns.push(Arc::new(UInt64Array::from_iter_values(counts.iter().copied())));
     }
-    let is_people = table.numbers() == apportion_census::Numbers::People;
+    let is_people = table.numbers() == Numbers::People;
     let prefix = if is_people { "n_" } else { "p_" };
     for (class, name) in CLASSES.iter().enumerate() {
         let values = keyed.values.iter().skip(class).step_by(CLASSES.len());

@@ -1,6 +1,6 @@
 //! Which columns of a table are its keys: names, codes of places, or the parts of such codes.
 
-use apportion::model::Level;
+use apportion_bisg::Level;
 use arrow::array::ArrayRef;
 use arrow::datatypes::DataType;
 

@@ -8,7 +8,7 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
-use apportion::model::{Level, NameTable, Numbers, PlaceTable};
+use apportion_bisg::{Level, NameTable, Numbers, PlaceTable};
 
 use crate::error::{Error, Result};
 use file::File;
@@ -243,9 +243,9 @@ fn mean_the_same(a: &str, b: &str) -> bool {
 }
 
 /// An error of the library, with the file and its row.
-fn in_file(path: &Path, error: apportion::Error) -> Error {
+fn in_file(path: &Path, error: apportion_bisg::Error) -> Error {
     match error {
-        apportion::Error::KeyedTable { row, problem } => {
+        apportion_bisg::Error::TableRow { row, problem } => {
             Error::Row { path: path.to_owned(), row: row as u64 + 1, problem }
         }
         other => Error::file(path, other.to_string()),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use apportion::model::Numbers;
+use apportion_bisg::Numbers;
 
 use crate::error::{Error, Result};
 

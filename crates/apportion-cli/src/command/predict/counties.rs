@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use apportion::model::Level;
-use apportion_census::Inside;
+use apportion_bisg::Level;
+use apportion_bisg::census::Inside;
 use apportion_table::code_of_text;
 
 /// Codes by state and name.

@@ -11,9 +11,9 @@ mod told;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use apportion::model::{Bisg, Gibbs, KnownBy, Level, ModelTables, Population, RAKED, RakedCells};
 use apportion::{Classes, Reference, Spread};
-use apportion_census::Inside;
+use apportion_bisg::census::Inside;
+use apportion_bisg::{Bisg, Gibbs, KnownBy, Level, ModelTables, Population, RAKED, RakedCells};
 use apportion_table::{
     Added, Input, KeyedOptions, KeyedTable, Output, Side, Subject, code_of_text, refuse_nested, write_labelled,
 };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Result, bail};
-use apportion::model::{Cells, Fit, Gibbs, Hit, KnownBy, KnownMargins, Margins, Raked, RakedCells, Raking};
+use apportion_bisg::{Cells, Fit, Gibbs, Hit, KnownBy, KnownMargins, Margins, Raked, RakedCells, Raking};
 use apportion_table::{Input, Side};
 use rayon::prelude::*;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow, bail};
-use apportion::model::{
+use apportion_bisg::{
     Bisg, Cells, Hit, How, KnownMargins, Level, MarginRows, Margins, Person, Place, RakedCells, Room,
 };
 use apportion_table::{Code, code_of_number, code_of_text, nearest, rank_of_column, same_name};

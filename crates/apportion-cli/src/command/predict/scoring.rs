@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use apportion::model::{Bisg, Fit, How, Level, NameMatch, RakedCells};
+use apportion_bisg::{Bisg, Fit, How, Level, NameMatch, RakedCells};
 use apportion_table::{Input, Side};
 use arrow::array::{ArrayRef, DictionaryArray, Float64Array, RecordBatch, StringArray, UInt8Array};
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, UInt8Type};

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use apportion::model::{KnownMargins, Level, NameTable, Numbers, PlaceTable};
-use apportion_census::{CLASSES, Inside};
+use apportion_bisg::census::{CLASSES, Inside};
+use apportion_bisg::{KnownMargins, Level, NameTable, Numbers, PlaceTable};
 use apportion_table::{
     Input, InputOptions, KeyedOptions, KeyedTable, Subject, TableKeys, code_of_text, did_you_mean, same_name,
 };
@@ -70,11 +70,7 @@ pub(crate) fn inside(table: Inside) -> KeyedTable {
         classes: CLASSES.map(String::from).to_vec(),
         values: keyed.values,
         counts: keyed.counts.map(|counts| counts.into_iter().map(|count| count as f64).collect()),
-        numbers: match table.numbers() {
-            apportion_census::Numbers::Shares => Numbers::Shares,
-            apportion_census::Numbers::People => Numbers::People,
-            apportion_census::Numbers::Spread => Numbers::Spread,
-        },
+        numbers: table.numbers(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What was found of all people together: how many names and places, and the sums of the scores.
 
 use apportion::GRID;
-use apportion::model::{Bisg, How, Level, NameMatch};
+use apportion_bisg::{Bisg, How, Level, NameMatch};
 use serde_json::{Map, Value, json};
 
 use crate::text;

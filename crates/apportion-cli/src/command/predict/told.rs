@@ -1,6 +1,6 @@
 //! What a user is told in the end: how scores were made, of whom, and what they add up to.
 
-use apportion::model::{Bisg, KnownBy};
+use apportion_bisg::{Bisg, KnownBy};
 use serde_json::{Value, json};
 
 use super::PredictArgs;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use apportion::simulate::{RareNames, Voter, VoterOptions, VoterTables, Voters};
-use apportion_census::{ALL_OTHER_NAMES, CLASSES, Inside, NC_VOTER_SHARES, counties, surnames};
+use apportion_bisg::census::{ALL_OTHER_NAMES, CLASSES, Inside, NC_VOTER_SHARES, counties, surnames};
 use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use clap::Args;

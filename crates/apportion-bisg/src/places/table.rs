@@ -1,82 +1,11 @@
-//! Tables of places, from the smallest to the nation, and where a person is in each.
+//! A table of places of one level, and the people of each class there.
 
 use std::collections::HashMap;
 
-use super::index::Codes;
-use super::table::{Numbers, check_row};
+use super::{Level, Place};
 use crate::error::{Error, Result};
-
-/// A kind of places. The order is from the smallest to the largest: where one does not know a person's place, the next is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
-    /// Places of a user's own, by their names.
-    Own,
-    /// Census block groups: 12 digits.
-    BlockGroup,
-    /// Census tracts: 11 digits.
-    Tract,
-    /// ZIP code tabulation areas: 5 digits.
-    Zcta,
-    /// Counties: 5 digits.
-    County,
-    /// States: 2 digits.
-    State,
-    /// The places of a table of several states, together.
-    Nation,
-    /// The places of any other table, together.
-    All,
-}
-
-impl Level {
-    /// In a word or two.
-    pub fn name(self) -> &'static str {
-        match self {
-            Level::Own => "place",
-            Level::BlockGroup => "block group",
-            Level::Tract => "tract",
-            Level::Zcta => "zcta",
-            Level::County => "county",
-            Level::State => "state",
-            Level::Nation => "nation",
-            Level::All => "all places",
-        }
-    }
-
-    /// How many digits its codes have, where they are codes.
-    pub fn digits(self) -> Option<u32> {
-        match self {
-            Level::Own | Level::Nation | Level::All => None,
-            Level::BlockGroup => Some(12),
-            Level::Tract => Some(11),
-            Level::Zcta | Level::County => Some(5),
-            Level::State => Some(2),
-        }
-    }
-
-    /// Whether its codes begin with those of the state: all but ZIP codes.
-    pub fn is_nested(self) -> bool {
-        matches!(self, Level::BlockGroup | Level::Tract | Level::County | Level::State)
-    }
-
-    /// The code of the larger place of another level that a place of this one is in.
-    fn widen(self, code: u64, to: Level) -> Option<u64> {
-        let (own, other) = (self.digits()?, to.digits()?);
-        (self.is_nested() && to.is_nested() && own >= other).then(|| code / 10u64.pow(own - other))
-    }
-}
-
-/// Where a person is, as far as that is known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place<'a> {
-    /// The name of a place of the user's own.
-    pub own: Option<&'a str>,
-    /// A ZIP code.
-    pub zcta: Option<u64>,
-    /// The code of the smallest block group, tract, county or state that is known.
-    pub code: Option<(Level, u64)>,
-    /// Codes of larger places, which are asked where a table does not know the one that the smaller is in.
-    pub wider: [Option<(Level, u64)>; 3],
-}
+use crate::index::Codes;
+use crate::numbers::{Numbers, check_row};
 
 /// Places of one kind, and the people of each class there.
 #[derive(Clone, Debug)]
@@ -256,5 +185,5 @@ impl PlaceTable {
 }
 
 fn twice(row: usize) -> Error {
-    Error::KeyedTable { row, problem: "its place is there twice; leave one of them, or add them up".into() }
+    Error::TableRow { row, problem: "its place is there twice; leave one of them, or add them up".into() }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use crate::seed;
+use apportion::seed;
 
 /// Names, and their rows.
 #[derive(Clone, Debug, Default)]

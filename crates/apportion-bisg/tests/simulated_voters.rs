@@ -3,7 +3,7 @@
 
 use apportion::simulate::*;
 use apportion::{Error, Label};
-use apportion_census::{NC_VOTER_SHARES, counties, surnames};
+use apportion_bisg::census::{NC_VOTER_SHARES, counties, surnames};
 use rayon::prelude::*;
 
 const K: usize = 6;

@@ -14,10 +14,10 @@
 //! result says so. A person's scores depend on that person and the tables alone.
 
 use super::gibbs::NAME_NOISE;
-use super::names::{Hit, NameMatch, Room};
-use super::place::{Level, Place, PlaceTable};
-use super::table::{NameTable, Numbers, divide, normalize};
 use crate::error::{Error, Result};
+use crate::names::{Hit, NameMatch, NameTable, Room};
+use crate::numbers::{Numbers, divide, normalize};
+use crate::places::{Level, Place, PlaceTable};
 
 /// What scores are made from.
 #[derive(Clone, Debug)]

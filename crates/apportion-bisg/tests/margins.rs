@@ -1,12 +1,11 @@
 //! Raking against proportional fitting written out, and fBISG against the exact law of what it draws from.
 #![allow(clippy::unwrap_used)] // in helpers, too
 
-use apportion::Error;
-use apportion::model::*;
+use apportion_bisg::*;
 use proptest::prelude::*;
 
 /// Rakes rows of scores; the weights, or how it ended.
-fn rake(rows: &[Vec<f64>], shares: &[f64]) -> apportion::Result<(Vec<f64>, Raked)> {
+fn rake(rows: &[Vec<f64>], shares: &[f64]) -> apportion_bisg::Result<(Vec<f64>, Raked)> {
     let classes: Vec<String> = (0..shares.len()).map(|class| format!("class {class}")).collect();
     let mut raking = Raking::new(shares)?;
     loop {

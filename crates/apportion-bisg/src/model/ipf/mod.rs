@@ -14,10 +14,10 @@ mod fit;
 pub use cells::{Cells, RakedCells};
 pub use fit::{Cell, Fit, rake_three_ways};
 
-use super::names::{Hit, NameMatch, Room};
-use super::place::{Place, PlaceTable};
-use super::table::{NameTable, Numbers, normalize};
 use crate::error::{Error, Result};
+use crate::names::{Hit, NameMatch, NameTable, Room};
+use crate::numbers::{Numbers, normalize};
+use crate::places::{Place, PlaceTable};
 
 /// The shares of the classes that are known of each name, of each place, or of both.
 #[derive(Clone, Debug)]

@@ -3,13 +3,13 @@
 
 use std::cmp::Ordering;
 
+use apportion::seed;
 use rayon::prelude::*;
 
 use super::fit::{Cell, Fit, rake_three_ways};
 use super::{KnownBy, KnownMargins, MarginRows, Off};
 use crate::error::Result;
-use crate::model::index::Codes;
-use crate::seed;
+use crate::index::Codes;
 
 /// Parts that cells fall into by their hash, so that threads merge them side by side.
 const PARTS: usize = 16;

@@ -16,9 +16,9 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::super::table::normalize;
 use super::{KnownBy, Off};
 use crate::error::{Error, Result};
+use crate::numbers::normalize;
 
 /// People of one name in one place.
 #[derive(Clone, Copy, Debug, PartialEq)]

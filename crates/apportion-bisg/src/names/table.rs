@@ -1,22 +1,9 @@
 //! A table of names: what a name says of the class of whoever has it.
 
-use super::index::Index;
-use super::names::{Hit, MISSING_FIRST_NAMES, NameMatch, OTHERS, Room, find, of_table, short_name};
+use super::lookup::{Hit, MISSING_FIRST_NAMES, NameMatch, OTHERS, Room, find, of_table, short_name};
 use crate::error::{Error, Result};
-
-/// What the numbers of a table are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Numbers {
-    /// People, or anything in proportion to them.
-    People,
-    /// The shares of the classes among those of a key, P(class | key). Rows sum to one.
-    Shares,
-    /// How the people of a class are spread over the keys, P(key | class). Columns of a whole table sum to one.
-    Spread,
-}
-
-/// More people than there are.
-const MOST_PEOPLE: f64 = 1e12;
+use crate::index::Index;
+use crate::numbers::{Numbers, check_row, divide, normalize};
 
 /// Names that are looked for at a time.
 const AT_ONCE: usize = 64;
@@ -61,7 +48,7 @@ impl NameTable {
                 others = Some(row as u32);
             }
             if !index.insert(&upper, row as u32) {
-                return Err(Error::KeyedTable { row, problem: "its name is there twice; leave one of them".into() });
+                return Err(Error::TableRow { row, problem: "its name is there twice; leave one of them".into() });
             }
             alike.extend(cleaned.map(|cleaned| (cleaned, row as u32)));
         }
@@ -78,7 +65,7 @@ impl NameTable {
         if let Some((row, _)) =
             counts.iter().flatten().enumerate().find(|(_, count)| !(**count >= 0.0 && count.is_finite()))
         {
-            return Err(Error::KeyedTable { row, problem: "its number of people is negative, or none".into() });
+            return Err(Error::TableRow { row, problem: "its number of people is negative, or none".into() });
         }
         if numbers == Numbers::People {
             counts = Some(values.chunks_exact(classes).map(|row| row.iter().sum()).collect());
@@ -221,40 +208,6 @@ impl NameTable {
         }
         Some(self)
     }
-}
-
-/// Whether a row says anything; refuses what is no number of people, and no share.
-pub(crate) fn check_row(row: usize, values: &[f64]) -> Result<bool> {
-    if values.iter().all(|value| value.is_nan()) {
-        return Ok(false);
-    }
-    let problem = |problem: &str| Err(Error::KeyedTable { row, problem: problem.into() });
-    if values.iter().any(|value| value.is_nan()) {
-        return problem("a class has no number; write 0 where there is nobody");
-    }
-    if values.iter().any(|value| *value > MOST_PEOPLE) {
-        return problem("a number is larger than any number of people; mend it");
-    }
-    if values.iter().any(|&value| value < 0.0) {
-        return problem("a number is negative; mend it, or leave the row out");
-    }
-    Ok(values.iter().any(|&value| value > 0.0))
-}
-
-/// Divides a row by its sum; says whether there is one.
-#[inline]
-pub(crate) fn normalize(row: &mut [f64]) -> bool {
-    let sum: f64 = row.iter().sum();
-    let is_sound = sum > 0.0 && sum.is_finite();
-    if is_sound {
-        row.iter_mut().for_each(|value| *value /= sum);
-    }
-    is_sound
-}
-
-/// Divides class by class. A class that nobody is in stays at zero.
-pub(crate) fn divide(row: &mut [f64], by: &[f64]) {
-    row.iter_mut().zip(by).for_each(|(value, by)| *value = if *by > 0.0 { *value / by } else { 0.0 });
 }
 
 fn expect(holds: bool, problem: impl FnOnce() -> String) -> Result<()> {

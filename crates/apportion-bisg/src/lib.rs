@@ -7,12 +7,20 @@
 //! | [`Bisg`] | both together: BISG, BIFSG with first names, voter BISG with the shares of voters |
 //! | [`Raking`] | weights a class that bring all scores to a known margin; [`Cells`] and [`rake_three_ways`] where margins by name and place are known |
 //! | [`Gibbs`] | fBISG: scores where the counts of places are not quite right |
+//! | [`census`] | tables of the Census inside the program, with their provenance |
+//!
+//! ```text
+//! names/    the lookup of a name step by step, tables of names
+//! places/   levels, tables of places
+//! model/    bisg, gibbs (fBISG), raking, ipf (raking by name and place)
+//! census/   the tables of data/
+//! ```
 //!
 //! Nothing here reads a file. The scores of [`Bisg`] depend on no other people than the person; the other two use all people, by
 //! their nature.
 //!
 //! ```
-//! use apportion::model::*;
+//! use apportion_bisg::*;
 //!
 //! // White, black and hispanic people by surname, and in two counties.
 //! let surnames = NameTable::new(3, ["SMITH", "GARCIA"], vec![70.0, 25.0, 5.0, 6.0, 1.0, 93.0], Numbers::People, None)?;
@@ -26,22 +34,22 @@
 //! assert_eq!(how.surname, NameMatch::Cleaned);
 //! // 0.70 / 0.38 · 4, 0.25 / 0.13 · 5, 0.05 / 0.49 · 1, divided by their sum
 //! assert!((scores[1] - 0.5625).abs() < 1e-3);
-//! # Ok::<(), apportion::Error>(())
+//! # Ok::<(), apportion_bisg::Error>(())
 //! ```
 
-mod bisg;
-mod gibbs;
+pub mod census;
+mod error;
 mod index;
+mod model;
 mod names;
-mod place;
-mod raking;
-mod table;
-mod three_ways;
+mod numbers;
+mod places;
 
-pub use bisg::{Bisg, Chances, How, ModelTables, Person, Population};
-pub use gibbs::{Gibbs, NAME_NOISE};
-pub use names::{Hit, NameMatch, Room};
-pub use place::{Level, Place, PlaceTable};
-pub use raking::{Margins, RAKED, Raked, Raking};
-pub use table::{NameTable, Numbers};
-pub use three_ways::{Cell, Cells, Fit, KnownBy, KnownMargins, MarginRows, Off, RakedCells, rake_three_ways};
+pub use error::{Error, Result};
+pub use model::{
+    Bisg, Cell, Cells, Chances, Fit, Gibbs, How, KnownBy, KnownMargins, MarginRows, Margins, ModelTables, NAME_NOISE,
+    Off, Person, Population, RAKED, Raked, RakedCells, Raking, rake_three_ways,
+};
+pub use names::{Hit, NameMatch, NameTable, Room};
+pub use numbers::Numbers;
+pub use places::{Level, Place, PlaceTable};

@@ -11,7 +11,7 @@
 //! the first sweeps. Places are independent of each other: what is drawn in one depends on the seed, the place and the people
 //! there, in their order.
 
-use crate::seed;
+use apportion::seed;
 
 /// How many sweeps over the people of a place, and by which chance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

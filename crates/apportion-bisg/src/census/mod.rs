@@ -6,20 +6,20 @@
 //! their sources. The small ones are parsed when they are first asked for, and kept.
 //!
 //! ```
-//! use apportion_census::{CLASSES, counties, surnames};
+//! use apportion_bisg::census::{CLASSES, counties, surnames};
 //!
 //! let black = CLASSES.iter().position(|&class| class == "black").unwrap();
 //! let durham = counties().iter().find(|county| county.name == "Durham").unwrap();
 //! assert_eq!(durham.people[black], 100_260);
 //! assert_eq!(surnames()[0].name, "SMITH");
 //! ```
-#![doc = include_str!("../PROVENANCE.md")]
+#![doc = include_str!("../../data/PROVENANCE.md")]
 
 mod tables;
 
 use std::sync::OnceLock;
 
-pub use tables::{Inside, Keyed, Numbers};
+pub use tables::{Inside, Keyed};
 
 /// The classes of all tables, in their order. All but hispanic are non-Hispanic; asian is with Pacific Islanders; other is
 /// two or more races and, in the table of counties, some other race.
@@ -36,7 +36,7 @@ pub const NC_VOTER_SHARES: [f64; 6] = [0.72608, 0.21680, 0.02285, 0.01045, 0.008
 pub const ALL_OTHER_NAMES: &str = "ALL OTHER NAMES";
 
 /// The outlines of North Carolina's counties as TopoJSON, each with its FIPS code as `id` and its `name`.
-pub const NC_COUNTIES_TOPOJSON: &str = include_str!("../data/nc_counties.topojson");
+pub const NC_COUNTIES_TOPOJSON: &str = include_str!("../../data/nc_counties.topojson");
 
 /// A county and its people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub struct Surname {
 pub fn counties() -> &'static [County] {
     static COUNTIES: OnceLock<Vec<County>> = OnceLock::new();
     COUNTIES.get_or_init(|| {
-        let rows = parse(include_str!("../data/nc_counties_2010.csv"));
+        let rows = parse(include_str!("../../data/nc_counties_2010.csv"));
         rows.map(|([fips, name], people)| County { fips, name, people }).collect()
     })
 }
@@ -71,7 +71,7 @@ pub fn counties() -> &'static [County] {
 pub fn surnames() -> &'static [Surname] {
     static SURNAMES: OnceLock<Vec<Surname>> = OnceLock::new();
     SURNAMES.get_or_init(|| {
-        let rows = parse(include_str!("../data/surnames_2020.csv"));
+        let rows = parse(include_str!("../../data/surnames_2020.csv"));
         rows.map(|([name], people)| Surname { name, people }).collect()
     })
 }

@@ -1,6 +1,7 @@
 //! The tables that scores are made from: names and places by class, as whole lists, packed.
 
-use crate::CLASSES;
+use super::CLASSES;
+use crate::numbers::Numbers;
 
 /// How many classes there are.
 const K: usize = CLASSES.len();
@@ -18,17 +19,6 @@ pub enum Inside {
     Counties2010,
     /// ZIP code tabulation areas of the Census of 2010.
     Zctas2010,
-}
-
-/// What the numbers of a table are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Numbers {
-    /// The shares of the classes among the people of a key, P(class | key).
-    Shares,
-    /// People.
-    People,
-    /// How the people of a class are spread over the keys, P(key | class).
-    Spread,
 }
 
 /// A table, unpacked.
@@ -100,14 +90,14 @@ impl Inside {
         match self {
             Inside::Counties2010 => Numbers::People,
             Inside::Zctas2010 => Numbers::Spread,
-            _ => Numbers::Shares,
+            Inside::Surnames2020 | Inside::Surnames2010 | Inside::FirstNames2020 => Numbers::Shares,
         }
     }
 
     /// Where it comes from: its section of PROVENANCE.md.
     pub fn provenance(self) -> &'static str {
         let mark = format!("`data/{}`", self.file());
-        let mut sections = include_str!("../PROVENANCE.md").split("\n## ");
+        let mut sections = include_str!("../../data/PROVENANCE.md").split("\n## ");
         sections.find(|section| section.contains(&mark)).unwrap_or_default().trim_end()
     }
 
@@ -123,11 +113,11 @@ impl Inside {
 
     fn packed(self) -> &'static [u8] {
         match self {
-            Inside::Surnames2020 => include_bytes!("../data/surnames_2020.bin"),
-            Inside::Surnames2010 => include_bytes!("../data/surnames_2010.bin"),
-            Inside::FirstNames2020 => include_bytes!("../data/first_names_2020.bin"),
-            Inside::Counties2010 => include_bytes!("../data/us_counties_2010.bin"),
-            Inside::Zctas2010 => include_bytes!("../data/zctas_2010.bin"),
+            Inside::Surnames2020 => include_bytes!("../../data/surnames_2020.bin"),
+            Inside::Surnames2010 => include_bytes!("../../data/surnames_2010.bin"),
+            Inside::FirstNames2020 => include_bytes!("../../data/first_names_2020.bin"),
+            Inside::Counties2010 => include_bytes!("../../data/us_counties_2010.bin"),
+            Inside::Zctas2010 => include_bytes!("../../data/zctas_2010.bin"),
         }
     }
 

@@ -2,7 +2,7 @@
 """Makes the tables in data/ from the files that PROVENANCE.md names. The same files give the same bytes.
 
     python3 -m venv venv && venv/bin/pip install pandas pyarrow
-    venv/bin/python crates/apportion-census/make.py
+    venv/bin/python crates/apportion-bisg/data/make.py
 
 The source files are looked for beside the checkout, in ../shared/data; --source names another folder. A file whose
 SHA-256 is not the one below is refused: look at what has changed first, then bring this script and PROVENANCE.md up to
@@ -98,7 +98,7 @@ def write(name, header, rows):
     """Plain CSV: no name needs a quote."""
     lines = [header] + [[*names, *people] for *names, people in rows]
     text = "".join(",".join(map(str, line)) + "\n" for line in lines)
-    (HERE / "data" / name).write_text(text, encoding="utf-8", newline="\n")
+    (HERE / name).write_text(text, encoding="utf-8", newline="\n")
     print(f"{name}: {len(rows)} rows, {len(text):,} bytes, {sum(sum(row[-1]) for row in rows):,} people")
     print(f"  sha256 {hashlib.sha256(text.encode()).hexdigest()}")
 
@@ -109,7 +109,7 @@ def packed(name, keys, *columns):
     head = np.array([len(keys), len(text)], "<u4").tobytes()
     body = head + text + b"".join(np.ascontiguousarray(column).tobytes() for column in columns)
     data = pa.Codec("zstd", compression_level=22).compress(body, asbytes=True)
-    (HERE / "data" / name).write_bytes(data)
+    (HERE / name).write_bytes(data)
     print(f"{name}: {len(keys)} rows, {len(data):,} bytes\n  sha256 {hashlib.sha256(data).hexdigest()}")
 
 
@@ -128,11 +128,11 @@ def names(path, name, units, lacks=()):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--source", type=pathlib.Path, default=HERE.parents[2] / "shared" / "data")
+    parser.add_argument("--source", type=pathlib.Path, default=HERE.parents[3] / "shared" / "data")
     folder = parser.parse_args().source
     write("nc_counties_2010.csv", ["fips", "county", *CLASSES], counties(checked(folder, COUNTIES)))
     write("surnames_2020.csv", ["name", *CLASSES], surnames(checked(folder, SURNAMES)))
-    (HERE / "data" / OUTLINES).write_bytes(checked(folder, OUTLINES).read_bytes())
+    (HERE / OUTLINES).write_bytes(checked(folder, OUTLINES).read_bytes())
 
     # Where the Census of 2010 kept a share back, the source has an equal part of what is left: up to a sixth of a hundredth.
     names(checked(folder, SURNAMES_2010), "surnames_2010.bin", 6000, [NULL_2010])

@@ -7,8 +7,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use apportion::Error;
-use apportion::model::*;
+use apportion_bisg::*;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use proptest::prelude::*;
@@ -257,7 +256,7 @@ fn model(
     surnames: NameTable,
     first_names: Option<NameTable>,
     counties: (Vec<f64>, Numbers),
-) -> apportion::Result<Bisg> {
+) -> apportion_bisg::Result<Bisg> {
     let places = vec![PlaceTable::by_code(Level::County, 3, [37001, 37003], counties.0, counties.1)?];
     Bisg::new(ModelTables { surnames, first_names, places, prior: None }, &Population::Everybody)
 }
@@ -423,8 +422,8 @@ fn voters_of_a_state_have_its_margin() {
 
 #[test]
 fn unsound_tables_are_refused_with_their_row() {
-    let row = |result: apportion::Result<NameTable>| match result {
-        Err(Error::KeyedTable { row, problem }) => (row, problem),
+    let row = |result: apportion_bisg::Result<NameTable>| match result {
+        Err(Error::TableRow { row, problem }) => (row, problem),
         other => panic!("{other:?}"),
     };
     let table =
@@ -434,7 +433,7 @@ fn unsound_tables_are_refused_with_their_row() {
     assert_eq!(row(table(["A", "B", "a"], [1.0; 6])).0, 2);
     assert_eq!(row(table(["A", "B", "C"], [1.0, f64::NAN, 1.0, 1.0, 1.0, 1.0])).0, 0);
     let twice = PlaceTable::by_code(Level::County, 1, [1001, 1001], vec![1.0, 2.0], Numbers::People);
-    assert!(matches!(twice, Err(Error::KeyedTable { row: 1, .. })));
+    assert!(matches!(twice, Err(Error::TableRow { row: 1, .. })));
     let first = NameTable::new(2, ["ANN"], vec![0.5, 0.5], Numbers::Shares, None).unwrap();
     let surnames = table(["A", "B", "C"], [1.0; 6]).unwrap();
     let tables = ModelTables { surnames, first_names: Some(first), places: Vec::new(), prior: None };
@@ -445,7 +444,7 @@ fn unsound_tables_are_refused_with_their_row() {
 /// No name of the lists is taken for a refusal, or for another.
 #[test]
 fn every_name_of_the_census_is_found_as_it_stands() {
-    use apportion_census::Inside;
+    use apportion_bisg::census::Inside;
     for list in [Inside::Surnames2010, Inside::Surnames2020, Inside::FirstNames2020] {
         let keyed = list.load();
         let table = NameTable::new(6, keyed.keys(), keyed.values.clone(), Numbers::Shares, None).unwrap();
@@ -461,7 +460,7 @@ fn every_name_of_the_census_is_found_as_it_stands() {
 /// The Census inside the program gives what its source gives.
 #[test]
 fn the_census_inside_the_program_scores_as_its_formula_says() {
-    use apportion_census::{CLASSES, Inside};
+    use apportion_bisg::census::{CLASSES, Inside};
     let surnames = Inside::Surnames2010.load();
     let counts: Vec<f64> = surnames.counts.clone().unwrap().into_iter().map(|count| count as f64).collect();
     let table =
@@ -471,7 +470,7 @@ fn the_census_inside_the_program_scores_as_its_formula_says() {
     let places = PlaceTable::by_code(Level::County, 6, codes, counties.values.clone(), Numbers::People).unwrap();
     let tables = ModelTables { surnames: table, first_names: None, places: vec![places], prior: None };
     let model = Bisg::new(tables, &Population::Everybody).unwrap();
-    let row = |keyed: &apportion_census::Keyed, key: &str| {
+    let row = |keyed: &apportion_bisg::census::Keyed, key: &str| {
         let place = keyed.keys().position(|own| own.split('\t').next() == Some(key)).unwrap();
         keyed.values[place * 6..place * 6 + 6].to_vec()
     };
