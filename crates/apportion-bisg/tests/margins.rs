@@ -5,14 +5,14 @@ use apportion_bisg::*;
 use proptest::prelude::*;
 
 /// Rakes rows of scores; the weights, or how it ended.
-fn rake(rows: &[Vec<f64>], shares: &[f64]) -> apportion_bisg::Result<(Vec<f64>, Raked)> {
+fn rake(rows: &[Vec<f64>], shares: &[f64]) -> apportion_bisg::Result<(Vec<f64>, RakingStatus)> {
     let classes: Vec<String> = (0..shares.len()).map(|class| format!("class {class}")).collect();
     let mut raking = Raking::new(shares)?;
     loop {
         let (weights, mut margins) = (raking.weights(), Margins::new(shares.len()));
         rows.iter().for_each(|row| margins.add(row, &weights));
         match raking.step(&margins, &classes)? {
-            Raked::Again => {}
+            RakingStatus::Continue => {}
             end => return Ok((weights, end)),
         }
     }
@@ -66,7 +66,7 @@ proptest! {
         let share = |class: usize| others.iter().map(|row| row[class]).sum::<f64>() / others.len() as f64;
         let shares: Vec<f64> = (0..4).map(share).collect();
         let (weights, end) = rake(&rows, &shares).unwrap();
-        prop_assert_eq!(end, Raked::Met);
+        prop_assert_eq!(end, RakingStatus::Converged);
         let dense = fitted(&rows, &shares);
         let mut sums = [0.0; 4];
         for (row, dense) in rows.iter().zip(&dense) {
@@ -87,13 +87,13 @@ proptest! {
 fn classes_that_share_no_person_are_raked() {
     let rows = vec![vec![0.7, 0.3, 0.0, 0.0], vec![0.0, 0.0, 0.6, 0.4]];
     let (weights, end) = rake(&rows, &[0.3, 0.2, 0.25, 0.25]).unwrap();
-    assert_eq!(end, Raked::Met);
+    assert_eq!(end, RakingStatus::Converged);
     for (row, expected) in rows.iter().zip([[0.6, 0.4, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5]]) {
         raked(row, &weights).iter().zip(expected).for_each(|(own, wanted)| assert!((own - wanted).abs() < 1e-9));
     }
     // More of the first two classes than there are people who can be in them.
     let (_, end) = rake(&rows, &[0.3, 0.3, 0.2, 0.2]).unwrap();
-    assert!(matches!(end, Raked::Stuck(_)), "{end:?}");
+    assert!(matches!(end, RakingStatus::NotConverged(_)), "{end:?}");
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn raking_does_not_depend_on_the_order_of_people() {
 fn far_margins_are_met_in_a_few_passes() {
     let rows: Vec<Vec<f64>> = (1..300).map(|i| normalized(&[1.0, 1e-4 * f64::from(i), 1e-7])).collect();
     let (weights, end) = rake(&rows, &[0.01, 0.09, 0.9]).unwrap();
-    assert_eq!(end, Raked::Met);
+    assert_eq!(end, RakingStatus::Converged);
     let sum: f64 = rows.iter().map(|row| raked(row, &weights)[2]).sum();
     assert!((sum / rows.len() as f64 - 0.9).abs() < 1e-9);
 }
@@ -118,7 +118,7 @@ fn margins_that_cannot_be_met_say_why() {
     // A class that nobody is to be in gets nothing.
     let rows = vec![vec![0.5, 0.3, 0.2], vec![0.2, 0.2, 0.6]];
     let (weights, end) = rake(&rows, &[0.5, 0.5, 0.0]).unwrap();
-    assert_eq!((weights[2], end), (0.0, Raked::Met));
+    assert_eq!((weights[2], end), (0.0, RakingStatus::Converged));
     // A class that no score allows is named.
     let none = vec![vec![0.5, 0.5, 0.0], vec![0.2, 0.8, 0.0]];
     let Err(Error::Model { problem }) = rake(&none, &[0.5, 0.4, 0.1]) else { panic!() };
@@ -127,7 +127,7 @@ fn margins_that_cannot_be_met_say_why() {
     let mut rows = vec![vec![1.0, 0.0, 0.0]; 7];
     rows.extend(vec![vec![0.0, 0.5, 0.5]; 3]);
     let (_, end) = rake(&rows, &[0.5, 0.3, 0.2]).unwrap();
-    let Raked::Stuck(reached) = end else { panic!("{end:?}") };
+    let RakingStatus::NotConverged(reached) = end else { panic!("{end:?}") };
     assert!((reached[0] - 0.7).abs() < 1e-6, "{reached:?}");
     assert!(Raking::new(&[0.0, 0.0]).is_err() && Raking::new(&[0.5, -0.5]).is_err());
 }
@@ -156,7 +156,7 @@ fn three_ways_meet_all_margins_of_a_dense_table() {
         })
         .collect();
     let mut scores = before.clone();
-    let fit = rake_three_ways(&cells, &mut scores, &by_name, &by_place, 3, 1e-12).unwrap();
+    let fit = ipf(&cells, &mut scores, &by_name, &by_place, 3, 1e-12).unwrap();
     assert!(fit.converged, "{fit:?}");
     let at = |scores: &[f64], name: usize, place: usize, class: usize| scores[(name * PLACES + place) * 3 + class];
     for class in 0..3 {
@@ -180,8 +180,8 @@ fn three_ways_meet_all_margins_of_a_dense_table() {
     // Margins that contradict each other never come near, and it is said.
     let mut wrong = by_place.clone();
     wrong[0] += 10.0;
-    assert!(!rake_three_ways(&cells, &mut scores, &by_name, &wrong, 3, 1e-12).unwrap().converged);
-    assert!(rake_three_ways(&cells, &mut scores, &by_name[3..], &by_place, 3, 1e-12).is_err());
+    assert!(!ipf(&cells, &mut scores, &by_name, &wrong, 3, 1e-12).unwrap().converged);
+    assert!(ipf(&cells, &mut scores, &by_name[3..], &by_place, 3, 1e-12).is_err());
 }
 
 /// A table of names × places, and the margins of some truth in it.
@@ -214,7 +214,7 @@ impl Town {
 
     fn rake(&self, near: f64) -> (Vec<f64>, Fit) {
         let mut scores = self.scores.clone();
-        let fit = rake_three_ways(&self.cells, &mut scores, &self.by_name, &self.by_place, 3, near).unwrap();
+        let fit = ipf(&self.cells, &mut scores, &self.by_name, &self.by_place, 3, near).unwrap();
         scores.chunks_exact(3).for_each(|row| assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{row:?}"));
         (scores, fit)
     }
@@ -345,7 +345,7 @@ fn what_scores_exclude_is_told_itself() {
     town.by_name[..2].copy_from_slice(&[8.0, 2.0]);
     town.by_place.copy_from_slice(&[10.0, 10.0, 0.0]);
     let fit = town.rake(1e-9).1;
-    assert_eq!(fit.furthest, Some((KnownBy::Name, Off { row: 0, class: 1, wanted: 2.0, reached: 0.0 })));
+    assert_eq!(fit.furthest, Some((MarginKey::Name, MarginMiss { row: 0, class: 1, wanted: 2.0, reached: 0.0 })));
     assert!(!fit.converged && fit.rounds == 0 && fit.off == 0.1, "{fit:?}");
     // Margins that contradict each other, and no score to blame: it is not for want of rounds.
     let mut town = town_of_rare_names();
@@ -396,7 +396,7 @@ fn known() -> Known {
 impl Known {
     fn rows(&self, name: &str, county: u64) -> MarginRows {
         let place = Place { code: Some((Level::County, county)), ..Place::default() };
-        self.margins.rows(self.margins.find_name(name, &mut Room::default()), &place)
+        self.margins.rows(self.margins.find_name(name, &mut Scratch::default()), &place)
     }
 
     fn raked(&self, order: impl Iterator<Item = usize>) -> Vec<[f64; 2]> {
@@ -446,11 +446,12 @@ fn margins_that_scores_exclude_are_told_by_row_and_class() {
     let (_, fit) = cells.clone().rake(&known.margins, 1e-9).unwrap();
     assert!(!fit.converged && fit.rounds == 0 && !fit.is_slow, "{fit:?}");
     let (by, off) = fit.furthest.unwrap();
-    assert_eq!((by, off.row, off.class), (KnownBy::Name, 0, 1));
+    assert_eq!((by, off.row, off.class), (MarginKey::Name, 0, 1));
     assert!((off.wanted - 0.4).abs() < 1e-12 && off.reached == 0.0, "{off:?}");
     assert!(cells.rake(&known.margins, 0.9).unwrap().1.converged);
     // Margins are no P(key | class), and there must be one.
-    let spread = PlaceTable::by_code(Level::County, 2, [1, 2], vec![0.5, 0.5, 0.5, 0.5], Numbers::Spread).unwrap();
+    let spread =
+        PlaceTable::by_code(Level::County, 2, [1, 2], vec![0.5, 0.5, 0.5, 0.5], Numbers::KeyGivenClass).unwrap();
     assert!(KnownMargins::new(None, Some(spread)).is_err() && KnownMargins::new(None, None).is_err());
 }
 

@@ -64,14 +64,14 @@ impl File {
 }
 
 /// Whether counts of `PEOPLE` draws are within five standard deviations of what their chances let expect.
-fn within_chance(what: &str, counts: &[u64], chances: &[f64]) {
-    assert!((chances.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+fn within_chance(what: &str, counts: &[u64], likelihoods: &[f64]) {
+    assert!((likelihoods.iter().sum::<f64>() - 1.0).abs() < 1e-9);
     assert_eq!(counts.iter().sum::<u64>(), PEOPLE);
-    for (index, (&count, chance)) in counts.iter().zip(chances).enumerate() {
+    for (index, (&count, chance)) in counts.iter().zip(likelihoods).enumerate() {
         let (expected, variance) = (PEOPLE as f64 * chance, PEOPLE as f64 * chance * (1.0 - chance));
         // Counts of a few people are no bell curve; five more leave room for them.
-        let room = 5.0 * variance.sqrt() + if expected < 50.0 { 5.0 } else { 0.0 };
-        assert!((count as f64 - expected).abs() <= room, "{what} {index}: {count} where {expected} were expected");
+        let scratch = 5.0 * variance.sqrt() + if expected < 50.0 { 5.0 } else { 0.0 };
+        assert!((count as f64 - expected).abs() <= scratch, "{what} {index}: {count} where {expected} were expected");
     }
 }
 
@@ -94,7 +94,7 @@ fn cells(table: &[Vec<f64>]) -> Vec<f64> {
 }
 
 /// The chance of each row of a table.
-fn chances(table: &[Vec<f64>]) -> Vec<f64> {
+fn likelihoods(table: &[Vec<f64>]) -> Vec<f64> {
     cells(table).chunks(K).map(|row| row.iter().sum()).collect()
 }
 
@@ -107,9 +107,9 @@ fn counties_classes_and_surnames_come_as_often_as_they_should() {
     let (tables, people) = (tables(), file(&plain()).people);
     within_chance("class", &count(people.iter().map(|voter| usize::from(voter.truth)), K), &NC_VOTER_SHARES);
     let by_county = count(people.iter().map(|voter| voter.county as usize), tables.counties.len());
-    within_chance("county", &by_county, &chances(&tables.counties));
+    within_chance("county", &by_county, &likelihoods(&tables.counties));
     let by_surname = count(people.iter().map(|voter| voter.surname as usize), tables.surnames.len());
-    within_chance("surname", &by_surname, &chances(&tables.surnames));
+    within_chance("surname", &by_surname, &likelihoods(&tables.surnames));
     let cells = cells(&tables.counties);
     within_chance("cell", &count(people.iter().map(cell_of), cells.len()), &cells);
 }

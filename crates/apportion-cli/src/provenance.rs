@@ -187,7 +187,7 @@ impl Provenance {
     pub(crate) fn with_outcome(mut self, outcome: &Outcome, groups: Option<&[String]>) -> Provenance {
         let glance = &outcome.glance;
         self.counts = Some(glance.counts.clone());
-        self.unlabeled = Some(glance.people - glance.labelled);
+        self.unlabeled = Some(glance.people - glance.labeled);
         self.targets = outcome.targets.clone().map(|overall| {
             let by_group = outcome.joint.as_ref().map_or(&[][..], |joint| &joint.group_targets);
             let groups = groups.filter(|groups| groups.len() <= MOST_GROUPS).unwrap_or_default();

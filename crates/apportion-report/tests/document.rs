@@ -599,7 +599,7 @@ fn with_outcome(mut study: Study) -> Study {
         let estimates = vec![apportion::Estimate { classes: figures.to_vec(), gaps }];
         Estimator { name: name.into(), method, estimates, biases: Vec::new() }
     };
-    let heads = |rows| apportion::Heads { rows, people: rows };
+    let heads = |rows| apportion::Counts { rows, people: rows };
     study.outcomes = Some(Disparity {
         outcome: "turnout <2024>".into(),
         levels: vec!["1".into()],

@@ -37,13 +37,13 @@
 //! | [`Reference`] | the distribution that the labels should have |
 //! | [`Decision`] | a rule fitted to a table: K prices a group, seed; small, serde, labels any batch; prints as SQL |
 //! | [`Frontier`] | every optimal trade of accuracy against fidelity, from argmax to match; how far labels lie below it |
-//! | [`Labelled`] | labels, their decision and, for joint rules, certificate and targets ([`Joint`]) |
+//! | [`Labeled`] | labels, their decision and, for joint rules, certificate and targets ([`Joint`]) |
 //! | [`Audit`] | what labels do against scores, truth and reference; built by a mergeable [`Tally`] |
 //! | [`Outcomes`] | the outcome of each row; [`estimate`] says what labels and scores make of its differences between classes |
 //!
 //! The crate reads no files, no environment and no clock, prints nothing, and has no state. It uses the threads of the
 //! rayon pool that it is called in. The same scores, keys, seed and options give the same labels whatever the threads,
-//! the batches, the SIMD level ([`Level`]) and, where rows have keys of their own ([`Scores::with_keys`]), their order.
+//! the batches, the SIMD level ([`SimdLevel`]) and, where rows have keys of their own ([`Scores::with_keys`]), their order.
 //!
 //! # An example
 //! ```
@@ -95,16 +95,16 @@ pub mod verify;
 
 pub use apply::Applier;
 pub use audit::*;
-pub use decision::{Decision, Fitted, GroupPrices, Origin, Wanted};
+pub use decision::{Decision, ExpectedShares, FitInfo, Fitted, GroupPrices};
 pub use error::{Error, Result};
 pub use estimate::*;
-pub use kernel::{GRID, Grid, Level};
+pub use kernel::{GRID, Grid, SimdLevel};
 pub use label::Labels;
 pub use learn::{Forest, Learner, Linear, Model, Node, Plane};
 pub use quote::quoted;
-pub use reference::{Reference, Spread};
+pub use reference::{PerGroup, Reference};
 pub use rule::{
-    Allotment, Allotted, Balance, Batched, Batches, Bound, Bounds, Exact, FromSample, Frontier, Joint, Labelled,
+    Allotment, Allotted, Balance, Batched, Batches, Bound, Bounds, FromSample, Frontier, Joint, JointRule, Labeled,
     Learned, Match, Penalty, Point, Rule, Sample, Settings, Thinned, Thresholds,
 };
 pub use scores::{

@@ -502,10 +502,10 @@ impl<F: FnMut(usize, &mut [i64]) -> Result<()>> Visitor for ReadRows<'_, F> {
 
     fn visit<T: Real>(mut self, source: &dyn Source<T>) -> Result<()> {
         let mut tile = Tile::new(source.classes());
-        let (mut row, mut room) = (vec![0; source.classes()], Vec::new());
+        let (mut row, mut buffer) = (vec![0; source.classes()], Vec::new());
         for first in self.range.clone().step_by(STRETCH) {
             let end = self.range.end.min(first + STRETCH);
-            let rows = source.window(first..end, &mut room)?;
+            let rows = source.window(first..end, &mut buffer)?;
             for start in (first..end).step_by(TILE) {
                 rows.load(start, &mut tile);
                 for lane in 0..tile.len().min(end - start) {
@@ -573,14 +573,14 @@ impl Source<f64> for Scaled<'_> {
         1.0 + SUM_TOLERANCE as f32
     }
 
-    fn window<'w>(&'w self, rows: Range<usize>, room: &'w mut Vec<f64>) -> Result<Rows<'w, f64>> {
+    fn window<'w>(&'w self, rows: Range<usize>, buffer: &'w mut Vec<f64>) -> Result<Rows<'w, f64>> {
         let scaling = self.0.scaling;
-        self.0.read_raw(rows.clone(), room)?;
-        for row in room.chunks_exact_mut(self.classes()) {
+        self.0.read_raw(rows.clone(), buffer)?;
+        for row in buffer.chunks_exact_mut(self.classes()) {
             let unit = scaling.unit(if scaling == Scaling::Normalize { self.0.sum(row) } else { 1.0 });
             row.iter_mut().for_each(|value| *value = scaling.apply(*value, unit));
         }
-        Ok(Rows::matrix(room, self.classes(), self.magnitude(), None).part_of(self, rows.start))
+        Ok(Rows::matrix(buffer, self.classes(), self.magnitude(), None).part_of(self, rows.start))
     }
 
     fn most_bytes(&self) -> usize {

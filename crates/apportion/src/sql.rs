@@ -96,8 +96,8 @@ impl Decision {
             Fitted::Argmax => (writer.argmax(), header(ARGMAX, options, false)),
             Fitted::Threshold { at } => (writer.threshold(at), header(THRESHOLD, options, false)),
             Fitted::Prices(groups) => {
-                let tied = match self.origin() {
-                    Some(origin) => format!(": {} of {} were, when it was fitted.", origin.tied, origin.people),
+                let tied = match self.fit_info() {
+                    Some(info) => format!(": {} of {} were, when it was fitted.", info.tied, info.people),
                     None => ".".into(),
                 };
                 (writer.prices(groups)?, header(&format!("{PRICES}{tied}"), options, by_group(groups)))

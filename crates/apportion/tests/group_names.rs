@@ -33,8 +33,8 @@ fn no_two_lists_of_values_share_a_name() {
     let mut from = 0;
     for _ in 0..4 {
         let to = words.len();
-        for place in from..to {
-            words.extend([" ", "/", "\"", "a"].map(|letter| format!("{}{letter}", words[place])));
+        for index in from..to {
+            words.extend([" ", "/", "\"", "a"].map(|letter| format!("{}{letter}", words[index])));
         }
         from = to;
     }

@@ -1,5 +1,5 @@
 //! Census tables inside the program: whole lists of surnames, first names, counties and ZIP code tabulation areas by class
-//! ([`Inside`]), which scores are made from; and North Carolina's counties, with their outlines, and the common surnames, which
+//! ([`CensusTable`]), which scores are made from; and North Carolina's counties, with their outlines, and the common surnames, which
 //! voters are made up from.
 //!
 //! The small tables are committed as plain CSV in `data/`, the whole lists packed, made by `make.py`; `PROVENANCE.md` names
@@ -19,7 +19,7 @@ mod tables;
 
 use std::sync::OnceLock;
 
-pub use tables::{Inside, Keyed};
+pub use tables::{CensusRows, CensusTable};
 
 /// The classes of all tables, in their order. All but hispanic are non-Hispanic; asian is with Pacific Islanders; other is
 /// two or more races and, in the table of counties, some other race.

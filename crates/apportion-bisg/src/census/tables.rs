@@ -8,7 +8,7 @@ const K: usize = CLASSES.len();
 
 /// A table inside the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Inside {
+pub enum CensusTable {
     /// Surnames of the Census of 2020.
     Surnames2020,
     /// Surnames of the Census of 2010.
@@ -23,7 +23,7 @@ pub enum Inside {
 
 /// A table, unpacked.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Keyed {
+pub struct CensusRows {
     text: String,
     /// How many people a key has, where the list says so.
     pub counts: Option<Vec<u64>>,
@@ -31,7 +31,7 @@ pub struct Keyed {
     pub values: Vec<f64>,
 }
 
-impl Keyed {
+impl CensusRows {
     /// The keys, in the order of the rows. Those of counties are their code, their state and their name, with tabs between.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.text.split('\n')
@@ -43,54 +43,59 @@ impl Keyed {
     }
 }
 
-impl Inside {
+impl CensusTable {
     /// All of them.
-    pub const ALL: [Inside; 5] =
-        [Inside::Surnames2020, Inside::Surnames2010, Inside::FirstNames2020, Inside::Counties2010, Inside::Zctas2010];
+    pub const ALL: [CensusTable; 5] = [
+        CensusTable::Surnames2020,
+        CensusTable::Surnames2010,
+        CensusTable::FirstNames2020,
+        CensusTable::Counties2010,
+        CensusTable::Zctas2010,
+    ];
 
     /// The name by which a user asks for it.
     pub fn name(self) -> &'static str {
         match self {
-            Inside::Surnames2020 => "surnames-2020",
-            Inside::Surnames2010 => "surnames-2010",
-            Inside::FirstNames2020 => "first-names-2020",
-            Inside::Counties2010 => "counties-2010",
-            Inside::Zctas2010 => "zctas-2010",
+            CensusTable::Surnames2020 => "surnames-2020",
+            CensusTable::Surnames2010 => "surnames-2010",
+            CensusTable::FirstNames2020 => "first-names-2020",
+            CensusTable::Counties2010 => "counties-2010",
+            CensusTable::Zctas2010 => "zctas-2010",
         }
     }
 
     /// The table of a name.
-    pub fn named(name: &str) -> Option<Inside> {
-        Inside::ALL.into_iter().find(|table| table.name() == name)
+    pub fn named(name: &str) -> Option<CensusTable> {
+        CensusTable::ALL.into_iter().find(|table| table.name() == name)
     }
 
     /// What it is, in one line.
     pub fn title(self) -> &'static str {
         match self {
-            Inside::Surnames2020 => "surnames of about a hundred people or more, with the shares of the classes",
-            Inside::Surnames2010 => "surnames of a hundred people or more, and all other names",
-            Inside::FirstNames2020 => "first names of ninety people or more, and all other names",
-            Inside::Counties2010 => "people of all ages by county, the 50 states, DC and Puerto Rico",
-            Inside::Zctas2010 => "how the people of each class are spread over ZIP code tabulation areas",
+            CensusTable::Surnames2020 => "surnames of about a hundred people or more, with the shares of the classes",
+            CensusTable::Surnames2010 => "surnames of a hundred people or more, and all other names",
+            CensusTable::FirstNames2020 => "first names of ninety people or more, and all other names",
+            CensusTable::Counties2010 => "people of all ages by county, the 50 states, DC and Puerto Rico",
+            CensusTable::Zctas2010 => "how the people of each class are spread over ZIP code tabulation areas",
         }
     }
 
     /// The column that its keys are in, as others would call it.
     pub fn key(self) -> &'static str {
         match self {
-            Inside::Surnames2020 | Inside::Surnames2010 => "surname",
-            Inside::FirstNames2020 => "first_name",
-            Inside::Counties2010 => "county_fips",
-            Inside::Zctas2010 => "zcta5",
+            CensusTable::Surnames2020 | CensusTable::Surnames2010 => "surname",
+            CensusTable::FirstNames2020 => "first_name",
+            CensusTable::Counties2010 => "county_fips",
+            CensusTable::Zctas2010 => "zcta5",
         }
     }
 
     /// What its numbers are.
     pub fn numbers(self) -> Numbers {
         match self {
-            Inside::Counties2010 => Numbers::People,
-            Inside::Zctas2010 => Numbers::Spread,
-            Inside::Surnames2020 | Inside::Surnames2010 | Inside::FirstNames2020 => Numbers::Shares,
+            CensusTable::Counties2010 => Numbers::People,
+            CensusTable::Zctas2010 => Numbers::KeyGivenClass,
+            CensusTable::Surnames2020 | CensusTable::Surnames2010 | CensusTable::FirstNames2020 => Numbers::Shares,
         }
     }
 
@@ -103,28 +108,28 @@ impl Inside {
 
     fn file(self) -> &'static str {
         match self {
-            Inside::Surnames2020 => "surnames_2020.bin",
-            Inside::Surnames2010 => "surnames_2010.bin",
-            Inside::FirstNames2020 => "first_names_2020.bin",
-            Inside::Counties2010 => "us_counties_2010.bin",
-            Inside::Zctas2010 => "zctas_2010.bin",
+            CensusTable::Surnames2020 => "surnames_2020.bin",
+            CensusTable::Surnames2010 => "surnames_2010.bin",
+            CensusTable::FirstNames2020 => "first_names_2020.bin",
+            CensusTable::Counties2010 => "us_counties_2010.bin",
+            CensusTable::Zctas2010 => "zctas_2010.bin",
         }
     }
 
     fn packed(self) -> &'static [u8] {
         match self {
-            Inside::Surnames2020 => include_bytes!("../../data/surnames_2020.bin"),
-            Inside::Surnames2010 => include_bytes!("../../data/surnames_2010.bin"),
-            Inside::FirstNames2020 => include_bytes!("../../data/first_names_2020.bin"),
-            Inside::Counties2010 => include_bytes!("../../data/us_counties_2010.bin"),
-            Inside::Zctas2010 => include_bytes!("../../data/zctas_2010.bin"),
+            CensusTable::Surnames2020 => include_bytes!("../../data/surnames_2020.bin"),
+            CensusTable::Surnames2010 => include_bytes!("../../data/surnames_2010.bin"),
+            CensusTable::FirstNames2020 => include_bytes!("../../data/first_names_2020.bin"),
+            CensusTable::Counties2010 => include_bytes!("../../data/us_counties_2010.bin"),
+            CensusTable::Zctas2010 => include_bytes!("../../data/zctas_2010.bin"),
         }
     }
 
     /// Unpacks it; it takes some milliseconds.
     ///
     /// The tables are our own, and a test reads every row: were one damaged, to stop would be better than to count nobody.
-    pub fn load(self) -> Keyed {
+    pub fn load(self) -> CensusRows {
         let bytes = zstd::decode_all(self.packed()).expect("a table that is whole");
         let mut rest = bytes.as_slice();
         let rows = number(take(&mut rest, 4)) as usize;
@@ -135,10 +140,10 @@ impl Inside {
         let mut values = vec![0.0; rows * K];
         // Shares are whole parts of a percent: the nearest numbers to what the Census printed.
         let (width, unit) = match self {
-            Inside::Surnames2010 => (4, 600_000.0),
-            Inside::Surnames2020 | Inside::FirstNames2020 => (2, 10_000.0),
-            Inside::Counties2010 => (4, 1.0),
-            Inside::Zctas2010 => (8, 1.0),
+            CensusTable::Surnames2010 => (4, 600_000.0),
+            CensusTable::Surnames2020 | CensusTable::FirstNames2020 => (2, 10_000.0),
+            CensusTable::Counties2010 => (4, 1.0),
+            CensusTable::Zctas2010 => (8, 1.0),
         };
         for class in 0..K {
             let column = take(&mut rest, width * rows).chunks_exact(width);
@@ -147,7 +152,7 @@ impl Inside {
                 values[row * K + class] = value;
             }
         }
-        Keyed { text, counts, values }
+        CensusRows { text, counts, values }
     }
 }
 

@@ -15,7 +15,7 @@
 
 use super::gibbs::NAME_NOISE;
 use crate::error::{Error, Result};
-use crate::names::{Hit, NameMatch, NameTable, Room};
+use crate::names::{NameId, NameMatch, NameTable, Scratch};
 use crate::numbers::{Numbers, divide, normalize};
 use crate::places::{Level, Place, PlaceTable};
 
@@ -48,7 +48,7 @@ pub enum Population {
 
 /// How a person's scores were made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct How {
+pub struct MatchInfo {
     /// How the surname was found.
     pub surname: NameMatch,
     /// How the first name was found.
@@ -61,11 +61,11 @@ pub struct How {
     pub without_first_name: bool,
 }
 
-impl How {
-    fn new(surname: Hit, first_name: Hit) -> How {
-        How {
-            surname: surname.how,
-            first_name: first_name.how,
+impl MatchInfo {
+    fn new(surname: NameId, first_name: NameId) -> MatchInfo {
+        MatchInfo {
+            surname: surname.kind,
+            first_name: first_name.kind,
             place: None,
             without_surname: false,
             without_first_name: false,
@@ -77,9 +77,9 @@ impl How {
 #[derive(Clone, Copy, Debug)]
 pub struct Person<'a> {
     /// The surname.
-    pub surname: Hit,
+    pub surname: NameId,
     /// The first name.
-    pub first_name: Hit,
+    pub first_name: NameId,
     /// The place.
     pub place: Place<'a>,
 }
@@ -99,9 +99,9 @@ pub struct Bisg {
     /// From the smallest places to all; their numbers are factors to the surname's.
     layers: Vec<PlaceTable>,
     /// The factor where no place is known.
-    nowhere: Vec<f64>,
+    without_place: Vec<f64>,
     /// Stands in for the numbers of a surname that says nothing.
-    unnamed: Vec<f64>,
+    without_name: Vec<f64>,
     margin: Option<Vec<f64>>,
     remarks: Vec<String>,
     /// Places as people by class, as they were given: what fBISG starts from.
@@ -119,7 +119,7 @@ impl Bisg {
             return refuse("the tables are of different numbers of classes; bring them into one list");
         }
         let first_names = tables.first_names.map(|table| {
-            let spread = table.of_first_names().into_spread();
+            let spread = table.of_first_names().into_key_given_class();
             spread.ok_or_else(|| Error::Model { problem: FIRST_WITHOUT_COUNTS.into() })
         });
         let mut layers = layers(tables.places)?;
@@ -127,8 +127,8 @@ impl Bisg {
             classes,
             first_names: first_names.transpose()?,
             layers: Vec::new(),
-            nowhere: vec![1.0; classes],
-            unnamed: vec![1.0; classes],
+            without_place: vec![1.0; classes],
+            without_name: vec![1.0; classes],
             margin: None,
             remarks: Vec::new(),
             people: layers.iter().filter(|layer| layer.numbers() == Numbers::People).cloned().collect(),
@@ -148,14 +148,14 @@ impl Bisg {
     fn prepare(&mut self, layers: &mut [PlaceTable], people: Option<&[f64]>, prior: Option<Vec<f64>>) -> Result<()> {
         let own = self.surnames.margin().map(<[f64]>::to_vec);
         let known = prior.or_else(|| own.clone()).or_else(|| people.map(<[f64]>::to_vec)).map(normalized);
-        let others = self.surnames.others().filter(|_| !self.surnames.is_spread());
+        let others = self.surnames.others().filter(|_| !self.surnames.is_key_given_class());
         let prior = known.or_else(|| others.map(|row| self.surnames.row(row).to_vec()));
-        if self.surnames.is_spread() {
-            for layer in layers.iter_mut().filter(|layer| layer.numbers() == Numbers::Spread) {
+        if self.surnames.is_key_given_class() {
+            for layer in layers.iter_mut().filter(|layer| layer.numbers() == Numbers::KeyGivenClass) {
                 let Some(prior) = &prior else { return refuse(NO_PRIOR) };
                 scale(layer, prior, |value, by| value * by);
             }
-            self.nowhere = match prior {
+            self.without_place = match prior {
                 Some(prior) => prior,
                 None => return refuse(NO_PRIOR),
             };
@@ -165,12 +165,12 @@ impl Bisg {
             match (layer.numbers(), own.as_deref(), people) {
                 (Numbers::People | Numbers::Shares, Some(own), _) => scale(layer, own, quotient),
                 (Numbers::People, None, Some(people)) => scale(layer, people, quotient),
-                (Numbers::Spread, ..) => {}
+                (Numbers::KeyGivenClass, ..) => {}
                 _ => return refuse(SURNAMES_WITHOUT_COUNTS),
             }
         }
         self.warn_of_prior(layers, own.is_some());
-        self.unnamed = match own.or(prior) {
+        self.without_name = match own.or(prior) {
             Some(known) => known,
             None => return refuse(NO_PRIOR),
         };
@@ -189,7 +189,8 @@ impl Bisg {
                 level => states == 1 && level != Level::State,
             };
             if of_one
-                && (layer.numbers() == Numbers::Spread && is_whole || layer.numbers() == Numbers::People && !has_counts)
+                && (layer.numbers() == Numbers::KeyGivenClass && is_whole
+                    || layer.numbers() == Numbers::People && !has_counts)
             {
                 let name = layer.level().name();
                 self.remarks.push(format!(
@@ -213,8 +214,8 @@ impl Bisg {
         }
         let Some(people) = people else { return refuse(VOTERS_WITHOUT_PEOPLE) };
         let own = self.surnames.margin().map(<[f64]>::to_vec);
-        let is_spread = self.surnames.is_spread();
-        if own.is_none() && !is_spread && !as_published {
+        let is_key_given_class = self.surnames.is_key_given_class();
+        if own.is_none() && !is_key_given_class && !as_published {
             return refuse(SURNAMES_WITHOUT_COUNTS);
         }
         if layers.iter().any(|layer| layer.numbers() != Numbers::People) {
@@ -224,18 +225,18 @@ impl Bisg {
         // known.
         let mut weights = shares.to_vec();
         divide(&mut weights, people);
-        if as_published && !is_spread {
+        if as_published && !is_key_given_class {
             if let Some(own) = &own {
                 divide(&mut weights, people);
                 multiply(&mut weights, own);
             }
-            self.unnamed = people.to_vec();
+            self.without_name = people.to_vec();
         }
         layers.iter_mut().for_each(|layer| scale(layer, &weights, |value, by| value * by));
-        self.nowhere = shares.to_vec();
+        self.without_place = shares.to_vec();
         match own.filter(|_| !as_published) {
-            Some(own) => divide(&mut self.nowhere, &own),
-            None if !is_spread => divide(&mut self.nowhere, people),
+            Some(own) => divide(&mut self.without_place, &own),
+            None if !is_key_given_class => divide(&mut self.without_place, people),
             None => {}
         }
         Ok(())
@@ -273,72 +274,82 @@ impl Bisg {
 
     /// Finds a surname. The room is kept from name to name.
     #[inline]
-    pub fn find_surname(&self, name: &str, room: &mut Room) -> Hit {
-        self.surnames.find(name, room)
+    pub fn find_surname(&self, name: &str, scratch: &mut Scratch) -> NameId {
+        self.surnames.find(name, scratch)
     }
 
     /// Finds a first name.
     #[inline]
-    pub fn find_first_name(&self, name: &str, room: &mut Room) -> Hit {
-        self.first_names.as_ref().map_or(Hit::MISSING, |table| table.find(name, room))
+    pub fn find_first_name(&self, name: &str, scratch: &mut Scratch) -> NameId {
+        self.first_names.as_ref().map_or(NameId::MISSING, |table| table.find(name, scratch))
     }
 
     /// Finds many surnames: faster than one after the other.
-    pub fn find_surnames<'n>(&self, names: impl IntoIterator<Item = &'n str>, room: &mut Room, hits: &mut Vec<Hit>) {
-        self.surnames.find_all(names, room, hits);
+    pub fn find_surnames<'n>(
+        &self,
+        names: impl IntoIterator<Item = &'n str>,
+        scratch: &mut Scratch,
+        ids: &mut Vec<NameId>,
+    ) {
+        self.surnames.find_all(names, scratch, ids);
     }
 
     /// Finds many first names.
-    pub fn find_first_names<'n>(&self, names: impl IntoIterator<Item = &'n str>, room: &mut Room, hits: &mut Vec<Hit>) {
+    pub fn find_first_names<'n>(
+        &self,
+        names: impl IntoIterator<Item = &'n str>,
+        scratch: &mut Scratch,
+        ids: &mut Vec<NameId>,
+    ) {
         match &self.first_names {
-            Some(table) => table.find_all(names, room, hits),
-            None => hits.extend(names.into_iter().map(|_| Hit::MISSING)),
+            Some(table) => table.find_all(names, scratch, ids),
+            None => ids.extend(names.into_iter().map(|_| NameId::MISSING)),
         }
     }
 
     /// The scores of a person, which sum to one, and how they were made.
-    pub fn score(&self, surname: Hit, first_name: Hit, place: &Place<'_>, scores: &mut [f64]) -> How {
-        let mut how = How::new(surname, first_name);
-        if self.place_scores(surname, Some(first_name), place, scores, &mut how) {
-            return how;
+    pub fn score(&self, surname: NameId, first_name: NameId, place: &Place<'_>, scores: &mut [f64]) -> MatchInfo {
+        let mut info = MatchInfo::new(surname, first_name);
+        if self.place_scores(surname, Some(first_name), place, scores, &mut info) {
+            return info;
         }
         // What the names say excludes every class. The first name is the weaker word; then, the surname is.
-        for surname in [surname, Hit::MISSING] {
-            how.without_first_name = self.first_names.is_some();
-            if self.place_scores(surname, None, place, scores, &mut how) {
-                return how;
+        for surname in [surname, NameId::MISSING] {
+            info.without_first_name = self.first_names.is_some();
+            if self.place_scores(surname, None, place, scores, &mut info) {
+                return info;
             }
         }
         // Places and prior that exclude every class are none.
         scores.fill(1.0 / self.classes as f64);
-        how
+        info
     }
 
     /// The scores of many people, row by row, and how they were made: the same as one after the other, and faster, as what is
     /// known of some dozens is asked of the memory before any of it is used.
-    pub fn score_all(&self, people: &[Person<'_>], scores: &mut [f64], hows: &mut Vec<How>) {
+    pub fn score_all(&self, people: &[Person<'_>], scores: &mut [f64], infos: &mut Vec<MatchInfo>) {
         let k = self.classes;
         assert_eq!(scores.len(), people.len() * k, "a score for each class of each person");
         let mut rows = Vec::with_capacity(AT_ONCE);
         for (people, scores) in people.chunks(AT_ONCE).zip(scores.chunks_mut(AT_ONCE * k)) {
-            let first = hows.len();
+            let first = infos.len();
             rows.clear();
             rows.extend(people.iter().map(|person| self.smallest(&person.place)));
             for (person, scores) in people.iter().zip(scores.chunks_exact_mut(k)) {
-                let mut how = How::new(person.surname, person.first_name);
-                self.name_scores(person.surname, Some(person.first_name), scores, &mut how);
-                hows.push(how);
+                let mut info = MatchInfo::new(person.surname, person.first_name);
+                self.name_scores(person.surname, Some(person.first_name), scores, &mut info);
+                infos.push(info);
             }
-            for (((person, scores), row), how) in
-                people.iter().zip(scores.chunks_exact_mut(k)).zip(&rows).zip(&mut hows[first..])
+            for (((person, scores), row), info) in
+                people.iter().zip(scores.chunks_exact_mut(k)).zip(&rows).zip(&mut infos[first..])
             {
                 let known = row.is_some_and(|(layer, row)| {
-                    how.place = Some(layer);
+                    info.place = Some(layer);
                     multiply(scores, self.layers[usize::from(layer)].row(row as usize));
                     normalize(scores)
                 });
                 if !known {
-                    *how = self.score(person.surname, person.first_name, &person.place, scores);
+                    *info = self.score(person.surname, person.first_name, &person.place, scores);
                 }
             }
         }
@@ -356,10 +367,10 @@ impl Bisg {
         surname: &str,
         first_name: &str,
         place: &Place<'_>,
-        room: &mut Room,
+        scratch: &mut Scratch,
         scores: &mut [f64],
-    ) -> How {
-        let (surname, first_name) = (self.find_surname(surname, room), self.find_first_name(first_name, room));
+    ) -> MatchInfo {
+        let (surname, first_name) = (self.find_surname(surname, scratch), self.find_first_name(first_name, scratch));
         self.score(surname, first_name, place, scores)
     }
 
@@ -381,74 +392,76 @@ impl Bisg {
     }
 
     /// What fBISG needs: P(name | class), of which the tables must say how many people have each name, and places as people.
-    pub fn chances(&self) -> Result<Chances<'_>> {
+    pub fn likelihoods(&self) -> Result<NameLikelihoods<'_>> {
         if self.people.is_empty() {
             return refuse("fBISG needs places as people by class; give such a table with --geography");
         }
-        let Some(surnames) = self.surnames.clone().into_spread() else { return refuse(SURNAMES_WITHOUT_COUNTS) };
-        Ok(Chances { surnames, first_names: self.first_names.as_ref() })
+        let Some(surnames) = self.surnames.clone().into_key_given_class() else {
+            return refuse(SURNAMES_WITHOUT_COUNTS);
+        };
+        Ok(NameLikelihoods { surnames, first_names: self.first_names.as_ref() })
     }
 
     /// Scores by the smallest place that allows any class; says whether there is one.
     #[inline]
     fn place_scores(
         &self,
-        surname: Hit,
-        first_name: Option<Hit>,
+        surname: NameId,
+        first_name: Option<NameId>,
         place: &Place<'_>,
         scores: &mut [f64],
-        how: &mut How,
+        info: &mut MatchInfo,
     ) -> bool {
         for (layer, table) in self.layers.iter().enumerate() {
             let Some(row) = table.find(place) else { continue };
-            self.name_scores(surname, first_name, scores, how);
+            self.name_scores(surname, first_name, scores, info);
             multiply(scores, table.row(row as usize));
             if normalize(scores) {
-                how.place = Some(layer as u8);
+                info.place = Some(layer as u8);
                 return true;
             }
         }
-        how.place = None;
-        self.name_scores(surname, first_name, scores, how);
-        multiply(scores, &self.nowhere);
+        info.place = None;
+        self.name_scores(surname, first_name, scores, info);
+        multiply(scores, &self.without_place);
         normalize(scores)
     }
 
     /// What the names say.
     #[inline]
-    fn name_scores(&self, surname: Hit, first_name: Option<Hit>, scores: &mut [f64], how: &mut How) {
-        how.without_surname = !into_scores(&self.surnames, surname, scores, |score, value| *score = value);
-        if how.without_surname {
-            scores.copy_from_slice(&self.unnamed);
+    fn name_scores(&self, surname: NameId, first_name: Option<NameId>, scores: &mut [f64], info: &mut MatchInfo) {
+        info.without_surname = !into_scores(&self.surnames, surname, scores, |score, value| *score = value);
+        if info.without_surname {
+            scores.copy_from_slice(&self.without_name);
         }
         if let (Some(table), Some(first_name)) = (&self.first_names, first_name) {
-            how.without_first_name = !into_scores(table, first_name, scores, |score, value| *score *= value);
+            info.without_first_name = !into_scores(table, first_name, scores, |score, value| *score *= value);
         }
     }
 }
 
 /// P(name | class) of the names of a model.
 #[derive(Clone, Debug)]
-pub struct Chances<'a> {
+pub struct NameLikelihoods<'a> {
     surnames: NameTable,
     first_names: Option<&'a NameTable>,
 }
 
-impl Chances<'_> {
+impl NameLikelihoods<'_> {
     /// What a person's names say: the product of P(name | class) + [`NAME_NOISE`] over those that are known.
-    pub fn of(&self, surname: Hit, first_name: Hit, chances: &mut [f64]) {
-        chances.fill(1.0);
-        self.surnames.multiply_chances(surname, NAME_NOISE, chances);
+    pub fn of(&self, surname: NameId, first_name: NameId, likelihoods: &mut [f64]) {
+        likelihoods.fill(1.0);
+        self.surnames.multiply_likelihoods(surname, NAME_NOISE, likelihoods);
         if let Some(table) = self.first_names {
-            table.multiply_chances(first_name, NAME_NOISE, chances);
+            table.multiply_likelihoods(first_name, NAME_NOISE, likelihoods);
         }
     }
 }
 
 /// Puts a name's numbers into scores, or the mean of its parts, or those of all other names; says whether there are any.
 #[inline]
-fn into_scores(table: &NameTable, hit: Hit, scores: &mut [f64], put: impl Fn(&mut f64, f64)) -> bool {
-    let Some([first, second]) = table.rows_of(hit) else { return false };
+fn into_scores(table: &NameTable, id: NameId, scores: &mut [f64], put: impl Fn(&mut f64, f64)) -> bool {
+    let Some([first, second]) = table.rows_of(id) else { return false };
     let values = table.row(first);
     if first == second {
         scores.iter_mut().zip(values).for_each(|(score, value)| put(score, *value));
@@ -471,13 +484,13 @@ fn layers(mut tables: Vec<PlaceTable>) -> Result<Vec<PlaceTable>> {
         return refuse(format!("there are two {} tables; give one", pair[0].level().name()));
     }
     for level in [Level::Tract, Level::County, Level::State, Level::All] {
-        let place = tables.partition_point(|table| table.level() < level);
-        let smaller = tables[..place].iter().rev();
+        let index = tables.partition_point(|table| table.level() < level);
+        let smaller = tables[..index].iter().rev();
         let mut smaller = smaller.filter(|table| level == Level::All || table.level().is_nested());
-        if tables.get(place).is_none_or(|table| table.level() != level)
+        if tables.get(index).is_none_or(|table| table.level() != level)
             && let Some(wide) = smaller.next().and_then(|table| table.widened(level))
         {
-            tables.insert(place, wide);
+            tables.insert(index, wide);
         }
     }
     Ok(tables)

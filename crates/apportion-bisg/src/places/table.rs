@@ -175,9 +175,9 @@ impl PlaceTable {
         own.sort_unstable();
         for (row, code) in own {
             let next = wide.codes.len() as u32;
-            let place = *wide.codes.entry(self.level.widen(code, to)?).or_insert(next) as usize;
+            let row_of_wider = *wide.codes.entry(self.level.widen(code, to)?).or_insert(next) as usize;
             wide.values.resize(wide.codes.len() * self.classes, 0.0);
-            let into = &mut wide.values[place * self.classes..(place + 1) * self.classes];
+            let into = &mut wide.values[row_of_wider * self.classes..(row_of_wider + 1) * self.classes];
             into.iter_mut().zip(self.row(row as usize)).for_each(|(sum, value)| *sum += value);
         }
         (!wide.codes.is_empty()).then_some(wide)

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use apportion::{
-    Audit, AuditOptions, Backdrop, Decision, Drift, Frontier, Glance, Label, Labels, Match, Reference, Rule, Scores,
-    Settings, UNCODED, UncodedPolicy,
+    Audit, AuditOptions, Decision, Drift, Frontier, Label, LabelSummary, Labels, Match, PopulationTotals, Reference,
+    Rule, Scores, Settings, UNCODED, UncodedPolicy,
 };
 use apportion_report::{Provenance, Study};
 use apportion_table::{ClassColumn, Table};
@@ -102,7 +102,7 @@ pub(crate) fn run(args: &AuditArgs, line: &[String]) -> Result<()> {
     let labels = if uncoded == UncodedPolicy::Argmax { filled(labels, &scores, &settings)? } else { labels };
     let frontier = outcome::frontier(&scores, &settings)?;
     let below = match &frontier {
-        Some(frontier) => frontier.above(&Glance::at(&scores, &labels)?),
+        Some(frontier) => frontier.frontier_gap(&LabelSummary::of(&scores, &labels)?),
         None => None,
     };
     drop(working);
@@ -136,7 +136,7 @@ struct Drifted {
 
 impl Drifted {
     fn of(path: &Path, decision: &Decision, scores: &Scores<'_>, labels: &Labels) -> Result<Drifted> {
-        let glance = Glance::at(scores, labels)?;
+        let glance = LabelSummary::of(scores, labels)?;
         let drift = decision.drift(scores, &glance)?;
         let words = match &drift {
             Some(drift) => drift_warning(decision, drift, &glance).unwrap_or_else(|| {
@@ -166,7 +166,7 @@ fn beside_rules(
     provenance: Provenance,
 ) -> Result<Study> {
     let settings = args.table.settings();
-    let backdrop = Backdrop::of(scores)?;
+    let backdrop = PopulationTotals::of(scores)?;
     let gallery = Gallery::new(scores, &backdrop, frontier, &args.report, args.table.groups(), settings.seed)?;
     let estimating = Estimating::begin(table, scores, args.outcome.as_ref(), &args.more)?;
     let mut gallery = gallery.with_outcome(estimating);

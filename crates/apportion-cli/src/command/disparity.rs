@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use apportion::{
-    Backdrop, Estimate, Figure, Gap, Interval, Labels, Match, Reference, Rule, Scores, Settings, Thresholds,
+    Estimate, Figure, Gap, Interval, Labels, Match, PopulationTotals, Reference, Rule, Scores, Settings, Thresholds,
 };
 use apportion_report::{Disparity, Estimator, Method};
 use apportion_table::{ClassColumn, Table};
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &DisparityArgs, line: &[String]) -> Result<()> {
     let settings = args.table.settings();
     let Some(mut estimating) = Estimating::begin(&table, &scores, column, &args.more)? else { return Ok(()) };
     let disparity = if let (Some(report), Some(origin)) = (report, origin) {
-        let backdrop = Backdrop::of(&scores).map_err(|error| table.explain(error))?;
+        let backdrop = PopulationTotals::of(&scores).map_err(|error| table.explain(error))?;
         let frontier = outcome::frontier(&scores, &settings).map_err(|error| table.explain(error))?;
         let (frontier, groups) = (frontier.as_ref(), args.table.groups());
         let gallery = Gallery::new(&scores, &backdrop, frontier, &args.report, groups, settings.seed)?;

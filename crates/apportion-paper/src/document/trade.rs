@@ -50,7 +50,7 @@ fn figure(id: &'static str, file: &VoterFile, own: &Reproduction) -> Chart {
     let labelled = file.outcomes.iter().filter(|(_, outcome)| outcome.coverage == 1.0);
     data.extend(labelled.enumerate().map(|(place, (name, outcome))| {
         let independent =
-            own.contest.contestants.iter().any(|rule| rule.name == *name && rule.kind == Kind::Independent);
+            own.all_rules.contestants.iter().any(|rule| rule.name == *name && rule.kind == Kind::Independent);
         let color = if independent { palette::GUIDE } else { palette::ACCENT };
         json!({
             "type": "scatter", "mode": "markers", "name": name,

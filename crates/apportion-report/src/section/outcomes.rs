@@ -268,7 +268,12 @@ fn biases(own: &Disparity, level: usize) -> Option<Table> {
             let bias = bias.as_ref()?;
             let number = |number: f64| Cell::number(Some(number), |number| own.show_difference(number));
             let name = format!("{}, {}", each.name, own.classes[class]);
-            Some(vec![Cell::text(name), number(bias.bias), number(bias.taken_in), number(bias.left_out)])
+            Some(vec![
+                Cell::text(name),
+                number(bias.bias),
+                number(bias.from_false_positives),
+                number(bias.from_false_negatives),
+            ])
         })
     });
     let rows: Vec<Vec<Cell>> = rows.collect();

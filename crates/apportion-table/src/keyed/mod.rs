@@ -124,7 +124,7 @@ impl KeyedTable {
         match self.numbers {
             Numbers::People => Some(self.values.chunks_exact(self.classes.len()).map(|row| row.iter().sum()).collect()),
             Numbers::Shares => self.counts.clone(),
-            Numbers::Spread => None,
+            Numbers::KeyGivenClass => None,
         }
     }
 
@@ -139,7 +139,7 @@ impl KeyedTable {
                 classes.push(class);
             }
         }
-        if classes.len() < self.classes.len() && self.numbers == Numbers::Spread {
+        if classes.len() < self.classes.len() && self.numbers == Numbers::KeyGivenClass {
             return Err(Error::file(
                 &self.path,
                 "it holds P(key | class), which cannot be added up for a merged class; give people by class",

@@ -37,9 +37,9 @@ pub(super) fn kind(path: &Path, values: &mut [f64], classes: usize, are_percent:
     } else if rows_near(100.0, NEAR) {
         (Numbers::Shares, 100.0)
     } else if columns_near(1.0) {
-        (Numbers::Spread, 1.0)
+        (Numbers::KeyGivenClass, 1.0)
     } else if columns_near(100.0) {
-        (Numbers::Spread, 100.0)
+        (Numbers::KeyGivenClass, 100.0)
     } else if are_small && rows_near(1.0, LOOSE) || are_percent && rows_near(100.0, PERCENT) {
         values.chunks_exact_mut(classes).for_each(normalize);
         (Numbers::Shares, 1.0)

@@ -143,7 +143,7 @@ fn rounded_shares_are_shares() {
     }
     assert_eq!(sums("surname,white,black\nA,50,46\nB,30,74\n").0, Numbers::People);
     // A few places by which each class is spread have rows near one, too.
-    assert_eq!(sums("place,white,black\nA,0.45,0.5\nB,0.55,0.5\n").0, Numbers::Spread);
+    assert_eq!(sums("place,white,black\nA,0.45,0.5\nB,0.55,0.5\n").0, Numbers::KeyGivenClass);
     // A row that is off among many that are not rounded is a fault of that row.
     let mut text = "surname,white,black\n".to_owned();
     text.extend((0..30).map(|row| format!("N{row},0.4567,0.5433\n")));

@@ -54,8 +54,9 @@ pub struct Section {
     /// People that the rows stand for.
     pub people: u64,
     /// People that the given labels give a class.
-    pub labelled: u64,
-    /// People that the given labels leave Uncoded; with `labelled` they are all people.
+    #[serde(rename = "labelled")]
+    pub labeled: u64,
+    /// People that the given labels leave Uncoded; with `labeled` they are all people.
     pub uncoded: u64,
     /// People whose truth is known.
     pub with_truth: u64,

@@ -48,13 +48,13 @@ impl Forest {
         }
         for tree in &mut self.trees {
             let nodes = tree.len();
-            for (place, node) in tree.iter_mut().enumerate() {
+            for (index, node) in tree.iter_mut().enumerate() {
                 let sound = match node {
                     Node::Leaf(class) => usize::from(*class) < classes,
                     Node::Split(class, at, other) => {
                         let other = *other as usize;
                         // Every step leads further on, so that each walk ends.
-                        let leads_on = place + 1 < other && other < nodes;
+                        let leads_on = index + 1 < other && other < nodes;
                         usize::from(*class) < classes && at.abs() <= 2.0 && leads_on
                     }
                 };
@@ -74,12 +74,12 @@ impl Forest {
 }
 
 fn vote(tree: &[Node], row: &[i64]) -> Label {
-    let mut place = 0;
+    let mut index = 0;
     loop {
-        match tree[place] {
+        match tree[index] {
             Node::Leaf(class) => return class,
-            Node::Split(class, at, _) if GRID.value(row[usize::from(class)]) <= at => place += 1,
-            Node::Split(_, _, other) => place = other as usize,
+            Node::Split(class, at, _) if GRID.value(row[usize::from(class)]) <= at => index += 1,
+            Node::Split(_, _, other) => index = other as usize,
         }
     }
 }
@@ -118,9 +118,9 @@ impl Grower<'_> {
         // Parts of the rows that still want a node, and the split whose other side they are.
         let mut waiting = vec![(0..rows.len(), None)];
         while let Some((range, before)) = waiting.pop() {
-            let place = nodes.len();
+            let index = nodes.len();
             if let Some(Node::Split(_, _, other)) = before.and_then(|before: usize| nodes.get_mut(before)) {
-                *other = place as u32;
+                *other = index as u32;
             }
             let own = &mut rows[range.clone()];
             let Some((class, at)) = self.split(own) else {
@@ -130,7 +130,7 @@ impl Grower<'_> {
             nodes.push(Node::Split(class as Label, at, 0));
             own.sort_by_key(|&row| self.lesson.row(row)[class] > at);
             let middle = range.start + own.partition_point(|&row| self.lesson.row(row)[class] <= at);
-            waiting.push((middle..range.end, Some(place)));
+            waiting.push((middle..range.end, Some(index)));
             waiting.push((range.start..middle, None));
         }
         nodes
@@ -158,10 +158,10 @@ impl Grower<'_> {
         let mut left = (k as f64).sqrt().floor().max(1.0) as usize;
         let mut best: Option<(f64, usize, f64)> = None;
         let mut classes: Vec<usize> = (0..k).collect();
-        for place in 0..k {
-            let other = place + self.chance.below(k - place);
-            classes.swap(place, other);
-            let class = classes[place];
+        for index in 0..k {
+            let other = index + self.chance.below(k - index);
+            classes.swap(index, other);
+            let class = classes[index];
             let Some((purity, at)) = self.best_cut(rows, class, &counts) else { continue };
             if best.is_none_or(|(least, ..)| purity > least) {
                 best = Some((purity, class, at));
@@ -185,7 +185,7 @@ impl Grower<'_> {
         let (mut squares_below, mut squares_above) = (0.0, counts.iter().map(|count| count * count).sum::<f64>());
         let all = rows.len() as f64;
         let mut best = None;
-        for (place, pair) in self.sorted.windows(2).enumerate() {
+        for (index, pair) in self.sorted.windows(2).enumerate() {
             let ((score, label), (next, _)) = (pair[0], pair[1]);
             let label = usize::from(label);
             squares_below += 2.0 * below[label] + 1.0;
@@ -195,7 +195,7 @@ impl Grower<'_> {
             if score == next {
                 continue;
             }
-            let done = (place + 1) as f64;
+            let done = (index + 1) as f64;
             let purity = squares_below / done + squares_above / (all - done);
             if best.is_none_or(|(least, _)| purity > least) {
                 best = Some((purity, between(score, next)));

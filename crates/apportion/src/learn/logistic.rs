@@ -7,14 +7,14 @@
 //! ```
 
 use super::linear::Linear;
-use super::newton::{Objective, dot, minimise, sum_over};
+use super::newton::{Objective, dot, minimize, sum_over};
 use super::{C, Lesson};
 use crate::scores::Label;
 
 pub(super) fn learn(lesson: &Lesson<'_>) -> Linear {
     let present = lesson.present();
     let width = lesson.classes + 1;
-    let planes = minimise(&mut Softmax::new(lesson, &present));
+    let planes = minimize(&mut Softmax::new(lesson, &present));
     Linear::new(lesson.classes, present.into_iter().zip(planes.chunks_exact(width).map(<[f64]>::to_vec)))
 }
 
@@ -50,7 +50,7 @@ impl<'a> Softmax<'a> {
     /// The weights of all planes, with zeros for their intercepts, which are not shrunk.
     fn shrunk(&self, planes: &[f64]) -> Vec<f64> {
         let width = self.lesson.classes + 1;
-        planes.iter().enumerate().map(|(place, &value)| if (place + 1) % width == 0 { 0.0 } else { value }).collect()
+        planes.iter().enumerate().map(|(index, &value)| if (index + 1) % width == 0 { 0.0 } else { value }).collect()
     }
 }
 

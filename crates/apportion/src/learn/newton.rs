@@ -24,7 +24,7 @@ const MOST_HALVINGS: usize = 50;
 const FLAT: f64 = 1e-13;
 
 /// The lowest point, from zero on: where the gradient is none in all digits that count, or no step goes down any more.
-pub(super) fn minimise(objective: &mut impl Objective) -> Vec<f64> {
+pub(super) fn minimize(objective: &mut impl Objective) -> Vec<f64> {
     let mut point = vec![0.0; objective.dimensions()];
     let (mut value, mut gradient) = objective.look(&point);
     let first = norm(&gradient);
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn it_finds_the_lowest_point() {
-        let found = minimise(&mut Valley([0.0; 2]));
+        let found = minimize(&mut Valley([0.0; 2]));
         assert!((found[0] - 3.0).abs() < 0.01 && (found[1] + 1.0).abs() < 1e-9, "{found:?}");
     }
 }

@@ -12,7 +12,7 @@
 use rayon::prelude::*;
 
 use super::linear::Linear;
-use super::newton::{Objective, dot, minimise, sum_over};
+use super::newton::{Objective, dot, minimize, sum_over};
 use super::{C, Lesson};
 use crate::scores::Label;
 
@@ -21,7 +21,7 @@ pub(super) fn learn(lesson: &Lesson<'_>) -> Linear {
     let planes: Vec<(Label, Vec<f64>)> = match present.as_slice() {
         // With nothing to tell it from, any plane will do.
         [only] => vec![(*only, vec![0.0; lesson.classes + 1])],
-        all => all.par_iter().map(|&class| (class, minimise(&mut OneAgainstRest::new(lesson, class)))).collect(),
+        all => all.par_iter().map(|&class| (class, minimize(&mut OneAgainstRest::new(lesson, class)))).collect(),
     };
     Linear::new(lesson.classes, planes.into_iter())
 }
@@ -83,9 +83,9 @@ impl Objective for OneAgainstRest<'_> {
 
     fn bend(&self, along: &[f64]) -> Vec<f64> {
         let mut product = along.to_vec();
-        let part = |places: std::ops::Range<usize>| {
+        let part = |indices: std::ops::Range<usize>| {
             let mut sum = vec![0.0; along.len()];
-            for &row in &self.within[places] {
+            for &row in &self.within[indices] {
                 add(&mut sum, height(along, self.lesson.row(row)), self.lesson.row(row));
             }
             sum

@@ -2,35 +2,35 @@
 //!
 //! Independent rules look at one row at a time; their fit is empty. `Match` and `Balance` look at all rows together: a
 //! reference becomes a `plan`, which the solver of `transport` is given, for all rows or group by group (`joint`).
-//! `FromSample` and `Learned` solve one of these (`exact`) on a `sample` of the rows.
+//! `FromSample` and `Learned` solve one of these (`joint_rule`) on a `sample` of the rows.
 
 mod allot;
 mod argmax;
 mod balance;
+mod balance_l2;
 mod batched;
 mod bounds;
-mod euclid;
-mod exact;
 mod from_sample;
 mod frontier;
+mod gather;
+mod groups;
 mod joint;
+mod joint_rule;
 mod learned;
 mod matching;
 mod nested;
-mod parts;
 mod plan;
 mod sample;
 mod sampling;
 mod threshold;
-mod together;
 
 pub use allot::{Allotment, Allotted};
 pub use balance::{Balance, Penalty};
 pub use batched::{Batched, Batches};
 pub use bounds::{Bound, Bounds};
-pub use exact::Exact;
 pub use from_sample::FromSample;
 pub use frontier::{Frontier, Point, Thinned};
+pub use joint_rule::JointRule;
 pub use learned::Learned;
 pub use matching::Match;
 pub use sample::Sample;
@@ -43,7 +43,7 @@ pub(crate) use threshold::{bar_units, check_bar, label as threshold_label, least
 
 use crate::decision::{Decision, Fitted};
 use crate::error::{Error, Result};
-use crate::kernel::Level;
+use crate::kernel::SimdLevel;
 use crate::label::Labels;
 #[cfg(doc)]
 use crate::scores::Keys;
@@ -80,18 +80,18 @@ pub struct Settings {
     /// Settles draws and ties, together with the rows' keys.
     pub seed: u64,
     /// The instructions to use; results never depend on it.
-    pub simd: Level,
+    pub simd: SimdLevel,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { seed: 0, simd: Level::best() }
+        Settings { seed: 0, simd: SimdLevel::best() }
     }
 }
 
 /// Labels with the decision that gives them and, for joint rules, their proof.
 #[derive(Clone, Debug)]
-pub struct Labelled {
+pub struct Labeled {
     /// A label for each row.
     pub labels: Labels,
     /// What to save: labels the same rows the same way, and any others.
@@ -121,16 +121,16 @@ pub struct Joint {
 
 impl Rule {
     /// The joint rule that is solved on a sample only, where one is, and how many rows are drawn.
-    pub fn on_sample(&self) -> Option<(&Exact, usize)> {
+    pub fn on_sample(&self) -> Option<(&JointRule, usize)> {
         match self {
-            Rule::FromSample(FromSample { exact, rows }) => Some((exact, *rows)),
-            Rule::Learned(Learned { exact, batch, .. }) => Some((exact, *batch)),
+            Rule::FromSample(FromSample { joint, rows }) => Some((joint, *rows)),
+            Rule::Learned(Learned { joint, batch, .. }) => Some((joint, *batch)),
             _ => None,
         }
     }
 
     /// Labels the rows.
-    pub fn label(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Labelled> {
+    pub fn label(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Labeled> {
         match self {
             Rule::Match(matching) => return matching.label(scores, settings),
             Rule::Balance(balance) => return balance.label(scores, settings),
@@ -138,7 +138,7 @@ impl Rule {
             _ => {}
         }
         let decision = self.fit(scores, settings)?;
-        Ok(Labelled { labels: decision.applier().with_simd(settings.simd).label(scores)?, decision, joint: None })
+        Ok(Labeled { labels: decision.applier().with_simd(settings.simd).label(scores)?, decision, joint: None })
     }
 
     /// Fits a decision to the rows: small, to be saved, for these rows and any others.

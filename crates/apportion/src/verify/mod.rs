@@ -291,8 +291,8 @@ impl Verifier {
             Paths::Distances(distances) => return (Some(distances[..nodes].to_vec()), None),
             Paths::Negative(cycle, cost) => (cycle, cost),
         };
-        let next = |place: usize| cycle[(place + 1) % cycle.len()];
-        let pairs = cycle.iter().enumerate().map(|(place, &from)| (from, next(place)));
+        let next = |index: usize| cycle[(index + 1) % cycle.len()];
+        let pairs = cycle.iter().enumerate().map(|(index, &from)| (from, next(index)));
         let moves = pairs.filter(|&(from, to)| from != ground && to != ground);
         let moves = moves.map(|(from, to)| Move { row: sums.least[from * nodes + to].row, from, to }).collect();
         (None, Some(Fault::Exchange { moves, gain: -cost }))

@@ -6,8 +6,8 @@ use std::cmp::Ordering;
 use apportion::seed;
 use rayon::prelude::*;
 
-use super::fit::{Cell, Fit, rake_three_ways};
-use super::{KnownBy, KnownMargins, MarginRows, Off};
+use super::fit::{Cell, Fit, ipf};
+use super::{KnownMargins, MarginKey, MarginMiss, MarginRows};
 use crate::error::Result;
 use crate::index::Codes;
 
@@ -22,7 +22,7 @@ pub struct Cells(Box<[Part; PARTS]>);
 #[derive(Clone, Debug, Default)]
 struct Part {
     /// Places of cells by their hash or, where another cell has that, by the next number that none has.
-    places: Codes,
+    indices: Codes,
     rows: Vec<MarginRows>,
     people: Vec<u64>,
     scores: Vec<f64>,
@@ -44,17 +44,17 @@ fn compare(a: &[f64], b: &[f64]) -> Ordering {
 }
 
 impl Part {
-    fn scores(&self, place: usize) -> &[f64] {
+    fn scores(&self, index: usize) -> &[f64] {
         let classes = self.scores.len() / self.rows.len();
-        &self.scores[place * classes..][..classes]
+        &self.scores[index * classes..][..classes]
     }
 
     /// The place of a cell, or the number under which it is to be kept.
     fn find(&self, mut hash: u64, rows: MarginRows, scores: &[f64]) -> std::result::Result<usize, u64> {
-        while let Some(&place) = self.places.get(&hash) {
-            let place = place as usize;
-            if self.rows[place] == rows && compare(self.scores(place), scores).is_eq() {
-                return Ok(place);
+        while let Some(&index) = self.indices.get(&hash) {
+            let index = index as usize;
+            if self.rows[index] == rows && compare(self.scores(index), scores).is_eq() {
+                return Ok(index);
             }
             hash = hash.wrapping_add(1);
         }
@@ -63,9 +63,9 @@ impl Part {
 
     fn add(&mut self, hash: u64, rows: MarginRows, scores: &[f64], people: u64) {
         match self.find(hash, rows, scores) {
-            Ok(place) => self.people[place] += people,
+            Ok(index) => self.people[index] += people,
             Err(hash) => {
-                self.places.insert(hash, self.rows.len() as u32);
+                self.indices.insert(hash, self.rows.len() as u32);
                 self.rows.push(rows);
                 self.people.push(people);
                 self.scores.extend_from_slice(scores);
@@ -74,8 +74,8 @@ impl Part {
     }
 
     fn merge(&mut self, other: &Part) {
-        for (place, (&rows, &people)) in other.rows.iter().zip(&other.people).enumerate() {
-            let scores = other.scores(place);
+        for (index, (&rows, &people)) in other.rows.iter().zip(&other.people).enumerate() {
+            let scores = other.scores(index);
             self.add(hash(rows, scores), rows, scores, people);
         }
     }
@@ -104,7 +104,7 @@ impl Cells {
     pub fn rake(self, margins: &KnownMargins, near: f64) -> Result<(RakedCells, Fit)> {
         let classes = margins.classes();
         let order = self.order();
-        let at = |&(part, place): &(u8, u32)| (&self.0[part as usize], place as usize);
+        let at = |&(part, index): &(u8, u32)| (&self.0[part as usize], index as usize);
         let row = |cell: &(u8, u32)| at(cell).0.rows[at(cell).1];
         let names = Rows::new(order.iter().map(|cell| row(cell).name));
         let places = Rows::new(order.iter().map(|cell| row(cell).place));
@@ -118,15 +118,15 @@ impl Cells {
         let cells: Vec<Cell> = order.par_iter().map(cell).collect();
         let (by_name, named) = names.targets(classes, &cells, |cell| cell.name, |row| margins.name_shares(row));
         let (by_place, placed) = places.targets(classes, &cells, |cell| cell.place, |row| margins.place_shares(row));
-        let mut fit = rake_three_ways(&cells, &mut scores, &by_name, &by_place, classes, near)?;
+        let mut fit = ipf(&cells, &mut scores, &by_name, &by_place, classes, near)?;
         // Rows are told by their numbers in the margins' tables.
         fit.furthest = fit.furthest.and_then(|(by, off)| {
-            let rows = if by == KnownBy::Name { &names } else { &places };
-            Some((by, Off { row: rows.0[off.row as usize]?, ..off }))
+            let rows = if by == MarginKey::Name { &names } else { &places };
+            Some((by, MarginMiss { row: rows.0[off.row as usize]?, ..off }))
         });
         let mut raked: Vec<Vec<u32>> = self.0.iter().map(|part| vec![0; part.rows.len()]).collect();
-        for (number, (part, place)) in order.iter().enumerate() {
-            raked[*part as usize][*place as usize] = number as u32;
+        for (number, (part, index)) in order.iter().enumerate() {
+            raked[*part as usize][*index as usize] = number as u32;
         }
         Ok((RakedCells { cells: self, raked, scores, covered: (named, placed) }, fit))
     }
@@ -135,7 +135,7 @@ impl Cells {
     fn order(&self) -> Vec<(u8, u32)> {
         let parts = self.0.iter().enumerate();
         let mut order: Vec<(u8, u32)> =
-            parts.flat_map(|(part, own)| (0..own.rows.len()).map(move |place| (part as u8, place as u32))).collect();
+            parts.flat_map(|(part, own)| (0..own.rows.len()).map(move |index| (part as u8, index as u32))).collect();
         order.par_sort_unstable_by(|&(a, first), &(b, second)| {
             let (a, b, first, second) = (&self.0[a as usize], &self.0[b as usize], first as usize, second as usize);
             let rows = a.rows[first].cmp(&b.rows[second]);
@@ -197,10 +197,10 @@ pub struct RakedCells {
 
 impl RakedCells {
     /// How many people a margin knows.
-    pub fn covered(&self, by: KnownBy) -> u64 {
+    pub fn covered(&self, by: MarginKey) -> u64 {
         match by {
-            KnownBy::Name => self.covered.0,
-            KnownBy::Place => self.covered.1,
+            MarginKey::Name => self.covered.0,
+            MarginKey::Place => self.covered.1,
         }
     }
 
@@ -213,8 +213,8 @@ impl RakedCells {
     pub fn apply(&self, rows: MarginRows, scores: &mut [f64]) {
         let hash = hash(rows, scores);
         let part = part_of(hash);
-        if let Ok(place) = self.cells.0[part].find(hash, rows, scores) {
-            let number = self.raked[part][place] as usize;
+        if let Ok(index) = self.cells.0[part].find(hash, rows, scores) {
+            let number = self.raked[part][index] as usize;
             scores.copy_from_slice(&self.scores[number * scores.len()..][..scores.len()]);
         }
     }
@@ -231,8 +231,8 @@ mod tests {
         let all = [(rows, [0.5, 0.5]), (rows, [0.25, 0.75]), (other, [0.5, 0.5])];
         let mut part = Part::default();
         (0..3).for_each(|times| all[times..].iter().for_each(|(rows, scores)| part.add(u64::MAX, *rows, scores, 1)));
-        for (place, (rows, scores)) in all.iter().enumerate() {
-            assert_eq!(part.find(u64::MAX, *rows, scores), Ok(place));
+        for (index, (rows, scores)) in all.iter().enumerate() {
+            assert_eq!(part.find(u64::MAX, *rows, scores), Ok(index));
         }
         assert_eq!(part.people, [1, 2, 3]);
         assert_eq!(part.find(u64::MAX, other, &[0.25, 0.75]), Err(2));

@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::{KnownBy, Off};
+use super::{MarginKey, MarginMiss};
 use crate::error::{Error, Result};
 use crate::numbers::normalize;
 
@@ -43,7 +43,7 @@ pub struct Fit {
     /// Whether it was still coming nearer when it was given up.
     pub is_slow: bool,
     /// Where it is furthest off, if anything is known.
-    pub furthest: Option<(KnownBy, Off)>,
+    pub furthest: Option<(MarginKey, MarginMiss)>,
 }
 
 /// Rounds after which it is given up.
@@ -65,7 +65,7 @@ const GRAIN: usize = 512;
 /// Fits scores, row by row for each cell, so that with the cells' people they add up to the people of each class by name and by place.
 /// Scores sum to one in each cell, before and after. A name or a place whose margin is NaN is left as it comes. A cell whose
 /// name and place exclude all of its classes keeps its scores, and its people count as missed.
-pub fn rake_three_ways(
+pub fn ipf(
     cells: &[Cell],
     scores: &mut [f64],
     by_name: &[f64],
@@ -200,11 +200,11 @@ impl<'a> Fitting<'a> {
             fitted: Vec::new(),
             rounds: 0,
         };
-        for (place, (cell, row)) in cells.iter().zip(scores.chunks_exact(classes)).enumerate() {
-            if is_stranded[place] {
+        for (index, (cell, row)) in cells.iter().zip(scores.chunks_exact(classes)).enumerate() {
+            if is_stranded[index] {
                 fitting.stranded = fitting.stranded.max(cell.people);
             } else if row.iter().filter(|score| **score > 0.0).count() > 1 {
-                fitting.open.push(place as u32);
+                fitting.open.push(index as u32);
                 fitting.cells.push(*cell);
                 fitting.fitted.extend(row);
                 continue;
@@ -299,11 +299,11 @@ impl<'a> Fitting<'a> {
         let rows = sums.par_chunks_exact_mut(k).enumerate();
         rows.for_each_init(
             || vec![0.0; k],
-            |room, (row, sums)| {
+            |values, (row, sums)| {
                 for &cell in side.members(row) {
-                    make(cell as usize, room);
+                    make(cell as usize, values);
                     let people = self.cells[cell as usize].people;
-                    sums.iter_mut().zip(&*room).for_each(|(sum, value)| *sum += people * value);
+                    sums.iter_mut().zip(&*values).for_each(|(sum, value)| *sum += people * value);
                 }
             },
         );
@@ -327,13 +327,14 @@ impl<'a> Fitting<'a> {
         missing
     }
 
-    fn furthest(&self, missing: &Both) -> Option<(KnownBy, Off)> {
-        let mut furthest: Option<(KnownBy, Off)> = None;
-        for ((side, missing), by) in self.sides.iter().zip(missing).zip([KnownBy::Name, KnownBy::Place]) {
-            for (place, (&wanted, missing)) in side.targets.iter().zip(missing).enumerate() {
-                let row = place / self.classes;
+    fn furthest(&self, missing: &Both) -> Option<(MarginKey, MarginMiss)> {
+        let mut furthest: Option<(MarginKey, MarginMiss)> = None;
+        for ((side, missing), by) in self.sides.iter().zip(missing).zip([MarginKey::Name, MarginKey::Place]) {
+            for (index, (&wanted, missing)) in side.targets.iter().zip(missing).enumerate() {
+                let row = index / self.classes;
                 if side.is_known[row] && furthest.is_none_or(|(_, off)| missing.abs() > off.people()) {
-                    let off = Off { row: row as u32, class: place % self.classes, wanted, reached: wanted - missing };
+                    let off =
+                        MarginMiss { row: row as u32, class: index % self.classes, wanted, reached: wanted - missing };
                     furthest = Some((by, off));
                 }
             }

@@ -12,10 +12,10 @@ mod cells;
 mod fit;
 
 pub use cells::{Cells, RakedCells};
-pub use fit::{Cell, Fit, rake_three_ways};
+pub use fit::{Cell, Fit, ipf};
 
 use crate::error::{Error, Result};
-use crate::names::{Hit, NameMatch, NameTable, Room};
+use crate::names::{NameId, NameMatch, NameTable, Scratch};
 use crate::numbers::{Numbers, normalize};
 use crate::places::{Place, PlaceTable};
 
@@ -36,8 +36,8 @@ pub struct MarginRows {
 impl KnownMargins {
     /// Tables of people, or of the shares of the classes.
     pub fn new(names: Option<NameTable>, places: Option<PlaceTable>) -> Result<KnownMargins> {
-        let spread = names.as_ref().is_some_and(NameTable::is_spread)
-            || places.as_ref().is_some_and(|places| places.numbers() == Numbers::Spread);
+        let spread = names.as_ref().is_some_and(NameTable::is_key_given_class)
+            || places.as_ref().is_some_and(|places| places.numbers() == Numbers::KeyGivenClass);
         let problem = if spread {
             "a margin by name or place is the people of each class, or their shares, and not P(key | class); give such a table"
         } else if names.is_none() && places.is_none() {
@@ -53,21 +53,21 @@ impl KnownMargins {
     }
 
     /// Finds a name in the margin by name.
-    pub fn find_name(&self, name: &str, room: &mut Room) -> Hit {
-        self.names.as_ref().map_or(Hit::MISSING, |names| names.find(name, room))
+    pub fn find_name(&self, name: &str, scratch: &mut Scratch) -> NameId {
+        self.names.as_ref().map_or(NameId::MISSING, |names| names.find(name, scratch))
     }
 
     /// Finds many names.
-    pub fn find_names<'n>(&self, all: impl IntoIterator<Item = &'n str>, room: &mut Room, hits: &mut Vec<Hit>) {
+    pub fn find_names<'n>(&self, all: impl IntoIterator<Item = &'n str>, scratch: &mut Scratch, ids: &mut Vec<NameId>) {
         match &self.names {
-            Some(names) => names.find_all(all, room, hits),
-            None => hits.extend(all.into_iter().map(|_| Hit::MISSING)),
+            Some(names) => names.find_all(all, scratch, ids),
+            None => ids.extend(all.into_iter().map(|_| NameId::MISSING)),
         }
     }
 
     /// Whom a person is counted with. A name of which only a part is known is another name, and its people are others.
-    pub fn rows(&self, name: Hit, place: &Place<'_>) -> MarginRows {
-        let is_own = matches!(name.how, NameMatch::Exact | NameMatch::Cleaned);
+    pub fn rows(&self, name: NameId, place: &Place<'_>) -> MarginRows {
+        let is_own = matches!(name.kind, NameMatch::Exact | NameMatch::Cleaned);
         MarginRows {
             name: is_own.then_some(name.rows[0]),
             place: self.places.as_ref().and_then(|places| places.find(place)),
@@ -89,7 +89,7 @@ impl KnownMargins {
 
 /// Which of the known margins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KnownBy {
+pub enum MarginKey {
     /// That by name.
     Name,
     /// That by place.
@@ -98,7 +98,7 @@ pub enum KnownBy {
 
 /// How far people are from a margin, in one class of one of its rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Off {
+pub struct MarginMiss {
     /// The row of the margin's table, from 0.
     pub row: u32,
     /// The class.
@@ -109,7 +109,7 @@ pub struct Off {
     pub reached: f64,
 }
 
-impl Off {
+impl MarginMiss {
     fn people(&self) -> f64 {
         (self.wanted - self.reached).abs()
     }

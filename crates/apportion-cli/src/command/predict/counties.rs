@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use apportion_bisg::Level;
-use apportion_bisg::census::Inside;
+use apportion_bisg::census::CensusTable;
 use apportion_table::code_of_text;
 
 /// Codes by state and name.
@@ -23,7 +23,7 @@ pub(super) fn code_of_county(state: u64, name: &str) -> Option<u64> {
 }
 
 fn read() -> Names {
-    let table = Inside::Counties2010.load();
+    let table = CensusTable::Counties2010.load();
     let mut names: HashMap<u64, HashMap<String, Vec<u64>>> = HashMap::new();
     for key in table.keys() {
         let mut parts = key.split('\t');

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 use apportion::verify::{Allowed, Asked, Verifier, weights_of_shares, weights_of_sums};
-use apportion::{Bounds, Classes, Decision, Fitted, Penalty, Reference, Spread};
+use apportion::{Bounds, Classes, Decision, Fitted, Penalty, PerGroup, Reference};
 
 use super::differs;
 use crate::provenance::Recorded;
@@ -122,8 +122,8 @@ impl Request {
         Ok(match &self.reference {
             Reference::Posterior => weights_of_sums(verifier.score_sums(group)),
             Reference::Truth => verifier.truth(group).iter().map(|&people| u128::from(people)).collect(),
-            Reference::Shares(Spread::Overall(shares)) => weights_of_shares(shares),
-            Reference::Shares(Spread::ByGroup(shares)) => {
+            Reference::Shares(PerGroup::Overall(shares)) => weights_of_shares(shares),
+            Reference::Shares(PerGroup::ByGroup(shares)) => {
                 let name = name.ok_or_else(|| anyhow!("the reference is given by group; name the groups with --by"))?;
                 weights_of_shares(shares.get(name).with_context(|| format!("the reference has no group {name:?}"))?)
             }

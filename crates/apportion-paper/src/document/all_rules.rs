@@ -7,15 +7,15 @@ use serde_json::json;
 
 use super::information::{both_of, errors};
 use super::{table, with_error, with_legend};
-use crate::contest::{Contest, Contestant, Kind};
+use crate::all_rules::{Contest, Contestant, Kind};
 use crate::{Mean, Pupil, Reproduction};
 
 pub(super) fn section(own: &Reproduction) -> Section {
-    let contest = &own.contest;
-    let full = contest.contestants.iter().filter(|rule| rule.coverage.mean == 1.0);
+    let all_rules = &own.all_rules;
+    let full = all_rules.contestants.iter().filter(|rule| rule.coverage.mean == 1.0);
     let best = full.max_by(|a, b| a.expected_accuracy.mean.total_cmp(&b.expected_accuracy.mean));
     let below = |rule: &Contestant| rule.below_frontier.map_or(0.0, |below| below.mean);
-    let worst = contest.contestants.iter().max_by(|a, b| below(a).total_cmp(&below(b)));
+    let worst = all_rules.contestants.iter().max_by(|a, b| below(a).total_cmp(&below(b)));
     let lead = match (best, worst) {
         (Some(best), Some(worst)) => format!(
             "Of the rules that label everybody, {} is the most accurate ({}); {} lies furthest below the frontier, by {} points.",
@@ -30,16 +30,16 @@ pub(super) fn section(own: &Reproduction) -> Section {
         id: "pareto-simulation",
         title: "All rules",
         blocks: vec![
-            Block::Chart(Box::new(figure(contest, &lead))),
-            Block::Table(figures(contest)),
+            Block::Chart(Box::new(figure(all_rules, &lead))),
+            Block::Table(figures(all_rules)),
             Block::Table(learners(own)),
         ],
         lead,
     }
 }
 
-fn figure(contest: &Contest, alt: &str) -> Chart {
-    let stops = &contest.stops;
+fn figure(all_rules: &Contest, alt: &str) -> Chart {
+    let stops = &all_rules.stops;
     let mut data = vec![json!({
         "type": "scatter", "mode": "lines", "name": "exact frontier",
         "x": stops.iter().map(|stop| rounded(stop.fidelity.mean)).collect::<Vec<_>>(),
@@ -50,13 +50,13 @@ fn figure(contest: &Contest, alt: &str) -> Chart {
     })];
     data.push(json!({
         "type": "scatter", "mode": "lines", "name": "learned, at each γ",
-        "x": contest.learned.iter().map(|rule| rounded(rule.fidelity.mean)).collect::<Vec<_>>(),
-        "y": contest.learned.iter().map(|rule| rounded(rule.expected_accuracy.mean)).collect::<Vec<_>>(),
-        "text": contest.stops.iter().map(|stop| format!("learned at γ {}", stop.gamma)).collect::<Vec<_>>(),
+        "x": all_rules.learned.iter().map(|rule| rounded(rule.fidelity.mean)).collect::<Vec<_>>(),
+        "y": all_rules.learned.iter().map(|rule| rounded(rule.expected_accuracy.mean)).collect::<Vec<_>>(),
+        "text": all_rules.stops.iter().map(|stop| format!("learned at γ {}", stop.gamma)).collect::<Vec<_>>(),
         "line": { "color": palette::class(1), "width": 2, "dash": "dash" },
         "hovertemplate": "%{text}<br>fidelity %{x:.4f}<br>expected accuracy %{y:.4f}<extra></extra>",
     }));
-    data.extend(contest.contestants.iter().enumerate().map(|(place, rule)| {
+    data.extend(all_rules.contestants.iter().enumerate().map(|(place, rule)| {
         let color = if rule.kind == Kind::Independent { palette::GUIDE } else { palette::ACCENT };
         json!({
             "type": "scatter", "mode": "markers", "name": rule.name,
@@ -71,8 +71,8 @@ fn figure(contest: &Contest, alt: &str) -> Chart {
         "xaxis": { "title": { "text": "fidelity to the posterior" } },
         "yaxis": { "title": { "text": "expected accuracy" }, "tickformat": ".2f" },
     });
-    let title = format!("Every rule at variance {} (MAE {})", contest.variance, plain(contest.mae.mean, 2));
-    let mut chart = with_legend(chart("pareto-simulation", &title, data, layout, sheet(contest)));
+    let title = format!("Every rule at variance {} (MAE {})", all_rules.variance, plain(all_rules.mae.mean, 2));
+    let mut chart = with_legend(chart("pareto-simulation", &title, data, layout, sheet(all_rules)));
     chart.caption =
         "The paper’s fig:pareto-simulation. Rules that look at one row at a time are grey: of these argmax alone is \
                      on the frontier (Theorem 2). A threshold leaves rows without a label, and is judged by the others. What is \
@@ -82,17 +82,17 @@ fn figure(contest: &Contest, alt: &str) -> Chart {
     chart
 }
 
-fn sheet(contest: &Contest) -> Sheet {
+fn sheet(all_rules: &Contest) -> Sheet {
     let mut sheet = Sheet::new(["what", "gamma"].into_iter().chain(COLUMNS));
-    let along = contest.learned.iter().zip(&contest.stops).map(|(rule, stop)| (rule, full(Some(stop.gamma))));
-    for (rule, gamma) in contest.contestants.iter().map(|rule| (rule, String::new())).chain(along) {
+    let along = all_rules.learned.iter().zip(&all_rules.stops).map(|(rule, stop)| (rule, full(Some(stop.gamma))));
+    for (rule, gamma) in all_rules.contestants.iter().map(|rule| (rule, String::new())).chain(along) {
         let Contestant { expected_accuracy, fidelity, accuracy, fidelity_to_truth, coverage, .. } = *rule;
         let numbers =
             [expected_accuracy, fidelity, accuracy, fidelity_to_truth, coverage].into_iter().flat_map(both_of);
         let below = rule.below_frontier.map_or_else(Default::default, both_of);
         sheet.push([rule.name.to_owned(), gamma].into_iter().chain(numbers).chain(below));
     }
-    for stop in &contest.stops {
+    for stop in &all_rules.stops {
         let numbers = [stop.accuracy, stop.fidelity].into_iter().flat_map(both_of);
         let none = std::iter::repeat_n(String::new(), COLUMNS.len() - 4);
         sheet.push(["frontier".to_owned(), full(Some(stop.gamma))].into_iter().chain(numbers).chain(none));
@@ -115,7 +115,7 @@ const COLUMNS: [&str; 12] = [
     "below_frontier_error",
 ];
 
-fn figures(contest: &Contest) -> Table {
+fn figures(all_rules: &Contest) -> Table {
     let row = |rule: &Contestant| {
         let below = |below: Mean| with_error(Mean { mean: below.mean.max(0.0), ..below }, 4);
         vec![
@@ -137,7 +137,7 @@ fn figures(contest: &Contest) -> Table {
         "Coverage",
         "Below the frontier",
     ];
-    let mut table = table("contest", "The rules in numbers", &columns, contest.contestants.iter().map(row).collect());
+    let mut table = table("contest", "The rules in numbers", &columns, all_rules.contestants.iter().map(row).collect());
     table.note =
         "Below the frontier: how much more accurate the best labels are whose counts are as near to the posterior."
             .into();

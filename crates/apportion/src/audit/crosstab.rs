@@ -15,32 +15,32 @@ use crate::scores::{Label, Scores, UNCODED, expect_length};
 /// A report on several labellings of one table holds one of these for each, where a whole [`Audit`](crate::Audit) of each
 /// would read all scores again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Crossing {
+pub struct Crosstab {
     classes: usize,
     /// By group; in it by true class, and last unknown; in it by label, and last Uncoded.
     people: Vec<u64>,
 }
 
-impl Crossing {
+impl Crosstab {
     /// Crosses labels, one a row. A table without groups is one group.
-    pub fn at(scores: &Scores<'_>, labels: &Labels) -> Result<Crossing> {
+    pub fn of(scores: &Scores<'_>, labels: &Labels) -> Result<Crosstab> {
         expect_length("the list of labels", labels.values().len(), scores.rows())?;
         let classes = scores.classes().len();
-        Ok(Crossing::with(scores, |row, give| {
+        Ok(Crosstab::with(scores, |row, give| {
             let people = scores.counts().map_or(1, |counts| counts[row]);
-            give(place(labels.values()[row], classes), people);
+            give(index(labels.values()[row], classes), people);
         }))
     }
 
     /// Crosses the labels of rows that stand for several people.
-    pub fn at_people(scores: &Scores<'_>, allotment: &Allotment) -> Result<Crossing> {
+    pub fn of_allotment(scores: &Scores<'_>, allotment: &Allotment) -> Result<Crosstab> {
         expect_length("the list of allotted rows", allotment.rows().len(), scores.rows())?;
-        Ok(Crossing::with(scores, |row, give| {
+        Ok(Crosstab::with(scores, |row, give| {
             allotment.row(row).iter().enumerate().for_each(|(label, &people)| give(label, people));
         }))
     }
 
-    fn with(scores: &Scores<'_>, labels: impl Fn(usize, &mut dyn FnMut(usize, u64)) + Sync) -> Crossing {
+    fn with(scores: &Scores<'_>, labels: impl Fn(usize, &mut dyn FnMut(usize, u64)) + Sync) -> Crosstab {
         let (classes, rows) = (scores.classes().len(), scores.rows());
         let groups = scores.groups().map_or(1, |groups| groups.names.len());
         let (side, size) = (classes + 1, (classes + 1) * (classes + 1));
@@ -50,7 +50,7 @@ impl Crossing {
             .fold(none, |mut people, stretch| {
                 for row in stretch * STRETCH..rows.min((stretch + 1) * STRETCH) {
                     let group = scores.groups().map_or(0, |groups| groups.codes[row] as usize);
-                    let truth = scores.truth().map_or(classes, |truth| place(truth[row], classes));
+                    let truth = scores.truth().map_or(classes, |truth| index(truth[row], classes));
                     let first = group * size + truth * side;
                     labels(row, &mut |label, count| people[first + label] += count);
                 }
@@ -60,7 +60,7 @@ impl Crossing {
                 add_all(&mut all, &part);
                 all
             });
-        Crossing { classes, people }
+        Crosstab { classes, people }
     }
 
     /// How many groups there are; one where the table has none.
@@ -102,6 +102,6 @@ impl Interval {
 }
 
 /// The place of a label among the classes: Uncoded is the last.
-fn place(label: Label, classes: usize) -> usize {
+fn index(label: Label, classes: usize) -> usize {
     if label == UNCODED { classes } else { usize::from(label) }
 }

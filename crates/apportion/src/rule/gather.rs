@@ -8,16 +8,16 @@ use crate::kernel::{Real, STRETCH, Source};
 
 /// Which part each row belongs to, how many rows each part has, and which parts are wanted.
 #[derive(Clone)]
-pub(super) struct Parting<'a> {
+pub(super) struct Gather<'a> {
     pub(super) codes: &'a [u32],
     pub(super) sizes: &'a [usize],
-    pub(super) parts: Range<usize>,
+    pub(super) groups: Range<usize>,
 }
 
-impl Parting<'_> {
+impl Gather<'_> {
     /// The numbers of each part's rows, in order.
-    pub(super) fn numbers(&self, threads: usize) -> Vec<Vec<u32>> {
-        let mut numbers = self.with_room(1);
+    pub(super) fn row_numbers(&self, threads: usize) -> Vec<Vec<u32>> {
+        let mut row_numbers = self.with_capacity(1);
         let bring = |(first, own): (usize, &mut [Vec<u32>])| {
             for (row, &code) in self.codes.iter().enumerate() {
                 if let Some(own) = own.get_mut((code as usize).wrapping_sub(first)) {
@@ -27,23 +27,23 @@ impl Parting<'_> {
         };
         // One thread alone must not wait for others: it may have been asked by one of them.
         match threads {
-            1 => bring((self.parts.start, &mut numbers)),
-            _ => self.shares(threads, &mut numbers).into_par_iter().for_each(bring),
+            1 => bring((self.groups.start, &mut row_numbers)),
+            _ => self.shares(threads, &mut row_numbers).into_par_iter().for_each(bring),
         }
-        numbers
+        row_numbers
     }
 
     /// The scores of each part's rows, row-major. All rows are read in order, which is quicker than looking for those of each
     /// part.
     pub(super) fn scores<T: Real>(&self, source: &dyn Source<T>) -> Result<Vec<Vec<T>>> {
-        let mut values = self.with_room(source.classes());
+        let mut values = self.with_capacity(source.classes());
         // Rows that are kept elsewhere are to be read once only.
         let threads = if source.at_hand().is_some() { rayon::current_num_threads() } else { 1 };
         self.shares(threads, &mut values).into_par_iter().try_for_each(|(first, own)| {
-            let mut room = Vec::new();
+            let mut buffer = Vec::new();
             for start in (0..source.rows()).step_by(STRETCH) {
                 let range = start..source.rows().min(start + STRETCH);
-                let rows = source.window(range.clone(), &mut room)?;
+                let rows = source.window(range.clone(), &mut buffer)?;
                 for (row, &code) in range.clone().zip(&self.codes[range]) {
                     if let Some(own) = own.get_mut((code as usize).wrapping_sub(first)) {
                         rows.copy_row(row, own);
@@ -56,19 +56,19 @@ impl Parting<'_> {
     }
 
     /// Empty lists with room for so many values of each row.
-    fn with_room<T>(&self, values: usize) -> Vec<Vec<T>> {
-        self.sizes[self.parts.clone()].iter().map(|&rows| Vec::with_capacity(rows * values)).collect()
+    fn with_capacity<T>(&self, values: usize) -> Vec<Vec<T>> {
+        self.sizes[self.groups.clone()].iter().map(|&rows| Vec::with_capacity(rows * values)).collect()
     }
 
     /// The lists of neighbouring parts, with about as many rows for each thread, and the first part of each: a thread looks at
     /// all rows and takes its own.
     fn shares<'l, T>(&self, threads: usize, mut lists: &'l mut [Vec<T>]) -> Vec<(usize, &'l mut [Vec<T>])> {
-        let fair = self.sizes[self.parts.clone()].iter().sum::<usize>().div_ceil(threads);
-        let (mut shares, mut first) = (Vec::new(), self.parts.start);
+        let fair = self.sizes[self.groups.clone()].iter().sum::<usize>().div_ceil(threads);
+        let (mut shares, mut first) = (Vec::new(), self.groups.start);
         while !lists.is_empty() {
             // The last takes all that are left, those without rows, too: nobody is to look at all rows for their sake.
             let (is_last, mut held) = (shares.len() + 1 == threads, 0);
-            let own = self.sizes[first..self.parts.end].iter().take_while(|&size| {
+            let own = self.sizes[first..self.groups.end].iter().take_while(|&size| {
                 let has_room = is_last || held < fair.max(1);
                 held += size;
                 has_room

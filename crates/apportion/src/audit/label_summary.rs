@@ -13,13 +13,14 @@ use crate::scores::{Scores, UNCODED, expect_length};
 /// Counts, shares and accuracy of labels. Each figure is the one of the same name in [`Audit`](crate::Audit), with Uncoded
 /// rows kept.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct Glance {
+pub struct LabelSummary {
     /// Rows.
     pub rows: u64,
     /// People that they stand for.
     pub people: u64,
     /// People who have a label.
-    pub labelled: u64,
+    #[serde(rename = "labelled")]
+    pub labeled: u64,
     /// People of each class.
     pub counts: Vec<u64>,
     /// The scores of all people, summed by class.
@@ -93,24 +94,27 @@ impl Sums {
     }
 }
 
-impl Glance {
+impl LabelSummary {
     /// Looks at labels, one a row.
-    pub fn at(scores: &Scores<'_>, labels: &Labels) -> Result<Glance> {
+    pub fn of(scores: &Scores<'_>, labels: &Labels) -> Result<LabelSummary> {
         expect_length("the list of labels", labels.values().len(), scores.rows())?;
-        Glance::with(scores, |index, people, row, truth, sums| {
+        LabelSummary::with(scores, |index, people, row, truth, sums| {
             sums.give(usize::from(labels.values()[index]), people, row, truth);
         })
     }
 
     /// Looks at the labels of rows that stand for several people.
-    pub fn at_people(scores: &Scores<'_>, allotment: &Allotment) -> Result<Glance> {
+    pub fn of_allotment(scores: &Scores<'_>, allotment: &Allotment) -> Result<LabelSummary> {
         expect_length("the list of allotted rows", allotment.rows().len(), scores.rows())?;
-        Glance::with(scores, |index, _, row, truth, sums| {
+        LabelSummary::with(scores, |index, _, row, truth, sums| {
             allotment.row(index).iter().enumerate().for_each(|(label, &people)| sums.give(label, people, row, truth));
         })
     }
 
-    fn with(scores: &Scores<'_>, give: impl Fn(usize, u64, &[i64], Option<usize>, &mut Sums) + Sync) -> Result<Glance> {
+    fn with(
+        scores: &Scores<'_>,
+        give: impl Fn(usize, u64, &[i64], Option<usize>, &mut Sums) + Sync,
+    ) -> Result<LabelSummary> {
         let (k, rows) = (scores.classes().len(), scores.rows());
         let stretches = (0..rows.div_ceil(STRETCH)).into_par_iter();
         let parts: Vec<Result<Sums>> = stretches
@@ -140,22 +144,22 @@ impl Glance {
             .collect();
         // In the order of the rows, so that the first bad row is named.
         let sums = parts.into_iter().try_fold(Sums::new(k), |sums, part| part.map(|part| sums.merge(part)))?;
-        Ok(Glance::of(&sums, rows as u64))
+        Ok(LabelSummary::from_sums(&sums, rows as u64))
     }
 
-    fn of(sums: &Sums, rows: u64) -> Glance {
-        let labelled: u64 = sums.counts.iter().sum();
+    fn from_sums(sums: &Sums, rows: u64) -> LabelSummary {
+        let labeled: u64 = sums.counts.iter().sum();
         let with_truth: u64 = sums.labels_with_truth.iter().sum();
         let label_scores = GRID.total(sums.label_scores.iter().sum());
         let fidelity = |labels: &[u64], reference: Option<Vec<f64>>| {
             Some(distance_between(shares_of_people(labels).as_ref(), reference.as_ref())?.fidelity)
         };
-        Glance {
+        LabelSummary {
             rows,
             people: sums.people,
-            labelled,
+            labeled,
             posterior_sums: sums.posterior.iter().map(|&sum| GRID.total(sum)).collect(),
-            expected_accuracy: (labelled > 0).then(|| label_scores / labelled as f64),
+            expected_accuracy: (labeled > 0).then(|| label_scores / labeled as f64),
             accuracy: rate(sums.right, with_truth),
             fidelity_to_posterior: fidelity(&sums.counts, share_of_scores(&sums.posterior, sums.people)),
             fidelity_to_truth: fidelity(&sums.labels_with_truth, shares_of_people(&sums.truth)),

@@ -7,12 +7,12 @@
 //! are worth more than Σ_i max_y (s_iy + λ_y) − Σ_y t_y λ_y.
 
 use super::balance::Penalty;
-use super::joint::{Outcome, distance};
+use super::joint::{GroupSolution, distance};
 use super::plan::{Plan, quotas};
 use crate::error::Result;
 use crate::kernel::{GRID, Grid, Real, Source};
 use crate::scores::Label;
-use crate::transport::penalty::{Curve, Penalty as Cost, Quota};
+use crate::transport::penalty::{Quota, SeparablePenalty, WeightedPenalty};
 use crate::transport::{Certificate, Demand, Goal, Prices, Setting, Solution, best_values, solve};
 
 /// Values of τ that are tried at first.
@@ -23,24 +23,24 @@ const OUT_OF_REACH: f64 = -1.01;
 const STEPS: usize = 24;
 
 /// Solves a plan with w‖c − t‖ as the cost.
-pub(super) fn solve_norm<T: Real>(
+pub(super) fn solve_l2<T: Real>(
     rows: &dyn Source<T>,
     plan: &Plan,
     weight: f64,
     setting: &Setting<'_>,
-) -> Result<Outcome> {
+) -> Result<GroupSolution> {
     let mut labels = vec![0; rows.rows()];
     let matched = plan.matching().with_goal(|goal| solve(rows, goal, setting, &mut labels))?;
     let weights = plan.weights(&matched.sums);
     let people = rows.people();
     // The values have been checked by now.
     let setting = Setting { guard: None, ..*setting };
-    let problem = Norm { rows, quotas: quotas(&weights, people), weights, weight, people, setting: &setting };
+    let problem = L2Problem { rows, quotas: quotas(&weights, people), weights, weight, people, setting: &setting };
     let counts = problem.search(&matched)?;
     let (labels, solution) = problem.at_counts(counts, &mut labels)?;
     let value = problem.value(&solution);
     let bound = problem.bound(&[&solution, &matched])?.max(value);
-    Ok(Outcome {
+    Ok(GroupSolution {
         labels: labels.to_vec(),
         targets: plan.targets(&problem.weights, &solution.counts),
         certificate: Certificate { primal: on_grid(value), dual: on_grid(bound) },
@@ -53,7 +53,7 @@ fn on_grid(value: f64) -> i128 {
     (value * Grid::UNIT as f64).round() as i128
 }
 
-struct Norm<'a, T> {
+struct L2Problem<'a, T> {
     rows: &'a dyn Source<T>,
     quotas: Vec<Quota>,
     weights: Vec<u128>,
@@ -62,7 +62,7 @@ struct Norm<'a, T> {
     setting: &'a Setting<'a>,
 }
 
-impl<T: Real> Norm<'_, T> {
+impl<T: Real> L2Problem<'_, T> {
     /// The sum of the labels' scores less the cost.
     fn value(&self, solution: &Solution) -> f64 {
         solution.certificate.objective() - self.weight * distance(Penalty::L2, &solution.counts, &self.weights)
@@ -72,7 +72,12 @@ impl<T: Real> Norm<'_, T> {
     fn squared(&self, tau: f64, labels: &mut [Label]) -> Result<Solution> {
         let k = self.quotas.len();
         let weight = self.weight * self.people as f64 / (2.0 * tau);
-        let cost = Cost { curve: Curve::L2Squared, weight, people: self.people, quotas: self.quotas.clone() };
+        let cost = WeightedPenalty {
+            curve: SeparablePenalty::L2Squared,
+            weight,
+            people: self.people,
+            quotas: self.quotas.clone(),
+        };
         let demand = Demand::between(vec![0; k], vec![self.people; k]).with_penalty(Some(cost));
         solve(self.rows, &Goal::Known(demand), self.setting, labels)
     }
@@ -107,14 +112,14 @@ impl<T: Real> Norm<'_, T> {
         }
         for _ in 0..STEPS {
             let (_, solution) = self.at_counts(best.1.clone(), &mut labels)?;
-            let Some(counts) = self.neighbour(&solution) else { break };
+            let Some(counts) = self.neighbor(&solution) else { break };
             best.1 = counts;
         }
         Ok(best.1)
     }
 
     /// The counts that are best among those with one person moved, where they are better.
-    fn neighbour(&self, solution: &Solution) -> Option<Vec<u64>> {
+    fn neighbor(&self, solution: &Solution) -> Option<Vec<u64>> {
         let far = |counts: &[u64]| self.weight * distance(Penalty::L2, counts, &self.weights);
         let now = far(&solution.counts);
         let mut best = (1e-9, None);
@@ -138,10 +143,10 @@ impl<T: Real> Norm<'_, T> {
             let price = |price: &Option<i64>| price.map_or(OUT_OF_REACH, |price| GRID.value(price));
             let own: Vec<f64> = solution.prices[0].iter().map(price).collect();
             let mean = own.iter().sum::<f64>() / own.len() as f64;
-            let centred = own.iter().map(|price| price - mean).collect();
+            let centered = own.iter().map(|price| price - mean).collect();
             let misses: Vec<f64> =
                 solution.counts.iter().zip(&self.quotas).map(|(&count, quota)| -quota.miss(count)).collect();
-            for prices in [self.within_ball(centred, false), self.within_ball(misses, true)] {
+            for prices in [self.within_ball(centered, false), self.within_ball(misses, true)] {
                 least = least.min(self.bound_at(&prices)?);
             }
         }

@@ -5,7 +5,7 @@
 //! ask for it. Both sides go by the scores alone: accuracy is the mean score of the labels, and nearness Σ |count − target|,
 //! the reference in whole people. So it needs no truth, and is as good as the scores.
 
-use super::glance::Glance;
+use super::label_summary::LabelSummary;
 use crate::kernel::GRID;
 use crate::rule::Frontier;
 
@@ -20,15 +20,15 @@ impl Frontier {
     /// # let scores = Scores::new(&classes, Matrix::RowsF64(&[0.9, 0.1, 0.7, 0.3, 0.6, 0.4, 0.6, 0.4, 0.7, 0.3]))?;
     /// # let settings = Settings::default();
     /// let frontier = Frontier::of(&Match::overall(Reference::Posterior), &scores, &settings)?;
-    /// let above = |labels| Ok::<_, Error>(frontier.above(&Glance::at(&scores, &Labels::new(labels, &classes)?)?));
+    /// let above = |labels| Ok::<_, Error>(frontier.frontier_gap(&Glance::at(&scores, &Labels::new(labels, &classes)?)?));
     /// assert_eq!(above(vec![0, 0, 0, 0, 0])?, Some(0.0)); // argmax
     /// // The second person is black, and the counts are right; but the third would have cost less.
     /// assert!(above(vec![0, 1, 0, 0, 0])?.is_some_and(|above| (above - 0.04).abs() < 1e-9));
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn above(&self, labels: &Glance) -> Option<f64> {
+    pub fn frontier_gap(&self, labels: &LabelSummary) -> Option<f64> {
         let targets = self.overall_targets()?;
-        if labels.people == 0 || labels.labelled != labels.people || labels.people != targets.iter().sum::<u64>() {
+        if labels.people == 0 || labels.labeled != labels.people || labels.people != targets.iter().sum::<u64>() {
             return None;
         }
         let off = labels.counts.iter().zip(targets).map(|(count, target)| count.abs_diff(*target)).sum();

@@ -13,7 +13,7 @@ use crate::scores::{Label, Scores, UNCODED, expect_length};
 
 /// Outcomes by label and by truth. Sums merge, and are the same in any order of the rows. It reads no scores.
 #[derive(Clone, Debug)]
-pub struct Hard {
+pub struct LabelEstimator {
     classes: usize,
     measure: Measure,
     /// By true class, and last unknown; in it by label, and last Uncoded.
@@ -26,44 +26,47 @@ pub struct Hard {
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct LabelBias {
     /// The mean of those labelled so.
-    pub labelled: f64,
+    #[serde(rename = "labelled")]
+    pub labeled: f64,
     /// The mean of those who are so.
     pub truth: f64,
     /// The one less the other.
     pub bias: f64,
     /// What those add who are labelled so and are not: their share among those labelled so, times by how much their mean
     /// exceeds that of those who are labelled so rightly.
-    pub taken_in: f64,
+    #[serde(rename = "taken_in")]
+    pub from_false_positives: f64,
     /// What those add who are so and are not labelled so: less their share among those who are so, times by how much their
     /// mean exceeds the same.
-    pub left_out: f64,
+    #[serde(rename = "left_out")]
+    pub from_false_negatives: f64,
 }
 
-impl Hard {
+impl LabelEstimator {
     /// Sums over rows with a label each.
-    pub fn of(scores: &Scores<'_>, outcomes: &Outcomes<'_>, labels: &Labels) -> Result<Hard> {
+    pub fn of(scores: &Scores<'_>, outcomes: &Outcomes<'_>, labels: &Labels) -> Result<LabelEstimator> {
         expect_length("the list of labels", labels.values().len(), scores.rows())?;
-        Hard::with_labels(scores, outcomes, labels.values())
+        LabelEstimator::with_labels(scores, outcomes, labels.values())
     }
 
     /// Sums over rows that stand for several people, who may have several labels.
-    pub fn of_people(scores: &Scores<'_>, outcomes: &Outcomes<'_>, allotment: &Allotment) -> Result<Hard> {
+    pub fn of_people(scores: &Scores<'_>, outcomes: &Outcomes<'_>, allotment: &Allotment) -> Result<LabelEstimator> {
         expect_length("the list of allotted rows", allotment.rows().len(), scores.rows())?;
-        Hard::with(scores, outcomes, |row, give| {
+        LabelEstimator::with(scores, outcomes, |row, give| {
             let people = allotment.row(row).iter().enumerate().filter(|(_, people)| **people > 0);
             people.for_each(|(label, &people)| give(label, people));
         })
     }
 
     /// Sums over rows by truth, as though it were the label. Nothing where there is no truth.
-    pub fn of_truth(scores: &Scores<'_>, outcomes: &Outcomes<'_>) -> Result<Option<Hard>> {
-        scores.truth().map(|truth| Hard::with_labels(scores, outcomes, truth)).transpose()
+    pub fn of_truth(scores: &Scores<'_>, outcomes: &Outcomes<'_>) -> Result<Option<LabelEstimator>> {
+        scores.truth().map(|truth| LabelEstimator::with_labels(scores, outcomes, truth)).transpose()
     }
 
-    fn with_labels(scores: &Scores<'_>, outcomes: &Outcomes<'_>, labels: &[Label]) -> Result<Hard> {
+    fn with_labels(scores: &Scores<'_>, outcomes: &Outcomes<'_>, labels: &[Label]) -> Result<LabelEstimator> {
         let classes = scores.classes().len();
-        Hard::with(scores, outcomes, |row, give| {
-            give(place(labels[row], classes), scores.counts().map_or(1, |counts| counts[row]));
+        LabelEstimator::with(scores, outcomes, |row, give| {
+            give(index(labels[row], classes), scores.counts().map_or(1, |counts| counts[row]));
         })
     }
 
@@ -71,7 +74,7 @@ impl Hard {
         scores: &Scores<'_>,
         outcomes: &Outcomes<'_>,
         labels: impl Fn(usize, &mut dyn FnMut(usize, u64)) + Sync,
-    ) -> Result<Hard> {
+    ) -> Result<LabelEstimator> {
         expect_length("the list of outcomes", outcomes.rows(), scores.rows())?;
         let (classes, measure, rows) = (scores.classes().len(), outcomes.measure(), scores.rows());
         let side = classes + 1;
@@ -81,7 +84,7 @@ impl Hard {
             .fold(none, |mut cells, stretch| {
                 for row in stretch * STRETCH..rows.min((stretch + 1) * STRETCH) {
                     let Some(value) = outcomes.at(row) else { continue };
-                    let truth = scores.truth().map_or(classes, |truth| place(truth[row], classes));
+                    let truth = scores.truth().map_or(classes, |truth| index(truth[row], classes));
                     labels(row, &mut |label, people| cells.add(truth * side + label, value, people));
                 }
                 cells
@@ -90,11 +93,11 @@ impl Hard {
                 all.merge(&part);
                 all
             });
-        Ok(Hard { classes, measure, cells })
+        Ok(LabelEstimator { classes, measure, cells })
     }
 
     /// Takes in the sums of other rows, with the same classes and outcomes of the same kind.
-    pub fn merge(&mut self, other: &Hard) -> Result<()> {
+    pub fn merge(&mut self, other: &LabelEstimator) -> Result<()> {
         if self.classes != other.classes {
             return Err(Error::Tally { what: "classes" });
         }
@@ -129,7 +132,7 @@ impl Hard {
 
     fn bias(&self, level: usize, class: usize) -> Option<LabelBias> {
         let is_other = |truth: usize| truth < self.classes && truth != class;
-        let labelled = self.sum(level, |truth, label| truth < self.classes && label == class);
+        let labeled = self.sum(level, |truth, label| truth < self.classes && label == class);
         let so = self.sum(level, |truth, _| truth == class);
         let rightly = self.sum(level, |truth, label| truth == class && label == class).mean()?;
         let wrongly = self.sum(level, |truth, label| is_other(truth) && label == class);
@@ -138,13 +141,13 @@ impl Hard {
         let adds = |part: &Moments, whole: &Moments| {
             part.mean().map_or(0.0, |mean| part.people as f64 / whole.people as f64 * (mean - rightly))
         };
-        let (mean, truth, about) = (labelled.mean()?, so.mean()?, self.measure.about());
+        let (mean, truth, about) = (labeled.mean()?, so.mean()?, self.measure.about());
         Some(LabelBias {
-            labelled: about + mean,
+            labeled: about + mean,
             truth: about + truth,
             bias: mean - truth,
-            taken_in: adds(&wrongly, &labelled),
-            left_out: -adds(&missed, &so),
+            from_false_positives: adds(&wrongly, &labeled),
+            from_false_negatives: -adds(&missed, &so),
         })
     }
 
@@ -161,6 +164,6 @@ impl Hard {
 }
 
 /// The place of a label among the classes: Uncoded is the last.
-fn place(label: Label, classes: usize) -> usize {
+fn index(label: Label, classes: usize) -> usize {
     if label == UNCODED { classes } else { usize::from(label) }
 }

@@ -5,14 +5,14 @@
 //! prices ±w. Everything here is in rows of the sample, and need not be exact.
 
 use super::demand::Demand;
-use super::penalty::Curve;
+use super::penalty::SeparablePenalty;
 use crate::kernel::{GRID, Real, TILE, Tile};
 
 /// What the counts are to be, as far as a sample can tell.
 #[derive(Clone, Debug)]
-pub(super) struct Pull {
+pub(super) struct TargetCurve {
     quotas: Quotas,
-    slope: Slope,
+    response: PriceResponse,
     /// People of each class that are settled elsewhere.
     settled: Vec<f64>,
     /// The least and the most people of each class.
@@ -30,13 +30,13 @@ enum Quotas {
 
 /// How the wanted count follows the price.
 #[derive(Clone, Copy, Debug)]
-enum Slope {
+enum PriceResponse {
     /// Not at all.
     None,
     /// At most at the first price, the quota between the two, at least at the second.
     Steps(f64, f64),
     Smooth {
-        curve: Curve,
+        curve: SeparablePenalty,
         weight: f64,
         people: f64,
     },
@@ -48,12 +48,12 @@ pub(crate) struct Outline {
     /// The share of the people that is for the last class, which has no scores of its own.
     pub(crate) last: f64,
     /// The weight and curve of the penalty.
-    pub(crate) penalty: Option<(Curve, f64)>,
+    pub(crate) penalty: Option<(SeparablePenalty, f64)>,
 }
 
 /// The wanted counts at some prices.
 #[derive(Clone, Debug)]
-pub(super) struct Wanted {
+pub(super) struct TargetCounts {
     pub(super) counts: Vec<f64>,
     /// By how much the wanted count falls for a rise of the price.
     pub(super) stiffness: Vec<f64>,
@@ -61,7 +61,7 @@ pub(super) struct Wanted {
     pub(super) held: Vec<Option<(f64, f64)>>,
 }
 
-impl Wanted {
+impl TargetCounts {
     /// Whether nothing but the differences of the prices matters.
     pub(super) fn is_relative(&self) -> bool {
         self.held.iter().all(Option::is_none) && self.stiffness.iter().all(|&stiffness| stiffness == 0.0)
@@ -71,59 +71,63 @@ impl Wanted {
 /// Prices this near to a step are at it.
 const AT: f64 = 1e-9;
 
-impl Pull {
+impl TargetCurve {
     /// For the posterior, before its sums are known.
-    pub(super) fn outlined(outline: Outline, classes: usize, people: f64) -> Pull {
-        let slope = match outline.penalty {
-            None => Slope::None,
-            Some((Curve::L1, weight)) => Slope::Steps(-weight, weight),
-            Some((curve, weight)) => Slope::Smooth { curve, weight, people: people * (1.0 - outline.last) },
+    pub(super) fn outlined(outline: Outline, classes: usize, people: f64) -> TargetCurve {
+        let response = match outline.penalty {
+            None => PriceResponse::None,
+            Some((SeparablePenalty::L1, weight)) => PriceResponse::Steps(-weight, weight),
+            Some((curve, weight)) => PriceResponse::Smooth { curve, weight, people: people * (1.0 - outline.last) },
         };
-        let mut pull = Pull {
+        let mut target_curve = TargetCurve {
             quotas: Quotas::OwnScores { last: outline.last },
-            slope,
+            response,
             settled: vec![0.0; classes],
             least: vec![0.0; classes],
             most: vec![people; classes],
         };
         if outline.last > 0.0 {
-            pull.least[classes - 1] = people * outline.last;
-            pull.most[classes - 1] = people * outline.last;
+            target_curve.least[classes - 1] = people * outline.last;
+            target_curve.most[classes - 1] = people * outline.last;
         }
-        pull
+        target_curve
     }
 
     /// For a demand, and so many people besides those that are settled.
-    pub(super) fn of(demand: &Demand, people: f64) -> Pull {
+    pub(super) fn of(demand: &Demand, people: f64) -> TargetCurve {
         let float = |counts: &[u64]| -> Vec<f64> { counts.iter().map(|&count| count as f64).collect() };
         let (least, most, settled) = (float(&demand.least), float(&demand.most), float(&demand.settled));
         let people = people + settled.iter().sum::<f64>();
         let middle = |class: usize| (least[class] + most[class].min(people)) / 2.0;
         let clipped = |class: usize, quota: f64| quota.clamp(least[class], most[class]);
-        let (quotas, slope): (Vec<f64>, Slope) = match &demand.penalty {
+        let (quotas, response): (Vec<f64>, PriceResponse) = match &demand.penalty {
             // Contested roundings are too small to matter here.
             None if (0..least.len()).all(|class| most[class] - least[class] <= 1.0) => {
-                ((0..least.len()).map(middle).collect(), Slope::None)
+                ((0..least.len()).map(middle).collect(), PriceResponse::None)
             }
-            None => ((0..least.len()).map(middle).collect(), Slope::Steps(0.0, 0.0)),
+            None => ((0..least.len()).map(middle).collect(), PriceResponse::Steps(0.0, 0.0)),
             Some(penalty) => {
                 let quotas = (0..least.len()).map(|class| clipped(class, penalty.quotas[class].value()));
-                let slope = match penalty.curve {
-                    Curve::L1 => Slope::Steps(-penalty.weight, penalty.weight),
-                    curve => Slope::Smooth { curve, weight: penalty.weight, people: penalty.people as f64 },
+                let response = match penalty.curve {
+                    SeparablePenalty::L1 => PriceResponse::Steps(-penalty.weight, penalty.weight),
+                    curve => PriceResponse::Smooth { curve, weight: penalty.weight, people: penalty.people as f64 },
                 };
-                (quotas.collect(), slope)
+                (quotas.collect(), response)
             }
         };
         // A penalty above any score leaves the quotas only where limits force it to, and then all in one direction.
         let total: f64 = quotas.iter().sum();
-        let slope = match slope {
-            Slope::Steps(_, weight) if weight >= NEAR && total < people - 0.5 => Slope::Steps(0.0, f64::INFINITY),
-            Slope::Steps(_, weight) if weight >= NEAR && total > people + 0.5 => Slope::Steps(f64::NEG_INFINITY, 0.0),
-            Slope::Steps(_, weight) if weight >= NEAR => Slope::None,
-            slope => slope,
+        let response = match response {
+            PriceResponse::Steps(_, weight) if weight >= NEAR && total < people - 0.5 => {
+                PriceResponse::Steps(0.0, f64::INFINITY)
+            }
+            PriceResponse::Steps(_, weight) if weight >= NEAR && total > people + 0.5 => {
+                PriceResponse::Steps(f64::NEG_INFINITY, 0.0)
+            }
+            PriceResponse::Steps(_, weight) if weight >= NEAR => PriceResponse::None,
+            response => response,
         };
-        Pull { quotas: Quotas::People(quotas), slope, settled, least, most }
+        TargetCurve { quotas: Quotas::People(quotas), response, settled, least, most }
     }
 
     /// The quotas, in rows of a sample in which each row stands for so many people.
@@ -154,16 +158,16 @@ impl Pull {
     }
 
     /// The counts wanted at some prices, where the sample has these counts.
-    pub(super) fn wanted(&self, quotas: &SampleQuotas, prices: &[f64], counts: &[f64]) -> Wanted {
+    pub(super) fn wanted(&self, quotas: &SampleQuotas, prices: &[f64], counts: &[f64]) -> TargetCounts {
         let k = prices.len();
-        let mut wanted = Wanted { counts: vec![0.0; k], stiffness: vec![0.0; k], held: vec![None; k] };
+        let mut wanted = TargetCounts { counts: vec![0.0; k], stiffness: vec![0.0; k], held: vec![None; k] };
         for class in (0..k).filter(|&class| prices[class].is_finite()) {
             let rows = |people: f64| (people - self.settled[class]) / quotas.scale;
             let quota = quotas.people[class].clamp(self.least[class], self.most[class]);
             let (least, most, price) = (self.least[class], self.most[class], prices[class]);
-            wanted.counts[class] = rows(match self.slope {
-                Slope::None => quota,
-                Slope::Steps(low, high) => {
+            wanted.counts[class] = rows(match self.response {
+                PriceResponse::None => quota,
+                PriceResponse::Steps(low, high) => {
                     let between = |from: f64, to: f64| {
                         let (fall, rise) = (counts[class] - rows(from), rows(to) - counts[class]);
                         (fall >= 0.0 && rise >= 0.0).then_some((fall, rise))
@@ -186,9 +190,9 @@ impl Pull {
                         quota
                     }
                 }
-                Slope::Smooth { curve, weight, people } => {
+                PriceResponse::Smooth { curve, weight, people } => {
                     let (count, stiffness) = match curve {
-                        Curve::Kl => {
+                        SeparablePenalty::Kl => {
                             let count = quota * (-price / weight).clamp(-50.0, 50.0).exp();
                             (count, count / weight)
                         }
@@ -228,15 +232,17 @@ impl Pull {
     fn people_at(&self, class: usize, quota: f64, price: f64) -> f64 {
         let (least, most) = (self.least[class], self.most[class]);
         let quota = quota.clamp(least, most);
-        match self.slope {
-            Slope::None => quota,
-            Slope::Steps(low, _) if price < low => most,
-            Slope::Steps(_, high) if price > high => least,
-            Slope::Steps(..) => quota,
-            Slope::Smooth { curve: Curve::Kl, weight, .. } => {
+        match self.response {
+            PriceResponse::None => quota,
+            PriceResponse::Steps(low, _) if price < low => most,
+            PriceResponse::Steps(_, high) if price > high => least,
+            PriceResponse::Steps(..) => quota,
+            PriceResponse::Smooth { curve: SeparablePenalty::Kl, weight, .. } => {
                 (quota * (-price / weight).clamp(-50.0, 50.0).exp()).clamp(least, most)
             }
-            Slope::Smooth { weight, people, .. } => (quota - price * people / (2.0 * weight)).clamp(least, most),
+            PriceResponse::Smooth { weight, people, .. } => {
+                (quota - price * people / (2.0 * weight)).clamp(least, most)
+            }
         }
     }
 
@@ -245,21 +251,21 @@ impl Pull {
         let value = |class: usize| {
             let (price, quota) = (prices[class], quotas.people[class].clamp(self.least[class], self.most[class]));
             let (least, most) = (self.least[class], self.most[class]);
-            let cost = match self.slope {
-                Slope::None => -price * quota,
-                Slope::Steps(low, high) => {
+            let cost = match self.response {
+                PriceResponse::None => -price * quota,
+                PriceResponse::Steps(low, high) => {
                     // At the quota, and then further down or up while that gains.
                     let below = if price > high { (price - high) * (quota - least) } else { 0.0 };
                     let above = if price < low { (low - price) * (most - quota) } else { 0.0 };
                     -price * quota + below + above
                 }
-                Slope::Smooth { curve: Curve::Kl, weight, .. } => {
+                PriceResponse::Smooth { curve: SeparablePenalty::Kl, weight, .. } => {
                     let count = quota * (-price / weight).clamp(-50.0, 50.0).exp();
                     let count = count.clamp(least, most);
                     let spread = if count > 0.0 { (count / quota.max(f64::MIN_POSITIVE)).ln() - 1.0 } else { 0.0 };
                     -price * count - weight * count * spread
                 }
-                Slope::Smooth { weight, people, .. } => {
+                PriceResponse::Smooth { weight, people, .. } => {
                     let count = (quota - price * people / (2.0 * weight)).clamp(least, most);
                     -price * count - weight / people * (count - quota).powi(2)
                 }
@@ -271,7 +277,7 @@ impl Pull {
 
     /// Prices that must not be passed in one step.
     pub(super) fn stop(&self, from: f64, to: f64) -> f64 {
-        let Slope::Steps(low, high) = self.slope else { return to };
+        let PriceResponse::Steps(low, high) = self.response else { return to };
         let mut to = to;
         for step in [low, high] {
             if (from < step - AT && to > step) || (from > step + AT && to < step) {
@@ -283,8 +289,8 @@ impl Pull {
 
     /// Moves all prices alike to the middle between the steps, where they find room there and the quotas are for all the
     /// people: that changes nothing else. False where it cannot be.
-    pub(super) fn centre_between_steps(&self, quotas: &SampleQuotas, prices: &mut [f64]) -> bool {
-        let Slope::Steps(low, high) = self.slope else { return false };
+    pub(super) fn center_between_steps(&self, quotas: &SampleQuotas, prices: &mut [f64]) -> bool {
+        let PriceResponse::Steps(low, high) = self.response else { return false };
         let finite = prices.iter().copied().filter(|price| price.is_finite());
         let (least, most) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), p| (a.min(p), b.max(p)));
         let total: f64 = quotas.people.iter().sum();

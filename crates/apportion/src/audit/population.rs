@@ -1,12 +1,12 @@
 //! What is known of people whatever their labels: their number, their scores and their truth, in all and in each group. With a
-//! [`Crossing`] of each labelling it says what these do in groups, and the scores are read once for all.
+//! [`Crosstab`] of each labelling it says what these do in groups, and the scores are read once for all.
 
 use rayon::prelude::*;
 
 use super::calibration::{Tenths, times};
 use super::cell::add_all;
 use super::counts::{distance_between, share_of_scores, shares_of_people};
-use super::crossing::Crossing;
+use super::crosstab::Crosstab;
 use super::report::Binning;
 use crate::error::Result;
 use crate::kernel::{GRID, STRETCH};
@@ -14,16 +14,16 @@ use crate::scores::{Scores, UNCODED};
 
 /// All people, and those of each group.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Backdrop {
+pub struct PopulationTotals {
     /// All.
-    pub whole: Crowd,
+    pub whole: GroupTotals,
     /// The groups, by code; none where the table has none.
-    pub groups: Vec<Crowd>,
+    pub groups: Vec<GroupTotals>,
 }
 
 /// Some people.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Crowd {
+pub struct GroupTotals {
     /// How many they are.
     pub people: u64,
     /// The mean score of each class; none of nobody.
@@ -63,11 +63,11 @@ impl Sums {
         self.posterior.iter_mut().zip(&other.posterior).for_each(|(sums, others)| add_all(sums, others));
     }
 
-    fn crowd(&self) -> Crowd {
+    fn totals(&self) -> GroupTotals {
         let known: u64 = self.truth.iter().sum();
         let mut all = self.posterior[0].clone();
         add_all(&mut all, &self.posterior[1]);
-        Crowd {
+        GroupTotals {
             people: self.people,
             posterior: share_of_scores(&all, self.people),
             truth: (known > 0).then(|| self.truth.clone()),
@@ -76,9 +76,9 @@ impl Sums {
     }
 }
 
-impl Backdrop {
+impl PopulationTotals {
     /// Reads all rows once.
-    pub fn of(scores: &Scores<'_>) -> Result<Backdrop> {
+    pub fn of(scores: &Scores<'_>) -> Result<PopulationTotals> {
         let k = scores.classes().len();
         let groups = scores.groups().map_or(1, |groups| groups.names.len());
         let sums = read(
@@ -92,18 +92,18 @@ impl Backdrop {
         )?;
         let mut whole = Sums::new(k);
         sums.iter().for_each(|group| whole.merge(group));
-        let groups = if scores.groups().is_some() { sums.iter().map(Sums::crowd).collect() } else { Vec::new() };
-        Ok(Backdrop { whole: whole.crowd(), groups })
+        let groups = if scores.groups().is_some() { sums.iter().map(Sums::totals).collect() } else { Vec::new() };
+        Ok(PopulationTotals { whole: whole.totals(), groups })
     }
 
     /// The fidelity of labels to the posterior within groups: that of each, weighed by its people. Labels whose counts are
     /// right in all may be far off in each group. Nothing where there are no groups.
-    pub fn fidelity_in_groups(&self, labels: &Crossing) -> Option<f64> {
-        let of_group = |(group, crowd): (usize, &Crowd)| {
+    pub fn fidelity_in_groups(&self, labels: &Crosstab) -> Option<f64> {
+        let of_group = |(group, totals): (usize, &GroupTotals)| {
             let mut counts = labels.labels_in(group);
             counts.pop();
-            let distance = distance_between(shares_of_people(&counts).as_ref(), crowd.posterior.as_ref())?;
-            Some((crowd.people as f64, distance.fidelity))
+            let distance = distance_between(shares_of_people(&counts).as_ref(), totals.posterior.as_ref())?;
+            Some((totals.people as f64, distance.fidelity))
         };
         let groups = self.groups.iter().enumerate().filter_map(of_group);
         let (people, sum) = groups.fold((0.0, 0.0), |(all, sum), (people, far)| (all + people, sum + people * far));
@@ -128,18 +128,18 @@ pub fn calibration_in_tenths(scores: &Scores<'_>) -> Result<Vec<Option<Binning>>
 }
 
 /// The part of each class's scores that lies on people who have a label, of all people's; none where a class has no scores.
-/// `labelled` says how many of a row's people have one.
+/// `labeled` says how many of a row's people have one.
 pub fn posterior_coverage(
     scores: &Scores<'_>,
-    all: &Crowd,
-    labelled: impl Fn(usize) -> u64 + Sync,
+    all: &GroupTotals,
+    labeled: impl Fn(usize) -> u64 + Sync,
 ) -> Result<Vec<Option<f64>>> {
     let k = scores.classes().len();
     let sums = read(
         scores,
         || vec![0i128; k],
         |sums, index, row, _, _| {
-            let people = labelled(index);
+            let people = labeled(index);
             if people > 0 {
                 sums.iter_mut().zip(row).for_each(|(sum, &score)| *sum += times(score, people));
             }

@@ -2,7 +2,7 @@
 
 use apportion::simulate::{Normal, PAPER_PRIOR};
 use apportion::{
-    Balance, Exact, Frontier, Glance, Learned, Match, Reference, Result, Rule, Scores, Settings, Thresholds,
+    Balance, Frontier, JointRule, LabelSummary, Learned, Match, Reference, Result, Rule, Scores, Settings, Thresholds,
 };
 
 use crate::dataset::Dataset;
@@ -68,7 +68,7 @@ pub struct Contest {
 /// The paper's data-driven thresholds: a support vector machine that learns from the labels of balance. γ = 0 is match.
 pub(crate) fn learned(gamma: f64) -> Rule {
     let posterior = Match::overall(Reference::Posterior);
-    Rule::Learned(Learned::new(Exact::Balance(Balance::new(gamma, posterior))))
+    Rule::Learned(Learned::new(JointRule::Balance(Balance::new(gamma, posterior))))
 }
 
 /// The rules of the figure.
@@ -159,7 +159,7 @@ impl Seen {
         frontier: &Frontier,
         settings: &Settings,
     ) -> Result<Seen> {
-        let glance = Glance::at(scores, &rule.label(scores, settings)?.labels)?;
+        let glance = LabelSummary::of(scores, &rule.label(scores, settings)?.labels)?;
         Ok(Seen {
             name,
             kind,
@@ -168,8 +168,8 @@ impl Seen {
             expected_accuracy: glance.expected_accuracy.unwrap_or_default(),
             fidelity: glance.fidelity_to_posterior.unwrap_or_default(),
             fidelity_to_truth: glance.fidelity_to_truth.unwrap_or_default(),
-            coverage: glance.labelled as f64 / glance.people as f64,
-            below_frontier: frontier.above(&glance).filter(|_| kind != Kind::JointElsewhere),
+            coverage: glance.labeled as f64 / glance.people as f64,
+            below_frontier: frontier.frontier_gap(&glance).filter(|_| kind != Kind::JointElsewhere),
         })
     }
 }
