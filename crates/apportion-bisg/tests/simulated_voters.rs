@@ -283,7 +283,7 @@ fn unsound_tables_and_options_are_refused() {
     let margin = || Some(vec![0.5, 0.5]);
     let shift = option(&|options| (options.prior_shift, options.margin) = (2.0, margin()));
     assert!(matches!(shift, Error::Parameter { value: 2.0, .. }));
-    assert!(matches!(option(&|options| options.prior_shift = 0.5), Error::Together { .. }));
+    assert!(matches!(option(&|options| options.prior_shift = 0.5), Error::Incompatible { .. }));
 }
 
 /// A rare name is drawn by its class alone, and the same for the same seed and person.

@@ -94,7 +94,7 @@ impl<'a> Estimating<'a> {
     pub(crate) fn look(&mut self, name: &str, given: &Given) -> Result<()> {
         let hard = match given {
             Given::Labels(draws) => LabelEstimator::of(self.scores, &self.outcomes, &draws[0])?,
-            Given::People(allotment) => LabelEstimator::of_people(self.scores, &self.outcomes, allotment)?,
+            Given::People(allotment) => LabelEstimator::of_allotment(self.scores, &self.outcomes, allotment)?,
         };
         let biases = if hard.truth().is_some() { hard.biases() } else { Vec::new() };
         self.labels.push(Estimator {

@@ -31,7 +31,9 @@ impl Decision {
         let k = match &self.fitted {
             Fitted::Thompson => self.classes.len(),
             Fitted::TopK { k } => *k,
-            _ => return self.apply(scores),
+            Fitted::Argmax | Fitted::Threshold { .. } | Fitted::Prices(_) | Fitted::Learned(_) => {
+                return self.apply(scores);
+            }
         };
         self.check_classes(scores)?;
         if scores.counts().is_some() {
@@ -51,8 +53,11 @@ impl Decision {
     pub fn certify(&self, scores: &Scores<'_>, labels: &Labels) -> Result<Certificate> {
         self.check_classes(scores)?;
         expect_length("the list of labels", labels.values().len(), scores.rows())?;
-        if !matches!(self.fitted, Fitted::Argmax | Fitted::Prices(_)) {
-            return Err(Error::NoPrices);
+        match self.fitted {
+            Fitted::Argmax | Fitted::Prices(_) => {}
+            Fitted::Threshold { .. } | Fitted::Thompson | Fitted::TopK { .. } | Fitted::Learned(_) => {
+                return Err(Error::NoPrices);
+            }
         }
         let row_prices = self.row_prices(scores)?;
         let mut classes = Vec::new();
@@ -101,7 +106,12 @@ impl Decision {
     fn row_prices<'a>(&self, scores: &Scores<'a>) -> Result<RowPrices<'a>> {
         let groups = match &self.fitted {
             Fitted::Prices(groups) if groups.iter().all(|group| group.group.is_some()) => groups,
-            _ => return Ok(RowPrices::Same),
+            Fitted::Argmax
+            | Fitted::Threshold { .. }
+            | Fitted::Thompson
+            | Fitted::TopK { .. }
+            | Fitted::Prices(_)
+            | Fitted::Learned(_) => return Ok(RowPrices::Same),
         };
         let table = scores.groups().ok_or(Error::Missing {
             what: "a group",

@@ -228,7 +228,9 @@ fn check_fit_info(fit_info: &FitInfo, k: usize) -> Result<()> {
         Some(ExpectedShares::OffsetFromPosterior(shares) | ExpectedShares::Shares(shares)) if shares.len() != k => {
             Err(Error::Decision { problem: format!("it was to have {} shares of {k} classes", shares.len()) })
         }
-        _ => Ok(()),
+        None | Some(ExpectedShares::Posterior | ExpectedShares::OffsetFromPosterior(_) | ExpectedShares::Shares(_)) => {
+            Ok(())
+        }
     }
 }
 

@@ -178,7 +178,7 @@ pub enum Error {
     },
     /// Two options that do not go together.
     #[error("{one} does not go together with {other}: {why}")]
-    Together {
+    Incompatible {
         /// The one.
         one: &'static str,
         /// The other.

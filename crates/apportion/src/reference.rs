@@ -58,6 +58,14 @@ pub(crate) enum Weights {
 }
 
 impl Reference {
+    /// Whether it is given in people, and so for a given number of rows.
+    pub(crate) fn is_in_people(&self) -> bool {
+        match self {
+            Reference::Targets(_) => true,
+            Reference::Posterior | Reference::Truth | Reference::Uniform | Reference::Shares(_) => false,
+        }
+    }
+
     /// The weights for `rows` rows to be labelled of a group (or of all), whose true classes `truth` yields, with
     /// the people who have them.
     pub(crate) fn weights(

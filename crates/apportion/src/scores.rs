@@ -430,7 +430,10 @@ impl<'a> Scores<'a> {
 
     /// Whether the scores are in single precision.
     pub(crate) fn is_single(&self) -> bool {
-        matches!(self.matrix, Matrix::RowsF32(_) | Matrix::ColumnsF32(_) | Matrix::StoredF32(_))
+        match self.matrix {
+            Matrix::RowsF32(_) | Matrix::ColumnsF32(_) | Matrix::StoredF32(_) => true,
+            Matrix::RowsF64(_) | Matrix::ColumnsF64(_) | Matrix::StoredF64(_) => false,
+        }
     }
 
     /// Refuses a row that is not one of scores.
@@ -548,7 +551,7 @@ impl Scaling {
         match self {
             Scaling::Normalize if value >= LEAST_SCORE * unit => value.max(0.0) / unit,
             Scaling::Normalize => f64::NAN,
-            _ => value / unit,
+            Scaling::AsGiven | Scaling::Percent => value / unit,
         }
     }
 }
@@ -587,7 +590,7 @@ impl Source<f64> for Scaled<'_> {
         match self.0.matrix {
             Matrix::StoredF32(store) => store.most_bytes(),
             Matrix::StoredF64(store) => store.most_bytes(),
-            _ => usize::MAX,
+            Matrix::RowsF32(_) | Matrix::RowsF64(_) | Matrix::ColumnsF32(_) | Matrix::ColumnsF64(_) => usize::MAX,
         }
     }
 }

@@ -1063,7 +1063,7 @@ fn people_of_one_row_may_have_several_labels() {
     let scores = scores.with_counts(&counts).unwrap().with_truth(&truth).unwrap();
     let allotted = Rule::Match(Match::overall(Reference::Posterior)).allot(&scores, &Settings::default()).unwrap();
     assert_eq!(allotted.allotment.rows().collect::<Vec<_>>(), [[9, 1, 0], [0, 4, 0], [0, 0, 0]]);
-    let audit = Audit::of_people(&scores, &allotted.allotment, &AuditOptions::default()).unwrap();
+    let audit = Audit::of_allotment(&scores, &allotted.allotment, &AuditOptions::default()).unwrap();
 
     let split = [0.7, 0.3, 0.7, 0.3, 0.4, 0.6];
     let people = Scores::new(&classes, Matrix::RowsF64(&split)).unwrap();

@@ -341,7 +341,7 @@ fn a_row_of_several_people_is_as_many_rows() {
     let allotted = Rule::Argmax.allot(&counted, &Settings::default()).unwrap().allotment;
     assert_eq!(
         hard,
-        both(|outcomes| LabelEstimator::of_people(&counted, outcomes, &allotted).unwrap().estimates(), &table)
+        both(|outcomes| LabelEstimator::of_allotment(&counted, outcomes, &allotted).unwrap().estimates(), &table)
     );
 
     let names = level_names();
@@ -360,7 +360,7 @@ fn a_row_of_several_people_is_as_many_rows() {
     let thompson = Rule::Thompson.fit(&counted, &Settings { seed: 3, ..Settings::default() }).unwrap();
     let mean = (0..5).map(|draw| {
         let allotment = thompson.allot(&counted, draw).unwrap();
-        LabelEstimator::of_people(&counted, &levels, &allotment).unwrap().estimates()[1].classes[2]
+        LabelEstimator::of_allotment(&counted, &levels, &allotment).unwrap().estimates()[1].classes[2]
             .unwrap()
             .estimate
             .unwrap()

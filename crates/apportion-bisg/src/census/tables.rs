@@ -135,8 +135,11 @@ impl CensusTable {
         let rows = number(take(&mut rest, 4)) as usize;
         let length = number(take(&mut rest, 4)) as usize;
         let text = String::from_utf8(take(&mut rest, length).to_vec()).expect("keys in UTF-8");
-        let counts = matches!(self.numbers(), Numbers::Shares)
-            .then(|| take(&mut rest, 4 * rows).chunks_exact(4).map(number).collect());
+        let has_counts = match self.numbers() {
+            Numbers::Shares => true,
+            Numbers::People | Numbers::KeyGivenClass => false,
+        };
+        let counts = has_counts.then(|| take(&mut rest, 4 * rows).chunks_exact(4).map(number).collect());
         let mut values = vec![0.0; rows * K];
         // Shares are whole parts of a percent: the nearest numbers to what the Census printed.
         let (width, unit) = match self {

@@ -166,7 +166,7 @@ impl Bisg {
                 (Numbers::People | Numbers::Shares, Some(own), _) => scale(layer, own, quotient),
                 (Numbers::People, None, Some(people)) => scale(layer, people, quotient),
                 (Numbers::KeyGivenClass, ..) => {}
-                _ => return refuse(SURNAMES_WITHOUT_COUNTS),
+                (Numbers::People, None, None) | (Numbers::Shares, None, _) => return refuse(SURNAMES_WITHOUT_COUNTS),
             }
         }
         self.warn_of_prior(layers, own.is_some());
@@ -186,7 +186,8 @@ impl Bisg {
                 // ZIP codes do not say their state, nor do names of places: a list that is far from the nation's is a part of it.
                 Level::Zcta => layer.places() < MANY_ZCTAS,
                 Level::Own => true,
-                level => states == 1 && level != Level::State,
+                Level::State => false,
+                Level::BlockGroup | Level::Tract | Level::County | Level::Nation | Level::All => states == 1,
             };
             if of_one
                 && (layer.numbers() == Numbers::KeyGivenClass && is_whole

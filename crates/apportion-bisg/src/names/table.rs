@@ -193,7 +193,7 @@ impl NameTable {
     pub(crate) fn rows_of(&self, id: NameId) -> Option<[u32; 2]> {
         match id.kind {
             NameMatch::None => self.others.filter(|_| id.is_name).map(|others| [others; 2]),
-            _ => Some(id.rows),
+            NameMatch::Exact | NameMatch::Cleaned | NameMatch::Part | NameMatch::BothParts => Some(id.rows),
         }
     }
 

@@ -49,7 +49,10 @@ impl Level {
 
     /// Whether its codes begin with those of the state: all but ZIP codes.
     pub fn is_nested(self) -> bool {
-        matches!(self, Level::BlockGroup | Level::Tract | Level::County | Level::State)
+        match self {
+            Level::BlockGroup | Level::Tract | Level::County | Level::State => true,
+            Level::Own | Level::Zcta | Level::Nation | Level::All => false,
+        }
     }
 
     /// The code of the larger place of another level that a place of this one is in.

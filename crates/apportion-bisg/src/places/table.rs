@@ -121,7 +121,7 @@ impl PlaceTable {
                 return self.texts.get(name).or_else(|| self.folded.get(name.to_lowercase().as_str())).copied();
             }
             Level::Zcta => place.zcta?,
-            level => {
+            level @ (Level::BlockGroup | Level::Tract | Level::County | Level::State) => {
                 let codes = place.code.iter().chain(place.wider.iter().flatten());
                 let mut known = codes.filter_map(|(own, code)| own.widen(*code, level));
                 return known.find_map(|code| self.codes.get(&code).copied());

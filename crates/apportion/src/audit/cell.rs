@@ -204,7 +204,7 @@ impl Cell {
 
     /// What needs truth.
     fn add_truth(&mut self, row: &Row<'_>) {
-        self.make_room_for_truth();
+        self.allocate_truth();
         let truth = usize::from(row.truth);
         let entry = truth * self.labels.len() + self.column(row.label);
         self.confusion[entry] += row.people;
@@ -216,7 +216,7 @@ impl Cell {
     }
 
     /// Many tables have no truth: the matrix is there only once it is needed.
-    fn make_room_for_truth(&mut self) {
+    fn allocate_truth(&mut self) {
         if self.confusion.is_empty() {
             let classes = self.classes();
             self.confusion = vec![0; classes * (classes + 1)];
@@ -248,7 +248,7 @@ impl Cell {
         self.label_scores += other.label_scores;
         self.truth_scores += other.truth_scores;
         if !other.confusion.is_empty() {
-            self.make_room_for_truth();
+            self.allocate_truth();
             add_all(&mut self.confusion, &other.confusion);
             self.calibration.merge(&other.calibration);
         }

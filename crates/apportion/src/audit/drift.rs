@@ -46,7 +46,7 @@ impl Decision {
         let groups = match self.fitted() {
             Fitted::Prices(groups) => groups.len(),
             Fitted::Learned(_) => 1,
-            _ => return Ok(None),
+            Fitted::Argmax | Fitted::Threshold { .. } | Fitted::Thompson | Fitted::TopK { .. } => return Ok(None),
         };
         let Some((info, expected)) = self.fit_info().and_then(|info| Some((info, info.expected_shares.as_ref()?)))
         else {

@@ -9,7 +9,7 @@ use crate::kernel::GRID;
 use crate::scores::Classes;
 
 /// What every section of an audit has in common.
-pub(super) struct Frame<'a> {
+pub(super) struct SectionBuilder<'a> {
     /// The classes.
     pub(super) classes: &'a Classes,
     /// What was asked.
@@ -18,7 +18,7 @@ pub(super) struct Frame<'a> {
     pub(super) focus: Option<usize>,
 }
 
-impl Frame<'_> {
+impl SectionBuilder<'_> {
     /// All figures of a cell, against the reference given for it.
     pub(super) fn section(&self, cell: &Cell, given: Option<&[f64]>) -> Section {
         let shares = Shares::of(cell, self.options.uncoded, given);

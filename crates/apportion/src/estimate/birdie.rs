@@ -271,7 +271,7 @@ impl Birdie {
         let measure = outcomes.measure();
         let Measure::Shares { levels, .. } = measure else {
             let why = "it is for shares of levels; name a value with `counting`, or group the numbers";
-            return Err(Error::Together { one: "BIRDiE", other: "an outcome of numbers", why });
+            return Err(Error::Incompatible { one: "BIRDiE", other: "an outcome of numbers", why });
         };
         options.check()?;
         let even = 1.0 / levels as f64;

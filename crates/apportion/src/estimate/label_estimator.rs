@@ -50,7 +50,7 @@ impl LabelEstimator {
     }
 
     /// Sums over rows that stand for several people, who may have several labels.
-    pub fn of_people(scores: &Scores<'_>, outcomes: &Outcomes<'_>, allotment: &Allotment) -> Result<LabelEstimator> {
+    pub fn of_allotment(scores: &Scores<'_>, outcomes: &Outcomes<'_>, allotment: &Allotment) -> Result<LabelEstimator> {
         expect_length("the list of allotted rows", allotment.rows().len(), scores.rows())?;
         LabelEstimator::with(scores, outcomes, |row, give| {
             let people = allotment.row(row).iter().enumerate().filter(|(_, people)| **people > 0);

@@ -21,7 +21,7 @@ pub(crate) trait Source<T: Real>: Sync {
     fn window<'w>(&'w self, rows: Range<usize>, buffer: &'w mut Vec<T>) -> Result<Rows<'w, T>>;
 
     /// All rows, where they are at hand.
-    fn at_hand(&self) -> Option<Rows<'_, T>> {
+    fn in_memory(&self) -> Option<Rows<'_, T>> {
         None
     }
 
@@ -207,7 +207,7 @@ impl<T: Real> Source<T> for Rows<'_, T> {
         Ok(*self)
     }
 
-    fn at_hand(&self) -> Option<Rows<'_, T>> {
+    fn in_memory(&self) -> Option<Rows<'_, T>> {
         Some(*self)
     }
 }
@@ -236,8 +236,8 @@ impl<T: Real> Source<T> for WithZero<'_, T> {
         Ok(self.0.window(rows, buffer)?.with_zero())
     }
 
-    fn at_hand(&self) -> Option<Rows<'_, T>> {
-        Some(self.0.at_hand()?.with_zero())
+    fn in_memory(&self) -> Option<Rows<'_, T>> {
+        Some(self.0.in_memory()?.with_zero())
     }
 
     fn most_bytes(&self) -> usize {

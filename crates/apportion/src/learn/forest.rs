@@ -5,7 +5,7 @@
 
 use rayon::prelude::*;
 
-use super::Lesson;
+use super::TrainingSet;
 use crate::kernel::GRID;
 use crate::scores::Label;
 use crate::seed;
@@ -84,8 +84,8 @@ fn vote(tree: &[Node], row: &[i64]) -> Label {
     }
 }
 
-pub(super) fn learn(lesson: &Lesson<'_>, seed: u64) -> Forest {
-    let grow = |tree: u64| Grower { lesson, chance: Chance { seed, tree, drawn: 0 }, sorted: Vec::new() }.grow();
+pub(super) fn learn(training_set: &TrainingSet<'_>, seed: u64) -> Forest {
+    let grow = |tree: u64| Grower { training_set, chance: Chance { seed, tree, drawn: 0 }, sorted: Vec::new() }.grow();
     Forest { trees: (0..TREES).into_par_iter().map(grow).collect() }
 }
 
@@ -104,7 +104,7 @@ impl Chance {
 }
 
 struct Grower<'a> {
-    lesson: &'a Lesson<'a>,
+    training_set: &'a TrainingSet<'a>,
     chance: Chance,
     /// Room for the scores and labels of a node's rows.
     sorted: Vec<(f64, Label)>,
@@ -112,7 +112,7 @@ struct Grower<'a> {
 
 impl Grower<'_> {
     fn grow(mut self) -> Vec<Node> {
-        let rows = self.lesson.labels.len();
+        let rows = self.training_set.labels.len();
         let mut rows: Vec<usize> = (0..rows).map(|_| self.chance.below(rows)).collect();
         let mut nodes: Vec<Node> = Vec::new();
         // Parts of the rows that still want a node, and the split whose other side they are.
@@ -128,8 +128,8 @@ impl Grower<'_> {
                 continue;
             };
             nodes.push(Node::Split(class as Label, at, 0));
-            own.sort_by_key(|&row| self.lesson.row(row)[class] > at);
-            let middle = range.start + own.partition_point(|&row| self.lesson.row(row)[class] <= at);
+            own.sort_by_key(|&row| self.training_set.row(row)[class] > at);
+            let middle = range.start + own.partition_point(|&row| self.training_set.row(row)[class] <= at);
             waiting.push((middle..range.end, Some(index)));
             waiting.push((range.start..middle, None));
         }
@@ -137,8 +137,8 @@ impl Grower<'_> {
     }
 
     fn counts(&self, rows: &[usize]) -> Vec<f64> {
-        let mut counts = vec![0.0; self.lesson.classes];
-        rows.iter().for_each(|&row| counts[usize::from(self.lesson.labels[row])] += 1.0);
+        let mut counts = vec![0.0; self.training_set.classes];
+        rows.iter().for_each(|&row| counts[usize::from(self.training_set.labels[row])] += 1.0);
         counts
     }
 
@@ -154,7 +154,7 @@ impl Grower<'_> {
         if counts.iter().filter(|count| **count > 0.0).count() < 2 {
             return None;
         }
-        let k = self.lesson.classes;
+        let k = self.training_set.classes;
         let mut left = (k as f64).sqrt().floor().max(1.0) as usize;
         let mut best: Option<(f64, usize, f64)> = None;
         let mut classes: Vec<usize> = (0..k).collect();
@@ -178,7 +178,7 @@ impl Grower<'_> {
     /// impurity is least. None where all scores are the same.
     fn best_cut(&mut self, rows: &[usize], class: usize, counts: &[f64]) -> Option<(f64, f64)> {
         self.sorted.clear();
-        self.sorted.extend(rows.iter().map(|&row| (self.lesson.row(row)[class], self.lesson.labels[row])));
+        self.sorted.extend(rows.iter().map(|&row| (self.training_set.row(row)[class], self.training_set.labels[row])));
         self.sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let mut below = vec![0.0; counts.len()];
         let mut above = counts.to_vec();

@@ -23,6 +23,16 @@ pub enum Penalty {
     Kl,
 }
 
+impl Penalty {
+    /// Whether the distance is a sum over the classes.
+    pub(super) fn is_separable(self) -> bool {
+        match self {
+            Penalty::L1 | Penalty::L2Squared | Penalty::Kl => true,
+            Penalty::L2 => false,
+        }
+    }
+}
+
 /// Maximises γ · mean score of the labels − (1 − γ) · distance of their shares m from the reference p.
 ///
 /// γ = 1 is argmax (within bounds, where there are some) and γ = 0 is [`Match`]. Groups are weighed by their people. Where
@@ -75,7 +85,7 @@ impl Balance {
             return Err(Error::Parameter { what: "gamma".into(), value: gamma, range: "0, or from 0.001 to 1" });
         }
         if !self.matching.nested.is_empty() && gamma > 0.0 {
-            return Err(Error::Together {
+            return Err(Error::Incompatible {
                 one: "balance",
                 other: "nested targets",
                 why: "it trades the targets that nesting would make exact; use match",

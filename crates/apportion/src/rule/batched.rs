@@ -6,7 +6,7 @@ use super::{Balance, Match, Rule, Settings};
 use crate::error::{Error, Result};
 use crate::kernel::GRID;
 use crate::label::Labels;
-use crate::reference::{Reference, Weights, posterior_weights};
+use crate::reference::{Weights, posterior_weights};
 use crate::scores::Scores;
 use crate::seed;
 
@@ -71,16 +71,16 @@ impl Batches {
         let Request { scores, matching, .. } = request;
         joint::check(request)?;
         joint::refuse_counts(scores, "batched")?;
-        if matches!(matching.reference, Reference::Targets(_)) {
+        if matching.reference.is_in_people() {
             let why = "counts for all rows are none for a batch; give shares";
-            return Err(Error::Together { one: "batched", other: "given targets", why });
+            return Err(Error::Incompatible { one: "batched", other: "given targets", why });
         }
         if self.size == 0 {
             return Err(Error::Parameter { what: "the size of a batch".into(), value: 0.0, range: "at least 1" });
         }
         if !matching.nested.is_empty() {
             let why = "a batch has no county's or state's people; use match without batches";
-            return Err(Error::Together { one: "batched", other: "nested targets", why });
+            return Err(Error::Incompatible { one: "batched", other: "nested targets", why });
         }
         Ok(())
     }

@@ -74,7 +74,7 @@ impl Frontier {
     pub fn of(matching: &Match, scores: &Scores<'_>, settings: &Settings) -> Result<Frontier> {
         let plain = matching.coverage.is_none() && matching.bounds.is_empty() && matching.nested.is_empty();
         if !plain {
-            return Err(Error::Together {
+            return Err(Error::Incompatible {
                 one: "the frontier",
                 other: "coverage, bounds or nested targets",
                 why: "it runs from argmax to plain match; ask for single points by balance",
@@ -163,7 +163,11 @@ impl Frontier {
     pub(crate) fn overall_targets(&self) -> Option<&[u64]> {
         match &self.matching.reference {
             Reference::Targets(PerGroup::Overall(targets)) => Some(targets),
-            _ => None,
+            Reference::Targets(PerGroup::ByGroup(_))
+            | Reference::Posterior
+            | Reference::Truth
+            | Reference::Uniform
+            | Reference::Shares(_) => None,
         }
     }
 

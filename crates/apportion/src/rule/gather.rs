@@ -38,7 +38,7 @@ impl Gather<'_> {
     pub(super) fn scores<T: Real>(&self, source: &dyn Source<T>) -> Result<Vec<Vec<T>>> {
         let mut values = self.with_capacity(source.classes());
         // Rows that are kept elsewhere are to be read once only.
-        let threads = if source.at_hand().is_some() { rayon::current_num_threads() } else { 1 };
+        let threads = if source.in_memory().is_some() { rayon::current_num_threads() } else { 1 };
         self.shares(threads, &mut values).into_par_iter().try_for_each(|(first, own)| {
             let mut buffer = Vec::new();
             for start in (0..source.rows()).step_by(STRETCH) {

@@ -92,7 +92,7 @@ impl<T: Task> Visitor for SolveGroups<'_, T> {
         let (mut solutions, mut guess) = (Vec::with_capacity(self.partition.groups), None);
         for wave in waves(source, &sizes).into_iter().filter(|wave| !wave.is_empty()) {
             let bytes = source.rows().saturating_mul(source.classes() * size_of::<U>());
-            let far_apart = source.at_hand().filter(|_| bytes > MOST_BYTES);
+            let far_apart = source.in_memory().filter(|_| bytes > MOST_BYTES);
             let gather = Gather { codes: &self.partition.codes, sizes: &sizes, groups: wave.clone() };
             let (mut numbers, mut scores) = (OnceLock::new(), Vec::new());
             match far_apart {
@@ -132,7 +132,7 @@ impl<T: Task> Visitor for SolveGroups<'_, T> {
 
 /// Parts that are brought together at once: all, or as many as find room.
 fn waves<T: Real>(source: &dyn Source<T>, sizes: &[usize]) -> Vec<Range<usize>> {
-    if source.at_hand().is_some() {
+    if source.in_memory().is_some() {
         return std::iter::once(0..sizes.len()).collect();
     }
     let bytes = source.classes() * size_of::<T>() + size_of::<u32>();

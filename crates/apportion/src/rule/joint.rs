@@ -173,7 +173,7 @@ pub(super) fn check(request: &Request<'_>) -> Result<()> {
     if !bounds.is_empty() || !nested.is_empty() {
         request.scores.check()?;
     }
-    let refuse = |one, other, why| Err(Error::Together { one, other, why });
+    let refuse = |one, other, why| Err(Error::Incompatible { one, other, why });
     if !nested.is_empty() && coverage.is_some() {
         return refuse("nested", "coverage", "which rows stay without a label would have to be shared out; use one");
     }
@@ -183,14 +183,24 @@ pub(super) fn check(request: &Request<'_>) -> Result<()> {
     if !nested.is_empty() && !by_group {
         return refuse("nested", "matching overall", "the groups are the smallest units; match by group");
     }
-    if matches!(request.gamma, Some((gamma, Penalty::L2)) if gamma > 0.0) && (coverage.is_some() || !bounds.is_empty())
-    {
+    let is_norm = request.gamma.is_some_and(|(gamma, penalty)| gamma > 0.0 && !penalty.is_separable());
+    if is_norm && (coverage.is_some() || !bounds.is_empty()) {
         return refuse("the penalty l2", "coverage or bounds", "its bound is not known then; use l2-squared");
     }
     Ok(())
 }
 
 impl Request<'_> {
+    /// The weight of a penalty that is no sum over the classes; none if the penalty is one, or has no weight.
+    fn norm_weight(&self) -> Option<f64> {
+        match (self.objective, self.gamma) {
+            (Objective::Balance { weight, .. }, Some((_, penalty))) if weight > 0.0 && !penalty.is_separable() => {
+                Some(weight)
+            }
+            (Objective::Match | Objective::Balance { .. }, _) => None,
+        }
+    }
+
     /// What is asked of some rows: all, or those of a group.
     pub(super) fn plan<T: Real>(
         &self,
@@ -222,14 +232,15 @@ impl Task for FindLabels {
     ) -> Result<GroupSolution> {
         let mut labels = vec![0; rows.rows()];
         let k = rows.classes();
-        let mut solution = match (request.gamma, request.objective) {
-            (Some((_, Penalty::L2)), Objective::Balance { weight, .. }) if weight > 0.0 => {
-                let mut solved = balance_l2::solve_l2(rows, plan, weight, setting)?;
-                solved.solution.splits.iter_mut().for_each(|(row, _)| *row = table_row(*row));
-                return Ok(solved);
-            }
-            _ if plan.has_uncoded() => plan.with_goal(|goal| solve(&WithZero(rows), goal, setting, &mut labels))?,
-            _ => plan.with_goal(|goal| solve(rows, goal, setting, &mut labels))?,
+        if let Some(weight) = request.norm_weight() {
+            let mut solved = balance_l2::solve_l2(rows, plan, weight, setting)?;
+            solved.solution.splits.iter_mut().for_each(|(row, _)| *row = table_row(*row));
+            return Ok(solved);
+        }
+        let mut solution = if plan.has_uncoded() {
+            plan.with_goal(|goal| solve(&WithZero(rows), goal, setting, &mut labels))?
+        } else {
+            plan.with_goal(|goal| solve(rows, goal, setting, &mut labels))?
         };
         labels.iter_mut().filter(|label| usize::from(**label) == k).for_each(|label| *label = UNCODED);
         solution.splits.iter_mut().for_each(|(row, _)| *row = table_row(*row));

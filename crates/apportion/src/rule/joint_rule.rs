@@ -6,7 +6,6 @@ use super::joint;
 use super::matching::Match;
 use super::{Rule, Settings};
 use crate::error::{Error, Result};
-use crate::reference::Reference;
 use crate::scores::Scores;
 
 /// A joint rule that is solved exactly on a sample, for the labels of all rows.
@@ -41,7 +40,7 @@ impl JointRule {
 
     /// Refuses what a sample of the rows cannot tell, and an empty sample.
     pub(super) fn check_sample(&self, asked: &'static str, rows: usize) -> Result<()> {
-        let refuse = |other, why| Err(Error::Together { one: asked, other, why });
+        let refuse = |other, why| Err(Error::Incompatible { one: asked, other, why });
         let Match { by_group, reference, bounds, .. } = self.matching();
         if rows == 0 {
             return Err(Error::Parameter { what: "the size of a sample".into(), value: 0.0, range: "at least 1" });
@@ -49,10 +48,10 @@ impl JointRule {
         if *by_group {
             return refuse("groups", "a sample has few rows of a small group; match by group, on all rows");
         }
-        if matches!(reference, Reference::Targets(_)) {
+        if reference.is_in_people() {
             return refuse("given targets", "counts for all rows are none for a sample; give shares");
         }
-        if bounds.at_least.values().chain(bounds.at_most.values()).any(|bound| matches!(bound, Bound::Count(_))) {
+        if bounds.at_least.values().chain(bounds.at_most.values()).any(Bound::is_in_people) {
             return refuse("bounds in people", "they are for all rows, and not for a sample; give shares, as 20%");
         }
         Ok(())

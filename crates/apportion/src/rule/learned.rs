@@ -10,7 +10,7 @@ use super::sample::Sample;
 use crate::decision::{Decision, Fitted};
 use crate::error::{Error, Result};
 use crate::kernel::GRID;
-use crate::learn::{Learner, Lesson, Model};
+use crate::learn::{Learner, Model, TrainingSet};
 use crate::scores::Scores;
 
 /// Labels by a model of an exact rule.
@@ -49,11 +49,11 @@ impl Learned {
         self.joint.check_sample("learned", self.batch)?;
         if scores.counts().is_some() {
             let why = "a solution may split a row, which teaches no label; use match, or a sample";
-            return Err(Error::Together { one: "learned", other: "rows that stand for several people", why });
+            return Err(Error::Incompatible { one: "learned", other: "rows that stand for several people", why });
         }
         if self.joint.matching().coverage.is_some() {
             let why = "a model gives every row a label; use match with coverage";
-            return Err(Error::Together { one: "learned", other: "coverage", why });
+            return Err(Error::Incompatible { one: "learned", other: "coverage", why });
         }
         if scores.rows() == 0 {
             return Err(Error::Parameter {
@@ -70,8 +70,8 @@ impl Learned {
             values.extend(row.iter().map(|&units| GRID.value(units)));
             Ok(())
         })?;
-        let lesson = Lesson { scores: &values, labels: labels.values(), classes: scores.classes().len() };
-        let model = Model::learn(self.learner, &lesson, settings.seed);
+        let training_set = TrainingSet { scores: &values, labels: labels.values(), classes: scores.classes().len() };
+        let model = Model::learn(self.learner, &training_set, settings.seed);
         Decision::new(scores.classes().clone(), settings.seed, Fitted::Learned(model))
     }
 }

@@ -125,20 +125,24 @@ impl Rule {
         match self {
             Rule::FromSample(FromSample { joint, rows }) => Some((joint, *rows)),
             Rule::Learned(Learned { joint, batch, .. }) => Some((joint, *batch)),
-            _ => None,
+            Rule::Argmax | Rule::Threshold(_) | Rule::Thompson | Rule::TopK(_) | Rule::Match(_) | Rule::Balance(_) => {
+                None
+            }
         }
     }
 
     /// Labels the rows.
     pub fn label(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Labeled> {
         match self {
-            Rule::Match(matching) => return matching.label(scores, settings),
-            Rule::Balance(balance) => return balance.label(scores, settings),
-            Rule::FromSample(sample) => return sample.label(scores, settings),
-            _ => {}
+            Rule::Match(matching) => matching.label(scores, settings),
+            Rule::Balance(balance) => balance.label(scores, settings),
+            Rule::FromSample(sample) => sample.label(scores, settings),
+            Rule::Argmax | Rule::Threshold(_) | Rule::Thompson | Rule::TopK(_) | Rule::Learned(_) => {
+                let decision = self.fit(scores, settings)?;
+                let labels = decision.applier().with_simd(settings.simd).label(scores)?;
+                Ok(Labeled { labels, decision, joint: None })
+            }
         }
-        let decision = self.fit(scores, settings)?;
-        Ok(Labeled { labels: decision.applier().with_simd(settings.simd).label(scores)?, decision, joint: None })
     }
 
     /// Fits a decision to the rows: small, to be saved, for these rows and any others.

@@ -51,7 +51,7 @@ fn combine<'a>(reference: &Reference, members: impl Iterator<Item = &'a Quotas>)
         for (sum, &weight) in unit.weights.iter_mut().zip(&own.weights) {
             *sum += match reference {
                 Reference::Shares(_) => u128::from(own.rows) * share(weight, total),
-                _ => weight,
+                Reference::Posterior | Reference::Truth | Reference::Uniform | Reference::Targets(_) => weight,
             };
         }
     }

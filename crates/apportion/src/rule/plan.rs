@@ -63,7 +63,10 @@ impl Plan {
     }
 
     fn is_infinite_where_absent(&self) -> bool {
-        matches!(self.objective, Objective::Balance { curve: SeparablePenalty::Kl, weight } if weight > 0.0)
+        match self.objective {
+            Objective::Match => false,
+            Objective::Balance { curve, weight } => weight > 0.0 && curve.excludes_absent(),
+        }
     }
 
     /// Whether a class of rows without a label is added.
@@ -156,7 +159,9 @@ impl Plan {
         let k = weights.len();
         let (least, mut most) = self.bounds.clone().unwrap_or_else(|| (vec![0; k], vec![self.labeled; k]));
         let penalty = self.penalty(weights);
-        if let Some(WeightedPenalty { curve: SeparablePenalty::Kl, quotas, .. }) = &penalty {
+        if let Some(WeightedPenalty { curve, quotas, .. }) = &penalty
+            && curve.excludes_absent()
+        {
             // Whoever has no share in the reference is infinitely far from it.
             let out_of_reach = |class: &usize| quotas[*class].value() == 0.0;
             (0..k).filter(out_of_reach).for_each(|class| most[class] = 0);

@@ -37,7 +37,7 @@ impl<T: Real> Band<T> {
 
     /// Makes room for the rows to come, judging by those of the first stretch: growing again and again would touch twice
     /// the memory.
-    fn foresee(&mut self, stretches: usize) {
+    fn reserve(&mut self, stretches: usize) {
         // Rows that are open at the beginning of a sorted file say little of the rest.
         let rows = (self.indices.len() * stretches + self.indices.len() / 2).min(stretches * STRETCH / 8);
         self.indices.reserve(rows);
@@ -102,7 +102,7 @@ pub(super) fn sweep_into_band<T: Real>(
             let rows = source.window(range.clone(), &mut buffer)?;
             total.merge(&sweep(level, &rows, range, bounds, watch, labels, &mut collect)?);
             if is_first {
-                collect.band.foresee((source.rows() / STRETCH).saturating_sub(stretch));
+                collect.band.reserve((source.rows() / STRETCH).saturating_sub(stretch));
             }
             Ok((total, collect.band, buffer))
         })

@@ -20,6 +20,16 @@ pub(crate) enum SeparablePenalty {
     Kl,
 }
 
+impl SeparablePenalty {
+    /// Whether people of a class without a share in the reference cost infinitely much.
+    pub(crate) fn excludes_absent(self) -> bool {
+        match self {
+            SeparablePenalty::Kl => true,
+            SeparablePenalty::L1 | SeparablePenalty::L2Squared => false,
+        }
+    }
+}
+
 /// N·p of a class, exactly: `whole` + `rest`/`total`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Quota {

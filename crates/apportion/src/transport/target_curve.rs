@@ -35,11 +35,20 @@ enum PriceResponse {
     None,
     /// At most at the first price, the quota between the two, at least at the second.
     Steps(f64, f64),
-    Smooth {
-        curve: SeparablePenalty,
-        weight: f64,
-        people: f64,
-    },
+    /// Linearly: l2-squared with this weight, among so many people.
+    Linear { weight: f64, people: f64 },
+    /// Exponentially: kl with this weight.
+    Exponential { weight: f64 },
+}
+
+impl PriceResponse {
+    fn of(penalty: SeparablePenalty, weight: f64, people: f64) -> PriceResponse {
+        match penalty {
+            SeparablePenalty::L1 => PriceResponse::Steps(-weight, weight),
+            SeparablePenalty::L2Squared => PriceResponse::Linear { weight, people },
+            SeparablePenalty::Kl => PriceResponse::Exponential { weight },
+        }
+    }
 }
 
 /// A goal before the scores have been summed: only its form is known.
@@ -76,8 +85,7 @@ impl TargetCurve {
     pub(super) fn outlined(outline: Outline, classes: usize, people: f64) -> TargetCurve {
         let response = match outline.penalty {
             None => PriceResponse::None,
-            Some((SeparablePenalty::L1, weight)) => PriceResponse::Steps(-weight, weight),
-            Some((curve, weight)) => PriceResponse::Smooth { curve, weight, people: people * (1.0 - outline.last) },
+            Some((penalty, weight)) => PriceResponse::of(penalty, weight, people * (1.0 - outline.last)),
         };
         let mut target_curve = TargetCurve {
             quotas: Quotas::OwnScores { last: outline.last },
@@ -108,11 +116,7 @@ impl TargetCurve {
             None => ((0..least.len()).map(middle).collect(), PriceResponse::Steps(0.0, 0.0)),
             Some(penalty) => {
                 let quotas = (0..least.len()).map(|class| clipped(class, penalty.quotas[class].value()));
-                let response = match penalty.curve {
-                    SeparablePenalty::L1 => PriceResponse::Steps(-penalty.weight, penalty.weight),
-                    curve => PriceResponse::Smooth { curve, weight: penalty.weight, people: penalty.people as f64 },
-                };
-                (quotas.collect(), response)
+                (quotas.collect(), PriceResponse::of(penalty.curve, penalty.weight, penalty.people as f64))
             }
         };
         // A penalty above any score leaves the quotas only where limits force it to, and then all in one direction.
@@ -125,7 +129,10 @@ impl TargetCurve {
                 PriceResponse::Steps(f64::NEG_INFINITY, 0.0)
             }
             PriceResponse::Steps(_, weight) if weight >= NEAR => PriceResponse::None,
-            response => response,
+            PriceResponse::None
+            | PriceResponse::Steps(..)
+            | PriceResponse::Linear { .. }
+            | PriceResponse::Exponential { .. } => response,
         };
         TargetCurve { quotas: Quotas::People(quotas), response, settled, least, most }
     }
@@ -190,16 +197,17 @@ impl TargetCurve {
                         quota
                     }
                 }
-                PriceResponse::Smooth { curve, weight, people } => {
-                    let (count, stiffness) = match curve {
-                        SeparablePenalty::Kl => {
-                            let count = quota * (-price / weight).clamp(-50.0, 50.0).exp();
-                            (count, count / weight)
-                        }
-                        _ => (quota - price * people / (2.0 * weight), people / (2.0 * weight)),
-                    };
+                PriceResponse::Linear { weight, people } => {
+                    let count = quota - price * people / (2.0 * weight);
                     if (least..=most).contains(&count) {
-                        wanted.stiffness[class] = stiffness / quotas.scale;
+                        wanted.stiffness[class] = people / (2.0 * weight) / quotas.scale;
+                    }
+                    count.clamp(least, most)
+                }
+                PriceResponse::Exponential { weight } => {
+                    let count = quota * (-price / weight).clamp(-50.0, 50.0).exp();
+                    if (least..=most).contains(&count) {
+                        wanted.stiffness[class] = count / weight / quotas.scale;
                     }
                     count.clamp(least, most)
                 }
@@ -237,12 +245,10 @@ impl TargetCurve {
             PriceResponse::Steps(low, _) if price < low => most,
             PriceResponse::Steps(_, high) if price > high => least,
             PriceResponse::Steps(..) => quota,
-            PriceResponse::Smooth { curve: SeparablePenalty::Kl, weight, .. } => {
+            PriceResponse::Exponential { weight } => {
                 (quota * (-price / weight).clamp(-50.0, 50.0).exp()).clamp(least, most)
             }
-            PriceResponse::Smooth { weight, people, .. } => {
-                (quota - price * people / (2.0 * weight)).clamp(least, most)
-            }
+            PriceResponse::Linear { weight, people } => (quota - price * people / (2.0 * weight)).clamp(least, most),
         }
     }
 
@@ -259,13 +265,13 @@ impl TargetCurve {
                     let above = if price < low { (low - price) * (most - quota) } else { 0.0 };
                     -price * quota + below + above
                 }
-                PriceResponse::Smooth { curve: SeparablePenalty::Kl, weight, .. } => {
+                PriceResponse::Exponential { weight } => {
                     let count = quota * (-price / weight).clamp(-50.0, 50.0).exp();
                     let count = count.clamp(least, most);
                     let spread = if count > 0.0 { (count / quota.max(f64::MIN_POSITIVE)).ln() - 1.0 } else { 0.0 };
                     -price * count - weight * count * spread
                 }
-                PriceResponse::Smooth { weight, people, .. } => {
+                PriceResponse::Linear { weight, people } => {
                     let count = (quota - price * people / (2.0 * weight)).clamp(least, most);
                     -price * count - weight / people * (count - quota).powi(2)
                 }

@@ -40,7 +40,7 @@ mod target;
 pub use nested::{Unit, nearer};
 pub use sums::Prices;
 pub use target::{
-    Allowed, Asked, largest_remainders, rounded_to_first, uncoded_people, weights_of_shares, weights_of_sums,
+    AllowedCounts, TargetSpec, largest_remainders, rounded_to_first, uncoded_people, weights_of_shares, weights_of_sums,
 };
 
 use self::graph::{Graph, Paths};
@@ -226,7 +226,7 @@ impl Verifier {
 
     /// Checks the labels of a group: against the counts that they may have, if these are known, and else against the counts
     /// that they have.
-    pub fn verify(&self, group: usize, allowed: Option<&Allowed>) -> Verified {
+    pub fn verify(&self, group: usize, allowed: Option<&AllowedCounts>) -> Verified {
         let empty = Sums::new(self.classes, self.with_pairs);
         let sums = self.groups.get(group).unwrap_or(&empty);
         let (counts, uncoded) = (&sums.counts[..self.classes], sums.counts[self.classes]);
@@ -266,7 +266,7 @@ impl Verifier {
     }
 
     /// Prices at which every row prefers its label, or else moves that together would make the labels better.
-    fn exchange(&self, sums: &Sums, allowed: Option<&Allowed>) -> (Option<Vec<i128>>, Option<Fault>) {
+    fn exchange(&self, sums: &Sums, allowed: Option<&AllowedCounts>) -> (Option<Vec<i128>>, Option<Fault>) {
         let (nodes, ground) = (self.classes + 1, self.classes + 1);
         let mut graph = Graph::new(nodes + 1);
         for from in 0..nodes {
@@ -304,7 +304,7 @@ fn known(truth: Option<Label>) -> Option<usize> {
 }
 
 /// The first count that is not allowed.
-fn miscounted(allowed: &Allowed, counts: &[u64], uncoded: u64) -> Option<Fault> {
+fn miscounted(allowed: &AllowedCounts, counts: &[u64], uncoded: u64) -> Option<Fault> {
     if uncoded != allowed.uncoded {
         return Some(Fault::Uncoded { found: uncoded, expected: allowed.uncoded });
     }
@@ -313,7 +313,7 @@ fn miscounted(allowed: &Allowed, counts: &[u64], uncoded: u64) -> Option<Fault> 
     Some(Fault::Count { class, found: counts[class], least: allowed.least[class], most: allowed.most[class] })
 }
 
-impl Allowed {
+impl AllowedCounts {
     /// The reference in whole people, given the counts of labels: for match without binding bounds, the counts themselves
     /// say which of competing remainders were rounded up.
     pub fn targets_at(&self, counts: &[u64]) -> Vec<u64> {

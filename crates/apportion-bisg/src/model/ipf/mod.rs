@@ -67,7 +67,10 @@ impl KnownMargins {
 
     /// Whom a person is counted with. A name of which only a part is known is another name, and its people are others.
     pub fn rows(&self, name: NameId, place: &Place<'_>) -> MarginRows {
-        let is_own = matches!(name.kind, NameMatch::Exact | NameMatch::Cleaned);
+        let is_own = match name.kind {
+            NameMatch::Exact | NameMatch::Cleaned => true,
+            NameMatch::Part | NameMatch::BothParts | NameMatch::None => false,
+        };
         MarginRows {
             name: is_own.then_some(name.rows[0]),
             place: self.places.as_ref().and_then(|places| places.find(place)),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use apportion::verify::{Allowed, Asked, Verifier, weights_of_shares, weights_of_sums};
+use apportion::verify::{AllowedCounts, TargetSpec, Verifier, weights_of_shares, weights_of_sums};
 use apportion::{Bounds, Classes, Decision, Fitted, Penalty, PerGroup, Reference};
 
 use super::differs;
@@ -132,8 +132,8 @@ impl Request {
     }
 
     /// The counts that the labels of a group may have.
-    pub(super) fn allowed(&self, weights: Vec<u128>, classes: &Classes, people: u64) -> Result<Allowed> {
-        let asked = Asked { weights, coverage: self.coverage, bounds: &self.bounds, balance: self.balance };
-        Ok(Allowed::new(&asked, classes, people)?)
+    pub(super) fn allowed(&self, weights: Vec<u128>, classes: &Classes, people: u64) -> Result<AllowedCounts> {
+        let asked = TargetSpec { weights, coverage: self.coverage, bounds: &self.bounds, balance: self.balance };
+        Ok(AllowedCounts::new(&asked, classes, people)?)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use apportion::verify::{Allowed, Fault, Unit, Verified, nearer, rounded_to_first};
+use apportion::verify::{AllowedCounts, Fault, Unit, Verified, nearer, rounded_to_first};
 use apportion::{Certificate, Classes};
 use apportion_table::Input;
 use serde_json::{Value, json};
@@ -91,7 +91,7 @@ impl Findings {
         &mut self,
         facts: &Facts<'_>,
         request: Option<&Request>,
-    ) -> Result<Vec<(Verified, Option<Allowed>)>> {
+    ) -> Result<Vec<(Verified, Option<AllowedCounts>)>> {
         let (verifier, k) = (&facts.pass.verifier, facts.classes.len());
         let is_optimal = facts.pass.is_priced || facts.kind != Kind::Decided;
         let groups = verifier.groups().max(1);
@@ -156,7 +156,7 @@ impl Findings {
         Ok(all)
     }
 
-    fn add_up(&mut self, all: &[(Verified, Option<Allowed>)], k: usize) {
+    fn add_up(&mut self, all: &[(Verified, Option<AllowedCounts>)], k: usize) {
         let mut counts = vec![0; k];
         let mut targets = all.iter().all(|(_, allowed)| allowed.is_some()).then(|| vec![0; k]);
         let mut certificate = Some(Certificate { primal: 0, dual: 0 });
@@ -239,7 +239,7 @@ impl Findings {
     }
 
     /// Holds the provenance against what was computed.
-    fn check_provenance(&mut self, facts: &Facts<'_>, all: &[(Verified, Option<Allowed>)]) -> Result<()> {
+    fn check_provenance(&mut self, facts: &Facts<'_>, all: &[(Verified, Option<AllowedCounts>)]) -> Result<()> {
         let Some(own) = facts.provenance else {
             self.leave("the inputs' SHA-256", "there is no provenance");
             return Ok(());
