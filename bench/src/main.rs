@@ -12,9 +12,8 @@ use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
 
-use apportion::{
-    Balance, Classes, Frontier, Groups, Match, Matrix, Penalty, Reference, Rule, Scores, Settings, SimdLevel,
-};
+use apportion::rule::SimdLevel;
+use apportion::{Balance, Classes, Frontier, Groups, Match, Matrix, Penalty, Reference, Rule, Scores, Settings};
 use apportion_bench::{K, memory, normal, normal_of, rare, repeated, uneven_groups};
 
 type Outcome = Result<(), Box<dyn Error + Send + Sync>>;

@@ -1,6 +1,7 @@
 //! Prints a hash of the labels of 13 rules on three tables, to compare processors: the lines must be equal on all of them.
 //!
 //! It belongs to no crate: build it as a binary that depends on `crates/apportion` alone, for the target to compare.
+use apportion::rule::*;
 use apportion::*;
 fn fnv(labels: &[Label]) -> u64 {
     labels.iter().fold(0xcbf29ce484222325u64, |h, &l| (h ^ l as u64).wrapping_mul(0x100000001b3))

@@ -10,9 +10,8 @@
 use std::error::Error;
 use std::hint::black_box;
 
-use apportion::{
-    Balance, Classes, Frontier, Groups, Match, Matrix, Reference, Result, Rule, Scores, Settings, SimdLevel,
-};
+use apportion::rule::SimdLevel;
+use apportion::{Balance, Classes, Frontier, Groups, Match, Matrix, Reference, Result, Rule, Scores, Settings};
 use apportion_bench::{K, normal, repeated, uneven_groups};
 
 const ROWS: usize = 50_000;

@@ -12,7 +12,8 @@ use std::error::Error;
 use std::fs::{self, File};
 use std::io::{BufReader, Read};
 
-use apportion::{Classes, Labeled, Match, Matrix, Reference, Rule, Scores, Settings, SimdLevel};
+use apportion::rule::SimdLevel;
+use apportion::{Classes, Labeled, Match, Matrix, Reference, Rule, Scores, Settings};
 use apportion_bench::memory;
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;

@@ -28,10 +28,10 @@
 //! let tables = ModelTables { surnames, first_names: None, places: vec![counties], prior: None };
 //! let bisg = Bisg::new(tables, &Population::Everybody)?;
 //!
-//! let (mut room, mut scores) = (Room::default(), [0.0; 3]);
+//! let (mut scratch, mut scores) = (Scratch::default(), [0.0; 3]);
 //! let durham = Place { code: Some((Level::County, 37063)), ..Place::default() };
-//! let how = bisg.predict("Smith Jr.", "", &durham, &mut room, &mut scores);
-//! assert_eq!(how.surname, NameMatch::Cleaned);
+//! let info = bisg.predict("Smith Jr.", "", &durham, &mut scratch, &mut scores);
+//! assert_eq!(info.surname, NameMatch::Cleaned);
 //! // 0.70 / 0.38 · 4, 0.25 / 0.13 · 5, 0.05 / 0.49 · 1, divided by their sum
 //! assert!((scores[1] - 0.5625).abs() < 1e-3);
 //! # Ok::<(), apportion_bisg::Error>(())

@@ -1,10 +1,10 @@
 //! An outcome compared between classes by every estimator: for `disparity`, and for the reports of `compare` and `audit`.
 
 use anyhow::Result;
-use apportion::{
-    Birdie, BirdieOptions, CellBounds, IMPUTATIONS, Imputed, LabelEstimator, Outcomes, SMALL_CELL, Scores, Settings,
-    Weighted,
+use apportion::estimate::{
+    Birdie, BirdieOptions, CellBounds, IMPUTATIONS, Imputed, LabelEstimator, Outcomes, SMALL_CELL, Weighted,
 };
+use apportion::{Scores, Settings};
 use apportion_report::{Disparity, Estimator, Method};
 use apportion_table::{Error, OutcomeColumn, Table, TableOptions};
 use clap::Args;

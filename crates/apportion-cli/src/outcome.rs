@@ -1,10 +1,11 @@
 //! What a rule did to a table: for the summary, for comparisons, and as JSON.
 
 use anyhow::Result;
-use apportion::{
-    Allotment, Classes, Crosstab, Decision, Drift, Fitted, Frontier, Joint, JointRule, LabelSummary, Labels, Match,
-    Model, Reference, Rule, Scores, Settings,
-};
+use apportion::audit::{Crosstab, Drift, LabelSummary};
+use apportion::decision::Fitted;
+use apportion::learn::Model;
+use apportion::rule::{Allotment, Joint, JointRule};
+use apportion::{Classes, Decision, Frontier, Labels, Match, Reference, Rule, Scores, Settings};
 use serde_json::{Value, json};
 
 /// What rows were given: a label each, at every draw, or labels for the people that they stand for.

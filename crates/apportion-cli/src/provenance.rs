@@ -12,7 +12,10 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
 use anyhow::{Result, anyhow};
-use apportion::{Decision, Fitted, Joint, Model};
+use apportion::Decision;
+use apportion::decision::Fitted;
+use apportion::learn::Model;
+use apportion::rule::Joint;
 use apportion_table::{Error, Input, METADATA_KEY, is_same_file, refuse_taken, write_atomically};
 use clap::Args;
 use serde::{Deserialize, Serialize};

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use apportion::{
-    Balance, Bound, Bounds, Classes, ExpectedShares, FromSample, JointRule, Learned, Learner, Match, Penalty, Rule,
-    Thresholds,
-};
+use apportion::decision::ExpectedShares;
+use apportion::learn::Learner;
+use apportion::rule::{Bound, FromSample, JointRule, Learned, Thresholds};
+use apportion::{Balance, Bounds, Classes, Match, Penalty, Rule};
 use apportion_table::Table;
 use clap::{Args, ValueEnum};
 
@@ -249,7 +249,7 @@ impl RuleArgs {
         into.nested.clone_from(&self.nested);
         into.from_sample = self.from_sample;
         into.learner = named(self.learner.unwrap_or(LearnerName::Svm).to_possible_value()).filter(|_| is(&[Learned]));
-        into.batch = is(&[Learned]).then(|| self.batch.unwrap_or(apportion::Learned::BATCH as u64));
+        into.batch = is(&[Learned]).then(|| self.batch.unwrap_or(apportion::rule::Learned::BATCH as u64));
     }
 
     /// The files that the rule is made of, which outputs must not replace.

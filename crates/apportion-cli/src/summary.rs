@@ -1,6 +1,8 @@
 //! The few lines that `label` and `apply` end with: counts before and after, the worst bias, and what it cost.
 
-use apportion::{Decision, Drift, Fitted, LabelSummary};
+use apportion::Decision;
+use apportion::audit::{Drift, LabelSummary};
+use apportion::decision::Fitted;
 use apportion_table::Table;
 
 use crate::outcome::Outcome;

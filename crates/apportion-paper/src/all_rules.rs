@@ -1,9 +1,9 @@
 //! All rules at one variance, and how far each lies below the frontier: fig:pareto-simulation, and Theorem 2.
 
+use apportion::audit::LabelSummary;
+use apportion::rule::{JointRule, Learned, Thresholds};
 use apportion::simulate::{Normal, PAPER_PRIOR};
-use apportion::{
-    Balance, Frontier, JointRule, LabelSummary, Learned, Match, Reference, Result, Rule, Scores, Settings, Thresholds,
-};
+use apportion::{Balance, Frontier, Match, Reference, Result, Rule, Scores, Settings};
 
 use crate::dataset::Dataset;
 #[cfg(doc)]

@@ -1,9 +1,10 @@
 //! How near each learner comes to the labels of match, from one batch: the paper says on about 99 rows of a hundred.
 
+use apportion::audit::LabelSummary;
+use apportion::learn::Learner;
+use apportion::rule::{JointRule, Learned};
 use apportion::simulate::{Normal, PAPER_PRIOR};
-use apportion::{
-    Frontier, JointRule, LabelSummary, Labels, Learned, Learner, Match, Reference, Result, Rule, Scores, Settings, seed,
-};
+use apportion::{Frontier, Labels, Match, Reference, Result, Rule, Scores, Settings, seed};
 
 use crate::dataset::Dataset;
 use crate::plan::Plan;

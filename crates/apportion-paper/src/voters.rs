@@ -1,10 +1,9 @@
 //! The rules on made-up voters, in place of the commercial file, which is not public: the layout of the paper's tables.
 
+use apportion::audit::LabelSummary;
+use apportion::rule::Thresholds;
 use apportion::simulate::{VoterOptions, VoterTables, Voters};
-use apportion::{
-    Balance, Classes, Groups, Label, LabelSummary, Match, Matrix, Reference, Result, Rule, Scores, Settings,
-    Thresholds, seed,
-};
+use apportion::{Balance, Classes, Groups, Label, Match, Matrix, Reference, Result, Rule, Scores, Settings, seed};
 use apportion_bisg::census::{CLASSES, NC_VOTER_SHARES, counties, surnames};
 use rayon::prelude::*;
 

@@ -1,6 +1,6 @@
 //! An outcome compared between classes by several estimators, as plain data; and how it is told.
 
-use apportion::{Counts, Estimate, Figure, Gap, LabelBias};
+use apportion::estimate::{Counts, Estimate, Figure, Gap, LabelBias};
 
 use crate::study::FEWEST;
 use crate::text;

@@ -1,6 +1,7 @@
 //! A column of classes, such as the truth: what its values mean, and what to say of those that mean nothing.
 
-use apportion::{Classes, Label, UNCODED, quoted};
+use apportion::text::quoted;
+use apportion::{Classes, Label, UNCODED};
 use arrow::array::{Array, StringArray};
 
 use crate::error::{Error, Result};

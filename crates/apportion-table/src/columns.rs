@@ -1,6 +1,6 @@
 //! Which columns hold scores: the conventions of the tools whose output users have.
 
-use apportion::quoted;
+use apportion::text::quoted;
 
 use crate::error::{Error, Result};
 use crate::nearest::did_you_mean;

@@ -42,7 +42,7 @@ mod take;
 mod text;
 mod values;
 
-pub use apportion::{group_name, quoted};
+pub use apportion::text::{group_name, quoted};
 pub use atomic_write::{remove_unfinished, wait_if_interrupted, write_atomically, write_folder_atomically};
 pub use code::{Code, code_of_number, code_of_text, level_of_code, rank_of_column};
 pub use coded::ClassColumn;

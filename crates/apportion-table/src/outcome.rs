@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use apportion::{MAX_LEVELS, NO_LEVEL, Outcomes, quoted};
+use apportion::estimate::{MAX_LEVELS, NO_LEVEL, Outcomes};
+use apportion::text::quoted;
 
 use crate::error::{Error, Result};
 use crate::nearest::did_you_mean;

@@ -1,6 +1,7 @@
 //! A table batch by batch: all columns of some rows, and what the rules need of them. Nothing is kept of rows that have passed.
 
-use apportion::{Classes, group_name};
+use apportion::Classes;
+use apportion::text::group_name;
 use arrow::array::RecordBatch;
 
 use crate::error::{Error, Result};

@@ -1,10 +1,9 @@
 //! A voter file from columns to labels, a saved decision and an audit: keys, groups, truth, shares by county, a bootstrap.
 #![allow(clippy::print_stdout)]
 
-use apportion::{
-    Audit, AuditOptions, Bootstrap, Classes, Decision, Groups, Keys, Label, Match, Matrix, Reference, Rule, Scores,
-    Settings, Thresholds, seed,
-};
+use apportion::audit::{Audit, AuditOptions, Bootstrap};
+use apportion::rule::Thresholds;
+use apportion::{Classes, Decision, Groups, Keys, Label, Match, Matrix, Reference, Rule, Scores, Settings, seed};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // What a file would hold: an identifier, a county, the truth where it is known, and a column of scores a class.

@@ -7,10 +7,11 @@
 use crate::error::{Error, Result};
 use crate::kernel::GRID;
 use crate::learn::Model;
-use crate::quote::quoted;
 use crate::rule;
 use crate::scores::Classes;
+use crate::text::quoted;
 
+pub use crate::apply::Applier;
 pub(crate) use crate::transport::Prices;
 
 /// A fitted rule: small, and able to label any further rows. It is saved by serde.

@@ -2,7 +2,7 @@
 //!
 //! Rows are counted from 0 here; a layer that reads files turns them into the line the user sees.
 
-use crate::quote::quoted;
+use crate::text::quoted;
 
 /// An error of the library. Its text is one sentence that names the place and the way on. Rows are counted from 0.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

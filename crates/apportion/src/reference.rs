@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
-use crate::quote::quoted;
 use crate::scores::{Label, SUM_TOLERANCE, UNCODED};
+use crate::text::quoted;
 use crate::transport::Demand;
 
 /// Something for all rows, or for each group by its name.

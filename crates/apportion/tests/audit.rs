@@ -1,11 +1,11 @@
 //! The audit against the worked example of the semantics, against a naive second implementation, and against itself in
 //! other orders, batches and numbers of threads.
 
-use apportion::{
-    Audit, AuditOptions, Binning, Bootstrap, Classes, Crosstab, Error, GroupSection, Groups, Interval, Keys, Label,
-    LabelSummary, Labels, MAX_PEOPLE, Matrix, PopulationTotals, Scaling, Scores, Section, Tally, UNCODED,
-    UncodedPolicy, Undercounted, seed,
+use apportion::audit::{
+    Audit, AuditOptions, Binning, Bootstrap, Crosstab, GroupSection, Interval, LabelSummary, PopulationTotals, Section,
+    Tally, UncodedPolicy, Undercounted,
 };
+use apportion::{Classes, Error, Groups, Keys, Label, Labels, Matrix, Scaling, Scores, UNCODED, seed};
 use proptest::prelude::*;
 
 /// Random numbers for the tests, by position.
@@ -453,7 +453,7 @@ fn check_equal_count(binning: &Binning, scored: &[(f64, bool)]) {
 }
 
 /// Checks a bin; returns |Σ score − truth|.
-fn check_bin(bin: &apportion::Bin, inside: &[&(f64, bool)]) -> f64 {
+fn check_bin(bin: &apportion::audit::Bin, inside: &[&(f64, bool)]) -> f64 {
     let n = inside.len() as f64;
     assert_eq!(bin.people, inside.len() as u64);
     let (sum, members) = inside.iter().fold((0.0, 0.0), |(s, t), (q, truth)| (s + q, t + f64::from(u8::from(*truth))));
@@ -741,7 +741,7 @@ fn bootstrap_intervals_are_those_of_theory() {
         covers(intervals.expected_accuracy, section.expected_accuracy);
         for (position, class) in section.classes.iter().enumerate() {
             covers(intervals.share[position], class.share);
-            let difference = |bias: Option<apportion::Bias>| bias.map(|bias| bias.difference);
+            let difference = |bias: Option<apportion::audit::Bias>| bias.map(|bias| bias.difference);
             covers(intervals.bias_against_posterior[position], difference(class.against_posterior));
             covers(intervals.bias_against_truth[position], difference(class.against_truth));
         }
@@ -921,7 +921,7 @@ fn batches_of_another_audit_are_refused() {
     let many = Classes::new(["a", "b", "c", "d"]).expect("distinct");
     let labels = Labels::new(vec![3; 20], &many).expect("labels");
     assert!(matches!(tally().add(&table.view(), &labels), Err(Error::Length { found: 4, expected: 3, .. })));
-    let huge = Table { counts: vec![MAX_PEOPLE / 32; 20], ..table.clone() };
+    let huge = Table { counts: vec![Scores::MAX_PEOPLE / 32; 20], ..table.clone() };
     let mut full = tally();
     full.add(&huge.view(), &huge.given_labels()).expect("few enough");
     assert!(matches!(full.add(&huge.view(), &huge.given_labels()), Err(Error::TooManyPeople { .. })));
@@ -1033,10 +1033,10 @@ fn as_many_people_as_there_may_be_do_not_overflow() {
     let classes = Classes::new(["a", "b"]).expect("distinct");
     let matrix = [-1e-12, 1.000_000_000_1e-6, 1.0, 0.0];
     let scores = Scores::new(&classes, Matrix::RowsF64(&matrix)).expect("a table").scaled(Scaling::Normalize);
-    let scores = scores.with_truth(&[0, 1]).and_then(|s| s.with_counts(&[MAX_PEOPLE / 2; 2])).expect("a table");
+    let scores = scores.with_truth(&[0, 1]).and_then(|s| s.with_counts(&[Scores::MAX_PEOPLE / 2; 2])).expect("a table");
     let labels = Labels::new(vec![1, 0], &classes).expect("labels");
     let audit = Audit::of(&scores, &labels, &AuditOptions::default()).expect("an audit");
-    assert_eq!((audit.overall.people, audit.overall.accuracy), (MAX_PEOPLE, Some(0.0)));
+    assert_eq!((audit.overall.people, audit.overall.accuracy), (Scores::MAX_PEOPLE, Some(0.0)));
     assert_eq!(audit.overall.expected_accuracy, Some(1.0));
 }
 

@@ -6,6 +6,7 @@ mod common;
 
 use std::collections::{BTreeMap, HashMap};
 
+use apportion::rule::*;
 use apportion::*;
 use common::*;
 

@@ -1,9 +1,8 @@
 //! A backdrop and a crossing say of people and labels what a whole audit says.
 
-use apportion::{
-    Audit, AuditOptions, Classes, Crosstab, Groups, Labels, Matrix, PopulationTotals, Rule, Scores, Settings,
-    Thresholds, UNCODED, calibration_in_tenths, posterior_coverage,
-};
+use apportion::audit::{Audit, AuditOptions, Crosstab, PopulationTotals, calibration_in_tenths, posterior_coverage};
+use apportion::rule::Thresholds;
+use apportion::{Classes, Groups, Labels, Matrix, Rule, Scores, Settings, UNCODED};
 
 #[test]
 fn a_crossing_agrees_with_the_audit() {
@@ -30,7 +29,8 @@ fn a_crossing_agrees_with_the_audit() {
         .chain(audit.groups.iter().map(|group| (&population.groups[group.code], &group.section)))
     {
         assert_eq!(totals.people, section.people);
-        let of = |each: &dyn Fn(&apportion::ClassAudit) -> Option<f64>| section.classes.iter().map(each).collect();
+        let of =
+            |each: &dyn Fn(&apportion::audit::ClassAudit) -> Option<f64>| section.classes.iter().map(each).collect();
         assert_eq!(totals.posterior, of(&|class| class.posterior_share));
         assert_eq!(totals.posterior_with_truth, of(&|class| class.posterior_share_with_truth));
         let truth: Option<Vec<u64>> = section.classes.iter().map(|class| class.truth_count).collect();

@@ -3,6 +3,8 @@
 
 mod common;
 
+use apportion::audit::*;
+use apportion::estimate::*;
 use apportion::*;
 use common::{Chance, classes, continuous};
 use proptest::prelude::*;

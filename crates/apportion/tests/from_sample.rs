@@ -4,6 +4,9 @@
 
 mod common;
 
+use apportion::audit::*;
+use apportion::decision::*;
+use apportion::rule::*;
 use apportion::*;
 use common::*;
 use proptest::prelude::*;

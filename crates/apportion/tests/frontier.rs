@@ -3,6 +3,7 @@
 
 mod common;
 
+use apportion::rule::*;
 use apportion::*;
 use common::voters::voters;
 use common::*;

@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
-use apportion::{Decision, Dialect, SqlOptions, group_name, quoted};
+use apportion::Decision;
+use apportion::sql::{Dialect, SqlOptions};
+use apportion::text::{group_name, quoted};
 use serde_json::json;
 
 #[test]

@@ -5,6 +5,8 @@ mod common;
 
 use std::collections::BTreeMap;
 
+use apportion::audit::*;
+use apportion::rule::*;
 use apportion::*;
 use common::voters::voters;
 use common::*;

@@ -4,6 +4,8 @@
 
 mod common;
 
+use apportion::learn::*;
+use apportion::rule::*;
 use apportion::*;
 use common::*;
 use proptest::prelude::*;

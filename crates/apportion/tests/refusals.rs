@@ -5,6 +5,9 @@ mod common;
 
 use std::collections::BTreeMap;
 
+use apportion::audit::*;
+use apportion::decision::*;
+use apportion::rule::*;
 use apportion::*;
 use common::*;
 
@@ -238,7 +241,7 @@ fn class_names() {
         assert!(matches!(refused, Err(Error::ClassName { problem: "the value of rows without a label", .. })));
     }
     assert!(Classes::new(["uncoded people", "encoded"]).is_ok());
-    let many = (0..=MAX_CLASSES).map(|class| class.to_string());
+    let many = (0..=Classes::MAX).map(|class| class.to_string());
     assert!(matches!(Classes::new(many), Err(Error::TooManyClasses { found: 251, limit: 250 })));
     let two = Classes::new(["a", "b"]).unwrap();
     assert_eq!(two.position("c").unwrap_err().to_string(), "unknown class \"c\"; the classes are a, b");

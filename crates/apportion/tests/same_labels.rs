@@ -4,6 +4,7 @@
 
 mod common;
 
+use apportion::rule::*;
 use apportion::*;
 use common::*;
 

@@ -3,6 +3,8 @@
 
 mod common;
 
+use apportion::audit::*;
+use apportion::rule::*;
 use apportion::*;
 use common::*;
 

@@ -3,6 +3,8 @@
 
 mod common;
 
+use apportion::decision::*;
+use apportion::rule::*;
 use apportion::verify::*;
 use apportion::*;
 use common::*;
@@ -419,7 +421,7 @@ fn beyond_its_memory_it_says_so_and_prices_still_prove() {
 #[test]
 fn shares_of_very_many_people_are_whole_people() {
     // 2^40 people in units whose shares are those of all: 3/8, 1/2 and 1/8.
-    let people = MAX_PEOPLE / 2;
+    let people = Scores::MAX_PEOPLE / 2;
     let unit =
         |counts: [u64; 3]| Unit { people, weights: weights_of_shares(&[0.375, 0.5, 0.125]), counts: counts.to_vec() };
     let right = [people / 8 * 3, people / 2, people / 8];

@@ -3,6 +3,8 @@
 
 mod common;
 
+use apportion::audit::*;
+use apportion::rule::*;
 use apportion::*;
 
 const SCORES: [f64; 18] =

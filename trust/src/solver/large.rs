@@ -2,9 +2,10 @@
 
 use std::collections::BinaryHeap;
 
+use apportion::decision::Fitted;
+use apportion::rule::Allotted;
 use apportion::{
-    Allotted, Balance, Bounds, Classes, Fitted, Groups, Label, Match, Matrix, Penalty, PerGroup, Reference, Rule,
-    Scores, Settings,
+    Balance, Bounds, Classes, Groups, Label, Match, Matrix, Penalty, PerGroup, Reference, Rule, Scores, Settings,
 };
 
 use super::exact::largest_remainders;

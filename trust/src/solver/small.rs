@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use apportion::rule::{Allotted, Bound, SimdLevel};
 use apportion::{
-    Allotted, Balance, Bound, Bounds, Classes, Decision, Error, Groups, Keys, Label, Match, Matrix, Penalty, PerGroup,
-    Reference, Rule, Scores, Settings, SimdLevel, UNCODED,
+    Balance, Bounds, Classes, Decision, Error, Groups, Keys, Label, Match, Matrix, Penalty, PerGroup, Reference, Rule,
+    Scores, Settings, UNCODED,
 };
 
 use super::exact::{best_by_counts, roundings};

@@ -23,6 +23,7 @@ pub enum CensusTable {
 
 /// A table, unpacked.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct CensusRows {
     text: String,
     /// How many people a key has, where the list says so.

@@ -48,6 +48,7 @@ pub enum Population {
 
 /// How a person's scores were made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MatchInfo {
     /// How the surname was found.
     pub surname: NameMatch,

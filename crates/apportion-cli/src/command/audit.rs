@@ -3,10 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use apportion::{
-    Audit, AuditOptions, Decision, Drift, Frontier, Label, LabelSummary, Labels, Match, PopulationTotals, Reference,
-    Rule, Scores, Settings, UNCODED, UncodedPolicy,
-};
+use apportion::audit::{Audit, AuditOptions, Drift, LabelSummary, PopulationTotals, UncodedPolicy};
+use apportion::{Decision, Frontier, Label, Labels, Match, Reference, Rule, Scores, Settings, UNCODED};
 use apportion_report::{Provenance, Study};
 use apportion_table::{ClassColumn, Table};
 use clap::Args;
@@ -211,8 +209,8 @@ fn facts(args: &AuditArgs, drifted: Option<&Drifted>) -> Vec<(&'static str, Stri
 
 fn as_json(findings: &Findings) -> serde_json::Value {
     let audit = &findings.audit;
-    let section = |section: &apportion::Section| {
-        let of = |each: &dyn Fn(&apportion::ClassAudit) -> serde_json::Value| -> Vec<serde_json::Value> {
+    let section = |section: &apportion::audit::Section| {
+        let of = |each: &dyn Fn(&apportion::audit::ClassAudit) -> serde_json::Value| -> Vec<serde_json::Value> {
             section.classes.iter().map(each).collect()
         };
         json!({
@@ -345,7 +343,7 @@ fn theory(findings: &Findings) -> Vec<String> {
 }
 
 /// Labels whose truth is known: the last column of the confusion matrix has no label.
-fn judged(section: &apportion::Section) -> u64 {
+fn judged(section: &apportion::audit::Section) -> u64 {
     let people = section.confusion.iter().flat_map(|confusion| &confusion.people);
     people.map(|row| row[..row.len() - 1].iter().sum::<u64>()).sum()
 }

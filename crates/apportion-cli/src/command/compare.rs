@@ -3,10 +3,9 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use apportion::{
-    Balance, Batches, Frontier, Joint, JointRule, Labels, Learned, Match, PopulationTotals, Reference, Rule, Scores,
-    Thresholds,
-};
+use apportion::audit::PopulationTotals;
+use apportion::rule::{Batches, Joint, JointRule, Learned, Thresholds};
+use apportion::{Balance, Frontier, Labels, Match, Reference, Rule, Scores};
 use apportion_table::ClassColumn;
 use clap::Args;
 

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
-use apportion::{Decision, FitInfo};
+use apportion::Decision;
+use apportion::decision::FitInfo;
 use apportion_table::{Input, refuse_taken, write_atomically};
 use clap::Args;
 use serde::Serialize;

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use apportion::{Decision, Dialect, FitInfo, Fitted, SqlOptions};
+use apportion::Decision;
+use apportion::decision::{FitInfo, Fitted};
+use apportion::sql::{Dialect, SqlOptions};
 use apportion_table::{quoted, refuse_taken, write_atomically};
 use clap::{Args, ValueEnum};
 

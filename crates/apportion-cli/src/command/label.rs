@@ -1,7 +1,8 @@
 //! `apportion label`: every input row again, in order, with its label.
 
 use anyhow::Result;
-use apportion::{Match, PopulationTotals, Reference, Rule, Scores};
+use apportion::audit::PopulationTotals;
+use apportion::{Match, Reference, Rule, Scores};
 use apportion_report::{self as report, Study};
 use clap::Args;
 

@@ -1,10 +1,11 @@
 //! Collects what a report is made of while labellings are computed: each is looked at once, and then forgotten.
 
 use anyhow::Result;
-use apportion::{
-    Balance, Classes, Crosstab, Frontier, GroupTotals, Joint, JointRule, LabelSummary, Learned, Match,
-    PopulationTotals, Reference, Rule, Scores, Settings, UNCODED, calibration_in_tenths, posterior_coverage,
+use apportion::audit::{
+    Crosstab, GroupTotals, LabelSummary, PopulationTotals, calibration_in_tenths, posterior_coverage,
 };
+use apportion::rule::{Joint, JointRule, Learned};
+use apportion::{Balance, Classes, Frontier, Match, Reference, Rule, Scores, Settings, UNCODED};
 use apportion_report::{self as report, Groups, Labelling, LearnedStop, Proof, Provenance, Study, Trade};
 use rayon::prelude::*;
 
@@ -151,7 +152,7 @@ impl<'a> Gallery<'a> {
     /// cannot: where rows stand for several people, or there are none.
     pub(crate) fn learn(&mut self, settings: &Settings) -> Result<()> {
         if self.scores.counts().is_none() && self.scores.rows() > 0 {
-            let sample = apportion::Sample::draw(self.scores, LEARNED_ROWS, settings.seed)?;
+            let sample = apportion::rule::Sample::draw(self.scores, LEARNED_ROWS, settings.seed)?;
             let (some, all) = (sample.scores()?, self.scores.people());
             let stops = LEARNED_GAMMAS.into_par_iter().map(|gamma| learned(&some, all, gamma, settings));
             self.learned = stops.collect::<apportion::Result<_>>()?;

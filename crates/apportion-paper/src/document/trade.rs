@@ -1,6 +1,6 @@
 //! The section on the trade that made-up voters leave, exact and learned: fig:pareto-NC and its like.
 
-use apportion::Learned;
+use apportion::rule::Learned;
 use apportion_report::chart::{chart, full, rounded};
 use apportion_report::text::{count, plain};
 use apportion_report::{Block, Chart, Section, Sheet, palette};

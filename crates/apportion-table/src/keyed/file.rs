@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use apportion::quoted;
+use apportion::text::quoted;
 use apportion_bisg::Numbers;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::compute::{cast, concat_batches};

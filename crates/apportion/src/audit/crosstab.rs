@@ -12,7 +12,7 @@ use crate::scores::{Label, Scores, UNCODED, expect_length};
 
 /// How many people have each label, by group and by truth.
 ///
-/// A report on several labellings of one table holds one of these for each, where a whole [`Audit`](crate::Audit) of each
+/// A report on several labellings of one table holds one of these for each, where a whole [`Audit`](crate::audit::Audit) of each
 /// would read all scores again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Crosstab {

@@ -18,6 +18,7 @@ const DEVIATIONS: f64 = 3.0;
 
 /// By how much the counts of labels are off what their decision was fitted to give.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Drift {
     /// The people of each class beyond those that were to have it.
     pub people: Vec<f64>,
@@ -41,7 +42,7 @@ impl Drift {
 
 impl Decision {
     /// By how much the counts of labels that it gave are off; none where it promises no counts, or does not say what it
-    /// was fitted to ([`FitInfo`](crate::Origin)).
+    /// was fitted to ([`FitInfo`](crate::decision::FitInfo)).
     pub fn drift(&self, scores: &Scores<'_>, summary: &LabelSummary) -> Result<Option<Drift>> {
         let groups = match self.fitted() {
             Fitted::Prices(groups) => groups.len(),

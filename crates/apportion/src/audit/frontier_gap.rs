@@ -20,7 +20,7 @@ impl Frontier {
     /// # let scores = Scores::new(&classes, Matrix::RowsF64(&[0.9, 0.1, 0.7, 0.3, 0.6, 0.4, 0.6, 0.4, 0.7, 0.3]))?;
     /// # let settings = Settings::default();
     /// let frontier = Frontier::of(&Match::overall(Reference::Posterior), &scores, &settings)?;
-    /// let above = |labels| Ok::<_, Error>(frontier.frontier_gap(&Glance::at(&scores, &Labels::new(labels, &classes)?)?));
+    /// let above = |labels| Ok::<_, Error>(frontier.frontier_gap(&LabelSummary::of(&scores, &Labels::new(labels, &classes)?)?));
     /// assert_eq!(above(vec![0, 0, 0, 0, 0])?, Some(0.0)); // argmax
     /// // The second person is black, and the counts are right; but the third would have cost less.
     /// assert!(above(vec![0, 1, 0, 0, 0])?.is_some_and(|above| (above - 0.04).abs() < 1e-9));

@@ -10,9 +10,10 @@ use crate::label::Labels;
 use crate::rule::Allotment;
 use crate::scores::{Scores, UNCODED, expect_length};
 
-/// Counts, shares and accuracy of labels. Each figure is the one of the same name in [`Audit`](crate::Audit), with Uncoded
+/// Counts, shares and accuracy of labels. Each figure is the one of the same name in [`Audit`](crate::audit::Audit), with Uncoded
 /// rows kept.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct LabelSummary {
     /// Rows.
     pub rows: u64,

@@ -50,7 +50,7 @@ pub use crosstab::Crosstab;
 pub use drift::Drift;
 pub(crate) use intervals::{Draws, NORMAL, wilson_at};
 pub use label_summary::LabelSummary;
-pub use options::{AuditOptions, Bootstrap, MAX_REPLICATES, UncodedPolicy};
+pub use options::{AuditOptions, Bootstrap, UncodedPolicy};
 pub(crate) use population::read;
 pub use population::{GroupTotals, PopulationTotals, calibration_in_tenths, posterior_coverage};
 pub use report::{

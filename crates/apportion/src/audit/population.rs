@@ -14,6 +14,7 @@ use crate::scores::{Scores, UNCODED};
 
 /// All people, and those of each group.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct PopulationTotals {
     /// All.
     pub whole: GroupTotals,
@@ -23,6 +24,7 @@ pub struct PopulationTotals {
 
 /// Some people.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct GroupTotals {
     /// How many they are.
     pub people: u64,
@@ -112,7 +114,7 @@ impl PopulationTotals {
 }
 
 /// Whether the scores of each class are as often true as they say, where truth is known: the ten bins of equal width that an
-/// [`Audit`](crate::Audit) has among others.
+/// [`Audit`](crate::audit::Audit) has among others.
 pub fn calibration_in_tenths(scores: &Scores<'_>) -> Result<Vec<Option<Binning>>> {
     let tenths = read(
         scores,

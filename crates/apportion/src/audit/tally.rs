@@ -22,7 +22,8 @@ const ROWS_PER_PIECE: usize = 1024;
 /// An audit in the making: takes rows in by the batch, and merges with tallies of other rows.
 ///
 /// ```
-/// use apportion::{AuditOptions, Classes, Labels, Matrix, Scores, Tally};
+/// use apportion::audit::{AuditOptions, Tally};
+/// use apportion::{Classes, Labels, Matrix, Scores};
 ///
 /// let classes = Classes::new(["white", "black"])?;
 /// let mut tally = Tally::new(&classes, &AuditOptions::default(), &[])?;

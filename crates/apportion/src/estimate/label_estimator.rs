@@ -24,6 +24,7 @@ pub struct LabelEstimator {
 ///
 /// All of it is among people whose truth and outcome are known.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct LabelBias {
     /// The mean of those labelled so.
     #[serde(rename = "labelled")]

@@ -17,7 +17,8 @@
 //! to rest.
 //!
 //! ```
-//! use apportion::{Classes, Labels, Hard, Matrix, Outcomes, Scores, Weighted};
+//! use apportion::estimate::{LabelEstimator, Outcomes, Weighted};
+//! use apportion::{Classes, Labels, Matrix, Scores};
 //!
 //! let classes = Classes::new(["white", "black"])?;
 //! let scores = Scores::new(&classes, Matrix::RowsF64(&[0.9, 0.1, 0.6, 0.4, 0.6, 0.4, 0.2, 0.8]))?;
@@ -25,9 +26,9 @@
 //! let outcomes = Outcomes::numbers(&prices)?;
 //!
 //! let labels = Labels::new(vec![0, 0, 0, 1], &classes)?; // argmax
-//! let hard = Hard::of(&scores, &outcomes, &labels)?.estimates().remove(0);
+//! let hard = LabelEstimator::of(&scores, &outcomes, &labels)?.estimates().remove(0);
 //! let weighted = Weighted::of(&scores, &outcomes)?.estimates().remove(0);
-//! let gap = |estimate: &apportion::Estimate| estimate.gap(1, 0).and_then(|gap| gap.difference);
+//! let gap = |estimate: &apportion::estimate::Estimate| estimate.gap(1, 0).and_then(|gap| gap.difference);
 //! assert!((gap(&hard).unwrap() + 133.33).abs() < 0.01);
 //! assert!((gap(&weighted).unwrap() + 71.6).abs() < 0.1); // the labels make it almost twice as large
 //! # Ok::<(), apportion::Error>(())

@@ -61,6 +61,7 @@ impl Allotment {
 
 /// An allotment with the decision behind it and, for joint rules, its proof.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Allotted {
     /// The people of each row.
     pub allotment: Allotment,

@@ -21,6 +21,7 @@ pub struct Batches {
 
 /// Labels that were found batch by batch, and what that cost.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Batched {
     /// A label for each row.
     pub labels: Labels,

@@ -41,9 +41,12 @@ pub(crate) use argmax::prices as argmax_prices;
 pub(crate) use sampling::{sample, sample_each, top_classes};
 pub(crate) use threshold::{bar_units, check_bar, label as threshold_label, least_score};
 
+// Hidden: bench and trust run each level, the program prints the best one, and results never depend on it.
+#[doc(hidden)]
+pub use crate::kernel::SimdLevel;
+
 use crate::decision::{Decision, Fitted};
 use crate::error::{Error, Result};
-use crate::kernel::SimdLevel;
 use crate::label::Labels;
 #[cfg(doc)]
 use crate::scores::Keys;
@@ -91,6 +94,7 @@ impl Default for Settings {
 
 /// Labels with the decision that gives them and, for joint rules, their proof.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Labeled {
     /// A label for each row.
     pub labels: Labels,
@@ -102,6 +106,7 @@ pub struct Labeled {
 
 /// What a joint rule says of its labels.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Joint {
     /// The proof that no labels are better. For match: that none with these counts have a greater sum of scores. For
     /// balance: that none have a greater sum of scores less N·(1−γ)/γ times the distance, whatever their counts; there the

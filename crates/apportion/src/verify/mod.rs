@@ -9,8 +9,9 @@
 //! the last person of a class costs.
 //!
 //! ```
-//! use apportion::verify::{Allowed, Asked, Verifier, weights_of_sums};
-//! use apportion::{Bounds, Classes, GRID};
+//! use apportion::verify::{AllowedCounts, TargetSpec, Verifier, weights_of_sums};
+//! use apportion::verify::GRID;
+//! use apportion::{Bounds, Classes};
 //!
 //! let classes = Classes::new(["a", "b"])?;
 //! let rows = [[0.9, 0.1], [0.6, 0.4], [0.5, 0.5]];
@@ -19,13 +20,13 @@
 //!     let units = scores.map(|score| GRID.round(score));
 //!     verifier.add_label(0, row as u64, &units, label, None, 1);
 //! }
-//! let asked = Asked {
+//! let asked = TargetSpec {
 //!     weights: weights_of_sums(verifier.score_sums(0)),
 //!     coverage: None,
 //!     bounds: &Bounds::default(),
 //!     balance: None,
 //! };
-//! let allowed = Allowed::new(&asked, &classes, verifier.people(0))?;
+//! let allowed = AllowedCounts::new(&asked, &classes, verifier.people(0))?;
 //! let verified = verifier.verify(0, Some(&allowed));
 //! assert!(verified.fault.is_none());
 //! assert_eq!(verified.counts, [2, 1]);
@@ -42,6 +43,8 @@ pub use sums::Prices;
 pub use target::{
     AllowedCounts, TargetSpec, largest_remainders, rounded_to_first, uncoded_people, weights_of_shares, weights_of_sums,
 };
+
+pub use crate::kernel::{GRID, Grid};
 
 use self::graph::{Graph, Paths};
 use self::sums::{Least, Sums};
@@ -60,6 +63,7 @@ pub struct Verifier {
 
 /// What is known of the labels of a group.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Verified {
     /// How many rows there are.
     pub rows: u64,
@@ -123,6 +127,7 @@ pub enum Fault {
 
 /// A row that could have another label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Move {
     /// The row.
     pub row: u64,

@@ -33,6 +33,7 @@ pub struct Cell {
 
 /// How a fit ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Fit {
     /// Rounds that were gone; none where scores exclude what a margin asks for.
     pub rounds: usize,

@@ -1,6 +1,6 @@
 //! What was found of all people together: how many names and places, and the sums of the scores.
 
-use apportion::GRID;
+use apportion::verify::GRID;
 use apportion_bisg::{Bisg, Level, MatchInfo, NameMatch};
 use serde_json::{Map, Value, json};
 
@@ -87,7 +87,7 @@ impl Tally {
 
     /// The mean of the scores.
     pub(super) fn posterior(&self) -> Vec<f64> {
-        let people = self.people.max(1) as f64 * apportion::Grid::UNIT as f64;
+        let people = self.people.max(1) as f64 * apportion::verify::Grid::UNIT as f64;
         self.sums.iter().map(|&sum| sum as f64 / people).collect()
     }
 

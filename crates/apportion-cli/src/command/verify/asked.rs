@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
+use apportion::decision::Fitted;
 use apportion::verify::{AllowedCounts, TargetSpec, Verifier, weights_of_shares, weights_of_sums};
-use apportion::{Bounds, Classes, Decision, Fitted, Penalty, PerGroup, Reference};
+use apportion::{Bounds, Classes, Decision, Penalty, PerGroup, Reference};
 
 use super::differs;
 use crate::provenance::Recorded;
@@ -92,7 +93,7 @@ impl Request {
             _ => Penalty::L1,
         };
         let bounds = |own: &std::collections::BTreeMap<String, _>| {
-            own.iter().map(|(class, &bound)| (class.clone(), apportion::Bound::from(bound))).collect()
+            own.iter().map(|(class, &bound)| (class.clone(), apportion::rule::Bound::from(bound))).collect()
         };
         Ok(Request {
             reference,

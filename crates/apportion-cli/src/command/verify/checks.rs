@@ -391,7 +391,7 @@ fn fault_text(fault: &Fault, facts: &Facts<'_>, group: Option<&str>) -> String {
             format!("{place}{} people are {:?}, and the target is {expected}", text::count(*found), name(*class))
         }
         Fault::Exchange { moves, gain } => {
-            let gain = apportion::GRID.total(*gain);
+            let gain = apportion::verify::GRID.total(*gain);
             let moved = |own: &apportion::verify::Move| {
                 format!("{} from {:?} to {:?}", row(own.row), name(own.from), name(own.to))
             };

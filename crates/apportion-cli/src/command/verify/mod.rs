@@ -10,8 +10,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use apportion::rule::Thresholds;
 use apportion::verify::Verifier;
-use apportion::{Classes, Decision, Rule, Settings, Thresholds};
+use apportion::{Classes, Decision, Rule, Settings};
 use apportion_table::{Input, TableOptions, TableStream};
 use clap::{Args, CommandFactory, ValueEnum};
 
