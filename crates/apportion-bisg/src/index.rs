@@ -1,5 +1,5 @@
-//! Where a name stands in a table. Most names fit into sixteen bytes, and are compared where they are found: tables are larger
-//! than the processor's caches, and every other place in memory that is looked at costs more than all else.
+//! Hash maps from names and codes to rows. Most names fit into sixteen bytes and are stored in the map itself: the
+//! tables are larger than the processor's caches, so each further memory access would dominate the cost of a lookup.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -7,7 +7,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use apportion::seed;
 
-/// Names, and their rows.
+/// Names and their rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
     short: HashMap<u128, u32, BuildHasherDefault<Mixed>>,
@@ -15,7 +15,7 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// Adds a name; says whether it was not there yet, and else leaves the one that was.
+    /// Adds a name and returns whether it is new; an existing entry is kept.
     pub(crate) fn insert(&mut self, name: &str, row: u32) -> bool {
         fn put<K>(entry: Entry<'_, K, u32>, row: u32) -> bool {
             let is_new = matches!(entry, Entry::Vacant(_));
@@ -28,7 +28,7 @@ impl Index {
         }
     }
 
-    /// The row of a name.
+    /// Returns the row of a name.
     #[inline]
     pub(crate) fn get(&self, name: &str) -> Option<u32> {
         match packed(name) {
@@ -37,7 +37,7 @@ impl Index {
         }
     }
 
-    /// The row of a short name as a number.
+    /// Returns the row of a short name, given as a number.
     #[inline]
     pub(crate) fn get_packed(&self, name: u128) -> Option<u32> {
         self.short.get(&name).copied()
@@ -48,7 +48,7 @@ impl Index {
     }
 }
 
-/// A short name as a number, with zeros behind.
+/// Returns a short name as a number, padded with zeros.
 #[inline]
 pub(crate) fn packed(name: &str) -> Option<u128> {
     let mut bytes = [0; 16];
@@ -56,10 +56,10 @@ pub(crate) fn packed(name: &str) -> Option<u128> {
     Some(u128::from_le_bytes(bytes))
 }
 
-/// Rows by codes of places.
+/// Rows by place code.
 pub(crate) type Codes = HashMap<u64, u32, BuildHasherDefault<Mixed>>;
 
-/// A hash of numbers, which may be names: no one chooses them so as to make it slow but the owner of the table.
+/// A fast hash of numbers. It does not resist attacks: the keys come from the owner of the table.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mixed(u64);
 

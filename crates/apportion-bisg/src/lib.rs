@@ -1,23 +1,23 @@
-//! Scores from names and places: what the Census says of everybody who has a name, and of everybody who lives in a place.
+//! Scores from names and places: P(class) of a person from Census tables of surnames, first names and places.
 //!
-//! | type | what it is |
+//! | type | purpose |
 //! |---|---|
-//! | [`NameTable`] | surnames or first names, and what each says; finds a name as people write it, step by step |
-//! | [`PlaceTable`] | places of one [`Level`], and the people of each class there |
-//! | [`Bisg`] | both together: BISG, BIFSG with first names, voter BISG with the shares of voters |
-//! | [`Raking`] | weights a class that bring all scores to a known margin; [`Cells`] and [`ipf`] where margins by name and place are known |
-//! | [`Gibbs`] | fBISG: scores where the counts of places are not quite right |
-//! | [`census`] | tables of the Census inside the program, with their provenance |
+//! | [`NameTable`] | surnames or first names with their class shares; finds names as people write them |
+//! | [`PlaceTable`] | places of one [`Level`], with the people of each class |
+//! | [`Bisg`] | names and places combined: BISG, BIFSG (with first names), voter BISG (with the shares of registered voters) |
+//! | [`Raking`] | one weight per class that brings all scores to a known margin; [`Cells`] and [`ipf`] for margins by name and place |
+//! | [`Gibbs`] | fBISG: allows for errors in the counts of places |
+//! | [`census`] | built-in Census tables, with their provenance |
 //!
 //! ```text
-//! names/    the lookup of a name step by step, tables of names
+//! names/    lookup of a name step by step, tables of names
 //! places/   levels, tables of places
-//! model/    bisg, gibbs (fBISG), raking, ipf (raking by name and place)
+//! model/    bisg, gibbs (fBISG), raking, ipf (raking to margins by name and place)
 //! census/   the tables of data/
 //! ```
 //!
-//! Nothing here reads a file. The scores of [`Bisg`] depend on no other people than the person; the other two use all people, by
-//! their nature.
+//! The crate reads no files. The scores of [`Bisg`] depend on one person and the tables only; raking and fBISG use
+//! all people.
 //!
 //! ```
 //! use apportion_bisg::*;

@@ -1,22 +1,22 @@
-//! The numbers of a table by key and class: what they mean, and the checks and divisions that all tables share.
+//! The numbers of a table by key and class: their meaning, and the checks that all tables share.
 
 use crate::error::{Error, Result};
 
-/// What the numbers of a table are.
+/// The meaning of a table's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
-    /// People, or anything in proportion to them.
+    /// People, or numbers proportional to them.
     People,
-    /// The shares of the classes among those of a key, P(class | key). Rows sum to one.
+    /// Shares of the classes for a key, P(class | key). Rows sum to one.
     Shares,
-    /// How the people of a class are spread over the keys, P(key | class). Columns of a whole table sum to one.
+    /// Shares of the keys for a class, P(key | class). Columns of a complete table sum to one.
     KeyGivenClass,
 }
 
-/// More people than there are.
+/// An upper bound on plausible numbers of people.
 const MOST_PEOPLE: f64 = 1e12;
 
-/// Whether a row says anything; refuses what is no number of people, and no share.
+/// Checks a row and returns whether it has any data. Negative and implausible numbers are errors.
 pub(crate) fn check_row(row: usize, values: &[f64]) -> Result<bool> {
     if values.iter().all(|value| value.is_nan()) {
         return Ok(false);
@@ -34,7 +34,7 @@ pub(crate) fn check_row(row: usize, values: &[f64]) -> Result<bool> {
     Ok(values.iter().any(|&value| value > 0.0))
 }
 
-/// Divides a row by its sum; says whether there is one.
+/// Divides a row by its sum and returns whether the sum is positive and finite.
 #[inline]
 pub(crate) fn normalize(row: &mut [f64]) -> bool {
     let sum: f64 = row.iter().sum();
@@ -45,7 +45,7 @@ pub(crate) fn normalize(row: &mut [f64]) -> bool {
     is_sound
 }
 
-/// Divides class by class. A class that nobody is in stays at zero.
+/// Divides class by class. Classes without people stay at zero.
 pub(crate) fn divide(row: &mut [f64], by: &[f64]) {
     row.iter_mut().zip(by).for_each(|(value, by)| *value = if *by > 0.0 { *value / by } else { 0.0 });
 }

@@ -1,9 +1,9 @@
-//! Census tables inside the program: whole lists of surnames, first names, counties and ZIP code tabulation areas by class
-//! ([`CensusTable`]), which scores are made from; and North Carolina's counties, with their outlines, and the common surnames, which
-//! voters are made up from.
+//! Built-in Census tables: complete lists of surnames, first names, counties and ZIP code tabulation areas by class
+//! ([`CensusTable`]) for predictions; North Carolina's counties with outlines and the most common surnames for
+//! generated voters.
 //!
-//! The small tables are committed as plain CSV in `data/`, the whole lists packed, made by `make.py`; `PROVENANCE.md` names
-//! their sources. The small ones are parsed when they are first asked for, and kept.
+//! Small tables are stored as CSV in `data/`, complete lists in a packed form written by `data/make.py`;
+//! `data/PROVENANCE.md` names their sources. Small tables are parsed on first use.
 //!
 //! ```
 //! use apportion_bisg::census::{CLASSES, counties, surnames};
@@ -21,18 +21,17 @@ use std::sync::OnceLock;
 
 pub use tables::{CensusRows, CensusTable};
 
-/// The classes of all tables, in their order. All but hispanic are non-Hispanic; asian is with Pacific Islanders; other is
-/// two or more races and, in the table of counties, some other race.
+/// The classes of all tables, in order. All classes except hispanic are non-Hispanic; asian includes Pacific
+/// Islanders; other is two or more races and, in the county table, some other race.
 pub const CLASSES: [&str; 6] = ["white", "black", "hispanic", "asian", "aian", "other"];
 
-/// Shares of the classes among North Carolina's registered voters, by what they themselves said: the truth of 100,000
-/// rows drawn from 4,233,012 voters. They sum to one.
+/// Self-reported shares of the classes among North Carolina's registered voters: the truth of 100,000 rows drawn from
+/// 4,233,012 voters. They sum to one.
 ///
-/// Voters are not the people of the Census: they are citizens, of age, and registered, so that the shares of hispanic and
-/// asian are smaller.
+/// Registered voters are adult citizens, so the shares of hispanic and asian are smaller than in the Census.
 pub const NC_VOTER_SHARES: [f64; 6] = [0.72608, 0.21680, 0.02285, 0.01045, 0.00880, 0.01502];
 
-/// The name of the last row of [`surnames`]: everyone on the list whose name is rarer than those before.
+/// The name of the last row of [`surnames`], for everyone with a rarer name.
 pub const ALL_OTHER_NAMES: &str = "ALL OTHER NAMES";
 
 /// The outlines of North Carolina's counties as TopoJSON, each with its FIPS code as `id` and its `name`.
@@ -52,13 +51,13 @@ pub struct County {
 /// A surname and the people who have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Surname {
-    /// The name in capitals, letters only; or [`ALL_OTHER_NAMES`].
+    /// The name in upper case, letters only; or [`ALL_OTHER_NAMES`].
     pub name: &'static str,
     /// People, in the order of [`CLASSES`].
     pub people: [u64; 6],
 }
 
-/// The 100 counties of North Carolina in the Census of 2010, in the order of their codes.
+/// Returns the 100 counties of North Carolina in the Census of 2010, ordered by code.
 pub fn counties() -> &'static [County] {
     static COUNTIES: OnceLock<Vec<County>> = OnceLock::new();
     COUNTIES.get_or_init(|| {
@@ -67,7 +66,7 @@ pub fn counties() -> &'static [County] {
     })
 }
 
-/// The 20,000 most common surnames of the Census of 2020, the most common first, and then [`ALL_OTHER_NAMES`].
+/// Returns the 20,000 most common surnames of the Census of 2020 by frequency, followed by [`ALL_OTHER_NAMES`].
 pub fn surnames() -> &'static [Surname] {
     static SURNAMES: OnceLock<Vec<Surname>> = OnceLock::new();
     SURNAMES.get_or_init(|| {
@@ -76,9 +75,9 @@ pub fn surnames() -> &'static [Surname] {
     })
 }
 
-/// The rows of a table after its header: `N` texts, then the people of each class.
+/// Parses the rows of a table after its header: `N` texts, then the people of each class.
 ///
-/// The tables are our own, and a test reads every row: were one damaged, to stop would be better than to count nobody.
+/// Panics if a table is damaged. The tables are built in, and a test reads every row.
 fn parse<const N: usize>(table: &'static str) -> impl Iterator<Item = ([&'static str; N], [u64; 6])> {
     table.lines().skip(1).map(|line| {
         let mut fields = line.split(',');

@@ -1,12 +1,12 @@
-//! The tables that scores are made from: names and places by class, as whole lists, packed.
+//! Complete Census lists of names and places by class, in packed form.
 
 use super::CLASSES;
 use crate::numbers::Numbers;
 
-/// How many classes there are.
+/// Number of classes.
 const K: usize = CLASSES.len();
 
-/// A table inside the program.
+/// A built-in table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CensusTable {
     /// Surnames of the Census of 2020.
@@ -21,31 +21,31 @@ pub enum CensusTable {
     Zctas2010,
 }
 
-/// A table, unpacked.
+/// The contents of a table.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CensusRows {
     text: String,
-    /// How many people a key has, where the list says so.
+    /// Number of people per key, if the list has it.
     pub counts: Option<Vec<u64>>,
-    /// Numbers of each key in the order of [`CLASSES`], key by key. NaN where nobody lives.
+    /// Numbers per key in the order of [`CLASSES`], key by key; NaN if a place has no people.
     pub values: Vec<f64>,
 }
 
 impl CensusRows {
-    /// The keys, in the order of the rows. Those of counties are their code, their state and their name, with tabs between.
+    /// Returns the keys in row order. The key of a county is its code, state and name, separated by tabs.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.text.split('\n')
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.values.len() / K
     }
 }
 
 impl CensusTable {
-    /// All of them.
+    /// All tables.
     pub const ALL: [CensusTable; 5] = [
         CensusTable::Surnames2020,
         CensusTable::Surnames2010,
@@ -54,7 +54,7 @@ impl CensusTable {
         CensusTable::Zctas2010,
     ];
 
-    /// The name by which a user asks for it.
+    /// Returns the name that users select it by.
     pub fn name(self) -> &'static str {
         match self {
             CensusTable::Surnames2020 => "surnames-2020",
@@ -65,12 +65,12 @@ impl CensusTable {
         }
     }
 
-    /// The table of a name.
+    /// Finds a table by name.
     pub fn named(name: &str) -> Option<CensusTable> {
         CensusTable::ALL.into_iter().find(|table| table.name() == name)
     }
 
-    /// What it is, in one line.
+    /// Returns a one-line description.
     pub fn title(self) -> &'static str {
         match self {
             CensusTable::Surnames2020 => "surnames of about a hundred people or more, with the shares of the classes",
@@ -81,7 +81,7 @@ impl CensusTable {
         }
     }
 
-    /// The column that its keys are in, as others would call it.
+    /// Returns the usual name of its key column.
     pub fn key(self) -> &'static str {
         match self {
             CensusTable::Surnames2020 | CensusTable::Surnames2010 => "surname",
@@ -91,7 +91,7 @@ impl CensusTable {
         }
     }
 
-    /// What its numbers are.
+    /// Returns the meaning of its numbers.
     pub fn numbers(self) -> Numbers {
         match self {
             CensusTable::Counties2010 => Numbers::People,
@@ -100,7 +100,7 @@ impl CensusTable {
         }
     }
 
-    /// Where it comes from: its section of PROVENANCE.md.
+    /// Returns its section of PROVENANCE.md.
     pub fn provenance(self) -> &'static str {
         let mark = format!("`data/{}`", self.file());
         let mut sections = include_str!("../../data/PROVENANCE.md").split("\n## ");
@@ -127,9 +127,9 @@ impl CensusTable {
         }
     }
 
-    /// Unpacks it; it takes some milliseconds.
+    /// Unpacks the table, which takes a few milliseconds.
     ///
-    /// The tables are our own, and a test reads every row: were one damaged, to stop would be better than to count nobody.
+    /// Panics if a table is damaged. The tables are built in, and a test reads every row.
     pub fn load(self) -> CensusRows {
         let bytes = zstd::decode_all(self.packed()).expect("a table that is whole");
         let mut rest = bytes.as_slice();
@@ -142,7 +142,7 @@ impl CensusTable {
         };
         let counts = has_counts.then(|| take(&mut rest, 4 * rows).chunks_exact(4).map(number).collect());
         let mut values = vec![0.0; rows * K];
-        // Shares are whole parts of a percent: the nearest numbers to what the Census printed.
+        // Shares are stored as whole fractions of a percent, exactly as the Census printed them.
         let (width, unit) = match self {
             CensusTable::Surnames2010 => (4, 600_000.0),
             CensusTable::Surnames2020 | CensusTable::FirstNames2020 => (2, 10_000.0),
@@ -166,7 +166,7 @@ fn take<'a>(rest: &mut &'a [u8], length: usize) -> &'a [u8] {
     taken
 }
 
-/// A whole number, its least byte first.
+/// Decodes a little-endian number.
 fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }

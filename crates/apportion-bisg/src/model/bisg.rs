@@ -1,17 +1,17 @@
-//! BISG, BIFSG and voter BISG: a person's score is a product of what the surname, the first name and the place say.
+//! BISG, BIFSG and voter BISG: a score is a product of factors for the surname, the first name and the place.
 //!
-//! With r a class, s a surname, f a first name, g a place, and P_sur the surname table's own margin:
+//! Let r be a class, s a surname, f a first name, g a place, and P_sur the margin of the surname table:
 //!
 //! ```text
-//! places as people N:           q(r) ∝ P(r|s) / P_sur(r) · P(f|r) · N_gr          right whatever area the places cover
-//! places as spreads P(g|r):     q(r) ∝ P(r|s) · P(f|r) · P(g|r)                   the surname brings the prior
+//! places as people N:           q(r) ∝ P(r|s) / P_sur(r) · P(f|r) · N_gr          correct for any area
+//! places as P(g|r):             q(r) ∝ P(r|s) · P(f|r) · P(g|r)                   the prior is that of the surnames
 //! voters, with shares c:        q(r) ∝ P(r|s) / P_sur(r) · P(f|r) · N_gr · c_r / N_r
-//! the same, as published:       q(r) ∝ P(r|s) · P(f|r) · N_gr · c_r / N_r²        mixes the nation's prior with the state's people
+//! the same, as published:       q(r) ∝ P(r|s) · P(f|r) · N_gr · c_r / N_r²        mixes the national prior with the state's people
 //! ```
 //!
-//! All of them are the surname's numbers times a factor of the place, prepared beforehand. Where a place is not known, or where
-//! the product is zero for all classes, the next larger place is asked; a factor that is missing is left out, and the
-//! result says so. A person's scores depend on that person and the tables alone.
+//! Each formula is the surname's numbers times a place factor, which is computed in advance. If a place is unknown,
+//! or the product is zero for all classes, the next larger place is used. Missing factors are left out, and the
+//! result says so. The scores of a person depend on that person and the tables only.
 
 use super::gibbs::NAME_NOISE;
 use crate::error::{Error, Result};
@@ -19,34 +19,34 @@ use crate::names::{NameId, NameMatch, NameTable, Scratch};
 use crate::numbers::{Numbers, divide, normalize};
 use crate::places::{Level, Place, PlaceTable};
 
-/// What scores are made from.
+/// The tables of a model.
 #[derive(Clone, Debug)]
 pub struct ModelTables {
-    /// What surnames say.
+    /// Surnames.
     pub surnames: NameTable,
-    /// What first names say; with it, BISG is BIFSG.
+    /// First names; with them, BISG becomes BIFSG.
     pub first_names: Option<NameTable>,
-    /// What places say, at most one table a level.
+    /// Places, at most one table per level.
     pub places: Vec<PlaceTable>,
-    /// P(class) where nothing else is known; needed where no table says how many people there are.
+    /// P(class) if nothing else is known; required if no table has numbers of people.
     pub prior: Option<Vec<f64>>,
 }
 
-/// Whose scores these are.
+/// The population that the scores describe.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Population {
-    /// Everybody whom the tables count.
+    /// Everybody counted in the tables.
     Everybody,
-    /// Registered voters, of whom the classes are known shares.
+    /// Registered voters with known shares of the classes.
     Voters {
-        /// The shares of the classes among them.
+        /// Shares of the classes among voters.
         shares: Vec<f64>,
-        /// Whether the surname's factor is the published one.
+        /// Whether to use the surname factor as published.
         as_published: bool,
     },
 }
 
-/// How a person's scores were made.
+/// Which factors a person's scores are based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MatchInfo {
@@ -54,11 +54,11 @@ pub struct MatchInfo {
     pub surname: NameMatch,
     /// How the first name was found.
     pub first_name: NameMatch,
-    /// Which of [`Bisg::levels`] the place's factor is from.
+    /// The index into [`Bisg::levels`] of the place factor.
     pub place: Option<u8>,
-    /// Whether the surname says nothing here.
+    /// Whether the surname was not used.
     pub without_surname: bool,
-    /// Whether the first name says nothing here, where the model has such.
+    /// Whether the first name was not used, although the model has first names.
     pub without_first_name: bool,
 }
 
@@ -74,7 +74,7 @@ impl MatchInfo {
     }
 }
 
-/// Somebody whose names were found.
+/// A person whose names were looked up.
 #[derive(Clone, Copy, Debug)]
 pub struct Person<'a> {
     /// The surname.
@@ -85,32 +85,32 @@ pub struct Person<'a> {
     pub place: Place<'a>,
 }
 
-/// The nation has more than 33,000 ZIP code tabulation areas, and no state more than 2,000.
+/// The United States have more than 33,000 ZIP code tabulation areas, no state more than 2,000.
 const MANY_ZCTAS: usize = 10_000;
 
-/// People that are scored at a time.
+/// Number of people scored together.
 const AT_ONCE: usize = 64;
 
-/// A model by names and places, ready to score people.
+/// A model of names and places.
 #[derive(Clone, Debug)]
 pub struct Bisg {
     classes: usize,
     surnames: NameTable,
     first_names: Option<NameTable>,
-    /// From the smallest places to all; their numbers are factors to the surname's.
+    /// Place tables from the smallest level to the largest, as factors of the surname's numbers.
     layers: Vec<PlaceTable>,
-    /// The factor where no place is known.
+    /// The factor if no place is known.
     without_place: Vec<f64>,
-    /// Stands in for the numbers of a surname that says nothing.
+    /// Replaces the numbers of an unknown surname.
     without_name: Vec<f64>,
     margin: Option<Vec<f64>>,
     remarks: Vec<String>,
-    /// Places as people by class, as they were given: what fBISG starts from.
+    /// Place tables in people by class as given, for fBISG.
     people: Vec<PlaceTable>,
 }
 
 impl Bisg {
-    /// Brings the tables together.
+    /// Combines the tables.
     pub fn new(tables: ModelTables, population: &Population) -> Result<Bisg> {
         let classes = tables.surnames.classes();
         let same = tables.first_names.iter().all(|table| table.classes() == classes)
@@ -145,7 +145,7 @@ impl Bisg {
         Ok(bisg)
     }
 
-    /// Turns the numbers of places into factors to the surname's.
+    /// Converts the numbers of places into factors of the surname's numbers.
     fn prepare(&mut self, layers: &mut [PlaceTable], people: Option<&[f64]>, prior: Option<Vec<f64>>) -> Result<()> {
         let own = self.surnames.margin().map(<[f64]>::to_vec);
         let known = prior.or_else(|| own.clone()).or_else(|| people.map(<[f64]>::to_vec)).map(normalized);
@@ -178,13 +178,14 @@ impl Bisg {
         Ok(())
     }
 
-    /// Says where the surnames' prior, the nation's, goes to the people of one state.
+    /// Adds a remark if the national prior of the surnames is applied to the people of one state.
     fn warn_of_prior(&mut self, layers: &[PlaceTable], has_counts: bool) {
         for layer in layers {
             let states = layer.states().len();
             let is_whole = layer.sums().iter().all(|sum| (sum - 1.0).abs() < 0.01);
             let of_one = match layer.level() {
-                // ZIP codes do not say their state, nor do names of places: a list that is far from the nation's is a part of it.
+                // ZIP codes and place names do not contain a state; a table much shorter than the
+                // national list covers a part of the nation.
                 Level::Zcta => layer.places() < MANY_ZCTAS,
                 Level::Own => true,
                 Level::State => false,
@@ -203,7 +204,7 @@ impl Bisg {
         }
     }
 
-    /// Turns the factors into those of voters.
+    /// Converts the factors into those for voters.
     fn prepare_voters(
         &mut self,
         layers: &mut [PlaceTable],
@@ -223,8 +224,7 @@ impl Bisg {
         if layers.iter().any(|layer| layer.numbers() != Numbers::People) {
             return refuse(VOTERS_WITHOUT_PEOPLE);
         }
-        // What the people N of a place are multiplied by; they have been divided by P_sur, or by all people where that is not
-        // known.
+        // The multipliers of N. N has been divided by P_sur or, if that is unknown, by all people.
         let mut weights = shares.to_vec();
         divide(&mut weights, people);
         if as_published && !is_key_given_class {
@@ -244,27 +244,27 @@ impl Bisg {
         Ok(())
     }
 
-    /// How many classes there are.
+    /// Returns the number of classes.
     pub fn classes(&self) -> usize {
         self.classes
     }
 
-    /// The levels of places that there are factors of, from the smallest on.
+    /// Returns the levels with place factors, the smallest first.
     pub fn levels(&self) -> Vec<Level> {
         self.layers.iter().map(PlaceTable::level).collect()
     }
 
-    /// P(class) among those whom the tables count: the people of all places, or else of all surnames.
+    /// Returns P(class) among the people of all places or, without them, of all surnames.
     pub fn margin(&self) -> Option<&[f64]> {
         self.margin.as_deref()
     }
 
-    /// Whether that is of the people of all places, and not of all surnames.
+    /// Whether that margin comes from places rather than surnames.
     pub fn has_people(&self) -> bool {
         !self.people.is_empty()
     }
 
-    /// What a user ought to know of how the tables go together.
+    /// Returns remarks for the user about how the tables fit together.
     pub fn remarks(&self) -> &[String] {
         &self.remarks
     }
@@ -274,7 +274,7 @@ impl Bisg {
         self.first_names.is_some()
     }
 
-    /// Finds a surname. The room is kept from name to name.
+    /// Finds a surname. Reuse `scratch` between names.
     #[inline]
     pub fn find_surname(&self, name: &str, scratch: &mut Scratch) -> NameId {
         self.surnames.find(name, scratch)
@@ -286,7 +286,7 @@ impl Bisg {
         self.first_names.as_ref().map_or(NameId::MISSING, |table| table.find(name, scratch))
     }
 
-    /// Finds many surnames: faster than one after the other.
+    /// Finds many surnames, faster than one by one.
     pub fn find_surnames<'n>(
         &self,
         names: impl IntoIterator<Item = &'n str>,
@@ -309,26 +309,26 @@ impl Bisg {
         }
     }
 
-    /// The scores of a person, which sum to one, and how they were made.
+    /// Writes the scores of a person, which sum to one, and returns which factors were used.
     pub fn score(&self, surname: NameId, first_name: NameId, place: &Place<'_>, scores: &mut [f64]) -> MatchInfo {
         let mut info = MatchInfo::new(surname, first_name);
         if self.place_scores(surname, Some(first_name), place, scores, &mut info) {
             return info;
         }
-        // What the names say excludes every class. The first name is the weaker word; then, the surname is.
+        // The names exclude every class. The first name is dropped first, then the surname.
         for surname in [surname, NameId::MISSING] {
             info.without_first_name = self.first_names.is_some();
             if self.place_scores(surname, None, place, scores, &mut info) {
                 return info;
             }
         }
-        // Places and prior that exclude every class are none.
+        // Place and prior exclude every class: the scores are uniform.
         scores.fill(1.0 / self.classes as f64);
         info
     }
 
-    /// The scores of many people, row by row, and how they were made: the same as one after the other, and faster, as what is
-    /// known of some dozens is asked of the memory before any of it is used.
+    /// Writes the scores of many people, row by row. The result is the same as one by one; it is faster because
+    /// memory is accessed for many people at once.
     pub fn score_all(&self, people: &[Person<'_>], scores: &mut [f64], infos: &mut Vec<MatchInfo>) {
         let k = self.classes;
         assert_eq!(scores.len(), people.len() * k, "a score for each class of each person");
@@ -357,13 +357,13 @@ impl Bisg {
         }
     }
 
-    /// The smallest place that is known, by its level and its row.
+    /// Finds the smallest known place, by level and row.
     #[inline]
     fn smallest(&self, place: &Place<'_>) -> Option<(u8, u32)> {
         self.layers.iter().enumerate().find_map(|(layer, table)| Some((layer as u8, table.find(place)?)))
     }
 
-    /// The same by texts; empty ones where something is not known.
+    /// Looks up the names and scores a person; empty texts are unknown.
     pub fn predict(
         &self,
         surname: &str,
@@ -376,24 +376,25 @@ impl Bisg {
         self.score(surname, first_name, place, scores)
     }
 
-    /// The number of the smallest known place among those that are given as people by class.
+    /// Returns the ID of the smallest known place among the tables in people by class.
     pub fn place_of(&self, place: &Place<'_>) -> Option<u64> {
         let found = self.people.iter().enumerate().find_map(|(layer, table)| Some((layer, table.find(place)?)))?;
         Some((found.0 as u64) << 32 | u64::from(found.1))
     }
 
-    /// Which of [`Bisg::levels`] a place by its number is of.
+    /// Returns the index into [`Bisg::levels`] of a place ID.
     pub fn level_at(&self, place: u64) -> Option<u8> {
         let level = self.people.get((place >> 32) as usize)?.level();
         self.layers.iter().position(|layer| layer.level() == level).map(|layer| layer as u8)
     }
 
-    /// The people by class of a place by its number.
+    /// Returns the people by class of a place ID.
     pub fn people_at(&self, place: u64) -> Option<&[f64]> {
         Some(self.people.get((place >> 32) as usize)?.row(place as u32 as usize)).filter(|row| !row.is_empty())
     }
 
-    /// What fBISG needs: P(name | class), of which the tables must say how many people have each name, and places as people.
+    /// Returns P(name | class) for fBISG. The tables must have the number of people per name, and places in
+    /// people by class.
     pub fn likelihoods(&self) -> Result<NameLikelihoods<'_>> {
         if self.people.is_empty() {
             return refuse("fBISG needs places as people by class; give such a table with --geography");
@@ -404,7 +405,7 @@ impl Bisg {
         Ok(NameLikelihoods { surnames, first_names: self.first_names.as_ref() })
     }
 
-    /// Scores by the smallest place that allows any class; says whether there is one.
+    /// Scores by the smallest place that allows any class; returns whether there is one.
     #[inline]
     fn place_scores(
         &self,
@@ -429,7 +430,7 @@ impl Bisg {
         normalize(scores)
     }
 
-    /// What the names say.
+    /// Writes the name factors.
     #[inline]
     fn name_scores(&self, surname: NameId, first_name: Option<NameId>, scores: &mut [f64], info: &mut MatchInfo) {
         info.without_surname = !into_scores(&self.surnames, surname, scores, |score, value| *score = value);
@@ -450,7 +451,7 @@ pub struct NameLikelihoods<'a> {
 }
 
 impl NameLikelihoods<'_> {
-    /// What a person's names say: the product of P(name | class) + [`NAME_NOISE`] over those that are known.
+    /// Writes the product of P(name | class) + [`NAME_NOISE`] over a person's known names.
     pub fn of(&self, surname: NameId, first_name: NameId, likelihoods: &mut [f64]) {
         likelihoods.fill(1.0);
         self.surnames.multiply_likelihoods(surname, NAME_NOISE, likelihoods);
@@ -460,7 +461,8 @@ impl NameLikelihoods<'_> {
     }
 }
 
-/// Puts a name's numbers into scores, or the mean of its parts, or those of all other names; says whether there are any.
+/// Combines scores with the numbers of a name, the mean of its parts, or those of all other names; returns whether
+/// there are any.
 #[inline]
 fn into_scores(table: &NameTable, id: NameId, scores: &mut [f64], put: impl Fn(&mut f64, f64)) -> bool {
     let Some([first, second]) = table.rows_of(id) else { return false };
@@ -479,7 +481,7 @@ fn multiply(scores: &mut [f64], by: &[f64]) {
     scores.iter_mut().zip(by).for_each(|(score, by)| *score *= by);
 }
 
-/// The tables from the smallest places to the largest, and the sums of those that are missing above them.
+/// Orders tables by level and adds sums for the missing larger levels.
 fn layers(mut tables: Vec<PlaceTable>) -> Result<Vec<PlaceTable>> {
     tables.sort_by_key(PlaceTable::level);
     if let Some(pair) = tables.windows(2).find(|pair| pair[0].level() == pair[1].level()) {
@@ -502,7 +504,7 @@ fn scale(layer: &mut PlaceTable, by: &[f64], f: impl Fn(f64, f64) -> f64) {
     layer.rows_mut().for_each(|row| row.iter_mut().zip(by).for_each(|(value, by)| *value = f(*value, *by)));
 }
 
-/// What nobody is in stays at zero.
+/// Classes without people stay at zero.
 fn quotient(value: f64, by: f64) -> f64 {
     if by > 0.0 { value / by } else { 0.0 }
 }

@@ -1,26 +1,25 @@
-//! fBISG: places whose counts are not quite right, by Gibbs sampling (Imai, Olivella and Rosenman).
+//! fBISG: Gibbs sampling that allows for errors in the counts of places (Imai, Olivella and Rosenman).
 //!
-//! A place counts N_r people of class r, and n_r of the file's people there have it for now. Person by person, the class is
-//! drawn anew, with
+//! A place has N_r people of class r in the Census, and n_r people of the file there currently have class r. The
+//! class of each person is redrawn in turn with
 //!
 //! ```text
-//! P(r) ∝ (n_r without the person + N_r + 1) · (P(surname | r) + 1e-8) [· the same of the first name]
+//! P(r) ∝ (n_r without the person + N_r + 1) · (P(surname | r) + 1e-8) [· the same for the first name]
 //! ```
 //!
-//! The one is a prior that cures zeros which the Census only seems to have. Scores are how often each class was drawn after
-//! the first sweeps. Places are independent of each other: what is drawn in one depends on the seed, the place and the people
-//! there, in their order.
+//! The added one is a prior that removes false zeros of the Census. Scores are the frequencies of the classes after
+//! the burn-in. Places are independent: the draws of a place depend on the seed, the place and its people, in order.
 
 use apportion::seed;
 
-/// How many sweeps over the people of a place, and by which chance.
+/// Settings of the Gibbs sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gibbs {
-    /// Sweeps that are forgotten.
+    /// Sweeps that are discarded.
     pub burn_in: u16,
-    /// Sweeps that count.
+    /// Sweeps that are counted.
     pub kept: u16,
-    /// Another seed, other draws.
+    /// The seed.
     pub seed: u64,
 }
 
@@ -30,18 +29,18 @@ impl Default for Gibbs {
     }
 }
 
-/// What is added to P(name | class), so that a name which a class never had is not impossible.
+/// Added to P(name | class), so that a name unseen in a class is not impossible.
 pub const NAME_NOISE: f64 = 1e-8;
 
 impl Gibbs {
-    /// How often each person of a place was drawn for each class, row by row: `counts` are the place's people by class, `names` for
-    /// each person the product of P(name | class) over the names that are known, each with [`NAME_NOISE`] added. The key tells
-    /// places apart.
+    /// Returns how often each person of a place was drawn for each class, row by row. `counts` are the place's
+    /// people by class; `names` has for each person the product of P(name | class) + [`NAME_NOISE`] over the
+    /// known names. The key identifies the place.
     pub fn draws(&self, key: u64, counts: &[f64], names: &[f64]) -> Vec<u16> {
         let k = counts.len();
         let people = names.len() / k;
         let mut classes: Vec<u8> = names.chunks_exact(k).map(|names| likeliest(counts, names)).collect();
-        // Census counts, the prior, and the file's own people.
+        // Census counts, the prior, and the people of the file.
         let mut all: Vec<f64> = counts.iter().map(|count| count + 1.0).collect();
         classes.iter().for_each(|&class| all[usize::from(class)] += 1.0);
         let mut drawn = vec![0u16; people * k];
@@ -66,7 +65,7 @@ impl Gibbs {
     }
 }
 
-/// The likeliest class by BISG; the first of equals.
+/// Returns the most likely class by BISG; the first of equals.
 fn likeliest(counts: &[f64], names: &[f64]) -> u8 {
     let mut best = 0;
     for class in 1..counts.len() {

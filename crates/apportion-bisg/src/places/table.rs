@@ -1,4 +1,4 @@
-//! A table of places of one level, and the people of each class there.
+//! A table of places of one level.
 
 use std::collections::HashMap;
 
@@ -7,21 +7,21 @@ use crate::error::{Error, Result};
 use crate::index::Codes;
 use crate::numbers::{Numbers, check_row};
 
-/// Places of one kind, and the people of each class there.
+/// Places of one level, with the people of each class.
 #[derive(Clone, Debug)]
 pub struct PlaceTable {
     level: Level,
     classes: usize,
     codes: Codes,
     texts: HashMap<Box<str>, u32>,
-    /// Names in small letters: people write the names of places in any.
+    /// Names in lower case, since users write place names in any case.
     folded: HashMap<Box<str>, u32>,
     values: Vec<f64>,
     numbers: Numbers,
 }
 
 impl PlaceTable {
-    /// Places by their codes.
+    /// Builds a table of places identified by codes.
     pub fn by_code(
         level: Level,
         classes: usize,
@@ -40,7 +40,7 @@ impl PlaceTable {
         table.of_rows(rows)
     }
 
-    /// Places by their names.
+    /// Builds a table of places identified by names.
     pub fn by_name<'n>(
         classes: usize,
         names: impl IntoIterator<Item = &'n str>,
@@ -73,7 +73,7 @@ impl PlaceTable {
         }
     }
 
-    /// Refuses numbers that are not those of so many places.
+    /// Checks that the number of values matches the number of places.
     fn of_rows(self, rows: usize) -> Result<PlaceTable> {
         if self.classes == 0 || self.values.len() != rows * self.classes {
             let problem = format!("the table of places: {} numbers for {rows} places", self.values.len());
@@ -82,17 +82,17 @@ impl PlaceTable {
         Ok(self)
     }
 
-    /// What kind of places these are.
+    /// Returns the level of the places.
     pub fn level(&self) -> Level {
         self.level
     }
 
-    /// What its numbers are.
+    /// Returns the meaning of the numbers.
     pub fn numbers(&self) -> Numbers {
         self.numbers
     }
 
-    /// How many places have people.
+    /// Returns the number of places with people.
     pub fn places(&self) -> usize {
         self.codes.len() + self.texts.len()
     }
@@ -101,7 +101,7 @@ impl PlaceTable {
         self.classes
     }
 
-    /// The numbers of a place.
+    /// Returns the numbers of a place.
     #[inline]
     pub(crate) fn row(&self, row: usize) -> &[f64] {
         self.values.get(row * self.classes..(row + 1) * self.classes).unwrap_or_default()
@@ -111,7 +111,7 @@ impl PlaceTable {
         self.values.chunks_exact_mut(self.classes)
     }
 
-    /// Finds the place that a person is in.
+    /// Finds the row of a person's place.
     #[inline]
     pub(crate) fn find(&self, place: &Place<'_>) -> Option<u32> {
         let code = match self.level {
@@ -130,7 +130,7 @@ impl PlaceTable {
         self.codes.get(&code).copied()
     }
 
-    /// The states that its places are in, where their codes say so.
+    /// Returns the states of its places, if their codes contain them.
     pub fn states(&self) -> Vec<u64> {
         let states = self.codes.keys().filter_map(|&code| self.level.widen(code, Level::State));
         let mut states: Vec<u64> = states.collect();
@@ -139,17 +139,17 @@ impl PlaceTable {
         states
     }
 
-    /// The places of one state alone.
+    /// Keeps only the places of one state.
     pub fn within(mut self, state: u64) -> PlaceTable {
         let level = self.level;
         self.codes.retain(|&code, _| level.widen(code, Level::State).is_none_or(|own| own == state));
         self
     }
 
-    /// The people of each class in all places together.
+    /// Returns the people of each class in all places.
     pub fn sums(&self) -> Vec<f64> {
         let mut sums = vec![0.0; self.classes];
-        // In the order of the rows: the last bits of a sum depend on it.
+        // In row order, since floating-point sums depend on the order.
         let mut rows: Vec<u32> = self.codes.values().chain(self.texts.values()).copied().collect();
         rows.sort_unstable();
         for row in rows {
@@ -158,7 +158,8 @@ impl PlaceTable {
         sums
     }
 
-    /// The larger places that these are in, with the people of all of them. Shares of unknown people cannot be summed.
+    /// Returns the table of the larger places that contain these, summed. Shares cannot be summed without the
+    /// number of people.
     pub(crate) fn widened(&self, to: Level) -> Option<PlaceTable> {
         if self.numbers == Numbers::Shares {
             return None;

@@ -1,5 +1,5 @@
-//! People counted by the margins' rows and their scores. Nothing is allocated for a person: cells lie one behind the other, and are
-//! found by a hash.
+//! People counted by margin rows and scores. No memory is allocated per person: cells are stored contiguously and
+//! found by hash.
 
 use std::cmp::Ordering;
 
@@ -11,17 +11,17 @@ use super::{KnownMargins, MarginKey, MarginMiss, MarginRows};
 use crate::error::Result;
 use crate::index::Codes;
 
-/// Parts that cells fall into by their hash, so that threads merge them side by side.
+/// Number of partitions by hash, which threads merge in parallel.
 const PARTS: usize = 16;
 
-/// People, counted by the margins' rows and their scores, bit by bit.
+/// People counted by margin rows and bitwise equal scores.
 #[derive(Clone, Debug, Default)]
 pub struct Cells(Box<[Part; PARTS]>);
 
-/// The cells with some hashes.
+/// The cells of one partition.
 #[derive(Clone, Debug, Default)]
 struct Part {
-    /// Places of cells by their hash or, where another cell has that, by the next number that none has.
+    /// Indices of cells by hash; colliding cells use the next free number.
     indices: Codes,
     rows: Vec<MarginRows>,
     people: Vec<u64>,
@@ -49,7 +49,7 @@ impl Part {
         &self.scores[index * classes..][..classes]
     }
 
-    /// The place of a cell, or the number under which it is to be kept.
+    /// Returns the index of a cell, or the free number under which to insert it.
     fn find(&self, mut hash: u64, rows: MarginRows, scores: &[f64]) -> std::result::Result<usize, u64> {
         while let Some(&index) = self.indices.get(&hash) {
             let index = index as usize;
@@ -88,19 +88,19 @@ impl Cells {
         self.0[part_of(hash)].add(hash, rows, scores, 1);
     }
 
-    /// Adds other people.
+    /// Adds the people of another set.
     pub fn merge(&mut self, other: &Cells) {
         self.merge_all(std::slice::from_ref(other));
     }
 
-    /// Adds many others, by all threads.
+    /// Adds several sets in parallel.
     pub fn merge_all(&mut self, others: &[Cells]) {
         let parts = self.0.par_iter_mut().enumerate();
         parts.for_each(|(part, own)| others.iter().for_each(|other| own.merge(&other.0[part])));
     }
 
-    /// Fits the scores of all cells to the margins, scaled to the people of each name and place here. The result does not depend on
-    /// the order in which people came.
+    /// Fits the scores of all cells to the margins, scaled to the people of each name and place. The result does
+    /// not depend on the order of the people.
     pub fn rake(self, margins: &KnownMargins, near: f64) -> Result<(RakedCells, Fit)> {
         let classes = margins.classes();
         let order = self.order();
@@ -119,7 +119,7 @@ impl Cells {
         let (by_name, named) = names.targets(classes, &cells, |cell| cell.name, |row| margins.name_shares(row));
         let (by_place, placed) = places.targets(classes, &cells, |cell| cell.place, |row| margins.place_shares(row));
         let mut fit = ipf(&cells, &mut scores, &by_name, &by_place, classes, near)?;
-        // Rows are told by their numbers in the margins' tables.
+        // Report row numbers of the margins' tables.
         fit.furthest = fit.furthest.and_then(|(by, off)| {
             let rows = if by == MarginKey::Name { &names } else { &places };
             Some((by, MarginMiss { row: rows.0[off.row as usize]?, ..off }))
@@ -131,7 +131,8 @@ impl Cells {
         Ok((RakedCells { cells: self, raked, scores, covered: (named, placed) }, fit))
     }
 
-    /// All cells by part and place, in an order that does not depend on who came first: sums of floating-point numbers depend on it.
+    /// Returns all cells in an order that does not depend on insertion, since floating-point sums depend on the
+    /// order.
     fn order(&self) -> Vec<(u8, u32)> {
         let parts = self.0.iter().enumerate();
         let mut order: Vec<(u8, u32)> =
@@ -145,7 +146,7 @@ impl Cells {
     }
 }
 
-/// The rows of a margin that anybody is in, in order; one is for all of whom nothing is known.
+/// The rows of a margin that have people, in order; `None` stands for unknown.
 struct Rows(Vec<Option<u32>>);
 
 impl Rows {
@@ -161,7 +162,7 @@ impl Rows {
         self.0.partition_point(|own| *own < row) as u32
     }
 
-    /// People by class for each row, NaN where nothing is known; and how many people something is known of.
+    /// Returns the people by class of each row, NaN if unknown, and the number of people in known rows.
     fn targets<'s>(
         &self,
         classes: usize,
@@ -185,18 +186,18 @@ impl Rows {
     }
 }
 
-/// Scores that were raked, cell by cell.
+/// Raked scores by cell.
 #[derive(Clone, Debug)]
 pub struct RakedCells {
     cells: Cells,
-    /// The number of each cell among the raked scores, by part and place.
+    /// The position of each cell among the raked scores, by partition and index.
     raked: Vec<Vec<u32>>,
     scores: Vec<f64>,
     covered: (u64, u64),
 }
 
 impl RakedCells {
-    /// How many people a margin knows.
+    /// Returns the number of people covered by a margin.
     pub fn covered(&self, by: MarginKey) -> u64 {
         match by {
             MarginKey::Name => self.covered.0,
@@ -204,12 +205,12 @@ impl RakedCells {
         }
     }
 
-    /// How many cells there are.
+    /// Returns the number of cells.
     pub fn cells(&self) -> usize {
         self.raked.iter().map(Vec::len).sum()
     }
 
-    /// Replaces a person's scores by the raked ones. Somebody who was not there when it was raked keeps them.
+    /// Replaces a person's scores by the raked ones. Scores that were not counted before raking are kept.
     pub fn apply(&self, rows: MarginRows, scores: &mut [f64]) {
         let hash = hash(rows, scores);
         let part = part_of(hash);
@@ -224,7 +225,7 @@ impl RakedCells {
 mod tests {
     use super::*;
 
-    /// Cells that have one hash are two cells, and each is found.
+    /// Cells with equal hashes are kept apart, and each is found.
     #[test]
     fn cells_of_one_hash_are_kept_apart() {
         let (rows, other) = (MarginRows { name: Some(1), place: None }, MarginRows { name: None, place: Some(1) });

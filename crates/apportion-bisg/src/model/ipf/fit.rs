@@ -1,16 +1,16 @@
-//! The proportional fit: a factor for each class of each name, and one for each class of each place, which multiply the scores of a
-//! cell so that all margins hold.
+//! Iterative proportional fitting: one factor per class and name and one per class and place, which multiply the
+//! scores of a cell so that all margins hold.
 //!
-//! With scores M and people a of each cell, the factors' logarithms u and v are where a concave function is largest:
+//! With scores M and people a of each cell, the logarithms u and v of the factors maximize a concave function:
 //!
 //! ```text
 //! Σ b_name · u + Σ b_place · v − Σ_cells a · ln Σ_k M_k exp(u_k + v_k)
 //! ```
 //!
-//! Plain rounds (each margin's factors times what it wants over what it has) climb it fast at first, and endlessly slowly where a
-//! margin leaves some scores no way but towards zero. Newton's method takes a few steps there; a step's equations are solved by
-//! conjugate gradients, and one of these costs a pass over the cells, as a round does. All sums have a fixed order, so that
-//! nothing depends on the number of threads.
+//! Plain rounds, which scale each margin's factors by target over current sum, converge fast at first, but very
+//! slowly if a margin drives some scores to zero. Newton's method needs a few steps there. Its equations are solved
+//! by conjugate gradients, each iteration of which costs a pass over the cells, like a plain round. Sums have a fixed
+//! order, so the result does not depend on the number of threads.
 
 use std::ops::Range;
 
@@ -23,49 +23,50 @@ use crate::numbers::normalize;
 /// People of one name in one place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cell {
-    /// The number of the name.
+    /// Index of the name.
     pub name: u32,
-    /// The number of the place.
+    /// Index of the place.
     pub place: u32,
-    /// How many people there are.
+    /// Number of people.
     pub people: f64,
 }
 
-/// How a fit ended.
+/// The result of a fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Fit {
-    /// Rounds that were gone; none where scores exclude what a margin asks for.
+    /// Number of rounds; 0 if the scores exclude what a margin requires.
     pub rounds: usize,
-    /// By how many people the margin that is furthest off is missed, as a share of all.
+    /// The largest deviation from a margin in people, divided by all people.
     pub off: f64,
-    /// Whether that is near enough. Margins that contradict each other, or zeros where there must be people, never come near.
+    /// Whether `off` is within the tolerance. Contradictory margins, or zero scores where a margin requires
+    /// people, do not converge.
     pub converged: bool,
-    /// Whether it was still coming nearer when it was given up.
+    /// Whether the fit was still improving when it stopped.
     pub is_slow: bool,
-    /// Where it is furthest off, if anything is known.
+    /// The largest deviation, if any margin is known.
     pub furthest: Option<(MarginKey, MarginMiss)>,
 }
 
-/// Rounds after which it is given up.
+/// Maximum number of rounds.
 const MOST_ROUNDS: usize = 5_000;
-/// Rounds within which the distance must fall by a tenth.
+/// Number of rounds within which the deviation must fall by a tenth.
 const PATIENCE: usize = 400;
-/// Plain rounds before Newton's method begins, and those that follow a step of it that led no nearer.
+/// Number of plain rounds before Newton's method, and after a Newton step without improvement.
 const FIRST_ROUNDS: usize = 20;
 const ROUNDS_BETWEEN: usize = 5;
-/// Conjugate gradients in a step, and how far they bring down what is missing.
+/// Maximum number of conjugate gradient iterations per step, and their relative tolerance.
 const MOST_GRADIENTS: usize = 200;
 const GRADIENTS_LEAVE: f64 = 1e-2;
-/// The longest step of a factor's logarithm, and the logarithm from which on it has run away.
+/// The longest step of a factor's logarithm, and the logarithm at which the fit diverges.
 const LONGEST: f64 = 5.0;
 const AWAY: f64 = 300.0;
-/// Cells, and rows of a margin, that a thread takes at least.
+/// Minimum number of cells or margin rows per thread.
 const GRAIN: usize = 512;
 
-/// Fits scores, row by row for each cell, so that with the cells' people they add up to the people of each class by name and by place.
-/// Scores sum to one in each cell, before and after. A name or a place whose margin is NaN is left as it comes. A cell whose
-/// name and place exclude all of its classes keeps its scores, and its people count as missed.
+/// Fits scores, row by row for each cell, so that they sum to the people of each class by name and by place. The
+/// scores of each cell sum to one before and after. A name or place whose margin is NaN is not constrained. A cell
+/// whose name and place exclude all of its classes keeps its scores, and its people count as deviation.
 pub fn ipf(
     cells: &[Cell],
     scores: &mut [f64],
@@ -96,8 +97,8 @@ pub fn ipf(
     Ok(fit)
 }
 
-/// Takes the classes from cells that nobody of their name or place is in. Says which cells would have none left: they keep their
-/// scores.
+/// Sets scores to zero if the margin of the name or place has no people of the class. Returns which cells would have
+/// no class left; these keep their scores.
 fn exclude(cells: &[Cell], scores: &mut [f64], by_name: &[f64], by_place: &[f64], classes: usize) -> Vec<bool> {
     let exclude_from = |(cell, row): (&Cell, &mut [f64])| {
         let name = &by_name[cell.name as usize * classes..][..classes];
@@ -113,14 +114,14 @@ fn exclude(cells: &[Cell], scores: &mut [f64], by_name: &[f64], by_place: &[f64]
     cells.par_iter().zip(scores.par_chunks_exact_mut(classes)).with_min_len(GRAIN).map(exclude_from).collect()
 }
 
-/// A margin: its rows, and whom they are about.
+/// A margin.
 struct Side {
-    /// People by class for each row; zeros where nothing is known.
+    /// People by class for each row; zeros if unknown.
     targets: Vec<f64>,
     is_known: Vec<bool>,
-    /// Those of the people whose cells have no choice.
+    /// Sums over the cells with only one possible class.
     decided: Vec<f64>,
-    /// The cells of each row that have a choice: row r has those of `members` from `starts[r]` on.
+    /// The cells with several possible classes: those of row r start at `members[starts[r]]`.
     starts: Vec<u32>,
     members: Vec<u32>,
     /// The logarithms of the factors.
@@ -138,13 +139,13 @@ impl Side {
         Side { targets, is_known, decided, starts: Vec::new(), members: Vec::new(), logs }
     }
 
-    /// Where the classes of a row stand, if anything is known of it.
+    /// Returns the range of a row's classes, if the row is known.
     fn range(&self, row: u32) -> Option<Range<usize>> {
         let (row, classes) = (row as usize, self.targets.len() / self.is_known.len());
         self.is_known[row].then_some(row * classes..(row + 1) * classes)
     }
 
-    /// Lists the cells of each row, in their order.
+    /// Lists the cells of each row in order.
     fn list(&mut self, rows: impl Iterator<Item = u32> + Clone) {
         let rows = rows.enumerate().filter(|(_, row)| self.is_known[*row as usize]);
         self.starts = vec![0; self.is_known.len() + 1];
@@ -163,19 +164,19 @@ impl Side {
     }
 }
 
-/// Numbers by row and class, for the margin by name and for that by place.
+/// Numbers by row and class, for the margins by name and by place.
 type Both = [Vec<f64>; 2];
 
-/// Cells on their way to the margins.
+/// The state of the fit.
 struct Fitting<'a> {
     classes: usize,
-    /// The scores to begin with, of all cells.
+    /// Initial scores of all cells.
     scores: &'a [f64],
     people: f64,
-    /// People in the largest cell that the margins leave no class.
+    /// People in the largest cell for which the margins leave no class.
     stranded: f64,
     sides: [Side; 2],
-    /// The cells that have a choice: which they are, who is in them, and the scores that the factors at hand give them.
+    /// The cells with several possible classes: their indices, their people, and their current scores.
     open: Vec<u32>,
     cells: Vec<Cell>,
     fitted: Vec<f64>,
@@ -221,7 +222,7 @@ impl<'a> Fitting<'a> {
         fitting
     }
 
-    /// How it ends where scores exclude all people whom a margin asks for: no factor brings them about.
+    /// Returns the result if the scores exclude all people that a margin requires, which no factor can change.
     fn excluded(&self, cells: &[Cell], is_stranded: &[bool], near: f64) -> Option<Fit> {
         let mut most: Both = self.sides.each_ref().map(|side| vec![0.0; side.targets.len()]);
         let rows = cells.iter().zip(self.scores.chunks_exact(self.classes)).zip(is_stranded);
@@ -242,7 +243,7 @@ impl<'a> Fitting<'a> {
         (share > near).then_some(fit)
     }
 
-    /// Plain rounds and Newton's steps, until the margins are near or no longer come nearer.
+    /// Runs plain rounds and Newton steps until the margins hold or no longer improve.
     fn run(&mut self, near: f64) -> Fit {
         let mut missing = self.round(&self.missing());
         let (mut best, mut best_at, mut plain) = (f64::INFINITY, 0, FIRST_ROUNDS);
@@ -276,7 +277,7 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// Scores by the factors at hand.
+    /// Computes the scores from the current factors.
     fn spread(&mut self) {
         let k = self.classes;
         let [names, places]: Both =
@@ -293,7 +294,7 @@ impl<'a> Fitting<'a> {
         });
     }
 
-    /// Adds up something of each open cell, times its people, by the rows of a margin.
+    /// Sums a quantity of each open cell, times its people, by margin row.
     fn sums(&self, side: usize, make: impl Fn(usize, &mut [f64]) + Sync) -> Vec<f64> {
         let (k, side) = (self.classes, &self.sides[side]);
         let mut sums = vec![0.0; side.targets.len()];
@@ -315,7 +316,7 @@ impl<'a> Fitting<'a> {
         &self.fitted[cell * self.classes..][..self.classes]
     }
 
-    /// The people whom margins want and scores do not have: the gradient.
+    /// The deviation of the scores from the margins: the gradient.
     fn missing(&self) -> Both {
         [self.missing_by(0), self.missing_by(1)]
     }
@@ -347,7 +348,7 @@ impl<'a> Fitting<'a> {
         self.sides.iter().any(|side| side.logs.iter().any(|log| log.abs() > AWAY))
     }
 
-    /// A plain round: first the places' factors are scaled to their margin, then the names'.
+    /// One plain round: scales the places' factors to their margin, then the names' factors.
     fn round(&mut self, missing: &Both) -> Both {
         self.rounds += 1;
         self.scale(1, &missing[1]);
@@ -367,7 +368,7 @@ impl<'a> Fitting<'a> {
         self.spread();
     }
 
-    /// A step of Newton's method, halved as long as it leads far beyond the top.
+    /// One Newton step, halved while it overshoots.
     fn newton(&mut self, missing: &Both) -> Both {
         let direction = self.direction(missing);
         let longest = direction.iter().flatten().fold(0.0f64, |most, step| most.max(step.abs()));
@@ -382,7 +383,8 @@ impl<'a> Fitting<'a> {
             }
             self.spread();
             let missing = self.missing();
-            // The function is concave: as long as the slope has not turned as steep, it has not been left behind.
+            // The function is concave: unless the slope has reversed by half, the maximum was not far
+            // overshot.
             if dot(&missing, &direction) >= -slope / 2.0 || stride < 1e-6 {
                 return missing;
             }
@@ -390,8 +392,7 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// Where the curvature's inverse leads from what is missing, by conjugate gradients. Directions in which nothing changes are
-    /// not gone.
+    /// Solves for the Newton direction by conjugate gradients. Directions without curvature are skipped.
     fn direction(&mut self, missing: &Both) -> Both {
         let curvature = [0, 1].map(|side| {
             self.sums(side, |cell, row| row.iter_mut().zip(self.fitted(cell)).for_each(|(own, q)| *own = q * (1.0 - q)))
@@ -427,7 +428,7 @@ impl<'a> Fitting<'a> {
         found
     }
 
-    /// How the sums change along a way: the curvature times it.
+    /// Multiplies a direction by the curvature.
     fn bent(&self, [names, places]: &Both) -> Both {
         let k = self.classes;
         [0, 1].map(|side| {

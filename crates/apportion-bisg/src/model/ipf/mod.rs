@@ -1,10 +1,10 @@
-//! Raking three ways: where the people of each class are known by name and by place, and those of each name in each place are
-//! counted, the table of name × place × class is fitted proportionally to all three.
+//! Raking to margins by name and place: iterative proportional fitting of the table name × place × class to the known
+//! classes by name, the known classes by place, and the number of people by name and place.
 //!
-//! Only cells that have people are kept: the table is sparse, and its memory is a few times K numbers a cell.
+//! Only cells with people are stored: the table is sparse, and its memory is a few times K numbers per cell.
 //!
 //! ```text
-//! KnownMargins   what is known by name and by place        ┐
+//! KnownMargins   known shares by name and by place         ┐
 //! Cells          people counted by name, place and scores  ┴→  RakedCells   the scores of each cell
 //! ```
 
@@ -19,14 +19,14 @@ use crate::names::{NameId, NameMatch, NameTable, Scratch};
 use crate::numbers::{Numbers, normalize};
 use crate::places::{Place, PlaceTable};
 
-/// The shares of the classes that are known of each name, of each place, or of both.
+/// Known shares of the classes by name, by place, or both.
 #[derive(Clone, Debug)]
 pub struct KnownMargins {
     names: Option<NameTable>,
     places: Option<PlaceTable>,
 }
 
-/// A row of the known margin by name, and one of that by place; none where nothing is known.
+/// A row of the margin by name and a row of the margin by place; `None` if unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MarginRows {
     name: Option<u32>,
@@ -34,7 +34,7 @@ pub struct MarginRows {
 }
 
 impl KnownMargins {
-    /// Tables of people, or of the shares of the classes.
+    /// Builds margins from tables of people or class shares.
     pub fn new(names: Option<NameTable>, places: Option<PlaceTable>) -> Result<KnownMargins> {
         let spread = names.as_ref().is_some_and(NameTable::is_key_given_class)
             || places.as_ref().is_some_and(|places| places.numbers() == Numbers::KeyGivenClass);
@@ -65,7 +65,8 @@ impl KnownMargins {
         }
     }
 
-    /// Whom a person is counted with. A name of which only a part is known is another name, and its people are others.
+    /// Returns the rows in which a person is counted. A name that was found only by its parts is not counted with
+    /// them.
     pub fn rows(&self, name: NameId, place: &Place<'_>) -> MarginRows {
         let is_own = match name.kind {
             NameMatch::Exact | NameMatch::Cleaned => true,
@@ -90,25 +91,25 @@ impl KnownMargins {
     }
 }
 
-/// Which of the known margins.
+/// One of the known margins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarginKey {
-    /// That by name.
+    /// The margin by name.
     Name,
-    /// That by place.
+    /// The margin by place.
     Place,
 }
 
-/// How far people are from a margin, in one class of one of its rows.
+/// The deviation from a margin in one class of one row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MarginMiss {
     /// The row of the margin's table, from 0.
     pub row: u32,
     /// The class.
     pub class: usize,
-    /// The people that the margin has there, of those who are here.
+    /// The people that the margin requires, scaled to the people of the file.
     pub wanted: f64,
-    /// The sum of their scores.
+    /// The sum of the scores.
     pub reached: f64,
 }
 
