@@ -12,7 +12,8 @@ use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
 
-use apportion::{Balance, Classes, Frontier, Groups, Level, Match, Matrix, Penalty, Reference, Rule, Scores, Settings};
+use apportion::rule::SimdLevel;
+use apportion::{Balance, Classes, Frontier, Groups, Match, Matrix, Penalty, Reference, Rule, Scores, Settings};
 use apportion_bench::{K, memory, normal, normal_of, rare, repeated, uneven_groups};
 
 type Outcome = Result<(), Box<dyn Error + Send + Sync>>;
@@ -34,7 +35,7 @@ fn usual() -> Outcome {
     let one = threads(1)?;
     println!(
         "{}, one thread. f32, row-major and {K} classes, where nothing else is said; medians of up to {ROUNDS} rounds.\n",
-        Level::best()
+        SimdLevel::best()
     );
     println!("| work | argmax, ms | ms | over argmax |\n|---|---:|---:|---:|");
     let classes = classes(K)?;
@@ -112,7 +113,10 @@ fn full() -> Outcome {
     let (rows, classes) = UNITED_STATES;
     let scores = normal_of(rows, classes);
     let held = scores.len() * size_of::<f32>();
-    println!("{}, one thread. {rows} rows of {classes} classes, f32, row-major; medians of 3 rounds.\n", Level::best());
+    println!(
+        "{}, one thread. {rows} rows of {classes} classes, f32, row-major; medians of 3 rounds.\n",
+        SimdLevel::best()
+    );
     println!("| work | argmax, ms | ms | over argmax |\n|---|---:|---:|---:|");
     let before = memory::held_kib();
     let classes = self::classes(classes)?;

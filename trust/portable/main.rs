@@ -1,6 +1,7 @@
 //! Prints a hash of the labels of 13 rules on three tables, to compare processors: the lines must be equal on all of them.
 //!
 //! It belongs to no crate: build it as a binary that depends on `crates/apportion` alone, for the target to compare.
+use apportion::rule::*;
 use apportion::*;
 fn fnv(labels: &[Label]) -> u64 {
     labels.iter().fold(0xcbf29ce484222325u64, |h, &l| (h ^ l as u64).wrapping_mul(0x100000001b3))
@@ -43,11 +44,11 @@ fn main() {
             ("l2", Rule::Balance(Balance::new(0.9, Match::by_group(Reference::Posterior)).with_penalty(Penalty::L2))),
             (
                 "sample",
-                Rule::FromSample(FromSample { exact: Exact::Match(Match::overall(Reference::Posterior)), rows: 2_000 }),
+                Rule::FromSample(FromSample { exact: JointRule::Match(Match::overall(Reference::Posterior)), rows: 2_000 }),
             ),
             (
                 "learned",
-                Rule::Learned(Learned::new(Exact::Match(Match::overall(Reference::Posterior))).with_batch(500)),
+                Rule::Learned(Learned::new(JointRule::Match(Match::overall(Reference::Posterior))).with_batch(500)),
             ),
         ];
         for (name, rule) in rules {

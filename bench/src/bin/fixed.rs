@@ -10,7 +10,8 @@
 use std::error::Error;
 use std::hint::black_box;
 
-use apportion::{Balance, Classes, Frontier, Groups, Level, Match, Matrix, Reference, Result, Rule, Scores, Settings};
+use apportion::rule::SimdLevel;
+use apportion::{Balance, Classes, Frontier, Groups, Match, Matrix, Reference, Result, Rule, Scores, Settings};
 use apportion_bench::{K, normal, repeated, uneven_groups};
 
 const ROWS: usize = 50_000;
@@ -23,9 +24,9 @@ type Outcome = std::result::Result<(), Box<dyn Error + Send + Sync>>;
 fn main() -> Outcome {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["levels"] => Level::available().for_each(|level| println!("{level}")),
+        ["levels"] => SimdLevel::available().for_each(|level| println!("{level}")),
         [case, level] => {
-            let simd = Level::available().find(|known| known.to_string() == *level);
+            let simd = SimdLevel::available().find(|known| known.to_string() == *level);
             let settings = Settings { simd: simd.ok_or("this processor has no such level")?, ..Settings::default() };
             // The worker is this thread: nothing is left to the scheduler.
             let pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build()?;

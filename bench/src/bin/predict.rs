@@ -9,8 +9,8 @@ use std::fs;
 use std::hint::black_box;
 use std::time::Instant;
 
-use apportion::model::{
-    Bisg, Hit, Level, ModelTables, NameTable, Numbers, Person, Place, PlaceTable, Population, Room,
+use apportion_bisg::{
+    Bisg, Level, ModelTables, NameId, NameTable, Numbers, Person, Place, PlaceTable, Population, Scratch,
 };
 use rayon::prelude::*;
 
@@ -30,7 +30,7 @@ fn main() {
     let tables = ModelTables {
         surnames: NameTable::new(K, names, shares, Numbers::Shares, None).unwrap(),
         first_names: None,
-        places: vec![PlaceTable::by_code(Level::Zcta, K, zctas, spread, Numbers::Spread).unwrap()],
+        places: vec![PlaceTable::by_code(Level::Zcta, K, zctas, spread, Numbers::KeyGivenClass).unwrap()],
         prior: None,
     };
     let bisg = Bisg::new(tables, &Population::Everybody).unwrap();
@@ -39,12 +39,12 @@ fn main() {
     for _ in 0..args[3].parse().unwrap() {
         let begin = Instant::now();
         scores.par_chunks_mut(4096 * K).zip(people.par_chunks(4096)).for_each(|(scores, people)| {
-            let mut room = Room::default();
+            let mut room = Scratch::default();
             let mut hits = Vec::with_capacity(people.len());
             bisg.find_surnames(people.iter().map(|(surname, _)| *surname), &mut room, &mut hits);
-            let someone = |((_, zcta), surname): (&(&str, &str), &Hit)| Person {
+            let someone = |((_, zcta), surname): (&(&str, &str), &NameId)| Person {
                 surname: *surname,
-                first_name: Hit::MISSING,
+                first_name: NameId::MISSING,
                 place: Place { zcta: zcta.parse().ok(), ..Place::default() },
             };
             let people: Vec<Person<'_>> = people.iter().zip(&hits).map(someone).collect();

@@ -12,7 +12,8 @@ use std::error::Error;
 use std::fs::{self, File};
 use std::io::{BufReader, Read};
 
-use apportion::{Classes, Labelled, Level, Match, Matrix, Reference, Rule, Scores, Settings};
+use apportion::rule::SimdLevel;
+use apportion::{Classes, Labeled, Match, Matrix, Reference, Rule, Scores, Settings};
 use apportion_bench::memory;
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
@@ -51,7 +52,7 @@ fn read(path: &str, rows: usize, classes: usize) -> Result<Vec<f32>> {
 }
 
 /// The median of the processor's seconds, and the last round's labels. A round before the first warms up.
-fn measure(rule: &Rule, scores: &[f32], classes: usize, rounds: usize) -> Result<(f64, Labelled)> {
+fn measure(rule: &Rule, scores: &[f32], classes: usize, rounds: usize) -> Result<(f64, Labeled)> {
     let classes = Classes::new((0..classes).map(|class| format!("c{class}")))?;
     let table = Scores::new(&classes, Matrix::RowsF32(scores))?;
     let settings = Settings::default();
@@ -82,13 +83,13 @@ fn cpu_seconds() -> f64 {
     BEGIN.elapsed().as_secs_f64()
 }
 
-fn report(seconds: f64, labelled: &Labelled) -> String {
+fn report(seconds: f64, labelled: &Labeled) -> String {
     let (primal, dual) = match &labelled.joint {
         Some(joint) => (joint.certificate.primal.to_string(), joint.certificate.dual.to_string()),
         None => ("null".into(), "null".into()),
     };
     let peak = memory::peak_kib().map_or("null".into(), |kib| kib.to_string());
-    let (counts, level) = (labelled.labels.counts(), Level::best());
+    let (counts, level) = (labelled.labels.counts(), SimdLevel::best());
     format!(
         r#"{{"seconds": {seconds}, "peak_kib": {peak}, "level": "{level}", "primal": {primal}, "dual": {dual}, "counts": {counts:?}}}"#
     )

@@ -1,9 +1,10 @@
 //! An outcome compared between classes by every estimator: for `disparity`, and for the reports of `compare` and `audit`.
 
 use anyhow::Result;
-use apportion::{
-    Birdie, BirdieOptions, CellBounds, Hard, IMPUTATIONS, Imputed, Outcomes, SMALL_CELL, Scores, Settings, Weighted,
+use apportion::estimate::{
+    Birdie, BirdieOptions, CellBounds, IMPUTATIONS, Imputed, LabelEstimator, Outcomes, SMALL_CELL, Weighted,
 };
+use apportion::{Scores, Settings};
 use apportion_io::{Error, OutcomeColumn, Table, TableOptions};
 use apportion_report::{Disparity, Estimator, Method};
 use clap::Args;
@@ -92,8 +93,8 @@ impl<'a> Estimating<'a> {
     /// Looks at labels; of several draws at the first.
     pub(crate) fn look(&mut self, name: &str, given: &Given) -> Result<()> {
         let hard = match given {
-            Given::Labels(draws) => Hard::of(self.scores, &self.outcomes, &draws[0])?,
-            Given::People(allotment) => Hard::of_people(self.scores, &self.outcomes, allotment)?,
+            Given::Labels(draws) => LabelEstimator::of(self.scores, &self.outcomes, &draws[0])?,
+            Given::People(allotment) => LabelEstimator::of_allotment(self.scores, &self.outcomes, allotment)?,
         };
         let biases = if hard.truth().is_some() { hard.biases() } else { Vec::new() };
         self.labels.push(Estimator {
@@ -114,7 +115,7 @@ impl<'a> Estimating<'a> {
             estimates,
             biases: Vec::new(),
         };
-        let truth = Hard::of_truth(scores, outcomes)?.and_then(|hard| hard.truth());
+        let truth = LabelEstimator::of_truth(scores, outcomes)?.and_then(|hard| hard.truth());
         let mut estimators: Vec<Estimator> =
             truth.map(|truth| own("truth", Method::Truth, truth)).into_iter().chain(self.labels).collect();
         estimators.push(own("weighted", Method::Weighted, self.weighted.estimates()));

@@ -52,7 +52,7 @@ Labels are estimates about groups. Where the scores themselves can be used, use 
 
 /// The version, and the instructions that this processor has for the work: where two machines differ in speed, one asks.
 static VERSION: LazyLock<String> =
-    LazyLock::new(|| format!("{}\nSIMD: {}", env!("CARGO_PKG_VERSION"), apportion::Level::best()));
+    LazyLock::new(|| format!("{}\nSIMD: {}", env!("CARGO_PKG_VERSION"), apportion::rule::SimdLevel::best()));
 
 /// The program, from its command line to its end.
 pub fn main() -> ExitCode {

@@ -1,10 +1,11 @@
 //! What a rule did to a table: for the summary, for comparisons, and as JSON.
 
 use anyhow::Result;
-use apportion::{
-    Allotment, Classes, Crossing, Decision, Drift, Exact, Fitted, Frontier, Glance, Joint, Labels, Match, Model,
-    Reference, Rule, Scores, Settings,
-};
+use apportion::audit::{Crosstab, Drift, LabelSummary};
+use apportion::decision::Fitted;
+use apportion::learn::Model;
+use apportion::rule::{Allotment, Joint, JointRule};
+use apportion::{Classes, Decision, Frontier, Labels, Match, Reference, Rule, Scores, Settings};
 use serde_json::{Value, json};
 
 /// What rows were given: a label each, at every draw, or labels for the people that they stand for.
@@ -42,10 +43,10 @@ impl Given {
     }
 
     /// People by group, truth and label; of several draws at the first.
-    pub(crate) fn crossing(&self, scores: &Scores<'_>) -> apportion::Result<Crossing> {
+    pub(crate) fn crossing(&self, scores: &Scores<'_>) -> apportion::Result<Crosstab> {
         match self {
-            Given::People(allotment) => Crossing::at_people(scores, allotment),
-            Given::Labels(draws) => Crossing::at(scores, &draws[0]),
+            Given::People(allotment) => Crosstab::of_allotment(scores, allotment),
+            Given::Labels(draws) => Crosstab::of(scores, &draws[0]),
         }
     }
 }
@@ -73,7 +74,7 @@ pub(crate) struct Sample {
 #[derive(Clone)]
 pub(crate) struct Outcome {
     pub(crate) name: String,
-    pub(crate) glance: Glance,
+    pub(crate) glance: LabelSummary,
     pub(crate) joint: Option<Joint>,
     /// The reference in whole numbers, where the rule aims at one.
     pub(crate) targets: Option<Vec<u64>>,
@@ -99,8 +100,8 @@ impl Outcome {
     /// Looks at what was given; of several draws at the first.
     pub(crate) fn new(name: &str, scores: &Scores<'_>, given: &Given, joint: Option<Joint>) -> Result<Outcome> {
         let (glance, draws) = match given {
-            Given::People(allotment) => (Glance::at_people(scores, allotment)?, Vec::new()),
-            Given::Labels(draws) => (Glance::at(scores, &draws[0])?, draws.iter().map(Labels::counts).collect()),
+            Given::People(allotment) => (LabelSummary::of_allotment(scores, allotment)?, Vec::new()),
+            Given::Labels(draws) => (LabelSummary::of(scores, &draws[0])?, draws.iter().map(Labels::counts).collect()),
         };
         let targets = joint.as_ref().map(|joint| joint.targets.clone());
         Ok(Outcome {
@@ -120,7 +121,7 @@ impl Outcome {
     pub(crate) fn held_against(mut self, rule: &Rule, scores: &Scores<'_>) -> Result<Outcome> {
         if let (None, Some((exact, rows))) = (&self.joint, rule.on_sample()) {
             self.targets = Some(exact.targets(scores)?);
-            let to_match = matches!(exact, Exact::Match(_)) && exact.aim().bounds.is_empty();
+            let to_match = matches!(exact, JointRule::Match(_)) && exact.matching().bounds.is_empty();
             self.sample = Some(Sample { rows: rows.min(scores.rows()) as u64, to_match });
         }
         Ok(self)
@@ -143,7 +144,7 @@ impl Outcome {
             "rule": self.name,
             "rows": glance.rows,
             "people": glance.people,
-            "labelled": glance.labelled,
+            "labelled": glance.labeled,
             "classes": classes.names(),
             "counts": glance.counts,
             "targets": self.targets,

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use apportion::{Allotment, Label};
+use apportion::Label;
+use apportion::rule::Allotment;
 use apportion_io::{AddedColumns, Input, Output, Table, refuse_nested_columns, write_with_columns};
 use arrow::array::{ArrayRef, Float32Array, Float64Array, StringArray, UInt64Array};
 use arrow::datatypes::{DataType, Field, FieldRef};

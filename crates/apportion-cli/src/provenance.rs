@@ -12,7 +12,10 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
 use anyhow::{Result, anyhow};
-use apportion::{Decision, Fitted, Joint, Model};
+use apportion::Decision;
+use apportion::decision::Fitted;
+use apportion::learn::Model;
+use apportion::rule::Joint;
 use apportion_io::{Error, Input, METADATA_KEY, is_same_file, refuse_overwrite, write_atomically};
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -187,7 +190,7 @@ impl Provenance {
     pub(crate) fn with_outcome(mut self, outcome: &Outcome, groups: Option<&[String]>) -> Provenance {
         let glance = &outcome.glance;
         self.counts = Some(glance.counts.clone());
-        self.unlabeled = Some(glance.people - glance.labelled);
+        self.unlabeled = Some(glance.people - glance.labeled);
         self.targets = outcome.targets.clone().map(|overall| {
             let by_group = outcome.joint.as_ref().map_or(&[][..], |joint| &joint.group_targets);
             let groups = groups.filter(|groups| groups.len() <= MOST_GROUPS).unwrap_or_default();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
-use apportion::{Classes, Reference, Spread};
+use apportion::{Classes, PerGroup, Reference};
 use apportion_io::{Input, InputOptions, group_name, quoted, same_name};
 use arrow::array::{Array, AsArray, StringArray};
 use arrow::compute::cast;
@@ -57,7 +57,7 @@ pub(crate) fn of_file(
 }
 
 /// Shares of all rows or of each group, and the classes that are missing somewhere.
-type Shares = (Spread<Vec<f64>>, Vec<String>);
+type Shares = (PerGroup<Vec<f64>>, Vec<String>);
 
 /// Shares from a table with class,share; with group,class,share; or with a row for each group and a column for each class.
 fn shares(input: &Input, classes: &Classes, by: &[String]) -> Result<Shares> {
@@ -100,8 +100,8 @@ fn shares(input: &Input, classes: &Classes, by: &[String]) -> Result<Shares> {
     found.values_mut().flatten().filter(|share| share.is_nan()).for_each(|share| *share = 0.0);
     match (groups.is_empty(), found.len()) {
         (_, 0) => bail!("it has no rows"),
-        (true, _) => Ok((Spread::Overall(found.into_values().flatten().collect()), missing)),
-        (false, _) => Ok((Spread::ByGroup(found), missing)),
+        (true, _) => Ok((PerGroup::Overall(found.into_values().flatten().collect()), missing)),
+        (false, _) => Ok((PerGroup::ByGroup(found), missing)),
     }
 }
 

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use apportion::{
-    Balance, Bound, Bounds, Classes, Exact, FromSample, Learned, Learner, Match, Penalty, Rule, Thresholds, Wanted,
-};
+use apportion::decision::ExpectedShares;
+use apportion::learn::Learner;
+use apportion::rule::{Bound, FromSample, JointRule, Learned, Thresholds};
+use apportion::{Balance, Bounds, Classes, Match, Penalty, Rule};
 use apportion_io::Table;
 use clap::{Args, ValueEnum};
 
@@ -129,24 +130,24 @@ impl RuleArgs {
             RuleName::Threshold => Rule::Threshold(self.thresholds()),
             RuleName::Thompson => Rule::Thompson,
             RuleName::TopK => Rule::TopK(self.k.map_or(2, usize::from)),
-            RuleName::Match => self.sampled(Exact::Match(self.matching(table, options)?)),
-            RuleName::Balance => self.sampled(Exact::Balance(self.balance(table, options)?)),
+            RuleName::Match => self.sampled(JointRule::Match(self.matching(table, options)?)),
+            RuleName::Balance => self.sampled(JointRule::Balance(self.balance(table, options)?)),
             RuleName::Learned => Rule::Learned(self.learned(table, options)?),
         })
     }
 
     /// A joint rule on all rows, or on a sample where that is asked for.
-    fn sampled(&self, exact: Exact) -> Rule {
+    fn sampled(&self, joint: JointRule) -> Rule {
         match self.from_sample {
-            Some(rows) => Rule::FromSample(FromSample { exact, rows: rows as usize }),
-            None => exact.rule(),
+            Some(rows) => Rule::FromSample(FromSample { joint, rows: rows as usize }),
+            None => joint.rule(),
         }
     }
 
     fn learned(&self, table: &Table, options: &TableArgs) -> Result<Learned> {
         let exact = match self.gamma.is_some() || self.penalty.is_some() {
-            true => Exact::Balance(self.balance(table, options)?),
-            false => Exact::Match(self.matching(table, options)?),
+            true => JointRule::Balance(self.balance(table, options)?),
+            false => JointRule::Match(self.matching(table, options)?),
         };
         let learner = match self.learner.unwrap_or(LearnerName::Svm) {
             LearnerName::Svm => Learner::Svm,
@@ -248,7 +249,7 @@ impl RuleArgs {
         into.nested.clone_from(&self.nested);
         into.from_sample = self.from_sample;
         into.learner = named(self.learner.unwrap_or(LearnerName::Svm).to_possible_value()).filter(|_| is(&[Learned]));
-        into.batch = is(&[Learned]).then(|| self.batch.unwrap_or(apportion::Learned::BATCH as u64));
+        into.batch = is(&[Learned]).then(|| self.batch.unwrap_or(apportion::rule::Learned::BATCH as u64));
     }
 
     /// The files that the rule is made of, which outputs must not replace.
@@ -267,15 +268,15 @@ impl RuleArgs {
 
     /// What the shares of the labels are to be on other rows, too, given the labels of these; none where the rule promises
     /// no counts, or where they depend on how many rows each group has.
-    pub(crate) fn wanted(&self, outcome: &Outcome, by_group: bool) -> Option<Wanted> {
+    pub(crate) fn wanted(&self, outcome: &Outcome, by_group: bool) -> Option<ExpectedShares> {
         let glance = &outcome.glance;
         let joint = matches!(self.rule, RuleName::Match | RuleName::Balance | RuleName::Learned);
-        if !joint || glance.labelled == 0 {
+        if !joint || glance.labeled == 0 {
             return None;
         }
         let to_posterior = self.reference == "posterior";
         if to_posterior && !self.is_traded() {
-            return Some(Wanted::Posterior);
+            return Some(ExpectedShares::Posterior);
         }
         if by_group {
             return None;
@@ -283,11 +284,11 @@ impl RuleArgs {
         let counts: Vec<f64> = glance.counts.iter().map(|&count| count as f64).collect();
         Some(if to_posterior {
             let both = shares(&counts).into_iter().zip(shares(&glance.posterior_sums));
-            Wanted::Beside(both.map(|(labels, scores)| labels - scores).collect())
+            ExpectedShares::OffsetFromPosterior(both.map(|(labels, scores)| labels - scores).collect())
         } else {
             let targets = outcome.targets.as_ref().filter(|_| !self.is_traded());
             let targets = targets.map(|targets| targets.iter().map(|&target| target as f64).collect::<Vec<f64>>());
-            Wanted::Shares(shares(&targets.unwrap_or(counts)))
+            ExpectedShares::Shares(shares(&targets.unwrap_or(counts)))
         })
     }
 

@@ -1,6 +1,8 @@
 //! The few lines that `label` and `apply` end with: counts before and after, the worst bias, and what it cost.
 
-use apportion::{Decision, Drift, Fitted, Glance};
+use apportion::Decision;
+use apportion::audit::{Drift, LabelSummary};
+use apportion::decision::Fitted;
 use apportion_io::Table;
 
 use crate::outcome::Outcome;
@@ -18,17 +20,17 @@ pub(crate) enum Aim {
 /// By how many people the count of a class is off, where shares are what is wanted.
 fn off_in_people(outcome: &Outcome, wanted: &[f64], all: f64, class: usize) -> f64 {
     let share = if all > 0.0 { wanted[class] / all } else { 0.0 };
-    outcome.glance.counts[class] as f64 - share * outcome.glance.labelled as f64
+    outcome.glance.counts[class] as f64 - share * outcome.glance.labeled as f64
 }
 
 /// A warning where the counts are further off than chance explains, and the way on.
-pub(crate) fn drift_warning(decision: &Decision, drift: &Drift, glance: &Glance) -> Option<String> {
+pub(crate) fn drift_warning(decision: &Decision, drift: &Drift, glance: &LabelSummary) -> Option<String> {
     let class = drift.worst()?;
     let (off, name) = (drift.people[class], &decision.classes().names()[class]);
     let wanted = glance.counts[class] as f64 - off;
     let percent = if wanted > 0.5 { format!(", {:+.1}%", 100.0 * off / wanted) } else { String::new() };
     let (explained, misplaced) = (drift.explained[class], drift.misplaced());
-    let all = 100.0 * misplaced / glance.labelled.max(1) as f64;
+    let all = 100.0 * misplaced / glance.labeled.max(1) as f64;
     let way_on = match decision.fitted() {
         Fitted::Learned(_) => {
             "Either these rows are not like those that the model learned from: fit again; or it has not learned to keep the \
@@ -53,7 +55,7 @@ pub(crate) fn summary(table: &Table, argmax: &Outcome, outcome: &Outcome, aim: A
     let all: f64 = targets.map_or(outcome.glance.people as f64, |_| wanted.iter().sum());
     // Shares are compared, since rows without a label have none.
     let off = |outcome: &Outcome, class: usize| {
-        let share = outcome.glance.counts[class] as f64 / outcome.glance.labelled.max(1) as f64;
+        let share = outcome.glance.counts[class] as f64 / outcome.glance.labeled.max(1) as f64;
         (wanted[class] > 0.0).then(|| 100.0 * (share * all / wanted[class] - 1.0))
     };
     let row = |class: usize| {
@@ -70,7 +72,7 @@ pub(crate) fn summary(table: &Table, argmax: &Outcome, outcome: &Outcome, aim: A
     let name = outcome.name.as_str();
     let rows: Vec<Vec<String>> = (0..classes.len()).map(row).collect();
     let mut lines = vec![text::columns(&["class", held, "argmax", "off by", name, "off by"], &rows)];
-    let uncoded = outcome.glance.people - outcome.glance.labelled;
+    let uncoded = outcome.glance.people - outcome.glance.labeled;
     if uncoded > 0 {
         let (uncoded, people) = (text::count(uncoded), text::count(outcome.glance.people));
         lines.push(format!("without a label: {uncoded} of {people}; shares of the others are what is off"));
@@ -87,7 +89,7 @@ pub(crate) fn summary(table: &Table, argmax: &Outcome, outcome: &Outcome, aim: A
         let (solved, rows) = (text::count(sample.rows), text::count(outcome.glance.rows));
         let misses = (0..classes.len()).map(|class| off_in_people(outcome, &wanted, all, class).abs());
         let misplaced = misses.sum::<f64>() / 2.0;
-        let share = 100.0 * misplaced / outcome.glance.labelled.max(1) as f64;
+        let share = 100.0 * misplaced / outcome.glance.labeled.max(1) as f64;
         lines.push(match sample.to_match {
             true => format!(
                 "solved for {solved} of {rows} rows: the counts of all are off by {} people in sum ({share:.2}%); --rule match \

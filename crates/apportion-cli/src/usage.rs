@@ -27,7 +27,7 @@ pub(crate) fn usage(problem: impl Into<String>) -> anyhow::Error {
 /// Whether the command line is to blame: the values in it, or how they go together.
 pub(crate) fn is_usage(error: &anyhow::Error) -> bool {
     use apportion::Error as Core;
-    let of_core = |error: &Core| matches!(error, Core::Parameter { .. } | Core::Together { .. });
+    let of_core = |error: &Core| matches!(error, Core::Parameter { .. } | Core::Incompatible { .. });
     error.downcast_ref::<Usage>().is_some() || core(error).is_some_and(of_core)
 }
 

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use apportion::{Bound, UncodedPolicy};
+use apportion::audit::UncodedPolicy;
+use apportion::rule::Bound;
 use apportion_io::did_you_mean;
 
 type Parsed<T> = Result<T, String>;

@@ -704,13 +704,14 @@ fn made_up_voters_are_scored_from_their_names() {
     run(folder, &split("simulate voters --rows 4000 --seed 3 -o made.csv -q"));
     run(folder, &split("simulate voters --rows 4000 --seed 3 -o people.csv -q --no-scores"));
     let shares =
-        CLASSES.iter().zip(apportion_census::NC_VOTER_SHARES).map(|(class, share)| format!("{class},{share}\n"));
+        CLASSES.iter().zip(apportion_bisg::census::NC_VOTER_SHARES).map(|(class, share)| format!("{class},{share}\n"));
     fs::write(folder.join("margin.csv"), format!("class,share\n{}", shares.collect::<String>())).unwrap();
     run(folder, &split("predict people.csv -o found.csv -q --model voter --margin margin.csv --within NC"));
     let [made, people, found] =
         ["made.csv", "people.csv", "found.csv"].map(|name| rows(&fs::read_to_string(folder.join(name)).unwrap()));
     assert_eq!((made.len(), people.len(), found.len()), (4000, 4000, 4000));
-    let common: std::collections::HashSet<&str> = apportion_census::surnames().iter().map(|name| name.name).collect();
+    let common: std::collections::HashSet<&str> =
+        apportion_bisg::census::surnames().iter().map(|name| name.name).collect();
     let (mut rare, mut off, mut truth) = (0, 0.0f64, [0.0; 6]);
     for ((made, person), found) in made.iter().zip(&people).zip(&found) {
         assert!(person.keys().all(|name| !name.starts_with("p_")) && found["surname_match"] == "exact", "{found:?}");

@@ -7,9 +7,9 @@ mod common;
 use std::fs;
 use std::path::Path;
 
+use apportion::rule::Thresholds;
 use apportion::{
-    Balance, Classes, Groups, Keys, Label, Match, Matrix, Penalty, Reference, Rule, Scores, Settings, Thresholds,
-    UNCODED, seed,
+    Balance, Classes, Groups, Keys, Label, Match, Matrix, Penalty, Reference, Rule, Scores, Settings, UNCODED, seed,
 };
 use common::{json, refused, run};
 use proptest::prelude::*;

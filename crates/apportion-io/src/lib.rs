@@ -19,7 +19,7 @@ mod file;
 mod keyed;
 mod table;
 
-pub use apportion::{group_name, quoted};
+pub use apportion::text::{group_name, quoted};
 pub use error::{Error, Result};
 pub use file::{
     AddedColumns, Batches, ColumnReader, Compression, Format, Input, InputOptions, METADATA_KEY, NoProgress, Output,

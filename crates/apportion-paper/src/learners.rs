@@ -1,9 +1,10 @@
 //! How near each learner comes to the labels of match, from one batch: the paper says on about 99 rows of a hundred.
 
+use apportion::audit::LabelSummary;
+use apportion::learn::Learner;
+use apportion::rule::{JointRule, Learned};
 use apportion::simulate::{Normal, PAPER_PRIOR};
-use apportion::{
-    Exact, Frontier, Glance, Labels, Learned, Learner, Match, Reference, Result, Rule, Scores, Settings, seed,
-};
+use apportion::{Frontier, Labels, Match, Reference, Result, Rule, Scores, Settings, seed};
 
 use crate::dataset::Dataset;
 use crate::plan::Plan;
@@ -43,7 +44,7 @@ pub(crate) fn pupils(plan: &Plan, variance: f64) -> Result<Vec<Pupil>> {
     let exact = Rule::Match(posterior.clone()).label(&scores, &settings)?.labels;
     let frontier = Frontier::of(&posterior, &scores, &settings)?;
     let pupil = |(name, learner)| {
-        let rule = Learned::new(Exact::Match(posterior.clone())).with_learner(learner).with_batch(batch as usize);
+        let rule = Learned::new(JointRule::Match(posterior.clone())).with_learner(learner).with_batch(batch as usize);
         let labels = Rule::Learned(rule).label(&scores, &settings)?.labels;
         Pupil::of(name, batch, &scores, &labels, &exact, &frontier)
     };
@@ -62,7 +63,7 @@ impl Pupil {
         exact: &Labels,
         frontier: &Frontier,
     ) -> Result<Pupil> {
-        let glance = Glance::at(scores, labels)?;
+        let glance = LabelSummary::of(scores, labels)?;
         let same = labels.values().iter().zip(exact.values()).filter(|(own, exact)| own == exact).count();
         Ok(Pupil {
             name,
@@ -71,7 +72,7 @@ impl Pupil {
             agreement: same as f64 / glance.rows as f64,
             // Neither is missing where every row has a label, as by these rules.
             fidelity: glance.fidelity_to_posterior.unwrap_or_default(),
-            below_frontier: frontier.above(&glance).unwrap_or_default(),
+            below_frontier: frontier.frontier_gap(&glance).unwrap_or_default(),
         })
     }
 }

@@ -10,14 +10,14 @@
 //! | `dataset` | one dataset of a generator, and what argmax does to it |
 //! | `mean` | a mean over datasets, with its standard error |
 //! | `information` | what scores know, and what labels make of it: fig:info-bias, fig:info-pareto |
-//! | `contest` | all rules at one variance, and how far they lie below the frontier: fig:pareto-simulation |
+//! | `all_rules` | all rules at one variance, and how far they lie below the frontier: fig:pareto-simulation |
 //! | `learners` | how near models come to the labels of match |
 //! | `worst_case` | Theorem 1's construction: fig:worstcasebias |
 //! | `voters` | the rules on made-up voters, in place of files that are not public; along γ: fig:pareto-NC |
 //! | `published` | what the paper printed in its tables |
 //! | `document` | the page, and the files of numbers |
 
-mod contest;
+mod all_rules;
 mod dataset;
 mod document;
 mod information;
@@ -28,7 +28,7 @@ mod published;
 mod voters;
 mod worst_case;
 
-pub use contest::{CONTEST_PLACE, Contest, Contestant, Kind};
+pub use all_rules::{CONTEST_PLACE, Contest, Contestant, Kind};
 pub use dataset::{ArgmaxBias, Dataset};
 pub use information::{BIAS_VARIANCES, GAMMAS, Information, PARETO_VARIANCES, Stop};
 pub use learners::Pupil;
@@ -48,7 +48,7 @@ pub struct Reproduction {
     /// Bias and trades by variance, in the order of [`PARETO_VARIANCES`].
     pub information: Vec<Information>,
     /// All rules at one variance.
-    pub contest: Contest,
+    pub all_rules: Contest,
     /// What learns from match, on one dataset of the same variance.
     pub pupils: Vec<Pupil>,
     /// Theorem 1's construction, in the order of [`UNKNOWN`].
@@ -65,13 +65,13 @@ impl Reproduction {
         let information: Vec<Information> =
             PARETO_VARIANCES.iter().map(|&variance| Information::of(plan, variance)).collect::<Result<_>>()?;
         say("all rules at one variance");
-        let contest = Contest::of(plan, &information[CONTEST_PLACE])?;
+        let all_rules = Contest::of(plan, &information[CONTEST_PLACE])?;
         say("what learns from match");
-        let pupils = learners::pupils(plan, contest.variance)?;
+        let pupils = learners::pupils(plan, all_rules.variance)?;
         say("the worst case");
         let worst_case = UNKNOWN.iter().map(|&unknown| WorstCase::of(plan, unknown)).collect::<Result<_>>()?;
         say("the tables, on made-up voters");
         let voters = Made::ALL.iter().map(|&made| VoterFile::of(plan, made)).collect::<Result<_>>()?;
-        Ok(Reproduction { plan: *plan, information, contest, pupils, worst_case, voters })
+        Ok(Reproduction { plan: *plan, information, all_rules, pupils, worst_case, voters })
     }
 }

@@ -1,13 +1,13 @@
 //! The rules on made-up voters, in place of the commercial file, which is not public: the layout of the paper's tables.
 
+use apportion::audit::LabelSummary;
+use apportion::rule::Thresholds;
 use apportion::simulate::{VoterOptions, VoterTables, Voters};
-use apportion::{
-    Balance, Classes, Glance, Groups, Label, Match, Matrix, Reference, Result, Rule, Scores, Settings, Thresholds, seed,
-};
-use apportion_census::{CLASSES, NC_VOTER_SHARES, counties, surnames};
+use apportion::{Balance, Classes, Groups, Label, Match, Matrix, Reference, Result, Rule, Scores, Settings, seed};
+use apportion_bisg::census::{CLASSES, NC_VOTER_SHARES, counties, surnames};
 use rayon::prelude::*;
 
-use crate::contest::learned;
+use crate::all_rules::learned;
 use crate::information::GAMMAS;
 use crate::plan::Plan;
 
@@ -182,9 +182,9 @@ fn drop_unsure(rows: &mut Vec<Row>, number: usize) {
 
 impl Outcome {
     fn of(rule: &Rule, scores: &Scores<'_>, settings: &Settings) -> Result<Outcome> {
-        let glance = Glance::at(scores, &rule.label(scores, settings)?.labels)?;
+        let glance = LabelSummary::of(scores, &rule.label(scores, settings)?.labels)?;
         Ok(Outcome {
-            coverage: glance.labelled as f64 / glance.people as f64,
+            coverage: glance.labeled as f64 / glance.people as f64,
             accuracy: glance.accuracy.unwrap_or_default(),
             fidelity_to_truth: glance.fidelity_to_truth.unwrap_or_default(),
             fidelity_to_posterior: glance.fidelity_to_posterior.unwrap_or_default(),

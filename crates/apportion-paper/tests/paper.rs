@@ -15,7 +15,7 @@ fn reduced() -> &'static Reproduction {
 }
 
 fn contestant(name: &str) -> &'static Contestant {
-    reduced().contest.contestants.iter().find(|rule| rule.name == name).unwrap()
+    reduced().all_rules.contestants.iter().find(|rule| rule.name == name).unwrap()
 }
 
 /// Theorem 1 (iii): no bias exceeds the error; the more is known, the less there is of both.
@@ -53,9 +53,9 @@ fn frontiers_are_frontiers() {
 /// Theorem 2: argmax is the most accurate; joint rules lie on the frontier, argmax does, and no other independent rule.
 #[test]
 fn joint_rules_lie_on_the_frontier_and_sampling_below() {
-    assert_eq!(reduced().contest.variance, 0.5);
+    assert_eq!(reduced().all_rules.variance, 0.5);
     let best = contestant("argmax").expected_accuracy.mean;
-    let full = reduced().contest.contestants.iter().filter(|rule| rule.coverage.mean == 1.0);
+    let full = reduced().all_rules.contestants.iter().filter(|rule| rule.coverage.mean == 1.0);
     assert!(full.clone().all(|rule| rule.expected_accuracy.mean <= best) && full.count() == 7);
     for name in ["argmax", "balance γ 0.9", "match"] {
         assert!(contestant(name).below_frontier.unwrap().mean.abs() < 1e-9, "{name}");
@@ -73,7 +73,7 @@ fn joint_rules_lie_on_the_frontier_and_sampling_below() {
 /// What is learned from balance lies near the frontier all along it, and next to where balance itself is.
 #[test]
 fn what_is_learned_follows_the_frontier() {
-    let Contest { learned, stops, .. } = &reduced().contest;
+    let Contest { learned, stops, .. } = &reduced().all_rules;
     assert_eq!(learned.len(), GAMMAS.len());
     for (rule, stop) in learned.iter().zip(stops) {
         let below = rule.below_frontier.unwrap().mean;

@@ -1,6 +1,6 @@
 //! An outcome compared between classes by several estimators, as plain data; and how it is told.
 
-use apportion::{Estimate, Figure, Gap, Heads, LabelBias};
+use apportion::estimate::{Counts, Estimate, Figure, Gap, LabelBias};
 
 use crate::study::FEWEST;
 use crate::text;
@@ -17,9 +17,9 @@ pub struct Disparity {
     /// The class that others are compared with.
     pub against: usize,
     /// Whose outcome is known.
-    pub known: Heads,
+    pub known: Counts,
     /// Whose is not: they are left out.
-    pub unknown: Heads,
+    pub unknown: Counts,
     /// The estimators, in the order in which they are shown.
     pub estimators: Vec<Estimator>,
     /// What else a reader needs to know.

@@ -1,6 +1,7 @@
 //! What a report is made of: results that were computed already, as plain data, and the few figures that follow from them.
 
-use apportion::{Binning, Interval, Point};
+use apportion::audit::{Binning, Interval};
+use apportion::rule::Point;
 
 use crate::disparity::Disparity;
 use crate::geometry::Shapes;

@@ -1,7 +1,8 @@
 //! A report from plain data: its sentences, what is left out, and names that stay text wherever they come.
 #![allow(clippy::unwrap_used)] // in helpers, too
 
-use apportion::{Binning, Interval, Point};
+use apportion::audit::{Binning, Interval};
+use apportion::rule::Point;
 use apportion_report::{
     Backdrop, Block, Chart, Disparity, Estimator, Geometry, Groups, Labelling, Method, Provenance, Sample, Study,
     Table, Trade,
@@ -587,19 +588,19 @@ fn one_is_one_and_several_are_many() {
 /// Four hundred people whose turnout two estimators tell, and bounds.
 fn with_outcome(mut study: Study) -> Study {
     let figure = |estimate: Option<f64>, low: f64, high: f64, effective: f64| {
-        Some(apportion::Figure { estimate, error: None, interval: Some(Interval { low, high }), effective })
+        Some(apportion::estimate::Figure { estimate, error: None, interval: Some(Interval { low, high }), effective })
     };
-    let estimator = |name: &str, method: Method, figures: [Option<apportion::Figure>; 3]| {
-        let of = |class: usize| figures[class].and_then(|own: apportion::Figure| own.estimate);
+    let estimator = |name: &str, method: Method, figures: [Option<apportion::estimate::Figure>; 3]| {
+        let of = |class: usize| figures[class].and_then(|own: apportion::estimate::Figure| own.estimate);
         let gap = |class: usize, against: usize| {
             let difference = of(class).zip(of(against)).map(|(a, b)| a - b);
-            apportion::Gap { class, against, difference, error: None, interval: None }
+            apportion::estimate::Gap { class, against, difference, error: None, interval: None }
         };
         let gaps = vec![gap(0, 1), gap(0, 2), gap(1, 2)];
-        let estimates = vec![apportion::Estimate { classes: figures.to_vec(), gaps }];
+        let estimates = vec![apportion::estimate::Estimate { classes: figures.to_vec(), gaps }];
         Estimator { name: name.into(), method, estimates, biases: Vec::new() }
     };
-    let heads = |rows| apportion::Heads { rows, people: rows };
+    let heads = |rows| apportion::estimate::Counts { rows, people: rows };
     study.outcomes = Some(Disparity {
         outcome: "turnout <2024>".into(),
         levels: vec!["1".into()],

@@ -1,10 +1,9 @@
 //! A voter file from columns to labels, a saved decision and an audit: keys, groups, truth, shares by county, a bootstrap.
 #![allow(clippy::print_stdout)]
 
-use apportion::{
-    Audit, AuditOptions, Bootstrap, Classes, Decision, Groups, Keys, Label, Match, Matrix, Reference, Rule, Scores,
-    Settings, Thresholds, seed,
-};
+use apportion::audit::{Audit, AuditOptions, Bootstrap};
+use apportion::rule::Thresholds;
+use apportion::{Classes, Decision, Groups, Keys, Label, Match, Matrix, Reference, Rule, Scores, Settings, seed};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // What a file would hold: an identifier, a county, the truth where it is known, and a column of scores a class.
@@ -42,20 +41,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "rule", "counts", "accuracy", "fidelity", "accuracy 95%"
     );
     for (name, rule) in &rules {
-        let labelled = rule.label(&scores, &Settings { seed: 1, ..Settings::default() })?;
-        let audit = Audit::of(&scores, &labelled.labels, &options)?;
+        let labeled = rule.label(&scores, &Settings { seed: 1, ..Settings::default() })?;
+        let audit = Audit::of(&scores, &labeled.labels, &options)?;
         let interval = audit.overall.intervals.as_ref().and_then(|intervals| intervals.accuracy);
         println!(
             "{name:<24} {:>20} {:>9.4} {:>9.4}   {:<17} {}",
-            format!("{:?}", labelled.labels.counts()),
+            format!("{:?}", labeled.labels.counts()),
             audit.overall.accuracy.unwrap_or_default(),
             audit.overall.against_posterior.map_or(0.0, |distance| distance.fidelity),
             interval.map_or_else(String::new, |interval| format!("[{:.4}, {:.4}]", interval.low, interval.high)),
             audit.undercounted.map_or_else(String::new, |u| format!("{} of {}", u.by_a_person_or_more, u.of)),
         );
-        if let Some(joint) = &labelled.joint {
+        if let Some(joint) = &labeled.joint {
             assert!(joint.certificate.is_closed());
-            assert_eq!(labelled.labels.counts(), joint.targets);
+            assert_eq!(labeled.labels.counts(), joint.targets);
         }
     }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::decision::{Decision, Fitted, Prices};
 use crate::error::{Error, Result};
-use crate::kernel::{Level, Real, STRETCH, Source, WithZero};
+use crate::kernel::{Real, STRETCH, SimdLevel, Source, WithZero};
 use crate::label::Labels;
 use crate::rule;
 use crate::scores::{Label, Scores, UNCODED, Visitor, expect_length};
@@ -22,7 +22,7 @@ impl Decision {
 
     /// Labels rows that come in batches: tied rows with equal keys are told apart across batches too.
     pub fn applier(&self) -> Applier<'_> {
-        Applier { decision: self, simd: Level::best(), repeats: HashMap::new() }
+        Applier { decision: self, simd: SimdLevel::best(), repeats: HashMap::new() }
     }
 
     /// A further draw of Thompson sampling or top-k; draw 0 is what [`apply`](Self::apply) gives. Rules without chance
@@ -31,7 +31,9 @@ impl Decision {
         let k = match &self.fitted {
             Fitted::Thompson => self.classes.len(),
             Fitted::TopK { k } => *k,
-            _ => return self.apply(scores),
+            Fitted::Argmax | Fitted::Threshold { .. } | Fitted::Prices(_) | Fitted::Learned(_) => {
+                return self.apply(scores);
+            }
         };
         self.check_classes(scores)?;
         if scores.counts().is_some() {
@@ -51,8 +53,11 @@ impl Decision {
     pub fn certify(&self, scores: &Scores<'_>, labels: &Labels) -> Result<Certificate> {
         self.check_classes(scores)?;
         expect_length("the list of labels", labels.values().len(), scores.rows())?;
-        if !matches!(self.fitted, Fitted::Argmax | Fitted::Prices(_)) {
-            return Err(Error::NoPrices);
+        match self.fitted {
+            Fitted::Argmax | Fitted::Prices(_) => {}
+            Fitted::Threshold { .. } | Fitted::Thompson | Fitted::TopK { .. } | Fitted::Learned(_) => {
+                return Err(Error::NoPrices);
+            }
         }
         let row_prices = self.row_prices(scores)?;
         let mut classes = Vec::new();
@@ -101,7 +106,12 @@ impl Decision {
     fn row_prices<'a>(&self, scores: &Scores<'a>) -> Result<RowPrices<'a>> {
         let groups = match &self.fitted {
             Fitted::Prices(groups) if groups.iter().all(|group| group.group.is_some()) => groups,
-            _ => return Ok(RowPrices::Same),
+            Fitted::Argmax
+            | Fitted::Threshold { .. }
+            | Fitted::Thompson
+            | Fitted::TopK { .. }
+            | Fitted::Prices(_)
+            | Fitted::Learned(_) => return Ok(RowPrices::Same),
         };
         let table = scores.groups().ok_or(Error::Missing {
             what: "a group",
@@ -110,16 +120,16 @@ impl Decision {
             instead: "decision",
         })?;
         let known: HashMap<&str, usize> =
-            groups.iter().enumerate().filter_map(|(place, group)| Some((group.group.as_deref()?, place))).collect();
-        let places: Vec<Option<usize>> = table.names.iter().map(|name| known.get(name.as_str()).copied()).collect();
-        match table.codes.iter().find(|&&code| places[code as usize].is_none()) {
+            groups.iter().enumerate().filter_map(|(index, group)| Some((group.group.as_deref()?, index))).collect();
+        let indices: Vec<Option<usize>> = table.names.iter().map(|name| known.get(name.as_str()).copied()).collect();
+        match table.codes.iter().find(|&&code| indices[code as usize].is_none()) {
             Some(&code) => Err(Error::UnknownGroup {
                 group: table.names[code as usize].clone(),
                 what: "decision",
                 known: groups.len(),
                 hint: "fit again with its rows, or leave them out",
             }),
-            None => Ok(RowPrices::ByGroup { codes: table.codes, places }),
+            None => Ok(RowPrices::ByGroup { codes: table.codes, indices }),
         }
     }
 
@@ -137,14 +147,14 @@ impl Decision {
 /// Which of a decision's prices a row has.
 enum RowPrices<'a> {
     Same,
-    ByGroup { codes: &'a [u32], places: Vec<Option<usize>> },
+    ByGroup { codes: &'a [u32], indices: Vec<Option<usize>> },
 }
 
 impl RowPrices<'_> {
     fn of(&self, row: usize) -> usize {
         match self {
             RowPrices::Same => 0,
-            RowPrices::ByGroup { codes, places } => places[codes[row] as usize].unwrap_or(0),
+            RowPrices::ByGroup { codes, indices } => indices[codes[row] as usize].unwrap_or(0),
         }
     }
 }
@@ -152,14 +162,14 @@ impl RowPrices<'_> {
 /// Labels batch after batch.
 pub struct Applier<'d> {
     decision: &'d Decision,
-    simd: Level,
+    simd: SimdLevel,
     /// The keys of tied rows so far, by the prices that they have.
     repeats: HashMap<usize, Repeats>,
 }
 
 impl Applier<'_> {
     /// Uses other instructions than the best that the machine has. Labels do not depend on it.
-    pub fn with_simd(mut self, simd: Level) -> Self {
+    pub fn with_simd(mut self, simd: SimdLevel) -> Self {
         self.simd = simd;
         self
     }
@@ -194,9 +204,9 @@ impl Applier<'_> {
         if decision.fitted != Fitted::Argmax {
             let mut classes = Vec::new();
             for row in tied {
-                let place = row_prices.of(row);
-                let levels = &decision.levels[place];
-                let repeats = self.repeats.entry(place).or_insert_with(|| Repeats::new(scores.keys().are_unique()));
+                let index = row_prices.of(row);
+                let levels = &decision.levels[index];
+                let repeats = self.repeats.entry(index).or_insert_with(|| Repeats::new(scores.keys().are_unique()));
                 let key = repeats.tell_apart(scores.keys().of(row));
                 scores.read_rows(row..row + 1, |_, scores| {
                     tight(&levels[0], score_of(scores), &mut classes);
@@ -242,7 +252,7 @@ fn label_grouped(
 struct LabelAll<'a> {
     scores: &'a Scores<'a>,
     prices: &'a Prices,
-    simd: Level,
+    simd: SimdLevel,
     labels: &'a mut [Label],
 }
 

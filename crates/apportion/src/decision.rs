@@ -7,10 +7,11 @@
 use crate::error::{Error, Result};
 use crate::kernel::GRID;
 use crate::learn::Model;
-use crate::quote::quoted;
 use crate::rule;
 use crate::scores::Classes;
+use crate::text::quoted;
 
+pub use crate::apply::Applier;
 pub(crate) use crate::transport::Prices;
 
 /// A fitted rule: small, and able to label any further rows. It is saved by serde.
@@ -33,12 +34,12 @@ pub struct Decision {
     pub(crate) fitted: Fitted,
     /// The prices on the grid, in the order of `fitted`; one set of zeros for argmax; else none.
     pub(crate) levels: Vec<Vec<Prices>>,
-    pub(crate) origin: Option<Origin>,
+    pub(crate) fit_info: Option<FitInfo>,
 }
 
 /// What a decision was fitted to, for whoever uses it later. No label depends on it.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Origin {
+pub struct FitInfo {
     /// The score columns, in the order of the classes.
     pub scores: Vec<String>,
     /// The columns whose values together were a group.
@@ -52,18 +53,19 @@ pub struct Origin {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sample: Option<u64>,
     /// What the shares of the labels were to be.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub wanted: Option<Wanted>,
+    #[serde(rename = "wanted", skip_serializing_if = "Option::is_none", default)]
+    pub expected_shares: Option<ExpectedShares>,
 }
 
 /// What the shares of labels are to be, on any rows.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Wanted {
+pub enum ExpectedShares {
     /// The means of the scores.
     Posterior,
     /// So much beside the means of the scores, class by class: that of balance, which trades fidelity, and of bounds.
-    Beside(Vec<f64>),
+    #[serde(rename = "beside")]
+    OffsetFromPosterior(Vec<f64>),
     /// These, whatever the scores.
     Shares(Vec<f64>),
 }
@@ -130,7 +132,7 @@ struct Saved {
     seed: u64,
     rule: Fitted,
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    origin: Option<Origin>,
+    origin: Option<FitInfo>,
 }
 
 /// Raised when the saved form changes its meaning.
@@ -143,15 +145,15 @@ impl TryFrom<Saved> for Decision {
             let problem = format!("it is of version {}, and this program reads version {VERSION}", saved.version);
             return Err(Error::Decision { problem });
         }
-        saved.origin.iter().try_for_each(|origin| check_origin(origin, saved.classes.len()))?;
-        Ok(Decision { origin: saved.origin, ..Decision::new(saved.classes, saved.seed, saved.rule)? })
+        saved.origin.iter().try_for_each(|origin| check_fit_info(origin, saved.classes.len()))?;
+        Ok(Decision { fit_info: saved.origin, ..Decision::new(saved.classes, saved.seed, saved.rule)? })
     }
 }
 
 impl From<Decision> for Saved {
     fn from(decision: Decision) -> Saved {
-        let Decision { classes, seed, fitted, origin, .. } = decision;
-        Saved { version: VERSION, classes, seed, rule: fitted, origin }
+        let Decision { classes, seed, fitted, fit_info, .. } = decision;
+        Saved { version: VERSION, classes, seed, rule: fitted, origin: fit_info }
     }
 }
 
@@ -192,17 +194,17 @@ impl Decision {
             }
             Fitted::TopK { .. } | Fitted::Thompson => Vec::new(),
         };
-        Ok(Decision { classes, seed, fitted, levels, origin: None })
+        Ok(Decision { classes, seed, fitted, levels, fit_info: None })
     }
 
     /// Says what it was fitted to.
-    pub fn with_origin(self, origin: Origin) -> Decision {
-        Decision { origin: Some(origin), ..self }
+    pub fn with_fit_info(self, fit_info: FitInfo) -> Decision {
+        Decision { fit_info: Some(fit_info), ..self }
     }
 
     /// What it was fitted to, where that is known.
-    pub fn origin(&self) -> Option<&Origin> {
-        self.origin.as_ref()
+    pub fn fit_info(&self) -> Option<&FitInfo> {
+        self.fit_info.as_ref()
     }
 
     /// The classes it was fitted to.
@@ -222,12 +224,14 @@ impl Decision {
 }
 
 /// Refuses shares that are not one for each class.
-fn check_origin(origin: &Origin, k: usize) -> Result<()> {
-    match &origin.wanted {
-        Some(Wanted::Beside(shares) | Wanted::Shares(shares)) if shares.len() != k => {
+fn check_fit_info(fit_info: &FitInfo, k: usize) -> Result<()> {
+    match &fit_info.expected_shares {
+        Some(ExpectedShares::OffsetFromPosterior(shares) | ExpectedShares::Shares(shares)) if shares.len() != k => {
             Err(Error::Decision { problem: format!("it was to have {} shares of {k} classes", shares.len()) })
         }
-        _ => Ok(()),
+        None | Some(ExpectedShares::Posterior | ExpectedShares::OffsetFromPosterior(_) | ExpectedShares::Shares(_)) => {
+            Ok(())
+        }
     }
 }
 

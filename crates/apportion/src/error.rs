@@ -2,7 +2,7 @@
 //!
 //! Rows are counted from 0 here; a layer that reads files turns them into the line the user sees.
 
-use crate::quote::quoted;
+use crate::text::quoted;
 
 /// An error of the library. Its text is one sentence that names the place and the way on. Rows are counted from 0.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -178,7 +178,7 @@ pub enum Error {
     },
     /// Two options that do not go together.
     #[error("{one} does not go together with {other}: {why}")]
-    Together {
+    Incompatible {
         /// The one.
         one: &'static str,
         /// The other.
@@ -221,20 +221,6 @@ pub enum Error {
     Tally {
         /// What differs.
         what: &'static str,
-    },
-    /// A row of a table of names or places that cannot be used.
-    #[error("row {row}: {problem}")]
-    KeyedTable {
-        /// Row, from 0.
-        row: usize,
-        /// What is wrong with it, and the way on.
-        problem: String,
-    },
-    /// Tables that scores cannot be made from.
-    #[error("{problem}")]
-    Model {
-        /// Why not, and the way on.
-        problem: String,
     },
     /// The solver found no proof. This is a fault of the program, never of the data.
     #[error("the labels could not be proved optimal, so none are returned; please report this as a bug")]

@@ -1,54 +1,64 @@
-//! Labels from probabilities, with the counts kept right: the exact optimum, with its proof.
+//! Turns class probabilities about people into labels whose counts are right, at the smallest possible cost in accuracy:
+//! the exact optimum, with a proof.
 //!
 //! # The problem
 //! A model gives each of N people a score for each of K classes: q\[i, y\], the probability that person i is in class y.
-//! One label a person is wanted. Taking the likeliest class maximises expected accuracy row by row, and undercounts every
-//! class that is rarely the likeliest: a hundred people with 40% each count as none, not as forty.
+//! Each person should get one label. Taking the most likely class maximizes expected accuracy row by row, but undercounts
+//! every class that is rarely the most likely one: a hundred people with a probability of 40% each count as 0, not as 40.
 //!
-//! **Match** chooses the labels jointly. Given a reference distribution p (most often the aggregate posterior, the mean of
-//! q) and its whole numbers n (largest remainders of N·p, Σ n_y = N),
-//!
-//! ```text
-//! maximise  Σ_i q[i, ŷ_i]      over labels ŷ with exactly n_y rows in class y.
-//! ```
-//!
-//! It is a transportation problem, and its dual has one unknown a class, the price λ_y:
+//! **Match** chooses all labels jointly. Given a reference distribution p (usually the aggregate posterior, the mean of q)
+//! and its whole numbers n (largest remainders of N·p, Σ n_y = N),
 //!
 //! ```text
-//! minimise  Σ_i max_y (q[i, y] + λ_y) − Σ_y n_y λ_y,
+//! maximize  Σ_i q[i, ŷ_i]      over labels ŷ with exactly n_y rows in class y.
 //! ```
 //!
-//! so that an optimal label is ŷ_i = argmax_y (q\[i, y\] + λ_y), but for ties. Scores are rounded to multiples of 2^-40
-//! ([`GRID`]) and all arithmetic is in whole numbers from there: both sides of the duality are integers, and their
-//! equality is the [`Certificate`].
+//! This is a transportation problem. Its dual has one variable per class, the price λ_y:
 //!
-//! **Balance** weighs the two: γ · mean q − (1 − γ) · distance of the labels' shares from p. The distance is a convex function
-//! of the counts, so that it has a conjugate in the dual, and nothing else changes. [`joint`] shows all joint rules, which
-//! of their options go together, and by what names others know them.
+//! ```text
+//! minimize  Σ_i max_y (q[i, y] + λ_y) − Σ_y n_y λ_y,
+//! ```
 //!
-//! # The map
+//! so an optimal label is ŷ_i = argmax_y (q\[i, y\] + λ_y), except for ties. Scores are rounded to multiples of 2^-40
+//! ([`GRID`](verify::GRID)), and all further arithmetic is in whole numbers: both sides of the duality are integers, and
+//! their equality is the [`Certificate`].
+//!
+//! **Balance** maximizes γ · mean q − (1 − γ) · distance of the labels' shares from p. The distance is a convex function of
+//! the counts, so it has a conjugate in the dual, and the rest stays the same. [`joint`] describes all joint rules, which
+//! of their options can be combined, and their names in the literature.
+//!
+//! # Overview
 //! ```text
 //! Rule ──fit(Scores, Settings)──▶ Decision ──apply(Scores)──▶ Labels ──Audit::of(Scores, Labels)──▶ Audit
 //! ```
-//! | type | what it is |
+//! | type | purpose |
 //! |---|---|
-//! | [`Scores`] | a table of q, borrowed as numpy or Arrow has it, or kept in a [`Store`]; with keys, groups, truth, counts |
-//! | [`Rule`] | what is asked for: argmax, threshold, Thompson, top-k, [`Match`], [`Balance`]; on a sample [`FromSample`], [`Learned`] |
+//! | [`Scores`] | a table of q, borrowed from numpy or Arrow or read from a [`Store`]; with keys, groups, truth and counts |
+//! | [`Rule`] | argmax, threshold, Thompson, top-k, [`Match`], [`Balance`]; on a sample [`FromSample`](rule::FromSample), [`Learned`](rule::Learned) |
 //! | [`Reference`] | the distribution that the labels should have |
-//! | [`Decision`] | a rule fitted to a table: K prices a group, seed; small, serde, labels any batch; prints as SQL |
-//! | [`Frontier`] | every optimal trade of accuracy against fidelity, from argmax to match; how far labels lie below it |
-//! | [`Labelled`] | labels, their decision and, for joint rules, certificate and targets ([`Joint`]) |
-//! | [`model::Bisg`] | scores from names and places, where there are none yet |
-//! | [`Audit`] | what labels do against scores, truth and reference; built by a mergeable [`Tally`] |
-//! | [`Outcomes`] | the outcome of each row; [`estimate`] says what labels and scores make of its differences between classes |
+//! | [`Decision`] | a rule fitted to a table: K prices per group and a seed. Small, serializable, labels any batch, exports SQL |
+//! | [`Frontier`] | every optimal trade-off of accuracy and fidelity, from argmax to match, and the gap of given labels to it |
+//! | [`Labeled`] | labels, their decision and, for joint rules, certificate and targets ([`Joint`](rule::Joint)) |
 //!
-//! The crate reads no files, no environment and no clock, prints nothing, and has no state. It uses the threads of the
-//! rayon pool that it is called in. The same scores, keys, seed and options give the same labels whatever the threads,
-//! the batches, the SIMD level ([`Level`]) and, where rows have keys of their own ([`Scores::with_keys`]), their order.
+//! | module | purpose |
+//! |---|---|
+//! | [`rule`] | all rules, with their options and results |
+//! | [`decision`] | the contents of a decision; [`sql`]: a decision as a SQL expression |
+//! | [`audit`] | counts, bias, accuracy and calibration of labels, by a mergeable [`Tally`](audit::Tally) |
+//! | [`estimate`] | differences of an outcome between classes, estimated from labels and from scores |
+//! | [`learn`] | models that learn labels from scores |
+//! | [`simulate`] | generated tables whose truth is known |
+//! | [`verify`] | independent checks of labels, without the solver |
+//! | [`seed`], [`text`] | seeded hashes; values and group names in text |
 //!
-//! # An example
+//! The crate does not read files, the environment or the clock, prints nothing, and has no global state. It runs in the
+//! current rayon pool. The same scores, keys, seed and options give the same labels for any number of threads, any batch
+//! size, any SIMD instructions and, if rows have their own keys ([`Scores::with_keys`]), any row order.
+//!
+//! # Example
 //! ```
-//! use apportion::{Audit, AuditOptions, Classes, Match, Matrix, Reference, Rule, Scores, Settings};
+//! use apportion::audit::{Audit, AuditOptions};
+//! use apportion::{Classes, Match, Matrix, Reference, Rule, Scores, Settings};
 //!
 //! let classes = Classes::new(["white", "black", "other"])?;
 //! let q = [
@@ -77,43 +87,30 @@
 
 mod apply;
 pub mod audit;
-mod decision;
+pub mod decision;
 mod error;
 pub mod estimate;
 mod kernel;
 mod label;
-mod learn;
-pub mod model;
-mod quote;
+pub mod learn;
 mod reference;
-mod rule;
+pub mod rule;
 mod scores;
 pub mod seed;
 pub mod simulate;
-mod sql;
+pub mod sql;
 mod store;
+pub mod text;
 mod transport;
 pub mod verify;
 
-pub use apply::Applier;
-pub use audit::*;
-pub use decision::{Decision, Fitted, GroupPrices, Origin, Wanted};
+// At most 35 names, modules included: tests/root_names.rs counts them.
+pub use decision::Decision;
 pub use error::{Error, Result};
-pub use estimate::*;
-pub use kernel::{GRID, Grid, Level};
 pub use label::Labels;
-pub use learn::{Forest, Learner, Linear, Model, Node, Plane};
-pub use quote::quoted;
-pub use reference::{Reference, Spread};
-pub use rule::{
-    Allotment, Allotted, Balance, Batched, Batches, Bound, Bounds, Exact, FromSample, Frontier, Joint, Labelled,
-    Learned, Match, Penalty, Point, Rule, Sample, Settings, Thinned, Thresholds,
-};
-pub use scores::{
-    Classes, GROUP_JOINT, Groups, Keys, LEAST_SCORE, Label, MAX_CLASSES, MAX_PEOPLE, Matrix, SUM_TOLERANCE, Scaling,
-    Scores, UNCODED, group_name, write_group_name,
-};
-pub use sql::{Dialect, SqlOptions};
+pub use reference::{PerGroup, Reference};
+pub use rule::{Balance, Bounds, Frontier, Labeled, Match, Penalty, Rule, Settings};
+pub use scores::{Classes, Groups, Keys, Label, Matrix, Scaling, Scores, UNCODED};
 pub use store::Store;
 pub use transport::Certificate;
 

@@ -3,28 +3,28 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
-use crate::quote::quoted;
 use crate::scores::{Label, SUM_TOLERANCE, UNCODED};
+use crate::text::quoted;
 use crate::transport::Demand;
 
 /// Something for all rows, or for each group by its name.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Spread<T> {
+pub enum PerGroup<T> {
     /// The same for every group.
     Overall(T),
     /// One for each group.
     ByGroup(BTreeMap<String, T>),
 }
 
-impl<T> Spread<T> {
+impl<T> PerGroup<T> {
     fn of(&self, group: Option<&str>) -> Result<&T> {
         match (self, group) {
-            (Spread::Overall(value), _) => Ok(value),
-            (Spread::ByGroup(_), None) => Err(Error::Reference {
+            (PerGroup::Overall(value), _) => Ok(value),
+            (PerGroup::ByGroup(_), None) => Err(Error::Reference {
                 of: String::new(),
                 problem: "is given by group, but the rule looks at all rows together; match by group".into(),
             }),
-            (Spread::ByGroup(values), Some(group)) => values.get(group).ok_or_else(|| Error::UnknownGroup {
+            (PerGroup::ByGroup(values), Some(group)) => values.get(group).ok_or_else(|| Error::UnknownGroup {
                 group: group.to_owned(),
                 what: "reference",
                 known: values.len(),
@@ -44,9 +44,9 @@ pub enum Reference {
     /// Every class alike.
     Uniform,
     /// Given shares, in the order of the classes. They must sum to one within a thousandth, and are then scaled.
-    Shares(Spread<Vec<f64>>),
+    Shares(PerGroup<Vec<f64>>),
     /// Given counts, in the order of the classes; they must sum to the number of rows.
-    Targets(Spread<Vec<u64>>),
+    Targets(PerGroup<Vec<u64>>),
 }
 
 /// A reference as weights of the classes.
@@ -58,6 +58,14 @@ pub(crate) enum Weights {
 }
 
 impl Reference {
+    /// Whether it is given in people, and so for a given number of rows.
+    pub(crate) fn is_in_people(&self) -> bool {
+        match self {
+            Reference::Targets(_) => true,
+            Reference::Posterior | Reference::Truth | Reference::Uniform | Reference::Shares(_) => false,
+        }
+    }
+
     /// The weights for `rows` rows to be labelled of a group (or of all), whose true classes `truth` yields, with
     /// the people who have them.
     pub(crate) fn weights(

@@ -20,16 +20,16 @@ pub const UNCODED: Label = Label::MAX;
 const UNLABELED: &str = "Uncoded";
 
 /// The largest number of classes.
-pub const MAX_CLASSES: usize = 250;
+pub(crate) const MAX_CLASSES: usize = 250;
 
 /// The largest number of people that the rows of one table may stand for, so that exact totals fit 128 bits.
-pub const MAX_PEOPLE: u64 = 1 << 40;
+pub(crate) const MAX_PEOPLE: u64 = 1 << 40;
 
 /// A score may lie this far below zero: the noise of arithmetic.
-pub const LEAST_SCORE: f64 = -1e-6;
+pub(crate) const LEAST_SCORE: f64 = -1e-6;
 
 /// A row may sum to one plus or minus this.
-pub const SUM_TOLERANCE: f64 = 1e-3;
+pub(crate) const SUM_TOLERANCE: f64 = 1e-3;
 
 /// The classes: names in an order, which breaks ties of argmax.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -37,10 +37,13 @@ pub const SUM_TOLERANCE: f64 = 1e-3;
 pub struct Classes(Vec<String>);
 
 impl Classes {
+    /// The largest number of classes.
+    pub const MAX: usize = MAX_CLASSES;
+
     /// Names the classes, in order.
     ///
     /// # Errors
-    /// If there are none or more than [`MAX_CLASSES`], or if a name is empty, given twice or `Uncoded` in any case: labels
+    /// If there are none or more than [`Classes::MAX`], or if a name is empty, given twice or `Uncoded` in any case: labels
     /// with such a class could not be told from rows without a label.
     pub fn new<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Result<Classes> {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
@@ -135,79 +138,13 @@ pub enum Matrix<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scaling {
-    /// Nothing: rows sum to one within [`SUM_TOLERANCE`], else they are refused.
+    /// Nothing: rows sum to one within [`Scores::SUM_TOLERANCE`], else they are refused.
     #[default]
     AsGiven,
     /// Divided by 100: the scores are percentages.
     Percent,
     /// Divided by the row's sum, which must be above zero.
     Normalize,
-}
-
-/// Separates the values of several columns that together name a group: `NC / Wake`. See [`group_name`].
-pub const GROUP_JOINT: &str = " / ";
-
-/// Returns the name of a group from the values of its columns: `NC / Wake`.
-///
-/// Two lists of the same length never share a name. If there are several values, one that contains ` / `, ends in ` /` or
-/// begins with a double quote is written in double quotes, with its own double quotes doubled: `"a / b" / c`. The value of
-/// a single column is the name as it is.
-pub fn group_name<'a>(values: impl IntoIterator<Item = &'a str>) -> String {
-    let mut name = String::new();
-    write_group_name(values, &mut name);
-    name
-}
-
-/// Appends the name of a group to a text, as [`group_name`] makes it.
-pub fn write_group_name<'a>(values: impl IntoIterator<Item = &'a str>, name: &mut String) {
-    let mut values = values.into_iter();
-    let (first, second) = (values.next(), values.next());
-    let Some(second) = second else { return name.push_str(first.unwrap_or_default()) };
-    push_value(first.unwrap_or_default(), name);
-    for value in std::iter::once(second).chain(values) {
-        name.push_str(GROUP_JOINT);
-        push_value(value, name);
-    }
-}
-
-fn push_value(value: &str, name: &mut String) {
-    if !is_ambiguous(value) {
-        return name.push_str(value);
-    }
-    name.push('"');
-    name.push_str(&value.replace('"', "\"\""));
-    name.push('"');
-}
-
-/// Whether a value must be quoted, so that the name has one reading.
-fn is_ambiguous(value: &str) -> bool {
-    value.contains(GROUP_JOINT) || value.ends_with(" /") || value.starts_with('"')
-}
-
-/// Returns how many values the name of a group has, if it is one that [`group_name`] made of several.
-pub(crate) fn count_group_values(name: &str) -> usize {
-    let (mut rest, mut values) = (name, 1);
-    loop {
-        if let Some(quoted) = rest.strip_prefix('"') {
-            rest = after_quoted(quoted);
-        }
-        match rest.split_once(GROUP_JOINT) {
-            Some((_, after)) => (rest, values) = (after, values + 1),
-            None => return values,
-        }
-    }
-}
-
-/// The text after the quote that ends a quoted value.
-fn after_quoted(text: &str) -> &str {
-    let mut rest = text;
-    while let Some((_, after)) = rest.split_once('"') {
-        match after.strip_prefix('"') {
-            Some(after) => rest = after,
-            None => return after,
-        }
-    }
-    ""
 }
 
 /// The groups of the rows, such as counties: a code per row, and the names that the codes stand for.
@@ -261,6 +198,12 @@ pub struct Scores<'a> {
 }
 
 impl<'a> Scores<'a> {
+    /// The largest number of people that the rows of one table may represent, so that exact totals fit 128 bits.
+    pub const MAX_PEOPLE: u64 = MAX_PEOPLE;
+
+    /// The sum of a row may differ from one by this much.
+    pub const SUM_TOLERANCE: f64 = SUM_TOLERANCE;
+
     /// Views a matrix or columns as scores of the classes.
     pub fn new(classes: &'a Classes, matrix: Matrix<'a>) -> Result<Scores<'a>> {
         let k = classes.len();
@@ -391,7 +334,7 @@ impl<'a> Scores<'a> {
         Ok(())
     }
 
-    /// Reads rows in order, in multiples of 2^-40 ([`GRID`](crate::GRID)), and hands each to `each` with its index;
+    /// Reads rows in order, in multiples of 2^-40 ([`GRID`]), and hands each to `each` with its index;
     /// refuses one that is not of scores. `each` may change the values it is handed.
     pub fn read_rows(&self, rows: Range<usize>, each: impl FnMut(usize, &mut [i64]) -> Result<()>) -> Result<()> {
         self.visit(ReadRows { scores: self, range: rows, each })
@@ -430,7 +373,10 @@ impl<'a> Scores<'a> {
 
     /// Whether the scores are in single precision.
     pub(crate) fn is_single(&self) -> bool {
-        matches!(self.matrix, Matrix::RowsF32(_) | Matrix::ColumnsF32(_) | Matrix::StoredF32(_))
+        match self.matrix {
+            Matrix::RowsF32(_) | Matrix::ColumnsF32(_) | Matrix::StoredF32(_) => true,
+            Matrix::RowsF64(_) | Matrix::ColumnsF64(_) | Matrix::StoredF64(_) => false,
+        }
     }
 
     /// Refuses a row that is not one of scores.
@@ -502,10 +448,10 @@ impl<F: FnMut(usize, &mut [i64]) -> Result<()>> Visitor for ReadRows<'_, F> {
 
     fn visit<T: Real>(mut self, source: &dyn Source<T>) -> Result<()> {
         let mut tile = Tile::new(source.classes());
-        let (mut row, mut room) = (vec![0; source.classes()], Vec::new());
+        let (mut row, mut buffer) = (vec![0; source.classes()], Vec::new());
         for first in self.range.clone().step_by(STRETCH) {
             let end = self.range.end.min(first + STRETCH);
-            let rows = source.window(first..end, &mut room)?;
+            let rows = source.window(first..end, &mut buffer)?;
             for start in (first..end).step_by(TILE) {
                 rows.load(start, &mut tile);
                 for lane in 0..tile.len().min(end - start) {
@@ -548,7 +494,7 @@ impl Scaling {
         match self {
             Scaling::Normalize if value >= LEAST_SCORE * unit => value.max(0.0) / unit,
             Scaling::Normalize => f64::NAN,
-            _ => value / unit,
+            Scaling::AsGiven | Scaling::Percent => value / unit,
         }
     }
 }
@@ -573,21 +519,21 @@ impl Source<f64> for Scaled<'_> {
         1.0 + SUM_TOLERANCE as f32
     }
 
-    fn window<'w>(&'w self, rows: Range<usize>, room: &'w mut Vec<f64>) -> Result<Rows<'w, f64>> {
+    fn window<'w>(&'w self, rows: Range<usize>, buffer: &'w mut Vec<f64>) -> Result<Rows<'w, f64>> {
         let scaling = self.0.scaling;
-        self.0.read_raw(rows.clone(), room)?;
-        for row in room.chunks_exact_mut(self.classes()) {
+        self.0.read_raw(rows.clone(), buffer)?;
+        for row in buffer.chunks_exact_mut(self.classes()) {
             let unit = scaling.unit(if scaling == Scaling::Normalize { self.0.sum(row) } else { 1.0 });
             row.iter_mut().for_each(|value| *value = scaling.apply(*value, unit));
         }
-        Ok(Rows::matrix(room, self.classes(), self.magnitude(), None).part_of(self, rows.start))
+        Ok(Rows::matrix(buffer, self.classes(), self.magnitude(), None).part_of(self, rows.start))
     }
 
     fn most_bytes(&self) -> usize {
         match self.0.matrix {
             Matrix::StoredF32(store) => store.most_bytes(),
             Matrix::StoredF64(store) => store.most_bytes(),
-            _ => usize::MAX,
+            Matrix::RowsF32(_) | Matrix::RowsF64(_) | Matrix::ColumnsF32(_) | Matrix::ColumnsF64(_) => usize::MAX,
         }
     }
 }

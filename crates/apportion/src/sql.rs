@@ -10,9 +10,9 @@
 use crate::decision::{Decision, Fitted, GroupPrices};
 use crate::error::{Error, Result};
 use crate::learn::{Linear, Model, Plane};
-use crate::quote::quoted;
 use crate::rule;
-use crate::scores::{Classes, GROUP_JOINT, LEAST_SCORE, SUM_TOLERANCE, UNCODED, count_group_values, expect_length};
+use crate::scores::{Classes, LEAST_SCORE, SUM_TOLERANCE, UNCODED, expect_length};
+use crate::text::{GROUP_JOINT, count_group_values, quoted};
 
 /// Whose SQL is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,8 @@ impl Decision {
     /// than 2^-40. A row that `apply` would refuse has the label `NULL`. Rules that draw by chance have no such expression.
     ///
     /// ```
-    /// # use apportion::{Classes, Decision, Dialect, Match, Matrix, Reference, Rule, Scores, Settings, SqlOptions};
+    /// # use apportion::sql::{Dialect, SqlOptions};
+    /// # use apportion::{Classes, Decision, Match, Matrix, Reference, Rule, Scores, Settings};
     /// # let classes = Classes::new(["a", "b"])?;
     /// # let scores = Scores::new(&classes, Matrix::RowsF64(&[0.9, 0.1, 0.6, 0.4]))?;
     /// let decision = Rule::Argmax.fit(&scores, &Settings::default())?;
@@ -96,8 +97,8 @@ impl Decision {
             Fitted::Argmax => (writer.argmax(), header(ARGMAX, options, false)),
             Fitted::Threshold { at } => (writer.threshold(at), header(THRESHOLD, options, false)),
             Fitted::Prices(groups) => {
-                let tied = match self.origin() {
-                    Some(origin) => format!(": {} of {} were, when it was fitted.", origin.tied, origin.people),
+                let tied = match self.fit_info() {
+                    Some(info) => format!(": {} of {} were, when it was fitted.", info.tied, info.people),
                     None => ".".into(),
                 };
                 (writer.prices(groups)?, header(&format!("{PRICES}{tied}"), options, by_group(groups)))
@@ -335,7 +336,7 @@ impl Writer<'_> {
         columns == 1 || starts.count() + 1 == columns && !quoted
     }
 
-    /// The group of a row, as [`group_name`](crate::group_name) makes it: the columns as text, empty if missing, joined;
+    /// The group of a row, as [`group_name`](crate::text::group_name) makes it: the columns as text, empty if missing, joined;
     /// with quotes around ambiguous values, unless all groups are plain.
     fn group(&self, plain: bool) -> String {
         let kind = self.dialect.text_type();

@@ -69,10 +69,10 @@ impl<T: Real> Source<T> for Stored<'_, T> {
         self.magnitude
     }
 
-    fn window<'w>(&'w self, rows: Range<usize>, room: &'w mut Vec<T>) -> Result<Rows<'w, T>> {
-        room.resize(rows.len() * self.classes, T::default());
-        self.store.read(rows.start, room)?;
-        Ok(Rows::matrix(room, self.classes, self.magnitude, None).part_of(self, rows.start))
+    fn window<'w>(&'w self, rows: Range<usize>, buffer: &'w mut Vec<T>) -> Result<Rows<'w, T>> {
+        buffer.resize(rows.len() * self.classes, T::default());
+        self.store.read(rows.start, buffer)?;
+        Ok(Rows::matrix(buffer, self.classes, self.magnitude, None).part_of(self, rows.start))
     }
 
     fn most_bytes(&self) -> usize {

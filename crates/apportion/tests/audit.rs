@@ -1,11 +1,11 @@
 //! The audit against the worked example of the semantics, against a naive second implementation, and against itself in
 //! other orders, batches and numbers of threads.
 
-use apportion::{
-    Audit, AuditOptions, Backdrop, Binning, Bootstrap, Classes, Crossing, Error, Glance, GroupSection, Groups,
-    Interval, Keys, Label, Labels, MAX_PEOPLE, Matrix, Scaling, Scores, Section, Tally, UNCODED, UncodedPolicy,
-    Undercounted, seed,
+use apportion::audit::{
+    Audit, AuditOptions, Binning, Bootstrap, Crosstab, GroupSection, Interval, LabelSummary, PopulationTotals, Section,
+    Tally, UncodedPolicy, Undercounted,
 };
+use apportion::{Classes, Error, Groups, Keys, Label, Labels, Matrix, Scaling, Scores, UNCODED, seed};
 use proptest::prelude::*;
 
 /// Random numbers for the tests, by position.
@@ -198,7 +198,7 @@ fn worked_example_match_and_balance() {
 fn worked_example_threshold() {
     let section = example([0, 0, UNCODED, UNCODED, 1, UNCODED]);
     assert_eq!(label_counts(&section), [2, 1, 0]);
-    assert_eq!((section.labelled, section.uncoded, section.coverage), (3, 3, Some(0.5)));
+    assert_eq!((section.labeled, section.uncoded, section.coverage), (3, 3, Some(0.5)));
     close(section.expected_accuracy, 0.75);
     within(section.against_posterior.map(|distance| distance.fidelity), -0.216667, 5e-7);
     close(section.classes[1].posterior_coverage, 1.15 / 2.2);
@@ -220,7 +220,7 @@ fn worked_example_with_each_policy_for_uncoded_rows() {
     let argmax = audit(UncodedPolicy::Argmax);
     assert_eq!(label_counts(&argmax), [5, 1, 0]);
     close(argmax.expected_accuracy, 0.65);
-    assert_eq!((argmax.labelled, argmax.coverage), (3, Some(0.5)), "coverage is that of the given labels");
+    assert_eq!((argmax.labeled, argmax.coverage), (3, Some(0.5)), "coverage is that of the given labels");
     let drop = audit(UncodedPolicy::Drop);
     assert_eq!(label_counts(&drop), [2, 1, 0]);
     close(drop.classes[0].posterior_share, 1.7 / 3.0);
@@ -289,16 +289,16 @@ fn check(section: &Section, table: &Table, group: Option<u32>, policy: UncodedPo
     let given: Vec<_> = all.iter().copied().filter(|person| person.given != UNCODED).collect();
     let uncoded: Vec<_> = all.iter().copied().filter(|person| person.given == UNCODED).collect();
     let left_in: Vec<_> = if policy == UncodedPolicy::Drop { given.clone() } else { all.clone() };
-    let labelled: Vec<_> = left_in.iter().copied().filter(|person| person.label != UNCODED).collect();
+    let labeled: Vec<_> = left_in.iter().copied().filter(|person| person.label != UNCODED).collect();
     let known: Vec<_> = left_in.iter().copied().filter(|person| person.truth != UNCODED).collect();
-    let known_labelled: Vec<_> = known.iter().copied().filter(|person| person.label != UNCODED).collect();
+    let known_labeled: Vec<_> = known.iter().copied().filter(|person| person.label != UNCODED).collect();
 
     assert_eq!(section.people, all.len() as u64);
-    assert_eq!((section.labelled, section.uncoded), (given.len() as u64, uncoded.len() as u64));
+    assert_eq!((section.labeled, section.uncoded), (given.len() as u64, uncoded.len() as u64));
     assert_eq!(section.with_truth, all.iter().filter(|person| person.truth != UNCODED).count() as u64);
     close(section.coverage, part(&all, |person| person.given != UNCODED));
-    close(section.accuracy, part(&known_labelled, |person| person.label == person.truth));
-    close(section.expected_accuracy, mean(&labelled, |person| person.q[usize::from(person.label)]));
+    close(section.accuracy, part(&known_labeled, |person| person.label == person.truth));
+    close(section.expected_accuracy, mean(&labeled, |person| person.q[usize::from(person.label)]));
     let squares = |person: &Person<'_>| 1.0 - person.q.iter().map(|q| q * q).sum::<f64>();
     close(section.score_error.implied_mae, mean(&left_in, squares));
     close(section.score_error.observed_mae, mean(&known, |person| 1.0 - person.q[usize::from(person.truth)]));
@@ -314,12 +314,12 @@ fn check(section: &Section, table: &Table, group: Option<u32>, policy: UncodedPo
     let mut others = [0.0; 2];
     for (class, audit) in section.classes.iter().enumerate() {
         let label = class as Label;
-        let share = part(&labelled, |person| person.label == label);
+        let share = part(&labeled, |person| person.label == label);
         let posterior = mean(&left_in, |person| person.q[class]);
         let truth = part(&known, |person| person.truth == label);
-        let share_known = part(&known_labelled, |person| person.label == label);
+        let share_known = part(&known_labeled, |person| person.label == label);
         let posterior_known = mean(&known, |person| person.q[class]);
-        assert_eq!(audit.labels, labelled.iter().filter(|person| person.label == label).count() as u64);
+        assert_eq!(audit.labels, labeled.iter().filter(|person| person.label == label).count() as u64);
         assert_eq!(audit.argmax, left_in.iter().filter(|person| argmax(person.q) == label).count() as u64);
         close(audit.share, share);
         close(audit.posterior_share, posterior);
@@ -397,9 +397,9 @@ fn check(section: &Section, table: &Table, group: Option<u32>, policy: UncodedPo
         close(found.posterior_share, others[1]);
         close(found.against_posterior.map(|bias| bias.difference), others[0] - others[1]);
     } else {
-        assert!(labelled.is_empty());
+        assert!(labeled.is_empty());
     }
-    close(section.against_truth.map(|distance| distance.l1), Some(l1[1]).filter(|_| !known_labelled.is_empty()));
+    close(section.against_truth.map(|distance| distance.l1), Some(l1[1]).filter(|_| !known_labeled.is_empty()));
     let bias = |class: usize| {
         let argmaxed = part(&left_in, |person| usize::from(argmax(person.q)) == class)?;
         Some(argmaxed - mean(&left_in, |person| person.q[class])?)
@@ -453,7 +453,7 @@ fn check_equal_count(binning: &Binning, scored: &[(f64, bool)]) {
 }
 
 /// Checks a bin; returns |Σ score − truth|.
-fn check_bin(bin: &apportion::Bin, inside: &[&(f64, bool)]) -> f64 {
+fn check_bin(bin: &apportion::audit::Bin, inside: &[&(f64, bool)]) -> f64 {
     let n = inside.len() as f64;
     assert_eq!(bin.people, inside.len() as u64);
     let (sum, members) = inside.iter().fold((0.0, 0.0), |(s, t), (q, truth)| (s + q, t + f64::from(u8::from(*truth))));
@@ -741,7 +741,7 @@ fn bootstrap_intervals_are_those_of_theory() {
         covers(intervals.expected_accuracy, section.expected_accuracy);
         for (position, class) in section.classes.iter().enumerate() {
             covers(intervals.share[position], class.share);
-            let difference = |bias: Option<apportion::Bias>| bias.map(|bias| bias.difference);
+            let difference = |bias: Option<apportion::audit::Bias>| bias.map(|bias| bias.difference);
             covers(intervals.bias_against_posterior[position], difference(class.against_posterior));
             covers(intervals.bias_against_truth[position], difference(class.against_truth));
         }
@@ -780,9 +780,9 @@ fn weight(seed: u64, key: u64, replicate: u64) -> u64 {
 fn quartiles(mut values: Vec<f64>) -> Option<Interval> {
     values.sort_by(f64::total_cmp);
     let at = |part: f64| {
-        let place = part * (values.len() - 1) as f64;
-        let (below, above) = (values[place.floor() as usize], values[place.ceil() as usize]);
-        below + (above - below) * place.fract()
+        let index = part * (values.len() - 1) as f64;
+        let (below, above) = (values[index.floor() as usize], values[index.ceil() as usize]);
+        below + (above - below) * index.fract()
     };
     (!values.is_empty()).then(|| Interval { low: at(0.25), high: at(0.75) })
 }
@@ -921,7 +921,7 @@ fn batches_of_another_audit_are_refused() {
     let many = Classes::new(["a", "b", "c", "d"]).expect("distinct");
     let labels = Labels::new(vec![3; 20], &many).expect("labels");
     assert!(matches!(tally().add(&table.view(), &labels), Err(Error::Length { found: 4, expected: 3, .. })));
-    let huge = Table { counts: vec![MAX_PEOPLE / 32; 20], ..table.clone() };
+    let huge = Table { counts: vec![Scores::MAX_PEOPLE / 32; 20], ..table.clone() };
     let mut full = tally();
     full.add(&huge.view(), &huge.given_labels()).expect("few enough");
     assert!(matches!(full.add(&huge.view(), &huge.given_labels()), Err(Error::TooManyPeople { .. })));
@@ -1000,7 +1000,7 @@ fn everyone_uncoded() {
     table.labels = vec![UNCODED; 30];
     let audits = audit_everything(&table);
     for audit in &audits[..2] {
-        assert_eq!((audit.overall.labelled, audit.overall.coverage), (0, Some(0.0)));
+        assert_eq!((audit.overall.labeled, audit.overall.coverage), (0, Some(0.0)));
         assert!(audit.overall.accuracy.is_none() && audit.overall.against_posterior.is_none());
         assert!(audit.overall.uncoded_rows.is_some() && audit.undercounted.is_none());
     }
@@ -1033,10 +1033,10 @@ fn as_many_people_as_there_may_be_do_not_overflow() {
     let classes = Classes::new(["a", "b"]).expect("distinct");
     let matrix = [-1e-12, 1.000_000_000_1e-6, 1.0, 0.0];
     let scores = Scores::new(&classes, Matrix::RowsF64(&matrix)).expect("a table").scaled(Scaling::Normalize);
-    let scores = scores.with_truth(&[0, 1]).and_then(|s| s.with_counts(&[MAX_PEOPLE / 2; 2])).expect("a table");
+    let scores = scores.with_truth(&[0, 1]).and_then(|s| s.with_counts(&[Scores::MAX_PEOPLE / 2; 2])).expect("a table");
     let labels = Labels::new(vec![1, 0], &classes).expect("labels");
     let audit = Audit::of(&scores, &labels, &AuditOptions::default()).expect("an audit");
-    assert_eq!((audit.overall.people, audit.overall.accuracy), (MAX_PEOPLE, Some(0.0)));
+    assert_eq!((audit.overall.people, audit.overall.accuracy), (Scores::MAX_PEOPLE, Some(0.0)));
     assert_eq!(audit.overall.expected_accuracy, Some(1.0));
 }
 
@@ -1063,7 +1063,7 @@ fn people_of_one_row_may_have_several_labels() {
     let scores = scores.with_counts(&counts).unwrap().with_truth(&truth).unwrap();
     let allotted = Rule::Match(Match::overall(Reference::Posterior)).allot(&scores, &Settings::default()).unwrap();
     assert_eq!(allotted.allotment.rows().collect::<Vec<_>>(), [[9, 1, 0], [0, 4, 0], [0, 0, 0]]);
-    let audit = Audit::of_people(&scores, &allotted.allotment, &AuditOptions::default()).unwrap();
+    let audit = Audit::of_allotment(&scores, &allotted.allotment, &AuditOptions::default()).unwrap();
 
     let split = [0.7, 0.3, 0.7, 0.3, 0.4, 0.6];
     let people = Scores::new(&classes, Matrix::RowsF64(&split)).unwrap();
@@ -1094,16 +1094,22 @@ fn a_glance_is_an_audit_in_small() {
         let counts: Vec<u64> = (0..rows).map(|_| u64::from(draw(4, false))).collect();
         let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
         for scores in [scores.clone(), scores.clone().with_truth(&truth).unwrap().with_counts(&counts).unwrap()] {
-            let (glance, audit) = (Glance::at(&scores, &labels).unwrap(), audit(&scores, &labels));
-            assert_eq!((glance.rows, glance.people, glance.labelled), (audit.rows, audit.people, audit.labelled));
-            assert_eq!(glance.counts, audit.classes.iter().map(|class| class.labels).collect::<Vec<_>>());
+            let (label_summary, audit) = (LabelSummary::of(&scores, &labels).unwrap(), audit(&scores, &labels));
             assert_eq!(
-                glance.posterior_sums,
+                (label_summary.rows, label_summary.people, label_summary.labeled),
+                (audit.rows, audit.people, audit.labeled)
+            );
+            assert_eq!(label_summary.counts, audit.classes.iter().map(|class| class.labels).collect::<Vec<_>>());
+            assert_eq!(
+                label_summary.posterior_sums,
                 audit.classes.iter().map(|class| class.posterior_sum).collect::<Vec<_>>()
             );
-            assert_eq!((glance.accuracy, glance.expected_accuracy), (audit.accuracy, audit.expected_accuracy));
-            assert_eq!(glance.fidelity_to_posterior, audit.against_posterior.map(|distance| distance.fidelity));
-            assert_eq!(glance.fidelity_to_truth, audit.against_truth.map(|distance| distance.fidelity));
+            assert_eq!(
+                (label_summary.accuracy, label_summary.expected_accuracy),
+                (audit.accuracy, audit.expected_accuracy)
+            );
+            assert_eq!(label_summary.fidelity_to_posterior, audit.against_posterior.map(|distance| distance.fidelity));
+            assert_eq!(label_summary.fidelity_to_truth, audit.against_truth.map(|distance| distance.fidelity));
         }
         let codes: Vec<u32> = (0..rows).map(|row| row as u32 % 5).collect();
         let names: Vec<String> = (0..5).map(|group| group.to_string()).collect();
@@ -1114,8 +1120,8 @@ fn a_glance_is_an_audit_in_small() {
         let all: Vec<(f64, f64)> = audit.groups.iter().filter_map(known).collect();
         let expected =
             all.iter().map(|(people, far)| people * far).sum::<f64>() / all.iter().map(|(p, _)| p).sum::<f64>();
-        let crossing = Crossing::at(&grouped, &labels).unwrap();
-        let found = Backdrop::of(&grouped).unwrap().fidelity_in_groups(&crossing);
+        let crosstab = Crosstab::of(&grouped, &labels).unwrap();
+        let found = PopulationTotals::of(&grouped).unwrap().fidelity_in_groups(&crosstab);
         assert_eq!(found.is_none(), all.is_empty());
         assert!(found.is_none_or(|found| (found - expected).abs() < 1e-12), "{found:?} {expected}");
     }

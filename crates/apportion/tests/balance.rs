@@ -86,7 +86,7 @@ fn balance_is_optimal_with_every_penalty() {
                 1 => (gamma, Reference::Uniform, vec![1.0 / k as f64; k]),
                 _ => {
                     let shares = lumpy(&mut chance, 1, k, 20);
-                    (gamma, Reference::Shares(Spread::Overall(shares.clone())), shares)
+                    (gamma, Reference::Shares(PerGroup::Overall(shares.clone())), shares)
                 }
             }
         };
@@ -94,7 +94,7 @@ fn balance_is_optimal_with_every_penalty() {
         let table = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap();
         let rule = Rule::Balance(Balance::new(gamma, Match::overall(reference)).with_penalty(penalty));
         let settings = Settings { seed, ..Settings::default() };
-        let labelled = rule.label(&table, &settings).unwrap();
+        let labeled = rule.label(&table, &settings).unwrap();
         let what = format!("seed {seed}, γ {gamma}, {penalty:?}, {shares:?}, {scores:?}");
 
         let rows = scores.len() as f64 / k as f64;
@@ -102,11 +102,11 @@ fn balance_is_optimal_with_every_penalty() {
         let best = best_by_counts(&scores, k, false);
         let value = |counts: &Vec<u64>, sum: f64| if gamma == 1.0 { sum / rows } else { value(counts, sum) };
         let optimum = best.iter().map(|(counts, &sum)| value(counts, sum)).fold(f64::NEG_INFINITY, f64::max);
-        let counts = labelled.labels.counts();
-        let labels = labelled.labels.values();
+        let counts = labeled.labels.counts();
+        let labels = labeled.labels.values();
         let sum: f64 = labels.iter().enumerate().map(|(row, &label)| scores[row * k + usize::from(label)]).sum();
         assert!((value(&counts, sum) - optimum).abs() < TOLERANCE, "{} of {optimum}: {what}", value(&counts, sum));
-        if let Some(joint) = &labelled.joint {
+        if let Some(joint) = &labeled.joint {
             assert!(joint.certificate.is_closed(), "{what}");
             assert!((joint.gamma_objective.unwrap() - optimum).abs() < TOLERANCE, "{what}");
             assert!((gamma * joint.certificate.objective() / rows - optimum).abs() < TOLERANCE, "{what}");
@@ -116,8 +116,8 @@ fn balance_is_optimal_with_every_penalty() {
             let nearest = good.map(|(counts, _)| far(counts)).fold(f64::INFINITY, f64::min);
             assert!(far(&counts) < nearest + TOLERANCE, "not the most faithful: {what}");
         }
-        assert_eq!(labelled.decision.apply(&table).unwrap(), labelled.labels, "{what}");
-        assert!(labelled.decision.certify(&table, &labelled.labels).unwrap().is_closed());
+        assert_eq!(labeled.decision.apply(&table).unwrap(), labeled.labels, "{what}");
+        assert!(labeled.decision.certify(&table, &labeled.labels).unwrap().is_closed());
     }
 }
 

@@ -54,8 +54,8 @@ fn check(scores: &[f64], k: usize, reference: &Reference, truth: Option<&[Label]
         table = table.with_truth(truth).unwrap();
     }
     let settings = Settings { seed, ..Settings::default() };
-    let labelled = Rule::Match(Match::overall(reference.clone())).label(&table, &settings).unwrap();
-    let joint = labelled.joint.as_ref().unwrap();
+    let labeled = Rule::Match(Match::overall(reference.clone())).label(&table, &settings).unwrap();
+    let joint = labeled.joint.as_ref().unwrap();
 
     let best = best_by_counts(&units(scores), k);
     let allowed = roundings(weights, rows as u128);
@@ -63,16 +63,16 @@ fn check(scores: &[f64], k: usize, reference: &Reference, truth: Option<&[Label]
     let chosen = allowed.iter().filter(|counts| best[*counts] == optimum).max().unwrap();
     assert!(joint.certificate.is_closed(), "open certificate on {scores:?} {reference:?}");
     assert_eq!(joint.certificate.primal, i128::from(optimum), "not optimal on {scores:?} {reference:?}");
-    assert_eq!(&labelled.labels.counts(), chosen, "counts on {scores:?} {reference:?}");
+    assert_eq!(&labeled.labels.counts(), chosen, "counts on {scores:?} {reference:?}");
     assert_eq!(&joint.targets, chosen);
 
-    let proof = labelled.decision.certify(&table, &labelled.labels).unwrap();
+    let proof = labeled.decision.certify(&table, &labeled.labels).unwrap();
     assert_eq!(proof, joint.certificate, "the certificate computed again, on {scores:?}");
-    let applied = labelled.decision.apply(&table).unwrap();
-    assert_eq!(applied, labelled.labels, "apply(fit(x), x) = label(x), on {scores:?}");
-    let json = serde_json::to_string(&labelled.decision).unwrap();
+    let applied = labeled.decision.apply(&table).unwrap();
+    assert_eq!(applied, labeled.labels, "apply(fit(x), x) = label(x), on {scores:?}");
+    let json = serde_json::to_string(&labeled.decision).unwrap();
     let again: Decision = serde_json::from_str(&json).unwrap();
-    assert_eq!(again, labelled.decision, "saved and read");
+    assert_eq!(again, labeled.decision, "saved and read");
 }
 
 fn problem(seed: u64) -> (Vec<f64>, usize, Vec<Label>, Chance) {
@@ -95,7 +95,7 @@ fn matching_the_posterior_is_optimal() {
     for seed in 0..3000 {
         let (scores, k, _, _) = problem(seed);
         let mut sums = vec![0u128; k];
-        units(&scores).iter().enumerate().for_each(|(place, &unit)| sums[place % k] += unit as u128);
+        units(&scores).iter().enumerate().for_each(|(index, &unit)| sums[index % k] += unit as u128);
         check(&scores, k, &Reference::Posterior, None, &sums, seed);
     }
 }
@@ -124,7 +124,7 @@ fn matching_given_shares_is_optimal_with_zero_targets_too() {
         let (scores, k, _, mut chance) = problem(seed);
         let parts = lumpy(&mut chance, 1, k, 20);
         let weights: Vec<u128> = parts.iter().map(|part| (part * 20.0).round() as u128).collect();
-        check(&scores, k, &Reference::Shares(Spread::Overall(parts)), None, &weights, seed);
+        check(&scores, k, &Reference::Shares(PerGroup::Overall(parts)), None, &weights, seed);
     }
 }
 
@@ -141,22 +141,22 @@ fn matching_by_group_is_optimal_in_each_group() {
         let table = table.with_groups(Groups { codes: &codes, names: &names }).unwrap();
         let reference = [Reference::Posterior, Reference::Truth, Reference::Uniform][chance.below(3) as usize].clone();
         let rule = Rule::Match(Match::by_group(reference.clone()));
-        let labelled = rule.label(&table, &Settings { seed, ..Settings::default() }).unwrap();
-        let joint = labelled.joint.as_ref().unwrap();
+        let labeled = rule.label(&table, &Settings { seed, ..Settings::default() }).unwrap();
+        let joint = labeled.joint.as_ref().unwrap();
 
         let mut total = 0;
         for group in 0..3 {
             let members: Vec<usize> = (0..rows).filter(|&row| codes[row] == group).collect();
             let own: Vec<f64> = members.iter().flat_map(|&row| scores[row * k..][..k].to_vec()).collect();
             let mut weights = vec![u128::from(reference == Reference::Uniform); k];
-            for (place, &unit) in units(&own).iter().enumerate() {
-                weights[place % k] += if reference == Reference::Posterior { unit as u128 } else { 0 };
+            for (index, &unit) in units(&own).iter().enumerate() {
+                weights[index % k] += if reference == Reference::Posterior { unit as u128 } else { 0 };
             }
             for &row in &members {
                 weights[usize::from(truth[row])] += u128::from(reference == Reference::Truth);
             }
             let mut counts = vec![0; k];
-            members.iter().for_each(|&row| counts[usize::from(labelled.labels.values()[row])] += 1);
+            members.iter().for_each(|&row| counts[usize::from(labeled.labels.values()[row])] += 1);
             assert_eq!(counts, joint.group_targets[group as usize]);
             if !members.is_empty() {
                 let best = best_by_counts(&units(&own), k);
@@ -167,7 +167,7 @@ fn matching_by_group_is_optimal_in_each_group() {
         }
         assert!(joint.certificate.is_closed());
         assert_eq!(joint.certificate.primal, i128::from(total), "seed {seed}, {reference:?}");
-        assert_eq!(labelled.decision.certify(&table, &labelled.labels).unwrap(), joint.certificate);
-        assert_eq!(labelled.decision.apply(&table).unwrap(), labelled.labels);
+        assert_eq!(labeled.decision.certify(&table, &labeled.labels).unwrap(), joint.certificate);
+        assert_eq!(labeled.decision.apply(&table).unwrap(), labeled.labels);
     }
 }

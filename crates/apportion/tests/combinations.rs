@@ -6,6 +6,7 @@ mod common;
 
 use std::collections::{BTreeMap, HashMap};
 
+use apportion::rule::*;
 use apportion::*;
 use common::*;
 
@@ -103,8 +104,8 @@ fn limits(bounds: &Bounds, people: u64, shares: &[f64]) -> Option<Vec<(u64, u64)
 fn optimum(people: &People<'_>, options: &Options, shares: &[f64]) -> Option<f64> {
     let n = people.rows.len() as u64;
     let uncoded = options.coverage.map_or(0, |share| ((1.0 - share) * n as f64 + 1e-9).round() as u64);
-    let labelled = n - uncoded;
-    let limits = limits(&options.bounds, labelled, shares)?;
+    let labeled = n - uncoded;
+    let limits = limits(&options.bounds, labeled, shares)?;
     let k = people.k;
     let kept = |counts: &[u64]| {
         counts[k] == uncoded && counts.iter().zip(&limits).all(|(c, (least, most))| (least..=most).contains(&c))
@@ -122,11 +123,11 @@ fn optimum(people: &People<'_>, options: &Options, shares: &[f64]) -> Option<f64
         return Some(greatest(&mut best.iter().map(|(counts, sum)| value(counts, *sum))));
     }
     // Match: nearest to the targets, then best. Contested roundings are as near to the quotas as each other.
-    let (targets, contested) = targets(labelled, shares);
+    let (targets, contested) = targets(labeled, shares);
     let near_targets = |counts: &[u64]| counts.iter().zip(&targets).map(|(c, t)| c.abs_diff(*t)).sum::<u64>() as f64;
     let near_quotas = |counts: &[u64]| distance(Penalty::L1, counts, shares);
     let quotas_within = shares.iter().zip(&limits).all(|(share, (least, most))| {
-        let quota = share * labelled as f64;
+        let quota = share * labeled as f64;
         *least as f64 <= (quota + 1e-7).floor() && (quota - 1e-7).ceil() <= *most as f64
     });
     // Where bounds may cut into contested roundings, which of them are the targets is our choice: not tested.
@@ -194,7 +195,7 @@ fn every_combination_equals_brute_force() {
         let given = lumpy(&mut chance, 1, k, 20);
         let reference = match chance.below(4) {
             0 => Reference::Uniform,
-            1 => Reference::Shares(Spread::Overall(given.clone())),
+            1 => Reference::Shares(PerGroup::Overall(given.clone())),
             2 => Reference::Truth,
             _ => Reference::Posterior,
         };
@@ -217,7 +218,7 @@ fn every_combination_equals_brute_force() {
 
         // The same by brute force, group by group.
         let people_of = |row: usize| counts.as_ref().map_or(1, |counts| counts[row]);
-        let (mut best, mut found, mut labelled) = (Some(0.0), 0.0, 0);
+        let (mut best, mut found, mut labeled) = (Some(0.0), 0.0, 0);
         let parts: Vec<Vec<usize>> = if by_group {
             (0..2).map(|group| (0..rows).filter(|&row| codes[row] == group).collect()).collect()
         } else {
@@ -250,7 +251,7 @@ fn every_combination_equals_brute_force() {
                         found += own[class] as f64 * scores[row * k + class] * options.gamma.unwrap_or(1.0);
                     });
                 }
-                labelled += counts.iter().sum::<u64>();
+                labeled += counts.iter().sum::<u64>();
                 if let Some(gamma) = options.gamma.filter(|&gamma| gamma < 1.0) {
                     found -= (1.0 - gamma) * distance(options.penalty, &counts, &weights);
                 }
@@ -278,14 +279,14 @@ fn every_combination_equals_brute_force() {
         if let Some(joint) = allotted.joint {
             assert!(joint.certificate.is_closed(), "{what}");
             if let Some(objective) = joint.gamma_objective {
-                assert!((objective * labelled.max(1) as f64 - best).abs() < TOLERANCE, "{what}");
+                assert!((objective * labeled.max(1) as f64 - best).abs() < TOLERANCE, "{what}");
             }
         }
         if counts.is_none() {
-            let labelled = rule.label(&table, &Settings { seed, ..Settings::default() }).unwrap();
-            assert_eq!(labelled.labels.counts(), allotted.allotment.counts(), "{what}");
-            assert_eq!(labelled.decision.apply(&table).unwrap(), labelled.labels, "{what}");
-            assert!(labelled.decision.certify(&table, &labelled.labels).unwrap().is_closed(), "{what}");
+            let labeled = rule.label(&table, &Settings { seed, ..Settings::default() }).unwrap();
+            assert_eq!(labeled.labels.counts(), allotted.allotment.counts(), "{what}");
+            assert_eq!(labeled.decision.apply(&table).unwrap(), labeled.labels, "{what}");
+            assert!(labeled.decision.certify(&table, &labeled.labels).unwrap().is_closed(), "{what}");
         }
     }
     assert!(solved > 7500 && refused > 200, "{solved} solved, {refused} refused");

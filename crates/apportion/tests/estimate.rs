@@ -3,6 +3,8 @@
 
 mod common;
 
+use apportion::audit::*;
+use apportion::estimate::*;
 use apportion::*;
 use common::{Chance, classes, continuous};
 use proptest::prelude::*;
@@ -187,13 +189,14 @@ fn the_weighted_estimate_is_the_formula() {
 fn hard_estimates_are_means_by_label_and_by_truth() {
     let table = Table::new(2, 300, 3);
     let labels = table.argmax();
-    let of = |outcomes: &Outcomes<'_>| Hard::of(&table.scores(), outcomes, &labels).unwrap();
+    let of = |outcomes: &Outcomes<'_>| LabelEstimator::of(&table.scores(), outcomes, &labels).unwrap();
     let one_hot = |labels: &[Label], class: usize| -> Vec<f64> {
         labels.iter().map(|&label| f64::from(u8::from(usize::from(label) == class))).collect()
     };
     let by_label = both(|outcomes| of(outcomes).estimates(), &table);
     let by_truth = both(|outcomes| of(outcomes).truth().unwrap(), &table);
-    let as_labels = both(|outcomes| Hard::of_truth(&table.scores(), outcomes).unwrap().unwrap().estimates(), &table);
+    let as_labels =
+        both(|outcomes| LabelEstimator::of_truth(&table.scores(), outcomes).unwrap().unwrap().estimates(), &table);
     assert_eq!(by_truth, as_labels);
     for (estimates, labels) in [(by_label, labels.values()), (by_truth, &table.truth[..])] {
         for (estimate, values) in estimates.iter().zip(table.averaged()) {
@@ -237,11 +240,11 @@ fn with_scores_that_are_sure_all_estimators_agree() {
     let names = level_names();
     let outcomes = Outcomes::levels(&table.codes, &names).unwrap();
     let scores = table.scores();
-    let truth = Hard::of_truth(&scores, &outcomes).unwrap().unwrap().estimates();
+    let truth = LabelEstimator::of_truth(&scores, &outcomes).unwrap().unwrap().estimates();
     let weighted = Weighted::of(&scores, &outcomes).unwrap().estimates();
     let imputed = Imputed::of(&scores, &outcomes, 5, 1).unwrap().estimates();
     let birdie = Birdie::fit(&scores, &outcomes, &BirdieOptions::default()).unwrap();
-    assert_eq!(Hard::of(&scores, &outcomes, &labels).unwrap().estimates(), truth);
+    assert_eq!(LabelEstimator::of(&scores, &outcomes, &labels).unwrap().estimates(), truth);
     for (level, truth) in truth.iter().enumerate() {
         for class in 0..3 {
             let figure = |own: &[Estimate]| own[level].classes[class].unwrap();
@@ -264,7 +267,7 @@ fn everything(table: &Table) -> String {
     let levels = Outcomes::levels(&table.codes, &names).unwrap();
     let scores = table.grouped();
     let all = both(|outcomes| Weighted::of(&scores, outcomes).unwrap().estimates(), table);
-    let hard = both(|outcomes| Hard::of(&scores, outcomes, &labels).unwrap().estimates(), table);
+    let hard = both(|outcomes| LabelEstimator::of(&scores, outcomes, &labels).unwrap().estimates(), table);
     let imputed = both(|outcomes| Imputed::of(&scores, outcomes, 7, 3).unwrap().estimates(), table);
     let options = BirdieOptions { bootstrap_rows: 300, replicates: 4, ..BirdieOptions::default() };
     let birdie = Birdie::fit(&scores, &levels, &options).unwrap();
@@ -301,8 +304,9 @@ fn batches_merge() {
         assert_eq!((all.known(), all.unknown()), (weighted(&table).known(), weighted(&table).unknown()));
         assert_eq!(all.known().rows + all.unknown().rows, 700);
 
-        let hard =
-            |table: &Table| Hard::of(&table.scores(), &outcomes(table, &names, numbers), &table.argmax()).unwrap();
+        let hard = |table: &Table| {
+            LabelEstimator::of(&table.scores(), &outcomes(table, &names, numbers), &table.argmax()).unwrap()
+        };
         let mut all = hard(&parts[0]);
         parts[1..].iter().for_each(|part| all.merge(&hard(part)).unwrap());
         assert_eq!((all.estimates(), all.truth()), (hard(&table).estimates(), hard(&table).truth()));
@@ -330,11 +334,17 @@ fn a_row_of_several_people_is_as_many_rows() {
     let labels = table.argmax();
     let weighted = both(|outcomes| Weighted::of(&counted, outcomes).unwrap().estimates(), &table);
     assert_eq!(weighted, both(|outcomes| Weighted::of(&expanded.scores(), outcomes).unwrap().estimates(), &expanded));
-    let hard = both(|outcomes| Hard::of(&counted, outcomes, &labels).unwrap().estimates(), &table);
+    let hard = both(|outcomes| LabelEstimator::of(&counted, outcomes, &labels).unwrap().estimates(), &table);
     let again = expanded.argmax();
-    assert_eq!(hard, both(|outcomes| Hard::of(&expanded.scores(), outcomes, &again).unwrap().estimates(), &expanded));
+    assert_eq!(
+        hard,
+        both(|outcomes| LabelEstimator::of(&expanded.scores(), outcomes, &again).unwrap().estimates(), &expanded)
+    );
     let allotted = Rule::Argmax.allot(&counted, &Settings::default()).unwrap().allotment;
-    assert_eq!(hard, both(|outcomes| Hard::of_people(&counted, outcomes, &allotted).unwrap().estimates(), &table));
+    assert_eq!(
+        hard,
+        both(|outcomes| LabelEstimator::of_allotment(&counted, outcomes, &allotted).unwrap().estimates(), &table)
+    );
 
     let names = level_names();
     let (levels, more) =
@@ -352,7 +362,10 @@ fn a_row_of_several_people_is_as_many_rows() {
     let thompson = Rule::Thompson.fit(&counted, &Settings { seed: 3, ..Settings::default() }).unwrap();
     let mean = (0..5).map(|draw| {
         let allotment = thompson.allot(&counted, draw).unwrap();
-        Hard::of_people(&counted, &levels, &allotment).unwrap().estimates()[1].classes[2].unwrap().estimate.unwrap()
+        LabelEstimator::of_allotment(&counted, &levels, &allotment).unwrap().estimates()[1].classes[2]
+            .unwrap()
+            .estimate
+            .unwrap()
     });
     near(imputed[1].classes[2].unwrap().estimate.unwrap(), mean.sum::<f64>() / 5.0, 1.0);
 }
@@ -367,7 +380,9 @@ fn imputation_is_thompson_and_rubin() {
     let found = both(|outcomes| Imputed::of(&table.scores(), outcomes, DRAWS as u32, 11).unwrap().estimates(), &table);
     let hard: Vec<Vec<Estimate>> = labels
         .iter()
-        .map(|labels| both(|outcomes| Hard::of(&table.scores(), outcomes, labels).unwrap().estimates(), &table))
+        .map(|labels| {
+            both(|outcomes| LabelEstimator::of(&table.scores(), outcomes, labels).unwrap().estimates(), &table)
+        })
         .collect();
     let rubin = |draws: Vec<(f64, f64)>| {
         let m = draws.len() as f64;
@@ -376,9 +391,9 @@ fn imputation_is_thompson_and_rubin() {
         let between = draws.iter().map(|draw| (draw.0 - mean).powi(2)).sum::<f64>() / (m - 1.0);
         (mean, (within + (1.0 + 1.0 / m) * between).sqrt())
     };
-    for (place, estimate) in found.iter().enumerate() {
+    for (index, estimate) in found.iter().enumerate() {
         for class in 0..3 {
-            let figure = |own: &Vec<Estimate>| own[place].classes[class].unwrap();
+            let figure = |own: &Vec<Estimate>| own[index].classes[class].unwrap();
             let (mean, error) =
                 rubin(hard.iter().map(|own| (figure(own).estimate.unwrap(), figure(own).error.unwrap())).collect());
             let own = estimate.classes[class].unwrap();
@@ -387,7 +402,7 @@ fn imputation_is_thompson_and_rubin() {
             // The doubt about classes is worth fewer people.
             assert!(own.effective < figure(&hard[0]).effective);
         }
-        let gap = |own: &Vec<Estimate>| own[place].gap(2, 1).unwrap();
+        let gap = |own: &Vec<Estimate>| own[index].gap(2, 1).unwrap();
         let (mean, error) =
             rubin(hard.iter().map(|own| (gap(own).difference.unwrap(), gap(own).error.unwrap())).collect());
         near(estimate.gap(2, 1).unwrap().difference.unwrap(), mean, mean.abs());
@@ -434,16 +449,16 @@ fn where_outcome_and_class_have_nothing_to_do_with_each_other_weighting_is_right
         let outcomes = Outcomes::levels(&codes, &names).unwrap().counting(1).unwrap();
         let weighted = Weighted::of(&scores, &outcomes).unwrap().estimates().remove(0);
         let argmax = Rule::Argmax.label(&scores, &Settings::default()).unwrap().labels;
-        let hard = Hard::of(&scores, &outcomes, &argmax).unwrap();
+        let hard = LabelEstimator::of(&scores, &outcomes, &argmax).unwrap();
         let imputed = Imputed::of(&scores, &outcomes, 10, seed as u64).unwrap().estimates().remove(0);
         for class in 0..2 {
             weighted_sum[class] += weighted.classes[class].unwrap().estimate.unwrap() / TABLES as f64;
             let bias = hard.biases()[0][class].unwrap();
             hard_sum[class] += hard.estimates()[0].classes[class].unwrap().estimate.unwrap() / TABLES as f64;
             // The two parts are the whole, on every table; and the whole is what it says.
-            assert!((bias.taken_in + bias.left_out - bias.bias).abs() < 1e-12);
+            assert!((bias.from_false_positives + bias.from_false_negatives - bias.bias).abs() < 1e-12);
             let truth = hard.truth().unwrap()[0].classes[class].unwrap().estimate.unwrap();
-            assert!((bias.truth - truth).abs() < 1e-12 && (bias.labelled - bias.truth - bias.bias).abs() < 1e-12);
+            assert!((bias.truth - truth).abs() < 1e-12 && (bias.labeled - bias.truth - bias.bias).abs() < 1e-12);
         }
         let own = weighted.classes[1].unwrap();
         squares += (own.estimate.unwrap() - expected[1]).powi(2) / TABLES as f64;
@@ -467,7 +482,7 @@ fn the_bias_of_labels_is_what_its_two_parts_say() {
     let table = Table::new(9, 800, 3);
     let labels = table.argmax();
     let outcomes = Outcomes::numbers(&table.numbers).unwrap();
-    let hard = Hard::of(&table.scores(), &outcomes, &labels).unwrap();
+    let hard = LabelEstimator::of(&table.scores(), &outcomes, &labels).unwrap();
     for class in 0..3u8 {
         // The first formula of the reference, person by person.
         let people: Vec<(bool, bool, f64)> = (0..table.rows())
@@ -479,16 +494,16 @@ fn the_bias_of_labels_is_what_its_two_parts_say() {
             (own.iter().sum::<f64>() / own.len() as f64, own.len() as f64)
         };
         let (rightly, _) = mean(&|a, r| a && r);
-        let (wrongly, taken_in) = mean(&|a, r| a && !r);
-        let (missed, left_out) = mean(&|a, r| !a && r);
-        let ((labelled, n), (truth, m)) = (mean(&|a, _| a), mean(&|_, r| r));
+        let (wrongly, from_false_positives) = mean(&|a, r| a && !r);
+        let (missed, from_false_negatives) = mean(&|a, r| !a && r);
+        let ((labeled, n), (truth, m)) = (mean(&|a, _| a), mean(&|_, r| r));
         let found = hard.biases()[0][usize::from(class)].unwrap();
-        near(found.labelled, labelled, 1e6);
+        near(found.labeled, labeled, 1e6);
         near(found.truth, truth, 1e6);
-        assert!((found.bias - (labelled - truth)).abs() < 1e-6);
-        assert!((found.taken_in - taken_in / n * (wrongly - rightly)).abs() < 1e-6);
-        assert!((found.left_out + left_out / m * (missed - rightly)).abs() < 1e-6);
-        assert!((found.taken_in + found.left_out - found.bias).abs() < 1e-9);
+        assert!((found.bias - (labeled - truth)).abs() < 1e-6);
+        assert!((found.from_false_positives - from_false_positives / n * (wrongly - rightly)).abs() < 1e-6);
+        assert!((found.from_false_negatives + from_false_negatives / m * (missed - rightly)).abs() < 1e-6);
+        assert!((found.from_false_positives + found.from_false_negatives - found.bias).abs() < 1e-9);
     }
 }
 
@@ -651,7 +666,7 @@ fn bounds_hold_the_truth_and_can_be_attained() {
         let bounds = CellBounds::of(&scores, &outcomes, &cells, 15).unwrap();
         assert_eq!(bounds.sizes(), CellSizes { cells: 15, people: 600, alone: 0, in_small: 0 });
         let bounds = bounds.estimates().remove(0);
-        let truth = Hard::of_truth(&scores, &outcomes).unwrap().unwrap().estimates().remove(0);
+        let truth = LabelEstimator::of_truth(&scores, &outcomes).unwrap().unwrap().estimates().remove(0);
         let (rate, interval) =
             (truth.classes[1].unwrap().estimate.unwrap(), bounds.classes[1].unwrap().interval.unwrap());
         assert!(interval.low - 1e-9 <= rate && rate <= interval.high + 1e-9, "{rate} {interval:?}");
@@ -727,7 +742,7 @@ fn classes_of_which_nothing_is_known_have_no_figure() {
         let text = serde_json::to_string(&estimate).unwrap();
         assert!(!text.contains("NaN"), "{text}");
     }
-    let hard = Hard::of(&scores, &outcomes, &labels).unwrap();
+    let hard = LabelEstimator::of(&scores, &outcomes, &labels).unwrap();
     assert!(hard.estimates()[0].classes[1].is_none() && hard.truth().is_none() && hard.biases()[0][0].is_none());
     let nothing = [NO_LEVEL; 2];
     let nobody = Outcomes::levels(&nothing, &names).unwrap();
@@ -791,7 +806,7 @@ fn on_voters_each_estimator_is_right_where_it_says() {
     let argmax = Rule::Argmax.label(&scores, &Settings::default()).unwrap().labels;
     for (codes, weighting_is_right) in [(by_truth, false), (by_scores, true)] {
         let outcomes = Outcomes::levels(&codes, &names).unwrap().counting(1).unwrap();
-        let hard = Hard::of(&scores, &outcomes, &argmax).unwrap();
+        let hard = LabelEstimator::of(&scores, &outcomes, &argmax).unwrap();
         let weighted = Weighted::of(&scores, &outcomes).unwrap().estimates().remove(0);
         let birdie =
             Birdie::fit(&scores, &outcomes, &BirdieOptions { replicates: 8, ..BirdieOptions::default() }).unwrap();
@@ -813,7 +828,7 @@ fn on_voters_each_estimator_is_right_where_it_says() {
             let interval = bounds.estimates()[0].classes[class].unwrap().interval.unwrap();
             assert!(interval.low <= truth.estimate.unwrap() && truth.estimate.unwrap() <= interval.high);
             if let Some(bias) = hard.biases()[0][class] {
-                assert!((bias.taken_in + bias.left_out - bias.bias).abs() < 1e-12);
+                assert!((bias.from_false_positives + bias.from_false_negatives - bias.bias).abs() < 1e-12);
             }
         }
         if !weighting_is_right {

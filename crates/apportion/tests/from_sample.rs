@@ -4,18 +4,21 @@
 
 mod common;
 
+use apportion::audit::*;
+use apportion::decision::*;
+use apportion::rule::*;
 use apportion::*;
 use common::*;
 use proptest::prelude::*;
 
-const SETTINGS: Settings = Settings { seed: 5, simd: Level::Baseline };
+const SETTINGS: Settings = Settings { seed: 5, simd: SimdLevel::Baseline };
 
 fn posterior() -> Match {
     Match::overall(Reference::Posterior)
 }
 
 fn from_sample(rows: usize) -> Rule {
-    Rule::FromSample(FromSample { exact: Exact::Match(posterior()), rows })
+    Rule::FromSample(FromSample { joint: JointRule::Match(posterior()), rows })
 }
 
 fn agreement(one: &Labels, other: &Labels) -> f64 {
@@ -34,7 +37,7 @@ fn counts_are_near() {
         let same = agreement(&near.labels, &exact.labels);
         assert!(same > least && same < 1.0, "{rows} rows: {same}");
     }
-    let targets = Exact::Match(posterior()).targets(&scores).unwrap();
+    let targets = JointRule::Match(posterior()).targets(&scores).unwrap();
     assert_eq!(targets, exact.joint.unwrap().targets);
 }
 
@@ -82,7 +85,7 @@ fn rows_that_stand_for_people_have_prices_too() {
     let counts: Vec<u64> = (0..20_000).map(|row| row % 4).collect();
     let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap().with_counts(&counts).unwrap();
     let allotted = from_sample(5_000).allot(&scores, &SETTINGS).unwrap();
-    let targets = Exact::Match(posterior()).targets(&scores).unwrap();
+    let targets = JointRule::Match(posterior()).targets(&scores).unwrap();
     for (count, target) in allotted.allotment.counts().iter().zip(&targets) {
         assert!((*count as f64 / *target as f64 - 1.0).abs() < 0.1, "{count} for {target}");
     }
@@ -97,12 +100,12 @@ fn what_a_sample_cannot_tell_is_refused() {
     let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
     let scores = scores.with_groups(Groups { codes: &[0; 10], names: &names }).unwrap();
     let refused = |matching: Match, rows: usize| {
-        let rule = Rule::FromSample(FromSample { exact: Exact::Match(matching), rows });
+        let rule = Rule::FromSample(FromSample { joint: JointRule::Match(matching), rows });
         rule.fit(&scores, &SETTINGS).unwrap_err().to_string()
     };
     assert!(refused(Match::by_group(Reference::Posterior), 5).contains("match by group, on all rows"));
     assert!(refused(posterior(), 0).contains("at least 1"));
-    let targets = Match::overall(Reference::Targets(Spread::Overall(vec![5, 5])));
+    let targets = Match::overall(Reference::Targets(PerGroup::Overall(vec![5, 5])));
     assert!(refused(targets, 5).contains("give shares"));
     let at_least = [("c0".to_owned(), Bound::Count(3))].into_iter().collect();
     let bounds = Bounds { at_least, ..Bounds::default() };
@@ -124,16 +127,16 @@ fn a_bad_row_of_the_sample_is_named_by_its_place() {
 /// What a decision's labels of some rows are off by.
 fn drift(decision: &Decision, values: &[f64]) -> Drift {
     let scores = Scores::new(decision.classes(), Matrix::RowsF64(values)).unwrap();
-    let glance = Glance::at(&scores, &decision.apply(&scores).unwrap()).unwrap();
-    decision.drift(&scores, &glance).unwrap().unwrap()
+    let label_summary = LabelSummary::of(&scores, &decision.apply(&scores).unwrap()).unwrap();
+    decision.drift(&scores, &label_summary).unwrap().unwrap()
 }
 
 fn fitted(rule: &Rule, values: &[f64], sample: Option<u64>) -> Decision {
     let classes = classes(6);
     let scores = Scores::new(&classes, Matrix::RowsF64(values)).unwrap();
     let people = scores.people();
-    let origin = Origin { people, sample, wanted: Some(Wanted::Posterior), ..Origin::default() };
-    rule.fit(&scores, &SETTINGS).unwrap().with_origin(origin)
+    let origin = FitInfo { people, sample, expected_shares: Some(ExpectedShares::Posterior), ..FitInfo::default() };
+    rule.fit(&scores, &SETTINGS).unwrap().with_fit_info(origin)
 }
 
 #[test]
@@ -165,19 +168,23 @@ fn rows_of_the_fit_do_not_drift() {
 fn decisions_without_counts_or_origin_say_nothing_of_drift() {
     let (classes, values) = (classes(6), normal(&mut Chance::new(71), 100, 0.5));
     let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
-    let glance = Glance::at(&scores, &Rule::Argmax.label(&scores, &SETTINGS).unwrap().labels).unwrap();
-    assert_eq!(fitted(&Rule::Argmax, &values, None).drift(&scores, &glance).unwrap(), None);
-    assert_eq!(Rule::Match(posterior()).fit(&scores, &SETTINGS).unwrap().drift(&scores, &glance).unwrap(), None);
+    let label_summary = LabelSummary::of(&scores, &Rule::Argmax.label(&scores, &SETTINGS).unwrap().labels).unwrap();
+    assert_eq!(fitted(&Rule::Argmax, &values, None).drift(&scores, &label_summary).unwrap(), None);
+    assert_eq!(Rule::Match(posterior()).fit(&scores, &SETTINGS).unwrap().drift(&scores, &label_summary).unwrap(), None);
 }
 
 #[test]
 fn what_was_wanted_is_saved() {
-    for wanted in [Wanted::Posterior, Wanted::Beside(vec![0.1, -0.1]), Wanted::Shares(vec![0.5, 0.5])] {
-        let origin = Origin { people: 4, sample: Some(2), wanted: Some(wanted), ..Origin::default() };
+    for expected in [
+        ExpectedShares::Posterior,
+        ExpectedShares::OffsetFromPosterior(vec![0.1, -0.1]),
+        ExpectedShares::Shares(vec![0.5, 0.5]),
+    ] {
+        let origin = FitInfo { people: 4, sample: Some(2), expected_shares: Some(expected), ..FitInfo::default() };
         let scores = [0.5; 8];
         let classes = classes(2);
         let scores = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap();
-        let decision = Rule::Match(posterior()).fit(&scores, &SETTINGS).unwrap().with_origin(origin);
+        let decision = Rule::Match(posterior()).fit(&scores, &SETTINGS).unwrap().with_fit_info(origin);
         let json = serde_json::to_string(&decision).unwrap();
         assert_eq!(serde_json::from_str::<Decision>(&json).unwrap(), decision);
         let broken = json.replace("0.1,-0.1", "0.1").replace("0.5,0.5", "0.5");
@@ -192,7 +199,7 @@ proptest! {
     fn any_table_has_prices(seed in 0u64..1000, rows in 1usize..60, k in 1usize..5, sample in 1usize..80, parts in 1u64..8) {
         let (classes, values) = (classes(k), lumpy(&mut Chance::new(seed), rows, k, parts));
         let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
-        let labelled = from_sample(sample).label(&scores, &SETTINGS).unwrap();
-        prop_assert_eq!(&labelled.decision.apply(&scores).unwrap(), &labelled.labels);
+        let labeled = from_sample(sample).label(&scores, &SETTINGS).unwrap();
+        prop_assert_eq!(&labeled.decision.apply(&scores).unwrap(), &labeled.labels);
     }
 }

@@ -3,13 +3,14 @@
 
 mod common;
 
+use apportion::rule::*;
 use apportion::*;
 use common::voters::voters;
 use common::*;
 
 /// γ from 0.5 to 1, more of them near 1.
 fn gammas() -> impl Iterator<Item = f64> {
-    (0..50).map(|place| 1.0 - 0.5 * (f64::from(place) / 49.0).powi(2))
+    (0..50).map(|index| 1.0 - 0.5 * (f64::from(index) / 49.0).powi(2))
 }
 
 fn check(table: &Scores<'_>, aim: &Match, unique: bool, what: &str) {
@@ -44,8 +45,8 @@ fn check(table: &Scores<'_>, aim: &Match, unique: bool, what: &str) {
         assert_eq!(frontier.at(pair[0].from_gamma).counts, pair[1].counts, "{what}");
         assert_eq!(frontier.at(pair[1].to_gamma).counts, pair[1].counts, "{what}");
         if unique {
-            let labelled = frontier.rule(pair[0].from_gamma).label(table, &settings).unwrap();
-            assert_eq!(labelled.labels.counts(), pair[1].counts, "{what}: balance at {}", pair[0].from_gamma);
+            let labeled = frontier.rule(pair[0].from_gamma).label(table, &settings).unwrap();
+            assert_eq!(labeled.labels.counts(), pair[1].counts, "{what}: balance at {}", pair[0].from_gamma);
         }
     }
 
@@ -53,14 +54,14 @@ fn check(table: &Scores<'_>, aim: &Match, unique: bool, what: &str) {
     for gamma in gammas().filter(|&gamma| gamma < 1.0) {
         let point = frontier.at(gamma);
         assert!(point.from_gamma < gamma && gamma <= point.to_gamma, "{what}: {point:?} at {gamma}");
-        let labelled = frontier.rule(gamma).label(table, &settings).unwrap();
-        let joint = labelled.joint.unwrap();
+        let labeled = frontier.rule(gamma).label(table, &settings).unwrap();
+        let joint = labeled.joint.unwrap();
         assert!(joint.certificate.is_closed());
         let objective = gamma * point.accuracy + (1.0 - gamma) * point.fidelity;
         assert!((joint.gamma_objective.unwrap() - objective).abs() < 1e-10, "{what}: γ {gamma}");
         // Ties can leave a choice of counts.
         if unique {
-            assert_eq!(labelled.labels.counts(), point.counts, "{what}: γ {gamma}");
+            assert_eq!(labeled.labels.counts(), point.counts, "{what}: γ {gamma}");
         }
     }
 }
@@ -102,7 +103,7 @@ fn with_a_class_to_be_emptied() {
     let scores = continuous(&mut chance, 5000, 4);
     let classes = classes(4);
     let table = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap();
-    let shares = Reference::Shares(Spread::Overall(vec![0.0, 0.5, 0.25, 0.25]));
+    let shares = Reference::Shares(PerGroup::Overall(vec![0.0, 0.5, 0.25, 0.25]));
     check(&table, &Match::overall(shares), true, "emptied");
 }
 

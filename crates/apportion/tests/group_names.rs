@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
-use apportion::{Decision, Dialect, SqlOptions, group_name, quoted};
+use apportion::Decision;
+use apportion::sql::{Dialect, SqlOptions};
+use apportion::text::{group_name, quoted};
 use serde_json::json;
 
 #[test]
@@ -33,8 +35,8 @@ fn no_two_lists_of_values_share_a_name() {
     let mut from = 0;
     for _ in 0..4 {
         let to = words.len();
-        for place in from..to {
-            words.extend([" ", "/", "\"", "a"].map(|letter| format!("{}{letter}", words[place])));
+        for index in from..to {
+            words.extend([" ", "/", "\"", "a"].map(|letter| format!("{}{letter}", words[index])));
         }
         from = to;
     }

@@ -5,6 +5,8 @@ mod common;
 
 use std::collections::BTreeMap;
 
+use apportion::audit::*;
+use apportion::rule::*;
 use apportion::*;
 use common::voters::voters;
 use common::*;
@@ -35,10 +37,10 @@ fn counties_and_regions_are_right_at_once() {
     rule.nested.push(parts.clone());
     let three = Rule::Match(rule).label(&table, &Settings::default()).unwrap();
 
-    for (labelled, levels) in [(&two, 1), (&three, 2)] {
-        let joint = labelled.joint.as_ref().unwrap();
+    for (labeled, levels) in [(&two, 1), (&three, 2)] {
+        let joint = labeled.joint.as_ref().unwrap();
         assert!(joint.certificate.is_closed());
-        assert_eq!(labelled.decision.apply(&table).unwrap(), labelled.labels);
+        assert_eq!(labeled.decision.apply(&table).unwrap(), labeled.labels);
         let unit_of = |row: usize| {
             let region = regions[voters.counties[row] as usize];
             if levels == 1 { region } else { parts[region as usize] }
@@ -48,7 +50,7 @@ fn counties_and_regions_are_right_at_once() {
             let (mut sums, mut counts) = (vec![0.0; k], vec![0; k]);
             for &row in &rows {
                 sums.iter_mut().zip(&voters.scores[row * k..]).for_each(|(sum, score)| *sum += score);
-                counts[usize::from(labelled.labels.values()[row])] += 1;
+                counts[usize::from(labeled.labels.values()[row])] += 1;
             }
             assert_eq!(counts, largest_remainders(&sums, rows.len() as u64), "unit {unit} of level {levels}");
         }
@@ -94,12 +96,12 @@ fn given_shares_nest_at_any_size() {
     let names: Vec<String> = (0..groups).map(|group| format!("g{group}")).collect();
     let table = Scores::new(&classes, Matrix::RowsF32(&scores)).unwrap();
     let table = table.with_groups(Groups { codes: &codes, names: &names }).unwrap();
-    let mut rule = Match::nested(Reference::Shares(Spread::Overall(vec![0.5, 0.3, 0.2])), vec![7, 7, 7, 900, 900, 3]);
+    let mut rule = Match::nested(Reference::Shares(PerGroup::Overall(vec![0.5, 0.3, 0.2])), vec![7, 7, 7, 900, 900, 3]);
     rule.nested.push(vec![1, 1, 0]); // the units 3, 7 and 900, in this order
     rule.nested.push(vec![u32::MAX, u32::MAX]);
-    let labelled = Rule::Match(rule).label(&table, &Settings::default()).unwrap();
-    assert_eq!(labelled.labels.counts(), [60_000, 36_000, 24_000]);
-    assert!(labelled.joint.unwrap().group_targets.iter().all(|targets| targets == &[10_000, 6_000, 4_000]));
+    let labeled = Rule::Match(rule).label(&table, &Settings::default()).unwrap();
+    assert_eq!(labeled.labels.counts(), [60_000, 36_000, 24_000]);
+    assert!(labeled.joint.unwrap().group_targets.iter().all(|targets| targets == &[10_000, 6_000, 4_000]));
 }
 
 /// Rows that stand for nobody change nothing, wherever they are.
@@ -126,8 +128,8 @@ fn rows_of_nobody_are_not_seen() {
         chance.shuffle(&mut order);
         let shuffled = decide(&order);
         assert_eq!(shuffled.decision, expected.decision, "case {case}");
-        for (place, &row) in order.iter().enumerate() {
-            assert_eq!(shuffled.allotment.row(place), expected.allotment.row(row), "case {case}");
+        for (index, &row) in order.iter().enumerate() {
+            assert_eq!(shuffled.allotment.row(index), expected.allotment.row(row), "case {case}");
         }
     }
 }
@@ -168,15 +170,15 @@ fn bounds_that_do_not_bind_change_nothing() {
     let table = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap();
     let most = |name: &str, count| Bounds { at_most: [(name.into(), Bound::Count(count))].into(), ..Bounds::default() };
     let rule = Rule::Match(Match::overall(Reference::Uniform).with_bounds(most("c0", 3)));
-    let labelled = rule.label(&table, &Settings::default()).unwrap();
-    assert_eq!(labelled.labels.counts(), [1, 1, 2]);
-    assert_eq!(labelled.joint.unwrap().targets, [1, 1, 2]);
+    let labeled = rule.label(&table, &Settings::default()).unwrap();
+    assert_eq!(labeled.labels.counts(), [1, 1, 2]);
+    assert_eq!(labeled.joint.unwrap().targets, [1, 1, 2]);
 
     let scores = [0.5, 0.5, 0.0].repeat(10);
     let table = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap();
     let aim = Match::overall(Reference::Posterior).with_bounds(most("c0", 8));
-    let labelled = Rule::Balance(Balance::new(1.0, aim)).label(&table, &Settings::default()).unwrap();
-    assert_eq!(labelled.labels.counts(), [5, 5, 0]);
+    let labeled = Rule::Balance(Balance::new(1.0, aim)).label(&table, &Settings::default()).unwrap();
+    assert_eq!(labeled.labels.counts(), [5, 5, 0]);
 }
 
 /// Voters with names as common as names are: 4.2 million people, 1.23 million distinct rows.
@@ -200,9 +202,9 @@ fn cells_are_people() {
         Rule::Balance(Balance::new(0.9, Match::overall(Reference::Posterior))),
     ] {
         let allotted = rule.allot(&table, &Settings::default()).unwrap();
-        let labelled = rule.label(&expanded, &Settings::default()).unwrap();
-        assert_eq!(allotted.allotment.counts(), labelled.labels.counts());
-        assert_eq!(allotted.joint.unwrap().certificate, labelled.joint.unwrap().certificate);
+        let labeled = rule.label(&expanded, &Settings::default()).unwrap();
+        assert_eq!(allotted.allotment.counts(), labeled.labels.counts());
+        assert_eq!(allotted.joint.unwrap().certificate, labeled.joint.unwrap().certificate);
         for (row, &count) in allotted.allotment.rows().zip(&counts) {
             assert_eq!(row.iter().sum::<u64>(), count);
         }
@@ -286,8 +288,8 @@ fn corpus_level_constraints_are_bounds() {
     let bounds = Bounds { margin: Some(margin), ..Bounds::default() };
     let rule = Rule::Balance(Balance::new(1.0, Match::overall(Reference::Posterior).with_bounds(bounds)));
     let settings = Settings::default();
-    let labelled = rule.label(&table, &settings).unwrap();
-    assert!(labelled.joint.as_ref().unwrap().certificate.is_closed());
+    let labeled = rule.label(&table, &settings).unwrap();
+    assert!(labeled.joint.as_ref().unwrap().certificate.is_closed());
     let options = AuditOptions::default();
     let bias = |rule: &Rule| {
         let labels = rule.label(&table, &settings).unwrap().labels;
@@ -319,13 +321,13 @@ fn calibrated_recommendations_are_matches_by_user() {
     let classes = classes(k);
     let table = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap();
     let table = table.with_groups(Groups { codes: &codes, names: &names }).unwrap();
-    let rule = Rule::Match(Match::by_group(Reference::Shares(Spread::ByGroup(watched.clone()))));
-    let labelled = rule.label(&table, &Settings::default()).unwrap();
-    assert!(labelled.joint.unwrap().certificate.is_closed());
+    let rule = Rule::Match(Match::by_group(Reference::Shares(PerGroup::ByGroup(watched.clone()))));
+    let labeled = rule.label(&table, &Settings::default()).unwrap();
+    assert!(labeled.joint.unwrap().certificate.is_closed());
     for (user, name) in names.iter().enumerate() {
         let own = |class: usize| {
             let rows = (0..codes.len()).filter(|&row| codes[row] as usize == user);
-            rows.filter(|&row| usize::from(labelled.labels.values()[row]) == class).count() as f64
+            rows.filter(|&row| usize::from(labeled.labels.values()[row]) == class).count() as f64
         };
         let expected: Vec<f64> = watched[name].iter().map(|share| (share * 50.0).round()).collect();
         assert_eq!((0..k).map(own).collect::<Vec<_>>(), expected, "{name}");
@@ -339,8 +341,8 @@ fn uniform_parity_is_a_reference() {
     let scores = continuous(&mut chance, 10_003, 4);
     let classes = classes(4);
     let table = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap();
-    let labelled = Rule::Match(Match::overall(Reference::Uniform)).label(&table, &Settings::default()).unwrap();
-    let mut counts = labelled.labels.counts();
+    let labeled = Rule::Match(Match::overall(Reference::Uniform)).label(&table, &Settings::default()).unwrap();
+    let mut counts = labeled.labels.counts();
     counts.sort_unstable();
     assert_eq!(counts, [2500, 2501, 2501, 2501]);
 }

@@ -4,15 +4,17 @@
 
 mod common;
 
+use apportion::learn::*;
+use apportion::rule::*;
 use apportion::*;
 use common::*;
 use proptest::prelude::*;
 
 const LEARNERS: [Learner; 3] = [Learner::Svm, Learner::Logistic, Learner::Forest];
-const SETTINGS: Settings = Settings { seed: 5, simd: Level::Baseline };
+const SETTINGS: Settings = Settings { seed: 5, simd: SimdLevel::Baseline };
 
-fn posterior() -> Exact {
-    Exact::Match(Match::overall(Reference::Posterior))
+fn posterior() -> JointRule {
+    JointRule::Match(Match::overall(Reference::Posterior))
 }
 
 fn learned(learner: Learner, batch: usize) -> Rule {
@@ -44,7 +46,7 @@ fn balance_is_learned_like_match() {
     let (classes, values) = (classes(6), normal(&mut Chance::new(2), 30_000, 0.5));
     let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
     for gamma in [0.85, 0.9, 0.95, 1.0] {
-        let balance = Exact::Balance(Balance::new(gamma, Match::overall(Reference::Posterior)));
+        let balance = JointRule::Balance(Balance::new(gamma, Match::overall(Reference::Posterior)));
         let exact = balance.rule().label(&scores, &SETTINGS).unwrap();
         let found = Rule::Learned(Learned::new(balance)).label(&scores, &SETTINGS).unwrap();
         let same = agreement(&found.labels, &exact.labels);
@@ -60,7 +62,7 @@ struct Table {
 }
 
 impl Table {
-    fn label(&self, learner: Learner) -> Labelled {
+    fn label(&self, learner: Learner) -> Labeled {
         let classes = classes(4);
         let scores = Scores::new(&classes, Matrix::RowsF32(&self.values)).unwrap();
         let scores = scores.with_keys(Keys::Given(&self.keys)).unwrap();
@@ -179,9 +181,9 @@ fn two_classes_are_told_apart_where_match_does() {
     let values: Vec<f64> =
         (0..1_000).flat_map(|row| [f64::from(row) / 1000.0, 1.0 - f64::from(row) / 1000.0]).collect();
     let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
-    let shares = Match::overall(Reference::Shares(Spread::Overall(vec![0.3, 0.7])));
+    let shares = Match::overall(Reference::Shares(PerGroup::Overall(vec![0.3, 0.7])));
     for learner in LEARNERS {
-        let rule = Rule::Learned(Learned::new(Exact::Match(shares.clone())).with_learner(learner));
+        let rule = Rule::Learned(Learned::new(JointRule::Match(shares.clone())).with_learner(learner));
         let counts = rule.label(&scores, &SETTINGS).unwrap().labels.counts();
         assert!(counts[0].abs_diff(300) <= 5, "{learner:?}: {counts:?}");
     }
@@ -193,12 +195,12 @@ fn what_cannot_be_learned_is_refused() {
     let names = ["a".to_owned()];
     let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
     let scores = scores.with_groups(Groups { codes: &[0; 10], names: &names }).unwrap();
-    let refused = |exact: Exact, scores: &Scores<'_>| {
+    let refused = |exact: JointRule, scores: &Scores<'_>| {
         Rule::Learned(Learned::new(exact)).fit(scores, &SETTINGS).unwrap_err().to_string()
     };
-    let said = refused(Exact::Match(Match::by_group(Reference::Posterior)), &scores);
+    let said = refused(JointRule::Match(Match::by_group(Reference::Posterior)), &scores);
     assert!(said.contains("match by group"), "{said}");
-    let said = refused(Exact::Match(Match::overall(Reference::Posterior).with_coverage(0.5)), &scores);
+    let said = refused(JointRule::Match(Match::overall(Reference::Posterior).with_coverage(0.5)), &scores);
     assert!(said.contains("match with coverage"), "{said}");
     let counted = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap().with_counts(&[2; 10]).unwrap();
     let said = refused(posterior(), &counted);
@@ -212,10 +214,10 @@ fn what_cannot_be_learned_is_refused() {
 fn people_of_a_row_have_one_label() {
     let (classes, values) = (classes(3), continuous(&mut Chance::new(6), 50, 3));
     let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
-    let labelled = learned(Learner::Svm, 50).label(&scores, &SETTINGS).unwrap();
+    let labeled = learned(Learner::Svm, 50).label(&scores, &SETTINGS).unwrap();
     let counted = scores.clone().with_counts(&[3; 50]).unwrap();
-    let allotment = labelled.decision.allot(&counted, 0).unwrap();
-    for (row, label) in labelled.labels.values().iter().enumerate() {
+    let allotment = labeled.decision.allot(&counted, 0).unwrap();
+    for (row, label) in labeled.labels.values().iter().enumerate() {
         assert_eq!(allotment.row(row)[usize::from(*label)], 3);
     }
 }
@@ -228,8 +230,8 @@ fn rows_alike_with_several_labels_are_learned_from() {
     {
         let (classes, values) = (classes(k), lumpy(&mut Chance::new(seed), 1, k, parts).repeat(rows));
         let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
-        let labelled = learned(Learner::Logistic, batch).label(&scores, &SETTINGS).unwrap();
-        assert_eq!(labelled.labels.counts().iter().max(), Some(&(rows as u64)), "all rows have one label");
+        let labeled = learned(Learner::Logistic, batch).label(&scores, &SETTINGS).unwrap();
+        assert_eq!(labeled.labels.counts().iter().max(), Some(&(rows as u64)), "all rows have one label");
     }
 }
 
@@ -248,11 +250,11 @@ proptest! {
         };
         let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
         for learner in LEARNERS {
-            let labelled = learned(learner, batch).label(&scores, &SETTINGS).unwrap();
-            prop_assert_eq!(labelled.labels.counts().iter().sum::<u64>(), rows as u64);
-            let json = serde_json::to_string(&labelled.decision).unwrap();
+            let labeled = learned(learner, batch).label(&scores, &SETTINGS).unwrap();
+            prop_assert_eq!(labeled.labels.counts().iter().sum::<u64>(), rows as u64);
+            let json = serde_json::to_string(&labeled.decision).unwrap();
             let again: Decision = serde_json::from_str(&json).unwrap();
-            prop_assert_eq!(&again.apply(&scores).unwrap(), &labelled.labels);
+            prop_assert_eq!(&again.apply(&scores).unwrap(), &labeled.labels);
         }
     }
 }

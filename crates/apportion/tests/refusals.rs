@@ -5,6 +5,9 @@ mod common;
 
 use std::collections::BTreeMap;
 
+use apportion::audit::*;
+use apportion::decision::*;
+use apportion::rule::*;
 use apportion::*;
 use common::*;
 
@@ -108,7 +111,7 @@ fn whatever_the_vector_code() {
             let columns = columns.iter().map(Vec::as_slice).collect();
             for matrix in [Matrix::RowsF32(&scores), Matrix::ColumnsF32(columns)] {
                 let table = Scores::new(&classes, matrix).unwrap();
-                for simd in Level::available() {
+                for simd in SimdLevel::available() {
                     for rule in [Rule::Argmax, Rule::Match(Match::overall(Reference::Posterior))] {
                         let error = rule.label(&table, &Settings { simd, ..Settings::default() }).unwrap_err();
                         assert!(error.to_string().starts_with(&format!("row {row}:")), "{bad} at {row}: {error}");
@@ -139,8 +142,8 @@ fn noise_below_zero_is_normalised_away() {
     let classes = classes(2);
     let values = [1e-6, -0.9e-12, 0.5, 0.5, 0.3, 0.7, 0.4, 0.6];
     let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap().scaled(Scaling::Normalize);
-    let labelled = Rule::Match(Match::overall(Reference::Posterior)).label(&scores, &Settings::default()).unwrap();
-    assert_eq!(labelled.labels.counts(), [2, 2]);
+    let labeled = Rule::Match(Match::overall(Reference::Posterior)).label(&scores, &Settings::default()).unwrap();
+    assert_eq!(labeled.labels.counts(), [2, 2]);
     let values = [1e-6, -0.9e-6, 0.5, 0.5];
     let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap().scaled(Scaling::Normalize);
     assert!(matches!(scores.check(), Err(Error::Negative { row: 0, .. })));
@@ -153,9 +156,9 @@ fn groups_without_rows_need_no_reference_and_names_are_not_repeated() {
     let names = ["a".to_owned(), "unused".to_owned()];
     let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
     let grouped = scores.clone().with_groups(Groups { codes: &[0, 0], names: &names }).unwrap();
-    let reference = Reference::Shares(Spread::ByGroup(BTreeMap::from([("a".to_owned(), vec![0.5, 0.5])])));
-    let labelled = Rule::Match(Match::by_group(reference)).label(&grouped, &Settings::default()).unwrap();
-    assert_eq!(labelled.labels.counts(), [1, 1]);
+    let reference = Reference::Shares(PerGroup::ByGroup(BTreeMap::from([("a".to_owned(), vec![0.5, 0.5])])));
+    let labeled = Rule::Match(Match::by_group(reference)).label(&grouped, &Settings::default()).unwrap();
+    assert_eq!(labeled.labels.counts(), [1, 1]);
     let twice = ["a".to_owned(), "a".to_owned()];
     let error = scores.with_groups(Groups { codes: &[0, 1], names: &twice }).unwrap_err();
     assert_eq!(error.to_string(), "group \"a\" is listed twice; give every group one code");
@@ -167,8 +170,8 @@ fn an_independent_rule_proves_nothing() {
     let values = [0.5; 4];
     let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
     for rule in [Rule::Thompson, Rule::TopK(1), Rule::Threshold(Thresholds::at(0.5))] {
-        let labelled = rule.label(&scores, &Settings::default()).unwrap();
-        let error = labelled.decision.certify(&scores, &labelled.labels).unwrap_err();
+        let labeled = rule.label(&scores, &Settings::default()).unwrap();
+        let error = labeled.decision.certify(&scores, &labeled.labels).unwrap_err();
         assert_eq!(error, Error::NoPrices);
     }
     // Argmax is optimal for its counts; other labels are not, and Uncoded ones never.
@@ -238,7 +241,7 @@ fn class_names() {
         assert!(matches!(refused, Err(Error::ClassName { problem: "the value of rows without a label", .. })));
     }
     assert!(Classes::new(["uncoded people", "encoded"]).is_ok());
-    let many = (0..=MAX_CLASSES).map(|class| class.to_string());
+    let many = (0..=Classes::MAX).map(|class| class.to_string());
     assert!(matches!(Classes::new(many), Err(Error::TooManyClasses { found: 251, limit: 250 })));
     let two = Classes::new(["a", "b"]).unwrap();
     assert_eq!(two.position("c").unwrap_err().to_string(), "unknown class \"c\"; the classes are a, b");
@@ -300,20 +303,20 @@ fn references() {
     let scores = scores.with_truth(&[0, 1, UNCODED]).unwrap();
     let overall = |reference| {
         let rule = Rule::Match(Match::overall(reference));
-        rule.label(&scores, &Settings::default()).map(|labelled| labelled.labels.counts())
+        rule.label(&scores, &Settings::default()).map(|labeled| labeled.labels.counts())
     };
     let by_group = |reference| {
         let rule = Rule::Match(Match::by_group(reference));
-        rule.label(&scores, &Settings::default()).map(|labelled| labelled.labels.counts())
+        rule.label(&scores, &Settings::default()).map(|labeled| labeled.labels.counts())
     };
-    let targets = |counts: [u64; 2]| Reference::Targets(Spread::Overall(counts.to_vec()));
-    let shares = |shares: &[f64]| Reference::Shares(Spread::Overall(shares.to_vec()));
+    let targets = |counts: [u64; 2]| Reference::Targets(PerGroup::Overall(counts.to_vec()));
+    let shares = |shares: &[f64]| Reference::Shares(PerGroup::Overall(shares.to_vec()));
     assert_eq!(overall(targets([2, 1])), Ok(vec![2, 1]));
     assert_eq!(
         overall(targets([2, 2])).unwrap_err().to_string(),
         "the targets sum to 4 but there are 3 rows to label; they must be equal, in each group where groups are matched"
     );
-    assert!(matches!(overall(Reference::Targets(Spread::Overall(vec![3]))), Err(Error::Length { .. })));
+    assert!(matches!(overall(Reference::Targets(PerGroup::Overall(vec![3]))), Err(Error::Length { .. })));
     assert_eq!(
         overall(shares(&[0.5])).unwrap_err().to_string(),
         "the reference has 1 shares where there are 2 classes; give one for each"
@@ -322,7 +325,7 @@ fn references() {
     assert!(overall(shares(&[1.5, -0.5])).unwrap_err().to_string().contains("share of -0.5"));
     assert!(overall(shares(&[f64::NAN, 1.0])).unwrap_err().to_string().contains("share of NaN"));
     let one = BTreeMap::from([("a".to_owned(), vec![0.5, 0.5])]);
-    let reference = Reference::Shares(Spread::ByGroup(one));
+    let reference = Reference::Shares(PerGroup::ByGroup(one));
     assert!(overall(reference.clone()).unwrap_err().to_string().contains("given by group"));
     assert_eq!(
         by_group(reference).unwrap_err().to_string(),
@@ -381,17 +384,17 @@ fn no_rows_and_one_class_are_outcomes() {
         let groups = ["a".to_owned()];
         let scores = scores.with_groups(Groups { codes: &[], names: &groups }).unwrap().with_truth(&[]).unwrap();
         for rule in every_rule().into_iter().chain([Rule::Match(Match::overall(Reference::Truth))]) {
-            let labelled = rule.label(&scores, &Settings::default()).unwrap();
-            assert_eq!(labelled.labels.counts(), vec![0; k]);
-            assert!(labelled.joint.is_none_or(|joint| joint.certificate.is_closed()));
-            assert_eq!(labelled.decision.apply(&scores).unwrap(), labelled.labels);
+            let labeled = rule.label(&scores, &Settings::default()).unwrap();
+            assert_eq!(labeled.labels.counts(), vec![0; k]);
+            assert!(labeled.joint.is_none_or(|joint| joint.certificate.is_closed()));
+            assert_eq!(labeled.decision.apply(&scores).unwrap(), labeled.labels);
         }
     }
     let classes = classes(1);
     let values = [1.0; 10];
     let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
-    let labelled = Rule::Match(Match::overall(Reference::Posterior)).label(&scores, &Settings::default()).unwrap();
-    assert_eq!(labelled.labels.counts(), [10]);
+    let labeled = Rule::Match(Match::overall(Reference::Posterior)).label(&scores, &Settings::default()).unwrap();
+    assert_eq!(labeled.labels.counts(), [10]);
 }
 
 #[test]
@@ -399,10 +402,10 @@ fn a_class_without_a_target_is_never_given() {
     let classes = classes(3);
     let values = continuous(&mut Chance::new(2), 10_000, 3);
     let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
-    let reference = Reference::Targets(Spread::Overall(vec![0, 10_000, 0]));
-    let labelled = Rule::Match(Match::overall(reference)).label(&scores, &Settings::default()).unwrap();
-    assert_eq!(labelled.labels.counts(), [0, 10_000, 0]);
-    let Fitted::Prices(prices) = labelled.decision.fitted() else { panic!("prices") };
+    let reference = Reference::Targets(PerGroup::Overall(vec![0, 10_000, 0]));
+    let labeled = Rule::Match(Match::overall(reference)).label(&scores, &Settings::default()).unwrap();
+    assert_eq!(labeled.labels.counts(), [0, 10_000, 0]);
+    let Fitted::Prices(prices) = labeled.decision.fitted() else { panic!("prices") };
     assert_eq!(prices[0].prices, [None, Some(0.0), None]);
 }
 
@@ -443,7 +446,7 @@ fn options_that_do_not_go_together() {
     assert!(Batches { size: 0, ..batches }.label_balance(&argmax, &table, &settings).is_err());
     let counted = table.clone().with_counts(&[1, 2]).unwrap();
     assert!(matches!(batches.label_balance(&argmax, &counted, &settings), Err(Error::CountsUnsupported { .. })));
-    let given = Match::overall(Reference::Targets(Spread::Overall(vec![1, 1])));
+    let given = Match::overall(Reference::Targets(PerGroup::Overall(vec![1, 1])));
     let message = batches.label_match(&given, &table, &settings).unwrap_err().to_string();
     assert!(message.starts_with("batched does not go together with given targets: "), "{message}");
     let wrong = Match::nested(Reference::Posterior, vec![0]);
@@ -486,6 +489,6 @@ fn a_table_without_rows_and_groups_has_no_labels() {
     let classes = Classes::new(["a", "b"]).unwrap();
     let scores = Scores::new(&classes, Matrix::RowsF64(&[])).unwrap();
     let scores = scores.with_groups(Groups { codes: &[], names: &[] }).unwrap();
-    let labelled = Rule::Match(Match::by_group(Reference::Posterior)).label(&scores, &Settings::default()).unwrap();
-    assert!(labelled.labels.values().is_empty());
+    let labeled = Rule::Match(Match::by_group(Reference::Posterior)).label(&scores, &Settings::default()).unwrap();
+    assert!(labeled.labels.values().is_empty());
 }

@@ -4,6 +4,7 @@
 
 mod common;
 
+use apportion::rule::*;
 use apportion::*;
 use common::*;
 
@@ -53,8 +54,8 @@ fn rules() -> Vec<Rule> {
         Rule::Balance(Balance::new(0.9, Match::overall(Reference::Posterior)).with_penalty(Penalty::Kl)),
         Rule::Balance(Balance::new(0.9, Match::by_group(Reference::Posterior)).with_penalty(Penalty::L2)),
         Rule::Balance(Balance::new(1.0, Match::overall(Reference::Uniform).with_bounds(within(0.1)))),
-        Rule::FromSample(FromSample { exact: Exact::Match(Match::overall(Reference::Posterior)), rows: 2_000 }),
-        Rule::Learned(Learned::new(Exact::Match(Match::overall(Reference::Posterior))).with_batch(500)),
+        Rule::FromSample(FromSample { joint: JointRule::Match(Match::overall(Reference::Posterior)), rows: 2_000 }),
+        Rule::Learned(Learned::new(JointRule::Match(Match::overall(Reference::Posterior))).with_batch(500)),
     ]
 }
 
@@ -62,15 +63,15 @@ fn within(margin: f64) -> Bounds {
     Bounds { margin: Some(margin), ..Bounds::default() }
 }
 
-fn label(table: &Table, matrix: Matrix<'_>, keys: &[u64], groups: &[u32], rule: &Rule, simd: Level) -> Labelled {
+fn label(table: &Table, matrix: Matrix<'_>, keys: &[u64], groups: &[u32], rule: &Rule, simd: SimdLevel) -> Labeled {
     let classes = classes(table.k);
     let scores = Scores::new(&classes, matrix).unwrap().with_keys(Keys::Given(keys)).unwrap();
     let scores = scores.with_groups(Groups { codes: groups, names: &table.names }).unwrap();
     rule.label(&scores, &Settings { seed: SEED, simd }).unwrap()
 }
 
-fn plain(table: &Table, rule: &Rule) -> Labelled {
-    label(table, Matrix::RowsF32(&table.scores), &table.keys, &table.groups, rule, Level::best())
+fn plain(table: &Table, rule: &Rule) -> Labeled {
+    label(table, Matrix::RowsF32(&table.scores), &table.keys, &table.groups, rule, SimdLevel::best())
 }
 
 #[test]
@@ -93,7 +94,7 @@ fn whatever_the_simd_level() {
     for table in tables() {
         for rule in rules() {
             let expected = plain(&table, &rule);
-            for level in Level::available() {
+            for level in SimdLevel::available() {
                 let rows = Matrix::RowsF32(&table.scores);
                 let found = label(&table, rows, &table.keys, &table.groups, &rule, level);
                 assert_eq!(found.labels, expected.labels, "{level}, {rule:?}");
@@ -115,7 +116,7 @@ fn whatever_the_layout_and_the_type() {
                 Matrix::ColumnsF32(singles.iter().map(Vec::as_slice).collect()),
                 Matrix::ColumnsF64(doubles.iter().map(Vec::as_slice).collect()),
             ] {
-                let found = label(&table, matrix, &table.keys, &table.groups, &rule, Level::best());
+                let found = label(&table, matrix, &table.keys, &table.groups, &rule, SimdLevel::best());
                 assert_eq!(found.labels, expected.labels, "{rule:?}");
                 assert_eq!(found.decision, expected.decision, "{rule:?}");
             }
@@ -139,8 +140,8 @@ fn whatever_the_order_of_the_rows() {
         };
         for rule in rules() {
             let (expected, found) = (plain(&table, &rule), plain(&mixed, &rule));
-            for (place, &row) in order.iter().enumerate() {
-                assert_eq!(found.labels.values()[place], expected.labels.values()[row], "{rule:?}, row {row}");
+            for (index, &row) in order.iter().enumerate() {
+                assert_eq!(found.labels.values()[index], expected.labels.values()[row], "{rule:?}, row {row}");
             }
             assert_eq!(found.decision, expected.decision, "{rule:?}");
         }
@@ -176,11 +177,11 @@ fn the_certificate_closes_and_counts_are_the_targets() {
         let classes = classes(table.k);
         let scores = Scores::new(&classes, Matrix::RowsF32(&table.scores)).unwrap();
         for reference in [Reference::Posterior, Reference::Uniform] {
-            let labelled = Rule::Match(Match::overall(reference)).label(&scores, &Settings::default()).unwrap();
-            let joint = labelled.joint.unwrap();
+            let labeled = Rule::Match(Match::overall(reference)).label(&scores, &Settings::default()).unwrap();
+            let joint = labeled.joint.unwrap();
             assert!(joint.certificate.is_closed());
-            assert_eq!(labelled.labels.counts(), joint.targets);
-            assert_eq!(labelled.decision.certify(&scores, &labelled.labels).unwrap(), joint.certificate);
+            assert_eq!(labeled.labels.counts(), joint.targets);
+            assert_eq!(labeled.decision.certify(&scores, &labeled.labels).unwrap(), joint.certificate);
         }
     }
 }
@@ -191,11 +192,11 @@ fn tied_rows_with_one_key_are_told_apart_by_their_order() {
     let values = [0.5f32; 2 * 50_000];
     let keys = vec![1; 50_000];
     let scores = Scores::new(&classes, Matrix::RowsF32(&values)).unwrap().with_keys(Keys::Given(&keys)).unwrap();
-    let labelled = Rule::Match(Match::overall(Reference::Posterior)).label(&scores, &Settings::default()).unwrap();
-    assert_eq!(labelled.labels.counts(), [25_000, 25_000]);
-    let joint = labelled.joint.unwrap();
+    let labeled = Rule::Match(Match::overall(Reference::Posterior)).label(&scores, &Settings::default()).unwrap();
+    assert_eq!(labeled.labels.counts(), [25_000, 25_000]);
+    let joint = labeled.joint.unwrap();
     assert_eq!((joint.tied_rows, joint.repeated_keys), (50_000, 49_999));
-    assert_eq!(labelled.decision.apply(&scores).unwrap(), labelled.labels);
+    assert_eq!(labeled.decision.apply(&scores).unwrap(), labeled.labels);
 }
 
 #[test]
@@ -241,10 +242,10 @@ fn sorted_files_are_matched_exactly() {
         let classes = classes(k);
         let scores = Scores::new(&classes, Matrix::RowsF32(&values)).unwrap();
         for reference in [Reference::Uniform, Reference::Posterior] {
-            let labelled = Rule::Match(Match::overall(reference)).label(&scores, &Settings::default()).unwrap();
-            let joint = labelled.joint.unwrap();
-            assert_eq!(labelled.labels.counts(), joint.targets, "seed {seed}");
-            assert_eq!(labelled.decision.certify(&scores, &labelled.labels).unwrap(), joint.certificate);
+            let labeled = Rule::Match(Match::overall(reference)).label(&scores, &Settings::default()).unwrap();
+            let joint = labeled.joint.unwrap();
+            assert_eq!(labeled.labels.counts(), joint.targets, "seed {seed}");
+            assert_eq!(labeled.decision.certify(&scores, &labeled.labels).unwrap(), joint.certificate);
         }
     }
 }
@@ -257,11 +258,11 @@ fn many_classes_are_matched_exactly() {
     let values = single(&continuous(&mut Chance::new(6), 800, k));
     let scores = Scores::new(&classes, Matrix::RowsF32(&values)).unwrap();
     for reference in [Reference::Posterior, Reference::Uniform] {
-        let labelled = Rule::Match(Match::overall(reference)).label(&scores, &Settings::default()).unwrap();
-        assert_eq!(labelled.labels.counts(), labelled.joint.as_ref().unwrap().targets);
-        let proof = labelled.decision.certify(&scores, &labelled.labels).unwrap();
-        assert_eq!(proof, labelled.joint.unwrap().certificate);
-        assert_eq!(labelled.decision.apply(&scores).unwrap(), labelled.labels);
+        let labeled = Rule::Match(Match::overall(reference)).label(&scores, &Settings::default()).unwrap();
+        assert_eq!(labeled.labels.counts(), labeled.joint.as_ref().unwrap().targets);
+        let proof = labeled.decision.certify(&scores, &labeled.labels).unwrap();
+        assert_eq!(proof, labeled.joint.unwrap().certificate);
+        assert_eq!(labeled.decision.apply(&scores).unwrap(), labeled.labels);
     }
     let argmax = Rule::Argmax.label(&scores, &Settings::default()).unwrap().labels;
     for (row, &label) in values.chunks(k).zip(argmax.values()) {

@@ -2,7 +2,8 @@
 //! that `apply` gives is tested by `make test-sql`.
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value)] // in helpers, too
 
-use apportion::{Decision, Dialect, SqlOptions};
+use apportion::Decision;
+use apportion::sql::{Dialect, SqlOptions};
 use serde_json::{Value, json};
 
 const DIALECTS: [Dialect; 6] =

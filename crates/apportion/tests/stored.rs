@@ -3,6 +3,8 @@
 
 mod common;
 
+use apportion::audit::*;
+use apportion::rule::*;
 use apportion::*;
 use common::*;
 
@@ -104,7 +106,7 @@ fn labels_decisions_and_proofs_are_those_of_memory() {
             let found = rule.label(&scores, &Settings::default()).unwrap();
             assert_eq!(found.labels, expected.labels, "{rule:?}");
             assert_eq!(found.decision, expected.decision, "{rule:?}");
-            let proof = |labelled: &Labelled| labelled.joint.as_ref().map(|joint| joint.certificate);
+            let proof = |labeled: &Labeled| labeled.joint.as_ref().map(|joint| joint.certificate);
             assert_eq!(proof(&found), proof(&expected), "{rule:?}");
             assert_eq!(found.decision.apply(&scores).unwrap(), expected.labels, "{rule:?}");
         }
@@ -157,13 +159,13 @@ fn percentages_are_divided_and_rows_normalized() {
 fn what_cannot_be_read_and_what_is_no_score_is_told() {
     let (mut people, classes) = (people(), classes(K));
     let gone = Kept { breaks_at: 100_000, ..kept(people.values.clone(), 1 << 20) };
-    let place = ROWS - 100;
-    people.values[place * K + 2] = f32::NAN;
+    let index = ROWS - 100;
+    people.values[index * K + 2] = f32::NAN;
     let bad = kept(people.values.clone(), 1 << 20);
     for rule in rules() {
         let refused =
             |store| rule.label(&people.scores(&classes, Matrix::StoredF32(store)), &Settings::default()).unwrap_err();
         assert!(matches!(refused(&gone), Error::Store { .. }), "{rule:?}");
-        assert!(matches!(refused(&bad), Error::NotFinite { row, .. } if row == place), "{rule:?}");
+        assert!(matches!(refused(&bad), Error::NotFinite { row, .. } if row == index), "{rule:?}");
     }
 }

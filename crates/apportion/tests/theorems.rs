@@ -3,6 +3,7 @@
 
 mod common;
 
+use apportion::audit::*;
 use apportion::*;
 use common::*;
 
@@ -24,7 +25,7 @@ fn argmax_is_most_accurate_and_matching_beats_sampling_at_its_counts() {
             let labels = rule.label(&scores, &settings).unwrap().labels;
             assert!(value(&labels) < best, "{rule:?}");
             // The best labels with the same counts: by construction at least as good, and better for any chance.
-            let counts = Reference::Targets(Spread::Overall(labels.counts()));
+            let counts = Reference::Targets(PerGroup::Overall(labels.counts()));
             let joint = Rule::Match(Match::overall(counts)).label(&scores, &settings).unwrap().labels;
             assert_eq!(joint.counts(), labels.counts());
             let gain = value(&joint) - value(&labels);
@@ -50,24 +51,24 @@ fn below_the_frontier_by_all_labellings() {
         let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
         let frontier = Frontier::of(&Match::overall(Reference::Posterior), &scores, &Settings::default()).unwrap();
         let targets = frontier.points().last().unwrap().counts;
-        let all: Vec<(u64, f64, Glance)> = (0..3u32.pow(6))
+        let all: Vec<(u64, f64, LabelSummary)> = (0..3u32.pow(6))
             .map(|number| {
                 let labels: Vec<Label> = (0..6).map(|row| (number / 3u32.pow(row) % 3) as Label).collect();
                 let value = labels.iter().enumerate().map(|(row, &label)| values[3 * row + usize::from(label)]).sum();
                 let labels = Labels::new(labels, &classes).unwrap();
                 let off = labels.counts().iter().zip(&targets).map(|(&count, &target)| count.abs_diff(target)).sum();
-                (off, value, Glance::at(&scores, &labels).unwrap())
+                (off, value, LabelSummary::of(&scores, &labels).unwrap())
             })
             .collect();
-        for (off, value, glance) in &all {
+        for (off, value, label_summary) in &all {
             let as_near = all.iter().filter(|(other, ..)| other <= off);
             let best = as_near.map(|(_, value, _)| *value).fold(0.0, f64::max);
-            let above = frontier.above(glance).unwrap();
+            let above = frontier.frontier_gap(label_summary).unwrap();
             assert!(above >= 0.0 && (above - (best - value) / 6.0).abs() < 1e-10, "{seed}: {above} at {off}");
         }
         for point in frontier.points() {
             let labels = frontier.rule(point.to_gamma).label(&scores, &Settings::default()).unwrap().labels;
-            assert_eq!(frontier.above(&Glance::at(&scores, &labels).unwrap()), Some(0.0));
+            assert_eq!(frontier.frontier_gap(&LabelSummary::of(&scores, &labels).unwrap()), Some(0.0));
         }
     }
 }
@@ -79,15 +80,16 @@ fn below_the_frontier_only_where_it_can_be_said() {
     let scores = Scores::new(&classes, Matrix::RowsF64(&[0.9, 0.1, 0.6, 0.4])).unwrap();
     let (aim, settings) = (Match::overall(Reference::Posterior), Settings::default());
     let frontier = Frontier::of(&aim, &scores, &settings).unwrap();
-    let glance = |labels: &[Label]| Glance::at(&scores, &Labels::new(labels.to_vec(), &classes).unwrap()).unwrap();
-    assert!((frontier.above(&glance(&[1, 0])).unwrap() - 0.4).abs() < 1e-11, "argmax is as near");
-    assert_eq!(frontier.above(&glance(&[0, UNCODED])), None);
+    let label_summary =
+        |labels: &[Label]| LabelSummary::of(&scores, &Labels::new(labels.to_vec(), &classes).unwrap()).unwrap();
+    assert!((frontier.frontier_gap(&label_summary(&[1, 0])).unwrap() - 0.4).abs() < 1e-11, "argmax is as near");
+    assert_eq!(frontier.frontier_gap(&label_summary(&[0, UNCODED])), None);
     let twice = scores.clone().with_counts(&[2, 2]).unwrap();
-    assert_eq!(Frontier::of(&aim, &twice, &settings).unwrap().above(&glance(&[0, 0])), None, "others");
+    assert_eq!(Frontier::of(&aim, &twice, &settings).unwrap().frontier_gap(&label_summary(&[0, 0])), None, "others");
     let groups = ["a".to_owned(), "b".to_owned()];
     let grouped = scores.clone().with_groups(Groups { codes: &[0, 1], names: &groups }).unwrap();
     let by_group = Frontier::of(&Match::by_group(Reference::Posterior), &grouped, &settings).unwrap();
-    assert_eq!(by_group.above(&glance(&[0, 0])), None);
+    assert_eq!(by_group.frontier_gap(&label_summary(&[0, 0])), None);
 }
 
 /// Sampling is right on average, row by row and in sum, and depends on the key alone.

@@ -3,6 +3,8 @@
 
 mod common;
 
+use apportion::decision::*;
+use apportion::rule::*;
 use apportion::verify::*;
 use apportion::*;
 use common::*;
@@ -62,7 +64,7 @@ impl Small {
         (0..all).map(digits).collect()
     }
 
-    fn verified(&self, labels: &[usize], allowed: Option<&Allowed>) -> Verified {
+    fn verified(&self, labels: &[usize], allowed: Option<&AllowedCounts>) -> Verified {
         let mut verifier = Verifier::new(self.k);
         self.add(&mut verifier, 0, labels);
         verifier.verify(0, allowed)
@@ -95,7 +97,7 @@ impl Small {
 fn accepts_the_best(
     small: &Small,
     rule: &Rule,
-    allowed: &Allowed,
+    allowed: &AllowedCounts,
     value: impl Fn(&[u64], f64) -> Option<[f64; 2]>,
 ) -> usize {
     let with_uncoded = usize::from(allowed.uncoded > 0);
@@ -154,8 +156,8 @@ fn match_accepts_the_best_with_the_right_counts_and_no_other() {
         let without = ((100 - percent) * small.rows() as u64 + 50) / 100;
         let targets = roundings(&weights, small.rows() as u128 - u128::from(without));
         let bounds = Bounds::default();
-        let asked = Asked { weights, coverage, bounds: &bounds, balance: None };
-        let allowed = Allowed::new(&asked, &classes(small.k), small.rows() as u64).unwrap();
+        let asked = TargetSpec { weights, coverage, bounds: &bounds, balance: None };
+        let allowed = AllowedCounts::new(&asked, &classes(small.k), small.rows() as u64).unwrap();
         let rule = Rule::Match(Match { coverage, ..Match::overall(reference) });
         accepts_the_best(&small, &rule, &allowed, |counts, sum| {
             (counts[small.k] == without && targets.contains(&counts[..small.k].to_vec())).then_some([0.0, sum])
@@ -174,8 +176,8 @@ fn bounds_come_before_the_targets_and_these_before_accuracy() {
         let bounds = Bounds { at_least, at_most, margin: None };
         let weights = small.weights(&Reference::Posterior);
         let targets = roundings(&weights, u128::from(n));
-        let asked = Asked { weights, coverage: None, bounds: &bounds, balance: None };
-        let Ok(allowed) = Allowed::new(&asked, &classes(small.k), n) else { continue };
+        let asked = TargetSpec { weights, coverage: None, bounds: &bounds, balance: None };
+        let Ok(allowed) = AllowedCounts::new(&asked, &classes(small.k), n) else { continue };
         let rule = Rule::Match(Match::overall(Reference::Posterior).with_bounds(bounds.clone()));
         let (Bound::Count(least), Bound::Share(share)) = (bounds.at_least["c0"], bounds.at_most["c1"]) else {
             continue;
@@ -217,8 +219,8 @@ fn balance_accepts_the_best_trade_and_no_other() {
         let weights = small.weights(&Reference::Posterior);
         let total: u128 = weights.iter().sum();
         let quotas: Vec<f64> = weights.iter().map(|&w| n * w as f64 / total as f64).collect();
-        let asked = Asked { weights, coverage: None, bounds: &bounds, balance: Some((gamma, penalty)) };
-        let allowed = Allowed::new(&asked, &classes(small.k), small.rows() as u64).unwrap();
+        let asked = TargetSpec { weights, coverage: None, bounds: &bounds, balance: Some((gamma, penalty)) };
+        let allowed = AllowedCounts::new(&asked, &classes(small.k), small.rows() as u64).unwrap();
         let aim = Match::overall(Reference::Posterior).with_bounds(bounds.clone());
         let rule = Rule::Balance(Balance::new(gamma, aim).with_penalty(penalty));
         let weight = (1.0 - gamma) / gamma;
@@ -341,8 +343,8 @@ fn rows_of_several_people_weigh_as_many() {
             }
         }
         let weights = weights_of_sums(cells.score_sums(0));
-        let asked = Asked { weights, coverage: None, bounds: &Bounds::default(), balance: None };
-        let allowed = Allowed::new(&asked, &classes, people).unwrap();
+        let asked = TargetSpec { weights, coverage: None, bounds: &Bounds::default(), balance: None };
+        let allowed = AllowedCounts::new(&asked, &classes, people).unwrap();
         let (found, alone) = (cells.verify(0, Some(&allowed)), each.verify(0, Some(&allowed)));
         assert_eq!(found.fault, None, "{:?} {counts:?}", small.scores);
         assert_eq!((found.counts, found.certificate), (alone.counts, alone.certificate));
@@ -419,7 +421,7 @@ fn beyond_its_memory_it_says_so_and_prices_still_prove() {
 #[test]
 fn shares_of_very_many_people_are_whole_people() {
     // 2^40 people in units whose shares are those of all: 3/8, 1/2 and 1/8.
-    let people = MAX_PEOPLE / 2;
+    let people = Scores::MAX_PEOPLE / 2;
     let unit =
         |counts: [u64; 3]| Unit { people, weights: weights_of_shares(&[0.375, 0.5, 0.125]), counts: counts.to_vec() };
     let right = [people / 8 * 3, people / 2, people / 8];

@@ -3,6 +3,7 @@
 
 mod common;
 
+use apportion::audit::*;
 use apportion::*;
 use common::voters::*;
 use parquet::record::RowAccessor;

@@ -3,6 +3,8 @@
 
 mod common;
 
+use apportion::audit::*;
+use apportion::rule::*;
 use apportion::*;
 
 const SCORES: [f64; 18] =
@@ -20,11 +22,11 @@ fn check(rule: &Rule, expected: &Expected) {
     let single = common::single(&SCORES);
     for matrix in [Matrix::RowsF64(&SCORES), Matrix::RowsF32(&single)] {
         let scores = Scores::new(&classes, matrix).unwrap();
-        let labelled = rule.label(&scores, &Settings::default()).unwrap();
-        let letters: String = labelled.labels.values().iter().map(|&label| &classes.name(label)[..1]).collect();
+        let labeled = rule.label(&scores, &Settings::default()).unwrap();
+        let letters: String = labeled.labels.values().iter().map(|&label| &classes.name(label)[..1]).collect();
         assert_eq!(letters, expected.labels);
-        assert_eq!(labelled.labels.counts(), expected.counts);
-        let audit = Audit::of(&scores, &labelled.labels, &AuditOptions::default()).unwrap().overall;
+        assert_eq!(labeled.labels.counts(), expected.counts);
+        let audit = Audit::of(&scores, &labeled.labels, &AuditOptions::default()).unwrap().overall;
         assert!((audit.expected_accuracy.unwrap() - expected.accuracy).abs() < 5e-7);
         assert!((audit.against_posterior.unwrap().fidelity - expected.fidelity).abs() < 5e-7);
     }
@@ -68,8 +70,8 @@ fn threshold() {
 fn targets_are_three_two_one() {
     let classes = Classes::new(["white", "black", "other"]).unwrap();
     let scores = Scores::new(&classes, Matrix::RowsF64(&SCORES)).unwrap();
-    let labelled = Rule::Match(Match::overall(Reference::Posterior)).label(&scores, &Settings::default()).unwrap();
-    let joint = labelled.joint.unwrap();
+    let labeled = Rule::Match(Match::overall(Reference::Posterior)).label(&scores, &Settings::default()).unwrap();
+    let joint = labeled.joint.unwrap();
     assert_eq!(joint.targets, [3, 2, 1]);
     assert!(joint.certificate.is_closed());
     assert!((joint.certificate.objective() - 6.0 * 0.575).abs() < 1e-11);

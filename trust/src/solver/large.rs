@@ -2,9 +2,10 @@
 
 use std::collections::BinaryHeap;
 
+use apportion::decision::Fitted;
+use apportion::rule::Allotted;
 use apportion::{
-    Allotted, Balance, Bounds, Classes, Fitted, Groups, Label, Match, Matrix, Penalty, Reference, Rule, Scores,
-    Settings, Spread,
+    Balance, Bounds, Classes, Groups, Label, Match, Matrix, Penalty, PerGroup, Reference, Rule, Scores, Settings,
 };
 
 use super::exact::largest_remainders;
@@ -76,7 +77,7 @@ impl Problem {
             0 => Reference::Uniform,
             1 => {
                 parts(draw, k, 1000, &mut shares);
-                Reference::Shares(Spread::Overall(shares.clone()))
+                Reference::Shares(PerGroup::Overall(shares.clone()))
             }
             2 => Reference::Truth,
             _ => Reference::Posterior,

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use apportion::rule::{Allotted, Bound, SimdLevel};
 use apportion::{
-    Allotted, Balance, Bound, Bounds, Classes, Decision, Error, Groups, Keys, Label, Level, Match, Matrix, Penalty,
-    Reference, Rule, Scores, Settings, Spread, UNCODED,
+    Balance, Bounds, Classes, Decision, Error, Groups, Keys, Label, Match, Matrix, Penalty, PerGroup, Reference, Rule,
+    Scores, Settings, UNCODED,
 };
 
 use super::exact::{best_by_counts, roundings};
@@ -38,7 +39,7 @@ struct Problem {
     shares: Vec<f64>,
     keys: Option<Vec<u64>>,
     seed: u64,
-    level: Level,
+    level: SimdLevel,
 }
 
 /// The shape of what is expected of a part of the rows: all of them, or a group.
@@ -86,7 +87,7 @@ impl Problem {
             0 => (Reference::Uniform, false),
             1 => {
                 parts(draw, k, 20, &mut shares);
-                (Reference::Shares(Spread::Overall(shares.clone())), false)
+                (Reference::Shares(PerGroup::Overall(shares.clone())), false)
             }
             2 => (Reference::Truth, true),
             _ => (Reference::Posterior, false),
@@ -95,7 +96,7 @@ impl Problem {
         let truth = truth.map(|label| if usize::from(label) == k { UNCODED } else { label }).collect();
         let keys = draw.one_in(4).then(|| (0..rows).map(|_| draw.below(4)).collect());
         let seed = draw.below(1 << 16);
-        let levels: Vec<Level> = Level::available().collect();
+        let levels: Vec<SimdLevel> = SimdLevel::available().collect();
         let level = *draw.pick(&levels);
         Problem {
             k,
@@ -378,7 +379,7 @@ impl Problem {
 
     /// Checks labels against the allotment, the saved decision, and the certificate computed from scratch.
     fn check_labels(&self, table: &Scores<'_>, rule: &Rule, allotted: &Allotted) {
-        let labelled = sound(rule.label(table, &Settings { seed: self.seed, simd: Level::Baseline }));
+        let labelled = sound(rule.label(table, &Settings { seed: self.seed, simd: SimdLevel::Baseline }));
         let one = |row: usize| allotted.allotment.row(row).iter().position(|&people| people > 0);
         let from_people =
             (0..self.rows).map(|row| one(row).filter(|&class| class < self.k).map_or(UNCODED, |class| class as Label));

@@ -2,7 +2,7 @@
 //!
 //! Oracle: every column found is one of the file's, in the file's order and once; its class is part of its name.
 
-use apportion::model::Level;
+use apportion_bisg::Level;
 use apportion_io::{
     PlaceCode, ScoreColumns, closest_match, did_you_mean, find_scores, level_of_code, rank_of_column, same_name,
 };

@@ -3,7 +3,9 @@
 //! Oracle: what is accepted gives one label for each row, a class or none, the same after it was saved again; the labels
 //! of prices, thresholds and argmax are computed here once more.
 
-use apportion::{Classes, Decision, Dialect, Fitted, GroupPrices, Groups, Matrix, Scores, SqlOptions, UNCODED};
+use apportion::decision::{Fitted, GroupPrices};
+use apportion::sql::{Dialect, SqlOptions};
+use apportion::{Classes, Decision, Groups, Matrix, Scores, UNCODED};
 use apportion_cli::Host;
 
 use super::files::checked;

@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use apportion::model::{Bisg, Hit, ModelTables, NameMatch, NameTable, Numbers, Place, Population, Room};
+use apportion_bisg::{Bisg, ModelTables, NameId, NameMatch, NameTable, Numbers, Place, Population, Scratch};
 
 use crate::Outcome;
 
@@ -37,30 +37,30 @@ const CLASSES: usize = 3;
 pub(super) fn run(data: &[u8]) -> Outcome {
     let text = String::from_utf8_lossy(data);
     let Some(model) = model() else { return Outcome::Refused };
-    let mut room = Room::default();
+    let mut room = Scratch::default();
     let names: Vec<&str> = text.lines().collect();
-    let hits: Vec<Hit> = names.iter().map(|name| model.find_surname(name, &mut room)).collect();
+    let hits: Vec<NameId> = names.iter().map(|name| model.find_surname(name, &mut room)).collect();
     let mut all = Vec::new();
     model.find_surnames(names.iter().copied(), &mut room, &mut all);
     assert_eq!(all, hits, "names found together and one by one");
     for (name, &hit) in names.iter().zip(&hits) {
         check(model, name, hit);
     }
-    if hits.iter().any(|hit| hit.how != NameMatch::None) { Outcome::Accepted } else { Outcome::Refused }
+    if hits.iter().any(|hit| hit.kind != NameMatch::None) { Outcome::Accepted } else { Outcome::Refused }
 }
 
-fn check(model: &Bisg, name: &str, hit: Hit) {
-    let find = |name: &str| model.find_surname(name, &mut Room::default());
+fn check(model: &Bisg, name: &str, hit: NameId) {
+    let find = |name: &str| model.find_surname(name, &mut Scratch::default());
     assert_eq!(find(name), hit, "{name:?} depends on the names before it");
     assert_eq!(find(&format!(" {name}\t")), hit, "{name:?} with spaces around it");
     if name.is_ascii() {
         assert_eq!(find(&name.to_ascii_uppercase()), hit, "{name:?} in upper case");
         assert_eq!(find(&name.to_ascii_lowercase()), hit, "{name:?} in lower case");
     }
-    assert!(hit.is_name || hit.how == NameMatch::None, "{name:?} was found, and is no name");
+    assert!(hit.is_name || hit.kind == NameMatch::None, "{name:?} was found, and is no name");
     let mut scores = [f64::NAN; CLASSES];
-    let how = model.predict(name, name, &Place::default(), &mut Room::default(), &mut scores);
-    assert_eq!(how.surname, hit.how);
+    let how = model.predict(name, name, &Place::default(), &mut Scratch::default(), &mut scores);
+    assert_eq!(how.surname, hit.kind);
     let sum: f64 = scores.iter().sum();
     let is_missing = scores.iter().all(|score| score.is_nan());
     let is_distribution = (sum - 1.0).abs() < 1e-9 && scores.iter().all(|score| (0.0..=1.0 + 1e-12).contains(score));

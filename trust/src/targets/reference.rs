@@ -3,7 +3,7 @@
 //! Oracle: a table that is accepted has as many numbers as keys times classes, none of them negative, and can be used as
 //! names or places; labels by a reference from a file are as many as there are rows, with a closed certificate.
 
-use apportion::model::{Numbers, Room};
+use apportion_bisg::{Numbers, Scratch};
 use apportion_cli::Host;
 use apportion_io::{KeyedFile, KeyedOptions, KeyedTable, Subject, TableKeys};
 
@@ -77,7 +77,7 @@ fn check_table(table: &KeyedTable) {
     if matches!(table.keys, TableKeys::Texts(_))
         && let Some(names) = checked(table.clone().into_names())
     {
-        let mut room = Room::default();
+        let mut room = Scratch::default();
         (0..rows.min(50)).for_each(|row| _ = names.find(&table.key_of(row), &mut room));
     }
     checked(table.clone().into_places());

@@ -3,7 +3,8 @@
 //! Oracle: a small tokenizer for the quoting of each dialect. Outside of quotes there is nothing but the words, numbers and
 //! operators of the expression; every quoted text is a name that was given; parentheses and CASE are balanced.
 
-use apportion::{Decision, Dialect, SqlOptions};
+use apportion::Decision;
+use apportion::sql::{Dialect, SqlOptions};
 use serde_json::{Value, json};
 
 use super::files::checked;

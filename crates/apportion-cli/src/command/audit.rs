@@ -3,10 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use apportion::{
-    Audit, AuditOptions, Backdrop, Decision, Drift, Frontier, Glance, Label, Labels, Match, Reference, Rule, Scores,
-    Settings, UNCODED, UncodedPolicy,
-};
+use apportion::audit::{Audit, AuditOptions, Drift, LabelSummary, PopulationTotals, UncodedPolicy};
+use apportion::{Decision, Frontier, Label, Labels, Match, Reference, Rule, Scores, Settings, UNCODED};
 use apportion_io::{ClassColumn, Table};
 use apportion_report::{Provenance, Study};
 use clap::Args;
@@ -102,7 +100,7 @@ pub(crate) fn run(args: &AuditArgs, line: &[String]) -> Result<()> {
     let labels = if uncoded == UncodedPolicy::Argmax { filled(labels, &scores, &settings)? } else { labels };
     let frontier = outcome::frontier(&scores, &settings)?;
     let below = match &frontier {
-        Some(frontier) => frontier.above(&Glance::at(&scores, &labels)?),
+        Some(frontier) => frontier.frontier_gap(&LabelSummary::of(&scores, &labels)?),
         None => None,
     };
     drop(working);
@@ -136,7 +134,7 @@ struct Drifted {
 
 impl Drifted {
     fn of(path: &Path, decision: &Decision, scores: &Scores<'_>, labels: &Labels) -> Result<Drifted> {
-        let glance = Glance::at(scores, labels)?;
+        let glance = LabelSummary::of(scores, labels)?;
         let drift = decision.drift(scores, &glance)?;
         let words = match &drift {
             Some(drift) => drift_warning(decision, drift, &glance).unwrap_or_else(|| {
@@ -166,7 +164,7 @@ fn beside_rules(
     provenance: Provenance,
 ) -> Result<Study> {
     let settings = args.table.settings();
-    let backdrop = Backdrop::of(scores)?;
+    let backdrop = PopulationTotals::of(scores)?;
     let gallery = Gallery::new(scores, &backdrop, frontier, &args.report, args.table.groups(), settings.seed)?;
     let estimating = Estimating::begin(table, scores, args.outcome.as_ref(), &args.more)?;
     let mut gallery = gallery.with_outcome(estimating);
@@ -211,8 +209,8 @@ fn facts(args: &AuditArgs, drifted: Option<&Drifted>) -> Vec<(&'static str, Stri
 
 fn as_json(findings: &Findings) -> serde_json::Value {
     let audit = &findings.audit;
-    let section = |section: &apportion::Section| {
-        let of = |each: &dyn Fn(&apportion::ClassAudit) -> serde_json::Value| -> Vec<serde_json::Value> {
+    let section = |section: &apportion::audit::Section| {
+        let of = |each: &dyn Fn(&apportion::audit::ClassAudit) -> serde_json::Value| -> Vec<serde_json::Value> {
             section.classes.iter().map(each).collect()
         };
         json!({
@@ -345,7 +343,7 @@ fn theory(findings: &Findings) -> Vec<String> {
 }
 
 /// Labels whose truth is known: the last column of the confusion matrix has no label.
-fn judged(section: &apportion::Section) -> u64 {
+fn judged(section: &apportion::audit::Section) -> u64 {
     let people = section.confusion.iter().flat_map(|confusion| &confusion.people);
     people.map(|row| row[..row.len() - 1].iter().sum::<u64>()).sum()
 }

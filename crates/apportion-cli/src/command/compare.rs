@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use apportion::{
-    Backdrop, Balance, Batches, Exact, Frontier, Joint, Labels, Learned, Match, Reference, Rule, Scores, Thresholds,
-};
+use apportion::audit::PopulationTotals;
+use apportion::rule::{Batches, Joint, JointRule, Learned, Thresholds};
+use apportion::{Balance, Frontier, Labels, Match, Reference, Rule, Scores};
 use apportion_io::ClassColumn;
 use clap::Args;
 
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &CompareArgs, line: &[String]) -> Result<()> {
     let working = Working::on("comparing", args.table.quiet);
     let settings = args.table.settings();
     let by_group = !args.table.by.is_empty();
-    let backdrop = (by_group || report.is_some()).then(|| Backdrop::of(&scores)).transpose();
+    let backdrop = (by_group || report.is_some()).then(|| PopulationTotals::of(&scores)).transpose();
     let backdrop = backdrop.map_err(|error| table.explain(error))?;
     let frontier = outcome::frontier(&scores, &settings).map_err(|error| table.explain(error))?;
     let frontier = frontier.as_ref();
@@ -171,7 +171,7 @@ fn facts(args: &CompareArgs) -> Vec<(&'static str, String)> {
 struct Wall<'a> {
     scores: &'a Scores<'a>,
     /// Where there are groups, or a report.
-    backdrop: Option<&'a Backdrop>,
+    backdrop: Option<&'a PopulationTotals>,
     /// The one to the posterior; none of nobody.
     frontier: Option<&'a Frontier>,
     gallery: Option<Gallery<'a>>,
@@ -192,7 +192,7 @@ impl Wall<'_> {
             Some(by) => Outcome::new(name, self.scores, given, by.joint)?.held_against(by.rule, self.scores)?,
             None => Outcome::new(name, self.scores, given, None)?,
         };
-        outcome.below_frontier = Some(self.frontier.and_then(|frontier| frontier.above(&outcome.glance)));
+        outcome.below_frontier = Some(self.frontier.and_then(|frontier| frontier.frontier_gap(&outcome.glance)));
         if let Some(backdrop) = self.backdrop {
             let crossing = given.crossing(self.scores)?;
             outcome.in_groups = backdrop.fidelity_in_groups(&crossing);
@@ -215,7 +215,7 @@ fn rules(by_group: bool, truth: bool, can_learn: bool) -> Vec<(&'static str, Rul
         ("match", Rule::Match(posterior())),
     ];
     if can_learn {
-        rules.push(("learned", Rule::Learned(Learned::new(Exact::Match(posterior())))));
+        rules.push(("learned", Rule::Learned(Learned::new(JointRule::Match(posterior())))));
     }
     if by_group {
         rules.push(("match by group", Rule::Match(Match::by_group(Reference::Posterior))));
@@ -237,7 +237,7 @@ fn side_by_side(outcomes: &[(Outcome, Option<f64>)]) -> String {
     header.extend(["to truth", "coverage", "below frontier", "seconds"]);
     let row = |(outcome, seconds): &(Outcome, Option<f64>)| {
         let glance = &outcome.glance;
-        let coverage = (glance.people > 0).then(|| glance.labelled as f64 / glance.people as f64);
+        let coverage = (glance.people > 0).then(|| glance.labeled as f64 / glance.people as f64);
         let mut row = vec![
             outcome.name.clone(),
             text::plain(glance.accuracy, 4),

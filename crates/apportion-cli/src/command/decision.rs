@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
-use apportion::{Decision, Origin};
+use apportion::Decision;
+use apportion::decision::FitInfo;
 use apportion_io::{Input, refuse_overwrite, write_atomically};
 use clap::Args;
 use serde::Serialize;
@@ -79,13 +80,13 @@ pub(crate) fn fit(args: &FitArgs, line: &[String]) -> Result<()> {
     let outcome = Outcome::new(&args.rule.name(), &scores, &given, joint)?.held_against(&rule, &scores)?;
     let argmax = args.table.is_heard().then(|| Outcome::of_argmax(&scores)).transpose()?;
     drop(working);
-    let decision = decision.with_origin(Origin {
+    let decision = decision.with_fit_info(FitInfo {
         scores: table.score_columns().to_vec(),
         groups: groups.columns.to_vec(),
         people: scores.people(),
         tied,
         sample: outcome.sample.map(|sample| sample.rows),
-        wanted: args.rule.wanted(&outcome, !groups.columns.is_empty()),
+        expected_shares: args.rule.wanted(&outcome, !groups.columns.is_empty()),
     });
     let provenance = match origin {
         Some(origin) => {
@@ -143,7 +144,7 @@ pub(crate) fn apply(args: &ApplyArgs, line: &[String]) -> Result<()> {
     args.output.check(&args.table, &input, &[SideInput::new("--decision", &args.decision)])?;
     let mut options = with_scores_of(&decision, &args.table, &input)?;
     if options.by.is_empty() {
-        options.by = decision.origin().map_or_else(Vec::new, |origin| origin.groups.clone());
+        options.by = decision.fit_info().map_or_else(Vec::new, |origin| origin.groups.clone());
     }
     let wants_provenance = args.output.wants_provenance(&args.table, &input);
     let beside = vec![Beside { path: args.decision.clone(), what: "the decision", rows: None }];
@@ -195,7 +196,7 @@ pub(crate) fn apply(args: &ApplyArgs, line: &[String]) -> Result<()> {
 /// named.
 pub(super) fn with_scores_of(decision: &Decision, options: &TableArgs, input: &Input) -> Result<TableArgs> {
     let mut options = options.clone();
-    let columns = decision.origin().map_or_else(Vec::new, |origin| origin.scores.clone());
+    let columns = decision.fit_info().map_or_else(Vec::new, |origin| origin.scores.clone());
     let known = input.columns(0)?;
     if options.scores.is_empty() && !columns.is_empty() && columns.iter().all(|name| known.contains(name)) {
         options.scores = columns;

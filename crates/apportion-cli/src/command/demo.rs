@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use apportion_census::{CLASSES, NC_VOTER_SHARES};
+use apportion_bisg::census::{CLASSES, NC_VOTER_SHARES};
 use apportion_io::write_atomically;
 use clap::{Args, Parser};
 
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
     let (report, figures) = (report.unwrap_or_else(|| path("report.html")), args.figures.as_ref());
     let figures: Vec<String> =
         figures.map_or_else(Vec::new, |folder| vec!["--figures".into(), folder.display().to_string()]);
-    write_atomically(Path::new(&counties), apportion_census::NC_COUNTIES_TOPOJSON.as_bytes())?;
+    write_atomically(Path::new(&counties), apportion_bisg::census::NC_COUNTIES_TOPOJSON.as_bytes())?;
     write_atomically(Path::new(&margin), voter_shares().as_bytes())?;
     let mut compare = vec!["compare", &voters, "--truth", "race", "--by", "county", "--geometry", &counties];
     compare.extend(["--report", &report].into_iter().chain(figures.iter().map(String::as_str)));

@@ -1,9 +1,10 @@
 //! `apportion disparity`: an outcome compared between classes, by every estimator side by side.
 
 use anyhow::Result;
-use apportion::{
-    Backdrop, Estimate, Figure, Gap, Interval, Labels, Match, Reference, Rule, Scores, Settings, Thresholds,
-};
+use apportion::audit::{Interval, PopulationTotals};
+use apportion::estimate::{Estimate, Figure, Gap};
+use apportion::rule::Thresholds;
+use apportion::{Labels, Match, Reference, Rule, Scores, Settings};
 use apportion_io::{ClassColumn, Table};
 use apportion_report::{Disparity, Estimator, Method};
 use clap::Args;
@@ -72,7 +73,7 @@ pub(crate) fn run(args: &DisparityArgs, line: &[String]) -> Result<()> {
     let settings = args.table.settings();
     let Some(mut estimating) = Estimating::begin(&table, &scores, column, &args.more)? else { return Ok(()) };
     let disparity = if let (Some(report), Some(origin)) = (report, origin) {
-        let backdrop = Backdrop::of(&scores).map_err(|error| table.explain(error))?;
+        let backdrop = PopulationTotals::of(&scores).map_err(|error| table.explain(error))?;
         let frontier = outcome::frontier(&scores, &settings).map_err(|error| table.explain(error))?;
         let (frontier, groups) = (frontier.as_ref(), args.table.groups());
         let gallery = Gallery::new(&scores, &backdrop, frontier, &args.report, groups, settings.seed)?;
@@ -109,7 +110,7 @@ fn each_labelling(
     table: &Table,
     scores: &Scores<'_>,
     settings: &Settings,
-    mut look: impl FnMut(Place, &str, &Given, Option<apportion::Joint>) -> Result<()>,
+    mut look: impl FnMut(Place, &str, &Given, Option<apportion::rule::Joint>) -> Result<()>,
 ) -> Result<()> {
     for (place, (column, labels)) in args.label.iter().zip(table.all_labels()).enumerate() {
         let name = if args.label.len() == 1 { "your labels" } else { column };
@@ -228,7 +229,12 @@ fn as_json(own: &Disparity) -> Value {
     })
 }
 
-fn class_json(own: &Disparity, estimate: &Estimate, class: usize, bias: Option<apportion::LabelBias>) -> Value {
+fn class_json(
+    own: &Disparity,
+    estimate: &Estimate,
+    class: usize,
+    bias: Option<apportion::estimate::LabelBias>,
+) -> Value {
     let figure: Option<&Figure> = estimate.classes[class].as_ref();
     let mut object = json!({
         "class": own.classes[class],

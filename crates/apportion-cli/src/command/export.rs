@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use apportion::{Decision, Dialect, Fitted, Origin, SqlOptions};
+use apportion::Decision;
+use apportion::decision::{FitInfo, Fitted};
+use apportion::sql::{Dialect, SqlOptions};
 use apportion_io::{quoted, refuse_overwrite, write_atomically};
 use clap::{Args, ValueEnum};
 
@@ -92,7 +94,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<()> {
     }
     let decision = read(&args.decision, args.host.as_ref())?;
     let sql = decision.to_sql(&args.options(&decision)?)?;
-    if let Some(origin) = decision.origin().filter(|origin| origin.tied > 0 && !args.quiet) {
+    if let Some(origin) = decision.fit_info().filter(|origin| origin.tied > 0 && !args.quiet) {
         let (tied, people) = (text::count(origin.tied), text::count(origin.people));
         let words = format!(
             "{tied} of {people} rows were tied; SQL gives such rows the first of their classes, not as apply does"
@@ -123,7 +125,7 @@ impl ExportArgs {
             let (found, needed) = (self.scores.len(), classes.len());
             bail!("--scores: {found} columns for {needed} classes; name one for each, in this order: {classes}");
         }
-        let origin = decision.origin().cloned().unwrap_or_default();
+        let origin = decision.fit_info().cloned().unwrap_or_default();
         let groups = self.groups(decision, &origin)?;
         let columns = if !self.scores.is_empty() {
             self.scores.clone()
@@ -145,7 +147,7 @@ impl ExportArgs {
 
 impl ExportArgs {
     /// The columns of the groups: those that the decision was fitted by, unless others are named for them.
-    fn groups(&self, decision: &Decision, origin: &Origin) -> Result<Vec<String>> {
+    fn groups(&self, decision: &Decision, origin: &FitInfo) -> Result<Vec<String>> {
         let Some(group) = first_group(decision) else {
             return if self.by.is_empty() {
                 Ok(Vec::new())

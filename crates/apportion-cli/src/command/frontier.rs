@@ -1,7 +1,8 @@
 //! `apportion frontier`: every optimal trade of accuracy against fidelity.
 
 use anyhow::Result;
-use apportion::{Frontier, Match, Point};
+use apportion::rule::Point;
+use apportion::{Frontier, Match};
 use apportion_report::Trade;
 use clap::Args;
 use serde_json::json;

@@ -1,7 +1,8 @@
 //! `apportion label`: every input row again, in order, with its label.
 
 use anyhow::Result;
-use apportion::{Backdrop, Match, Reference, Rule, Scores};
+use apportion::audit::PopulationTotals;
+use apportion::{Match, Reference, Rule, Scores};
 use apportion_report::{self as report, Study};
 use clap::Args;
 
@@ -127,7 +128,7 @@ fn beside_rules(
     provenance: report::Provenance,
 ) -> Result<Study> {
     let (settings, groups) = (args.table.settings(), args.rule.groups(&args.table));
-    let backdrop = Backdrop::of(scores)?;
+    let backdrop = PopulationTotals::of(scores)?;
     let frontier = outcome::frontier(scores, &settings)?;
     let mut gallery = Gallery::new(scores, &backdrop, frontier.as_ref(), &args.report, groups, settings.seed)?;
     let mut plain = vec![

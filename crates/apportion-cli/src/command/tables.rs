@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use apportion::model::{Level, Numbers};
-use apportion_census::{CLASSES, Inside};
+use apportion_bisg::census::{CLASSES, CensusTable};
+use apportion_bisg::{Level, Numbers};
 use apportion_io::{KeyedFile, KeyedOptions, KeyedTable, Output, Subject, did_you_mean, write_batches};
 use arrow::array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema};
@@ -107,25 +107,25 @@ pub(crate) fn run(args: &TablesArgs) -> Result<()> {
     }
 }
 
-fn named(name: &str) -> Result<Inside> {
-    Inside::named(name).ok_or_else(|| {
-        let near = did_you_mean(name, Inside::ALL.map(Inside::name));
+fn named(name: &str) -> Result<CensusTable> {
+    CensusTable::named(name).ok_or_else(|| {
+        let near = did_you_mean(name, CensusTable::ALL.map(CensusTable::name));
         usage(format!(
             "there is no table {name:?} inside the program{near}; they are {}",
-            Inside::ALL.map(Inside::name).join(", ")
+            CensusTable::ALL.map(CensusTable::name).join(", ")
         ))
     })
 }
 
 fn list() -> Result<()> {
-    let rows = Inside::ALL
+    let rows = CensusTable::ALL
         .map(|table| vec![table.name().to_owned(), text::count(table.load().rows() as u64), table.title().to_owned()]);
     let width = rows.iter().map(|row| row[0].len()).max().unwrap_or(0);
     let lines = rows.map(|row| format!("{:<width$}  {:>9}  {}", row[0], row[1], row[2]));
     text::print_text(lines.join("\n"))
 }
 
-fn show(table: Inside) -> Result<()> {
+fn show(table: CensusTable) -> Result<()> {
     let (told, keyed) = (table_told(&inside(table)), table.load());
     let keys = keyed.keys().take(3).map(|key| key.replace('\t', " ")).collect::<Vec<_>>().join(", ");
     text::print_text(format!(
@@ -136,7 +136,7 @@ fn show(table: Inside) -> Result<()> {
     ))
 }
 
-fn export(table: Inside, output: &str, force: bool) -> Result<()> {
+fn export(table: CensusTable, output: &str, force: bool) -> Result<()> {
     let output = Output { path: output.to_owned(), force, ..Output::default() };
     output.check(None)?;
     let keyed = table.load();
@@ -146,7 +146,7 @@ fn export(table: Inside, output: &str, force: bool) -> Result<()> {
     };
     let mut fields = vec![Field::new(table.key(), DataType::Utf8, false)];
     let mut columns = vec![column(0)];
-    if table == Inside::Counties2010 {
+    if table == CensusTable::Counties2010 {
         fields.extend(["state", "county"].map(|name| Field::new(name, DataType::Utf8, false)));
         columns.extend([column(1), column(2)]);
     }
@@ -154,7 +154,7 @@ fn export(table: Inside, output: &str, force: bool) -> Result<()> {
         fields.push(Field::new("count", DataType::UInt64, false));
         columns.push(Arc::new(UInt64Array::from_iter_values(counts.iter().copied())));
     }
-    let is_people = table.numbers() == apportion_census::Numbers::People;
+    let is_people = table.numbers() == Numbers::People;
     let prefix = if is_people { "n_" } else { "p_" };
     for (class, name) in CLASSES.iter().enumerate() {
         let values = keyed.values.iter().skip(class).step_by(CLASSES.len());
@@ -198,7 +198,7 @@ fn check(file: &str, of: Option<Of>, options: &KeyedOptions<'_>, as_json: bool) 
         let numbers = match numbers {
             Numbers::People => "people",
             Numbers::Shares => "class given key",
-            Numbers::Spread => "key given class",
+            Numbers::KeyGivenClass => "key given class",
         };
         return text::print(json!({
             "file": file, "of": of, "rows": rows, "keys": keys, "classes": classes, "numbers": numbers,
@@ -224,7 +224,7 @@ fn check_names(table: KeyedTable, remarks: &mut Vec<String>) -> Result<(usize, O
     if !names.has_others() {
         remarks.push("it has no row ALL OTHER NAMES: a name that is not in it says nothing".to_owned());
     }
-    if names.margin().is_none() && !names.is_spread() {
+    if names.margin().is_none() && !names.is_key_given_class() {
         remarks.push("it has no number of people (a column count): places as P(place | class) go with it, or as people by class of the same area".to_owned());
     }
     Ok((names.names(), names.margin().map(<[f64]>::to_vec)))
@@ -240,7 +240,7 @@ fn check_places(table: KeyedTable, remarks: &mut Vec<String>) -> Result<(usize, 
             text::count((rows - places.places()) as u64)
         ));
     }
-    if numbers == Numbers::Spread && places.states().len() == 1 {
+    if numbers == Numbers::KeyGivenClass && places.states().len() == 1 {
         remarks.push(
             "it is one state's: P(place | class) brings the surnames' prior to it; people by class would not"
                 .to_owned(),

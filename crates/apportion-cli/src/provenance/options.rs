@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use apportion::{Bound, Scaling};
+use apportion::Scaling;
+use apportion::rule::Bound;
 use serde::{Deserialize, Serialize};
 
 /// Options of a command. What a command does not have, or was not asked for, is left out.

@@ -1,10 +1,11 @@
 //! Collects what a report is made of while labellings are computed: each is looked at once, and then forgotten.
 
 use anyhow::Result;
-use apportion::{
-    Backdrop, Balance, Classes, Crossing, Crowd, Exact, Frontier, Glance, Joint, Learned, Match, Reference, Rule,
-    Scores, Settings, UNCODED, calibration_in_tenths, posterior_coverage,
+use apportion::audit::{
+    Crosstab, GroupTotals, LabelSummary, PopulationTotals, calibration_in_tenths, posterior_coverage,
 };
+use apportion::rule::{Joint, JointRule, Learned};
+use apportion::{Balance, Classes, Frontier, Match, Reference, Rule, Scores, Settings, UNCODED};
 use apportion_report::{self as report, Groups, Labelling, LearnedStop, Proof, Provenance, Study, Trade};
 use rayon::prelude::*;
 
@@ -39,7 +40,7 @@ pub(crate) struct Gallery<'a> {
     scores: &'a Scores<'a>,
     focus: usize,
     word: String,
-    backdrop: &'a Backdrop,
+    backdrop: &'a PopulationTotals,
     /// The frontier to the posterior; none of nobody.
     frontier: Option<&'a Frontier>,
     sample: Option<SampleRows>,
@@ -59,7 +60,7 @@ impl<'a> Gallery<'a> {
 
     pub(crate) fn new(
         scores: &'a Scores<'a>,
-        backdrop: &'a Backdrop,
+        backdrop: &'a PopulationTotals,
         frontier: Option<&'a Frontier>,
         args: &ReportArgs,
         groups: Grouping<'_>,
@@ -86,7 +87,7 @@ impl<'a> Gallery<'a> {
     }
 
     /// Takes a labelling in.
-    pub(crate) fn hang(&mut self, place: Place, outcome: &Outcome, given: &Given, crossing: &Crossing) -> Result<()> {
+    pub(crate) fn hang(&mut self, place: Place, outcome: &Outcome, given: &Given, crossing: &Crosstab) -> Result<()> {
         match place {
             Place::Subject => self.subject = self.labellings.len(),
             Place::Remedy => self.remedy = Some(self.labellings.len()),
@@ -99,7 +100,7 @@ impl<'a> Gallery<'a> {
             estimating.look(&outcome.name, given)?;
         }
         let glance = &outcome.glance;
-        let uncoded = glance.people - glance.labelled;
+        let uncoded = glance.people - glance.labeled;
         let has_truth = self.backdrop.whole.truth.is_some();
         let in_groups = |groups| (0..groups).map(|group| crossing.labels_in(group)).collect();
         self.labellings.push(Labelling {
@@ -115,7 +116,7 @@ impl<'a> Gallery<'a> {
             fidelity_in_groups: self.backdrop.fidelity_in_groups(crossing),
             // Where truth is known, the confusion says it.
             coverage: if uncoded > 0 && !has_truth { Some(self.coverage(given)?) } else { None },
-            below_frontier: self.frontier.and_then(|frontier| frontier.above(glance)),
+            below_frontier: self.frontier.and_then(|frontier| frontier.frontier_gap(glance)),
             proof: outcome.joint.as_ref().map(proof),
             draws: if outcome.draws.len() > 1 { outcome.draws.clone() } else { Vec::new() },
         });
@@ -151,7 +152,7 @@ impl<'a> Gallery<'a> {
     /// cannot: where rows stand for several people, or there are none.
     pub(crate) fn learn(&mut self, settings: &Settings) -> Result<()> {
         if self.scores.counts().is_none() && self.scores.rows() > 0 {
-            let sample = apportion::Sample::draw(self.scores, LEARNED_ROWS, settings.seed)?;
+            let sample = apportion::rule::Sample::draw(self.scores, LEARNED_ROWS, settings.seed)?;
             let (some, all) = (sample.scores()?, self.scores.people());
             let stops = LEARNED_GAMMAS.into_par_iter().map(|gamma| learned(&some, all, gamma, settings));
             self.learned = stops.collect::<apportion::Result<_>>()?;
@@ -192,7 +193,7 @@ impl<'a> Gallery<'a> {
 }
 
 /// The classes, those with the most scores first.
-fn largest_first(backdrop: &Backdrop, classes: &Classes) -> Vec<usize> {
+fn largest_first(backdrop: &PopulationTotals, classes: &Classes) -> Vec<usize> {
     let shares = backdrop.whole.posterior.clone().unwrap_or_else(|| vec![0.0; classes.len()]);
     let mut order: Vec<usize> = (0..shares.len()).collect();
     order.sort_by(|&a, &b| shares[b].total_cmp(&shares[a]));
@@ -206,7 +207,7 @@ fn word(columns: &[String]) -> String {
     if KNOWN.contains(&name.as_str()) { name } else { "group".into() }
 }
 
-fn backdrop(crowd: &Crowd, classes: usize) -> report::Backdrop {
+fn backdrop(crowd: &GroupTotals, classes: usize) -> report::Backdrop {
     report::Backdrop {
         people: crowd.people,
         posterior: crowd.posterior.clone().unwrap_or_else(|| vec![0.0; classes]),
@@ -227,8 +228,8 @@ fn proof(joint: &Joint) -> Proof {
 /// What a support vector machine gives that learned from balance, as in the paper's fig:pareto-NC: on some rows, told as of all.
 fn learned(scores: &Scores<'_>, all: u64, gamma: f64, settings: &Settings) -> apportion::Result<LearnedStop> {
     let balance = Balance::new(gamma, Match::overall(Reference::Posterior));
-    let labels = Rule::Learned(Learned::new(Exact::Balance(balance))).label(scores, settings)?.labels;
-    let Glance { counts, expected_accuracy, people, .. } = Glance::at(scores, &labels)?;
+    let labels = Rule::Learned(Learned::new(JointRule::Balance(balance))).label(scores, settings)?.labels;
+    let LabelSummary { counts, expected_accuracy, people, .. } = LabelSummary::of(scores, &labels)?;
     Ok(LearnedStop { gamma, people, counts: as_of_all(&counts, people, all), expected_accuracy })
 }
 
@@ -246,7 +247,7 @@ fn as_of_all(counts: &[u64], people: u64, all: u64) -> Vec<u64> {
 /// The frontier to the posterior and, where it is known, to the truth.
 fn trades(
     scores: &Scores<'_>,
-    backdrop: &Backdrop,
+    backdrop: &PopulationTotals,
     posterior: Option<&Frontier>,
     settings: &Settings,
 ) -> Result<Vec<Trade>> {

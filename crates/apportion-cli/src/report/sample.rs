@@ -3,7 +3,8 @@
 use std::collections::BinaryHeap;
 
 use anyhow::Result;
-use apportion::{Classes, GRID, Scores, UNCODED, seed};
+use apportion::verify::GRID;
+use apportion::{Classes, Scores, UNCODED, seed};
 use apportion_report::Sample;
 
 use crate::outcome::Given;

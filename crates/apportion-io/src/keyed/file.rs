@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use apportion::model::Numbers;
-use apportion::quoted;
+use apportion::text::quoted;
+use apportion_bisg::Numbers;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::compute::{cast, concat_batches};
 use arrow::datatypes::{DataType, Float64Type};

@@ -1,6 +1,6 @@
 //! Finds the key columns of a table: names, codes of places, or parts of codes.
 
-use apportion::model::Level;
+use apportion_bisg::Level;
 use arrow::array::ArrayRef;
 use arrow::datatypes::DataType;
 

@@ -12,7 +12,7 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
-use apportion::model::{Level, NameTable, Numbers, PlaceTable};
+use apportion_bisg::{Level, NameTable, Numbers, PlaceTable};
 
 use crate::error::{Error, Result};
 use file::LoadedFile;
@@ -130,7 +130,7 @@ impl KeyedTable {
         match self.numbers {
             Numbers::People => Some(self.values.chunks_exact(self.classes.len()).map(|row| row.iter().sum()).collect()),
             Numbers::Shares => self.counts.clone(),
-            Numbers::Spread => None,
+            Numbers::KeyGivenClass => None,
         }
     }
 
@@ -146,7 +146,7 @@ impl KeyedTable {
                 classes.push(class);
             }
         }
-        if classes.len() < self.classes.len() && self.numbers == Numbers::Spread {
+        if classes.len() < self.classes.len() && self.numbers == Numbers::KeyGivenClass {
             return Err(Error::file(
                 &self.path,
                 "it holds P(key | class), which cannot be added up for a merged class; give people by class",
@@ -251,9 +251,9 @@ fn are_similar(a: &str, b: &str) -> bool {
 }
 
 /// Adds the file and row to an error of the core library.
-fn with_file(path: &Path, error: apportion::Error) -> Error {
+fn with_file(path: &Path, error: apportion_bisg::Error) -> Error {
     match error {
-        apportion::Error::KeyedTable { row, problem } => {
+        apportion_bisg::Error::TableRow { row, problem } => {
             Error::Row { path: path.to_owned(), row: row as u64 + 1, problem }
         }
         other => Error::file(path, other.to_string()),

@@ -1,7 +1,7 @@
 //! Parses codes of places: lost leading zeros, a trailing `.0`, nine-digit ZIP codes, long Census
 //! identifiers, and states by abbreviation or name.
 
-use apportion::model::Level;
+use apportion_bisg::Level;
 
 /// A place code, and whether leading zeros were restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

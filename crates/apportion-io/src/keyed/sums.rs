@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use apportion::model::Numbers;
+use apportion_bisg::Numbers;
 
 use crate::error::{Error, Result};
 
@@ -38,9 +38,9 @@ pub(super) fn detect_numbers(path: &Path, values: &mut [f64], classes: usize, ar
     } else if rows_near(100.0, NEAR) {
         (Numbers::Shares, 100.0)
     } else if columns_near(1.0) {
-        (Numbers::Spread, 1.0)
+        (Numbers::KeyGivenClass, 1.0)
     } else if columns_near(100.0) {
-        (Numbers::Spread, 100.0)
+        (Numbers::KeyGivenClass, 100.0)
     } else if are_small && rows_near(1.0, LOOSE) || are_percent && rows_near(100.0, PERCENT) {
         values.chunks_exact_mut(classes).for_each(normalize);
         (Numbers::Shares, 1.0)

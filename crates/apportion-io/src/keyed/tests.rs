@@ -143,7 +143,7 @@ fn rounded_shares_are_shares() {
     }
     assert_eq!(sums("surname,white,black\nA,50,46\nB,30,74\n").0, Numbers::People);
     // With few places, rows of P(key | class) also sum to about 1.
-    assert_eq!(sums("place,white,black\nA,0.45,0.5\nB,0.55,0.5\n").0, Numbers::Spread);
+    assert_eq!(sums("place,white,black\nA,0.45,0.5\nB,0.55,0.5\n").0, Numbers::KeyGivenClass);
     // One wrong row among many exact ones is an error in that row.
     let mut text = "surname,white,black\n".to_owned();
     text.extend((0..30).map(|row| format!("N{row},0.4567,0.5433\n")));

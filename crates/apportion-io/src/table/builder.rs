@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use apportion::{Classes, MAX_PEOPLE, Scaling, quoted, seed};
+use apportion::text::quoted;
+use apportion::{Classes, Scaling, Scores, seed};
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, StringArray};
 use arrow::compute::{cast, filter_record_batch};
 use arrow::datatypes::{DataType, Float32Type, Float64Type};
@@ -483,7 +484,7 @@ fn no_scores_problem(names: &[String]) -> String {
 
 /// Returns what is wrong with a count, and how to fix it.
 fn count_problem(number: f64) -> Option<String> {
-    if number > MAX_PEOPLE as f64 {
+    if number > Scores::MAX_PEOPLE as f64 {
         let problem =
             "is too large: all rows together may stand for 1,099,511,627,776 people; correct it, or split the file";
         return Some(format!("a count of {number:e} {problem}"));

@@ -1,6 +1,7 @@
 //! A column of classes, such as the truth: maps its values to classes and reports unknown ones.
 
-use apportion::{Classes, Label, UNCODED, quoted};
+use apportion::text::quoted;
+use apportion::{Classes, Label, UNCODED};
 use arrow::array::{Array, StringArray};
 
 use super::suggest::{closest_match, did_you_mean};

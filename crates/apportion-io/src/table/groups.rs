@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use apportion::write_group_name;
+use apportion::text::write_group_name;
 use arrow::array::{Array, StringArray};
 
 /// The group of each row.

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use apportion::{MAX_LEVELS, NO_LEVEL, Outcomes, quoted};
+use apportion::estimate::{MAX_LEVELS, NO_LEVEL, Outcomes};
+use apportion::text::quoted;
 
 use super::number::{Amount, ambiguous_comma, parse_amount, parse_number};
 use super::suggest::did_you_mean;

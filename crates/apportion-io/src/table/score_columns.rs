@@ -1,6 +1,6 @@
 //! Recognizes score columns by the naming conventions of common tools.
 
-use apportion::quoted;
+use apportion::text::quoted;
 
 use super::suggest::did_you_mean;
 use crate::error::{Error, Result};

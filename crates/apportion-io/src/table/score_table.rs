@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use apportion::{Classes, Groups, Keys, Label, Outcomes, Scaling, Scores, UNCODED};
+use apportion::estimate::Outcomes;
+use apportion::{Classes, Groups, Keys, Label, Scaling, Scores, UNCODED};
 
 use super::builder::TableBuilder;
 use super::class_column::ClassColumn;

@@ -1,7 +1,8 @@
 //! A score table batch by batch: all columns of some rows, and what the rules need of them. Earlier
 //! rows are not kept.
 
-use apportion::{Classes, group_name};
+use apportion::Classes;
+use apportion::text::group_name;
 use arrow::array::RecordBatch;
 
 use super::builder::TableBuilder;

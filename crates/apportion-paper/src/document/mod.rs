@@ -1,6 +1,6 @@
 //! The page, and the files of numbers: one section a figure of the paper, and its tables.
 
-mod contest;
+mod all_rules;
 mod information;
 mod tables;
 mod trade;
@@ -30,7 +30,7 @@ impl Reproduction {
                 glance(self),
                 information::bias(self),
                 information::frontiers(self),
-                contest::section(self),
+                all_rules::section(self),
                 worst_case::section(self),
                 tables::section(self),
                 trade::section(self),
@@ -45,7 +45,7 @@ impl Reproduction {
         let document = self.document(command);
         let mut files = vec![("report.html".to_owned(), document.to_html().into_bytes())];
         files.extend(document.figures());
-        files.push(("learners.csv".to_owned(), csv(&contest::learners_sheet(self))));
+        files.push(("learners.csv".to_owned(), csv(&all_rules::learners_sheet(self))));
         files.push(("tables.csv".to_owned(), csv(&tables::sheet(self))));
         files
     }
@@ -89,8 +89,9 @@ fn table(id: &str, caption: &str, columns: &[&str], rows: Vec<Vec<Cell>>) -> Tab
 }
 
 fn glance(own: &Reproduction) -> Section {
-    let contest = &own.contest;
-    let thompson = contest.contestants.iter().find(|rule| rule.name == "thompson").and_then(|rule| rule.below_frontier);
+    let all_rules = &own.all_rules;
+    let thompson =
+        all_rules.contestants.iter().find(|rule| rule.name == "thompson").and_then(|rule| rule.below_frontier);
     let equal = own.worst_case.iter().filter(|case| case.is_equal()).count();
     let mut cards = vec![
         Card {
@@ -99,8 +100,8 @@ fn glance(own: &Reproduction) -> Section {
             note: "times argmax’s bias equals the error of the scores, within three standard errors (Theorem 1)".into(),
         },
         Card {
-            name: format!("Error at variance {}", contest.variance),
-            figure: plain(contest.mae.mean, 3),
+            name: format!("Error at variance {}", all_rules.variance),
+            figure: plain(all_rules.mae.mean, 3),
             note: "mean absolute error; the paper prints 0.42, and σ where the variance is meant".into(),
         },
     ];

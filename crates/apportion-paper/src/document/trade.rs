@@ -1,6 +1,6 @@
 //! The section on the trade that made-up voters leave, exact and learned: fig:pareto-NC and its like.
 
-use apportion::Learned;
+use apportion::rule::Learned;
 use apportion_report::chart::{chart, full, rounded};
 use apportion_report::text::{count, plain};
 use apportion_report::{Block, Chart, Section, Sheet, palette};
@@ -50,7 +50,7 @@ fn figure(id: &'static str, file: &VoterFile, own: &Reproduction) -> Chart {
     let labelled = file.outcomes.iter().filter(|(_, outcome)| outcome.coverage == 1.0);
     data.extend(labelled.enumerate().map(|(place, (name, outcome))| {
         let independent =
-            own.contest.contestants.iter().any(|rule| rule.name == *name && rule.kind == Kind::Independent);
+            own.all_rules.contestants.iter().any(|rule| rule.name == *name && rule.kind == Kind::Independent);
         let color = if independent { palette::GUIDE } else { palette::ACCENT };
         json!({
             "type": "scatter", "mode": "markers", "name": name,

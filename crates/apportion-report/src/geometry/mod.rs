@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use apportion::{group_name, quoted};
+use apportion::text::{group_name, quoted};
 use serde_json::{Value, json};
 
 /// What is wrong with a file of outlines.

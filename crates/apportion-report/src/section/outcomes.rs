@@ -73,7 +73,7 @@ fn scale(own: &Disparity) -> f64 {
 fn trace(own: &Disparity, class: usize, level: usize) -> Value {
     let figures: Vec<_> = own.estimators.iter().map(|each| own.figure(each, level, class)).collect();
     // Bounds have no point of their own: their middle carries the line.
-    let middle = |figure: &apportion::Figure| {
+    let middle = |figure: &apportion::estimate::Figure| {
         let interval = figure.interval.map(|interval| (interval.low + interval.high) / 2.0);
         figure.estimate.or(interval)
     };
@@ -217,7 +217,7 @@ fn table(own: &Disparity, id: String, caption: String, cell: impl Fn(&Estimator,
 /// A number with its interval.
 fn with_interval(
     number: Option<f64>,
-    interval: Option<apportion::Interval>,
+    interval: Option<apportion::audit::Interval>,
     show: impl Fn(f64) -> String,
     flag: &str,
 ) -> Cell {
@@ -235,7 +235,7 @@ fn with_interval(
 fn figures(own: &Disparity, level: usize) -> Table {
     let unit = if own.is_share() { ", %" } else { "" };
     let caption = format!("{}{unit}, with 95% intervals", text::begin(&own.what(level)));
-    let few = |figure: &apportion::Figure| figure.effective < FEW as f64;
+    let few = |figure: &apportion::estimate::Figure| figure.effective < FEW as f64;
     let mut table = table(own, format!("outcomes-{level}"), caption, |each, class| {
         let figure = own.figure(each, level, class);
         let flag = if figure.is_some_and(few) { " °" } else { "" };
@@ -268,7 +268,12 @@ fn biases(own: &Disparity, level: usize) -> Option<Table> {
             let bias = bias.as_ref()?;
             let number = |number: f64| Cell::number(Some(number), |number| own.show_difference(number));
             let name = format!("{}, {}", each.name, own.classes[class]);
-            Some(vec![Cell::text(name), number(bias.bias), number(bias.taken_in), number(bias.left_out)])
+            Some(vec![
+                Cell::text(name),
+                number(bias.bias),
+                number(bias.from_false_positives),
+                number(bias.from_false_negatives),
+            ])
         })
     });
     let rows: Vec<Vec<Cell>> = rows.collect();

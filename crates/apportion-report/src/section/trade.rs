@@ -1,6 +1,6 @@
 //! The trade: accuracy against fidelity for all rules and on the exact frontier (the paper's fig:pareto-NC), and a slider.
 
-use apportion::Point;
+use apportion::rule::Point;
 use serde_json::{Value, json};
 
 use super::{Section, nothing};

@@ -83,27 +83,27 @@ impl Histograms {
 
     /// The buckets of a tenth of a column, made where there are none yet.
     #[inline]
-    fn block(&mut self, place: usize) -> &mut [Bucket] {
+    fn block(&mut self, index: usize) -> &mut [Bucket] {
         let size = 1 << self.fineness;
-        if self.blocks[place] == 0 {
+        if self.blocks[index] == 0 {
             self.buckets.resize(self.buckets.len() + size, Bucket::default());
-            self.blocks[place] = (self.buckets.len() / size) as u32;
+            self.blocks[index] = (self.buckets.len() / size) as u32;
         }
-        let block = self.blocks[place] as usize;
+        let block = self.blocks[index] as usize;
         &mut self.buckets[(block - 1) * size..block * size]
     }
 
     /// Takes in other ones of as many columns and the same fineness.
     pub(super) fn merge(&mut self, other: &Histograms) {
-        for place in (0..other.blocks.len()).filter(|&place| other.blocks[place] > 0) {
-            add_all(self.block(place), other.tenth(place));
+        for index in (0..other.blocks.len()).filter(|&index| other.blocks[index] > 0) {
+            add_all(self.block(index), other.tenth(index));
         }
     }
 
     /// The buckets of a tenth of a column, none where no score fell in it.
-    fn tenth(&self, place: usize) -> &[Bucket] {
+    fn tenth(&self, index: usize) -> &[Bucket] {
         let size = 1 << self.fineness;
-        match self.blocks[place] as usize {
+        match self.blocks[index] as usize {
             0 => &[],
             block => &self.buckets[(block - 1) * size..block * size],
         }
@@ -175,34 +175,34 @@ impl Histogram<'_> {
     }
 
     /// The ten tenths.
-    fn equal_width(&self) -> Vec<Spread> {
-        let spread = |(tenth, buckets): (usize, &&[Bucket])| Spread {
+    fn equal_width(&self) -> Vec<BinSums> {
+        let bin = |(tenth, buckets): (usize, &&[Bucket])| BinSums {
             from: tenth as f64 / TENTHS as f64,
             to: (tenth + 1) as f64 / TENTHS as f64,
             sum: sum(*buckets),
         };
-        self.tenths.iter().enumerate().map(spread).collect()
+        self.tenths.iter().enumerate().map(bin).collect()
     }
 
     /// Ten parts of as many people as whole buckets allow; those without people are left out.
-    fn equal_count(&self, people: u64) -> Vec<Spread> {
+    fn equal_count(&self, people: u64) -> Vec<BinSums> {
         let buckets = (TENTHS << self.fineness) as f64;
         let mut before = 0u128;
-        let mut parts: Vec<(u128, Spread)> = Vec::with_capacity(TENTHS);
+        let mut parts: Vec<(u128, BinSums)> = Vec::with_capacity(TENTHS);
         for (number, bucket) in self.buckets() {
             let middle = 2 * before + u128::from(bucket.people);
             let part = TENTHS as u128 * middle / (2 * u128::from(people));
             before += u128::from(bucket.people);
             let (from, to) = (number as f64 / buckets, (number + 1) as f64 / buckets);
             match parts.last_mut().filter(|(last, _)| *last == part) {
-                Some((_, spread)) => {
-                    spread.to = to;
-                    spread.sum += *bucket;
+                Some((_, bin)) => {
+                    bin.to = to;
+                    bin.sum += *bucket;
                 }
-                None => parts.push((part, Spread { from, to, sum: *bucket })),
+                None => parts.push((part, BinSums { from, to, sum: *bucket })),
             }
         }
-        parts.into_iter().map(|(_, spread)| spread).collect()
+        parts.into_iter().map(|(_, bin)| bin).collect()
     }
 
     /// Kuiper's measure, with F taken after each bucket and zero before the first.
@@ -251,7 +251,7 @@ impl Tenths {
 }
 
 /// People whose score lies between two values.
-struct Spread {
+struct BinSums {
     from: f64,
     to: f64,
     sum: Bucket,
@@ -266,17 +266,17 @@ fn sum<'a>(buckets: impl IntoIterator<Item = &'a Bucket>) -> Bucket {
 }
 
 /// The bins of a report, and the expected calibration error.
-fn binning(spreads: Vec<Spread>, people: u64) -> Binning {
-    let surplus: i128 = spreads.iter().map(|spread| spread.sum.surplus().abs()).sum();
-    let bin = |spread: Spread| Bin {
-        from: spread.from,
-        to: spread.to,
-        people: spread.sum.people,
-        mean_score: spread.sum.mean(),
-        observed: spread.sum.observed(),
-        interval: wilson(spread.sum.members, spread.sum.people),
+fn binning(bins: Vec<BinSums>, people: u64) -> Binning {
+    let surplus: i128 = bins.iter().map(|bin| bin.sum.surplus().abs()).sum();
+    let bin = |bin: BinSums| Bin {
+        from: bin.from,
+        to: bin.to,
+        people: bin.sum.people,
+        mean_score: bin.sum.mean(),
+        observed: bin.sum.observed(),
+        interval: wilson(bin.sum.members, bin.sum.people),
     };
-    Binning { bins: spreads.into_iter().map(bin).collect(), expected_error: GRID.total(surplus) / people as f64 }
+    Binning { bins: bins.into_iter().map(bin).collect(), expected_error: GRID.total(surplus) / people as f64 }
 }
 
 #[cfg(test)]
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn equal_count_bins_keep_equal_scores_together() {
         let histograms = filled(&[(0.5, 95, true), (0.9, 5, true)]);
-        let people: Vec<u64> = histograms.of(1).equal_count(100).iter().map(|spread| spread.sum.people).collect();
+        let people: Vec<u64> = histograms.of(1).equal_count(100).iter().map(|bin| bin.sum.people).collect();
         assert_eq!(people, [95, 5]);
     }
 
@@ -332,7 +332,7 @@ mod tests {
     fn histograms_merge_whatever_the_order_of_their_tenths() {
         let mut merged = filled(&[(0.75, 1, true), (0.1, 2, false)]);
         merged.merge(&filled(&[(0.1, 3, true), (0.95, 4, true), (0.75, 5, true)]));
-        let people = merged.of(1).equal_width().iter().map(|spread| spread.sum.people).collect::<Vec<u64>>();
+        let people = merged.of(1).equal_width().iter().map(|bin| bin.sum.people).collect::<Vec<u64>>();
         assert_eq!(people, [0, 5, 0, 0, 0, 0, 0, 6, 0, 4]);
         assert_eq!(merged.of(0).total().people, 5);
     }

@@ -82,9 +82,9 @@ pub(super) struct Cell {
     /// People, as given.
     pub(super) people: u64,
     /// People labelled, as given.
-    pub(super) labelled_given: u64,
+    pub(super) labeled_given: u64,
     /// Scores by class over the rows labelled as given.
-    pub(super) posterior_labelled: Vec<i128>,
+    pub(super) posterior_labeled: Vec<i128>,
     /// Scores by class over the rows Uncoded as given.
     pub(super) posterior_uncoded: Vec<i128>,
     /// True classes of the rows Uncoded as given.
@@ -125,8 +125,8 @@ impl Cell {
         Cell {
             rows: 0,
             people: 0,
-            labelled_given: 0,
-            posterior_labelled: vec![0; classes],
+            labeled_given: 0,
+            posterior_labeled: vec![0; classes],
             posterior_uncoded: vec![0; classes],
             truth_uncoded: vec![0; classes],
             agreeing: 0,
@@ -177,8 +177,8 @@ impl Cell {
                 self.truth_uncoded[usize::from(row.truth)] += row.people;
             }
         } else {
-            add_scores(&mut self.posterior_labelled, row);
-            self.labelled_given += row.people;
+            add_scores(&mut self.posterior_labeled, row);
+            self.labeled_given += row.people;
             if row.given == row.shape.argmax {
                 self.agreeing += row.people;
             }
@@ -204,7 +204,7 @@ impl Cell {
 
     /// What needs truth.
     fn add_truth(&mut self, row: &Row<'_>) {
-        self.make_room_for_truth();
+        self.allocate_truth();
         let truth = usize::from(row.truth);
         let entry = truth * self.labels.len() + self.column(row.label);
         self.confusion[entry] += row.people;
@@ -216,7 +216,7 @@ impl Cell {
     }
 
     /// Many tables have no truth: the matrix is there only once it is needed.
-    fn make_room_for_truth(&mut self) {
+    fn allocate_truth(&mut self) {
         if self.confusion.is_empty() {
             let classes = self.classes();
             self.confusion = vec![0; classes * (classes + 1)];
@@ -232,8 +232,8 @@ impl Cell {
     pub(super) fn merge(&mut self, other: &Cell) {
         self.rows += other.rows;
         self.people += other.people;
-        self.labelled_given += other.labelled_given;
-        add_all(&mut self.posterior_labelled, &other.posterior_labelled);
+        self.labeled_given += other.labeled_given;
+        add_all(&mut self.posterior_labeled, &other.posterior_labeled);
         add_all(&mut self.posterior_uncoded, &other.posterior_uncoded);
         add_all(&mut self.truth_uncoded, &other.truth_uncoded);
         self.agreeing += other.agreeing;
@@ -248,7 +248,7 @@ impl Cell {
         self.label_scores += other.label_scores;
         self.truth_scores += other.truth_scores;
         if !other.confusion.is_empty() {
-            self.make_room_for_truth();
+            self.allocate_truth();
             add_all(&mut self.confusion, &other.confusion);
             self.calibration.merge(&other.calibration);
         }

@@ -39,8 +39,8 @@ impl Shares {
 
 /// The sum of scores of each class, over the rows that the policy leaves in.
 pub(super) fn posterior(cell: &Cell, policy: UncodedPolicy) -> Vec<i128> {
-    let both = cell.posterior_labelled.iter().zip(&cell.posterior_uncoded);
-    both.map(|(labelled, uncoded)| if policy == UncodedPolicy::Drop { *labelled } else { labelled + uncoded }).collect()
+    let both = cell.posterior_labeled.iter().zip(&cell.posterior_uncoded);
+    both.map(|(labeled, uncoded)| if policy == UncodedPolicy::Drop { *labeled } else { labeled + uncoded }).collect()
 }
 
 /// People by true class.

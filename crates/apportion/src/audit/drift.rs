@@ -7,8 +7,8 @@
 
 use rayon::prelude::*;
 
-use crate::audit::Glance;
-use crate::decision::{Decision, Fitted, Wanted};
+use crate::audit::LabelSummary;
+use crate::decision::{Decision, ExpectedShares, Fitted};
 use crate::error::Result;
 use crate::kernel::{GRID, STRETCH};
 use crate::scores::Scores;
@@ -18,6 +18,7 @@ const DEVIATIONS: f64 = 3.0;
 
 /// By how much the counts of labels are off what their decision was fitted to give.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Drift {
     /// The people of each class beyond those that were to have it.
     pub people: Vec<f64>,
@@ -41,23 +42,24 @@ impl Drift {
 
 impl Decision {
     /// By how much the counts of labels that it gave are off; none where it promises no counts, or does not say what it
-    /// was fitted to ([`Origin`](crate::Origin)).
-    pub fn drift(&self, scores: &Scores<'_>, glance: &Glance) -> Result<Option<Drift>> {
+    /// was fitted to ([`FitInfo`](crate::decision::FitInfo)).
+    pub fn drift(&self, scores: &Scores<'_>, summary: &LabelSummary) -> Result<Option<Drift>> {
         let groups = match self.fitted() {
             Fitted::Prices(groups) => groups.len(),
             Fitted::Learned(_) => 1,
-            _ => return Ok(None),
+            Fitted::Argmax | Fitted::Threshold { .. } | Fitted::Thompson | Fitted::TopK { .. } => return Ok(None),
         };
-        let Some((origin, wanted)) = self.origin().and_then(|origin| Some((origin, origin.wanted.as_ref()?))) else {
+        let Some((info, expected)) = self.fit_info().and_then(|info| Some((info, info.expected_shares.as_ref()?)))
+        else {
             return Ok(None);
         };
-        let labelled = glance.labelled as f64;
-        let shares = shares_wanted(wanted, glance);
-        let people = glance.counts.iter().zip(&shares).map(|(&count, share)| count as f64 - share * labelled).collect();
-        let fitted = origin.sample.unwrap_or(origin.people).max(1) as f64;
-        let times = (1.0 + glance.people as f64 / fitted) * people_at_once(scores);
+        let labeled = summary.labeled as f64;
+        let shares = shares_on(expected, summary);
+        let people = summary.counts.iter().zip(&shares).map(|(&count, share)| count as f64 - share * labeled).collect();
+        let fitted = info.sample.unwrap_or(info.people).max(1) as f64;
+        let times = (1.0 + summary.people as f64 / fitted) * people_at_once(scores);
         let explained = squares(scores)?.into_iter().enumerate().map(|(class, squares)| {
-            let variance = squares + glance.counts[class] as f64 - 2.0 * glance.label_scores_by_class[class];
+            let variance = squares + summary.counts[class] as f64 - 2.0 * summary.label_scores_by_class[class];
             DEVIATIONS * (variance.max(0.0) * times).sqrt() + groups as f64 + 1.0
         });
         Ok(Some(Drift { explained: explained.collect(), people }))
@@ -65,12 +67,12 @@ impl Decision {
 }
 
 /// What the shares of the labels are to be on these rows.
-fn shares_wanted(wanted: &Wanted, glance: &Glance) -> Vec<f64> {
-    let posterior = glance.posterior_sums.iter().map(|sum| sum / glance.people.max(1) as f64);
-    match wanted {
-        Wanted::Posterior => posterior.collect(),
-        Wanted::Beside(off) => posterior.zip(off).map(|(share, off)| share + off).collect(),
-        Wanted::Shares(shares) => shares.clone(),
+fn shares_on(expected: &ExpectedShares, summary: &LabelSummary) -> Vec<f64> {
+    let posterior = summary.posterior_sums.iter().map(|sum| sum / summary.people.max(1) as f64);
+    match expected {
+        ExpectedShares::Posterior => posterior.collect(),
+        ExpectedShares::OffsetFromPosterior(off) => posterior.zip(off).map(|(share, off)| share + off).collect(),
+        ExpectedShares::Shares(shares) => shares.clone(),
     }
 }
 

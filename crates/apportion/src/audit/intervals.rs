@@ -155,15 +155,15 @@ impl Replicates {
         let shares_with_truth = shares_of_people(&people[k..2 * k]);
         let truth = shares_of_people(&people[2 * k..3 * k]);
         let posterior = share_of_scores(&scores[..k], people[3 * k + 1]);
-        let labelled: u64 = people[..k].iter().sum();
-        let labelled_with_truth: u64 = people[k..2 * k].iter().sum();
+        let labeled: u64 = people[..k].iter().sum();
+        let labeled_with_truth: u64 = people[k..2 * k].iter().sum();
         let (labels, reference) = (shares.as_ref(), posterior.as_ref());
         let (labels_with_truth, truth) = (shares_with_truth.as_ref(), truth.as_ref());
         Figures {
             against_posterior: labels.zip(reference).map(|(m, p)| differences(m, p)),
             against_truth: labels_with_truth.zip(truth).map(|(m, p)| differences(m, p)),
-            accuracy: (labelled_with_truth > 0).then(|| people[3 * k] as f64 / labelled_with_truth as f64),
-            expected_accuracy: (labelled > 0).then(|| GRID.total(scores[k]) / labelled as f64),
+            accuracy: (labeled_with_truth > 0).then(|| people[3 * k] as f64 / labeled_with_truth as f64),
+            expected_accuracy: (labeled > 0).then(|| GRID.total(scores[k]) / labeled as f64),
             fidelity_to_posterior: labels.zip(reference).map(|(m, p)| distance(m, p).fidelity),
             fidelity_to_truth: labels_with_truth.zip(truth).map(|(m, p)| distance(m, p).fidelity),
             shares,

@@ -16,14 +16,14 @@
 //! | `intervals` | Wilson intervals and the bootstrap |
 //! | `section` | puts the figures of one section together |
 //! | `report` | the result: plain data |
-//! | `glance` | the few figures that a summary needs |
+//! | `label_summary` | the few figures that a summary needs |
 //! | `drift` | whether a decision still has the counts that it should, on rows that it was not fitted to |
-//! | `below` | how far labels lie below the frontier |
-//! | `backdrop`, `crossing` | what is known whatever the labels, and people by label: together, a comparison of many labellings |
+//! | `frontier_gap` | how far labels lie below the frontier |
+//! | `population`, `crosstab` | what is known whatever the labels, and people by label: together, a comparison of many labellings |
 //!
 //! # Which rows a figure is over
 //! - A row that stands for c people weighs c in every figure. One that stands for none is counted in `rows` alone.
-//! - `rows`, `people`, `labelled`, `uncoded`, `with_truth`, the coverages, the agreement with argmax and what is said of
+//! - `rows`, `people`, `labeled`, `uncoded`, `with_truth`, the coverages, the agreement with argmax and what is said of
 //!   Uncoded rows describe the labels **as given**. Everything else is after [`UncodedPolicy`] has been followed:
 //!   `Drop` leaves the Uncoded rows out of it, `Argmax` gives them the argmax class.
 //! - Shares of labels are among the labelled rows, the posterior is over all rows.
@@ -32,27 +32,27 @@
 //!   every row is known, these are the shares of the line above.
 
 mod accuracy;
-mod backdrop;
-mod below;
 mod calibration;
 mod cell;
 mod counts;
-mod crossing;
+mod crosstab;
 mod drift;
-mod glance;
+mod frontier_gap;
 mod intervals;
+mod label_summary;
 mod options;
+mod population;
 mod report;
 mod section;
 mod tally;
 
-pub(crate) use backdrop::read;
-pub use backdrop::{Backdrop, Crowd, calibration_in_tenths, posterior_coverage};
-pub use crossing::Crossing;
+pub use crosstab::Crosstab;
 pub use drift::Drift;
-pub use glance::Glance;
 pub(crate) use intervals::{Draws, NORMAL, wilson_at};
-pub use options::{AuditOptions, Bootstrap, MAX_REPLICATES, UncodedPolicy};
+pub use label_summary::LabelSummary;
+pub use options::{AuditOptions, Bootstrap, UncodedPolicy};
+pub(crate) use population::read;
+pub use population::{GroupTotals, PopulationTotals, calibration_in_tenths, posterior_coverage};
 pub use report::{
     ArgmaxBias, Audit, Bias, Bin, Binning, Calibration, ClassAudit, Confusion, Distance, GroupSection, Interval,
     Intervals, Others, Rates, ScoreError, Section, Split, UncodedRows, Undercounted,

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::scores::{Classes, SUM_TOLERANCE, expect_length};
 
 /// The largest number of bootstrap replicates.
-pub const MAX_REPLICATES: u32 = 100_000;
+const MAX_REPLICATES: u32 = 100_000;
 
 /// What is asked of an audit beyond the scores and the labels. The default asks for nothing.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -45,7 +45,7 @@ pub enum UncodedPolicy {
 /// replicate for each group and each thread, and some ten to thirty nanoseconds a replicate for each row.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Bootstrap {
-    /// How many replicates, from 1 to [`MAX_REPLICATES`].
+    /// How many replicates, from 1 to 100,000.
     pub replicates: u32,
     /// The share of the replicates that an interval holds, between 0 and 1.
     pub level: f64,
@@ -76,7 +76,7 @@ impl AuditOptions {
         if let Some(references) = &mut checked.group_references {
             expect_length("the list of group references", references.len(), groups.len())?;
             for (reference, name) in references.iter_mut().zip(groups) {
-                scale(reference, classes, || format!(" of group {}", crate::quoted(name)))?;
+                scale(reference, classes, || format!(" of group {}", crate::text::quoted(name)))?;
             }
         }
         Ok(checked)

@@ -5,6 +5,7 @@ use crate::scores::Classes;
 
 /// What labels do, overall and in each group. [`audit`](crate::audit) says over which rows each figure is.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Audit {
     /// The classes, in their order.
     pub classes: Classes,
@@ -37,6 +38,7 @@ pub struct Undercounted {
 
 /// The audit of one group.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct GroupSection {
     /// The code of the group.
     pub code: usize,
@@ -54,8 +56,9 @@ pub struct Section {
     /// People that the rows stand for.
     pub people: u64,
     /// People that the given labels give a class.
-    pub labelled: u64,
-    /// People that the given labels leave Uncoded; with `labelled` they are all people.
+    #[serde(rename = "labelled")]
+    pub labeled: u64,
+    /// People that the given labels leave Uncoded; with `labeled` they are all people.
     pub uncoded: u64,
     /// People whose truth is known.
     pub with_truth: u64,
@@ -91,6 +94,7 @@ pub struct Section {
 
 /// The figures of one class.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct ClassAudit {
     /// Name of the class.
     pub class: String,
@@ -134,6 +138,7 @@ pub struct ClassAudit {
 
 /// A share against a reference.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Bias {
     /// Share less reference: 0.01 is a point.
     pub difference: f64,
@@ -147,6 +152,7 @@ pub struct Bias {
 /// Like all that is said of labels, they are shares among the labelled rows: where rows are Uncoded, a class that keeps
 /// more of its rows than the others gains, though it has fewer labels than members.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Split {
     /// What the scores do: (posterior − truth) / truth.
     pub miscalibration: f64,
@@ -157,6 +163,7 @@ pub struct Split {
 
 /// How far the shares m of the labels are from the shares p of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Distance {
     /// −Σ|m − p|, at most zero.
     pub fidelity: f64,
@@ -170,6 +177,7 @@ pub struct Distance {
 
 /// Truth against label, in people.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Confusion {
     /// A row per true class, in it a column per label in the order of the classes, and last Uncoded.
     pub people: Vec<Vec<u64>>,
@@ -178,6 +186,7 @@ pub struct Confusion {
 /// The rates of one class, among people whose truth is known. An Uncoded person counts as one not given the class, so
 /// that a rule does not gain recall by leaving the hard cases out.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Rates {
     /// Labelled so and rightly, among those labelled so.
     pub precision: Option<f64>,
@@ -191,6 +200,7 @@ pub struct Rates {
 
 /// How uncertain the scores are (the paper's mean absolute error), and what argmax makes of that.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct ScoreError {
     /// mean(1 − Σ q²): what the scores themselves say.
     pub implied_mae: Option<f64>,
@@ -202,6 +212,7 @@ pub struct ScoreError {
 
 /// Theorem 1 of the paper: argmax's bias against the posterior is at most the implied error.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct ArgmaxBias {
     /// The class that argmax adds most to, first in order.
     pub class: usize,
@@ -215,6 +226,7 @@ pub struct ArgmaxBias {
 
 /// What the rows look like that the given labels leave Uncoded.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct UncodedRows {
     /// How many people they are.
     pub people: u64,
@@ -228,6 +240,7 @@ pub struct UncodedRows {
 
 /// All classes but the focus class, together: the paper's voters of color, where the focus class is white.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Others {
     /// Their share among the labelled.
     pub share: Option<f64>,
@@ -243,6 +256,7 @@ pub struct Others {
 
 /// Whether the scores of a class are as often true as they say.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Calibration {
     /// Ten bins at exact tenths; a score on a boundary is in the upper bin, 1 in the last.
     pub equal_width: Binning,
@@ -295,6 +309,7 @@ pub struct Interval {
 ///
 /// Fidelity is never above zero and is lower in most replicates than in the data, so its interval may lie below it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Intervals {
     /// Each class's share of the labels.
     pub share: Vec<Option<Interval>>,

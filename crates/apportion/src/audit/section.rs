@@ -9,7 +9,7 @@ use crate::kernel::GRID;
 use crate::scores::Classes;
 
 /// What every section of an audit has in common.
-pub(super) struct Frame<'a> {
+pub(super) struct SectionBuilder<'a> {
     /// The classes.
     pub(super) classes: &'a Classes,
     /// What was asked.
@@ -18,17 +18,17 @@ pub(super) struct Frame<'a> {
     pub(super) focus: Option<usize>,
 }
 
-impl Frame<'_> {
+impl SectionBuilder<'_> {
     /// All figures of a cell, against the reference given for it.
     pub(super) fn section(&self, cell: &Cell, given: Option<&[f64]>) -> Section {
         let shares = Shares::of(cell, self.options.uncoded, given);
         Section {
             rows: cell.rows,
             people: cell.people,
-            labelled: cell.labelled_given,
-            uncoded: cell.people - cell.labelled_given,
+            labeled: cell.labeled_given,
+            uncoded: cell.people - cell.labeled_given,
             with_truth: truth_as_given(cell, self.options).iter().sum(),
-            coverage: rate(cell.labelled_given, cell.people),
+            coverage: rate(cell.labeled_given, cell.people),
             classes: self.class_audits(cell, &shares),
             against_posterior: distance_between(shares.labels.as_ref(), shares.posterior.as_ref()),
             against_truth: distance_between(shares.labels_with_truth.as_ref(), shares.truth.as_ref()),
@@ -37,7 +37,7 @@ impl Frame<'_> {
             expected_accuracy: expected_accuracy(cell),
             confusion: confusion(cell),
             score_error: score_error(cell, self.options.uncoded),
-            argmax_agreement: rate(cell.agreeing, cell.labelled_given),
+            argmax_agreement: rate(cell.agreeing, cell.labeled_given),
             tied: cell.tied,
             uncoded_rows: uncoded_rows(cell),
             others: self.focus.map(|focus| others(&shares, focus)),
@@ -54,7 +54,7 @@ impl Frame<'_> {
         let of_class = |(class, name): (usize, &String)| {
             let at = |shares: &Option<Vec<f64>>| shares.as_ref().map(|shares| shares[class]);
             let (share, share_with_truth) = (at(&shares.labels), at(&shares.labels_with_truth));
-            let (labelled, uncoded) = (cell.posterior_labelled[class], cell.posterior_uncoded[class]);
+            let (labeled, uncoded) = (cell.posterior_labeled[class], cell.posterior_uncoded[class]);
             let all_true = truth_as_given[class];
             ClassAudit {
                 class: name.clone(),
@@ -71,7 +71,7 @@ impl Frame<'_> {
                 against_truth: bias(share_with_truth, at(&shares.truth)),
                 against_given: bias(share, at(&shares.given)),
                 split: split(share_with_truth, at(&shares.posterior_with_truth), at(&shares.truth)),
-                posterior_coverage: (labelled + uncoded > 0).then(|| labelled as f64 / (labelled + uncoded) as f64),
+                posterior_coverage: (labeled + uncoded > 0).then(|| labeled as f64 / (labeled + uncoded) as f64),
                 truth_coverage: rate(all_true - cell.truth_uncoded[class], all_true),
                 argmax: cell.argmax[class],
                 rates: rates.as_ref().map(|rates| rates[class]),
@@ -93,7 +93,7 @@ fn truth_as_given(cell: &Cell, options: &AuditOptions) -> Vec<u64> {
 
 /// What the Uncoded rows look like, where there are any.
 fn uncoded_rows(cell: &Cell) -> Option<UncodedRows> {
-    let people = cell.people - cell.labelled_given;
+    let people = cell.people - cell.labeled_given;
     let quartile = |quarters| cell.uncoded_tops.of(0).quartile(quarters);
     Some(UncodedRows {
         people,

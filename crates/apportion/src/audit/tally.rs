@@ -9,7 +9,7 @@ use super::counts::{largest, posterior, share_of_scores};
 use super::intervals::Draws;
 use super::options::{AuditOptions, UncodedPolicy};
 use super::report::{Audit, GroupSection, Section, Undercounted};
-use super::section::Frame;
+use super::section::SectionBuilder;
 use crate::error::{Error, Result};
 use crate::kernel::Grid;
 use crate::label::Labels;
@@ -22,7 +22,8 @@ const ROWS_PER_PIECE: usize = 1024;
 /// An audit in the making: takes rows in by the batch, and merges with tallies of other rows.
 ///
 /// ```
-/// use apportion::{AuditOptions, Classes, Labels, Matrix, Scores, Tally};
+/// use apportion::audit::{AuditOptions, Tally};
+/// use apportion::{Classes, Labels, Matrix, Scores};
 ///
 /// let classes = Classes::new(["white", "black"])?;
 /// let mut tally = Tally::new(&classes, &AuditOptions::default(), &[])?;
@@ -49,7 +50,7 @@ pub struct Tally {
 
 /// The labels to be audited: one a row, or those of each row's people.
 #[derive(Clone, Copy)]
-enum Given<'a> {
+enum LabelSource<'a> {
     Labels(&'a Labels),
     People(&'a Allotment),
 }
@@ -68,7 +69,7 @@ impl Tally {
         self.check_usable()?;
         self.check_fit(scores, labels)?;
         check_people(self.overall.people, scores.people())?;
-        self.add_rows(scores, Given::Labels(labels), 0..scores.rows())
+        self.add_rows(scores, LabelSource::Labels(labels), 0..scores.rows())
             .inspect_err(|error| self.refused = Some(error.clone()))
     }
 
@@ -97,7 +98,7 @@ impl Tally {
     pub fn finish(&self) -> Result<Audit> {
         self.check_usable()?;
         let focus = self.focus();
-        let frame = Frame { classes: &self.classes, options: &self.options, focus };
+        let frame = SectionBuilder { classes: &self.classes, options: &self.options, focus };
         let overall = frame.section(&self.overall, self.options.reference.as_deref());
         let group = |(code, (cell, name)): (usize, (&Option<Box<Cell>>, &String))| {
             let given = self.options.group_references.as_ref().map(|references| &references[code][..]);
@@ -118,7 +119,7 @@ impl Tally {
     }
 
     /// Reads rows, each once, and without allocating.
-    fn add_rows(&mut self, scores: &Scores<'_>, given: Given<'_>, rows: Range<usize>) -> Result<()> {
+    fn add_rows(&mut self, scores: &Scores<'_>, given: LabelSource<'_>, rows: Range<usize>) -> Result<()> {
         let mut draws = Draws::new(self.options.bootstrap.as_ref());
         scores.read_rows(rows, |index, values| {
             let mut row = Row {
@@ -133,8 +134,8 @@ impl Tally {
                 weights: draws.of(scores.keys().of(index)),
             };
             match given {
-                Given::Labels(labels) => self.add_row(scores, index, labels.values()[index], &row),
-                Given::People(allotment) => {
+                LabelSource::Labels(labels) => self.add_row(scores, index, labels.values()[index], &row),
+                LabelSource::People(allotment) => {
                     let people = allotment.row(index).iter().enumerate().filter(|(_, people)| **people > 0);
                     for (class, &people) in people {
                         row.people = people;
@@ -211,22 +212,22 @@ impl Audit {
     pub fn of(scores: &Scores<'_>, labels: &Labels, options: &AuditOptions) -> Result<Audit> {
         let tally = Audit::begin(scores, options)?;
         tally.check_fit(scores, labels)?;
-        Audit::with(tally, scores, Given::Labels(labels))
+        Audit::with(tally, scores, LabelSource::Labels(labels))
     }
 
     /// The same where rows stand for several people, who may have several labels.
-    pub fn of_people(scores: &Scores<'_>, allotment: &Allotment, options: &AuditOptions) -> Result<Audit> {
+    pub fn of_allotment(scores: &Scores<'_>, allotment: &Allotment, options: &AuditOptions) -> Result<Audit> {
         let tally = Audit::begin(scores, options)?;
         expect_length("the list of allotted rows", allotment.rows().len(), scores.rows())?;
         expect_length("the list of the allotment's classes", allotment.classes(), scores.classes().len())?;
-        Audit::with(tally, scores, Given::People(allotment))
+        Audit::with(tally, scores, LabelSource::People(allotment))
     }
 
     fn begin(scores: &Scores<'_>, options: &AuditOptions) -> Result<Tally> {
         Tally::new(scores.classes(), options, scores.groups().map_or(&[][..], |groups| groups.names))
     }
 
-    fn with(mut tally: Tally, scores: &Scores<'_>, given: Given<'_>) -> Result<Audit> {
+    fn with(mut tally: Tally, scores: &Scores<'_>, given: LabelSource<'_>) -> Result<Audit> {
         let pieces: Vec<Result<Tally>> = pieces_of(scores.rows())
             .into_par_iter()
             .map(|rows| {

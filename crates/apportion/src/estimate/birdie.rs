@@ -90,7 +90,7 @@ struct Sums {
 /// A row, as EM sees it.
 struct Row<'a> {
     /// Group · levels + level.
-    place: usize,
+    cell: usize,
     scores: &'a [f64],
     people: u64,
 }
@@ -111,35 +111,35 @@ impl Sums {
         self.likelihood += other.likelihood;
     }
 
-    /// Adds the people of a row, shared out among the classes by its corrected scores, which `room` has afterwards.
+    /// Adds the people of a row, shared out among the classes by its corrected scores, which `buffer` has afterwards.
     #[inline]
-    fn add(&mut self, model: &Model, shares: &[f64], row: &Row<'_>, room: &mut [f64]) {
-        let first = row.place * model.classes;
-        let sum = correct(&shares[first..][..model.classes], row.scores, room);
+    fn add(&mut self, model: &Model, shares: &[f64], row: &Row<'_>, buffer: &mut [f64]) {
+        let first = row.cell * model.classes;
+        let sum = correct(&shares[first..][..model.classes], row.scores, buffer);
         let times = i128::from(row.people);
         self.likelihood += i128::from(GRID.round(sum.max(f64::MIN_POSITIVE).ln())) * times;
         let people = &mut self.people[first..][..model.classes];
-        for (sum, &score) in people.iter_mut().zip(&*room) {
+        for (sum, &score) in people.iter_mut().zip(&*buffer) {
             *sum += i128::from(GRID.round(score)) * times;
         }
-        for (square, &score) in self.squares.iter_mut().zip(&*room) {
+        for (square, &score) in self.squares.iter_mut().zip(&*buffer) {
             *square += i128::from(GRID.round(score)).pow(2) * times;
         }
     }
 }
 
-/// Scores, corrected by what is known of the outcome: into `room`, summing to one. Returns what they summed to.
+/// Scores, corrected by what is known of the outcome: into `buffer`, summing to one. Returns what they summed to.
 #[inline]
-fn correct(shares: &[f64], scores: &[f64], room: &mut [f64]) -> f64 {
+fn correct(shares: &[f64], scores: &[f64], buffer: &mut [f64]) -> f64 {
     let mut sum = 0.0;
-    for ((own, &share), &score) in room.iter_mut().zip(shares).zip(scores) {
+    for ((own, &share), &score) in buffer.iter_mut().zip(shares).zip(scores) {
         *own = share * score.max(0.0);
         sum += *own;
     }
     if sum > 0.0 {
-        room.iter_mut().for_each(|own| *own /= sum);
+        buffer.iter_mut().for_each(|own| *own /= sum);
     } else {
-        room.copy_from_slice(scores);
+        buffer.copy_from_slice(scores);
     }
     sum
 }
@@ -157,8 +157,8 @@ impl Model {
             for class in 0..self.classes {
                 let all: i128 = people.iter().skip(class).step_by(self.classes).sum();
                 let whole = 1.0 + GRID.total(all);
-                for place in (class..stride).step_by(self.classes) {
-                    own[place] = (self.prior[place] + GRID.total(people[place])) / whole;
+                for index in (class..stride).step_by(self.classes) {
+                    own[index] = (self.prior[index] + GRID.total(people[index])) / whole;
                 }
             }
         }
@@ -178,9 +178,9 @@ impl Model {
         for own in shares.chunks_exact_mut(self.levels * self.classes) {
             for class in 0..self.classes {
                 let each = || (class..self.levels * self.classes).step_by(self.classes);
-                each().for_each(|place| own[place] = own[place].max(LEAST_SHARE));
-                let sum: f64 = each().map(|place| own[place]).sum();
-                each().for_each(|place| own[place] /= sum);
+                each().for_each(|index| own[index] = own[index].max(LEAST_SHARE));
+                let sum: f64 = each().map(|index| own[index]).sum();
+                each().for_each(|index| own[index] /= sum);
             }
         }
     }
@@ -193,10 +193,10 @@ impl Model {
             for (class, all) in all.iter_mut().enumerate() {
                 let people = GRID.total(people.iter().skip(class).step_by(self.classes).sum());
                 *all += people;
-                (class..stride).step_by(self.classes).for_each(|place| hits[place] += people * own[place]);
+                (class..stride).step_by(self.classes).for_each(|index| hits[index] += people * own[index]);
             }
         }
-        hits.iter().enumerate().map(|(place, hits)| hits / all[place % self.classes]).collect()
+        hits.iter().enumerate().map(|(index, hits)| hits / all[index % self.classes]).collect()
     }
 
     /// EM from some shares on, with long steps where these raise the density. `pass` reads all rows.
@@ -271,7 +271,7 @@ impl Birdie {
         let measure = outcomes.measure();
         let Measure::Shares { levels, .. } = measure else {
             let why = "it is for shares of levels; name a value with `counting`, or group the numbers";
-            return Err(Error::Together { one: "BIRDiE", other: "an outcome of numbers", why });
+            return Err(Error::Incompatible { one: "BIRDiE", other: "an outcome of numbers", why });
         };
         options.check()?;
         let even = 1.0 / levels as f64;
@@ -293,8 +293,8 @@ impl Birdie {
         };
         let estimate = |level: usize| {
             let means: Vec<Option<Mean>> = (0..model.classes).map(|class| means(level, class)).collect();
-            let place = |class: usize| level * model.classes + class;
-            Estimate::of(&measure, &means, |a, b| resampled.covariance(place(a), place(b)))
+            let index = |class: usize| level * model.classes + class;
+            Estimate::of(&measure, &means, |a, b| resampled.covariance(index(a), index(b)))
         };
         let estimates = measure.shown().map(estimate).collect();
         let Found { shares, passes, converged } = found;
@@ -323,13 +323,13 @@ impl Birdie {
         expect_length("the list of classes", scores.classes().len(), self.model.classes)?;
         expect_length("the list of levels", outcomes.measure().levels(), self.model.levels)?;
         expect_length("the list of groups", scores.groups().map_or(1, |own| own.names.len()), self.model.groups)?;
-        let (mut own, mut room) = (vec![0.0; self.model.classes], vec![0.0; self.model.classes]);
+        let (mut own, mut buffer) = (vec![0.0; self.model.classes], vec![0.0; self.model.classes]);
         scores.read_rows(0..scores.rows(), |index, row| {
             own.iter_mut().zip(&*row).for_each(|(own, &units)| *own = GRID.value(units));
-            match place_of(&self.model, scores, outcomes, index) {
-                Some(place) => {
-                    correct(&self.shares[place * self.model.classes..][..self.model.classes], &own, &mut room);
-                    each(index, &room)
+            match cell_of(&self.model, scores, outcomes, index) {
+                Some(cell) => {
+                    correct(&self.shares[cell * self.model.classes..][..self.model.classes], &own, &mut buffer);
+                    each(index, &buffer)
                 }
                 None => each(index, &own),
             }
@@ -355,7 +355,7 @@ impl BirdieOptions {
 
 /// Where the shares of a row's group and level are; none where its outcome is not known.
 #[inline]
-fn place_of(model: &Model, scores: &Scores<'_>, outcomes: &Outcomes<'_>, row: usize) -> Option<usize> {
+fn cell_of(model: &Model, scores: &Scores<'_>, outcomes: &Outcomes<'_>, row: usize) -> Option<usize> {
     let Value::Level(level) = outcomes.at(row)? else { return None };
     Some(scores.groups().map_or(0, |groups| groups.codes[row] as usize) * model.levels + level)
 }
@@ -368,14 +368,14 @@ fn all_rows(
     shares: &[f64],
     none: fn(&Model) -> Sums,
 ) -> Result<Sums> {
-    let room = || vec![0.0; model.classes];
+    let buffer = || vec![0.0; model.classes];
     let (sums, ..) = read(
         scores,
-        || (none(model), room(), room()),
-        |(sums, own, room), index, row, people, _| {
-            let Some(place) = place_of(model, scores, outcomes, index) else { return };
+        || (none(model), buffer(), buffer()),
+        |(sums, own, buffer), index, row, people, _| {
+            let Some(cell) = cell_of(model, scores, outcomes, index) else { return };
             own.iter_mut().zip(row).for_each(|(own, &units)| *own = GRID.value(units));
-            sums.add(model, shares, &Row { place, scores: own, people }, room);
+            sums.add(model, shares, &Row { cell, scores: own, people }, buffer);
         },
         |(sums, ..), (part, ..)| sums.merge(&part),
     )?;
@@ -413,7 +413,7 @@ impl Resampled {
             .collect::<Result<_>>()?;
         let people: u64 = sample.people.iter().sum();
         let scale = people as f64 / weighted.known().people.max(1) as f64;
-        Ok(Resampled { rows: sample.places.len(), replicates, scale })
+        Ok(Resampled { rows: sample.cells.len(), replicates, scale })
     }
 
     /// The covariance of two overall shares.
@@ -434,7 +434,7 @@ impl Resampled {
 #[derive(Default)]
 struct Sample {
     scores: Vec<f64>,
-    places: Vec<u32>,
+    cells: Vec<u32>,
     people: Vec<u64>,
     /// Row by row, for each replicate.
     times: Vec<u32>,
@@ -461,11 +461,11 @@ impl Sample {
                 let mut draws = Draws::new(Some(&bootstrap));
                 scores.read_rows(stretch * STRETCH..rows.min((stretch + 1) * STRETCH), |index, row| {
                     let (key, people) = (scores.keys().of(index), scores.counts().map_or(1, |counts| counts[index]));
-                    let place = place_of(model, scores, outcomes, index);
+                    let cell = cell_of(model, scores, outcomes, index);
                     let is_drawn = part >= 1.0 || seed::hash(options.seed, key, SAMPLES) < below;
-                    if let Some(place) = place.filter(|_| is_drawn && people > 0) {
+                    if let Some(cell) = cell.filter(|_| is_drawn && people > 0) {
                         own.scores.extend(row.iter().map(|&units| GRID.value(units)));
-                        own.places.push(place as u32);
+                        own.cells.push(cell as u32);
                         own.people.push(people);
                         own.draw_times(&mut draws, key, people);
                     }
@@ -477,7 +477,7 @@ impl Sample {
         let mut all = Sample { replicates: options.replicates as usize, ..Sample::default() };
         for part in parts {
             all.scores.extend(part.scores);
-            all.places.extend(part.places);
+            all.cells.extend(part.cells);
             all.people.extend(part.people);
             all.times.extend(part.times);
         }
@@ -507,12 +507,12 @@ impl Sample {
 
     /// One pass over a replicate.
     fn pass(&self, model: &Model, shares: &[f64], replicate: usize) -> Sums {
-        let (mut sums, mut room) = (Sums::new(model), vec![0.0; model.classes]);
+        let (mut sums, mut buffer) = (Sums::new(model), vec![0.0; model.classes]);
         for (row, scores) in self.scores.chunks_exact(model.classes).enumerate() {
             let people = u64::from(self.times[row * self.replicates + replicate]);
             if people > 0 {
-                let place = self.places[row] as usize;
-                sums.add(model, shares, &Row { place, scores, people }, &mut room);
+                let cell = self.cells[row] as usize;
+                sums.add(model, shares, &Row { cell, scores, people }, &mut buffer);
             }
         }
         sums

@@ -22,11 +22,11 @@ impl ExactSum {
         let bits = value.to_bits();
         let exponent = (bits >> 52 & 0x7ff) as usize;
         let fraction = (bits & ((1 << 52) - 1)) as i64;
-        let (digits, place) = if exponent == 0 { (fraction, 0) } else { (fraction | 1 << 52, exponent - 1) };
+        let (digits, index) = if exponent == 0 { (fraction, 0) } else { (fraction | 1 << 52, exponent - 1) };
         let digits = if value.is_sign_negative() { -digits } else { digits };
         // 53 bits, 31 for the shift, and 40 for the times of all terms together: a limb cannot overflow.
-        let term = i128::from(digits) * i128::from(1i64 << (place % BITS));
-        self.limbs[place / BITS] += if times == 1 { term } else { term * i128::from(times) };
+        let term = i128::from(digits) * i128::from(1i64 << (index % BITS));
+        self.limbs[index / BITS] += if times == 1 { term } else { term * i128::from(times) };
     }
 
     /// Takes in another sum.

@@ -38,12 +38,12 @@ impl Imputed {
         let (cells, _) = read(
             scores,
             || (Cells::new(&measure, draws * classes), Vec::new()),
-            |(cells, room), index, row, people, _| {
+            |(cells, buffer), index, row, people, _| {
                 let Some(value) = outcomes.at(index) else { return };
                 let key = scores.keys().of(index);
                 for person in 0..people {
                     let key = person_key(key, person);
-                    sample_each(row, seed, key, draws as u64, room, |draw, class| {
+                    sample_each(row, seed, key, draws as u64, buffer, |draw, class| {
                         cells.add(draw as usize * classes + class, value, 1);
                     });
                 }

@@ -138,7 +138,10 @@ impl<'a> Outcomes<'a> {
 impl Measure {
     /// The number to add to means.
     pub(super) fn about(&self) -> f64 {
-        if let Measure::Mean { about } = self { *about } else { 0.0 }
+        match self {
+            Measure::Mean { about } => *about,
+            Measure::Shares { .. } => 0.0,
+        }
     }
 
     /// Whether means are shares.
@@ -148,14 +151,17 @@ impl Measure {
 
     /// How many levels are told apart; a mean has one.
     pub(super) fn levels(&self) -> usize {
-        if let Measure::Shares { levels, .. } = self { *levels } else { 1 }
+        match self {
+            Measure::Mean { .. } => 1,
+            Measure::Shares { levels, .. } => *levels,
+        }
     }
 
     /// The levels that are asked for.
     pub(super) fn shown(&self) -> std::ops::Range<usize> {
         match self {
             Measure::Shares { counted: Some(level), .. } => *level..level + 1,
-            _ => 0..self.levels(),
+            Measure::Shares { counted: None, .. } | Measure::Mean { .. } => 0..self.levels(),
         }
     }
 

@@ -22,8 +22,8 @@ pub struct Weighted {
     classes: Classes,
     measure: Measure,
     /// Whose outcome is known, and whose is not.
-    known: Heads,
-    unknown: Heads,
+    known: Counts,
+    unknown: Counts,
     /// By level: Σ q of each class, and Σ q_a q_b of every two, in units and in squares of units.
     scores: Vec<i128>,
     products: Vec<i128>,
@@ -35,15 +35,15 @@ pub struct Weighted {
 
 /// Rows, and the people that they stand for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Heads {
+pub struct Counts {
     /// Rows.
     pub rows: u64,
     /// People.
     pub people: u64,
 }
 
-impl Heads {
-    fn add(&mut self, other: Heads) {
+impl Counts {
+    fn add(&mut self, other: Counts) {
         self.rows += other.rows;
         self.people += other.people;
     }
@@ -69,8 +69,8 @@ impl Weighted {
         Weighted {
             classes: classes.clone(),
             measure: measure.clone(),
-            known: Heads::default(),
-            unknown: Heads::default(),
+            known: Counts::default(),
+            unknown: Counts::default(),
             scores: vec![0; levels * k],
             products: vec![0; levels * pairs],
             sums: numbers(k),
@@ -82,7 +82,7 @@ impl Weighted {
     #[inline]
     fn add(&mut self, row: &[i64], value: Option<Value>, people: u64) {
         let heads = if value.is_some() { &mut self.known } else { &mut self.unknown };
-        heads.add(Heads { rows: 1, people });
+        heads.add(Counts { rows: 1, people });
         let (k, pairs) = (row.len(), pairs_of(row.len()));
         let (level, number) = match value {
             None => return,
@@ -127,12 +127,12 @@ impl Weighted {
     }
 
     /// Rows whose outcome is known: all others are left out.
-    pub fn known(&self) -> Heads {
+    pub fn known(&self) -> Counts {
         self.known
     }
 
     /// Rows whose outcome is not known.
-    pub fn unknown(&self) -> Heads {
+    pub fn unknown(&self) -> Counts {
         self.unknown
     }
 
@@ -163,7 +163,7 @@ impl Weighted {
 
     /// Sums over all levels.
     fn totals(&self, sums: &[i128], size: usize) -> Vec<i128> {
-        (0..size).map(|place| sums.iter().skip(place).step_by(size.max(1)).sum()).collect()
+        (0..size).map(|index| sums.iter().skip(index).step_by(size.max(1)).sum()).collect()
     }
 
     fn estimate(&self, level: usize) -> Estimate {
@@ -215,8 +215,8 @@ fn each_pair(row: &[i64], mut each: impl FnMut(usize, i64, i64)) {
         return row.iter().enumerate().for_each(|(class, &score)| each(class, score, score));
     }
     let mut pair = 0;
-    for (place, &score) in row.iter().enumerate() {
-        for &other in &row[place..] {
+    for (index, &score) in row.iter().enumerate() {
+        for &other in &row[index..] {
             each(pair, score, other);
             pair += 1;
         }

@@ -16,7 +16,7 @@ mod wide;
 
 pub use grid::{GRID, Grid};
 pub(crate) use rows::{Layout, Rows, Source, WithZero, at_rows};
-pub use simd::Level;
+pub use simd::SimdLevel;
 pub(crate) use simd::{Kernel, Wide, prefetch};
 pub(crate) use sweep::{Bounds, Swept, Unsettled, Watch, count_codes, lanes_where, sweep};
 pub(crate) use tile::{Real, STRETCH, TILE, Tile};

@@ -18,10 +18,10 @@ pub(crate) trait Source<T: Real>: Sync {
     fn magnitude(&self) -> f32;
 
     /// Brings some rows to hand, in the given room where they are elsewhere. They keep their numbers.
-    fn window<'w>(&'w self, rows: Range<usize>, room: &'w mut Vec<T>) -> Result<Rows<'w, T>>;
+    fn window<'w>(&'w self, rows: Range<usize>, buffer: &'w mut Vec<T>) -> Result<Rows<'w, T>>;
 
     /// All rows, where they are at hand.
-    fn at_hand(&self) -> Option<Rows<'_, T>> {
+    fn in_memory(&self) -> Option<Rows<'_, T>> {
         None
     }
 
@@ -47,12 +47,12 @@ pub(crate) fn at_rows<T: Real>(
     list: &[usize],
     mut each: impl FnMut(usize, usize, &Rows<'_, T>),
 ) -> Result<()> {
-    let (mut room, mut place) = (Vec::new(), 0);
-    while let Some(&first) = list.get(place) {
-        let near = list[place..].partition_point(|&row| row < first + STRETCH);
-        let rows = source.window(first..list[place + near - 1] + 1, &mut room)?;
-        list[place..place + near].iter().enumerate().for_each(|(ahead, &row)| each(place + ahead, row, &rows));
-        place += near;
+    let (mut buffer, mut index) = (Vec::new(), 0);
+    while let Some(&first) = list.get(index) {
+        let near = list[index..].partition_point(|&row| row < first + STRETCH);
+        let rows = source.window(first..list[index + near - 1] + 1, &mut buffer)?;
+        list[index..index + near].iter().enumerate().for_each(|(ahead, &row)| each(index + ahead, row, &rows));
+        index += near;
     }
     Ok(())
 }
@@ -207,7 +207,7 @@ impl<T: Real> Source<T> for Rows<'_, T> {
         Ok(*self)
     }
 
-    fn at_hand(&self) -> Option<Rows<'_, T>> {
+    fn in_memory(&self) -> Option<Rows<'_, T>> {
         Some(*self)
     }
 }
@@ -232,12 +232,12 @@ impl<T: Real> Source<T> for WithZero<'_, T> {
         self.0.magnitude()
     }
 
-    fn window<'w>(&'w self, rows: Range<usize>, room: &'w mut Vec<T>) -> Result<Rows<'w, T>> {
-        Ok(self.0.window(rows, room)?.with_zero())
+    fn window<'w>(&'w self, rows: Range<usize>, buffer: &'w mut Vec<T>) -> Result<Rows<'w, T>> {
+        Ok(self.0.window(rows, buffer)?.with_zero())
     }
 
-    fn at_hand(&self) -> Option<Rows<'_, T>> {
-        Some(self.0.at_hand()?.with_zero())
+    fn in_memory(&self) -> Option<Rows<'_, T>> {
+        Some(self.0.in_memory()?.with_zero())
     }
 
     fn most_bytes(&self) -> usize {

@@ -1,7 +1,7 @@
 //! SIMD chosen at run time: the same safe code, compiled once for each level of the machine.
 //!
 //! The loops of [`kernel`](crate::kernel) are plain Rust over fixed-size chunks, which the compiler turns into
-//! vector code for whatever instructions it may assume. This file only widens that assumption: [`Level::run`] calls
+//! vector code for whatever instructions it may assume. This file only widens that assumption: [`SimdLevel::run`] calls
 //! the work from inside a function compiled for the level, after asking the processor. Where the compiler does not find
 //! good code by itself, a pass uses the vectors of [`Wide`], which only exists where the processor has AVX-512.
 //!
@@ -14,7 +14,7 @@ use std::ops::Range;
 
 /// Instructions that a pass over the rows may use. Results never depend on it; speed does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum SimdLevel {
     /// What every processor of the architecture has.
     Baseline,
     /// x86-64-v3: AVX2 and FMA.
@@ -31,30 +31,30 @@ pub(crate) trait Kernel {
     fn run(self, wide: Option<Wide>) -> Self::Output;
 }
 
-impl Level {
+impl SimdLevel {
     /// The levels that this machine has, lowest first.
-    pub fn available() -> impl Iterator<Item = Level> {
-        [Level::Baseline, Level::Avx2, Level::Avx512].into_iter().filter(|level| level.is_available())
+    pub fn available() -> impl Iterator<Item = SimdLevel> {
+        [SimdLevel::Baseline, SimdLevel::Avx2, SimdLevel::Avx512].into_iter().filter(|level| level.is_available())
     }
 
     /// The highest level of this machine.
-    pub fn best() -> Level {
-        if Level::Avx512.is_available() {
-            Level::Avx512
-        } else if Level::Avx2.is_available() {
-            Level::Avx2
+    pub fn best() -> SimdLevel {
+        if SimdLevel::Avx512.is_available() {
+            SimdLevel::Avx512
+        } else if SimdLevel::Avx2.is_available() {
+            SimdLevel::Avx2
         } else {
-            Level::Baseline
+            SimdLevel::Baseline
         }
     }
 
     #[cfg(target_arch = "x86_64")]
     fn is_available(self) -> bool {
         match self {
-            Level::Baseline => true,
-            Level::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
-            Level::Avx512 => {
-                Level::Avx2.is_available()
+            SimdLevel::Baseline => true,
+            SimdLevel::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+            SimdLevel::Avx512 => {
+                SimdLevel::Avx2.is_available()
                     && is_x86_feature_detected!("avx512f")
                     && is_x86_feature_detected!("avx512bw")
                     && is_x86_feature_detected!("avx512dq")
@@ -65,7 +65,7 @@ impl Level {
 
     #[cfg(not(target_arch = "x86_64"))]
     fn is_available(self) -> bool {
-        self == Level::Baseline
+        self == SimdLevel::Baseline
     }
 
     /// Runs the work at this level, or at the baseline where the machine does not have it.
@@ -73,11 +73,11 @@ impl Level {
     pub(crate) fn run<K: Kernel>(self, work: K) -> K::Output {
         #[cfg(target_arch = "x86_64")]
         {
-            if self == Level::Avx512 && self.is_available() {
+            if self == SimdLevel::Avx512 && self.is_available() {
                 // SAFETY: the processor was just found to have every feature that `with_avx512` enables.
                 return unsafe { with_avx512(work) };
             }
-            if self == Level::Avx2 && self.is_available() {
+            if self == SimdLevel::Avx2 && self.is_available() {
                 // SAFETY: the processor was just found to have every feature that `with_avx2` enables.
                 return unsafe { with_avx2(work) };
             }
@@ -172,9 +172,9 @@ mod wide {
             /// `a` where the bit is set, else `b`.
             select_ints(mask: u16, a: Ints, b: Ints) -> Ints = _mm512_mask_blend_epi32(mask, b, a);
             /// The elements of a table at given places.
-            pick(table: Floats, places: Ints) -> Floats = _mm512_permutexvar_ps(places, table);
+            pick(table: Floats, indices: Ints) -> Floats = _mm512_permutexvar_ps(indices, table);
             /// The elements of two vectors, one after the other, at given places.
-            pick_of_two(a: Floats, b: Floats, places: Ints) -> Floats = _mm512_permutex2var_ps(a, places, b);
+            pick_of_two(a: Floats, b: Floats, indices: Ints) -> Floats = _mm512_permutex2var_ps(a, indices, b);
         }
     }
 }
@@ -193,12 +193,12 @@ pub(crate) fn prefetch<T>(values: &[T], range: Range<usize>) {
     }
 }
 
-impl fmt::Display for Level {
+impl fmt::Display for SimdLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Level::Baseline => "baseline",
-            Level::Avx2 => "AVX2",
-            Level::Avx512 => "AVX-512",
+            SimdLevel::Baseline => "baseline",
+            SimdLevel::Avx2 => "AVX2",
+            SimdLevel::Avx512 => "AVX-512",
         })
     }
 }

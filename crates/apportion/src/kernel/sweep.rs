@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::grid::GRID;
 use super::rows::{Rows, Source};
-use super::simd::{Kernel, Level, WIDTH, Wide};
+use super::simd::{Kernel, SimdLevel, WIDTH, Wide};
 use super::tile::{BLOCK, Real, TILE, Tile};
 use super::top_two::{LANES, larger, smaller};
 #[cfg(target_arch = "x86_64")]
@@ -105,7 +105,7 @@ pub(crate) trait Unsettled<T: Real> {
 
 /// Sweeps the rows of a range, writing a label for each.
 pub(crate) fn sweep<T: Real>(
-    level: Level,
+    level: SimdLevel,
     rows: &Rows<'_, T>,
     range: Range<usize>,
     bounds: &Bounds,

@@ -63,12 +63,12 @@ impl LaneSums {
                 + i64::from(parts.fine[lane].wrapping_sub(raised(FINE)))
         };
         let mut sums = [0; MOST_CLASSES];
-        for (place, lane) in (0..classes).flat_map(|vector| (0..WIDTH).map(move |lane| (vector, lane))) {
+        for (index, lane) in (0..classes).flat_map(|vector| (0..WIDTH).map(move |lane| (vector, lane))) {
             let class = match layout {
-                Layout::RowMajor(_) => (place * WIDTH + lane) % classes,
-                Layout::Columns(_) => place,
+                Layout::RowMajor(_) => (index * WIDTH + lane) % classes,
+                Layout::Columns(_) => index,
             };
-            sums[class] += units(&self.vectors[place], lane);
+            sums[class] += units(&self.vectors[index], lane);
         }
         let chosen = (0..WIDTH).map(|lane| units(&self.chosen, lane)).sum();
         *self = LaneSums::new();
@@ -287,7 +287,7 @@ struct Transposition<const K: usize> {
     /// For blended vector and vector of the run: the lanes to take.
     blend: [[u16; K]; K],
     /// For each class and row: its place in the pair of runs that has it.
-    places: [[i32; WIDTH]; K],
+    indices: [[i32; WIDTH]; K],
     /// For each class and pair of runs: the rows that it has.
     pairs: [[u16; 4]; K],
 }
@@ -298,16 +298,16 @@ impl<const K: usize> Transposition<K> {
     const TABLE: Self = Self::table();
 
     const fn table() -> Self {
-        let mut table = Transposition { blend: [[0; K]; K], places: [[0; WIDTH]; K], pairs: [[0; 4]; K] };
-        let mut place = 0;
-        while place < WIDTH * K {
-            let (vector, lane) = (place / WIDTH, place % WIDTH);
-            let (row, class) = (place / K, place % K);
+        let mut table = Transposition { blend: [[0; K]; K], indices: [[0; WIDTH]; K], pairs: [[0; 4]; K] };
+        let mut index = 0;
+        while index < WIDTH * K {
+            let (vector, lane) = (index / WIDTH, index % WIDTH);
+            let (row, class) = (index / K, index % K);
             let run = vector / Self::RUN;
             table.blend[class / Self::COMMON][vector % Self::RUN] |= 1 << lane;
-            table.places[class][row] = (lane + WIDTH * (run % 2)) as i32;
+            table.indices[class][row] = (lane + WIDTH * (run % 2)) as i32;
             table.pairs[class][run / 2] |= 1 << row;
-            place += 1;
+            index += 1;
         }
         table
     }
@@ -323,20 +323,20 @@ fn transposed<const K: usize>(wide: Wide, vectors: [Floats; K]) -> [Floats; K] {
     let table = const { &Transposition::<K>::TABLE };
     // Vector j of run r at r · run + j.
     let mut blended = vectors;
-    for place in 0..K {
-        let (first, j) = (place / run * run, place % run);
-        blended[place] = vectors[first];
+    for index in 0..K {
+        let (first, j) = (index / run * run, index % run);
+        blended[index] = vectors[first];
         for i in 1..run {
-            blended[place] = wide.select(table.blend[j][i], vectors[first + i], blended[place]);
+            blended[index] = wide.select(table.blend[j][i], vectors[first + i], blended[index]);
         }
     }
     let mut columns = blended;
     for class in 0..K {
         let j = class / common;
-        let places = wide.load_ints(&table.places[class]);
+        let indices = wide.load_ints(&table.indices[class]);
         for pair in 0..common.div_ceil(2) {
             let (a, b) = (2 * pair, (2 * pair + 1).min(common - 1));
-            let picked = wide.pick_of_two(blended[a * run + j], blended[b * run + j], places);
+            let picked = wide.pick_of_two(blended[a * run + j], blended[b * run + j], indices);
             let rows = if pair == 0 { u16::MAX } else { table.pairs[class][pair] };
             columns[class] = wide.select(rows, picked, columns[class]);
         }

@@ -5,7 +5,7 @@
 
 use rayon::prelude::*;
 
-use super::Lesson;
+use super::TrainingSet;
 use crate::kernel::GRID;
 use crate::scores::Label;
 use crate::seed;
@@ -48,13 +48,13 @@ impl Forest {
         }
         for tree in &mut self.trees {
             let nodes = tree.len();
-            for (place, node) in tree.iter_mut().enumerate() {
+            for (index, node) in tree.iter_mut().enumerate() {
                 let sound = match node {
                     Node::Leaf(class) => usize::from(*class) < classes,
                     Node::Split(class, at, other) => {
                         let other = *other as usize;
                         // Every step leads further on, so that each walk ends.
-                        let leads_on = place + 1 < other && other < nodes;
+                        let leads_on = index + 1 < other && other < nodes;
                         usize::from(*class) < classes && at.abs() <= 2.0 && leads_on
                     }
                 };
@@ -74,18 +74,18 @@ impl Forest {
 }
 
 fn vote(tree: &[Node], row: &[i64]) -> Label {
-    let mut place = 0;
+    let mut index = 0;
     loop {
-        match tree[place] {
+        match tree[index] {
             Node::Leaf(class) => return class,
-            Node::Split(class, at, _) if GRID.value(row[usize::from(class)]) <= at => place += 1,
-            Node::Split(_, _, other) => place = other as usize,
+            Node::Split(class, at, _) if GRID.value(row[usize::from(class)]) <= at => index += 1,
+            Node::Split(_, _, other) => index = other as usize,
         }
     }
 }
 
-pub(super) fn learn(lesson: &Lesson<'_>, seed: u64) -> Forest {
-    let grow = |tree: u64| Grower { lesson, chance: Chance { seed, tree, drawn: 0 }, sorted: Vec::new() }.grow();
+pub(super) fn learn(training_set: &TrainingSet<'_>, seed: u64) -> Forest {
+    let grow = |tree: u64| Grower { training_set, chance: Chance { seed, tree, drawn: 0 }, sorted: Vec::new() }.grow();
     Forest { trees: (0..TREES).into_par_iter().map(grow).collect() }
 }
 
@@ -104,7 +104,7 @@ impl Chance {
 }
 
 struct Grower<'a> {
-    lesson: &'a Lesson<'a>,
+    training_set: &'a TrainingSet<'a>,
     chance: Chance,
     /// Room for the scores and labels of a node's rows.
     sorted: Vec<(f64, Label)>,
@@ -112,15 +112,15 @@ struct Grower<'a> {
 
 impl Grower<'_> {
     fn grow(mut self) -> Vec<Node> {
-        let rows = self.lesson.labels.len();
+        let rows = self.training_set.labels.len();
         let mut rows: Vec<usize> = (0..rows).map(|_| self.chance.below(rows)).collect();
         let mut nodes: Vec<Node> = Vec::new();
         // Parts of the rows that still want a node, and the split whose other side they are.
         let mut waiting = vec![(0..rows.len(), None)];
         while let Some((range, before)) = waiting.pop() {
-            let place = nodes.len();
+            let index = nodes.len();
             if let Some(Node::Split(_, _, other)) = before.and_then(|before: usize| nodes.get_mut(before)) {
-                *other = place as u32;
+                *other = index as u32;
             }
             let own = &mut rows[range.clone()];
             let Some((class, at)) = self.split(own) else {
@@ -128,17 +128,17 @@ impl Grower<'_> {
                 continue;
             };
             nodes.push(Node::Split(class as Label, at, 0));
-            own.sort_by_key(|&row| self.lesson.row(row)[class] > at);
-            let middle = range.start + own.partition_point(|&row| self.lesson.row(row)[class] <= at);
-            waiting.push((middle..range.end, Some(place)));
+            own.sort_by_key(|&row| self.training_set.row(row)[class] > at);
+            let middle = range.start + own.partition_point(|&row| self.training_set.row(row)[class] <= at);
+            waiting.push((middle..range.end, Some(index)));
             waiting.push((range.start..middle, None));
         }
         nodes
     }
 
     fn counts(&self, rows: &[usize]) -> Vec<f64> {
-        let mut counts = vec![0.0; self.lesson.classes];
-        rows.iter().for_each(|&row| counts[usize::from(self.lesson.labels[row])] += 1.0);
+        let mut counts = vec![0.0; self.training_set.classes];
+        rows.iter().for_each(|&row| counts[usize::from(self.training_set.labels[row])] += 1.0);
         counts
     }
 
@@ -154,14 +154,14 @@ impl Grower<'_> {
         if counts.iter().filter(|count| **count > 0.0).count() < 2 {
             return None;
         }
-        let k = self.lesson.classes;
+        let k = self.training_set.classes;
         let mut left = (k as f64).sqrt().floor().max(1.0) as usize;
         let mut best: Option<(f64, usize, f64)> = None;
         let mut classes: Vec<usize> = (0..k).collect();
-        for place in 0..k {
-            let other = place + self.chance.below(k - place);
-            classes.swap(place, other);
-            let class = classes[place];
+        for index in 0..k {
+            let other = index + self.chance.below(k - index);
+            classes.swap(index, other);
+            let class = classes[index];
             let Some((purity, at)) = self.best_cut(rows, class, &counts) else { continue };
             if best.is_none_or(|(least, ..)| purity > least) {
                 best = Some((purity, class, at));
@@ -178,14 +178,14 @@ impl Grower<'_> {
     /// impurity is least. None where all scores are the same.
     fn best_cut(&mut self, rows: &[usize], class: usize, counts: &[f64]) -> Option<(f64, f64)> {
         self.sorted.clear();
-        self.sorted.extend(rows.iter().map(|&row| (self.lesson.row(row)[class], self.lesson.labels[row])));
+        self.sorted.extend(rows.iter().map(|&row| (self.training_set.row(row)[class], self.training_set.labels[row])));
         self.sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let mut below = vec![0.0; counts.len()];
         let mut above = counts.to_vec();
         let (mut squares_below, mut squares_above) = (0.0, counts.iter().map(|count| count * count).sum::<f64>());
         let all = rows.len() as f64;
         let mut best = None;
-        for (place, pair) in self.sorted.windows(2).enumerate() {
+        for (index, pair) in self.sorted.windows(2).enumerate() {
             let ((score, label), (next, _)) = (pair[0], pair[1]);
             let label = usize::from(label);
             squares_below += 2.0 * below[label] + 1.0;
@@ -195,7 +195,7 @@ impl Grower<'_> {
             if score == next {
                 continue;
             }
-            let done = (place + 1) as f64;
+            let done = (index + 1) as f64;
             let purity = squares_below / done + squares_above / (all - done);
             if best.is_none_or(|(least, _)| purity > least) {
                 best = Some((purity, between(score, next)));

@@ -7,32 +7,32 @@
 //! ```
 
 use super::linear::Linear;
-use super::newton::{Objective, dot, minimise, sum_over};
-use super::{C, Lesson};
+use super::newton::{Objective, dot, minimize, sum_over};
+use super::{C, TrainingSet};
 use crate::scores::Label;
 
-pub(super) fn learn(lesson: &Lesson<'_>) -> Linear {
-    let present = lesson.present();
-    let width = lesson.classes + 1;
-    let planes = minimise(&mut Softmax::new(lesson, &present));
-    Linear::new(lesson.classes, present.into_iter().zip(planes.chunks_exact(width).map(<[f64]>::to_vec)))
+pub(super) fn learn(training_set: &TrainingSet<'_>) -> Linear {
+    let present = training_set.present();
+    let width = training_set.classes + 1;
+    let planes = minimize(&mut Softmax::new(training_set, &present));
+    Linear::new(training_set.classes, present.into_iter().zip(planes.chunks_exact(width).map(<[f64]>::to_vec)))
 }
 
 struct Softmax<'a> {
-    lesson: &'a Lesson<'a>,
+    training_set: &'a TrainingSet<'a>,
     classes: &'a [Label],
     /// The chances of each class that was given, row by row, at the point looked at last.
     chances: Vec<f64>,
 }
 
 impl<'a> Softmax<'a> {
-    fn new(lesson: &'a Lesson<'a>, classes: &'a [Label]) -> Self {
-        Softmax { lesson, classes, chances: vec![0.0; lesson.labels.len() * classes.len()] }
+    fn new(training_set: &'a TrainingSet<'a>, classes: &'a [Label]) -> Self {
+        Softmax { training_set, classes, chances: vec![0.0; training_set.labels.len() * classes.len()] }
     }
 
     /// The height of each plane over a row.
     fn heights(&self, planes: &[f64], row: usize, into: &mut [f64]) {
-        let (row, width) = (self.lesson.row(row), self.lesson.classes + 1);
+        let (row, width) = (self.training_set.row(row), self.training_set.classes + 1);
         for (height, plane) in into.iter_mut().zip(planes.chunks_exact(width)) {
             *height = dot(plane, row) + plane[row.len()];
         }
@@ -40,7 +40,7 @@ impl<'a> Softmax<'a> {
 
     /// Adds a multiple of a row, and of its constant feature, to each plane.
     fn add(&self, planes: &mut [f64], row: usize, times: &[f64]) {
-        let (row, width) = (self.lesson.row(row), self.lesson.classes + 1);
+        let (row, width) = (self.training_set.row(row), self.training_set.classes + 1);
         for (plane, times) in planes.chunks_exact_mut(width).zip(times) {
             plane.iter_mut().zip(row).for_each(|(sum, score)| *sum += times * score);
             plane[row.len()] += times;
@@ -49,8 +49,8 @@ impl<'a> Softmax<'a> {
 
     /// The weights of all planes, with zeros for their intercepts, which are not shrunk.
     fn shrunk(&self, planes: &[f64]) -> Vec<f64> {
-        let width = self.lesson.classes + 1;
-        planes.iter().enumerate().map(|(place, &value)| if (place + 1) % width == 0 { 0.0 } else { value }).collect()
+        let width = self.training_set.classes + 1;
+        planes.iter().enumerate().map(|(index, &value)| if (index + 1) % width == 0 { 0.0 } else { value }).collect()
     }
 }
 
@@ -65,10 +65,10 @@ fn softmax(heights: &mut [f64]) -> f64 {
 
 impl Objective for Softmax<'_> {
     fn dimensions(&self) -> usize {
-        self.classes.len() * (self.lesson.classes + 1)
+        self.classes.len() * (self.training_set.classes + 1)
     }
 
-    fn look(&mut self, point: &[f64]) -> (f64, Vec<f64>) {
+    fn evaluate(&mut self, point: &[f64]) -> (f64, Vec<f64>) {
         let mut gradient = self.shrunk(point);
         let mut value = 0.5 * dot(&gradient, &gradient);
         let mut chances = std::mem::take(&mut self.chances);
@@ -79,7 +79,7 @@ impl Objective for Softmax<'_> {
             let mut row_chances = vec![0.0; m];
             for row in rows {
                 self.heights(point, row, &mut row_chances);
-                let label = self.classes.iter().position(|class| *class == self.lesson.labels[row]).unwrap_or(0);
+                let label = self.classes.iter().position(|class| *class == self.training_set.labels[row]).unwrap_or(0);
                 let height = row_chances[label];
                 loss += softmax(&mut row_chances) - height;
                 own.extend_from_slice(&row_chances);
@@ -88,7 +88,7 @@ impl Objective for Softmax<'_> {
             }
             (loss, slope, own)
         };
-        sum_over(self.lesson.labels.len(), part, |(loss, slope, own)| {
+        sum_over(self.training_set.labels.len(), part, |(loss, slope, own)| {
             value += C * loss;
             gradient.iter_mut().zip(slope).for_each(|(sum, slope)| *sum += C * slope);
             chances.extend(own);
@@ -97,7 +97,7 @@ impl Objective for Softmax<'_> {
         (value, gradient)
     }
 
-    fn bend(&self, along: &[f64]) -> Vec<f64> {
+    fn hessian_times(&self, along: &[f64]) -> Vec<f64> {
         let mut product = self.shrunk(along);
         let m = self.classes.len();
         let part = |rows: std::ops::Range<usize>| {
@@ -111,7 +111,7 @@ impl Objective for Softmax<'_> {
             }
             sum
         };
-        sum_over(self.lesson.labels.len(), part, |sum| {
+        sum_over(self.training_set.labels.len(), part, |sum| {
             product.iter_mut().zip(sum).for_each(|(product, sum)| *product += C * sum);
         });
         product

@@ -44,14 +44,14 @@ pub enum Model {
 const C: f64 = 100.0;
 
 /// Rows to learn from: their scores, row by row in multiples of 2^-40, and their labels.
-pub(crate) struct Lesson<'a> {
+pub(crate) struct TrainingSet<'a> {
     pub(crate) scores: &'a [f64],
     pub(crate) labels: &'a [Label],
     /// How many classes there are.
     pub(crate) classes: usize,
 }
 
-impl Lesson<'_> {
+impl TrainingSet<'_> {
     fn row(&self, row: usize) -> &[f64] {
         &self.scores[row * self.classes..][..self.classes]
     }
@@ -64,11 +64,11 @@ impl Lesson<'_> {
 
 impl Model {
     /// Learns. There must be rows.
-    pub(crate) fn learn(learner: Learner, lesson: &Lesson<'_>, seed: u64) -> Model {
+    pub(crate) fn learn(learner: Learner, training_set: &TrainingSet<'_>, seed: u64) -> Model {
         match learner {
-            Learner::Svm => Model::Svm(svm::learn(lesson)),
-            Learner::Logistic => Model::Logistic(logistic::learn(lesson)),
-            Learner::Forest => Model::Forest(forest::learn(lesson, seed)),
+            Learner::Svm => Model::Svm(svm::learn(training_set)),
+            Learner::Logistic => Model::Logistic(logistic::learn(training_set)),
+            Learner::Forest => Model::Forest(forest::learn(training_set, seed)),
         }
     }
 

@@ -9,10 +9,10 @@ use rayon::prelude::*;
 pub(super) trait Objective {
     /// How many variables there are.
     fn dimensions(&self) -> usize;
-    /// The value and the gradient at a point, where `bend` then is.
-    fn look(&mut self, point: &[f64]) -> (f64, Vec<f64>);
+    /// The value and the gradient at a point, where `hessian_times` then is.
+    fn evaluate(&mut self, point: &[f64]) -> (f64, Vec<f64>);
     /// The matrix of second derivatives, at the point looked at last, times a vector.
-    fn bend(&self, along: &[f64]) -> Vec<f64>;
+    fn hessian_times(&self, along: &[f64]) -> Vec<f64>;
 }
 
 /// The gradient at the end, in parts of that at the beginning.
@@ -24,22 +24,22 @@ const MOST_HALVINGS: usize = 50;
 const FLAT: f64 = 1e-13;
 
 /// The lowest point, from zero on: where the gradient is none in all digits that count, or no step goes down any more.
-pub(super) fn minimise(objective: &mut impl Objective) -> Vec<f64> {
+pub(super) fn minimize(objective: &mut impl Objective) -> Vec<f64> {
     let mut point = vec![0.0; objective.dimensions()];
-    let (mut value, mut gradient) = objective.look(&point);
+    let (mut value, mut gradient) = objective.evaluate(&point);
     let first = norm(&gradient);
     for _ in 0..MOST_STEPS {
         let left = norm(&gradient);
         if left <= TIGHT * first {
             break;
         }
-        let step = downwards(objective, &gradient, (left / first).min(0.1) * left);
+        let step = newton_step(objective, &gradient, (left / first).min(0.1) * left);
         let slope = dot(&gradient, &step);
         let mut length = 1.0;
         let mut lower = None;
         for _ in 0..MOST_HALVINGS {
             let next: Vec<f64> = point.iter().zip(&step).map(|(at, step)| at + length * step).collect();
-            let (height, next_gradient) = objective.look(&next);
+            let (height, next_gradient) = objective.evaluate(&next);
             // Near the end the fall is less than the value's last digit, and the gradient tells.
             let level = (height - value).abs() <= 1e-14 * value.abs() && norm(&next_gradient) < left;
             if height <= value + 1e-4 * length * slope || level {
@@ -55,24 +55,24 @@ pub(super) fn minimise(objective: &mut impl Objective) -> Vec<f64> {
 }
 
 /// Newton's step, by conjugate gradients, until so much of the gradient is left.
-fn downwards(objective: &impl Objective, gradient: &[f64], enough: f64) -> Vec<f64> {
+fn newton_step(objective: &impl Objective, gradient: &[f64], enough: f64) -> Vec<f64> {
     let mut step = vec![0.0; gradient.len()];
     let mut rest: Vec<f64> = gradient.iter().map(|slope| -slope).collect();
-    let mut way = rest.clone();
+    let mut direction = rest.clone();
     let mut square = dot(&rest, &rest);
-    let mut most_bent: f64 = 0.0;
+    let mut most_curved: f64 = 0.0;
     for _ in 0..20 + 10 * gradient.len().min(1000) {
-        let bent = objective.bend(&way);
-        let curvature = dot(&way, &bent);
-        most_bent = most_bent.max(curvature / dot(&way, &way));
-        if square.sqrt() <= enough || curvature <= FLAT * most_bent * dot(&way, &way) {
+        let curved = objective.hessian_times(&direction);
+        let curvature = dot(&direction, &curved);
+        most_curved = most_curved.max(curvature / dot(&direction, &direction));
+        if square.sqrt() <= enough || curvature <= FLAT * most_curved * dot(&direction, &direction) {
             break;
         }
         let length = square / curvature;
-        step.iter_mut().zip(&way).for_each(|(step, way)| *step += length * way);
-        rest.iter_mut().zip(&bent).for_each(|(rest, bent)| *rest -= length * bent);
+        step.iter_mut().zip(&direction).for_each(|(step, direction)| *step += length * direction);
+        rest.iter_mut().zip(&curved).for_each(|(rest, curved)| *rest -= length * curved);
         let next = dot(&rest, &rest);
-        way.iter_mut().zip(&rest).for_each(|(way, rest)| *way = rest + next / square * *way);
+        direction.iter_mut().zip(&rest).for_each(|(direction, rest)| *direction = rest + next / square * *direction);
         square = next;
     }
     step
@@ -105,19 +105,19 @@ mod tests {
         fn dimensions(&self) -> usize {
             2
         }
-        fn look(&mut self, point: &[f64]) -> (f64, Vec<f64>) {
+        fn evaluate(&mut self, point: &[f64]) -> (f64, Vec<f64>) {
             let (x, y) = (point[0] - 3.0, point[1] + 1.0);
             self.0 = [x, y];
             (x.powi(4) + 1000.0 * y * y, vec![4.0 * x.powi(3), 2000.0 * y])
         }
-        fn bend(&self, along: &[f64]) -> Vec<f64> {
+        fn hessian_times(&self, along: &[f64]) -> Vec<f64> {
             vec![12.0 * self.0[0].powi(2) * along[0], 2000.0 * along[1]]
         }
     }
 
     #[test]
     fn it_finds_the_lowest_point() {
-        let found = minimise(&mut Valley([0.0; 2]));
+        let found = minimize(&mut Valley([0.0; 2]));
         assert!((found[0] - 3.0).abs() < 0.01 && (found[1] + 1.0).abs() < 1e-9, "{found:?}");
     }
 }

@@ -12,30 +12,30 @@
 use rayon::prelude::*;
 
 use super::linear::Linear;
-use super::newton::{Objective, dot, minimise, sum_over};
-use super::{C, Lesson};
+use super::newton::{Objective, dot, minimize, sum_over};
+use super::{C, TrainingSet};
 use crate::scores::Label;
 
-pub(super) fn learn(lesson: &Lesson<'_>) -> Linear {
-    let present = lesson.present();
+pub(super) fn learn(training_set: &TrainingSet<'_>) -> Linear {
+    let present = training_set.present();
     let planes: Vec<(Label, Vec<f64>)> = match present.as_slice() {
         // With nothing to tell it from, any plane will do.
-        [only] => vec![(*only, vec![0.0; lesson.classes + 1])],
-        all => all.par_iter().map(|&class| (class, minimise(&mut OneAgainstRest::new(lesson, class)))).collect(),
+        [only] => vec![(*only, vec![0.0; training_set.classes + 1])],
+        all => all.par_iter().map(|&class| (class, minimize(&mut OneAgainstRest::new(training_set, class)))).collect(),
     };
-    Linear::new(lesson.classes, planes.into_iter())
+    Linear::new(training_set.classes, planes.into_iter())
 }
 
 struct OneAgainstRest<'a> {
-    lesson: &'a Lesson<'a>,
+    training_set: &'a TrainingSet<'a>,
     class: Label,
     /// The rows within the margin or on the wrong side, at the point looked at last.
     within: Vec<usize>,
 }
 
 impl<'a> OneAgainstRest<'a> {
-    fn new(lesson: &'a Lesson<'a>, class: Label) -> Self {
-        OneAgainstRest { lesson, class, within: Vec::new() }
+    fn new(training_set: &'a TrainingSet<'a>, class: Label) -> Self {
+        OneAgainstRest { training_set, class, within: Vec::new() }
     }
 }
 
@@ -52,28 +52,28 @@ fn add(sum: &mut [f64], times: f64, row: &[f64]) {
 
 impl Objective for OneAgainstRest<'_> {
     fn dimensions(&self) -> usize {
-        self.lesson.classes + 1
+        self.training_set.classes + 1
     }
 
-    fn look(&mut self, point: &[f64]) -> (f64, Vec<f64>) {
-        let (lesson, class) = (self.lesson, self.class);
+    fn evaluate(&mut self, point: &[f64]) -> (f64, Vec<f64>) {
+        let (training_set, class) = (self.training_set, self.class);
         let (mut value, mut gradient) = (0.5 * dot(point, point), point.to_vec());
         let within = &mut self.within;
         within.clear();
         let part = |rows: std::ops::Range<usize>| {
             let (mut loss, mut slope, mut close) = (0.0, vec![0.0; point.len()], Vec::new());
             for row in rows {
-                let side = if lesson.labels[row] == class { 1.0 } else { -1.0 };
-                let missing = 1.0 - side * height(point, lesson.row(row));
+                let side = if training_set.labels[row] == class { 1.0 } else { -1.0 };
+                let missing = 1.0 - side * height(point, training_set.row(row));
                 if missing > 0.0 {
                     loss += missing * missing;
-                    add(&mut slope, -side * missing, lesson.row(row));
+                    add(&mut slope, -side * missing, training_set.row(row));
                     close.push(row);
                 }
             }
             (loss, slope, close)
         };
-        sum_over(lesson.labels.len(), part, |(loss, slope, close)| {
+        sum_over(training_set.labels.len(), part, |(loss, slope, close)| {
             value += C * loss;
             gradient.iter_mut().zip(slope).for_each(|(sum, slope)| *sum += 2.0 * C * slope);
             within.extend(close);
@@ -81,12 +81,12 @@ impl Objective for OneAgainstRest<'_> {
         (value, gradient)
     }
 
-    fn bend(&self, along: &[f64]) -> Vec<f64> {
+    fn hessian_times(&self, along: &[f64]) -> Vec<f64> {
         let mut product = along.to_vec();
-        let part = |places: std::ops::Range<usize>| {
+        let part = |indices: std::ops::Range<usize>| {
             let mut sum = vec![0.0; along.len()];
-            for &row in &self.within[places] {
-                add(&mut sum, height(along, self.lesson.row(row)), self.lesson.row(row));
+            for &row in &self.within[indices] {
+                add(&mut sum, height(along, self.training_set.row(row)), self.training_set.row(row));
             }
             sum
         };

@@ -61,6 +61,7 @@ impl Allotment {
 
 /// An allotment with the decision behind it and, for joint rules, its proof.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Allotted {
     /// The people of each row.
     pub allotment: Allotment,
@@ -89,18 +90,22 @@ impl Rule {
                 Some(solved) => solved,
                 None => return Rule::Argmax.allot(scores, settings),
             },
-            _ => {
-                if let Rule::FromSample(sample) = self
-                    && let Some(rule) = sample.whole(scores)?
-                {
-                    return rule.allot(scores, settings);
-                }
-                let decision = self.fit(scores, settings)?;
-                return Ok(Allotted { allotment: decision.allot(scores, 0)?, decision, joint: None });
+            Rule::FromSample(sample) => match sample.whole(scores)? {
+                Some(rule) => return rule.allot(scores, settings),
+                None => return self.allot_fitted(scores, settings),
+            },
+            Rule::Argmax | Rule::Threshold(_) | Rule::Thompson | Rule::TopK(_) | Rule::Learned(_) => {
+                return self.allot_fitted(scores, settings);
             }
         };
         let allotment = Allotment::new(scores, &solved.labels, &solved.splits);
         Ok(Allotted { allotment, decision: solved.decision, joint: Some(solved.joint) })
+    }
+
+    /// Fits a decision and applies it.
+    fn allot_fitted(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Allotted> {
+        let decision = self.fit(scores, settings)?;
+        Ok(Allotted { allotment: decision.allot(scores, 0)?, decision, joint: None })
     }
 }
 
@@ -111,7 +116,9 @@ impl Decision {
         let k = match &self.fitted {
             Fitted::Thompson => self.classes.len(),
             Fitted::TopK { k } => *k,
-            _ => return Ok(Allotment::new(scores, self.apply(scores)?.values(), &[])),
+            Fitted::Argmax | Fitted::Threshold { .. } | Fitted::Prices(_) | Fitted::Learned(_) => {
+                return Ok(Allotment::new(scores, self.apply(scores)?.values(), &[]));
+            }
         };
         self.check_classes(scores)?;
         let mut allotment = Allotment::new(scores, &vec![UNCODED; scores.rows()], &[]);

@@ -1,12 +1,12 @@
 //! Balance: the paper's γ programme, which weighs expected accuracy against fidelity to a reference.
 
-use super::joint::{self, Request, Solved};
+use super::joint::{self, JointSolution, Request};
 use super::matching::Match;
-use super::plan::Aim;
-use super::{Labelled, Rule, Settings};
+use super::plan::Objective;
+use super::{Labeled, Rule, Settings};
 use crate::error::{Error, Result};
 use crate::scores::Scores;
-use crate::transport::penalty::Curve;
+use crate::transport::penalty::SeparablePenalty;
 
 /// How far shares are from their reference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -23,6 +23,16 @@ pub enum Penalty {
     Kl,
 }
 
+impl Penalty {
+    /// Whether the distance is a sum over the classes.
+    pub(super) fn is_separable(self) -> bool {
+        match self {
+            Penalty::L1 | Penalty::L2Squared | Penalty::Kl => true,
+            Penalty::L2 => false,
+        }
+    }
+}
+
 /// Maximises γ · mean score of the labels − (1 − γ) · distance of their shares m from the reference p.
 ///
 /// γ = 1 is argmax (within bounds, where there are some) and γ = 0 is [`Match`]. Groups are weighed by their people. Where
@@ -34,7 +44,7 @@ pub struct Balance {
     /// The distance.
     pub penalty: Penalty,
     /// Reference, groups, coverage and bounds.
-    pub aim: Match,
+    pub matching: Match,
 }
 
 impl Balance {
@@ -42,8 +52,8 @@ impl Balance {
     pub const LEAST_GAMMA: f64 = 0.001;
 
     /// Balances with a penalty of Σ |m − p|.
-    pub fn new(gamma: f64, aim: Match) -> Balance {
-        Balance { gamma, penalty: Penalty::L1, aim }
+    pub fn new(gamma: f64, matching: Match) -> Balance {
+        Balance { gamma, penalty: Penalty::L1, matching }
     }
 
     /// Uses another distance.
@@ -52,16 +62,16 @@ impl Balance {
         self
     }
 
-    pub(super) fn label(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Labelled> {
+    pub(super) fn label(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Labeled> {
         joint::refuse_counts(scores, "balance")?;
         match self.solve(scores, settings)? {
-            Some(solved) => Ok(solved.labelled(scores)),
+            Some(solved) => Ok(solved.into_labeled(scores)),
             None => Rule::Argmax.label(scores, settings),
         }
     }
 
     /// None where it is argmax.
-    pub(super) fn solve(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Option<Solved>> {
+    pub(super) fn solve(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Option<JointSolution>> {
         Ok(match self.request(scores, settings)? {
             Some(request) => Some(joint::solve_request(&request)?),
             None => None,
@@ -74,29 +84,32 @@ impl Balance {
         if gamma != 0.0 && !(Self::LEAST_GAMMA..=1.0).contains(&gamma) {
             return Err(Error::Parameter { what: "gamma".into(), value: gamma, range: "0, or from 0.001 to 1" });
         }
-        if !self.aim.nested.is_empty() && gamma > 0.0 {
-            return Err(Error::Together {
+        if !self.matching.nested.is_empty() && gamma > 0.0 {
+            return Err(Error::Incompatible {
                 one: "balance",
                 other: "nested targets",
                 why: "it trades the targets that nesting would make exact; use match",
             });
         }
-        let free = self.aim.bounds.is_empty() && self.aim.coverage.is_none();
+        let free = self.matching.bounds.is_empty() && self.matching.coverage.is_none();
         if gamma == 1.0 && free {
             return Ok(None);
         }
-        let aim =
-            if gamma == 0.0 { Aim::Match } else { Aim::Balance { curve: self.curve(), weight: (1.0 - gamma) / gamma } };
+        let objective = if gamma == 0.0 {
+            Objective::Match
+        } else {
+            Objective::Balance { curve: self.curve(), weight: (1.0 - gamma) / gamma }
+        };
         let gamma = Some((gamma, self.penalty));
-        Ok(Some(Request { matching: &self.aim, aim, gamma, scores, settings }))
+        Ok(Some(Request { matching: &self.matching, objective, gamma, scores, settings }))
     }
 
     /// The convex curve by which the solver goes. Plain l2 is solved by way of its square.
-    fn curve(&self) -> Curve {
+    fn curve(&self) -> SeparablePenalty {
         match self.penalty {
-            Penalty::L1 => Curve::L1,
-            Penalty::L2 | Penalty::L2Squared => Curve::L2Squared,
-            Penalty::Kl => Curve::Kl,
+            Penalty::L1 => SeparablePenalty::L1,
+            Penalty::L2 | Penalty::L2Squared => SeparablePenalty::L2Squared,
+            Penalty::Kl => SeparablePenalty::Kl,
         }
     }
 }

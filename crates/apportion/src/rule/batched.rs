@@ -1,12 +1,12 @@
 //! Joint rules batch by batch, as the paper ran them: only to show what batching loses.
 
-use super::joint::{self, Best, Request};
-use super::parts::{Division, in_parts};
+use super::groups::{Partition, solve_groups};
+use super::joint::{self, FindLabels, Request};
 use super::{Balance, Match, Rule, Settings};
 use crate::error::{Error, Result};
 use crate::kernel::GRID;
 use crate::label::Labels;
-use crate::reference::{Reference, Weights, posterior_weights};
+use crate::reference::{Weights, posterior_weights};
 use crate::scores::Scores;
 use crate::seed;
 
@@ -21,6 +21,7 @@ pub struct Batches {
 
 /// Labels that were found batch by batch, and what that cost.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Batched {
     /// A label for each row.
     pub labels: Labels,
@@ -53,12 +54,12 @@ impl Batches {
     /// Runs balance batch by batch.
     pub fn label_balance(&self, balance: &Balance, scores: &Scores<'_>, settings: &Settings) -> Result<Batched> {
         let joint = Rule::Balance(balance.clone());
-        self.check(&balance.aim.request(scores, settings))?;
+        self.check(&balance.matching.request(scores, settings))?;
         match balance.request(scores, settings)? {
             Some(request) => self.run(&request, &joint),
             // Argmax looks at one row at a time: batches lose nothing.
             None => {
-                let request = balance.aim.request(scores, settings);
+                let request = balance.matching.request(scores, settings);
                 let labels = Rule::Argmax.label(scores, settings)?.labels;
                 let objective = objective(&request, &labels)?;
                 let batches = self.batches(&request)?.len();
@@ -71,16 +72,16 @@ impl Batches {
         let Request { scores, matching, .. } = request;
         joint::check(request)?;
         joint::refuse_counts(scores, "batched")?;
-        if matches!(matching.reference, Reference::Targets(_)) {
+        if matching.reference.is_in_people() {
             let why = "counts for all rows are none for a batch; give shares";
-            return Err(Error::Together { one: "batched", other: "given targets", why });
+            return Err(Error::Incompatible { one: "batched", other: "given targets", why });
         }
         if self.size == 0 {
             return Err(Error::Parameter { what: "the size of a batch".into(), value: 0.0, range: "at least 1" });
         }
         if !matching.nested.is_empty() {
             let why = "a batch has no county's or state's people; use match without batches";
-            return Err(Error::Together { one: "batched", other: "nested targets", why });
+            return Err(Error::Incompatible { one: "batched", other: "nested targets", why });
         }
         Ok(())
     }
@@ -98,9 +99,10 @@ impl Batches {
         for (batch, (_, rows)) in batches.iter().enumerate() {
             rows.iter().for_each(|&row| codes[row as usize] = batch as u32);
         }
-        let division = Division { codes: codes.into(), parts: batches.len(), names };
-        let labels: Vec<_> = in_parts(request, Best, &division)?.into_iter().map(|outcome| outcome.labels).collect();
-        let labels = Labels::trusted(division.in_order(&labels), scores.classes().len());
+        let partition = Partition { codes: codes.into(), groups: batches.len(), names };
+        let labels: Vec<_> =
+            solve_groups(request, FindLabels, &partition)?.into_iter().map(|solved| solved.labels).collect();
+        let labels = Labels::trusted(partition.in_order(&labels), scores.classes().len());
         let differences = labels.counts().into_iter().zip(whole.labels.counts()).map(|(a, b)| a.abs_diff(b));
         Ok(Batched {
             batches: batches.len(),
@@ -139,35 +141,35 @@ fn objective(request: &Request<'_>, labels: &Labels) -> Result<f64> {
     let Request { scores, matching, .. } = request;
     let groups = scores.groups().filter(|_| matching.by_group);
     let k = scores.classes().len();
-    let parts = groups.map_or(1, |groups| groups.names.len());
-    let part_of = |row: usize| groups.map_or(0, |groups| groups.codes[row] as usize);
-    let (mut sums, mut counts) = (vec![vec![0i128; k]; parts], vec![vec![0u64; k]; parts]);
+    let group_count = groups.map_or(1, |groups| groups.names.len());
+    let group_of = |row: usize| groups.map_or(0, |groups| groups.codes[row] as usize);
+    let (mut sums, mut counts) = (vec![vec![0i128; k]; group_count], vec![vec![0u64; k]; group_count]);
     let mut value = 0i128;
     scores.read_rows(0..scores.rows(), |index, row| {
-        let (part, label) = (part_of(index), usize::from(labels.values()[index]));
-        sums[part].iter_mut().zip(&*row).for_each(|(sum, &units)| *sum += i128::from(units));
+        let (group, label) = (group_of(index), usize::from(labels.values()[index]));
+        sums[group].iter_mut().zip(&*row).for_each(|(sum, &units)| *sum += i128::from(units));
         if let Some(&units) = row.get(label) {
             value += i128::from(units);
-            counts[part][label] += 1;
+            counts[group][label] += 1;
         }
         Ok(())
     })?;
-    let labelled = counts.iter().flatten().sum::<u64>().max(1) as f64;
-    let accuracy = GRID.total(value) / labelled;
+    let labeled = counts.iter().flatten().sum::<u64>().max(1) as f64;
+    let accuracy = GRID.total(value) / labeled;
     let Some((gamma, penalty)) = request.gamma else { return Ok(accuracy) };
     let members = match groups {
-        Some(groups) => Division::of(groups).all_members(),
+        Some(groups) => Partition::of(groups).all_members(),
         None => vec![(0..scores.rows() as u32).collect()],
     };
     let mut distance = 0.0;
-    for part in (0..parts).filter(|&part| counts[part].iter().any(|&count| count > 0)) {
-        let name = groups.map(|groups| groups.names[part].as_str());
-        let truth = scores.truth().map(|truth| members[part].iter().map(|&row| (truth[row as usize], 1)));
-        let weights = match matching.reference.weights(k, counts[part].iter().sum(), name, truth)? {
+    for group in (0..group_count).filter(|&group| counts[group].iter().any(|&count| count > 0)) {
+        let name = groups.map(|groups| groups.names[group].as_str());
+        let truth = scores.truth().map(|truth| members[group].iter().map(|&row| (truth[row as usize], 1)));
+        let weights = match matching.reference.weights(k, counts[group].iter().sum(), name, truth)? {
             Weights::Known(weights) => weights,
-            Weights::Posterior => posterior_weights(&sums[part]),
+            Weights::Posterior => posterior_weights(&sums[group]),
         };
-        distance += joint::distance(penalty, &counts[part], &weights);
+        distance += joint::distance(penalty, &counts[group], &weights);
     }
-    Ok(gamma * accuracy - (1.0 - gamma) * distance / labelled)
+    Ok(gamma * accuracy - (1.0 - gamma) * distance / labeled)
 }

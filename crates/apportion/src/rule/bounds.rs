@@ -83,6 +83,14 @@ impl Bounds {
 }
 
 impl Bound {
+    /// Whether it is a number of people, and not a share.
+    pub(super) fn is_in_people(&self) -> bool {
+        match self {
+            Bound::Count(_) => true,
+            Bound::Share(_) => false,
+        }
+    }
+
     fn people(self, class: &str, people: u64, round: impl Fn(f64) -> u64) -> Result<u64> {
         match self {
             Bound::Count(count) => Ok(count),

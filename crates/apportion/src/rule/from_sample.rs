@@ -3,9 +3,9 @@
 //! It is what the paper's heuristic (`learned`) looks for, without the detour: the labels of match are those of the
 //! largest score + price, and a sample shows the prices. Counts are off by as much as a sample is off.
 
-use super::exact::Exact;
+use super::joint_rule::JointRule;
 use super::sample::Sample;
-use super::{Labelled, Rule, Settings};
+use super::{Labeled, Rule, Settings};
 use crate::decision::Decision;
 use crate::error::Result;
 use crate::scores::Scores;
@@ -14,18 +14,18 @@ use crate::scores::Scores;
 #[derive(Clone, Debug, PartialEq)]
 pub struct FromSample {
     /// What is solved on the sample.
-    pub exact: Exact,
+    pub joint: JointRule,
     /// How many rows are drawn, by the seed and their keys. Where there are no more, it is the exact rule.
     pub rows: usize,
 }
 
 impl FromSample {
     pub(super) fn fit(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Decision> {
-        self.exact.check_sample("a sample", self.rows)?;
+        self.joint.check_sample("a sample", self.rows)?;
         let sample = Sample::draw(scores, self.rows, settings.seed)?;
         let sample = sample.scores()?;
         // Where rows stand for several people, only tied ones are split, and no price depends on how.
-        let rule = self.exact.rule();
+        let rule = self.joint.rule();
         if sample.counts().is_some() {
             return Ok(rule.allot(&sample, settings)?.decision);
         }
@@ -34,15 +34,15 @@ impl FromSample {
 
     /// The exact rule, where the sample would be all rows.
     pub(super) fn whole(&self, scores: &Scores<'_>) -> Result<Option<Rule>> {
-        self.exact.check_sample("a sample", self.rows)?;
-        Ok((self.rows >= scores.rows()).then(|| self.exact.rule()))
+        self.joint.check_sample("a sample", self.rows)?;
+        Ok((self.rows >= scores.rows()).then(|| self.joint.rule()))
     }
 
-    pub(super) fn label(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Labelled> {
+    pub(super) fn label(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Labeled> {
         if let Some(rule) = self.whole(scores)? {
             return rule.label(scores, settings);
         }
         let decision = self.fit(scores, settings)?;
-        Ok(Labelled { labels: decision.applier().with_simd(settings.simd).label(scores)?, decision, joint: None })
+        Ok(Labeled { labels: decision.applier().with_simd(settings.simd).label(scores)?, decision, joint: None })
     }
 }

@@ -2,13 +2,13 @@
 
 use super::joint::{self, Request};
 use super::matching::Match;
-use super::plan::Aim;
+use super::plan::Objective;
 use super::{Balance, Rule, Settings};
 use crate::error::{Error, Result};
 use crate::kernel::{GRID, Grid};
-use crate::reference::{Reference, Spread};
+use crate::reference::{PerGroup, Reference};
 use crate::scores::Scores;
-use crate::transport::frontier::{Step, Way};
+use crate::transport::frontier::{FrontierPath, Step};
 
 /// Every optimum of [`Balance`] with the penalty l1 and the reference targets/N, found in one run.
 ///
@@ -29,7 +29,7 @@ use crate::transport::frontier::{Step, Way};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Frontier {
-    aim: Match,
+    matching: Match,
     people: u64,
     start: Start,
     /// In the order of their costs.
@@ -71,28 +71,28 @@ pub struct Thinned {
 
 impl Frontier {
     /// Finds the whole frontier for a reference, overall or by group.
-    pub fn of(aim: &Match, scores: &Scores<'_>, settings: &Settings) -> Result<Frontier> {
-        let plain = aim.coverage.is_none() && aim.bounds.is_empty() && aim.nested.is_empty();
+    pub fn of(matching: &Match, scores: &Scores<'_>, settings: &Settings) -> Result<Frontier> {
+        let plain = matching.coverage.is_none() && matching.bounds.is_empty() && matching.nested.is_empty();
         if !plain {
-            return Err(Error::Together {
+            return Err(Error::Incompatible {
                 one: "the frontier",
                 other: "coverage, bounds or nested targets",
                 why: "it runs from argmax to plain match; ask for single points by balance",
             });
         }
-        let request = Request { matching: aim, aim: Aim::Match, gamma: None, scores, settings };
-        let ways = joint::ways(&request)?;
+        let request = Request { matching, objective: Objective::Match, gamma: None, scores, settings };
+        let frontier_paths = joint::frontier_paths(&request)?;
         let mut start = Start { counts: vec![0; scores.classes().len()], value: 0, distance: 0 };
         let mut steps = Vec::new();
-        for way in &ways {
-            start.counts.iter_mut().zip(&way.counts).for_each(|(sum, count)| *sum += count);
-            start.value += way.value;
-            start.distance += way.counts.iter().zip(&way.targets).map(|(count, n)| count.abs_diff(*n)).sum::<u64>();
-            steps.extend_from_slice(&way.steps);
+        for path in &frontier_paths {
+            start.counts.iter_mut().zip(&path.counts).for_each(|(sum, count)| *sum += count);
+            start.value += path.value;
+            start.distance += path.counts.iter().zip(&path.targets).map(|(count, n)| count.abs_diff(*n)).sum::<u64>();
+            steps.extend_from_slice(&path.steps);
         }
         steps.sort_by_key(|step| step.cost);
         Ok(Frontier {
-            aim: Match { reference: targets(scores, aim, ways), ..aim.clone() },
+            matching: Match { reference: targets(scores, matching, frontier_paths), ..matching.clone() },
             people: scores.people(),
             start,
             steps,
@@ -102,19 +102,19 @@ impl Frontier {
     /// All points, from argmax to match.
     pub fn points(&self) -> impl Iterator<Item = Point> + '_ {
         let mut at = self.start.clone();
-        let mut place: usize = 0;
+        let mut index: usize = 0;
         let mut done = false;
         std::iter::from_fn(move || {
             if done {
                 return None;
             }
-            let reached = place.checked_sub(1).map(|last| self.steps[last].weight());
-            let next = self.steps.get(place).map(Step::weight);
+            let reached = index.checked_sub(1).map(|last| self.steps[last].weight());
+            let next = self.steps.get(index).map(Step::weight);
             let point = self.point(&at, reached, next);
             // People who go at the same γ go together.
-            while let Some(step) = self.steps.get(place).filter(|step| Some(step.weight()) == next) {
+            while let Some(step) = self.steps.get(index).filter(|step| Some(step.weight()) == next) {
                 at.take(step);
-                place += 1;
+                index += 1;
             }
             done = next.is_none();
             Some(point)
@@ -134,7 +134,7 @@ impl Frontier {
     /// The point that is optimal at a γ. What is above 1, or no number, counts as 1.
     pub fn at(&self, gamma: f64) -> Point {
         // γ = 1 is argmax, even where moving people costs nothing; what is below the least γ is match.
-        let place = if gamma < Balance::LEAST_GAMMA {
+        let index = if gamma < Balance::LEAST_GAMMA {
             self.steps.len()
         } else if gamma < 1.0 {
             let weight = ((1.0 - gamma) / gamma * Grid::UNIT as f64).round() as i64;
@@ -143,17 +143,17 @@ impl Frontier {
             0
         };
         let mut at = self.start.clone();
-        self.steps[..place].iter().for_each(|step| at.take(step));
-        let reached = place.checked_sub(1).map(|last| self.steps[last].weight());
-        self.point(&at, reached, self.steps.get(place).map(Step::weight))
+        self.steps[..index].iter().for_each(|step| at.take(step));
+        let reached = index.checked_sub(1).map(|last| self.steps[last].weight());
+        self.point(&at, reached, self.steps.get(index).map(Step::weight))
     }
 
     /// The rule that gives the labels at a γ.
     pub fn rule(&self, gamma: f64) -> Rule {
         if gamma < Balance::LEAST_GAMMA {
-            Rule::Match(self.aim.clone())
+            Rule::Match(self.matching.clone())
         } else if gamma < 1.0 {
-            Rule::Balance(Balance::new(gamma, self.aim.clone()))
+            Rule::Balance(Balance::new(gamma, self.matching.clone()))
         } else {
             Rule::Argmax
         }
@@ -161,9 +161,13 @@ impl Frontier {
 
     /// The counts at its end, where it goes by no groups.
     pub(crate) fn overall_targets(&self) -> Option<&[u64]> {
-        match &self.aim.reference {
-            Reference::Targets(Spread::Overall(targets)) => Some(targets),
-            _ => None,
+        match &self.matching.reference {
+            Reference::Targets(PerGroup::Overall(targets)) => Some(targets),
+            Reference::Targets(PerGroup::ByGroup(_))
+            | Reference::Posterior
+            | Reference::Truth
+            | Reference::Uniform
+            | Reference::Shares(_) => None,
         }
     }
 
@@ -190,11 +194,11 @@ impl Frontier {
         let mut thinned = Thinned { points: Vec::new(), error: 0.0 };
         let (mut skipped, mut part): (Vec<(f64, f64)>, Option<u128>) = (Vec::new(), None);
         let last = self.len() - 1;
-        for (place, point) in self.points().enumerate() {
+        for (index, point) in self.points().enumerate() {
             // Each person moved brings the fidelity up by 2/N.
             let so_far = (point.fidelity * self.people as f64 + self.start.distance as f64).round() as u128 / 2;
             let own_part = so_far * most / moved.max(1);
-            if Some(own_part) == part && place != last {
+            if Some(own_part) == part && index != last {
                 skipped.push((point.fidelity, point.accuracy));
                 continue;
             }
@@ -243,10 +247,10 @@ impl Start {
 }
 
 /// The targets that the ways lead to, as a reference.
-fn targets(scores: &Scores<'_>, aim: &Match, ways: Vec<Way>) -> Reference {
-    let targets = ways.into_iter().map(|way| way.targets);
-    Reference::Targets(match scores.groups().filter(|_| aim.by_group) {
-        Some(groups) => Spread::ByGroup(groups.names.iter().cloned().zip(targets).collect()),
-        None => Spread::Overall(targets.flatten().collect()),
+fn targets(scores: &Scores<'_>, matching: &Match, frontier_paths: Vec<FrontierPath>) -> Reference {
+    let targets = frontier_paths.into_iter().map(|path| path.targets);
+    Reference::Targets(match scores.groups().filter(|_| matching.by_group) {
+        Some(groups) => PerGroup::ByGroup(groups.names.iter().cloned().zip(targets).collect()),
+        None => PerGroup::Overall(targets.flatten().collect()),
     })
 }

@@ -4,24 +4,24 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 use super::balance::Penalty;
-use super::euclid;
+use super::balance_l2;
+use super::groups::{Partition, solve_groups};
 use super::matching::Match;
-use super::parts::{Division, in_parts};
-use super::plan::{Aim, Plan, quotas};
-use super::{Joint, Labelled, Settings};
+use super::plan::{Objective, Plan, quotas};
+use super::{Joint, Labeled, Settings};
 use crate::decision::{Decision, Fitted, GroupPrices};
 use crate::error::{Error, Result};
 use crate::kernel::{GRID, Real, STRETCH, Source, WithZero};
 use crate::label::Labels;
 use crate::reference::{Weights, posterior_weights};
 use crate::scores::{Label, Scores, UNCODED, Visitor};
-use crate::transport::frontier::{Way, walk};
+use crate::transport::frontier::{FrontierPath, trace};
 use crate::transport::{Certificate, Prices, Setting, Solution, Split, solve};
 
 /// Everything that was asked for.
 pub(super) struct Request<'a> {
     pub(super) matching: &'a Match,
-    pub(super) aim: Aim,
+    pub(super) objective: Objective,
     /// γ and its penalty, where accuracy is weighed against fidelity.
     pub(super) gamma: Option<(f64, Penalty)>,
     pub(super) scores: &'a Scores<'a>,
@@ -29,7 +29,7 @@ pub(super) struct Request<'a> {
 }
 
 /// One table or group, solved.
-pub(super) struct Outcome {
+pub(super) struct GroupSolution {
     pub(super) labels: Vec<Label>,
     pub(super) solution: Solution,
     /// The reference in whole numbers.
@@ -41,7 +41,7 @@ pub(super) struct Outcome {
 }
 
 /// All rows labelled, whatever their groups.
-pub(super) struct Solved {
+pub(super) struct JointSolution {
     pub(super) labels: Vec<Label>,
     /// Rows that stand for several people who have several labels.
     pub(super) splits: Vec<Split>,
@@ -49,27 +49,27 @@ pub(super) struct Solved {
     pub(super) joint: Joint,
 }
 
-impl Solved {
+impl JointSolution {
     /// As labels, which rows that stand for one person can have.
-    pub(super) fn labelled(self, scores: &Scores<'_>) -> Labelled {
+    pub(super) fn into_labeled(self, scores: &Scores<'_>) -> Labeled {
         let labels = Labels::trusted(self.labels, scores.classes().len());
-        Labelled { labels, decision: self.decision, joint: Some(self.joint) }
+        Labeled { labels, decision: self.decision, joint: Some(self.joint) }
     }
 }
 
 /// Labels all rows together, or each group by itself.
-pub(super) fn solve_request(request: &Request<'_>) -> Result<Solved> {
+pub(super) fn solve_request(request: &Request<'_>) -> Result<JointSolution> {
     check(request)?;
     match groups(request)? {
-        None => put_together(request, vec![request.scores.visit(Whole(request, Best))?], None),
-        Some(groups) => put_together(request, in_parts(request, Best, &groups)?, Some(&groups)),
+        None => assemble(request, vec![request.scores.visit(AllRows(request, FindLabels))?], None),
+        Some(groups) => assemble(request, solve_groups(request, FindLabels, &groups)?, Some(&groups)),
     }
 }
 
 /// The reference in whole numbers, over all rows.
 pub(super) fn targets(request: &Request<'_>) -> Result<Vec<u64>> {
     check(request)?;
-    request.scores.visit(Whole(request, Targets))
+    request.scores.visit(AllRows(request, Targets))
 }
 
 /// Refuses rows that stand for several people, where labels are wanted: such rows may have to be split.
@@ -78,16 +78,16 @@ pub(super) fn refuse_counts(scores: &Scores<'_>, rule: &'static str) -> Result<(
 }
 
 /// The ways from argmax to the targets, of all rows together or of each group.
-pub(super) fn ways(request: &Request<'_>) -> Result<Vec<Way>> {
+pub(super) fn frontier_paths(request: &Request<'_>) -> Result<Vec<FrontierPath>> {
     check(request)?;
     match groups(request)? {
-        None => Ok(vec![request.scores.visit(Whole(request, Walk))?]),
-        Some(groups) => in_parts(request, Walk, &groups),
+        None => Ok(vec![request.scores.visit(AllRows(request, TraceFrontier))?]),
+        Some(groups) => solve_groups(request, TraceFrontier, &groups),
     }
 }
 
 /// The groups, where the rule looks at groups.
-pub(super) fn groups<'a>(request: &Request<'a>) -> Result<Option<Division<'a>>> {
+pub(super) fn groups<'a>(request: &Request<'a>) -> Result<Option<Partition<'a>>> {
     if !request.matching.by_group {
         return Ok(None);
     }
@@ -97,18 +97,18 @@ pub(super) fn groups<'a>(request: &Request<'a>) -> Result<Option<Division<'a>>> 
         with: "with_groups",
         instead: "way of matching",
     })?;
-    Ok(Some(Division::of(groups)))
+    Ok(Some(Partition::of(groups)))
 }
 
 /// Something to be found out about a table or a group with a plan.
 pub(super) trait Task: Copy + Send + Sync {
     type Output: Send;
-    /// `place` says which row of the table a row is.
+    /// `table_row` says which row of the table a row is.
     fn run<T: Real>(
         self,
         request: &Request<'_>,
         rows: &dyn Source<T>,
-        place: &dyn Fn(usize) -> usize,
+        table_row: &dyn Fn(usize) -> usize,
         plan: &Plan,
         setting: &Setting<'_>,
     ) -> Result<Self::Output>;
@@ -118,14 +118,14 @@ pub(super) trait Task: Copy + Send + Sync {
 
 /// Its best labels.
 #[derive(Clone, Copy)]
-pub(super) struct Best;
+pub(super) struct FindLabels;
 
 /// The way from argmax to the targets.
 #[derive(Clone, Copy)]
-struct Walk;
+struct TraceFrontier;
 
-impl Task for Walk {
-    type Output = Way;
+impl Task for TraceFrontier {
+    type Output = FrontierPath;
     fn run<T: Real>(
         self,
         _: &Request<'_>,
@@ -133,11 +133,11 @@ impl Task for Walk {
         _: &dyn Fn(usize) -> usize,
         plan: &Plan,
         setting: &Setting<'_>,
-    ) -> Result<Way> {
-        plan.with_goal(|goal| walk(rows, goal, setting))
+    ) -> Result<FrontierPath> {
+        plan.with_goal(|goal| trace(rows, goal, setting))
     }
 
-    fn prices(_: &Way) -> Option<&Prices> {
+    fn prices(_: &FrontierPath) -> Option<&Prices> {
         None
     }
 }
@@ -173,24 +173,34 @@ pub(super) fn check(request: &Request<'_>) -> Result<()> {
     if !bounds.is_empty() || !nested.is_empty() {
         request.scores.check()?;
     }
-    let together = |one, other, why| Err(Error::Together { one, other, why });
+    let refuse = |one, other, why| Err(Error::Incompatible { one, other, why });
     if !nested.is_empty() && coverage.is_some() {
-        return together("nested", "coverage", "which rows stay without a label would have to be shared out; use one");
+        return refuse("nested", "coverage", "which rows stay without a label would have to be shared out; use one");
     }
     if !nested.is_empty() && !bounds.is_empty() {
-        return together("nested", "bounds", "the larger units' totals leave no room for bounds; use one of them");
+        return refuse("nested", "bounds", "the larger units' totals leave no room for bounds; use one of them");
     }
     if !nested.is_empty() && !by_group {
-        return together("nested", "matching overall", "the groups are the smallest units; match by group");
+        return refuse("nested", "matching overall", "the groups are the smallest units; match by group");
     }
-    if matches!(request.gamma, Some((gamma, Penalty::L2)) if gamma > 0.0) && (coverage.is_some() || !bounds.is_empty())
-    {
-        return together("the penalty l2", "coverage or bounds", "its bound is not known then; use l2-squared");
+    let is_norm = request.gamma.is_some_and(|(gamma, penalty)| gamma > 0.0 && !penalty.is_separable());
+    if is_norm && (coverage.is_some() || !bounds.is_empty()) {
+        return refuse("the penalty l2", "coverage or bounds", "its bound is not known then; use l2-squared");
     }
     Ok(())
 }
 
 impl Request<'_> {
+    /// The weight of a penalty that is no sum over the classes; none if the penalty is one, or has no weight.
+    fn norm_weight(&self) -> Option<f64> {
+        match (self.objective, self.gamma) {
+            (Objective::Balance { weight, .. }, Some((_, penalty))) if weight > 0.0 && !penalty.is_separable() => {
+                Some(weight)
+            }
+            (Objective::Match | Objective::Balance { .. }, _) => None,
+        }
+    }
+
     /// What is asked of some rows: all, or those of a group.
     pub(super) fn plan<T: Real>(
         &self,
@@ -201,43 +211,44 @@ impl Request<'_> {
         let Match { reference, coverage, bounds, .. } = self.matching;
         let people = rows.people();
         let uncoded = coverage.map(|share| uncoded(share, people));
-        let labelled = people - uncoded.unwrap_or(0);
-        let mut weights = reference.weights(rows.classes(), labelled, group, truth)?;
+        let labeled = people - uncoded.unwrap_or(0);
+        let mut weights = reference.weights(rows.classes(), labeled, group, truth)?;
         if weights == Weights::Posterior && !bounds.is_empty() {
             weights = Weights::Known(posterior_weights(&sums(rows)?));
         }
-        Plan::new(weights, self.aim, labelled, uncoded).bounded(bounds, self.scores.classes(), group)
+        Plan::new(weights, self.objective, labeled, uncoded).bounded(bounds, self.scores.classes(), group)
     }
 }
 
-impl Task for Best {
-    type Output = Outcome;
+impl Task for FindLabels {
+    type Output = GroupSolution;
     fn run<T: Real>(
         self,
         request: &Request<'_>,
         rows: &dyn Source<T>,
-        place: &dyn Fn(usize) -> usize,
+        table_row: &dyn Fn(usize) -> usize,
         plan: &Plan,
         setting: &Setting<'_>,
-    ) -> Result<Outcome> {
+    ) -> Result<GroupSolution> {
         let mut labels = vec![0; rows.rows()];
         let k = rows.classes();
-        let mut solution = match (request.gamma, request.aim) {
-            (Some((_, Penalty::L2)), Aim::Balance { weight, .. }) if weight > 0.0 => {
-                let mut outcome = euclid::solve_norm(rows, plan, weight, setting)?;
-                outcome.solution.splits.iter_mut().for_each(|(row, _)| *row = place(*row));
-                return Ok(outcome);
-            }
-            _ if plan.has_uncoded() => plan.with_goal(|goal| solve(&WithZero(rows), goal, setting, &mut labels))?,
-            _ => plan.with_goal(|goal| solve(rows, goal, setting, &mut labels))?,
+        if let Some(weight) = request.norm_weight() {
+            let mut solved = balance_l2::solve_l2(rows, plan, weight, setting)?;
+            solved.solution.splits.iter_mut().for_each(|(row, _)| *row = table_row(*row));
+            return Ok(solved);
+        }
+        let mut solution = if plan.has_uncoded() {
+            plan.with_goal(|goal| solve(&WithZero(rows), goal, setting, &mut labels))?
+        } else {
+            plan.with_goal(|goal| solve(rows, goal, setting, &mut labels))?
         };
         labels.iter_mut().filter(|label| usize::from(**label) == k).for_each(|label| *label = UNCODED);
-        solution.splits.iter_mut().for_each(|(row, _)| *row = place(*row));
+        solution.splits.iter_mut().for_each(|(row, _)| *row = table_row(*row));
         let weights = plan.weights(&solution.sums);
         let counts = &solution.counts[..k];
         let cost = plan.penalty(&weights).map_or(0, |penalty| penalty.total(counts));
         let Certificate { primal, dual } = solution.certificate;
-        Ok(Outcome {
+        Ok(GroupSolution {
             labels,
             targets: plan.targets(&weights, counts),
             certificate: Certificate { primal: primal - cost, dual: dual - cost },
@@ -246,7 +257,7 @@ impl Task for Best {
         })
     }
 
-    fn prices(output: &Outcome) -> Option<&Prices> {
+    fn prices(output: &GroupSolution) -> Option<&Prices> {
         output.solution.prices.first()
     }
 }
@@ -290,27 +301,27 @@ pub(super) fn sums_by<T: Real>(
     let add = |sum: &mut i128, part: i128| *sum += part;
     let summed = stretches
         .map(|stretch| stretch * STRETCH..source.rows().min((stretch + 1) * STRETCH))
-        .try_fold(none, |(mut sums, mut room), range| {
-            let rows = source.window(range.clone(), &mut room)?;
+        .try_fold(none, |(mut sums, mut buffer), range| {
+            let rows = source.window(range.clone(), &mut buffer)?;
             for row in range {
                 let people = i128::from(source.people_of(row));
                 for (class, sum) in sums[part_of(row)].iter_mut().enumerate() {
                     add(sum, people * i128::from(GRID.round(rows.score(row, class).double())));
                 }
             }
-            Ok((sums, room))
+            Ok((sums, buffer))
         })
-        .try_reduce(none, |(mut all, room), (part, _)| {
+        .try_reduce(none, |(mut all, buffer), (part, _)| {
             all.iter_mut().flatten().zip(part.into_iter().flatten()).for_each(|(sum, part)| add(sum, part));
-            Ok((all, room))
+            Ok((all, buffer))
         });
     summed.map(|(sums, _)| sums)
 }
 
 /// All rows together.
-struct Whole<'a, T>(&'a Request<'a>, T);
+struct AllRows<'a, T>(&'a Request<'a>, T);
 
-impl<T: Task> Visitor for Whole<'_, T> {
+impl<T: Task> Visitor for AllRows<'_, T> {
     type Output = Result<T::Output>;
 
     fn visit<U: Real>(self, rows: &dyn Source<U>) -> Self::Output {
@@ -331,7 +342,11 @@ impl<T: Task> Visitor for Whole<'_, T> {
 }
 
 /// Puts the labels of all parts together, with their proof.
-fn put_together(request: &Request<'_>, outcomes: Vec<Outcome>, groups: Option<&Division<'_>>) -> Result<Solved> {
+fn assemble(
+    request: &Request<'_>,
+    solutions: Vec<GroupSolution>,
+    groups: Option<&Partition<'_>>,
+) -> Result<JointSolution> {
     let Request { scores, settings, .. } = request;
     let k = scores.classes().len();
     let mut joint = Joint {
@@ -344,8 +359,8 @@ fn put_together(request: &Request<'_>, outcomes: Vec<Outcome>, groups: Option<&D
     };
     let (mut accuracy, mut distance, mut people) = (0.0, 0.0, 0);
     let (mut labels, mut splits, mut prices) = (Vec::new(), Vec::new(), Vec::new());
-    for (part, outcome) in outcomes.into_iter().enumerate() {
-        let Outcome { labels: own, solution, targets, certificate, distance: far } = outcome;
+    for (part, solved) in solutions.into_iter().enumerate() {
+        let GroupSolution { labels: own, solution, targets, certificate, distance: far } = solved;
         joint.certificate = joint.certificate.and(certificate);
         joint.targets.iter_mut().zip(&targets).for_each(|(sum, target)| *sum += target);
         joint.tied_rows += solution.tied;
@@ -376,5 +391,5 @@ fn put_together(request: &Request<'_>, outcomes: Vec<Outcome>, groups: Option<&D
         (gamma * accuracy - missed) / people.max(1) as f64
     });
     let decision = Decision::new(scores.classes().clone(), settings.seed, Fitted::Prices(prices))?;
-    Ok(Solved { labels, splits, decision, joint })
+    Ok(JointSolution { labels, splits, decision, joint })
 }

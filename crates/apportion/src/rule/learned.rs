@@ -5,19 +5,19 @@
 //! this is here since the paper has it, and for those who want a model that they know.
 
 use super::Settings;
-use super::exact::Exact;
+use super::joint_rule::JointRule;
 use super::sample::Sample;
 use crate::decision::{Decision, Fitted};
 use crate::error::{Error, Result};
 use crate::kernel::GRID;
-use crate::learn::{Learner, Lesson, Model};
+use crate::learn::{Learner, Model, TrainingSet};
 use crate::scores::Scores;
 
 /// Labels by a model of an exact rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learned {
     /// What is solved on the batch.
-    pub exact: Exact,
+    pub joint: JointRule,
     /// What learns from it.
     pub learner: Learner,
     /// How many rows the batch has, drawn by the seed and their keys; all, where there are no more.
@@ -29,8 +29,8 @@ impl Learned {
     pub const BATCH: usize = 10_000;
 
     /// By a linear support vector machine, from a batch of 10,000 rows.
-    pub fn new(exact: Exact) -> Learned {
-        Learned { exact, learner: Learner::default(), batch: Self::BATCH }
+    pub fn new(joint: JointRule) -> Learned {
+        Learned { joint, learner: Learner::default(), batch: Self::BATCH }
     }
 
     /// By another learner.
@@ -46,14 +46,14 @@ impl Learned {
     }
 
     pub(super) fn fit(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Decision> {
-        self.exact.check_sample("learned", self.batch)?;
+        self.joint.check_sample("learned", self.batch)?;
         if scores.counts().is_some() {
             let why = "a solution may split a row, which teaches no label; use match, or a sample";
-            return Err(Error::Together { one: "learned", other: "rows that stand for several people", why });
+            return Err(Error::Incompatible { one: "learned", other: "rows that stand for several people", why });
         }
-        if self.exact.aim().coverage.is_some() {
+        if self.joint.matching().coverage.is_some() {
             let why = "a model gives every row a label; use match with coverage";
-            return Err(Error::Together { one: "learned", other: "coverage", why });
+            return Err(Error::Incompatible { one: "learned", other: "coverage", why });
         }
         if scores.rows() == 0 {
             return Err(Error::Parameter {
@@ -64,14 +64,14 @@ impl Learned {
         }
         let sample = Sample::draw(scores, self.batch, settings.seed)?;
         let sample = sample.scores()?;
-        let labels = self.exact.rule().label(&sample, settings)?.labels;
+        let labels = self.joint.rule().label(&sample, settings)?.labels;
         let mut values = Vec::with_capacity(sample.rows() * scores.classes().len());
         sample.read_rows(0..sample.rows(), |_, row| {
             values.extend(row.iter().map(|&units| GRID.value(units)));
             Ok(())
         })?;
-        let lesson = Lesson { scores: &values, labels: labels.values(), classes: scores.classes().len() };
-        let model = Model::learn(self.learner, &lesson, settings.seed);
+        let training_set = TrainingSet { scores: &values, labels: labels.values(), classes: scores.classes().len() };
+        let model = Model::learn(self.learner, &training_set, settings.seed);
         Decision::new(scores.classes().clone(), settings.seed, Fitted::Learned(model))
     }
 }

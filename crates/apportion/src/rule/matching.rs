@@ -1,9 +1,9 @@
 //! Match: the labels of greatest expected accuracy among those whose counts are the reference's.
 
 use super::bounds::Bounds;
-use super::joint::{self, Request, Solved};
-use super::plan::Aim;
-use super::{Labelled, Settings};
+use super::joint::{self, JointSolution, Request};
+use super::plan::Objective;
+use super::{Labeled, Settings};
 use crate::error::Result;
 use crate::reference::Reference;
 use crate::scores::Scores;
@@ -55,16 +55,16 @@ impl Match {
         self
     }
 
-    pub(super) fn label(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Labelled> {
+    pub(super) fn label(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Labeled> {
         joint::refuse_counts(scores, "match")?;
-        Ok(self.solve(scores, settings)?.labelled(scores))
+        Ok(self.solve(scores, settings)?.into_labeled(scores))
     }
 
-    pub(super) fn solve(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Solved> {
+    pub(super) fn solve(&self, scores: &Scores<'_>, settings: &Settings) -> Result<JointSolution> {
         joint::solve_request(&self.request(scores, settings))
     }
 
     pub(super) fn request<'a>(&'a self, scores: &'a Scores<'a>, settings: &'a Settings) -> Request<'a> {
-        Request { matching: self, aim: Aim::Match, gamma: None, scores, settings }
+        Request { matching: self, objective: Objective::Match, gamma: None, scores, settings }
     }
 }

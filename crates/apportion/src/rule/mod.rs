@@ -2,35 +2,35 @@
 //!
 //! Independent rules look at one row at a time; their fit is empty. `Match` and `Balance` look at all rows together: a
 //! reference becomes a `plan`, which the solver of `transport` is given, for all rows or group by group (`joint`).
-//! `FromSample` and `Learned` solve one of these (`exact`) on a `sample` of the rows.
+//! `FromSample` and `Learned` solve one of these (`joint_rule`) on a `sample` of the rows.
 
 mod allot;
 mod argmax;
 mod balance;
+mod balance_l2;
 mod batched;
 mod bounds;
-mod euclid;
-mod exact;
 mod from_sample;
 mod frontier;
+mod gather;
+mod groups;
 mod joint;
+mod joint_rule;
 mod learned;
 mod matching;
 mod nested;
-mod parts;
 mod plan;
 mod sample;
 mod sampling;
 mod threshold;
-mod together;
 
 pub use allot::{Allotment, Allotted};
 pub use balance::{Balance, Penalty};
 pub use batched::{Batched, Batches};
 pub use bounds::{Bound, Bounds};
-pub use exact::Exact;
 pub use from_sample::FromSample;
 pub use frontier::{Frontier, Point, Thinned};
+pub use joint_rule::JointRule;
 pub use learned::Learned;
 pub use matching::Match;
 pub use sample::Sample;
@@ -41,9 +41,12 @@ pub(crate) use argmax::prices as argmax_prices;
 pub(crate) use sampling::{sample, sample_each, top_classes};
 pub(crate) use threshold::{bar_units, check_bar, label as threshold_label, least_score};
 
+// Hidden: bench and trust run each level, the program prints the best one, and results never depend on it.
+#[doc(hidden)]
+pub use crate::kernel::SimdLevel;
+
 use crate::decision::{Decision, Fitted};
 use crate::error::{Error, Result};
-use crate::kernel::Level;
 use crate::label::Labels;
 #[cfg(doc)]
 use crate::scores::Keys;
@@ -80,18 +83,19 @@ pub struct Settings {
     /// Settles draws and ties, together with the rows' keys.
     pub seed: u64,
     /// The instructions to use; results never depend on it.
-    pub simd: Level,
+    pub simd: SimdLevel,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { seed: 0, simd: Level::best() }
+        Settings { seed: 0, simd: SimdLevel::best() }
     }
 }
 
 /// Labels with the decision that gives them and, for joint rules, their proof.
 #[derive(Clone, Debug)]
-pub struct Labelled {
+#[non_exhaustive]
+pub struct Labeled {
     /// A label for each row.
     pub labels: Labels,
     /// What to save: labels the same rows the same way, and any others.
@@ -102,6 +106,7 @@ pub struct Labelled {
 
 /// What a joint rule says of its labels.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Joint {
     /// The proof that no labels are better. For match: that none with these counts have a greater sum of scores. For
     /// balance: that none have a greater sum of scores less N·(1−γ)/γ times the distance, whatever their counts; there the
@@ -121,24 +126,28 @@ pub struct Joint {
 
 impl Rule {
     /// The joint rule that is solved on a sample only, where one is, and how many rows are drawn.
-    pub fn on_sample(&self) -> Option<(&Exact, usize)> {
+    pub fn on_sample(&self) -> Option<(&JointRule, usize)> {
         match self {
-            Rule::FromSample(FromSample { exact, rows }) => Some((exact, *rows)),
-            Rule::Learned(Learned { exact, batch, .. }) => Some((exact, *batch)),
-            _ => None,
+            Rule::FromSample(FromSample { joint, rows }) => Some((joint, *rows)),
+            Rule::Learned(Learned { joint, batch, .. }) => Some((joint, *batch)),
+            Rule::Argmax | Rule::Threshold(_) | Rule::Thompson | Rule::TopK(_) | Rule::Match(_) | Rule::Balance(_) => {
+                None
+            }
         }
     }
 
     /// Labels the rows.
-    pub fn label(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Labelled> {
+    pub fn label(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Labeled> {
         match self {
-            Rule::Match(matching) => return matching.label(scores, settings),
-            Rule::Balance(balance) => return balance.label(scores, settings),
-            Rule::FromSample(sample) => return sample.label(scores, settings),
-            _ => {}
+            Rule::Match(matching) => matching.label(scores, settings),
+            Rule::Balance(balance) => balance.label(scores, settings),
+            Rule::FromSample(sample) => sample.label(scores, settings),
+            Rule::Argmax | Rule::Threshold(_) | Rule::Thompson | Rule::TopK(_) | Rule::Learned(_) => {
+                let decision = self.fit(scores, settings)?;
+                let labels = decision.applier().with_simd(settings.simd).label(scores)?;
+                Ok(Labeled { labels, decision, joint: None })
+            }
         }
-        let decision = self.fit(scores, settings)?;
-        Ok(Labelled { labels: decision.applier().with_simd(settings.simd).label(scores)?, decision, joint: None })
     }
 
     /// Fits a decision to the rows: small, to be saved, for these rows and any others.

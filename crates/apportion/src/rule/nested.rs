@@ -14,16 +14,16 @@ pub(super) fn targets(reference: &Reference, own: Vec<Quotas>, levels: &[Vec<u32
         let smaller = quotas.last().map_or(&[][..], Vec::as_slice);
         members.push(members_of(units, smaller.len())?);
         let larger = members.last().map_or(&[][..], Vec::as_slice);
-        quotas.push(larger.iter().map(|members| together(reference, members.iter().map(|&m| &smaller[m]))).collect());
+        quotas.push(larger.iter().map(|members| combine(reference, members.iter().map(|&m| &smaller[m]))).collect());
     }
     let largest = quotas.pop().unwrap_or_default();
     let mut totals: Vec<Vec<u64>> = largest.iter().map(|unit| round_to_first(&unit.weights, unit.rows)).collect();
     for (smaller, members) in quotas.iter().zip(&members).rev() {
         let mut counts = vec![Vec::new(); smaller.len()];
         for (members, total) in members.iter().zip(&totals) {
-            let own: Vec<Quotas> = members.iter().map(|&place| smaller[place].clone()).collect();
+            let own: Vec<Quotas> = members.iter().map(|&index| smaller[index].clone()).collect();
             let nested = nest(total, &own).ok_or(Error::Unproved)?;
-            members.iter().zip(nested).for_each(|(&place, nested)| counts[place] = nested);
+            members.iter().zip(nested).for_each(|(&index, nested)| counts[index] = nested);
         }
         totals = counts;
     }
@@ -36,12 +36,12 @@ fn members_of(units: &[u32], smaller: usize) -> Result<Vec<Vec<usize>>> {
         return Err(Error::Length { what: "the list of larger units", found: units.len(), expected: smaller });
     }
     let mut members: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-    units.iter().enumerate().for_each(|(place, &unit)| members.entry(unit).or_default().push(place));
+    units.iter().enumerate().for_each(|(index, &unit)| members.entry(unit).or_default().push(index));
     Ok(members.into_values().collect())
 }
 
 /// The quotas of a larger unit: the reference over all its people.
-fn together<'a>(reference: &Reference, members: impl Iterator<Item = &'a Quotas>) -> Quotas {
+fn combine<'a>(reference: &Reference, members: impl Iterator<Item = &'a Quotas>) -> Quotas {
     let mut unit = Quotas { rows: 0, weights: Vec::new() };
     for own in members {
         unit.rows += own.rows;
@@ -51,7 +51,7 @@ fn together<'a>(reference: &Reference, members: impl Iterator<Item = &'a Quotas>
         for (sum, &weight) in unit.weights.iter_mut().zip(&own.weights) {
             *sum += match reference {
                 Reference::Shares(_) => u128::from(own.rows) * share(weight, total),
-                _ => weight,
+                Reference::Posterior | Reference::Truth | Reference::Uniform | Reference::Targets(_) => weight,
             };
         }
     }

@@ -4,55 +4,55 @@ use super::bounds::Bounds;
 use crate::error::{Error, Result};
 use crate::reference::{Weights, of_group, posterior_weights, round, round_to_first};
 use crate::scores::Classes;
-use crate::transport::penalty::{Curve, Penalty, Quota};
+use crate::transport::penalty::{Quota, SeparablePenalty, WeightedPenalty};
 use crate::transport::{Demand, Goal, NEAR, Outline};
 
 /// How the reference is aimed at.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Aim {
+pub(super) enum Objective {
     /// Counts are its whole numbers.
     Match,
     /// Missing it costs w times a distance, in scores a person; nothing where w is 0.
-    Balance { curve: Curve, weight: f64 },
+    Balance { curve: SeparablePenalty, weight: f64 },
 }
 
 /// What is to be solved for one table or group.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     weights: Weights,
-    aim: Aim,
+    objective: Objective,
     /// People who are to be labelled, and those who are not.
-    labelled: u64,
+    labeled: u64,
     uncoded: Option<u64>,
     /// The least and the most of each class, where there are bounds.
     bounds: Option<(Vec<u64>, Vec<u64>)>,
 }
 
 impl Plan {
-    pub(super) fn new(weights: Weights, aim: Aim, labelled: u64, uncoded: Option<u64>) -> Plan {
-        Plan { weights, aim, labelled, uncoded, bounds: None }
+    pub(super) fn new(weights: Weights, objective: Objective, labeled: u64, uncoded: Option<u64>) -> Plan {
+        Plan { weights, objective, labeled, uncoded, bounds: None }
     }
 
     /// Counts that are known.
     pub(super) fn exactly(counts: &[u64]) -> Plan {
         let weights = Weights::Known(counts.iter().map(|&count| u128::from(count)).collect());
-        Plan::new(weights, Aim::Match, counts.iter().sum(), None)
+        Plan::new(weights, Objective::Match, counts.iter().sum(), None)
     }
 
     /// The same, for match.
     pub(super) fn matching(&self) -> Plan {
-        Plan { aim: Aim::Match, ..self.clone() }
+        Plan { objective: Objective::Match, ..self.clone() }
     }
 
     /// Adds bounds. The sums of the scores must be known by now.
     pub(super) fn bounded(mut self, bounds: &Bounds, classes: &Classes, group: Option<&str>) -> Result<Plan> {
         if let (false, Weights::Known(weights)) = (bounds.is_empty(), &self.weights) {
-            let quotas = quotas(weights, self.labelled);
-            let (least, most) = bounds.resolve(classes, self.labelled, &quotas, group)?;
+            let quotas = quotas(weights, self.labeled);
+            let (least, most) = bounds.resolve(classes, self.labeled, &quotas, group)?;
             let absent = |class: usize| quotas[class].value() == 0.0;
             let reachable: u64 = (0..quotas.len()).filter(|&class| !absent(class)).map(|class| most[class]).sum();
             let forced = (0..quotas.len()).any(|class| absent(class) && least[class] > 0);
-            if self.is_infinite_where_absent() && (forced || reachable < self.labelled) {
+            if self.is_infinite_where_absent() && (forced || reachable < self.labeled) {
                 let problem =
                     "need a class that has no share in the reference, which kl does not allow; use another penalty";
                 return Err(Error::Bounds { of: of_group(group), problem: problem.into() });
@@ -63,7 +63,10 @@ impl Plan {
     }
 
     fn is_infinite_where_absent(&self) -> bool {
-        matches!(self.aim, Aim::Balance { curve: Curve::Kl, weight } if weight > 0.0)
+        match self.objective {
+            Objective::Match => false,
+            Objective::Balance { curve, weight } => weight > 0.0 && curve.excludes_absent(),
+        }
     }
 
     /// Whether a class of rows without a label is added.
@@ -73,17 +76,17 @@ impl Plan {
 
     /// The whole numbers of the reference. Match has them as counts; else contested ones go to the first classes.
     pub(super) fn targets(&self, weights: &[u128], counts: &[u64]) -> Vec<u64> {
-        if self.aim == Aim::Match && self.are_within(&round(weights, self.labelled)) {
+        if self.objective == Objective::Match && self.are_within(&round(weights, self.labeled)) {
             return counts.to_vec();
         }
-        round_to_first(weights, self.labelled)
+        round_to_first(weights, self.labeled)
     }
 
     /// The whole numbers of the reference before anything is solved, contested ones to the first classes.
     pub(super) fn rounded(&self, sums: impl FnOnce() -> Result<Vec<i128>>) -> Result<Vec<u64>> {
         Ok(match &self.weights {
-            Weights::Known(weights) => round_to_first(weights, self.labelled),
-            Weights::Posterior => round_to_first(&posterior_weights(&sums()?), self.labelled),
+            Weights::Known(weights) => round_to_first(weights, self.labeled),
+            Weights::Posterior => round_to_first(&posterior_weights(&sums()?), self.labeled),
         })
     }
 
@@ -109,11 +112,11 @@ impl Plan {
         match &self.weights {
             Weights::Known(weights) => solve(&Goal::Known(self.demand(weights))),
             Weights::Posterior => {
-                let people = self.labelled + self.uncoded.unwrap_or(0);
+                let people = self.labeled + self.uncoded.unwrap_or(0);
                 let last = self.uncoded.unwrap_or(0) as f64 / people.max(1) as f64;
-                let penalty = match self.aim {
-                    Aim::Balance { curve, weight } => Some((curve, weight)),
-                    Aim::Match => None,
+                let penalty = match self.objective {
+                    Objective::Balance { curve, weight } => Some((curve, weight)),
+                    Objective::Match => None,
                 };
                 let demand = |sums: &[i128]| self.demand(&self.weights(sums));
                 solve(&Goal::OfSums(&demand, Outline { last, penalty }))
@@ -122,17 +125,17 @@ impl Plan {
     }
 
     /// The penalty of counts, where missing the reference costs something.
-    pub(super) fn penalty(&self, weights: &[u128]) -> Option<Penalty> {
-        let Aim::Balance { curve, weight } = self.aim else { return None };
+    pub(super) fn penalty(&self, weights: &[u128]) -> Option<WeightedPenalty> {
+        let Objective::Balance { curve, weight } = self.objective else { return None };
         // What costs nothing is still more or less faithful; and nothing is infinitely far.
-        let curve = if weight > 0.0 { curve } else { Curve::L1 };
-        Some(Penalty { curve, weight, people: self.labelled, quotas: quotas(weights, self.labelled) })
+        let curve = if weight > 0.0 { curve } else { SeparablePenalty::L1 };
+        Some(WeightedPenalty { curve, weight, people: self.labeled, quotas: quotas(weights, self.labeled) })
     }
 
     fn demand(&self, weights: &[u128]) -> Demand {
-        let demand = match self.aim {
-            Aim::Match => self.near_targets(weights),
-            Aim::Balance { .. } => self.priced(weights),
+        let demand = match self.objective {
+            Objective::Match => self.near_targets(weights),
+            Objective::Balance { .. } => self.priced(weights),
         };
         match self.uncoded {
             Some(uncoded) => demand.with_last(uncoded),
@@ -142,21 +145,23 @@ impl Plan {
 
     /// The targets, or the counts nearest to them that the bounds allow.
     fn near_targets(&self, weights: &[u128]) -> Demand {
-        let rounded = round(weights, self.labelled);
+        let rounded = round(weights, self.labeled);
         let Some((least, most)) = self.bounds.as_ref().filter(|_| !self.are_within(&rounded)) else { return rounded };
         // Contested units lie halfway: either rounding is as near.
         let half = |(least, most): (&u64, &u64)| Quota { whole: *least, rest: u128::from(most - least), total: 2 };
         let quotas = rounded.least.iter().zip(&rounded.most).map(half).collect();
-        let penalty = Penalty { curve: Curve::L1, weight: NEAR, people: self.labelled, quotas };
+        let penalty = WeightedPenalty { curve: SeparablePenalty::L1, weight: NEAR, people: self.labeled, quotas };
         Demand::between(least.clone(), most.clone()).with_penalty(Some(penalty))
     }
 
     /// Any counts within the bounds, at the cost of missing the reference.
     fn priced(&self, weights: &[u128]) -> Demand {
         let k = weights.len();
-        let (least, mut most) = self.bounds.clone().unwrap_or_else(|| (vec![0; k], vec![self.labelled; k]));
+        let (least, mut most) = self.bounds.clone().unwrap_or_else(|| (vec![0; k], vec![self.labeled; k]));
         let penalty = self.penalty(weights);
-        if let Some(Penalty { curve: Curve::Kl, quotas, .. }) = &penalty {
+        if let Some(WeightedPenalty { curve, quotas, .. }) = &penalty
+            && curve.excludes_absent()
+        {
             // Whoever has no share in the reference is infinitely far from it.
             let out_of_reach = |class: &usize| quotas[*class].value() == 0.0;
             (0..k).filter(out_of_reach).for_each(|class| most[class] = 0);

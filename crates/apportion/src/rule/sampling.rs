@@ -26,24 +26,24 @@ pub(crate) fn sample(scores: &[i64], seed: u64, key: u64, draw: u64) -> Label {
     0
 }
 
-/// Draws a class so many times, each as [`sample`] does it: what all draws of a row share is computed once, into `room`.
+/// Draws a class so many times, each as [`sample`] does it: what all draws of a row share is computed once, into `buffer`.
 pub(crate) fn sample_each(
     scores: &[i64],
     seed: u64,
     key: u64,
     draws: u64,
-    room: &mut Vec<u64>,
+    buffer: &mut Vec<u64>,
     mut each: impl FnMut(u64, usize),
 ) {
     let mut total = 0;
-    room.clear();
-    room.extend(scores.iter().map(|&score| {
+    buffer.clear();
+    buffer.extend(scores.iter().map(|&score| {
         total += score.max(0) as u64;
         total
     }));
     for draw in 0..draws {
         let chosen = seed::below(seed::hash(seed, key, DRAWS | draw), total);
-        let class = room.iter().filter(|&&below| below <= chosen).count();
+        let class = buffer.iter().filter(|&&below| below <= chosen).count();
         each(draw, if class < scores.len() { class } else { 0 });
     }
 }

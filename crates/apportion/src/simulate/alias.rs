@@ -47,9 +47,9 @@ impl Alias {
     pub(super) fn draw(&self, hash: u64) -> u32 {
         // The high half is the column, as in `seed::below`; the low half, the place within it.
         let product = u128::from(hash) * self.columns.len() as u128;
-        let (column, place) = ((product >> 64) as u32, product as u64);
+        let (column, index) = ((product >> 64) as u32, product as u64);
         let Column { own, other } = self.columns[column as usize];
-        if place < own { column } else { other }
+        if index < own { column } else { other }
     }
 }
 

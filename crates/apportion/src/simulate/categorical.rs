@@ -9,8 +9,8 @@
 //! miscounted: Theorem 1 (ii). All that is of interest can be written down, so that simulations can be held against it.
 
 use super::alias::Alias;
-use super::chance::unit;
 use super::check::{classes, scaled, within};
+use super::random::unit;
 use super::{Generator, scale};
 use crate::error::Result;
 use crate::scores::Label;

@@ -13,9 +13,9 @@
 
 mod alias;
 mod categorical;
-mod chance;
 mod check;
 mod normal;
+mod random;
 mod voters;
 mod worst_case;
 

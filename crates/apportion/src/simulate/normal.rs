@@ -8,8 +8,8 @@
 //! −2·x\[class\] + 1. Little variance leaves no doubt of the truth, much variance nothing but the prior.
 
 use super::alias::Alias;
-use super::chance::normal;
 use super::check::{classes, scaled, within};
+use super::random::normal;
 use super::{Generator, scale};
 use crate::error::Result;
 use crate::scores::Label;

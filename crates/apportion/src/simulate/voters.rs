@@ -11,8 +11,8 @@
 //! construction, and in every county, too. The options put them off in ways that are known.
 
 use super::alias::Alias;
-use super::chance::normal;
 use super::check::{scaled, within};
+use super::random::normal;
 use crate::error::{Error, Result};
 use crate::scores::{Label, MAX_CLASSES};
 use crate::seed;
@@ -275,7 +275,7 @@ fn check(options: &VoterOptions) -> Result<()> {
     within("the noise", noise, (0.0..=MOST_NOISE).contains(&noise), "from 0 to 10")?;
     within("the blend", blend, (0.0..=1.0).contains(&blend), "from 0 to 1")?;
     if prior_shift > 0.0 && options.margin.is_none() {
-        return Err(Error::Together {
+        return Err(Error::Incompatible {
             one: "a prior shift",
             other: "people who follow the county table",
             why: "there is nothing to shift away from; give the margin of the voters",

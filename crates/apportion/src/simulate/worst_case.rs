@@ -9,8 +9,8 @@
 //! ```
 
 use super::Generator;
-use super::chance::unit;
 use super::check::{classes, within};
+use super::random::unit;
 use crate::error::Result;
 use crate::scores::Label;
 use crate::seed;

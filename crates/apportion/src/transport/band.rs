@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::kernel::{Bounds, Level, Real, Rows, STRETCH, Source, Swept, Unsettled, Watch, sweep};
+use crate::kernel::{Bounds, Real, Rows, STRETCH, SimdLevel, Source, Swept, Unsettled, Watch, sweep};
 
 /// Refuses rows among which a value may be no score.
 pub(crate) type Guard<'a> = &'a (dyn Fn(Range<usize>) -> Result<()> + Sync);
@@ -17,7 +17,7 @@ pub(super) struct Band<T> {
     classes: usize,
     magnitude: f32,
     /// Where each row stands in the table.
-    pub(super) places: Vec<usize>,
+    pub(super) indices: Vec<usize>,
     values: Vec<T>,
     /// How many people each row stands for; none where it is one.
     weights: Option<Vec<u64>>,
@@ -26,9 +26,9 @@ pub(super) struct Band<T> {
 impl<T: Real> Band<T> {
     fn of(rows: &dyn Source<T>) -> Band<T> {
         let weights = rows.weights().map(|_| Vec::new());
-        let room = rows.rows().min(FEW);
-        let (places, values) = (Vec::with_capacity(room), Vec::with_capacity(room * rows.classes()));
-        Band { classes: rows.classes(), magnitude: rows.magnitude(), places, values, weights }
+        let buffer = rows.rows().min(FEW);
+        let (indices, values) = (Vec::with_capacity(buffer), Vec::with_capacity(buffer * rows.classes()));
+        Band { classes: rows.classes(), magnitude: rows.magnitude(), indices, values, weights }
     }
 
     pub(super) fn rows(&self) -> Rows<'_, T> {
@@ -37,18 +37,18 @@ impl<T: Real> Band<T> {
 
     /// Makes room for the rows to come, judging by those of the first stretch: growing again and again would touch twice
     /// the memory.
-    fn foresee(&mut self, stretches: usize) {
+    fn reserve(&mut self, stretches: usize) {
         // Rows that are open at the beginning of a sorted file say little of the rest.
-        let rows = (self.places.len() * stretches + self.places.len() / 2).min(stretches * STRETCH / 8);
-        self.places.reserve(rows);
+        let rows = (self.indices.len() * stretches + self.indices.len() / 2).min(stretches * STRETCH / 8);
+        self.indices.reserve(rows);
         self.values.reserve(rows * self.classes);
     }
 
     fn append(&mut self, other: &mut Band<T>) {
-        if self.places.is_empty() {
+        if self.indices.is_empty() {
             return std::mem::swap(self, other);
         }
-        self.places.append(&mut other.places);
+        self.indices.append(&mut other.indices);
         self.values.append(&mut other.values);
         if let (Some(weights), Some(more)) = (&mut self.weights, &mut other.weights) {
             weights.append(more);
@@ -65,7 +65,7 @@ struct Collect<'a, T> {
 impl<T: Real> Unsettled<T> for Collect<'_, T> {
     #[inline(always)]
     fn row(&mut self, rows: &Rows<'_, T>, row: usize) -> u8 {
-        self.band.places.push(row);
+        self.band.indices.push(row);
         rows.copy_row(row, &mut self.band.values);
         if let (Some(weights), Some(own)) = (&mut self.band.weights, rows.weights()) {
             weights.push(own[row]);
@@ -80,7 +80,7 @@ impl<T: Real> Unsettled<T> for Collect<'_, T> {
 
 /// Sweeps all rows, in parallel, and merges in their order.
 pub(super) fn sweep_into_band<T: Real>(
-    level: Level,
+    level: SimdLevel,
     source: &dyn Source<T>,
     bounds: &Bounds,
     watch: Watch,
@@ -95,22 +95,22 @@ pub(super) fn sweep_into_band<T: Real>(
         .enumerate()
         .with_min_len(least)
         .fold(empty, |part: Result<_>, (stretch, labels)| {
-            let (mut total, band, mut room): (Swept, Band<T>, Vec<T>) = part?;
-            let is_first = band.places.is_empty();
+            let (mut total, band, mut buffer): (Swept, Band<T>, Vec<T>) = part?;
+            let is_first = band.indices.is_empty();
             let mut collect = Collect { band, guard };
             let range = stretch * STRETCH..stretch * STRETCH + labels.len();
-            let rows = source.window(range.clone(), &mut room)?;
+            let rows = source.window(range.clone(), &mut buffer)?;
             total.merge(&sweep(level, &rows, range, bounds, watch, labels, &mut collect)?);
             if is_first {
-                collect.band.foresee((source.rows() / STRETCH).saturating_sub(stretch));
+                collect.band.reserve((source.rows() / STRETCH).saturating_sub(stretch));
             }
-            Ok((total, collect.band, room))
+            Ok((total, collect.band, buffer))
         })
         .reduce(empty, |left, right| {
-            let ((mut total, mut band, room), (part, mut rest, _)) = (left?, right?);
+            let ((mut total, mut band, buffer), (part, mut rest, _)) = (left?, right?);
             total.merge(&part);
             band.append(&mut rest);
-            Ok((total, band, room))
+            Ok((total, band, buffer))
         })
         .map(|(total, band, _)| (total, band))
 }

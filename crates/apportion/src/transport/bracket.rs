@@ -8,10 +8,10 @@
 
 use super::newton::{Estimate, Guess, invert_free, laplacian};
 use super::prices::PriceSet;
-use super::pull::Pull;
 use super::sample::{CLUSTER, Sample};
 use super::scan::{Near, entry_prices, nth, relative, scan};
-use crate::kernel::{Bounds, Grid, Level, Real, Tile, TopTwo, top_two};
+use super::target_curve::TargetCurve;
+use crate::kernel::{Bounds, Grid, Real, SimdLevel, Tile, TopTwo, top_two};
 
 /// Standard deviations that the box allows for.
 const DEVIATIONS: f64 = 4.0;
@@ -60,13 +60,13 @@ impl Bracket {
 
     /// Bounds from a sample, `reach` times as wide as usual for each class.
     pub(super) fn around<T: Real>(
-        level: Level,
+        level: SimdLevel,
         sample: &Sample<T>,
-        pull: &Pull,
+        target_curve: &TargetCurve,
         estimate: &Estimate,
         reach: &[f64],
     ) -> Bracket {
-        let ranks = ranks(sample, pull, estimate, reach);
+        let ranks = ranks(sample, target_curve, estimate, reach);
         let wanted = &estimate.wanted;
         let anchor = wanted.anchor();
         let mut gaps = Gaps::of(&estimate.scan.near, reach.len());
@@ -99,7 +99,7 @@ impl Bracket {
                     (down.map(|down| single - down), up.map(|up| single + up))
                 } else {
                     let mut entries = entry_prices(level, &sample.tiles, &estimate.prices, class);
-                    let low = count.checked_sub(rank_down + 1).and_then(|place| nth(&mut entries, place));
+                    let low = count.checked_sub(rank_down + 1).and_then(|index| nth(&mut entries, index));
                     (low, nth(&mut entries, count + rank_up))
                 };
                 (if stays(rank_down) { Some(single) } else { low }, if stays(rank_up) { Some(single) } else { high })
@@ -149,10 +149,10 @@ pub(super) fn on_grid(price: f64) -> i64 {
 }
 
 /// How many sample rows the count of each class may be off.
-fn ranks<T: Real>(sample: &Sample<T>, pull: &Pull, estimate: &Estimate, reach: &[f64]) -> Vec<usize> {
+fn ranks<T: Real>(sample: &Sample<T>, target_curve: &TargetCurve, estimate: &Estimate, reach: &[f64]) -> Vec<usize> {
     let k = reach.len();
     let unseen = 1.0 - sample.rows as f64 / sample.population as f64;
-    let spread = covariance(sample, pull, estimate);
+    let spread = covariance(sample, target_curve, estimate);
     let wanted = &estimate.wanted;
     let mut curvature = laplacian(&estimate.scan.near, estimate.scan.window, k);
     let alone: Vec<f64> = (0..k).map(|class| curvature[class * k + class]).collect();
@@ -160,7 +160,7 @@ fn ranks<T: Real>(sample: &Sample<T>, pull: &Pull, estimate: &Estimate, reach: &
     let inverse = invert_free(curvature, &wanted.fixed());
     // Rows that must still change their class, perhaps by way of this one.
     let moved: f64 = (0..k).map(|class| estimate.excess(class).abs()).sum::<f64>() / 2.0;
-    let neighbours = (NEIGHBOURS * (1.0 - unseen)).max(3.0);
+    let neighbors = (NEIGHBOURS * (1.0 - unseen)).max(3.0);
     (0..k)
         .map(|class| {
             let response = &inverse[class * k..][..k];
@@ -172,13 +172,13 @@ fn ranks<T: Real>(sample: &Sample<T>, pull: &Pull, estimate: &Estimate, reach: &
             let follows = (alone[class] + 1.0) / (alone[class] + 1.0 + wanted.stiffness[class]);
             let joint = (variance.sqrt() * alone[class] / count_deviation).max(follows).min(10.0);
             let chance = DEVIATIONS * joint * count_deviation * unseen.sqrt();
-            (reach[class] * (chance + moved + neighbours)).min(sample.rows as f64) as usize
+            (reach[class] * (chance + moved + neighbors)).min(sample.rows as f64) as usize
         })
         .collect()
 }
 
 /// The covariance of the sample's counts − targets, from its first rows.
-fn covariance<T: Real>(sample: &Sample<T>, pull: &Pull, estimate: &Estimate) -> Vec<f64> {
+fn covariance<T: Real>(sample: &Sample<T>, target_curve: &TargetCurve, estimate: &Estimate) -> Vec<f64> {
     const TILES: usize = 16;
     let k = estimate.prices.len();
     let (prices, _) = relative(&estimate.prices);
@@ -192,7 +192,7 @@ fn covariance<T: Real>(sample: &Sample<T>, pull: &Pull, estimate: &Estimate) -> 
         for cluster in (0..tile.len()).step_by(CLUSTER) {
             misses.fill(0.0);
             for lane in cluster..tile.len().min(cluster + CLUSTER) {
-                if pull.own_scores() {
+                if target_curve.own_scores() {
                     misses.iter_mut().zip(tile.row(lane)).for_each(|(miss, score)| *miss -= score.double());
                 }
                 misses[usize::from(tops.best[lane])] += 1.0;

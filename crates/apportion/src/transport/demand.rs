@@ -1,6 +1,6 @@
 //! How many rows each class is to get: between two counts, and at what cost.
 
-use super::penalty::{Penalty, Quota};
+use super::penalty::{Quota, WeightedPenalty};
 
 /// What a person too many or too few costs where that is not allowed: more than any path of scores and any penalty.
 pub(super) const VIOLATION: i64 = 1 << 57;
@@ -12,7 +12,7 @@ pub(super) const VIOLATION: i64 = 1 << 57;
 pub(crate) struct Demand {
     pub(crate) least: Vec<u64>,
     pub(crate) most: Vec<u64>,
-    pub(crate) penalty: Option<Penalty>,
+    pub(crate) penalty: Option<WeightedPenalty>,
     /// Rows that are settled elsewhere: certain ones, outside the band.
     pub(super) settled: Vec<u64>,
 }
@@ -29,7 +29,7 @@ impl Demand {
     }
 
     /// The same, where missing a reference costs something.
-    pub(crate) fn with_penalty(self, penalty: Option<Penalty>) -> Demand {
+    pub(crate) fn with_penalty(self, penalty: Option<WeightedPenalty>) -> Demand {
         Demand { penalty, ..self }
     }
 
@@ -60,7 +60,7 @@ impl Demand {
         }
     }
 
-    /// How much less faithful that step is; see [`Penalty::departure`].
+    /// How much less faithful that step is; see [`WeightedPenalty::departure`].
     pub(super) fn departure(&self, class: usize, count: u64) -> i128 {
         self.penalty.as_ref().map_or(0, |penalty| penalty.departure(class, count))
     }

@@ -6,10 +6,10 @@ use super::demand::Demand;
 use super::newton::{Estimate, Guess, estimate};
 use super::paths::Atoms;
 use super::prices::PriceSet;
-use super::pull::{Outline, Pull};
 use super::sample::Sample;
+use super::target_curve::{Outline, TargetCurve};
 use crate::error::{Error, Result};
-use crate::kernel::{Level, Real, Source, Swept, Watch};
+use crate::kernel::{Real, SimdLevel, Source, Swept, Watch};
 
 /// Up to this many rows are solved by paths at once. (Small in unit tests, so that small problems go all the way.)
 const FEW: usize = if cfg!(test) { 32 } else { 1024 };
@@ -48,10 +48,10 @@ impl Goal<'_> {
         }
     }
 
-    fn pull(&self, classes: usize, people: u64) -> Pull {
+    fn target_curve(&self, classes: usize, people: u64) -> TargetCurve {
         match self {
-            Goal::OfSums(_, outline) => Pull::outlined(*outline, classes, people as f64),
-            Goal::Known(demand) => Pull::of(demand, people as f64),
+            Goal::OfSums(_, outline) => TargetCurve::outlined(*outline, classes, people as f64),
+            Goal::Known(demand) => TargetCurve::of(demand, people as f64),
         }
     }
 
@@ -87,7 +87,7 @@ pub(super) struct Enclosed<T> {
 
 /// Finds optimal prices and labels the rows that they make certain.
 pub(super) fn enclose<T: Real>(
-    level: Level,
+    level: SimdLevel,
     rows: &dyn Source<T>,
     goal: &Goal<'_>,
     guard: Option<Guard<'_>>,
@@ -137,7 +137,7 @@ type Found = (Vec<u64>, PriceSet, bool);
 
 /// Solves the band and looks whether its prices meet the box.
 fn within_bracket<T: Real>(
-    level: Level,
+    level: SimdLevel,
     bracket: &Bracket,
     guess: &Guess,
     demand: &Demand,
@@ -154,13 +154,13 @@ fn within_bracket<T: Real>(
         return Ok(Err(Miss::Elsewhere));
     }
     let guess = if bracket.is_bounded() { &bracket.guess() } else { guess };
-    let (counts, inner, inner_is_all) = if band.places.len() <= FEW || !bracket.is_bounded() {
+    let (counts, inner, inner_is_all) = if band.indices.len() <= FEW || !bracket.is_bounded() {
         let (counts, set) = solve_few(level, band, &rest, guess)?;
         (counts, set, true)
-    } else if band.places.len() as f64 > NO_PROGRESS * rows as f64 {
+    } else if band.indices.len() as f64 > NO_PROGRESS * rows as f64 {
         return Ok(Err(Miss::NoProgress));
     } else {
-        let mut scratch = vec![0; band.places.len()];
+        let mut scratch = vec![0; band.indices.len()];
         let guess = Guess { is_like: false, ..guess.clone() };
         let inner = enclose(level, &band.rows(), &Goal::Known(rest), None, &guess, &mut scratch)?;
         (inner.counts, inner.set, inner.is_all)
@@ -175,7 +175,12 @@ fn within_bracket<T: Real>(
 }
 
 /// Solves a band by paths, from Newton's prices.
-fn solve_few<T: Real>(level: Level, band: &Band<T>, demand: &Demand, guess: &Guess) -> Result<(Vec<u64>, PriceSet)> {
+fn solve_few<T: Real>(
+    level: SimdLevel,
+    band: &Band<T>,
+    demand: &Demand,
+    guess: &Guess,
+) -> Result<(Vec<u64>, PriceSet)> {
     let rows = band.rows();
     let k = rows.classes();
     let open = demand.open();
@@ -184,8 +189,8 @@ fn solve_few<T: Real>(level: Level, band: &Band<T>, demand: &Demand, guess: &Gue
         let price = |class: usize| if open[class] { guess.prices[class] } else { f64::NEG_INFINITY };
         ((0..k).map(price).collect(), 0.0)
     } else {
-        let pull = Pull::of(demand, rows.people() as f64);
-        let estimate = estimate(level, &Sample::all(&rows)?, &pull, &open, guess);
+        let target_curve = TargetCurve::of(demand, rows.people() as f64);
+        let estimate = estimate(level, &Sample::all(&rows)?, &target_curve, &open, guess);
         let missing: f64 = (0..k).map(|class| estimate.excess(class).abs()).sum();
         (estimate.prices, missing)
     };
@@ -202,9 +207,9 @@ fn solve_few<T: Real>(level: Level, band: &Band<T>, demand: &Demand, guess: &Gue
 
 /// The box, and how it is mended when it misses.
 struct Search<T> {
-    level: Level,
+    level: SimdLevel,
     open: Vec<bool>,
-    pull: Pull,
+    target_curve: TargetCurve,
     /// None where all rows go to the band.
     sampled: Option<(Sample<T>, Estimate)>,
     reach: Vec<f64>,
@@ -212,22 +217,22 @@ struct Search<T> {
 }
 
 impl<T: Real> Search<T> {
-    fn new(level: Level, rows: &dyn Source<T>, goal: &Goal<'_>, guess: &Guess) -> Result<Self> {
-        let (open, pull) = (goal.open(rows.classes()), goal.pull(rows.classes(), rows.people()));
+    fn new(level: SimdLevel, rows: &dyn Source<T>, goal: &Goal<'_>, guess: &Guess) -> Result<Self> {
+        let (open, target_curve) = (goal.open(rows.classes()), goal.target_curve(rows.classes(), rows.people()));
         let sampled = if rows.rows() > FEW {
             let sample = Sample::draw(rows, sample_size(rows))?;
-            let estimate = estimate(level, &sample, &pull, &open, guess);
+            let estimate = estimate(level, &sample, &target_curve, &open, guess);
             Some((sample, estimate))
         } else {
             None
         };
-        Ok(Search { level, reach: vec![1.0; open.len()], open, pull, sampled, misses: 0 })
+        Ok(Search { level, reach: vec![1.0; open.len()], open, target_curve, sampled, misses: 0 })
     }
 
     fn bracket(&self) -> Bracket {
         match &self.sampled {
             None => Bracket::none(&self.open),
-            Some((sample, estimate)) => Bracket::around(self.level, sample, &self.pull, estimate, &self.reach),
+            Some((sample, estimate)) => Bracket::around(self.level, sample, &self.target_curve, estimate, &self.reach),
         }
     }
 

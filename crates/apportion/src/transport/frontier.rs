@@ -24,7 +24,7 @@ pub(crate) struct Step {
 }
 
 /// The way from argmax to the targets.
-pub(crate) struct Way {
+pub(crate) struct FrontierPath {
     /// The counts of argmax, and the sum of its scores.
     pub(crate) counts: Vec<u64>,
     pub(crate) value: i128,
@@ -34,42 +34,42 @@ pub(crate) struct Way {
 }
 
 /// Finds the way to the counts of a goal.
-pub(crate) fn walk<T: Real>(rows: &dyn Source<T>, goal: &Goal<'_>, setting: &Setting<'_>) -> Result<Way> {
+pub(crate) fn trace<T: Real>(rows: &dyn Source<T>, goal: &Goal<'_>, setting: &Setting<'_>) -> Result<FrontierPath> {
     let mut labels = vec![0; rows.rows()];
     let matched = solve(rows, goal, setting, &mut labels)?;
-    for room in ROOMS {
-        let reach = Reach::to(&matched, room);
-        if let Some(way) = walk_within(rows, &matched, &reach, setting, &mut labels)? {
-            return Ok(way);
+    for margin in SEARCH_MARGINS {
+        let range = PriceRange::to(&matched, margin);
+        if let Some(path) = trace_within(rows, &matched, &range, setting, &mut labels)? {
+            return Ok(path);
         }
     }
     Err(Error::Unproved)
 }
 
 /// How far beyond the prices of argmax and of the targets those on the way are looked for. At last, anywhere.
-const ROOMS: [Option<f64>; 3] = [Some(0.004), Some(0.1), None];
+const SEARCH_MARGINS: [Option<f64>; 3] = [Some(0.004), Some(0.1), None];
 
 /// Bounds on the prices that are met on the way, less that of the largest class, which is held.
-struct Reach {
+struct PriceRange {
     low: Vec<f64>,
     high: Vec<f64>,
 }
 
-impl Reach {
+impl PriceRange {
     /// On the way from argmax, where all prices are equal, to the targets, prices hardly turn back.
-    fn to(matched: &Solution, room: Option<f64>) -> Reach {
+    fn to(matched: &Solution, margin: Option<f64>) -> PriceRange {
         let k = matched.counts.len();
         let anchor = (0..k).max_by_key(|&class| (matched.counts[class], k - class)).unwrap_or(0);
         let known: Option<Vec<i64>> = matched.prices[0].iter().copied().collect();
         // Nothing bounds a class that must be emptied.
-        let (Some(prices), Some(room)) = (known, room) else {
-            return Reach { low: vec![f64::NEG_INFINITY; k], high: vec![f64::INFINITY; k] };
+        let (Some(prices), Some(margin)) = (known, margin) else {
+            return PriceRange { low: vec![f64::NEG_INFINITY; k], high: vec![f64::INFINITY; k] };
         };
         let end = |class: usize| GRID.value(prices[class] - prices[anchor]);
-        let side = |class: usize, own: f64, room: f64| if class == anchor { 0.0 } else { own + room };
-        Reach {
-            low: (0..k).map(|class| side(class, end(class).min(0.0), -room)).collect(),
-            high: (0..k).map(|class| side(class, end(class).max(0.0), room)).collect(),
+        let side = |class: usize, own: f64, margin: f64| if class == anchor { 0.0 } else { own + margin };
+        PriceRange {
+            low: (0..k).map(|class| side(class, end(class).min(0.0), -margin)).collect(),
+            high: (0..k).map(|class| side(class, end(class).max(0.0), margin)).collect(),
         }
     }
 
@@ -104,16 +104,16 @@ impl Reach {
 }
 
 /// Walks, with rows and moves that some prices within reach could concern. None where the prices left it.
-fn walk_within<T: Real>(
+fn trace_within<T: Real>(
     rows: &dyn Source<T>,
     matched: &Solution,
-    reach: &Reach,
+    range: &PriceRange,
     setting: &Setting<'_>,
     labels: &mut [u8],
-) -> Result<Option<Way>> {
+) -> Result<Option<FrontierPath>> {
     let k = rows.classes();
     let targets = matched.counts.clone();
-    let bounds = reach.bounds(rows.magnitude());
+    let bounds = range.bounds(rows.magnitude());
     let (swept, band) = sweep_into_band(setting.simd, rows, &bounds, Watch::Nothing, None, labels)?;
     let mut atoms = Atoms::of(&band.rows());
     if atoms.seem_repeated() {
@@ -121,19 +121,19 @@ fn walk_within<T: Real>(
     }
     let demand = Demand::between(vec![0; k], vec![u64::MAX; k]);
     let demand = demand.with_settled(&swept.counts).map_err(|_| Error::Unproved)?;
-    let mut walk = atoms.begin_walk(&demand, &vec![Some(0); k], reach.limits());
-    let (counts, value) = (walk.counts().to_vec(), swept.chosen + walk.value());
+    let mut trace = atoms.begin_trace(&demand, &vec![Some(0); k], range.limits());
+    let (counts, value) = (trace.counts().to_vec(), swept.chosen + trace.value());
     let (mut steps, mut prices) = (Vec::new(), vec![0; k]);
-    while let Some(step) = walk.approach(&targets, &mut prices) {
-        if reach.is_bounded() && !reach.holds(&prices) {
+    while let Some(step) = trace.approach(&targets, &mut prices) {
+        if range.is_bounded() && !range.holds(&prices) {
             return Ok(None);
         }
         steps.push(step);
     }
     let lost: i128 = steps.iter().map(|step| i128::from(step.cost) * i128::from(step.people)).sum();
     let is_sorted = steps.windows(2).all(|pair| pair[0].cost <= pair[1].cost);
-    let is_proved = walk.counts() == targets && value - lost == matched.certificate.primal && is_sorted;
-    Ok(is_proved.then_some(Way { counts, value, steps, targets }))
+    let is_proved = trace.counts() == targets && value - lost == matched.certificate.primal && is_sorted;
+    Ok(is_proved.then_some(FrontierPath { counts, value, steps, targets }))
 }
 
 /// Added on both sides: more than the error of single precision.

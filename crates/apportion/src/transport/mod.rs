@@ -23,10 +23,10 @@ mod newton;
 mod paths;
 pub(crate) mod penalty;
 mod prices;
-mod pull;
 mod sample;
 mod scan;
 mod settle;
+mod target_curve;
 #[cfg(test)]
 mod tests;
 pub(crate) mod ties;
@@ -36,8 +36,8 @@ pub use certificate::Certificate;
 pub(crate) use demand::Demand;
 pub(crate) use enclose::Goal;
 pub(crate) use prices::Prices;
-pub(crate) use pull::{NEAR, Outline};
 pub(crate) use settle::{Split, settle};
+pub(crate) use target_curve::{NEAR, Outline};
 
 use self::enclose::enclose;
 use self::newton::Guess;
@@ -45,11 +45,11 @@ use self::paths::Atoms;
 use self::settle::preferences;
 use self::ties::Repeats;
 use crate::error::{Error, Result};
-use crate::kernel::{GRID, Level, Real, Rows, Source, Swept, at_rows};
+use crate::kernel::{GRID, Real, Rows, SimdLevel, Source, Swept, at_rows};
 
 /// A problem's circumstances: how ties are settled, and what instructions to use.
 pub(crate) struct Setting<'a> {
-    pub(crate) simd: Level,
+    pub(crate) simd: SimdLevel,
     pub(crate) seed: u64,
     /// The key of a row.
     pub(crate) key: &'a (dyn Fn(usize) -> u64 + Sync),
@@ -108,14 +108,14 @@ fn solve_level<T: Real>(
     let mut certain = enclosed.swept;
     let sums = certain.sums.clone();
     let grounded = enclosed.demand.is_priced();
-    let mut prices = enclosed.set.centre(&open, grounded);
+    let mut prices = enclosed.set.center(&open, grounded);
 
-    let mut band_labels = vec![0; band.places.len()];
-    let band_setting = Setting { key: &|row| (setting.key)(band.places[row]), guard: None, ..*setting };
+    let mut band_labels = vec![0; band.indices.len()];
+    let band_setting = Setting { key: &|row| (setting.key)(band.indices[row]), guard: None, ..*setting };
     let left = subtract(&counts, &certain.counts)?;
     let mut rest = finish(&band.rows(), &prices, &left, &band_setting, &mut band_labels, level)?;
-    band.places.iter().zip(&band_labels).for_each(|(&place, &label)| labels[place] = label);
-    rest.splits.iter_mut().for_each(|(row, _)| *row = band.places[*row]);
+    band.indices.iter().zip(&band_labels).for_each(|(&index, &label)| labels[index] = label);
+    rest.splits.iter_mut().for_each(|(row, _)| *row = band.indices[*row]);
 
     let mut exchanges = enclosed.set.exchanges();
     if !enclosed.is_all {
@@ -126,7 +126,7 @@ fn solve_level<T: Real>(
             return Err(Error::Unproved);
         }
         exchanges = set.exchanges();
-        prices = set.centre(&open, grounded);
+        prices = set.center(&open, grounded);
         certain = Swept::new(open.len());
         let setting = Setting { guard: None, ..*setting };
         rest = finish(rows, &prices, &counts, &setting, labels, level)?;
@@ -211,8 +211,8 @@ fn finish<T: Real>(
     if weights.is_some() {
         let (tie_prices, splits) = share_out(&problem, left)?;
         finished.tie_prices = vec![tie_prices];
-        at_rows(rows, tied, |place, row, rows| {
-            let people = &splits[place];
+        at_rows(rows, tied, |index, row, rows| {
+            let people = &splits[index];
             let first = people.iter().position(|&people| people > 0).unwrap_or(usize::from(labels[row]));
             labels[row] = first as u8;
             for (class, &people) in people.iter().enumerate() {
@@ -227,8 +227,8 @@ fn finish<T: Real>(
     let mut tied_labels = vec![0; tied.len()];
     let goal = Goal::Known(Demand::exactly(left));
     finished.tie_prices = solve_level(&problem, &goal, &tie_setting, &mut tied_labels, level + 1)?.prices;
-    at_rows(rows, tied, |place, row, rows| {
-        let label = tied_labels[place];
+    at_rows(rows, tied, |index, row, rows| {
+        let label = tied_labels[index];
         labels[row] = label;
         finished.chosen += i128::from(GRID.round(rows.score(row, usize::from(label)).double()));
     })?;
@@ -247,7 +247,7 @@ fn share_out(lots: &Rows<'_, f64>, counts: Vec<u64>) -> Result<(Prices, Vec<Vec<
         return Err(Error::Unproved);
     }
     let splits = assigned.amounts.chunks_exact(k).map(<[u64]>::to_vec).collect();
-    Ok((assigned.set.centre(&open, false), splits))
+    Ok((assigned.set.center(&open, false), splits))
 }
 
 /// Adds up the labels' scores, and the bound: the best values at the prices less what the counts pay.

@@ -148,13 +148,13 @@ impl<'a> State<'a> {
     /// Finds the cheapest moves again.
     fn refresh(&mut self) {
         for (from, to) in self.pairs() {
-            let place = from * self.k + to;
-            while let Some(&(Reverse(cost), unit)) = self.heaps[place].peek()
+            let index = from * self.k + to;
+            while let Some(&(Reverse(cost), unit)) = self.heaps[index].peek()
                 && self.cost(unit, from, to) != Some(cost)
             {
-                self.heaps[place].pop();
+                self.heaps[index].pop();
             }
-            self.edges[place] = self.heaps[place].peek().map_or((NO_WAY, 0), |&(Reverse(cost), unit)| (cost, unit));
+            self.edges[index] = self.heaps[index].peek().map_or((NO_WAY, 0), |&(Reverse(cost), unit)| (cost, unit));
         }
     }
 
@@ -432,10 +432,10 @@ mod tests {
         // Quotas 0, 1.6875, 1.3125 and 0.2, 2.2, 0.6. One choice of neighbours has the right sums, but it rounds four
         // quotas the wrong way: a person in a class without weight is nearer.
         let units = [quotas(3, &[0, 9, 7]), quotas(3, &[1, 11, 3])];
-        let neighbours = [vec![0, 1, 2], vec![1, 2, 0]];
+        let neighbors = [vec![0, 1, 2], vec![1, 2, 0]];
         let (counts, excess) = compare_with_all(&[1, 3, 2], &units);
         assert_eq!((&counts, excess), (&vec![vec![1, 1, 1], vec![0, 2, 1]], 0));
-        assert!(exact_distance(&units, &counts) < exact_distance(&units, &neighbours));
+        assert!(exact_distance(&units, &counts) < exact_distance(&units, &neighbors));
     }
 
     /// The least distance by linear programming. Counts may be fractions here, but the distance is taken to be linear

@@ -3,20 +3,20 @@
 //! The dual Σ_i max_y (q_iy + λ_y) − Σ_y n_y λ_y is convex; its gradient is counts − targets. Its second derivative is
 //! the density of rows at the boundaries between classes: a Laplacian whose weight for {a, b} is the number of rows with
 //! these two classes on top and a gap below h, divided by 2h. The prices need not be exact: they are the middle of a
-//! box, and the box is checked. Where a penalty lets the targets follow the prices (see `pull`), its second derivative is
+//! box, and the box is checked. Where a penalty lets the targets follow the prices (see `target_curve`), its second derivative is
 //! added.
 
 use super::prices::Prices;
-use super::pull::{Pull, SampleQuotas, Wanted};
 use super::sample::Sample;
 use super::scan::{Near, Scan, entry_prices, nth, relative, scan};
-use crate::kernel::{GRID, Level, Real, Tile};
+use super::target_curve::{SampleQuotas, TargetCounts, TargetCurve};
+use crate::kernel::{GRID, Real, SimdLevel, Tile};
 
 /// Where Newton's method ended.
 #[derive(Clone, Debug)]
 pub(super) struct Estimate {
     pub(super) prices: Vec<f64>,
-    pub(super) wanted: Wanted,
+    pub(super) wanted: TargetCounts,
     pub(super) scan: Scan,
 }
 
@@ -27,7 +27,7 @@ impl Estimate {
     }
 }
 
-impl Wanted {
+impl TargetCounts {
     /// The class that holds the others in place, where only differences of the prices matter: the largest.
     pub(super) fn anchor(&self) -> Option<usize> {
         self.is_relative().then(|| largest(&self.counts))
@@ -79,9 +79,9 @@ impl Guess {
 
 /// Estimates the prices at which the sample's counts meet their targets.
 pub(super) fn estimate<T: Real>(
-    level: Level,
+    level: SimdLevel,
     sample: &Sample<T>,
-    pull: &Pull,
+    target_curve: &TargetCurve,
     open: &[bool],
     guess: &Guess,
 ) -> Estimate {
@@ -94,16 +94,16 @@ pub(super) fn estimate<T: Real>(
         if part > 1 && tiles.len() < 4 {
             continue;
         }
-        let problem = Problem { level, tiles, pull, quotas: pull.quotas(tiles, sample.population) };
-        let level = pull.level(&problem.quotas, &prices);
+        let problem = Problem { level, tiles, target_curve, quotas: target_curve.quotas(tiles, sample.population) };
+        let level = target_curve.level(&problem.quotas, &prices);
         prices.iter_mut().for_each(|price| *price += level);
         let mut at = problem.look(prices, window);
         at = problem.price_rare(at);
         for _ in 0..STEPS {
             if is_met(&at) {
                 // Classes held at one step only are so by accident: nothing holds them where all prices move alike.
-                match problem.centred(&at) {
-                    Some(centred) => at = centred,
+                match problem.centered(&at) {
+                    Some(centered) => at = centered,
                     None => break,
                 }
             }
@@ -116,7 +116,8 @@ pub(super) fn estimate<T: Real>(
     }
     last.unwrap_or_else(|| {
         let tiles = &sample.tiles;
-        Problem { level, tiles, pull, quotas: pull.quotas(tiles, sample.population) }.look(prices, window)
+        Problem { level, tiles, target_curve, quotas: target_curve.quotas(tiles, sample.population) }
+            .look(prices, window)
     })
 }
 
@@ -128,9 +129,9 @@ fn is_met(at: &Estimate) -> bool {
 
 /// A beginning of the sample, and what its counts are to be.
 struct Problem<'a, T> {
-    level: Level,
+    level: SimdLevel,
     tiles: &'a [Tile<T>],
-    pull: &'a Pull,
+    target_curve: &'a TargetCurve,
     quotas: SampleQuotas,
 }
 
@@ -138,19 +139,19 @@ impl<T: Real> Problem<'_, T> {
     /// The sample at some prices.
     fn look(&self, prices: Vec<f64>, window: f32) -> Estimate {
         let scan = scan(self.level, self.tiles, &prices, window);
-        let wanted = self.pull.wanted(&self.quotas, &prices, &scan.counts);
+        let wanted = self.target_curve.wanted(&self.quotas, &prices, &scan.counts);
         Estimate { prices, wanted, scan }
     }
 
     /// The same prices between the steps of a penalty, where some were at one of them and need not be.
-    fn centred(&self, at: &Estimate) -> Option<Estimate> {
+    fn centered(&self, at: &Estimate) -> Option<Estimate> {
         let mut prices = at.prices.clone();
-        (!at.wanted.is_relative() && self.pull.centre_between_steps(&self.quotas, &mut prices))
+        (!at.wanted.is_relative() && self.target_curve.center_between_steps(&self.quotas, &mut prices))
             .then(|| self.look(prices, at.scan.window))
     }
 
     fn dual(&self, at: &Estimate) -> f64 {
-        at.scan.value + self.pull.conjugate(&self.quotas, &at.prices)
+        at.scan.value + self.target_curve.conjugate(&self.quotas, &at.prices)
     }
 
     /// Prices each rare class so that just as many rows enter it as are wanted.
@@ -176,7 +177,7 @@ impl<T: Real> Problem<'_, T> {
                 (Some(last), None) => base + f64::from(last) + 1e-3,
                 (None, None) => prices[class],
             };
-            prices[class] = self.pull.stop(prices[class], price);
+            prices[class] = self.target_curve.stop(prices[class], price);
         }
         self.look(prices, at.scan.window)
     }
@@ -199,7 +200,7 @@ impl<T: Real> Problem<'_, T> {
         let longest = direction.iter().fold(0.0f64, |most, step| most.max(step.abs()));
         let mut scale = (LONGEST_STEP / longest).min(1.0);
         for _ in 0..4 {
-            let moved = |(price, step): (&f64, &f64)| self.pull.stop(*price, price + scale * step);
+            let moved = |(price, step): (&f64, &f64)| self.target_curve.stop(*price, price + scale * step);
             let prices: Vec<f64> = at.prices.iter().zip(&direction).map(moved).collect();
             let next = self.look(prices, window_for(longest * scale, &at.scan));
             if self.dual(&next) <= self.dual(at) {

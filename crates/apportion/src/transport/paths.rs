@@ -58,8 +58,8 @@ impl Atoms {
                     }
                     // Another row with the same hash: the next place.
                     Entry::Occupied(_) => hash = hash.wrapping_add(1),
-                    Entry::Vacant(place) => {
-                        place.insert(merged.copies.len() as u32);
+                    Entry::Vacant(index) => {
+                        index.insert(merged.copies.len() as u32);
                         merged.copies.push(copies);
                         merged.scores.extend_from_slice(row);
                         break;
@@ -84,7 +84,7 @@ impl Atoms {
 
     /// The labels that some prices give, for a long way: moves that cost more than a limit (of each pair of classes) are never
     /// made, and are not listed.
-    pub(super) fn begin_walk<'a>(&'a self, demand: &'a Demand, start: &Prices, limits: Vec<i64>) -> State<'a> {
+    pub(super) fn begin_trace<'a>(&'a self, demand: &'a Demand, start: &Prices, limits: Vec<i64>) -> State<'a> {
         State::new(self, demand, start, Some(limits))
     }
 
@@ -127,7 +127,7 @@ struct Moves {
 }
 
 impl Moves {
-    fn with_room(moves: usize) -> Moves {
+    fn with_capacity(moves: usize) -> Moves {
         Moves { sorted: Vec::with_capacity(moves), heap: BinaryHeap::new() }
     }
 
@@ -209,10 +209,10 @@ impl<'a> State<'a> {
         let mut members = vec![0; k];
         labels.iter().for_each(|&label| members[usize::from(label)] += 1);
         // On a long way most moves are beyond the limits.
-        let room = |pair: usize| if is_long || pair / k == pair % k { 0 } else { members[pair / k] };
+        let buffer = |pair: usize| if is_long || pair / k == pair % k { 0 } else { members[pair / k] };
         let has_lists = is_long || labels.len() > NO_LISTS;
         let pairs = (0..k * k).filter(|_| has_lists);
-        let mut moves: Vec<Moves> = pairs.map(|pair| Moves::with_room(room(pair))).collect();
+        let mut moves: Vec<Moves> = pairs.map(|pair| Moves::with_capacity(buffer(pair))).collect();
         for (atom, row) in atoms.scores.chunks_exact(k).enumerate() {
             let label = usize::from(labels[atom]);
             amounts[atom * k + label] = atoms.copies[atom];
@@ -455,12 +455,12 @@ impl<'a> State<'a> {
             if good(self, middle - 1) { amount = middle } else { beyond = middle }
         }
         for &(from, to, atom) in path {
-            let place = atom as usize * self.k;
-            self.amounts[place + from] -= amount;
-            if self.amounts[place + to] == 0 {
+            let index = atom as usize * self.k;
+            self.amounts[index + from] -= amount;
+            if self.amounts[index + to] == 0 {
                 self.enter(to, atom);
             }
-            self.amounts[place + to] += amount;
+            self.amounts[index + to] += amount;
         }
         self.counts[source] -= amount;
         self.counts[end] += amount;

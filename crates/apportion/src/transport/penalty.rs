@@ -14,10 +14,20 @@ use crate::kernel::Grid;
 
 /// How a reference is missed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Curve {
+pub(crate) enum SeparablePenalty {
     L1,
     L2Squared,
     Kl,
+}
+
+impl SeparablePenalty {
+    /// Whether people of a class without a share in the reference cost infinitely much.
+    pub(crate) fn excludes_absent(self) -> bool {
+        match self {
+            SeparablePenalty::Kl => true,
+            SeparablePenalty::L1 | SeparablePenalty::L2Squared => false,
+        }
+    }
 }
 
 /// N·p of a class, exactly: `whole` + `rest`/`total`.
@@ -57,8 +67,8 @@ const STEEPEST: f64 = (1u64 << 54) as f64;
 
 /// A weighted distance of the counts from their quotas.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Penalty {
-    pub(crate) curve: Curve,
+pub(crate) struct WeightedPenalty {
+    pub(crate) curve: SeparablePenalty,
     /// w, in scores a person.
     pub(crate) weight: f64,
     /// N.
@@ -66,16 +76,16 @@ pub(crate) struct Penalty {
     pub(crate) quotas: Vec<Quota>,
 }
 
-impl Penalty {
+impl WeightedPenalty {
     /// The cost of going from `count` people in a class to one more.
     pub(super) fn step(&self, class: usize, count: u64) -> i64 {
         let quota = &self.quotas[class];
         let rate = match self.curve {
-            Curve::L1 if count < quota.whole => -1.0,
-            Curve::L1 if count > quota.whole => 1.0,
-            Curve::L1 => 1.0 - 2.0 * quota.fraction(),
-            Curve::L2Squared => (2.0 * quota.miss(count) + 1.0) / self.people as f64,
-            Curve::Kl => {
+            SeparablePenalty::L1 if count < quota.whole => -1.0,
+            SeparablePenalty::L1 if count > quota.whole => 1.0,
+            SeparablePenalty::L1 => 1.0 - 2.0 * quota.fraction(),
+            SeparablePenalty::L2Squared => (2.0 * quota.miss(count) + 1.0) / self.people as f64,
+            SeparablePenalty::Kl => {
                 let count = count as f64;
                 let growth = if count > 0.0 { count * (1.0 / count).ln_1p() } else { 0.0 };
                 ((count + 1.0) / quota.value()).ln() + growth - 1.0
@@ -99,10 +109,10 @@ impl Penalty {
     /// within half a unit a step.
     pub(crate) fn total(&self, counts: &[u64]) -> i128 {
         let cost = |(&count, quota): (&u64, &Quota)| match self.curve {
-            Curve::L1 => quota.miss(count).abs(),
-            Curve::L2Squared => quota.miss(count) * quota.miss(count) / self.people as f64,
-            Curve::Kl if count == 0 => 0.0,
-            Curve::Kl => count as f64 * (count as f64 / quota.value()).ln(),
+            SeparablePenalty::L1 => quota.miss(count).abs(),
+            SeparablePenalty::L2Squared => quota.miss(count) * quota.miss(count) / self.people as f64,
+            SeparablePenalty::Kl if count == 0 => 0.0,
+            SeparablePenalty::Kl => count as f64 * (count as f64 / quota.value()).ln(),
         };
         let sum: f64 = counts.iter().zip(&self.quotas).map(cost).sum();
         (self.weight * sum * Grid::UNIT as f64).round() as i128

@@ -129,7 +129,7 @@ impl PriceSet {
     /// The centre of a closed set, the same for all who ask: the mean of its extreme points (for each class, the
     /// highest and the lowest prices of the others relative to it), rounded down, which leaves it inside. Where the
     /// ground counts, it is one more class; else the first open class has price 0.
-    pub(super) fn centre(&self, open: &[bool], grounded: bool) -> Prices {
+    pub(super) fn center(&self, open: &[bool], grounded: bool) -> Prices {
         let k = open.len();
         let mut roots: Vec<usize> = (0..k).filter(|&root| open[root]).collect();
         // No class is open where there are no rows, and nothing is to be learned: argmax.

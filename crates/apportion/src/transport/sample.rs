@@ -30,14 +30,14 @@ impl<T: Real> Sample<T> {
         };
         let mut tiles: Vec<Tile<T>> = (0..(clusters * CLUSTER).div_ceil(TILE)).map(|_| Tile::new(k)).collect();
         let step = scattering_step(clusters);
-        let (mut place, mut room) = (0, Vec::new());
+        let (mut index, mut buffer) = (0, Vec::new());
         for stretch in 0..clusters {
-            let (from, lane) = (begin(stretch), place * CLUSTER);
-            let rows = source.window(from..from + CLUSTER, &mut room)?;
+            let (from, lane) = (begin(stretch), index * CLUSTER);
+            let rows = source.window(from..from + CLUSTER, &mut buffer)?;
             rows.prefetch(begin(stretch + AHEAD), CLUSTER);
             tiles[lane / TILE].write::<CLUSTER>(lane % TILE, |row, class| rows.score(from + row, class));
-            place += step;
-            place -= if place >= clusters { clusters } else { 0 };
+            index += step;
+            index -= if index >= clusters { clusters } else { 0 };
         }
         Ok(Sample { tiles, rows: clusters * CLUSTER, population })
     }
@@ -48,16 +48,16 @@ impl<T: Real> Sample<T> {
         let size = (size as u64).min(population) as usize;
         let mut tiles: Vec<Tile<T>> = (0..size.div_ceil(TILE)).map(|_| Tile::new(source.classes())).collect();
         let step = scattering_step(size);
-        let (mut place, mut row, mut passed, mut room) = (0, 0, 0, Vec::new());
+        let (mut index, mut row, mut passed, mut buffer) = (0, 0, 0, Vec::new());
         for drawn in 0..size as u64 {
             let person = (u128::from(drawn) * u128::from(population) / size as u128) as u64;
             while passed + weights[row] <= person {
                 passed += weights[row];
                 row += 1;
             }
-            let rows = source.window(row..row + 1, &mut room)?;
-            tiles[place / TILE].write::<1>(place % TILE, |_, class| rows.score(row, class));
-            place = (place + step) % size;
+            let rows = source.window(row..row + 1, &mut buffer)?;
+            tiles[index / TILE].write::<1>(index % TILE, |_, class| rows.score(row, class));
+            index = (index + step) % size;
         }
         Ok(Sample { tiles, rows: size, population: population as usize })
     }
@@ -67,8 +67,8 @@ impl<T: Real> Sample<T> {
         if let Some(weights) = source.weights() {
             return Sample::draw_people(source, weights, MOST_PEOPLE);
         }
-        let (population, mut room) = (source.rows(), Vec::new());
-        let rows = source.window(0..population, &mut room)?;
+        let (population, mut buffer) = (source.rows(), Vec::new());
+        let rows = source.window(0..population, &mut buffer)?;
         let tile = |start| {
             let mut tile = Tile::new(source.classes());
             rows.load(start, &mut tile);

@@ -1,6 +1,6 @@
 //! What a sample shows at given prices: counts, rows near a boundary, and the prices at which rows enter a class.
 
-use crate::kernel::{Kernel, Level, Real, TILE, Tile, TopTwo, Wide, count_codes, lanes_where, top_two};
+use crate::kernel::{Kernel, Real, SimdLevel, TILE, Tile, TopTwo, Wide, count_codes, lanes_where, top_two};
 
 /// A row near the boundary between two classes.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ pub(super) struct Scan {
 }
 
 /// Counts the sample's rows at given prices, and lists those near a boundary.
-pub(super) fn scan<T: Real>(level: Level, tiles: &[Tile<T>], prices: &[f64], window: f32) -> Scan {
+pub(super) fn scan<T: Real>(level: SimdLevel, tiles: &[Tile<T>], prices: &[f64], window: f32) -> Scan {
     let (prices, base) = relative(prices);
     let mut found = level.run(ScanKernel { tiles, prices: &prices, window });
     found.value += base * tiles.iter().map(Tile::len).sum::<usize>() as f64;
@@ -79,7 +79,7 @@ impl<T: Real> Kernel for ScanKernel<'_, T> {
 }
 
 /// The price at which each row would enter a class, less the highest of the prices.
-pub(super) fn entry_prices<T: Real>(level: Level, tiles: &[Tile<T>], prices: &[f64], class: usize) -> Vec<f32> {
+pub(super) fn entry_prices<T: Real>(level: SimdLevel, tiles: &[Tile<T>], prices: &[f64], class: usize) -> Vec<f32> {
     let (prices, _) = relative(prices);
     level.run(EntryKernel { tiles, prices: &prices, class })
 }
@@ -111,6 +111,6 @@ impl<T: Real> Kernel for EntryKernel<'_, T> {
 }
 
 /// The element that would stand at a place if the list were sorted.
-pub(super) fn nth(values: &mut [f32], place: usize) -> Option<f32> {
-    (place < values.len()).then(|| *values.select_nth_unstable_by(place, f32::total_cmp).1)
+pub(super) fn nth(values: &mut [f32], index: usize) -> Option<f32> {
+    (index < values.len()).then(|| *values.select_nth_unstable_by(index, f32::total_cmp).1)
 }

@@ -7,7 +7,7 @@ use super::band::Guard;
 use super::prices::{PriceSet, Prices};
 use super::ties::tight;
 use crate::error::Result;
-use crate::kernel::{Bounds, GRID, Level, Real, Rows, STRETCH, Source, Unsettled, Watch, at_rows, sweep};
+use crate::kernel::{Bounds, GRID, Real, Rows, STRETCH, SimdLevel, Source, Unsettled, Watch, at_rows, sweep};
 
 /// What given prices do to rows.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl Settled {
 /// Labels the rows that have one best class, and the tied ones with the first of theirs. Values are checked where there is
 /// a guard.
 pub(crate) fn settle<T: Real>(
-    level: Level,
+    level: SimdLevel,
     source: &dyn Source<T>,
     prices: &Prices,
     guard: Option<Guard<'_>>,
@@ -57,11 +57,11 @@ pub(crate) fn settle<T: Real>(
     let parts: Vec<Result<Settled>> = labels
         .par_chunks_mut(STRETCH)
         .enumerate()
-        .map_with(Vec::new(), |room, (stretch, labels)| {
+        .map_with(Vec::new(), |buffer, (stretch, labels)| {
             let start = stretch * STRETCH;
             let mut close = Close { prices, guard, tight: Vec::new(), found: Settled::new(prices.len()) };
             let range = start..start + labels.len();
-            let rows = source.window(range.clone(), room)?;
+            let rows = source.window(range.clone(), buffer)?;
             let swept = sweep(level, &rows, range, &bounds, watch, labels, &mut close)?;
             close.found.merge(Settled { chosen: swept.chosen, counts: swept.counts, ..Settled::new(prices.len()) });
             Ok(close.found)
@@ -108,11 +108,11 @@ pub(super) fn preferences<T: Real>(source: &dyn Source<T>, labels: &[u8], splits
     let mut set = labels
         .par_chunks(STRETCH)
         .enumerate()
-        .map_with(Vec::new(), |room, (stretch, labels)| {
+        .map_with(Vec::new(), |buffer, (stretch, labels)| {
             let mut set = PriceSet::all(k);
             let mut scores = vec![0; k];
             let start = stretch * STRETCH;
-            let rows = source.window(start..start + labels.len(), room)?;
+            let rows = source.window(start..start + labels.len(), buffer)?;
             for (row, &label) in labels.iter().enumerate() {
                 let row = start + row;
                 // Nobody prefers anything.
@@ -132,9 +132,9 @@ pub(super) fn preferences<T: Real>(source: &dyn Source<T>, labels: &[u8], splits
             },
         )?;
     let split: Vec<usize> = splits.iter().map(|(row, _)| *row).collect();
-    at_rows(source, &split, |place, row, rows| {
+    at_rows(source, &split, |index, row, rows| {
         let scores: Vec<i64> = (0..k).map(|class| GRID.round(rows.score(row, class).double())).collect();
-        let present = splits[place].1.iter().enumerate().filter(|(_, people)| **people > 0);
+        let present = splits[index].1.iter().enumerate().filter(|(_, people)| **people > 0);
         present.for_each(|(class, _)| set.prefer(class, &scores));
     })?;
     Ok(set)

@@ -3,9 +3,9 @@
 
 use super::demand::Demand;
 use super::paths::Atoms;
-use super::penalty::{Curve, Penalty, Quota};
+use super::penalty::{Quota, SeparablePenalty, WeightedPenalty};
 use super::{Goal, NEAR, Outline, Setting, Solution, solve};
-use crate::kernel::{GRID, Level, Rows};
+use crate::kernel::{GRID, Rows, SimdLevel};
 use crate::reference::{posterior_weights, round};
 use crate::seed;
 
@@ -55,11 +55,11 @@ impl Problem {
         self.scores.iter().map(|&score| GRID.round(score)).collect()
     }
 
-    fn solve(&self, goal: &Goal<'_>, simd: Level) -> (Vec<u8>, Solution) {
+    fn solve(&self, goal: &Goal<'_>, simd: SimdLevel) -> (Vec<u8>, Solution) {
         self.solve_people(goal, simd, None)
     }
 
-    fn solve_people(&self, goal: &Goal<'_>, simd: Level, weights: Option<&[u64]>) -> (Vec<u8>, Solution) {
+    fn solve_people(&self, goal: &Goal<'_>, simd: SimdLevel, weights: Option<&[u64]>) -> (Vec<u8>, Solution) {
         let rows = Rows::matrix(&self.scores, self.k, 1.001, weights);
         let mut labels = vec![0; self.rows()];
         let setting = Setting { simd, seed: 5, key: &|row| row as u64, unique_keys: true, guard: None, guess: None };
@@ -89,9 +89,9 @@ fn the_posterior_is_matched_exactly_at_every_simd_level() {
         let problem = problem(seed);
         let rows = problem.rows() as u64;
         let posterior = |sums: &[i128]| round(&posterior_weights(sums), rows);
-        let (labels, solution) = problem.solve(&Goal::OfSums(&posterior, OUTLINE), Level::best());
+        let (labels, solution) = problem.solve(&Goal::OfSums(&posterior, OUTLINE), SimdLevel::best());
         problem.check(&labels, &solution);
-        for level in Level::available() {
+        for level in SimdLevel::available() {
             let (again, other) = problem.solve(&Goal::OfSums(&posterior, OUTLINE), level);
             assert_eq!((&again, &other.prices), (&labels, &solution.prices), "{level}, seed {seed}");
         }
@@ -107,7 +107,7 @@ fn given_counts_are_matched_at_the_value_that_paths_alone_find() {
             continue;
         }
         let demand = round(&weights, problem.rows() as u64);
-        let (labels, solution) = problem.solve(&Goal::Known(demand.clone()), Level::best());
+        let (labels, solution) = problem.solve(&Goal::Known(demand.clone()), SimdLevel::best());
         problem.check(&labels, &solution);
         let alone = paths_alone(&problem, &demand);
         assert_eq!(solution.counts, alone, "the same roundings, seed {seed}");
@@ -121,15 +121,15 @@ fn priced(seed: u64, k: usize, people: u64) -> Demand {
     let total = weights.iter().sum();
     let quotas: Vec<Quota> = weights.iter().map(|&weight| Quota::new(people, weight, total)).collect();
     let gamma = [0.3, 0.6, 0.8, 0.9, 0.95, 0.99][chance(50) as usize % 6];
-    let curve = [Curve::L1, Curve::L2Squared, Curve::Kl][chance(51) as usize % 3];
+    let curve = [SeparablePenalty::L1, SeparablePenalty::L2Squared, SeparablePenalty::Kl][chance(51) as usize % 3];
     let weight = if chance(52) % 8 == 0 { NEAR } else { (1.0 - gamma) / gamma };
-    let curve = if weight == NEAR { Curve::L1 } else { curve };
+    let curve = if weight == NEAR { SeparablePenalty::L1 } else { curve };
     let (mut least, mut most) = (vec![0; k], vec![people; k]);
     if chance(53) % 3 == 0 && k > 1 {
         most[0] = people * (chance(54) % 100) / 100;
         least[1] = (people - most[0]) * (chance(55) % 100) / 200;
     }
-    let penalty = (chance(56) % 10 > 0).then_some(Penalty { curve, weight, people, quotas });
+    let penalty = (chance(56) % 10 > 0).then_some(WeightedPenalty { curve, weight, people, quotas });
     Demand::between(least, most).with_penalty(penalty)
 }
 
@@ -138,7 +138,7 @@ fn what_costs_something_is_weighed_as_paths_alone_do() {
     for seed in 3000..4500 {
         let problem = problem(seed);
         let demand = priced(seed, problem.k, problem.rows() as u64);
-        let (labels, solution) = problem.solve(&Goal::Known(demand.clone()), Level::best());
+        let (labels, solution) = problem.solve(&Goal::Known(demand.clone()), SimdLevel::best());
         problem.check(&labels, &solution);
         assert_eq!(solution.counts, paths_alone(&problem, &demand), "the same counts, seed {seed}");
     }
@@ -152,11 +152,11 @@ fn people_are_rows() {
         let weights: Vec<u64> = (0..problem.rows() as u64).map(|row| seed::hash(seed, row, 15) % 5).collect();
         let people: u64 = weights.iter().sum();
         let demand = if seed % 2 == 0 { priced(seed, problem.k, people) } else { round(&vec![1; problem.k], people) };
-        let (labels, solution) = problem.solve_people(&Goal::Known(demand.clone()), Level::best(), Some(&weights));
+        let (labels, solution) = problem.solve_people(&Goal::Known(demand.clone()), SimdLevel::best(), Some(&weights));
         let one_by_one = problem.scores.chunks(problem.k).zip(&weights);
         let scores = one_by_one.flat_map(|(row, &weight)| row.repeat(weight as usize)).collect();
         let expanded = Problem { k: problem.k, scores };
-        let (_, expected) = expanded.solve(&Goal::Known(demand), Level::best());
+        let (_, expected) = expanded.solve(&Goal::Known(demand), SimdLevel::best());
         assert_eq!(solution.counts, expected.counts, "seed {seed}");
         assert_eq!(solution.certificate, expected.certificate, "seed {seed}");
 
@@ -186,7 +186,7 @@ fn paths_alone(problem: &Problem, demand: &Demand) -> Vec<u64> {
 fn the_lots_of_ties_have_the_greatest_sum() {
     // Equal rows: every labelling with the right counts is optimal, and the lots alone decide.
     let problem = Problem { k: 3, scores: [0.5, 0.25, 0.25].repeat(9) };
-    let (labels, solution) = problem.solve(&Goal::Known(Demand::exactly(vec![4, 3, 2])), Level::best());
+    let (labels, solution) = problem.solve(&Goal::Known(Demand::exactly(vec![4, 3, 2])), SimdLevel::best());
     problem.check(&labels, &solution);
     assert_eq!(solution.tied, 9);
     let lots = |labels: &[u8]| -> i64 {
@@ -232,7 +232,7 @@ fn misleading_samples_do_no_harm() {
         let weights: Vec<u128> =
             (0..k as u64).map(|y| if chance(7) % 2 == 0 { 1 } else { 1 + u128::from(chance(20 + y) % 50) }).collect();
         let demand = round(&weights, rows as u64);
-        let (labels, solution) = problem.solve(&Goal::Known(demand.clone()), Level::best());
+        let (labels, solution) = problem.solve(&Goal::Known(demand.clone()), SimdLevel::best());
         problem.check(&labels, &solution);
         assert_eq!(solution.counts, paths_alone(&problem, &demand), "the same roundings, seed {seed}");
     }

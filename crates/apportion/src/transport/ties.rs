@@ -79,10 +79,10 @@ pub(super) fn lots<T: Real>(
     let k = source.classes();
     let mut scores = vec![GRID.value(forbidden(k)); tied.len() * k];
     let mut classes = Vec::new();
-    at_rows(source, tied, |place, row, rows| {
+    at_rows(source, tied, |index, row, rows| {
         tight(prices, |class| GRID.round(rows.score(row, class).double()), &mut classes);
         for &class in &classes {
-            scores[place * k + class] = GRID.value(lot(seed, keys[place], level, class));
+            scores[index * k + class] = GRID.value(lot(seed, keys[index], level, class));
         }
     })?;
     Ok(scores)

@@ -68,8 +68,8 @@ impl Graph {
             at = before[at];
         }
         nodes.reverse();
-        let next = |place: usize| nodes[(place + 1) % nodes.len()];
-        let sum = (0..nodes.len()).filter_map(|place| self.cost(nodes[place], next(place))).sum();
+        let next = |index: usize| nodes[(index + 1) % nodes.len()];
+        let sum = (0..nodes.len()).filter_map(|index| self.cost(nodes[index], next(index))).sum();
         Paths::Negative(nodes, sum)
     }
 }
@@ -113,8 +113,8 @@ mod tests {
             match graph.paths() {
                 Paths::Negative(cycle, sum) => {
                     negative += 1;
-                    let next = |place: usize| cycle[(place + 1) % cycle.len()];
-                    let costs = (0..cycle.len()).map(|place| graph.cost(cycle[place], next(place)).unwrap());
+                    let next = |index: usize| cycle[(index + 1) % cycle.len()];
+                    let costs = (0..cycle.len()).map(|index| graph.cost(cycle[index], next(index)).unwrap());
                     assert_eq!(costs.sum::<i128>(), sum);
                     assert!(sum < 0 && least.is_some_and(|least| least < 0));
                 }

@@ -9,8 +9,9 @@
 //! the last person of a class costs.
 //!
 //! ```
-//! use apportion::verify::{Allowed, Asked, Verifier, weights_of_sums};
-//! use apportion::{Bounds, Classes, GRID};
+//! use apportion::verify::{AllowedCounts, TargetSpec, Verifier, weights_of_sums};
+//! use apportion::verify::GRID;
+//! use apportion::{Bounds, Classes};
 //!
 //! let classes = Classes::new(["a", "b"])?;
 //! let rows = [[0.9, 0.1], [0.6, 0.4], [0.5, 0.5]];
@@ -19,13 +20,13 @@
 //!     let units = scores.map(|score| GRID.round(score));
 //!     verifier.add_label(0, row as u64, &units, label, None, 1);
 //! }
-//! let asked = Asked {
+//! let asked = TargetSpec {
 //!     weights: weights_of_sums(verifier.score_sums(0)),
 //!     coverage: None,
 //!     bounds: &Bounds::default(),
 //!     balance: None,
 //! };
-//! let allowed = Allowed::new(&asked, &classes, verifier.people(0))?;
+//! let allowed = AllowedCounts::new(&asked, &classes, verifier.people(0))?;
 //! let verified = verifier.verify(0, Some(&allowed));
 //! assert!(verified.fault.is_none());
 //! assert_eq!(verified.counts, [2, 1]);
@@ -40,8 +41,10 @@ mod target;
 pub use nested::{Unit, nearer};
 pub use sums::Prices;
 pub use target::{
-    Allowed, Asked, largest_remainders, rounded_to_first, uncoded_people, weights_of_shares, weights_of_sums,
+    AllowedCounts, TargetSpec, largest_remainders, rounded_to_first, uncoded_people, weights_of_shares, weights_of_sums,
 };
+
+pub use crate::kernel::{GRID, Grid};
 
 use self::graph::{Graph, Paths};
 use self::sums::{Least, Sums};
@@ -60,6 +63,7 @@ pub struct Verifier {
 
 /// What is known of the labels of a group.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Verified {
     /// How many rows there are.
     pub rows: u64,
@@ -123,6 +127,7 @@ pub enum Fault {
 
 /// A row that could have another label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Move {
     /// The row.
     pub row: u64,
@@ -226,7 +231,7 @@ impl Verifier {
 
     /// Checks the labels of a group: against the counts that they may have, if these are known, and else against the counts
     /// that they have.
-    pub fn verify(&self, group: usize, allowed: Option<&Allowed>) -> Verified {
+    pub fn verify(&self, group: usize, allowed: Option<&AllowedCounts>) -> Verified {
         let empty = Sums::new(self.classes, self.with_pairs);
         let sums = self.groups.get(group).unwrap_or(&empty);
         let (counts, uncoded) = (&sums.counts[..self.classes], sums.counts[self.classes]);
@@ -266,7 +271,7 @@ impl Verifier {
     }
 
     /// Prices at which every row prefers its label, or else moves that together would make the labels better.
-    fn exchange(&self, sums: &Sums, allowed: Option<&Allowed>) -> (Option<Vec<i128>>, Option<Fault>) {
+    fn exchange(&self, sums: &Sums, allowed: Option<&AllowedCounts>) -> (Option<Vec<i128>>, Option<Fault>) {
         let (nodes, ground) = (self.classes + 1, self.classes + 1);
         let mut graph = Graph::new(nodes + 1);
         for from in 0..nodes {
@@ -291,8 +296,8 @@ impl Verifier {
             Paths::Distances(distances) => return (Some(distances[..nodes].to_vec()), None),
             Paths::Negative(cycle, cost) => (cycle, cost),
         };
-        let next = |place: usize| cycle[(place + 1) % cycle.len()];
-        let pairs = cycle.iter().enumerate().map(|(place, &from)| (from, next(place)));
+        let next = |index: usize| cycle[(index + 1) % cycle.len()];
+        let pairs = cycle.iter().enumerate().map(|(index, &from)| (from, next(index)));
         let moves = pairs.filter(|&(from, to)| from != ground && to != ground);
         let moves = moves.map(|(from, to)| Move { row: sums.least[from * nodes + to].row, from, to }).collect();
         (None, Some(Fault::Exchange { moves, gain: -cost }))
@@ -304,7 +309,7 @@ fn known(truth: Option<Label>) -> Option<usize> {
 }
 
 /// The first count that is not allowed.
-fn miscounted(allowed: &Allowed, counts: &[u64], uncoded: u64) -> Option<Fault> {
+fn miscounted(allowed: &AllowedCounts, counts: &[u64], uncoded: u64) -> Option<Fault> {
     if uncoded != allowed.uncoded {
         return Some(Fault::Uncoded { found: uncoded, expected: allowed.uncoded });
     }
@@ -313,7 +318,7 @@ fn miscounted(allowed: &Allowed, counts: &[u64], uncoded: u64) -> Option<Fault> 
     Some(Fault::Count { class, found: counts[class], least: allowed.least[class], most: allowed.most[class] })
 }
 
-impl Allowed {
+impl AllowedCounts {
     /// The reference in whole people, given the counts of labels: for match without binding bounds, the counts themselves
     /// say which of competing remainders were rounded up.
     pub fn targets_at(&self, counts: &[u64]) -> Vec<u64> {

@@ -7,7 +7,7 @@ use crate::scores::Classes;
 
 /// What was asked of the labels of a table or group.
 #[derive(Clone, Debug)]
-pub struct Asked<'a> {
+pub struct TargetSpec<'a> {
     /// The reference as weights of the classes, in any unit: sums of scores, true classes, shares.
     pub weights: Vec<u128>,
     /// The share of the people who should have a label; all if not given.
@@ -20,7 +20,7 @@ pub struct Asked<'a> {
 
 /// Counts that labels may have, and what each of them costs.
 #[derive(Clone, Debug)]
-pub struct Allowed {
+pub struct AllowedCounts {
     /// The fewest people of each class.
     pub least: Vec<u64>,
     /// The most people of each class.
@@ -148,9 +148,9 @@ pub fn uncoded_people(coverage: f64, people: u64) -> u64 {
     (product / ONE) as u64 + u64::from(2 * (product % ONE) >= ONE)
 }
 
-impl Allowed {
+impl AllowedCounts {
     /// The counts that labels of so many people may have.
-    pub fn new(asked: &Asked<'_>, classes: &Classes, people: u64) -> Result<Allowed> {
+    pub fn new(asked: &TargetSpec<'_>, classes: &Classes, people: u64) -> Result<AllowedCounts> {
         let uncoded = asked.coverage.map_or(0, |share| uncoded_people(share, people));
         let labeled = people - uncoded;
         let quotas = quotas(&asked.weights, labeled);
@@ -177,20 +177,26 @@ impl Allowed {
                 (false, (least, most), Cost::Penalty { penalty, weight, people: labeled, quotas })
             }
         };
-        Ok(Allowed { least, most, uncoded, targets, exact, cost })
+        Ok(AllowedCounts { least, most, uncoded, targets, exact, cost })
     }
 
     /// Exactly these counts.
-    pub fn exactly(counts: &[u64]) -> Allowed {
+    pub fn exactly(counts: &[u64]) -> AllowedCounts {
         let counts = counts.to_vec();
         let (least, most) = (counts.clone(), counts.clone());
-        Allowed { least, most, uncoded: 0, targets: counts, exact: true, cost: Cost::Nothing }
+        AllowedCounts { least, most, uncoded: 0, targets: counts, exact: true, cost: Cost::Nothing }
     }
 
     /// Whether optimality over all counts can be told from single moves. That of the plain l2 norm cannot: it is not a sum
     /// over the classes.
     pub(super) fn is_separable(&self) -> bool {
-        !matches!(self.cost, Cost::Penalty { penalty: Penalty::L2, weight, .. } if weight > 0.0)
+        match &self.cost {
+            Cost::Nothing | Cost::Nearest { .. } => true,
+            Cost::Penalty { penalty, weight, .. } => match penalty {
+                Penalty::L1 | Penalty::L2Squared | Penalty::Kl => true,
+                Penalty::L2 => *weight <= 0.0,
+            },
+        }
     }
 
     /// What one more person in a class costs, in units of the grid; none if no more are allowed.

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use apportion::model::Level;
-use apportion_census::Inside;
+use apportion_bisg::Level;
+use apportion_bisg::census::CensusTable;
 use apportion_io::PlaceCode;
 
 /// Codes by state and name.
@@ -23,7 +23,7 @@ pub(super) fn code_of_county(state: u64, name: &str) -> Option<u64> {
 }
 
 fn read() -> Names {
-    let table = Inside::Counties2010.load();
+    let table = CensusTable::Counties2010.load();
     let mut names: HashMap<u64, HashMap<String, Vec<u64>>> = HashMap::new();
     for key in table.keys() {
         let mut parts = key.split('\t');

@@ -11,9 +11,9 @@ mod told;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use apportion::model::{Bisg, Gibbs, KnownBy, Level, ModelTables, Population, RAKED, RakedCells};
-use apportion::{Classes, Reference, Spread};
-use apportion_census::Inside;
+use apportion::{Classes, PerGroup, Reference};
+use apportion_bisg::census::CensusTable;
+use apportion_bisg::{Bisg, Gibbs, Level, MarginKey, ModelTables, Population, RAKING_TOLERANCE, RakedCells};
 use apportion_io::{
     AddedColumns, ColumnReader, Input, KeyedOptions, KeyedTable, Output, PlaceCode, Subject, refuse_nested_columns,
     write_with_columns,
@@ -348,7 +348,7 @@ impl PredictArgs {
         let is_margin = |name: &String| {
             [&self.margin, &self.surname_margin, &self.place_margin].into_iter().any(|own| own.as_ref() == Some(name))
         };
-        let files = used.iter().filter(|(name, _)| Inside::named(name).is_none());
+        let files = used.iter().filter(|(name, _)| CensusTable::named(name).is_none());
         let mut beside: Vec<Beside> = files
             .map(|(name, rows)| {
                 let what = if is_margin(name) { "the margin" } else { "the table" };
@@ -381,7 +381,7 @@ impl PredictArgs {
             ..Recorded::default()
         };
         let mut provenance = Provenance::new("predict", line, options, origin.files(None)?);
-        let inside = used.iter().filter_map(|(name, _)| Inside::named(name));
+        let inside = used.iter().filter_map(|(name, _)| CensusTable::named(name));
         provenance.tables = inside.map(|table| format!("{}: {}", table.name(), table.title())).collect();
         Ok(provenance)
     }
@@ -510,10 +510,10 @@ impl PredictArgs {
         let has_zctas = columns.codes.iter().any(|(level, _)| *level == Level::Zcta);
         // ZIP codes do not say their state, and what is inside the program is no people.
         if has_zctas && !self.needs_people() && self.within.is_none() {
-            places.push(sources::inside(Inside::Zctas2010));
+            places.push(sources::inside(CensusTable::Zctas2010));
         }
         if columns.codes.iter().any(|(level, _)| level.is_nested()) {
-            places.push(sources::inside(Inside::Counties2010));
+            places.push(sources::inside(CensusTable::Counties2010));
         }
         match (places.is_empty(), has_zctas, self.needs_people()) {
             (false, ..) => Ok(places),
@@ -548,10 +548,16 @@ impl PredictArgs {
             (Model::Rake, None, Some(margins)) => {
                 let _working = Working::on("raking", self.quiet);
                 let file = |by| self.margin_told(by);
-                let (raked, fit) =
-                    passes::rake_by_rows(input, lookup, margins, self.tolerance.unwrap_or(RAKED), classes, file)?;
+                let (raked, fit) = passes::rake_by_rows(
+                    input,
+                    lookup,
+                    margins,
+                    self.tolerance.unwrap_or(RAKING_TOLERANCE),
+                    classes,
+                    file,
+                )?;
                 self.refuse_unknown(&raked)?;
-                AllPeople::Raked(raked, fit)
+                AllPeople::RakingStatus(raked, fit)
             }
             (Model::Fbisg, ..) => {
                 let working = Working::on("drawing", self.quiet);
@@ -568,7 +574,7 @@ impl PredictArgs {
 
     /// Refuses a margin that has nobody of these people.
     fn refuse_unknown(&self, raked: &RakedCells) -> Result<()> {
-        for (path, by) in [(&self.surname_margin, KnownBy::Name), (&self.place_margin, KnownBy::Place)] {
+        for (path, by) in [(&self.surname_margin, MarginKey::Name), (&self.place_margin, MarginKey::Place)] {
             if path.is_some() && raked.cells() > 0 && raked.covered(by) == 0 {
                 bail!("{}: nobody of these people is in it; check what its rows are called", self.margin_told(by));
             }
@@ -577,10 +583,10 @@ impl PredictArgs {
     }
 
     /// A margin by surname or place, as the command line has it.
-    fn margin_told(&self, by: KnownBy) -> String {
+    fn margin_told(&self, by: MarginKey) -> String {
         let (option, path) = match by {
-            KnownBy::Name => ("--surname-margin", &self.surname_margin),
-            KnownBy::Place => ("--place-margin", &self.place_margin),
+            MarginKey::Name => ("--surname-margin", &self.surname_margin),
+            MarginKey::Place => ("--place-margin", &self.place_margin),
         };
         format!("{option} {}", path.as_deref().unwrap_or_default())
     }
@@ -622,7 +628,7 @@ impl PredictArgs {
         let (reference, remarks) = reference::of_file("--margin", path, &classes, &[], self.host.as_ref())?;
         remarks.iter().for_each(|remark| self.say(&format!("warning: {remark}")));
         match reference {
-            Reference::Shares(Spread::Overall(shares)) if shares.iter().all(|share| *share >= 0.0) => {
+            Reference::Shares(PerGroup::Overall(shares)) if shares.iter().all(|share| *share >= 0.0) => {
                 let sum: f64 = shares.iter().sum();
                 // People are whole numbers, or many if they are weighted; anything else is shares or percentages, which have a sum.
                 let are_people = shares.iter().all(|share| share.fract() == 0.0) && sum > 1.0 || sum >= 1000.0;
@@ -635,7 +641,7 @@ impl PredictArgs {
                 }
                 Ok(shares)
             }
-            Reference::Shares(Spread::Overall(_)) => bail!("--margin {path}: a share is negative; mend it"),
+            Reference::Shares(PerGroup::Overall(_)) => bail!("--margin {path}: a share is negative; mend it"),
             _ => bail!("--margin {path}: it has several rows; give one share for each class"),
         }
     }

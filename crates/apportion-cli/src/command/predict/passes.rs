@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Result, bail};
-use apportion::model::{Cells, Fit, Gibbs, Hit, KnownBy, KnownMargins, Margins, Raked, RakedCells, Raking};
+use apportion_bisg::{Cells, Fit, Gibbs, KnownMargins, MarginKey, Margins, NameId, RakedCells, Raking, RakingStatus};
 use apportion_io::{ColumnReader, Input};
 use rayon::prelude::*;
 
@@ -34,9 +34,9 @@ pub(super) fn rake(input: &Input, lookup: Lookup<'_>, shares: &[f64], classes: &
         let (weights, mut all) = (raking.weights(), Margins::new(bisg.classes()));
         pass(input, lookup, |people| people.margins(bisg, &weights).iter().for_each(|some| all.merge(some)))?;
         match raking.step(&all, classes)? {
-            Raked::Met => return Ok((weights, raking.passes())),
-            Raked::Again => {}
-            Raked::Stuck(reached) => {
+            RakingStatus::Converged => return Ok((weights, raking.passes())),
+            RakingStatus::Continue => {}
+            RakingStatus::NotConverged(reached) => {
                 let sum: f64 = shares.iter().sum();
                 let told = classes.iter().zip(reached.iter().zip(shares));
                 let told = told.map(|(class, (own, share))| format!("{class} {own:.6} for {:.6}", share / sum));
@@ -58,7 +58,7 @@ pub(super) fn rake_by_rows(
     margins: &KnownMargins,
     near: f64,
     classes: &[String],
-    file: impl Fn(KnownBy) -> String,
+    file: impl Fn(MarginKey) -> String,
 ) -> Result<(RakedCells, Fit)> {
     let mut all = Cells::default();
     pass(input, lookup, |people| all.merge_all(&people.cells(lookup.bisg, margins)))?;
@@ -101,8 +101,8 @@ pub(super) fn draw(
     goes_on: impl Fn(u64, u64) -> bool + Sync,
 ) -> Result<Vec<u16>> {
     let bisg = lookup.bisg;
-    let chances = bisg.chances()?;
-    let mut people: Vec<(Hit, Hit, u64)> = Vec::new();
+    let chances = bisg.likelihoods()?;
+    let mut people: Vec<(NameId, NameId, u64)> = Vec::new();
     pass(input, lookup, |some| people.extend(some.draws_from(bisg).into_iter().flatten()))?;
     let mut places: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
     if u32::try_from(people.len()).is_err() {

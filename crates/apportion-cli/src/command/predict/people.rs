@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow, bail};
-use apportion::model::{
-    Bisg, Cells, Hit, How, KnownMargins, Level, MarginRows, Margins, Person, Place, RakedCells, Room,
+use apportion_bisg::{
+    Bisg, Cells, KnownMargins, Level, MarginRows, Margins, MatchInfo, NameId, Person, Place, RakedCells, Scratch,
 };
 use apportion_io::{PlaceCode, closest_match, rank_of_column, same_name};
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int32Array, RecordBatch, StringArray};
@@ -214,7 +214,7 @@ const CHUNK: usize = 4096;
 /// What was made of some people: their scores, row by row, and how.
 pub(super) struct Scored {
     pub(super) scores: Vec<f64>,
-    pub(super) how: Vec<How>,
+    pub(super) how: Vec<MatchInfo>,
     pub(super) tally: Tally,
 }
 
@@ -232,7 +232,7 @@ pub(super) struct People {
 /// A column of names: as the file has it or, where it has codes and words, with each word found already.
 enum Names {
     Texts(StringArray),
-    Found(Int32Array, Arc<Vec<Hit>>),
+    Found(Int32Array, Arc<Vec<NameId>>),
 }
 
 /// A column of codes of places, in the same ways.
@@ -251,9 +251,9 @@ enum CodeValues {
 /// Words that were found already: files have the same ones batch after batch.
 #[derive(Default)]
 pub(super) struct Known {
-    surnames: Option<(ArrayRef, Arc<Vec<Hit>>)>,
-    first_names: Option<(ArrayRef, Arc<Vec<Hit>>)>,
-    in_margin: Option<(ArrayRef, Arc<Vec<Hit>>)>,
+    surnames: Option<(ArrayRef, Arc<Vec<NameId>>)>,
+    first_names: Option<(ArrayRef, Arc<Vec<NameId>>)>,
+    in_margin: Option<(ArrayRef, Arc<Vec<NameId>>)>,
 }
 
 /// Where people's names and places are looked up.
@@ -342,7 +342,7 @@ impl People {
     }
 
     /// What fBISG needs of them: their names, and the number of the place that they are in.
-    pub(super) fn draws_from(&self, bisg: &Bisg) -> Vec<Vec<(Hit, Hit, u64)>> {
+    pub(super) fn draws_from(&self, bisg: &Bisg) -> Vec<Vec<(NameId, NameId, u64)>> {
         self.in_chunks(|start, end| {
             let people = self.people(bisg, start, end, &mut Tally::new(bisg));
             let place = |person: &Person<'_>| bisg.place_of(&person.place).unwrap_or(NOWHERE);
@@ -352,11 +352,11 @@ impl People {
 
     /// Some of them, with their names found.
     fn people(&self, bisg: &Bisg, start: usize, end: usize, tally: &mut Tally) -> Vec<Person<'_>> {
-        let mut room = Room::default();
+        let mut room = Scratch::default();
         let surnames = self.surname.hits(start, end, |names, hits| bisg.find_surnames(names, &mut room, hits));
         let first_names = match &self.first_name {
             Some(names) => names.hits(start, end, |names, hits| bisg.find_first_names(names, &mut room, hits)),
-            None => vec![Hit::MISSING; end - start],
+            None => vec![NameId::MISSING; end - start],
         };
         let places = (start..end).map(|row| self.place(row, tally));
         let named = surnames.into_iter().zip(first_names).zip(places);
@@ -365,10 +365,10 @@ impl People {
 
     /// Whom people from a row on are counted with in margins by surname and place.
     fn margin_rows(&self, start: usize, people: &[Person<'_>], margins: &KnownMargins) -> Vec<MarginRows> {
-        let (mut room, end) = (Room::default(), start + people.len());
+        let (mut room, end) = (Scratch::default(), start + people.len());
         let names = match &self.in_margin {
             Some(names) => names.hits(start, end, |names, hits| margins.find_names(names, &mut room, hits)),
-            None => vec![Hit::MISSING; people.len()],
+            None => vec![NameId::MISSING; people.len()],
         };
         names.into_iter().zip(people).map(|(name, person)| margins.rows(name, &person.place)).collect()
     }
@@ -400,7 +400,7 @@ impl People {
                     }
                 }
             }
-            Change::Raked(raked, margins) => {
+            Change::RakingStatus(raked, margins) => {
                 let alike = self.margin_rows(start, people, margins);
                 rows.zip(alike).for_each(|(scores, alike)| raked.apply(alike, scores));
             }
@@ -451,7 +451,7 @@ pub(super) enum Change<'a> {
     /// They are how often each class was drawn, for each of the people at hand.
     Draws(&'a [u16]),
     /// They are those of all who are alike, raked to margins by surname and place.
-    Raked(&'a RakedCells, &'a KnownMargins),
+    RakingStatus(&'a RakedCells, &'a KnownMargins),
 }
 
 /// Scores are how often each class was drawn; those of people who are nowhere stay as they are. Says whether somebody is.
@@ -477,13 +477,13 @@ impl Names {
         &self,
         start: usize,
         end: usize,
-        find: impl FnOnce(&mut dyn Iterator<Item = &str>, &mut Vec<Hit>),
-    ) -> Vec<Hit> {
+        find: impl FnOnce(&mut dyn Iterator<Item = &str>, &mut Vec<NameId>),
+    ) -> Vec<NameId> {
         let mut all = Vec::with_capacity(end - start);
         match self {
             Names::Texts(texts) => find(&mut (start..end).map(|row| at(texts, row)), &mut all),
             Names::Found(codes, hits) => {
-                all.extend((start..end).map(|row| at_code(codes, hits, row).unwrap_or(Hit::MISSING)));
+                all.extend((start..end).map(|row| at_code(codes, hits, row).unwrap_or(NameId::MISSING)));
             }
         }
         all
@@ -493,8 +493,8 @@ impl Names {
     fn of(
         column: &ArrayRef,
         name: &str,
-        known: &mut Option<(ArrayRef, Arc<Vec<Hit>>)>,
-        find: impl Fn(&str, &mut Room) -> Hit + Sync,
+        known: &mut Option<(ArrayRef, Arc<Vec<NameId>>)>,
+        find: impl Fn(&str, &mut Scratch) -> NameId + Sync,
     ) -> apportion_io::Result<Names> {
         let Some((codes, words)) = coded(column) else { return Ok(Names::Texts(texts(column, name)?)) };
         if let Some((_, hits)) = known.as_ref().filter(|(own, _)| are_one(own.as_string(), words.as_string())) {
@@ -502,11 +502,11 @@ impl Names {
         }
         let all: &StringArray = words.as_string();
         let starts: Vec<usize> = (0..all.len()).step_by(CHUNK).collect();
-        let chunk = |start: usize| -> Vec<Hit> {
-            let mut room = Room::default();
+        let chunk = |start: usize| -> Vec<NameId> {
+            let mut room = Scratch::default();
             (start..all.len().min(start + CHUNK)).map(|word| find(at(all, word), &mut room)).collect()
         };
-        let hits: Vec<Vec<Hit>> = starts.into_par_iter().map(chunk).collect();
+        let hits: Vec<Vec<NameId>> = starts.into_par_iter().map(chunk).collect();
         let hits = Arc::new(hits.concat());
         *known = Some((words, hits.clone()));
         Ok(Names::Found(codes, hits))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use apportion::model::{Bisg, Fit, How, Level, NameMatch, RakedCells};
+use apportion_bisg::{Bisg, Fit, Level, MatchInfo, NameMatch, RakedCells};
 use apportion_io::{ColumnReader, Input};
 use arrow::array::{ArrayRef, DictionaryArray, Float64Array, RecordBatch, StringArray, UInt8Array};
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, UInt8Type};
@@ -30,7 +30,7 @@ pub(super) enum AllPeople {
     /// fBISG's draws, row by row.
     Draws(Vec<u16>),
     /// The scores of all who are alike, raked to margins by surname and place.
-    Raked(RakedCells, Fit),
+    RakingStatus(RakedCells, Fit),
 }
 
 impl AllPeople {
@@ -72,7 +72,7 @@ impl<'a> Scorer<'a> {
             let change = match (self.all, self.lookup.margins) {
                 (AllPeople::Weights(weights, _), _) => Change::Weights(weights),
                 (AllPeople::Draws(draws), _) => Change::Draws(draws.get(row * bisg.classes()..).unwrap_or_default()),
-                (AllPeople::Raked(raked, _), Some(margins)) => Change::Raked(raked, margins),
+                (AllPeople::RakingStatus(raked, _), Some(margins)) => Change::RakingStatus(raked, margins),
                 _ => Change::None,
             };
             row += people.len();
@@ -130,7 +130,7 @@ const DROPPED: [&str; 8] = [
     "surname+first name+place",
 ];
 
-fn words(scored: &[Scored], words: &[&str], code: impl Fn(&How) -> u8) -> ArrayRef {
+fn words(scored: &[Scored], words: &[&str], code: impl Fn(&MatchInfo) -> u8) -> ArrayRef {
     let mut codes = Vec::new();
     scored.iter().for_each(|some| codes.extend(some.how.iter().map(&code)));
     let codes = UInt8Array::from(codes);

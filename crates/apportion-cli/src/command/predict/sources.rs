@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use apportion::model::{KnownMargins, Level, NameTable, Numbers, PlaceTable};
-use apportion_census::{CLASSES, Inside};
+use apportion_bisg::census::{CLASSES, CensusTable};
+use apportion_bisg::{KnownMargins, Level, NameTable, Numbers, PlaceTable};
 use apportion_io::{
     Input, InputOptions, KeyedOptions, KeyedTable, PlaceCode, Subject, TableKeys, did_you_mean, same_name,
 };
@@ -13,11 +13,11 @@ use crate::usage::usage;
 
 /// A table by its name, where it is inside the program, or by its file.
 pub(crate) fn read(name: &str, subject: Subject, options: &KeyedOptions<'_>, option: &str) -> Result<KeyedTable> {
-    if let Some(table) = Inside::named(name) {
+    if let Some(table) = CensusTable::named(name) {
         let own = match table {
-            Inside::Surnames2020 | Inside::Surnames2010 => Subject::Surnames,
-            Inside::FirstNames2020 => Subject::FirstNames,
-            Inside::Counties2010 | Inside::Zctas2010 => Subject::Places,
+            CensusTable::Surnames2020 | CensusTable::Surnames2010 => Subject::Surnames,
+            CensusTable::FirstNames2020 => Subject::FirstNames,
+            CensusTable::Counties2010 | CensusTable::Zctas2010 => Subject::Places,
         };
         if own != subject {
             return Err(usage(format!("{option}: {name} is another kind of table; `apportion tables` lists them")));
@@ -25,7 +25,7 @@ pub(crate) fn read(name: &str, subject: Subject, options: &KeyedOptions<'_>, opt
         return Ok(inside(table));
     }
     if !Path::new(name).exists() && !name.contains(['.', '/', '\\']) {
-        let near = did_you_mean(name, Inside::ALL.map(Inside::name));
+        let near = did_you_mean(name, CensusTable::ALL.map(CensusTable::name));
         bail!("{option}: there is neither a file {name:?} nor a table of this name inside the program{near}");
     }
     Ok(KeyedTable::read(name, subject, options)?)
@@ -42,7 +42,7 @@ pub(super) fn read_places(
         let names = Input::new(&[name.to_owned()], InputOptions::default())?.columns(0)?;
         Ok(names.iter().any(|name| same_name(name, own)))
     };
-    let key = match own.filter(|_| Inside::named(name).is_none() && Path::new(name).exists()) {
+    let key = match own.filter(|_| CensusTable::named(name).is_none() && Path::new(name).exists()) {
         Some(own) if has(&own)? => Some(own),
         _ => None,
     };
@@ -50,16 +50,16 @@ pub(super) fn read_places(
 }
 
 /// A table inside the program, as if it had been read.
-pub(crate) fn inside(table: Inside) -> KeyedTable {
+pub(crate) fn inside(table: CensusTable) -> KeyedTable {
     let keyed = table.load();
     let code = |level: Level, key: &str| {
         PlaceCode::from_text(key.split('\t').next().unwrap_or_default(), level).map(|code| code.code)
     };
     let keys = match table {
-        Inside::Counties2010 => {
+        CensusTable::Counties2010 => {
             TableKeys::Codes(Level::County, keyed.keys().filter_map(|key| code(Level::County, key)).collect())
         }
-        Inside::Zctas2010 => {
+        CensusTable::Zctas2010 => {
             TableKeys::Codes(Level::Zcta, keyed.keys().filter_map(|key| code(Level::Zcta, key)).collect())
         }
         _ => TableKeys::Texts(keyed.keys().map(str::to_owned).collect()),
@@ -71,11 +71,7 @@ pub(crate) fn inside(table: Inside) -> KeyedTable {
         classes: CLASSES.map(String::from).to_vec(),
         values: keyed.values,
         counts: keyed.counts.map(|counts| counts.into_iter().map(|count| count as f64).collect()),
-        numbers: match table.numbers() {
-            apportion_census::Numbers::Shares => Numbers::Shares,
-            apportion_census::Numbers::People => Numbers::People,
-            apportion_census::Numbers::Spread => Numbers::Spread,
-        },
+        numbers: table.numbers(),
     }
 }
 
@@ -183,7 +179,7 @@ pub(crate) fn table_told(table: &KeyedTable) -> String {
         (Numbers::People, _) => "people by class",
         (Numbers::Shares, true) => "shares of the classes, and people",
         (Numbers::Shares, false) => "shares of the classes",
-        (Numbers::Spread, _) => "P(key | class)",
+        (Numbers::KeyGivenClass, _) => "P(key | class)",
     };
     format!("{}: {} {what} ({}), {numbers}", table.path.display(), crate::text::count(table.rows() as u64), table.key)
 }

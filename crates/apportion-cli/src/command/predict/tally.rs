@@ -1,7 +1,7 @@
 //! What was found of all people together: how many names and places, and the sums of the scores.
 
-use apportion::GRID;
-use apportion::model::{Bisg, How, Level, NameMatch};
+use apportion::verify::GRID;
+use apportion_bisg::{Bisg, Level, MatchInfo, NameMatch};
 use serde_json::{Map, Value, json};
 
 use crate::text;
@@ -40,7 +40,7 @@ impl Tally {
     }
 
     #[inline]
-    pub(super) fn add(&mut self, how: &How, scores: &[f64]) {
+    pub(super) fn add(&mut self, how: &MatchInfo, scores: &[f64]) {
         self.people += 1;
         self.surnames[how.surname as usize] += 1;
         self.first_names[how.first_name as usize] += 1;
@@ -87,7 +87,7 @@ impl Tally {
 
     /// The mean of the scores.
     pub(super) fn posterior(&self) -> Vec<f64> {
-        let people = self.people.max(1) as f64 * apportion::Grid::UNIT as f64;
+        let people = self.people.max(1) as f64 * apportion::verify::Grid::UNIT as f64;
         self.sums.iter().map(|&sum| sum as f64 / people).collect()
     }
 

@@ -1,6 +1,6 @@
 //! What a user is told in the end: how scores were made, of whom, and what they add up to.
 
-use apportion::model::{Bisg, KnownBy};
+use apportion_bisg::{Bisg, MarginKey};
 use serde_json::{Value, json};
 
 use super::PredictArgs;
@@ -54,12 +54,12 @@ impl Told<'_> {
                 put("burn_in", json!(gibbs.burn_in));
                 put("sweeps", json!(gibbs.kept));
             }
-            AllPeople::Raked(raked, fit) => {
+            AllPeople::RakingStatus(raked, fit) => {
                 put("cells", json!(raked.cells()));
                 put("rounds", json!(fit.rounds));
                 put("off", json!(fit.off));
-                let known = |by: KnownBy| raked.covered(by);
-                put("in_margins", json!({"surname": known(KnownBy::Name), "place": known(KnownBy::Place)}));
+                let known = |by: MarginKey| raked.covered(by);
+                put("in_margins", json!({"surname": known(MarginKey::Name), "place": known(MarginKey::Place)}));
             }
         }
         all.into()
@@ -98,8 +98,8 @@ impl Told<'_> {
                 let (kept, burn_in) = (text::count(u64::from(gibbs.kept)), text::count(u64::from(gibbs.burn_in)));
                 Some(format!("drawn {kept} times after {burn_in}, with the seed {}; {depend}", gibbs.seed))
             }
-            AllPeople::Raked(raked, fit) => {
-                let known = [(&self.args.surname_margin, KnownBy::Name), (&self.args.place_margin, KnownBy::Place)];
+            AllPeople::RakingStatus(raked, fit) => {
+                let known = [(&self.args.surname_margin, MarginKey::Name), (&self.args.place_margin, MarginKey::Place)];
                 let known = known.iter().filter_map(|(path, by)| {
                     let people = text::count(raked.covered(*by));
                     path.as_ref().map(|path| format!("{people} people are in {path}"))

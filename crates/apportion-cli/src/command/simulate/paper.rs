@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use apportion::MAX_CLASSES;
+use apportion::Classes;
 use apportion::simulate::{Categorical, Generator, Normal, PAPER_PRIOR, WorstCase};
 use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -66,7 +66,7 @@ is --unknown times (K − 1)/K: no calibrated scores with that error can do wors
 Columns: id, truth, p_1, p_2, …")]
 pub(super) struct WorstCaseArgs {
     /// How many classes there are.
-    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u8).range(1..=MAX_CLASSES as i64))]
+    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u8).range(1..=Classes::MAX as i64))]
     classes: u8,
     /// The share of people of whom nothing is known: the paper's c.
     #[arg(long, default_value_t = 0.6, value_name = "SHARE")]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use apportion::simulate::{RareNames, Voter, VoterOptions, VoterTables, Voters};
-use apportion_census::{ALL_OTHER_NAMES, CLASSES, Inside, NC_VOTER_SHARES, counties, surnames};
+use apportion_bisg::census::{ALL_OTHER_NAMES, CLASSES, CensusTable, NC_VOTER_SHARES, counties, surnames};
 use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use clap::Args;
@@ -167,7 +167,7 @@ impl Maker<'_> {
 /// The names of the Census's list behind the row of all other names, and their people by class.
 fn rare_names(merged: &Merged) -> (Vec<String>, Vec<Vec<f64>>) {
     let common: HashSet<&str> = surnames().iter().map(|surname| surname.name).collect();
-    let all = Inside::Surnames2020.load();
+    let all = CensusTable::Surnames2020.load();
     let counts = all.counts.iter().flatten();
     let rows = all.keys().zip(counts).zip(all.values.chunks_exact(CLASSES.len()));
     let people = |count: f64, shares: &[f64]| merged.sums(&std::array::from_fn(|class| count * shares[class]));

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use apportion::verify::{Allowed, Asked, Verifier, weights_of_shares, weights_of_sums};
-use apportion::{Bounds, Classes, Decision, Fitted, Penalty, Reference, Spread};
+use apportion::decision::Fitted;
+use apportion::verify::{AllowedCounts, TargetSpec, Verifier, weights_of_shares, weights_of_sums};
+use apportion::{Bounds, Classes, Decision, Penalty, PerGroup, Reference};
 
 use super::differs;
 use crate::provenance::Recorded;
@@ -92,7 +93,7 @@ impl Request {
             _ => Penalty::L1,
         };
         let bounds = |own: &std::collections::BTreeMap<String, _>| {
-            own.iter().map(|(class, &bound)| (class.clone(), apportion::Bound::from(bound))).collect()
+            own.iter().map(|(class, &bound)| (class.clone(), apportion::rule::Bound::from(bound))).collect()
         };
         Ok(Request {
             reference,
@@ -122,8 +123,8 @@ impl Request {
         Ok(match &self.reference {
             Reference::Posterior => weights_of_sums(verifier.score_sums(group)),
             Reference::Truth => verifier.truth(group).iter().map(|&people| u128::from(people)).collect(),
-            Reference::Shares(Spread::Overall(shares)) => weights_of_shares(shares),
-            Reference::Shares(Spread::ByGroup(shares)) => {
+            Reference::Shares(PerGroup::Overall(shares)) => weights_of_shares(shares),
+            Reference::Shares(PerGroup::ByGroup(shares)) => {
                 let name = name.ok_or_else(|| anyhow!("the reference is given by group; name the groups with --by"))?;
                 weights_of_shares(shares.get(name).with_context(|| format!("the reference has no group {name:?}"))?)
             }
@@ -132,8 +133,8 @@ impl Request {
     }
 
     /// The counts that the labels of a group may have.
-    pub(super) fn allowed(&self, weights: Vec<u128>, classes: &Classes, people: u64) -> Result<Allowed> {
-        let asked = Asked { weights, coverage: self.coverage, bounds: &self.bounds, balance: self.balance };
-        Ok(Allowed::new(&asked, classes, people)?)
+    pub(super) fn allowed(&self, weights: Vec<u128>, classes: &Classes, people: u64) -> Result<AllowedCounts> {
+        let asked = TargetSpec { weights, coverage: self.coverage, bounds: &self.bounds, balance: self.balance };
+        Ok(AllowedCounts::new(&asked, classes, people)?)
     }
 }

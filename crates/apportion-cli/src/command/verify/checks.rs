@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Result;
-use apportion::verify::{Allowed, Fault, Unit, Verified, nearer, rounded_to_first};
+use apportion::verify::{AllowedCounts, Fault, Unit, Verified, nearer, rounded_to_first};
 use apportion::{Certificate, Classes};
 use apportion_io::Input;
 use serde_json::{Value, json};
@@ -96,7 +96,7 @@ impl Findings {
         &mut self,
         facts: &Facts<'_>,
         request: Option<&Request>,
-    ) -> Result<Vec<(Verified, Option<Allowed>)>> {
+    ) -> Result<Vec<(Verified, Option<AllowedCounts>)>> {
         let (verifier, k) = (&facts.pass.verifier, facts.classes.len());
         let is_optimal = facts.pass.is_priced || facts.kind != Kind::Decided;
         let groups = verifier.groups().max(1);
@@ -161,7 +161,7 @@ impl Findings {
         Ok(all)
     }
 
-    fn add_up(&mut self, all: &[(Verified, Option<Allowed>)], k: usize) {
+    fn add_up(&mut self, all: &[(Verified, Option<AllowedCounts>)], k: usize) {
         let mut counts = vec![0; k];
         let mut targets = all.iter().all(|(_, allowed)| allowed.is_some()).then(|| vec![0; k]);
         let mut certificate = Some(Certificate { primal: 0, dual: 0 });
@@ -244,7 +244,7 @@ impl Findings {
     }
 
     /// Holds the provenance against what was computed.
-    fn check_provenance(&mut self, facts: &Facts<'_>, all: &[(Verified, Option<Allowed>)]) -> Result<()> {
+    fn check_provenance(&mut self, facts: &Facts<'_>, all: &[(Verified, Option<AllowedCounts>)]) -> Result<()> {
         let Some(own) = facts.provenance else {
             self.leave("the inputs' SHA-256", "there is no provenance");
             return Ok(());
@@ -428,7 +428,7 @@ fn fault_text(fault: &Fault, facts: &Facts<'_>, group: Option<&str>) -> String {
             format!("{place}{} people are {:?}, and the target is {expected}", text::count(*found), name(*class))
         }
         Fault::Exchange { moves, gain } => {
-            let gain = apportion::GRID.total(*gain);
+            let gain = apportion::verify::GRID.total(*gain);
             let moved = |own: &apportion::verify::Move| {
                 format!("{} from {:?} to {:?}", row(own.row), name(own.from), name(own.to))
             };

@@ -10,8 +10,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use apportion::rule::Thresholds;
 use apportion::verify::Verifier;
-use apportion::{Classes, Decision, Rule, Settings, Thresholds};
+use apportion::{Classes, Decision, Rule, Settings};
 use apportion_io::{Input, TableOptions, TableStream};
 use clap::{Args, CommandFactory, ValueEnum};
 
@@ -224,14 +225,14 @@ fn table_options(
     input: &Input,
 ) -> Result<TableOptions> {
     let known = input.columns(0)?;
-    let of_decision = decision.and_then(Decision::origin).map_or(&[][..], |origin| &origin.scores);
+    let of_decision = decision.and_then(Decision::fit_info).map_or(&[][..], |origin| &origin.scores);
     let has = |columns: &[String]| !columns.is_empty() && columns.iter().all(|name| known.contains(name));
     let scores = [&options.scores[..], of_decision].into_iter().find(|columns| has(columns)).unwrap_or_default();
     let classes = match (options.classes.is_empty(), decision) {
         (true, Some(decision)) if !scores.is_empty() => decision.classes().names().to_vec(),
         _ => options.classes.clone(),
     };
-    let origin = decision.and_then(Decision::origin).filter(|_| options.groups().is_empty());
+    let origin = decision.and_then(Decision::fit_info).filter(|_| options.groups().is_empty());
     Ok(TableOptions {
         scores: scores.to_vec(),
         classes,

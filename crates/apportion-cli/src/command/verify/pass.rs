@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 
 use anyhow::{Result, anyhow};
+use apportion::decision::{Applier, Fitted};
+use apportion::verify::GRID;
 use apportion::verify::{Prices, Verifier};
-use apportion::{Applier, Classes, Decision, Fitted, GRID, Groups, Keys, Label, Scores, UNCODED};
+use apportion::{Classes, Decision, Groups, Keys, Label, Scores, UNCODED};
 use apportion_io::{TableBatch, TableStream};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
 use arrow::compute::cast;

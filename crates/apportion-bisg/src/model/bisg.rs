@@ -1,0 +1,528 @@
+//! BISG, BIFSG and voter BISG: a score is a product of factors for the surname, the first name and the place.
+//!
+//! Let r be a class, s a surname, f a first name, g a place, and P_sur the margin of the surname table:
+//!
+//! ```text
+//! places as people N:           q(r) ∝ P(r|s) / P_sur(r) · P(f|r) · N_gr          correct for any area
+//! places as P(g|r):             q(r) ∝ P(r|s) · P(f|r) · P(g|r)                   the prior is that of the surnames
+//! voters, with shares c:        q(r) ∝ P(r|s) / P_sur(r) · P(f|r) · N_gr · c_r / N_r
+//! the same, as published:       q(r) ∝ P(r|s) · P(f|r) · N_gr · c_r / N_r²        mixes the national prior with the state's people
+//! ```
+//!
+//! Each formula is the surname's numbers times a place factor, which is computed in advance. If a place is unknown,
+//! or the product is zero for all classes, the next larger place is used. Missing factors are left out, and the
+//! result says so. The scores of a person depend on that person and the tables only.
+
+use super::gibbs::NAME_NOISE;
+use crate::error::{Error, Result};
+use crate::names::{NameId, NameMatch, NameTable, Scratch};
+use crate::numbers::{Numbers, divide, normalize};
+use crate::places::{Level, Place, PlaceTable};
+
+/// The tables of a model.
+#[derive(Clone, Debug)]
+pub struct ModelTables {
+    /// Surnames.
+    pub surnames: NameTable,
+    /// First names; with them, BISG becomes BIFSG.
+    pub first_names: Option<NameTable>,
+    /// Places, at most one table per level.
+    pub places: Vec<PlaceTable>,
+    /// P(class) if nothing else is known; required if no table has numbers of people.
+    pub prior: Option<Vec<f64>>,
+}
+
+/// The population that the scores describe.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Population {
+    /// Everybody counted in the tables.
+    Everybody,
+    /// Registered voters with known shares of the classes.
+    Voters {
+        /// Shares of the classes among voters.
+        shares: Vec<f64>,
+        /// Whether to use the surname factor as published.
+        as_published: bool,
+    },
+}
+
+/// Which factors a person's scores are based on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MatchInfo {
+    /// How the surname was found.
+    pub surname: NameMatch,
+    /// How the first name was found.
+    pub first_name: NameMatch,
+    /// The index into [`Bisg::levels`] of the place factor.
+    pub place: Option<u8>,
+    /// Whether the surname was not used.
+    pub without_surname: bool,
+    /// Whether the first name was not used, although the model has first names.
+    pub without_first_name: bool,
+}
+
+impl MatchInfo {
+    fn new(surname: NameId, first_name: NameId) -> MatchInfo {
+        MatchInfo {
+            surname: surname.kind,
+            first_name: first_name.kind,
+            place: None,
+            without_surname: false,
+            without_first_name: false,
+        }
+    }
+}
+
+/// A person whose names were looked up.
+#[derive(Clone, Copy, Debug)]
+pub struct Person<'a> {
+    /// The surname.
+    pub surname: NameId,
+    /// The first name.
+    pub first_name: NameId,
+    /// The place.
+    pub place: Place<'a>,
+}
+
+/// The United States have more than 33,000 ZIP code tabulation areas, no state more than 2,000.
+const MANY_ZCTAS: usize = 10_000;
+
+/// Number of people scored together.
+const AT_ONCE: usize = 64;
+
+/// A model of names and places.
+#[derive(Clone, Debug)]
+pub struct Bisg {
+    classes: usize,
+    surnames: NameTable,
+    first_names: Option<NameTable>,
+    /// Place tables from the smallest level to the largest, as factors of the surname's numbers.
+    layers: Vec<PlaceTable>,
+    /// The factor if no place is known.
+    without_place: Vec<f64>,
+    /// Replaces the numbers of an unknown surname.
+    without_name: Vec<f64>,
+    margin: Option<Vec<f64>>,
+    remarks: Vec<String>,
+    /// Place tables in people by class as given, for fBISG.
+    people: Vec<PlaceTable>,
+}
+
+impl Bisg {
+    /// Combines the tables.
+    pub fn new(tables: ModelTables, population: &Population) -> Result<Bisg> {
+        let classes = tables.surnames.classes();
+        let same = tables.first_names.iter().all(|table| table.classes() == classes)
+            && tables.places.iter().all(|table| table.classes() == classes)
+            && tables.prior.iter().all(|prior| prior.len() == classes);
+        if !same {
+            return refuse("the tables are of different numbers of classes; bring them into one list");
+        }
+        let first_names = tables.first_names.map(|table| {
+            let spread = table.of_first_names().into_key_given_class();
+            spread.ok_or_else(|| Error::Model { problem: FIRST_WITHOUT_COUNTS.into() })
+        });
+        let mut layers = layers(tables.places)?;
+        let mut bisg = Bisg {
+            classes,
+            first_names: first_names.transpose()?,
+            layers: Vec::new(),
+            without_place: vec![1.0; classes],
+            without_name: vec![1.0; classes],
+            margin: None,
+            remarks: Vec::new(),
+            people: layers.iter().filter(|layer| layer.numbers() == Numbers::People).cloned().collect(),
+            surnames: tables.surnames,
+        };
+        let people = layers.last().filter(|all| all.numbers() == Numbers::People).map(PlaceTable::sums);
+        bisg.margin = people.clone().or_else(|| bisg.surnames.margin().map(<[f64]>::to_vec)).map(normalized);
+        bisg.prepare(&mut layers, people.as_deref(), tables.prior.map(normalized))?;
+        if let Population::Voters { shares, as_published } = population {
+            bisg.prepare_voters(&mut layers, people.as_deref(), &normalized(shares.clone()), *as_published)?;
+        }
+        bisg.layers = layers;
+        Ok(bisg)
+    }
+
+    /// Converts the numbers of places into factors of the surname's numbers.
+    fn prepare(&mut self, layers: &mut [PlaceTable], people: Option<&[f64]>, prior: Option<Vec<f64>>) -> Result<()> {
+        let own = self.surnames.margin().map(<[f64]>::to_vec);
+        let known = prior.or_else(|| own.clone()).or_else(|| people.map(<[f64]>::to_vec)).map(normalized);
+        let others = self.surnames.others().filter(|_| !self.surnames.is_key_given_class());
+        let prior = known.or_else(|| others.map(|row| self.surnames.row(row).to_vec()));
+        if self.surnames.is_key_given_class() {
+            for layer in layers.iter_mut().filter(|layer| layer.numbers() == Numbers::KeyGivenClass) {
+                let Some(prior) = &prior else { return refuse(NO_PRIOR) };
+                scale(layer, prior, |value, by| value * by);
+            }
+            self.without_place = match prior {
+                Some(prior) => prior,
+                None => return refuse(NO_PRIOR),
+            };
+            return Ok(());
+        }
+        for layer in layers.iter_mut() {
+            match (layer.numbers(), own.as_deref(), people) {
+                (Numbers::People | Numbers::Shares, Some(own), _) => scale(layer, own, quotient),
+                (Numbers::People, None, Some(people)) => scale(layer, people, quotient),
+                (Numbers::KeyGivenClass, ..) => {}
+                (Numbers::People, None, None) | (Numbers::Shares, None, _) => return refuse(SURNAMES_WITHOUT_COUNTS),
+            }
+        }
+        self.warn_of_prior(layers, own.is_some());
+        self.without_name = match own.or(prior) {
+            Some(known) => known,
+            None => return refuse(NO_PRIOR),
+        };
+        Ok(())
+    }
+
+    /// Adds a remark if the national prior of the surnames is applied to the people of one state.
+    fn warn_of_prior(&mut self, layers: &[PlaceTable], has_counts: bool) {
+        for layer in layers {
+            let states = layer.states().len();
+            let is_whole = layer.sums().iter().all(|sum| (sum - 1.0).abs() < 0.01);
+            let of_one = match layer.level() {
+                // ZIP codes and place names do not contain a state; a table much shorter than the
+                // national list covers a part of the nation.
+                Level::Zcta => layer.places() < MANY_ZCTAS,
+                Level::Own => true,
+                Level::State => false,
+                Level::BlockGroup | Level::Tract | Level::County | Level::Nation | Level::All => states == 1,
+            };
+            if of_one
+                && (layer.numbers() == Numbers::KeyGivenClass && is_whole
+                    || layer.numbers() == Numbers::People && !has_counts)
+            {
+                let name = layer.level().name();
+                self.remarks.push(format!(
+                    "the {name} table is of one state or another part of the nation, as it seems, and the surnames bring the \
+                     prior of their own area to it; with people by class, and a surname table that has counts, this is put right"
+                ));
+            }
+        }
+    }
+
+    /// Converts the factors into those for voters.
+    fn prepare_voters(
+        &mut self,
+        layers: &mut [PlaceTable],
+        people: Option<&[f64]>,
+        shares: &[f64],
+        as_published: bool,
+    ) -> Result<()> {
+        if shares.len() != self.classes {
+            return refuse("the margin is of another number of classes; bring them into one list");
+        }
+        let Some(people) = people else { return refuse(VOTERS_WITHOUT_PEOPLE) };
+        let own = self.surnames.margin().map(<[f64]>::to_vec);
+        let is_key_given_class = self.surnames.is_key_given_class();
+        if own.is_none() && !is_key_given_class && !as_published {
+            return refuse(SURNAMES_WITHOUT_COUNTS);
+        }
+        if layers.iter().any(|layer| layer.numbers() != Numbers::People) {
+            return refuse(VOTERS_WITHOUT_PEOPLE);
+        }
+        // The multipliers of N. N has been divided by P_sur or, if that is unknown, by all people.
+        let mut weights = shares.to_vec();
+        divide(&mut weights, people);
+        if as_published && !is_key_given_class {
+            if let Some(own) = &own {
+                divide(&mut weights, people);
+                multiply(&mut weights, own);
+            }
+            self.without_name = people.to_vec();
+        }
+        layers.iter_mut().for_each(|layer| scale(layer, &weights, |value, by| value * by));
+        self.without_place = shares.to_vec();
+        match own.filter(|_| !as_published) {
+            Some(own) => divide(&mut self.without_place, &own),
+            None if !is_key_given_class => divide(&mut self.without_place, people),
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Returns the number of classes.
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// Returns the levels with place factors, the smallest first.
+    pub fn levels(&self) -> Vec<Level> {
+        self.layers.iter().map(PlaceTable::level).collect()
+    }
+
+    /// Returns P(class) among the people of all places or, without them, of all surnames.
+    pub fn margin(&self) -> Option<&[f64]> {
+        self.margin.as_deref()
+    }
+
+    /// Whether that margin comes from places rather than surnames.
+    pub fn has_people(&self) -> bool {
+        !self.people.is_empty()
+    }
+
+    /// Returns remarks for the user about how the tables fit together.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
+    /// Whether first names are used.
+    pub fn has_first_names(&self) -> bool {
+        self.first_names.is_some()
+    }
+
+    /// Finds a surname. Reuse `scratch` between names.
+    #[inline]
+    pub fn find_surname(&self, name: &str, scratch: &mut Scratch) -> NameId {
+        self.surnames.find(name, scratch)
+    }
+
+    /// Finds a first name.
+    #[inline]
+    pub fn find_first_name(&self, name: &str, scratch: &mut Scratch) -> NameId {
+        self.first_names.as_ref().map_or(NameId::MISSING, |table| table.find(name, scratch))
+    }
+
+    /// Finds many surnames, faster than one by one.
+    pub fn find_surnames<'n>(
+        &self,
+        names: impl IntoIterator<Item = &'n str>,
+        scratch: &mut Scratch,
+        ids: &mut Vec<NameId>,
+    ) {
+        self.surnames.find_all(names, scratch, ids);
+    }
+
+    /// Finds many first names.
+    pub fn find_first_names<'n>(
+        &self,
+        names: impl IntoIterator<Item = &'n str>,
+        scratch: &mut Scratch,
+        ids: &mut Vec<NameId>,
+    ) {
+        match &self.first_names {
+            Some(table) => table.find_all(names, scratch, ids),
+            None => ids.extend(names.into_iter().map(|_| NameId::MISSING)),
+        }
+    }
+
+    /// Writes the scores of a person, which sum to one, and returns which factors were used.
+    pub fn score(&self, surname: NameId, first_name: NameId, place: &Place<'_>, scores: &mut [f64]) -> MatchInfo {
+        let mut info = MatchInfo::new(surname, first_name);
+        if self.place_scores(surname, Some(first_name), place, scores, &mut info) {
+            return info;
+        }
+        // The names exclude every class. The first name is dropped first, then the surname.
+        for surname in [surname, NameId::MISSING] {
+            info.without_first_name = self.first_names.is_some();
+            if self.place_scores(surname, None, place, scores, &mut info) {
+                return info;
+            }
+        }
+        // Place and prior exclude every class: the scores are uniform.
+        scores.fill(1.0 / self.classes as f64);
+        info
+    }
+
+    /// Writes the scores of many people, row by row. The result is the same as one by one; it is faster because
+    /// memory is accessed for many people at once.
+    pub fn score_all(&self, people: &[Person<'_>], scores: &mut [f64], infos: &mut Vec<MatchInfo>) {
+        let k = self.classes;
+        assert_eq!(scores.len(), people.len() * k, "a score for each class of each person");
+        let mut rows = Vec::with_capacity(AT_ONCE);
+        for (people, scores) in people.chunks(AT_ONCE).zip(scores.chunks_mut(AT_ONCE * k)) {
+            let first = infos.len();
+            rows.clear();
+            rows.extend(people.iter().map(|person| self.smallest(&person.place)));
+            for (person, scores) in people.iter().zip(scores.chunks_exact_mut(k)) {
+                let mut info = MatchInfo::new(person.surname, person.first_name);
+                self.name_scores(person.surname, Some(person.first_name), scores, &mut info);
+                infos.push(info);
+            }
+            for (((person, scores), row), info) in
+                people.iter().zip(scores.chunks_exact_mut(k)).zip(&rows).zip(&mut infos[first..])
+            {
+                let known = row.is_some_and(|(layer, row)| {
+                    info.place = Some(layer);
+                    multiply(scores, self.layers[usize::from(layer)].row(row as usize));
+                    normalize(scores)
+                });
+                if !known {
+                    *info = self.score(person.surname, person.first_name, &person.place, scores);
+                }
+            }
+        }
+    }
+
+    /// Finds the smallest known place, by level and row.
+    #[inline]
+    fn smallest(&self, place: &Place<'_>) -> Option<(u8, u32)> {
+        self.layers.iter().enumerate().find_map(|(layer, table)| Some((layer as u8, table.find(place)?)))
+    }
+
+    /// Looks up the names and scores a person; empty texts are unknown.
+    pub fn predict(
+        &self,
+        surname: &str,
+        first_name: &str,
+        place: &Place<'_>,
+        scratch: &mut Scratch,
+        scores: &mut [f64],
+    ) -> MatchInfo {
+        let (surname, first_name) = (self.find_surname(surname, scratch), self.find_first_name(first_name, scratch));
+        self.score(surname, first_name, place, scores)
+    }
+
+    /// Returns the ID of the smallest known place among the tables in people by class.
+    pub fn place_of(&self, place: &Place<'_>) -> Option<u64> {
+        let found = self.people.iter().enumerate().find_map(|(layer, table)| Some((layer, table.find(place)?)))?;
+        Some((found.0 as u64) << 32 | u64::from(found.1))
+    }
+
+    /// Returns the index into [`Bisg::levels`] of a place ID.
+    pub fn level_at(&self, place: u64) -> Option<u8> {
+        let level = self.people.get((place >> 32) as usize)?.level();
+        self.layers.iter().position(|layer| layer.level() == level).map(|layer| layer as u8)
+    }
+
+    /// Returns the people by class of a place ID.
+    pub fn people_at(&self, place: u64) -> Option<&[f64]> {
+        Some(self.people.get((place >> 32) as usize)?.row(place as u32 as usize)).filter(|row| !row.is_empty())
+    }
+
+    /// Returns P(name | class) for fBISG. The tables must have the number of people per name, and places in
+    /// people by class.
+    pub fn likelihoods(&self) -> Result<NameLikelihoods<'_>> {
+        if self.people.is_empty() {
+            return refuse("fBISG needs places as people by class; give such a table with --geography");
+        }
+        let Some(surnames) = self.surnames.clone().into_key_given_class() else {
+            return refuse(SURNAMES_WITHOUT_COUNTS);
+        };
+        Ok(NameLikelihoods { surnames, first_names: self.first_names.as_ref() })
+    }
+
+    /// Scores by the smallest place that allows any class; returns whether there is one.
+    #[inline]
+    fn place_scores(
+        &self,
+        surname: NameId,
+        first_name: Option<NameId>,
+        place: &Place<'_>,
+        scores: &mut [f64],
+        info: &mut MatchInfo,
+    ) -> bool {
+        for (layer, table) in self.layers.iter().enumerate() {
+            let Some(row) = table.find(place) else { continue };
+            self.name_scores(surname, first_name, scores, info);
+            multiply(scores, table.row(row as usize));
+            if normalize(scores) {
+                info.place = Some(layer as u8);
+                return true;
+            }
+        }
+        info.place = None;
+        self.name_scores(surname, first_name, scores, info);
+        multiply(scores, &self.without_place);
+        normalize(scores)
+    }
+
+    /// Writes the name factors.
+    #[inline]
+    fn name_scores(&self, surname: NameId, first_name: Option<NameId>, scores: &mut [f64], info: &mut MatchInfo) {
+        info.without_surname = !into_scores(&self.surnames, surname, scores, |score, value| *score = value);
+        if info.without_surname {
+            scores.copy_from_slice(&self.without_name);
+        }
+        if let (Some(table), Some(first_name)) = (&self.first_names, first_name) {
+            info.without_first_name = !into_scores(table, first_name, scores, |score, value| *score *= value);
+        }
+    }
+}
+
+/// P(name | class) of the names of a model.
+#[derive(Clone, Debug)]
+pub struct NameLikelihoods<'a> {
+    surnames: NameTable,
+    first_names: Option<&'a NameTable>,
+}
+
+impl NameLikelihoods<'_> {
+    /// Writes the product of P(name | class) + [`NAME_NOISE`] over a person's known names.
+    pub fn of(&self, surname: NameId, first_name: NameId, likelihoods: &mut [f64]) {
+        likelihoods.fill(1.0);
+        self.surnames.multiply_likelihoods(surname, NAME_NOISE, likelihoods);
+        if let Some(table) = self.first_names {
+            table.multiply_likelihoods(first_name, NAME_NOISE, likelihoods);
+        }
+    }
+}
+
+/// Combines scores with the numbers of a name, the mean of its parts, or those of all other names; returns whether
+/// there are any.
+#[inline]
+fn into_scores(table: &NameTable, id: NameId, scores: &mut [f64], put: impl Fn(&mut f64, f64)) -> bool {
+    let Some([first, second]) = table.rows_of(id) else { return false };
+    let values = table.row(first);
+    if first == second {
+        scores.iter_mut().zip(values).for_each(|(score, value)| put(score, *value));
+    } else {
+        let pairs = values.iter().zip(table.row(second));
+        scores.iter_mut().zip(pairs).for_each(|(score, (one, other))| put(score, (one + other) / 2.0));
+    }
+    true
+}
+
+#[inline]
+fn multiply(scores: &mut [f64], by: &[f64]) {
+    scores.iter_mut().zip(by).for_each(|(score, by)| *score *= by);
+}
+
+/// Orders tables by level and adds sums for the missing larger levels.
+fn layers(mut tables: Vec<PlaceTable>) -> Result<Vec<PlaceTable>> {
+    tables.sort_by_key(PlaceTable::level);
+    if let Some(pair) = tables.windows(2).find(|pair| pair[0].level() == pair[1].level()) {
+        return refuse(format!("there are two {} tables; give one", pair[0].level().name()));
+    }
+    for level in [Level::Tract, Level::County, Level::State, Level::All] {
+        let index = tables.partition_point(|table| table.level() < level);
+        let smaller = tables[..index].iter().rev();
+        let mut smaller = smaller.filter(|table| level == Level::All || table.level().is_nested());
+        if tables.get(index).is_none_or(|table| table.level() != level)
+            && let Some(wide) = smaller.next().and_then(|table| table.widened(level))
+        {
+            tables.insert(index, wide);
+        }
+    }
+    Ok(tables)
+}
+
+fn scale(layer: &mut PlaceTable, by: &[f64], f: impl Fn(f64, f64) -> f64) {
+    layer.rows_mut().for_each(|row| row.iter_mut().zip(by).for_each(|(value, by)| *value = f(*value, *by)));
+}
+
+/// Classes without people stay at zero.
+fn quotient(value: f64, by: f64) -> f64 {
+    if by > 0.0 { value / by } else { 0.0 }
+}
+
+fn normalized(mut shares: Vec<f64>) -> Vec<f64> {
+    normalize(&mut shares);
+    shares
+}
+
+fn refuse<T>(problem: impl Into<String>) -> Result<T> {
+    Err(Error::Model { problem: problem.into() })
+}
+
+const FIRST_WITHOUT_COUNTS: &str = "the first names have shares of the classes, and no number of people; add a column count, \
+     or give P(name | class)";
+const SURNAMES_WITHOUT_COUNTS: &str = "the surnames have no number of people, which these places need; add a column count to \
+     the surnames, or give places as people by class or as P(place | class)";
+const NO_PRIOR: &str = "no table says how many people are in each class, so that nothing is known of people without a name; \
+     add a column count or a row ALL OTHER NAMES to the surnames, give places as people by class, or give shares with --margin";
+const VOTERS_WITHOUT_PEOPLE: &str = "voter BISG needs places as people by class, of the area that the margin is of; give \
+     such a table with --geography";

@@ -1,0 +1,190 @@
+//! A table of places of one level.
+
+use std::collections::HashMap;
+
+use super::{Level, Place};
+use crate::error::{Error, Result};
+use crate::index::Codes;
+use crate::numbers::{Numbers, check_row};
+
+/// Places of one level, with the people of each class.
+#[derive(Clone, Debug)]
+pub struct PlaceTable {
+    level: Level,
+    classes: usize,
+    codes: Codes,
+    texts: HashMap<Box<str>, u32>,
+    /// Names in lower case, since users write place names in any case.
+    folded: HashMap<Box<str>, u32>,
+    values: Vec<f64>,
+    numbers: Numbers,
+}
+
+impl PlaceTable {
+    /// Builds a table of places identified by codes.
+    pub fn by_code(
+        level: Level,
+        classes: usize,
+        codes: impl IntoIterator<Item = u64>,
+        values: Vec<f64>,
+        numbers: Numbers,
+    ) -> Result<PlaceTable> {
+        let mut table = PlaceTable::empty(level, classes, values, numbers);
+        let mut rows = 0;
+        for (row, code) in codes.into_iter().enumerate() {
+            rows = row + 1;
+            if check_row(row, table.row(row))? && table.codes.insert(code, row as u32).is_some() {
+                return Err(twice(row));
+            }
+        }
+        table.of_rows(rows)
+    }
+
+    /// Builds a table of places identified by names.
+    pub fn by_name<'n>(
+        classes: usize,
+        names: impl IntoIterator<Item = &'n str>,
+        values: Vec<f64>,
+        numbers: Numbers,
+    ) -> Result<PlaceTable> {
+        let mut table = PlaceTable::empty(Level::Own, classes, values, numbers);
+        let mut rows = 0;
+        for (row, name) in names.into_iter().enumerate() {
+            rows = row + 1;
+            if check_row(row, table.row(row))? {
+                table.folded.entry(name.trim().to_lowercase().into()).or_insert(row as u32);
+                if table.texts.insert(name.trim().into(), row as u32).is_some() {
+                    return Err(twice(row));
+                }
+            }
+        }
+        table.of_rows(rows)
+    }
+
+    fn empty(level: Level, classes: usize, values: Vec<f64>, numbers: Numbers) -> PlaceTable {
+        PlaceTable {
+            level,
+            classes,
+            codes: Codes::default(),
+            texts: HashMap::new(),
+            folded: HashMap::new(),
+            values,
+            numbers,
+        }
+    }
+
+    /// Checks that the number of values matches the number of places.
+    fn of_rows(self, rows: usize) -> Result<PlaceTable> {
+        if self.classes == 0 || self.values.len() != rows * self.classes {
+            let problem = format!("the table of places: {} numbers for {rows} places", self.values.len());
+            return Err(Error::Model { problem });
+        }
+        Ok(self)
+    }
+
+    /// Returns the level of the places.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// Returns the meaning of the numbers.
+    pub fn numbers(&self) -> Numbers {
+        self.numbers
+    }
+
+    /// Returns the number of places with people.
+    pub fn places(&self) -> usize {
+        self.codes.len() + self.texts.len()
+    }
+
+    pub(crate) fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// Returns the numbers of a place.
+    #[inline]
+    pub(crate) fn row(&self, row: usize) -> &[f64] {
+        self.values.get(row * self.classes..(row + 1) * self.classes).unwrap_or_default()
+    }
+
+    pub(crate) fn rows_mut(&mut self) -> impl Iterator<Item = &mut [f64]> {
+        self.values.chunks_exact_mut(self.classes)
+    }
+
+    /// Finds the row of a person's place.
+    #[inline]
+    pub(crate) fn find(&self, place: &Place<'_>) -> Option<u32> {
+        let code = match self.level {
+            Level::Nation | Level::All => return Some(0),
+            Level::Own => {
+                let name = place.own?.trim();
+                return self.texts.get(name).or_else(|| self.folded.get(name.to_lowercase().as_str())).copied();
+            }
+            Level::Zcta => place.zcta?,
+            level @ (Level::BlockGroup | Level::Tract | Level::County | Level::State) => {
+                let codes = place.code.iter().chain(place.wider.iter().flatten());
+                let mut known = codes.filter_map(|(own, code)| own.widen(*code, level));
+                return known.find_map(|code| self.codes.get(&code).copied());
+            }
+        };
+        self.codes.get(&code).copied()
+    }
+
+    /// Returns the states of its places, if their codes contain them.
+    pub fn states(&self) -> Vec<u64> {
+        let states = self.codes.keys().filter_map(|&code| self.level.widen(code, Level::State));
+        let mut states: Vec<u64> = states.collect();
+        states.sort_unstable();
+        states.dedup();
+        states
+    }
+
+    /// Keeps only the places of one state.
+    pub fn within(mut self, state: u64) -> PlaceTable {
+        let level = self.level;
+        self.codes.retain(|&code, _| level.widen(code, Level::State).is_none_or(|own| own == state));
+        self
+    }
+
+    /// Returns the people of each class in all places.
+    pub fn sums(&self) -> Vec<f64> {
+        let mut sums = vec![0.0; self.classes];
+        // In row order, since floating-point sums depend on the order.
+        let mut rows: Vec<u32> = self.codes.values().chain(self.texts.values()).copied().collect();
+        rows.sort_unstable();
+        for row in rows {
+            sums.iter_mut().zip(self.row(row as usize)).for_each(|(sum, value)| *sum += value);
+        }
+        sums
+    }
+
+    /// Returns the table of the larger places that contain these, summed. Shares cannot be summed without the
+    /// number of people.
+    pub(crate) fn widened(&self, to: Level) -> Option<PlaceTable> {
+        if self.numbers == Numbers::Shares {
+            return None;
+        }
+        if to == Level::All {
+            let is_nation = self.level == Level::Zcta || self.states().len() > 1;
+            let level = if is_nation { Level::Nation } else { Level::All };
+            let mut all = PlaceTable::empty(level, self.classes, self.sums(), self.numbers);
+            all.codes.insert(0, 0);
+            return Some(all);
+        }
+        let mut wide = PlaceTable::empty(to, self.classes, Vec::new(), self.numbers);
+        let mut own: Vec<(u32, u64)> = self.codes.iter().map(|(&code, &row)| (row, code)).collect();
+        own.sort_unstable();
+        for (row, code) in own {
+            let next = wide.codes.len() as u32;
+            let row_of_wider = *wide.codes.entry(self.level.widen(code, to)?).or_insert(next) as usize;
+            wide.values.resize(wide.codes.len() * self.classes, 0.0);
+            let into = &mut wide.values[row_of_wider * self.classes..(row_of_wider + 1) * self.classes];
+            into.iter_mut().zip(self.row(row as usize)).for_each(|(sum, value)| *sum += value);
+        }
+        (!wide.codes.is_empty()).then_some(wide)
+    }
+}
+
+fn twice(row: usize) -> Error {
+    Error::TableRow { row, problem: "its place is there twice; leave one of them, or add them up".into() }
+}

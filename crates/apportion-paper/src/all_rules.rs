@@ -1,0 +1,175 @@
+//! All rules at one variance, and how far each lies below the frontier: fig:pareto-simulation, and Theorem 2.
+
+use apportion::audit::LabelSummary;
+use apportion::rule::{JointRule, Learned, Thresholds};
+use apportion::simulate::{Normal, PAPER_PRIOR};
+use apportion::{Balance, Frontier, Match, Reference, Result, Rule, Scores, Settings};
+
+use crate::dataset::Dataset;
+#[cfg(doc)]
+use crate::information::PARETO_VARIANCES;
+use crate::information::{GAMMAS, Information, Stop};
+use crate::mean::Mean;
+use crate::plan::Plan;
+
+/// The place of fig:pareto-simulation's variance, 0.5, among [`PARETO_VARIANCES`].
+pub const CONTEST_PLACE: usize = 3;
+
+/// Whether a rule looks at one row at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// It does: Theorem 2 is about such rules.
+    Independent,
+    /// It looks at all rows together, and aims at the posterior.
+    Joint,
+    /// It looks at all rows together, and aims at something else: it is on another frontier.
+    JointElsewhere,
+    /// It looks at one row at a time, with a model of a joint rule's labels.
+    Learned,
+}
+
+/// A rule and what it did, over all datasets.
+#[derive(Clone, Debug)]
+pub struct Contestant {
+    /// Its name.
+    pub name: &'static str,
+    /// How it looks at rows.
+    pub kind: Kind,
+    /// The share of labels that are the truth, among those that there are.
+    pub accuracy: Mean,
+    /// The mean score of the labels.
+    pub expected_accuracy: Mean,
+    /// −Σ |share − posterior|.
+    pub fidelity: Mean,
+    /// −Σ |share − truth|.
+    pub fidelity_to_truth: Mean,
+    /// The share of rows that have a label.
+    pub coverage: Mean,
+    /// How much more accurate the best labels are that are as faithful. None where some rows have no label, or the rule aims
+    /// elsewhere.
+    pub below_frontier: Option<Mean>,
+}
+
+/// The rules, and the frontier that they are held against.
+#[derive(Clone, Debug)]
+pub struct Contest {
+    /// The variance.
+    pub variance: f64,
+    /// Mean absolute error of the scores.
+    pub mae: Mean,
+    /// The rules.
+    pub contestants: Vec<Contestant>,
+    /// The rule that is learned from balance, at each of [`GAMMAS`].
+    pub learned: Vec<Contestant>,
+    /// The frontier.
+    pub stops: Vec<Stop>,
+}
+
+/// The paper's data-driven thresholds: a support vector machine that learns from the labels of balance. γ = 0 is match.
+pub(crate) fn learned(gamma: f64) -> Rule {
+    let posterior = Match::overall(Reference::Posterior);
+    Rule::Learned(Learned::new(JointRule::Balance(Balance::new(gamma, posterior))))
+}
+
+/// The rules of the figure.
+fn rules(frontier: &Frontier) -> Vec<(&'static str, Kind, Rule)> {
+    vec![
+        ("argmax", Kind::Independent, Rule::Argmax),
+        ("threshold 0.8", Kind::Independent, Rule::Threshold(Thresholds::at(0.8))),
+        ("thompson", Kind::Independent, Rule::Thompson),
+        ("top-2", Kind::Independent, Rule::TopK(2)),
+        ("balance γ 0.9", Kind::Joint, frontier.rule(0.9)),
+        ("match", Kind::Joint, Rule::Match(Match::overall(Reference::Posterior))),
+        ("learned", Kind::Learned, learned(0.0)),
+        ("match to truth", Kind::JointElsewhere, Rule::Match(Match::overall(Reference::Truth))),
+    ]
+}
+
+/// What a rule did in one dataset.
+struct Seen {
+    name: &'static str,
+    kind: Kind,
+    accuracy: f64,
+    expected_accuracy: f64,
+    fidelity: f64,
+    fidelity_to_truth: f64,
+    coverage: f64,
+    below_frontier: Option<f64>,
+}
+
+impl Contest {
+    /// Holds the contest in all datasets of a plan, at the variance of a frontier that was found in the same.
+    pub fn of(plan: &Plan, frontier: &Information) -> Result<Contest> {
+        let seen = plan.each(|seed| one(frontier.variance, plan.rows, seed))?;
+        let contestant = |rules: &[&Seen]| {
+            let mean = |figure: fn(&Seen) -> f64| Mean::of(rules.iter().map(|rule| figure(rule)));
+            let below: Option<Vec<f64>> = rules.iter().map(|rule| rule.below_frontier).collect();
+            Contestant {
+                name: rules[0].name,
+                kind: rules[0].kind,
+                accuracy: mean(|seen| seen.accuracy),
+                expected_accuracy: mean(|seen| seen.expected_accuracy),
+                fidelity: mean(|seen| seen.fidelity),
+                fidelity_to_truth: mean(|seen| seen.fidelity_to_truth),
+                coverage: mean(|seen| seen.coverage),
+                below_frontier: below.map(Mean::of),
+            }
+        };
+        let over_datasets = |list: fn(&Both) -> &Vec<Seen>| {
+            let places = 0..list(&seen[0]).len();
+            places.map(|place| contestant(&seen.iter().map(|both| &list(both)[place]).collect::<Vec<_>>())).collect()
+        };
+        Ok(Contest {
+            variance: frontier.variance,
+            mae: frontier.mae,
+            contestants: over_datasets(|both| &both.rules),
+            learned: over_datasets(|both| &both.learned),
+            stops: frontier.stops.clone(),
+        })
+    }
+}
+
+/// What was seen in one dataset: the rules, and the learned one along γ.
+struct Both {
+    rules: Vec<Seen>,
+    learned: Vec<Seen>,
+}
+
+/// All rules in one dataset.
+fn one(variance: f64, rows: u64, seed: u64) -> Result<Both> {
+    let dataset = Dataset::draw(&Normal::new(&PAPER_PRIOR, variance, seed)?, rows)?;
+    let scores = dataset.scores()?;
+    let settings = Settings { seed, ..Settings::default() };
+    let frontier = Frontier::of(&Match::overall(Reference::Posterior), &scores, &settings)?;
+    let see =
+        |(name, kind, rule): (&'static str, Kind, Rule)| Seen::of(name, kind, &rule, &scores, &frontier, &settings);
+    let along = GAMMAS.into_iter().map(|gamma| ("learned", Kind::Learned, learned(gamma)));
+    Ok(Both {
+        rules: rules(&frontier).into_iter().map(see).collect::<Result<_>>()?,
+        learned: along.map(see).collect::<Result<_>>()?,
+    })
+}
+
+impl Seen {
+    fn of(
+        name: &'static str,
+        kind: Kind,
+        rule: &Rule,
+        scores: &Scores<'_>,
+        frontier: &Frontier,
+        settings: &Settings,
+    ) -> Result<Seen> {
+        let glance = LabelSummary::of(scores, &rule.label(scores, settings)?.labels)?;
+        Ok(Seen {
+            name,
+            kind,
+            // None of these is missing where there are rows, and all rows have a truth; nobody labelled is nobody right.
+            accuracy: glance.accuracy.unwrap_or_default(),
+            expected_accuracy: glance.expected_accuracy.unwrap_or_default(),
+            fidelity: glance.fidelity_to_posterior.unwrap_or_default(),
+            fidelity_to_truth: glance.fidelity_to_truth.unwrap_or_default(),
+            coverage: glance.labeled as f64 / glance.people as f64,
+            below_frontier: frontier.frontier_gap(&glance).filter(|_| kind != Kind::JointElsewhere),
+        })
+    }
+}

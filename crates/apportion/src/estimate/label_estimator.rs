@@ -1,0 +1,170 @@
+//! Outcomes by label, one label a person, and by truth where it is known; and why the two differ, exactly.
+
+use rayon::prelude::*;
+
+use super::cells::Cells;
+use super::figures::{Estimate, Moments, of_moments};
+use super::outcomes::{Measure, Outcomes};
+use crate::error::{Error, Result};
+use crate::kernel::STRETCH;
+use crate::label::Labels;
+use crate::rule::Allotment;
+use crate::scores::{Label, Scores, UNCODED, expect_length};
+
+/// Outcomes by label and by truth. Sums merge, and are the same in any order of the rows. It reads no scores.
+#[derive(Clone, Debug)]
+pub struct LabelEstimator {
+    classes: usize,
+    measure: Measure,
+    /// By true class, and last unknown; in it by label, and last Uncoded.
+    cells: Cells,
+}
+
+/// Why the mean outcome of those labelled so differs from that of those who are so: the two parts sum to the whole.
+///
+/// All of it is among people whose truth and outcome are known.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct LabelBias {
+    /// The mean of those labelled so.
+    #[serde(rename = "labelled")]
+    pub labeled: f64,
+    /// The mean of those who are so.
+    pub truth: f64,
+    /// The one less the other.
+    pub bias: f64,
+    /// What those add who are labelled so and are not: their share among those labelled so, times by how much their mean
+    /// exceeds that of those who are labelled so rightly.
+    #[serde(rename = "taken_in")]
+    pub from_false_positives: f64,
+    /// What those add who are so and are not labelled so: less their share among those who are so, times by how much their
+    /// mean exceeds the same.
+    #[serde(rename = "left_out")]
+    pub from_false_negatives: f64,
+}
+
+impl LabelEstimator {
+    /// Sums over rows with a label each.
+    pub fn of(scores: &Scores<'_>, outcomes: &Outcomes<'_>, labels: &Labels) -> Result<LabelEstimator> {
+        expect_length("the list of labels", labels.values().len(), scores.rows())?;
+        LabelEstimator::with_labels(scores, outcomes, labels.values())
+    }
+
+    /// Sums over rows that stand for several people, who may have several labels.
+    pub fn of_allotment(scores: &Scores<'_>, outcomes: &Outcomes<'_>, allotment: &Allotment) -> Result<LabelEstimator> {
+        expect_length("the list of allotted rows", allotment.rows().len(), scores.rows())?;
+        LabelEstimator::with(scores, outcomes, |row, give| {
+            let people = allotment.row(row).iter().enumerate().filter(|(_, people)| **people > 0);
+            people.for_each(|(label, &people)| give(label, people));
+        })
+    }
+
+    /// Sums over rows by truth, as though it were the label. Nothing where there is no truth.
+    pub fn of_truth(scores: &Scores<'_>, outcomes: &Outcomes<'_>) -> Result<Option<LabelEstimator>> {
+        scores.truth().map(|truth| LabelEstimator::with_labels(scores, outcomes, truth)).transpose()
+    }
+
+    fn with_labels(scores: &Scores<'_>, outcomes: &Outcomes<'_>, labels: &[Label]) -> Result<LabelEstimator> {
+        let classes = scores.classes().len();
+        LabelEstimator::with(scores, outcomes, |row, give| {
+            give(index(labels[row], classes), scores.counts().map_or(1, |counts| counts[row]));
+        })
+    }
+
+    fn with(
+        scores: &Scores<'_>,
+        outcomes: &Outcomes<'_>,
+        labels: impl Fn(usize, &mut dyn FnMut(usize, u64)) + Sync,
+    ) -> Result<LabelEstimator> {
+        expect_length("the list of outcomes", outcomes.rows(), scores.rows())?;
+        let (classes, measure, rows) = (scores.classes().len(), outcomes.measure(), scores.rows());
+        let side = classes + 1;
+        let none = || Cells::new(&measure, side * side);
+        let cells = (0..rows.div_ceil(STRETCH))
+            .into_par_iter()
+            .fold(none, |mut cells, stretch| {
+                for row in stretch * STRETCH..rows.min((stretch + 1) * STRETCH) {
+                    let Some(value) = outcomes.at(row) else { continue };
+                    let truth = scores.truth().map_or(classes, |truth| index(truth[row], classes));
+                    labels(row, &mut |label, people| cells.add(truth * side + label, value, people));
+                }
+                cells
+            })
+            .reduce(none, |mut all, part| {
+                all.merge(&part);
+                all
+            });
+        Ok(LabelEstimator { classes, measure, cells })
+    }
+
+    /// Takes in the sums of other rows, with the same classes and outcomes of the same kind.
+    pub fn merge(&mut self, other: &LabelEstimator) -> Result<()> {
+        if self.classes != other.classes {
+            return Err(Error::Tally { what: "classes" });
+        }
+        self.measure.check_same(&other.measure)?;
+        self.cells.merge(&other.cells);
+        Ok(())
+    }
+
+    /// The mean outcome of those labelled so: for each level that is asked for.
+    pub fn estimates(&self) -> Vec<Estimate> {
+        self.each_level(|level| {
+            let by_label = (0..self.classes).map(|class| self.sum(level, |_, label| label == class));
+            of_moments(&self.measure, &by_label.collect::<Vec<_>>())
+        })
+    }
+
+    /// The mean outcome of those who are so in truth; none where the truth of nobody with an outcome is known.
+    pub fn truth(&self) -> Option<Vec<Estimate>> {
+        let known = self.sum(0, |truth, _| truth < self.classes).people;
+        let estimate = |level| {
+            let by_truth = (0..self.classes).map(|class| self.sum(level, |truth, _| truth == class));
+            of_moments(&self.measure, &by_truth.collect::<Vec<_>>())
+        };
+        (known > 0).then(|| self.each_level(estimate))
+    }
+
+    /// For each level that is asked for, and each class, why labels give another mean than the truth; none where nobody is
+    /// labelled so rightly.
+    pub fn biases(&self) -> Vec<Vec<Option<LabelBias>>> {
+        self.each_level(|level| (0..self.classes).map(|class| self.bias(level, class)).collect())
+    }
+
+    fn bias(&self, level: usize, class: usize) -> Option<LabelBias> {
+        let is_other = |truth: usize| truth < self.classes && truth != class;
+        let labeled = self.sum(level, |truth, label| truth < self.classes && label == class);
+        let so = self.sum(level, |truth, _| truth == class);
+        let rightly = self.sum(level, |truth, label| truth == class && label == class).mean()?;
+        let wrongly = self.sum(level, |truth, label| is_other(truth) && label == class);
+        let missed = self.sum(level, |truth, label| truth == class && label != class);
+        // A part of nobody adds nothing.
+        let adds = |part: &Moments, whole: &Moments| {
+            part.mean().map_or(0.0, |mean| part.people as f64 / whole.people as f64 * (mean - rightly))
+        };
+        let (mean, truth, about) = (labeled.mean()?, so.mean()?, self.measure.about());
+        Some(LabelBias {
+            labeled: about + mean,
+            truth: about + truth,
+            bias: mean - truth,
+            from_false_positives: adds(&wrongly, &labeled),
+            from_false_negatives: -adds(&missed, &so),
+        })
+    }
+
+    fn each_level<T>(&self, of: impl Fn(usize) -> T) -> Vec<T> {
+        self.measure.shown().map(of).collect()
+    }
+
+    /// The outcomes of the true classes and labels that are wanted, together.
+    fn sum(&self, level: usize, is_wanted: impl Fn(usize, usize) -> bool) -> Moments {
+        let side = self.classes + 1;
+        let cells = (0..side * side).filter(|cell| is_wanted(cell / side, cell % side));
+        self.cells.moments(cells, level)
+    }
+}
+
+/// The place of a label among the classes: Uncoded is the last.
+fn index(label: Label, classes: usize) -> usize {
+    if label == UNCODED { classes } else { usize::from(label) }
+}

@@ -1,0 +1,59 @@
+//! The joint rules as what others go by: solved exactly on some of the rows, and carried over to all.
+
+use super::balance::Balance;
+use super::bounds::Bound;
+use super::joint;
+use super::matching::Match;
+use super::{Rule, Settings};
+use crate::error::{Error, Result};
+use crate::scores::Scores;
+
+/// A joint rule that is solved exactly on a sample, for the labels of all rows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum JointRule {
+    /// Match, overall.
+    Match(Match),
+    /// Balance, overall.
+    Balance(Balance),
+}
+
+impl JointRule {
+    /// Reference, coverage and bounds.
+    pub fn matching(&self) -> &Match {
+        match self {
+            JointRule::Match(matching) | JointRule::Balance(Balance { matching, .. }) => matching,
+        }
+    }
+
+    /// The rule itself, over all rows.
+    pub fn rule(&self) -> Rule {
+        match self {
+            JointRule::Match(matching) => Rule::Match(matching.clone()),
+            JointRule::Balance(balance) => Rule::Balance(balance.clone()),
+        }
+    }
+
+    /// The reference in whole numbers for all rows: what the labels are to be held against, since they may miss it.
+    pub fn targets(&self, scores: &Scores<'_>) -> Result<Vec<u64>> {
+        joint::targets(&self.matching().request(scores, &Settings::default()))
+    }
+
+    /// Refuses what a sample of the rows cannot tell, and an empty sample.
+    pub(super) fn check_sample(&self, asked: &'static str, rows: usize) -> Result<()> {
+        let refuse = |other, why| Err(Error::Incompatible { one: asked, other, why });
+        let Match { by_group, reference, bounds, .. } = self.matching();
+        if rows == 0 {
+            return Err(Error::Parameter { what: "the size of a sample".into(), value: 0.0, range: "at least 1" });
+        }
+        if *by_group {
+            return refuse("groups", "a sample has few rows of a small group; match by group, on all rows");
+        }
+        if reference.is_in_people() {
+            return refuse("given targets", "counts for all rows are none for a sample; give shares");
+        }
+        if bounds.at_least.values().chain(bounds.at_most.values()).any(Bound::is_in_people) {
+            return refuse("bounds in people", "they are for all rows, and not for a sample; give shares, as 20%");
+        }
+        Ok(())
+    }
+}
