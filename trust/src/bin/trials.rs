@@ -53,12 +53,12 @@ fn run(words: &[String]) -> Result<bool, Box<dyn Error>> {
         "files" => {
             let count = option(words, "--count", 100_000)?;
             let child = ["files-range", "--seed", &seed.to_string(), "--range"].map(str::to_owned);
-            show(&files::run(&Plan::files(seed), count, &child)?, "files", words, begun)
+            show(&files::run(&Plan::files(seed), count, &child)?.refuse_vacuous(), "files", words, begun)
         }
         "replay" => {
             let (plan, child) = replay(words, seed)?;
             let count = plan.len().unwrap_or(0);
-            show(&files::run(&plan, count, &child)?, "replay", words, begun)
+            show(&files::run(&plan, count, &child)?.refuse_vacuous(), "replay", words, begun)
         }
         "files-range" | "replay-range" => {
             let plan = if command == "files-range" { Plan::files(seed) } else { replay(words, seed)?.0 };
@@ -70,7 +70,7 @@ fn run(words: &[String]) -> Result<bool, Box<dyn Error>> {
         "solver" => {
             let mut report = problems::run("small", option(words, "--small", 1_000_000)?, seed);
             report.add(problems::run("large", option(words, "--large", 1_000)?, seed));
-            show(&report, "solver", words, begun)
+            show(&report.refuse_vacuous(), "solver", words, begun)
         }
         "repeat" => repeat(words, seed),
         "try" => {

@@ -47,8 +47,7 @@ const PIECES: [&str; 26] = [
 /// Words that may stand outside of quotes.
 const WORDS: [&str; 25] = [
     "CASE", "WHEN", "THEN", "ELSE", "END", "AND", "AS", "ABS", "GREATEST", "MAX", "COALESCE", "CAST", "VARCHAR",
-    "TEXT", "STRING", "FLOAT", "float8", "SELECT", "FROM", "t", "D", "e",
-    "OR", "LIKE", "REPLACE",
+    "TEXT", "STRING", "FLOAT", "float8", "SELECT", "FROM", "t", "D", "e", "OR", "LIKE", "REPLACE",
 ];
 
 /// Makes a decision from bytes and writes it in every dialect.

@@ -76,6 +76,18 @@ impl Report {
         self.failures.sort_by_key(|failure| failure.trial);
     }
 
+    /// Counts a failure for each kind of which nothing was accepted in many trials: such trials would show nothing.
+    pub fn refuse_vacuous(mut self) -> Report {
+        const MANY: u64 = 200;
+        let vacuous = |tally: &Tally| tally.accepted == 0 && tally.refused >= MANY;
+        let kinds: Vec<String> =
+            self.tallies.iter().filter(|(_, tally)| vacuous(tally)).map(|(kind, _)| kind.clone()).collect();
+        for kind in kinds {
+            self.fail(0, &kind, "every input was refused, so that nothing was shown".into());
+        }
+        self
+    }
+
     /// How many trials there were.
     pub fn trials(&self) -> u64 {
         self.tallies.values().map(|tally| tally.accepted + tally.refused + tally.failures).sum()

@@ -13,6 +13,7 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use parquet::errors::ParquetError;
+use parquet::file::FOOTER_SIZE;
 use parquet::file::reader::{ChunkReader, Length};
 use twox_hash::XxHash3_64;
 
@@ -255,7 +256,9 @@ impl ChunkReader for StableChunks {
 
     /// Starts reading a page; decoders read page headers through this function.
     fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
-        for window in page_header::WINDOWS {
+        // The footer's length and magic bytes are read in the same way.
+        let is_page = start.saturating_add(FOOTER_SIZE as u64) < self.len();
+        for window in page_header::WINDOWS.into_iter().filter(|_| is_page) {
             let mut header = vec![0; window];
             let length = read_some_at(&self.file, &mut header, start)?;
             match page_header::check(&header[..length]) {

@@ -370,8 +370,11 @@ fn check_all_files(facts: &Facts<'_>) -> Result<()> {
 /// Refuses a reference that is not the one of the provenance: its targets would be others.
 fn check_reference(facts: &Facts<'_>) -> Result<()> {
     let inputs = facts.provenance.map_or(&[][..], |own| &own.inputs);
-    let recorded = inputs.iter().find(|input| input.role == "reference" && Some(&input.name) == facts.options.reference.as_ref());
-    let Some((name, expected)) = recorded.and_then(|own| Some((&own.name, own.sha256.as_ref()?))) else { return Ok(()) };
+    let recorded =
+        inputs.iter().find(|input| input.role == "reference" && Some(&input.name) == facts.options.reference.as_ref());
+    let Some((name, expected)) = recorded.and_then(|own| Some((&own.name, own.sha256.as_ref()?))) else {
+        return Ok(());
+    };
     match sha256(Path::new(name)) {
         Ok(found) if found != *expected => Err(differs(format!(
             "{name}: the reference has changed since the labels were made (its SHA-256 is not that of the provenance)"

@@ -218,11 +218,13 @@ impl<'a> Pass<'a> {
         let same = |one: &RecordBatch, a: usize, other: &RecordBatch, b: usize| {
             a < one.num_rows()
                 && b < other.num_rows()
-                && self.columns.compared.iter().all(|name| match (one.column_by_name(name), other.column_by_name(name)) {
-                    (Some(x), Some(y)) => {
-                        first_difference(&x.slice(a, 1), &y.slice(b, 1), self.columns.is_text).is_none()
+                && self.columns.compared.iter().all(|name| {
+                    match (one.column_by_name(name), other.column_by_name(name)) {
+                        (Some(x), Some(y)) => {
+                            first_difference(&x.slice(a, 1), &y.slice(b, 1), self.columns.is_text).is_none()
+                        }
+                        _ => false,
                     }
-                    _ => false,
                 })
         };
         if same(input, row + 1, found, row) && !same(input, row, found, row + 1) {

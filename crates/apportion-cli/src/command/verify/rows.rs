@@ -58,7 +58,8 @@ impl<'a> OutRows<'a> {
                 return Ok(None);
             }
             self.files.push((self.input.name(self.next).to_owned(), self.read));
-            self.batches = Some(self.input.open_columns(self.next, &|name| self.columns.iter().any(|own| own == name))?);
+            self.batches =
+                Some(self.input.open_columns(self.next, &|name| self.columns.iter().any(|own| own == name))?);
             self.next += 1;
         }
     }
