@@ -151,7 +151,7 @@ impl Measure {
         matches!(self, Measure::Shares { .. })
     }
 
-    /// How many levels are told apart; a mean has one.
+    /// Returns the number of levels; 1 for a mean.
     pub(super) fn levels(&self) -> usize {
         match self {
             Measure::Mean { .. } => 1,
@@ -159,7 +159,7 @@ impl Measure {
         }
     }
 
-    /// The levels that are asked for.
+    /// Returns the requested levels.
     pub(super) fn shown(&self) -> std::ops::Range<usize> {
         match self {
             Measure::Shares { counted: Some(level), .. } => *level..level + 1,
@@ -167,7 +167,7 @@ impl Measure {
         }
     }
 
-    /// Refuses to merge sums of something else.
+    /// Checks that sums of another quantity are not merged.
     pub(super) fn check_same(&self, other: &Measure) -> Result<()> {
         if self == other { Ok(()) } else { Err(Error::Tally { what: "outcomes" }) }
     }
