@@ -1,12 +1,12 @@
-//! SIMD chosen at run time: the same safe code, compiled once for each level of the machine.
+//! SIMD instructions selected at run time: the same safe code, compiled once per level.
 //!
-//! The loops of [`kernel`](crate::kernel) are plain Rust over fixed-size chunks, which the compiler turns into
-//! vector code for whatever instructions it may assume. This file only widens that assumption: [`SimdLevel::run`] calls
-//! the work from inside a function compiled for the level, after asking the processor. Where the compiler does not find
-//! good code by itself, a pass uses the vectors of [`Wide`], which only exists where the processor has AVX-512.
+//! The loops of [`kernel`](crate::kernel) are plain Rust over fixed-size chunks, which the compiler vectorizes for
+//! the instructions that it may assume. This file only widens that assumption: [`SimdLevel::run`] calls the work from
+//! inside a function compiled for the level, after checking the processor. If the compiler does not find good code by
+//! itself, a pass uses the vectors of [`Wide`], which exists only if the processor has AVX-512.
 //!
-//! It is the one file of the crate with `unsafe` code: calls of safe functions whose instructions were found, loads and
-//! stores of whole arrays, and a prefetch.
+//! This is the only file of the crate with `unsafe` code: calls of safe functions whose instructions are available,
+//! loads and stores of whole arrays, and a prefetch.
 #![allow(unsafe_code)]
 
 use std::fmt;

@@ -1,10 +1,10 @@
-//! A box around the estimated prices that holds the optimal ones, almost surely.
+//! A box around the estimated prices that almost surely contains the optimal ones.
 //!
-//! How far the whole table's prices can lie from the sample's is told in rows, not in prices: the count of class k over
-//! the whole table misses its target by a few standard deviations of the sample's imbalance (the sandwich variance, for
-//! what moves together), so the price of k lies between the prices at which that many rows more, or less, would be in k.
-//! Order statistics of the gaps give these prices, and hold for rare classes and for heaps of identical rows alike,
-//! where a density would not. That the box really held is proved afterwards; a miss costs time, never exactness.
+//! The distance between the prices of the table and of the sample is measured in rows: the count of class k over the
+//! whole table misses its target by a few standard deviations of the sample's imbalance (the sandwich variance, for
+//! joint movements), so the price of k lies between the prices at which that many more or fewer rows would be in k.
+//! Order statistics of the gaps give these prices, also for rare classes and many identical rows, for which a density
+//! would fail. Whether the box contains the optimum is proved afterward; a miss costs time, never exactness.
 
 use super::newton::{Estimate, Guess, invert_free, laplacian};
 use super::prices::PriceSet;

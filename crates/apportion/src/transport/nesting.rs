@@ -1,10 +1,10 @@
-//! Targets within targets: whole numbers for the units of a larger unit, as near to their quotas as its totals allow.
+//! Nested targets: whole numbers for the units of a larger unit, as close to their quotas as its totals allow.
 //!
-//! Every unit starts at its own largest remainders: no counts are nearer to its quotas, so these are optimal for the
-//! totals that they happen to have. Moving one person from class a to class b, perhaps by way of others, costs the
-//! shortest path in a graph with only K nodes, whose edge a→b costs the least, among the units with people in a, by
-//! which the distance to the quotas grows. Take the cheapest path from a class with too many to a class with too few,
-//! until all totals are right: counts stay optimal for their totals throughout, so the end is the optimum.
+//! Every unit starts at its own largest remainders: no counts are closer to its quotas, so these are optimal for
+//! their totals. Moving one person from class a to class b, possibly by way of others, costs the shortest path in a
+//! graph with only K nodes, whose edge a→b has the smallest increase of the distance to the quotas among the units
+//! with people in a. Take the cheapest path from a class with too many to a class with too few until all totals are
+//! met: counts stay optimal for their totals throughout, so the result is the optimum.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;

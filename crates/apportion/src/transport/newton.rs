@@ -1,10 +1,10 @@
 //! Prices from a sample: Newton's method on the dual.
 //!
-//! The dual Σ_i max_y (q_iy + λ_y) − Σ_y n_y λ_y is convex; its gradient is counts − targets. Its second derivative is
-//! the density of rows at the boundaries between classes: a Laplacian whose weight for {a, b} is the number of rows with
-//! these two classes on top and a gap below h, divided by 2h. The prices need not be exact: they are the middle of a
-//! box, and the box is checked. Where a penalty lets the targets follow the prices (see `target_curve`), its second derivative is
-//! added.
+//! The dual Σ_i max_y (q_iy + λ_y) − Σ_y n_y λ_y is convex; its gradient is counts − targets. Its second derivative
+//! is the density of rows at the boundaries between classes: a Laplacian whose weight for {a, b} is the number of
+//! rows with these two classes on top and a gap below h, divided by 2h. The prices need not be exact: they are the
+//! center of a box, and the box is checked. If a penalty makes the targets depend on the prices (see `target_curve`),
+//! its second derivative is added.
 
 use super::prices::Prices;
 use super::sample::Sample;

@@ -1,11 +1,11 @@
-//! Prices, and the set of all optimal ones.
+//! Prices, and the set of all optimal prices.
 //!
-//! Labels that are optimal for their counts are so at exactly those prices λ at which every labelled row prefers its own
-//! class: λ_b − λ_a ≤ min over rows labelled a of s_a − s_b. Such differences describe a polytope with whole-number
-//! corners. Prices inside a box, up to a common shift, are of the same form, so that "do the optimal prices meet the
-//! box?" is a question about shortest paths among K nodes.
+//! Labels that are optimal for their counts are optimal at exactly those prices λ at which every labeled row prefers
+//! its own class: λ_b − λ_a ≤ min over rows labeled a of s_a − s_b. Such differences describe a polytope with integer
+//! vertices. Prices inside a box, up to a common shift, have the same form, so "do the optimal prices intersect the
+//! box?" is a shortest-path problem with K nodes.
 //!
-//! What the counts cost has the same form, with one node more: the ground, whose price is zero. Counts are optimal where
+//! The cost of counts has the same form, with one more node: the ground, whose price is zero. Counts are optimal if
 //! −λ_y lies between the cost of the last person in y and that of one more.
 
 use super::demand::{Demand, VIOLATION};
