@@ -1,4 +1,4 @@
-//! A decision at work: labels for batches, further draws, and the proof computed anew.
+//! Applying a decision: labels for batches, further draws, and the certificate computed from scratch.
 
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -14,18 +14,19 @@ use crate::transport::ties::{Repeats, lot, tight};
 use crate::transport::{Certificate, settle};
 
 impl Decision {
-    /// Labels rows. The counts are right for the rows that it was fitted to; for others they are near, as far as these are
-    /// like those: audit them, or fit again.
+    /// Labels rows. Counts are exact for the rows of the fit and approximate for other rows; audit them, or fit
+    /// again.
     pub fn apply(&self, scores: &Scores<'_>) -> Result<Labels> {
         self.applier().label(scores)
     }
 
-    /// Labels rows that come in batches: tied rows with equal keys are told apart across batches too.
+    /// Returns an applier for rows that come in batches: it distinguishes tied rows with equal keys across
+    /// batches.
     pub fn applier(&self) -> Applier<'_> {
         Applier { decision: self, simd: SimdLevel::best(), repeats: HashMap::new() }
     }
 
-    /// A further draw of Thompson sampling or top-k; draw 0 is what [`apply`](Self::apply) gives. Rules without chance
+    /// Returns another draw of Thompson sampling or top-k; draw 0 is [`apply`](Self::apply). Deterministic rules
     /// give the same labels at every draw.
     pub fn draw(&self, scores: &Scores<'_>, draw: u64) -> Result<Labels> {
         let k = match &self.fitted {
@@ -47,9 +48,9 @@ impl Decision {
         })
     }
 
-    /// Computes the proof again from nothing but scores, labels and prices, row by row, in whole numbers. It closes if and
-    /// only if the labels are optimal for the counts that they have (in each group, where the decision has groups) and the
-    /// prices show it; whether these counts are the ones that were wanted is another question.
+    /// Computes the certificate from scores, labels and prices only, row by row, in integers. It closes if and
+    /// only if the labels are optimal for their counts (in each group, if the decision is by group) and the
+    /// prices prove it. It does not check the counts themselves.
     pub fn certify(&self, scores: &Scores<'_>, labels: &Labels) -> Result<Certificate> {
         self.check_classes(scores)?;
         expect_length("the list of labels", labels.values().len(), scores.rows())?;
@@ -65,12 +66,12 @@ impl Decision {
         scores.read_rows(0..scores.rows(), |index, row| {
             let prices = &self.levels[row_prices.of(index)][0];
             let label = usize::from(labels.values()[index]);
-            // A row without a label counts as one more class, of score zero.
+            // An unlabeled row counts as one more class, with score zero.
             let label = if labels.values()[index] == UNCODED { row.len() } else { label };
             let value = tight(prices, score_of(row), &mut classes);
             let people = scores.counts().map_or(1, |counts| i128::from(counts[index]));
             certificate.primal += row.get(label).map_or(0, |&score| i128::from(score)) * people;
-            // A label without a price is one that the prices never give: they prove nothing.
+            // The prices never assign a class without a price, so they prove nothing about it.
             let price = prices.get(label).copied().flatten().unwrap_or(-2 * value.abs() - 1);
             certificate.dual += (i128::from(value) - i128::from(price)) * people;
             Ok(())
@@ -102,7 +103,7 @@ impl Decision {
         Ok(Labels::trusted(labels, self.classes.len()))
     }
 
-    /// Which prices each row has.
+    /// Returns the prices of each row.
     fn row_prices<'a>(&self, scores: &Scores<'a>) -> Result<RowPrices<'a>> {
         let groups = match &self.fitted {
             Fitted::Prices(groups) if groups.iter().all(|group| group.group.is_some()) => groups,
@@ -133,7 +134,7 @@ impl Decision {
         }
     }
 
-    /// The label among tied classes.
+    /// Returns the label among tied classes.
     fn break_tie(&self, levels: &[Prices], key: u64, tied: &mut Vec<usize>) -> Label {
         for (level, prices) in levels[1..].iter().enumerate() {
             let value = |class: usize| prices[class].map(|price| price + lot(self.seed, key, level, class));
@@ -144,7 +145,7 @@ impl Decision {
     }
 }
 
-/// Which of a decision's prices a row has.
+/// The index of a row's prices.
 enum RowPrices<'a> {
     Same,
     ByGroup { codes: &'a [u32], indices: Vec<Option<usize>> },
@@ -163,12 +164,12 @@ impl RowPrices<'_> {
 pub struct Applier<'d> {
     decision: &'d Decision,
     simd: SimdLevel,
-    /// The keys of tied rows so far, by the prices that they have.
+    /// The keys of tied rows so far, by price index.
     repeats: HashMap<usize, Repeats>,
 }
 
 impl Applier<'_> {
-    /// Uses other instructions than the best that the machine has. Labels do not depend on it.
+    /// Sets the SIMD instructions, which do not affect labels.
     pub fn with_simd(mut self, simd: SimdLevel) -> Self {
         self.simd = simd;
         self
@@ -200,7 +201,7 @@ impl Applier<'_> {
             }
             RowPrices::ByGroup { .. } => label_grouped(decision, scores, &row_prices, &mut labels)?,
         };
-        // Tied rows have the first of their classes: for argmax, that is all.
+        // Tied rows already have the first of their classes, which is final for argmax.
         if decision.fitted != Fitted::Argmax {
             let mut classes = Vec::new();
             for row in tied {
@@ -221,7 +222,7 @@ impl Applier<'_> {
     }
 }
 
-/// The score of a class, or zero for the one beyond them: no label.
+/// Returns the score of a class; zero for the extra class of unlabeled rows.
 fn score_of(row: &[i64]) -> impl Fn(usize) -> i64 {
     |class| row.get(class).copied().unwrap_or(0)
 }
@@ -270,7 +271,7 @@ impl Visitor for LabelAll<'_> {
     }
 }
 
-/// Runs over stretches of the labels in parallel; the results, or the first error, in the order of the rows.
+/// Runs over ranges of the labels in parallel and returns the results, or the first error, in row order.
 fn in_stretches<T: Send>(
     labels: &mut [Label],
     work: impl Fn(usize, &mut [Label]) -> Result<T> + Sync,

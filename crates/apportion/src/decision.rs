@@ -1,8 +1,8 @@
-//! A rule fitted to a table: small, saved as JSON, and able to label any further rows.
+//! A rule fitted to a table: small, saved as JSON, and able to label further rows.
 //!
-//! For a joint rule it is K prices for each group, and further prices for ties. The label of a row is the class with the
-//! largest score + price; where several are equal, the one of these with the largest lot + price of the first level of
-//! ties, and so on. So apply(fit(x), x) = label(x), row by row. How it is applied is in `apply`.
+//! For a joint rule it contains K prices per group and further prices for ties. The label of a row is the class with
+//! the largest score + price; among equal classes, the one with the largest hash + price of the first tie level, and
+//! so on. So apply(fit(x), x) = label(x), row by row. The module `apply` applies it.
 
 use crate::error::{Error, Result};
 use crate::kernel::GRID;
@@ -14,7 +14,7 @@ use crate::text::quoted;
 pub use crate::apply::Applier;
 pub(crate) use crate::transport::Prices;
 
-/// A fitted rule: small, and able to label any further rows. It is saved by serde.
+/// A fitted rule: small, serializable, and able to label further rows.
 ///
 /// ```
 /// # use apportion::{Classes, Decision, Match, Matrix, Reference, Rule, Scores, Settings};
@@ -32,79 +32,79 @@ pub struct Decision {
     pub(crate) classes: Classes,
     pub(crate) seed: u64,
     pub(crate) fitted: Fitted,
-    /// The prices on the grid, in the order of `fitted`; one set of zeros for argmax; else none.
+    /// The prices on the grid, in the order of `fitted`; one set of zeros for argmax; empty for other rules.
     pub(crate) levels: Vec<Vec<Prices>>,
     pub(crate) fit_info: Option<FitInfo>,
 }
 
-/// What a decision was fitted to, for whoever uses it later. No label depends on it.
+/// The data that a decision was fitted to. No label depends on it.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct FitInfo {
     /// The score columns, in the order of the classes.
     pub scores: Vec<String>,
-    /// The columns whose values together were a group.
+    /// The columns that define the groups.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub groups: Vec<String>,
-    /// How many people there were.
+    /// Number of people.
     pub people: u64,
-    /// How many of them were tied: whoever cannot settle ties may have so many wrong.
+    /// Number of tied people: an upper bound on the errors of a system that cannot break ties.
     pub tied: u64,
-    /// How many rows were drawn to be solved, where it was not all.
+    /// Number of rows of the sample, if the rule was solved on one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sample: Option<u64>,
-    /// What the shares of the labels were to be.
+    /// The expected shares of the labels.
     #[serde(rename = "wanted", skip_serializing_if = "Option::is_none", default)]
     pub expected_shares: Option<ExpectedShares>,
 }
 
-/// What the shares of labels are to be, on any rows.
+/// The expected shares of labels, on any rows.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExpectedShares {
     /// The means of the scores.
     Posterior,
-    /// So much beside the means of the scores, class by class: that of balance, which trades fidelity, and of bounds.
+    /// The means of the scores plus an offset per class, for balance, which trades fidelity, and for bounds.
     #[serde(rename = "beside")]
     OffsetFromPosterior(Vec<f64>),
-    /// These, whatever the scores.
+    /// Fixed shares.
     Shares(Vec<f64>),
 }
 
-/// What a rule has learned.
+/// The fitted parameters of a rule.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Fitted {
-    /// Nothing.
+    /// No parameters.
     Argmax,
-    /// The bar of each class.
+    /// The threshold of each class.
     Threshold {
         /// In the order of the classes.
         at: Vec<f64>,
     },
-    /// Nothing.
+    /// No parameters.
     Thompson,
-    /// Nothing but its k.
+    /// The parameter k.
     TopK {
-        /// How many of the likeliest classes are drawn among.
+        /// The number of most likely classes to draw from.
         k: usize,
     },
-    /// Prices, for all rows or for each group.
+    /// Prices for all rows or for each group.
     Prices(Vec<GroupPrices>),
-    /// A model of the scores.
+    /// A trained model.
     Learned(Model),
 }
 
 /// The prices of a group, or of all rows.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct GroupPrices {
-    /// The group, or none where the prices are for all rows.
+    /// The group; `None` if the prices are for all rows.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub group: Option<String>,
-    /// Added to the scores; a class without a price is never given. Multiples of 2^-40. One more than there are classes
-    /// where some rows stay Uncoded: the last is then added to a score of zero.
+    /// Added to the scores; a class without a price is never assigned. Multiples of 2^-40. If some rows stay
+    /// Uncoded, there is one more price than classes; the last one is added to a score of zero.
     pub prices: Vec<Option<f64>>,
-    /// Added to the lots among tied classes, level by level.
+    /// Added to the hashes of tied classes, level by level.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub ties: Vec<Vec<Option<f64>>>,
 }
@@ -116,7 +116,7 @@ impl GroupPrices {
         GroupPrices { group, prices: levels.next().unwrap_or_default(), ties: levels.collect() }
     }
 
-    /// All levels on the grid.
+    /// Returns all levels on the grid.
     fn levels(&self) -> Vec<Prices> {
         let units =
             |prices: &Vec<Option<f64>>| prices.iter().map(|price| price.map(|value| GRID.round(value))).collect();
@@ -124,7 +124,7 @@ impl GroupPrices {
     }
 }
 
-/// The form in which a decision is saved.
+/// The serialized form of a decision.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Saved {
     version: u32,
@@ -135,7 +135,7 @@ struct Saved {
     origin: Option<FitInfo>,
 }
 
-/// Raised when the saved form changes its meaning.
+/// Incremented when the meaning of the serialized form changes.
 const VERSION: u32 = 1;
 
 impl TryFrom<Saved> for Decision {
@@ -158,7 +158,7 @@ impl From<Decision> for Saved {
 }
 
 impl Decision {
-    /// Checks what was fitted, or read from a file, once and for all.
+    /// Checks fitted or deserialized parameters.
     pub(crate) fn new(classes: Classes, seed: u64, mut fitted: Fitted) -> Result<Decision> {
         let k = classes.len();
         let refuse = |problem: String| Err(Error::Decision { problem });
@@ -174,7 +174,7 @@ impl Decision {
                     return refuse("a group has prices twice".into());
                 }
                 let levels: Vec<Vec<Prices>> = groups.iter().map(GroupPrices::levels).collect();
-                // Readers of JSON may be off in the last digit; the grid is not.
+                // JSON readers may change the last digit; rounding to the grid restores it.
                 for (group, levels) in groups.iter_mut().zip(&levels) {
                     *group = GroupPrices::new(group.group.take(), levels);
                 }
@@ -197,33 +197,33 @@ impl Decision {
         Ok(Decision { classes, seed, fitted, levels, fit_info: None })
     }
 
-    /// Says what it was fitted to.
+    /// Adds information about the fit.
     pub fn with_fit_info(self, fit_info: FitInfo) -> Decision {
         Decision { fit_info: Some(fit_info), ..self }
     }
 
-    /// What it was fitted to, where that is known.
+    /// Returns information about the fit, if known.
     pub fn fit_info(&self) -> Option<&FitInfo> {
         self.fit_info.as_ref()
     }
 
-    /// The classes it was fitted to.
+    /// Returns the classes.
     pub fn classes(&self) -> &Classes {
         &self.classes
     }
 
-    /// The seed of its draws and ties.
+    /// Returns the seed of draws and ties.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// What the rule has learned.
+    /// Returns the fitted parameters.
     pub fn fitted(&self) -> &Fitted {
         &self.fitted
     }
 }
 
-/// Refuses shares that are not one for each class.
+/// Checks that there is one share per class.
 fn check_fit_info(fit_info: &FitInfo, k: usize) -> Result<()> {
     match &fit_info.expected_shares {
         Some(ExpectedShares::OffsetFromPosterior(shares) | ExpectedShares::Shares(shares)) if shares.len() != k => {
@@ -235,7 +235,7 @@ fn check_fit_info(fit_info: &FitInfo, k: usize) -> Result<()> {
     }
 }
 
-/// Refuses prices that are not multiples of 2^-40 in a sane range, or not one a class.
+/// Checks that there is one price per class, in a plausible range.
 fn check_prices(group: &GroupPrices, k: usize) -> Result<()> {
     let problem = |problem: &str| {
         let of = group.group.as_ref().map_or_else(String::new, |name| format!(" of group {}", quoted(name)));

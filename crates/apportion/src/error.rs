@@ -1,21 +1,21 @@
-//! What can go wrong, said so that the reader can go and mend it: row, class and the next step.
+//! Errors of the library, with row, class and a suggested fix.
 //!
-//! Rows are counted from 0 here; a layer that reads files turns them into the line the user sees.
+//! Rows are counted from 0 here; a layer that reads files converts them to line numbers.
 
 use crate::text::quoted;
 
-/// An error of the library. Its text is one sentence that names the place and the way on. Rows are counted from 0.
+/// An error of the library. Its message is one sentence with the location and a fix. Rows are counted from 0.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A score is not a number, or is infinite.
+    /// A score is NaN or infinite.
     #[error("row {row}: the score of {class:?} is {value}; scores must be finite numbers")]
     NotFinite {
         /// Row, from 0.
         row: usize,
         /// Name of the class.
         class: String,
-        /// What stands there.
+        /// The value.
         value: f64,
     },
     /// A score is below −1e-6.
@@ -25,7 +25,7 @@ pub enum Error {
         row: usize,
         /// Name of the class.
         class: String,
-        /// What stands there.
+        /// The value.
         value: f64,
     },
     /// A row's scores do not sum to one.
@@ -35,39 +35,39 @@ pub enum Error {
         row: usize,
         /// The classes summed, as text.
         classes: String,
-        /// The sum that was found.
+        /// The sum found.
         sum: f64,
-        /// The sum that was expected, as text.
+        /// The sum expected, as text.
         expected: &'static str,
-        /// The way on.
+        /// How to fix it.
         hint: &'static str,
     },
-    /// Scores that are kept elsewhere could not be read.
+    /// Stored scores could not be read.
     #[error("the scores could not be read again: {problem}")]
     Store {
         /// What is wrong.
         problem: String,
     },
-    /// More rows than can be brought together by group.
+    /// There are too many rows to gather by group.
     #[error("{found} rows are too many to be labelled by group at once; at most {limit} are; label parts of them")]
     TooManyRows {
-        /// How many there are.
+        /// The number found.
         found: usize,
-        /// How many can be.
+        /// The maximum.
         limit: usize,
     },
-    /// There is no class.
+    /// There are no classes.
     #[error("there is no class; name at least one score column")]
     NoClasses,
-    /// More classes than a label can tell apart.
+    /// There are too many classes.
     #[error("{found} classes are too many; at most {limit} are supported")]
     TooManyClasses {
-        /// How many were given.
+        /// The number found.
         found: usize,
-        /// How many can be.
+        /// The maximum.
         limit: usize,
     },
-    /// A class name is empty, given twice, or that of rows without a label.
+    /// A class name is empty, repeated, or reserved for unlabeled rows.
     #[error("class name {} is {problem}; class names must be unique, not empty and not Uncoded", quoted(.name))]
     ClassName {
         /// The name.
@@ -80,50 +80,50 @@ pub enum Error {
     UnknownClass {
         /// The name.
         name: String,
-        /// The classes there are, as text.
+        /// The known classes, as text.
         classes: String,
     },
-    /// Something given per row or per class has the wrong length.
+    /// A list per row or per class has the wrong length.
     #[error("{what} has {found} entries where {expected} were expected")]
     Length {
-        /// What has the wrong length.
+        /// The list.
         what: &'static str,
         /// Its length.
         found: usize,
-        /// The right length.
+        /// The expected length.
         expected: usize,
     },
-    /// A code (group, truth or label) that stands for nothing.
+    /// A code (group, truth or label) is out of range.
     #[error("row {row}: {what} code {code} is out of range; codes run from 0 to {last}")]
     Code {
         /// Row, from 0.
         row: usize,
-        /// What is coded.
+        /// What the code stands for.
         what: &'static str,
         /// The code found.
         code: usize,
         /// The largest code allowed.
         last: usize,
     },
-    /// Two groups have one name.
+    /// Two groups have the same name.
     #[error("group {} is listed twice; give every group one code", quoted(.group))]
     RepeatedGroup {
         /// The name.
         group: String,
     },
-    /// The total of the row counts is beyond what is supported.
+    /// The sum of the row counts is too large.
     #[error("the counts of the rows sum to more than {limit}; split the table")]
     TooManyPeople {
         /// The largest total.
         limit: u64,
     },
-    /// A rule that cannot split rows was given rows that stand for several people.
+    /// Labels were requested for rows that represent several people and may have to be split.
     #[error("{rule} may split rows that stand for several people, and labels cannot say so; use `allot`")]
     CountsUnsupported {
         /// The rule.
         rule: &'static str,
     },
-    /// Something that the rule or reference needs is not in the table.
+    /// Something that the rule or reference needs is missing.
     #[error(
         "{what} is needed for {by} but the table has none; give it with `Scores::{with}`, or choose another {instead}"
     )]
@@ -132,7 +132,7 @@ pub enum Error {
         what: &'static str,
         /// What needs it.
         by: &'static str,
-        /// The method that gives it.
+        /// The method that sets it.
         with: &'static str,
         /// What may be chosen instead.
         instead: &'static str,
@@ -147,58 +147,58 @@ pub enum Error {
         /// The values allowed.
         range: &'static str,
     },
-    /// A reference distribution that is none.
+    /// A reference distribution is invalid.
     #[error("the reference{of} {problem}")]
     Reference {
-        /// ` of group "x"`, or nothing.
+        /// ` of group "x"`, or empty.
         of: String,
-        /// What is wrong with it, and the way on.
+        /// What is wrong, and how to fix it.
         problem: String,
     },
-    /// Whole-number targets that cannot be met.
+    /// Targets cannot be met.
     #[error(
         "the targets{of} sum to {sum} but there are {rows} rows to label; they must be equal, in each group where \
              groups are matched"
     )]
     TargetSum {
-        /// ` of group "x"`, or nothing.
+        /// ` of group "x"`, or empty.
         of: String,
         /// The sum of the targets.
         sum: u64,
-        /// The rows there are.
+        /// The number of rows.
         rows: u64,
     },
-    /// Bounds that no labels can keep.
+    /// Bounds cannot be met.
     #[error("the bounds{of} {problem}")]
     Bounds {
-        /// ` of group "x"`, or nothing.
+        /// ` of group "x"`, or empty.
         of: String,
-        /// What is wrong with them, and the way on.
+        /// What is wrong, and how to fix it.
         problem: String,
     },
-    /// Two options that do not go together.
+    /// Two options cannot be combined.
     #[error("{one} does not go together with {other}: {why}")]
     Incompatible {
-        /// The one.
+        /// The first option.
         one: &'static str,
-        /// The other.
+        /// The second option.
         other: &'static str,
-        /// Why not, and the way on.
+        /// Why not, and how to fix it.
         why: &'static str,
     },
-    /// A group that the reference or the decision does not know.
+    /// A group is not in the reference or the decision.
     #[error("group {} is not in the {what}, which has {known} groups; {hint}", quoted(.group))]
     UnknownGroup {
         /// The group.
         group: String,
         /// Reference or decision.
         what: &'static str,
-        /// How many groups it knows.
+        /// The number of known groups.
         known: usize,
-        /// The way on.
+        /// How to fix it.
         hint: &'static str,
     },
-    /// A decision is applied to other classes than it was fitted to.
+    /// A decision is applied to other classes than those of the fit.
     #[error(
         "the decision was fitted to the classes {fitted}, the table has {found}; bring the columns into that order"
     )]
@@ -208,33 +208,33 @@ pub enum Error {
         /// The table's classes.
         found: String,
     },
-    /// An outcome that is too large to be averaged.
+    /// An outcome is too large to be averaged.
     #[error("row {row}: the outcome is {value}; outcomes must be finite numbers within ±1e100, or NaN where not known")]
     Outcome {
         /// Row, from 0.
         row: usize,
-        /// What stands there.
+        /// The value.
         value: f64,
     },
-    /// A batch or a tally that does not belong to an audit.
+    /// A batch or tally does not belong to an audit.
     #[error("the audit was begun with other {what}; give every batch and tally of one audit the same")]
     Tally {
         /// What differs.
         what: &'static str,
     },
-    /// The solver found no proof. This is a fault of the program, never of the data.
+    /// The solver found no proof. This is a bug, never a problem of the data.
     #[error("the labels could not be proved optimal, so none are returned; please report this as a bug")]
     Unproved,
-    /// A decision that has no prices to prove anything with.
+    /// A decision without prices cannot be certified.
     #[error("only argmax and match have prices, and can be proved optimal; this decision has none")]
     NoPrices,
-    /// A decision that has no SQL expression.
+    /// A decision has no SQL expression.
     #[error("the decision cannot be written as SQL: {problem}")]
     Sql {
-        /// Why not, and the way on.
+        /// Why not, and how to fix it.
         problem: String,
     },
-    /// A saved decision that cannot be one.
+    /// A saved decision is invalid.
     #[error("the decision is not sound: {problem}; fit it again")]
     Decision {
         /// What is wrong with it.

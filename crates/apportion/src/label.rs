@@ -1,9 +1,9 @@
-//! Labels: one class a row, or none.
+//! Labels: one class per row, or none.
 
 use crate::error::Result;
 use crate::scores::{Classes, Label, UNCODED, check_labels};
 
-/// One label a row: a class, or [`UNCODED`].
+/// One label per row: a class, or [`UNCODED`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Labels {
     values: Vec<Label>,
@@ -11,36 +11,36 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Labels that exist already, such as a vendor's.
+    /// Creates labels from existing values, such as a vendor's.
     pub fn new(values: Vec<Label>, classes: &Classes) -> Result<Labels> {
         check_labels(&values, classes, "label")?;
         Ok(Labels { values, classes: classes.len() })
     }
 
-    /// Labels that a rule of this library made.
+    /// Creates labels without checking them.
     pub(crate) fn trusted(values: Vec<Label>, classes: usize) -> Labels {
         debug_assert!(values.iter().all(|&label| label == UNCODED || usize::from(label) < classes));
         Labels { values, classes }
     }
 
-    /// The label of each row.
+    /// Returns the label of each row.
     pub fn values(&self) -> &[Label] {
         &self.values
     }
 
-    /// How many classes there are.
+    /// Returns the number of classes.
     pub fn classes(&self) -> usize {
         self.classes
     }
 
-    /// The labels alone.
+    /// Returns the values.
     pub fn into_values(self) -> Vec<Label> {
         self.values
     }
 
-    /// How many rows have each class; Uncoded rows are in none.
+    /// Counts the rows of each class, without unlabeled rows.
     pub fn counts(&self) -> Vec<u64> {
-        // Four tables take turns: one would wait for itself wherever neighbours have the same label.
+        // Four tables in turn: equal neighbors would stall on the same counter.
         let mut tables = [[0u64; 256]; 4];
         for labels in self.values.chunks(tables.len()) {
             labels.iter().zip(&mut tables).for_each(|(&label, table)| table[usize::from(label)] += 1);

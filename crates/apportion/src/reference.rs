@@ -1,4 +1,4 @@
-//! The distribution that the labels should have, and its whole numbers.
+//! The reference distribution and its whole numbers.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use crate::scores::{Label, SUM_TOLERANCE, UNCODED};
 use crate::text::quoted;
 use crate::transport::Demand;
 
-/// Something for all rows, or for each group by its name.
+/// One value for all rows, or one per group, by name.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PerGroup<T> {
-    /// The same for every group.
+    /// The same value for every group.
     Overall(T),
-    /// One for each group.
+    /// One value per group.
     ByGroup(BTreeMap<String, T>),
 }
 
@@ -34,18 +34,19 @@ impl<T> PerGroup<T> {
     }
 }
 
-/// The distribution that the labels should have. By group, where the rule is.
+/// The distribution that the labels should have; for rules by group, in each group.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reference {
     /// The aggregate posterior: the mean of the scores.
     Posterior,
-    /// The shares of the true classes, among the rows whose truth is known.
+    /// The shares of the true classes among rows with known truth.
     Truth,
-    /// Every class alike.
+    /// Equal shares.
     Uniform,
-    /// Given shares, in the order of the classes. They must sum to one within a thousandth, and are then scaled.
+    /// Given shares, in the order of the classes. They must sum to one within a thousandth and are then
+    /// normalized.
     Shares(PerGroup<Vec<f64>>),
-    /// Given counts, in the order of the classes; they must sum to the number of rows.
+    /// Given counts, in the order of the classes. They must sum to the number of rows.
     Targets(PerGroup<Vec<u64>>),
 }
 
@@ -58,7 +59,7 @@ pub(crate) enum Weights {
 }
 
 impl Reference {
-    /// Whether it is given in people, and so for a given number of rows.
+    /// Whether it is given in people and thus valid only for one number of rows.
     pub(crate) fn is_in_people(&self) -> bool {
         match self {
             Reference::Targets(_) => true,
@@ -66,8 +67,8 @@ impl Reference {
         }
     }
 
-    /// The weights for `rows` rows to be labelled of a group (or of all), whose true classes `truth` yields, with
-    /// the people who have them.
+    /// Returns the weights for `rows` rows of a group (or of all). `truth` yields the true classes and their
+    /// people.
     pub(crate) fn weights(
         &self,
         classes: usize,
@@ -112,7 +113,7 @@ impl Reference {
     }
 }
 
-/// ` of group "x"`, or nothing.
+/// Returns ` of group "x"`, or an empty string.
 pub(crate) fn of_group(group: Option<&str>) -> String {
     group.map_or_else(String::new, |group| format!(" of group {}", quoted(group)))
 }
@@ -124,8 +125,8 @@ fn count_truth(truth: impl Iterator<Item = (Label, u64)>, classes: usize) -> Vec
     counts
 }
 
-/// Shares as whole numbers of 1e-15, so that 0.15 means fifteen hundredths and remainders tie where a reader of the
-/// decimals expects it.
+/// Converts shares to multiples of 1e-15, so that 0.15 means exactly fifteen hundredths and remainders tie as
+/// expected from the decimals.
 fn weigh(shares: &[f64], classes: usize) -> std::result::Result<Vec<u128>, String> {
     if shares.len() != classes {
         return Err(format!("has {} shares where there are {classes} classes; give one for each", shares.len()));
@@ -140,14 +141,14 @@ fn weigh(shares: &[f64], classes: usize) -> std::result::Result<Vec<u128>, Strin
     Ok(shares.iter().map(|share| (share * 1e15).round() as u128).collect())
 }
 
-/// Weights from the sums of the scores, in units of the grid. Sums a little below zero count as zero.
+/// Returns weights from the sums of the scores, in grid units. Sums slightly below zero count as zero.
 pub(crate) fn posterior_weights(sums: &[i128]) -> Vec<u128> {
     sums.iter().map(|&sum| sum.max(0).unsigned_abs()).collect()
 }
 
-/// Largest remainders, exactly: every class gets the whole part of its quota, and the units left over go to the largest
-/// remainders. Where equal remainders compete for the last of them, the choice is left open: the solver takes the
-/// roundings that cost least, then the first classes.
+/// Largest remainders, exactly: every class gets the whole part of its quota, and the remaining units go to the
+/// largest remainders. If equal remainders compete for the last units, the choice is left open: the solver takes the
+/// cheapest rounding, then the first classes.
 pub(crate) fn round(weights: &[u128], rows: u64) -> Demand {
     let total: u128 = weights.iter().sum();
     if total == 0 {
@@ -171,7 +172,7 @@ pub(crate) fn round(weights: &[u128], rows: u64) -> Demand {
     Demand::between(bound(!contested), bound(true))
 }
 
-/// The same, with contested units to the first classes.
+/// Largest remainders, with contested units assigned to the first classes.
 pub(crate) fn round_to_first(weights: &[u128], rows: u64) -> Vec<u64> {
     let Demand { least, most, .. } = round(weights, rows);
     let mut left = rows.saturating_sub(least.iter().sum());

@@ -1,8 +1,8 @@
-//! The table of scores: K columns of probabilities, one row a person, viewed where it lies.
+//! The table of scores: K columns of probabilities, one row per person.
 //!
-//! [`Scores`] borrows. Its shape is checked when it is built; its values are checked by whatever reads them, in the
-//! same pass, so that a large table is not read once more only to be checked ([`Scores::check`] does just that, where it
-//! is wanted). No result is ever made from a value that fails.
+//! [`Scores`] borrows its data. The shape is checked on construction; the values are checked by the pass that reads
+//! them, so that a large table is not read twice ([`Scores::check`] checks all values explicitly). No result is
+//! computed from an invalid value.
 
 use std::ops::Range;
 
@@ -13,25 +13,25 @@ use crate::store::{Store, Stored};
 /// A label or a true class: the index of a class, or [`UNCODED`].
 pub type Label = u8;
 
-/// The label of a row left unlabelled, and the truth of a row whose truth is not known.
+/// The label of an unlabeled row, and the truth of a row whose truth is unknown.
 pub const UNCODED: Label = Label::MAX;
 
-/// The value that is written for [`UNCODED`]. No class may have this name.
+/// The text written for [`UNCODED`]. No class may have this name.
 const UNLABELED: &str = "Uncoded";
 
 /// The largest number of classes.
 pub(crate) const MAX_CLASSES: usize = 250;
 
-/// The largest number of people that the rows of one table may stand for, so that exact totals fit 128 bits.
+/// The largest number of people that the rows of one table may represent, so that exact totals fit 128 bits.
 pub(crate) const MAX_PEOPLE: u64 = 1 << 40;
 
-/// A score may lie this far below zero: the noise of arithmetic.
+/// The lowest valid score: values between this and zero are rounding errors.
 pub(crate) const LEAST_SCORE: f64 = -1e-6;
 
-/// A row may sum to one plus or minus this.
+/// The sum of a row may differ from one by this much.
 pub(crate) const SUM_TOLERANCE: f64 = 1e-3;
 
-/// The classes: names in an order, which breaks ties of argmax.
+/// The names of the classes, in order. The order breaks ties of argmax.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(try_from = "Vec<String>", into = "Vec<String>")]
 pub struct Classes(Vec<String>);
@@ -40,11 +40,11 @@ impl Classes {
     /// The largest number of classes.
     pub const MAX: usize = MAX_CLASSES;
 
-    /// Names the classes, in order.
+    /// Creates classes from their names.
     ///
     /// # Errors
-    /// If there are none or more than [`Classes::MAX`], or if a name is empty, given twice or `Uncoded` in any case: labels
-    /// with such a class could not be told from rows without a label.
+    /// If there are no names or more than [`Classes::MAX`], or if a name is empty, repeated, or `Uncoded` in any
+    /// case: such a class could not be distinguished from unlabeled rows.
     pub fn new<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Result<Classes> {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
         if names.is_empty() {
@@ -68,28 +68,28 @@ impl Classes {
         Ok(Classes(names))
     }
 
-    /// How many classes there are: K.
+    /// Returns the number of classes, K.
     #[allow(clippy::len_without_is_empty)] // never empty
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The names, in order.
+    /// Returns the names in order.
     pub fn names(&self) -> &[String] {
         &self.0
     }
 
-    /// The name of a label; that of [`UNCODED`] is `Uncoded`.
+    /// Returns the name of a label, which is `Uncoded` for [`UNCODED`].
     pub fn name(&self, label: Label) -> &str {
         self.0.get(usize::from(label)).map_or(UNLABELED, String::as_str)
     }
 
-    /// A label or a true class by its name.
+    /// Returns the label with a name.
     pub fn label(&self, name: &str) -> Result<Label> {
         self.position(name).map(|position| position as Label)
     }
 
-    /// The position of a class by its name.
+    /// Returns the index of a class by name.
     pub fn position(&self, name: &str) -> Result<usize> {
         self.0
             .iter()
@@ -117,37 +117,37 @@ impl From<Classes> for Vec<String> {
     }
 }
 
-/// Where the scores lie: one row-major matrix, as numpy has it, or K columns, as Arrow has them.
+/// The memory layout of the scores: one row-major matrix, as in numpy, or K columns, as in Arrow.
 #[derive(Clone, Debug)]
 pub enum Matrix<'a> {
-    /// Rows of `f32`, one after the other.
+    /// Row-major `f32`.
     RowsF32(&'a [f32]),
-    /// Rows of `f64`, one after the other.
+    /// Row-major `f64`.
     RowsF64(&'a [f64]),
-    /// A column of `f32` for each class.
+    /// One column of `f32` per class.
     ColumnsF32(Vec<&'a [f32]>),
-    /// A column of `f64` for each class.
+    /// One column of `f64` per class.
     ColumnsF64(Vec<&'a [f64]>),
-    /// Rows of `f32` that are kept elsewhere, such as in a file, and brought to hand in parts.
+    /// Rows of `f32` stored elsewhere, such as in a file, and read in parts.
     StoredF32(&'a dyn Store<f32>),
-    /// Rows of `f64` that are kept elsewhere.
+    /// Rows of `f64` stored elsewhere.
     StoredF64(&'a dyn Store<f64>),
 }
 
-/// What is done to a row before it is used.
+/// How rows are scaled before use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scaling {
-    /// Nothing: rows sum to one within [`Scores::SUM_TOLERANCE`], else they are refused.
+    /// Not scaled: rows must sum to one within [`Scores::SUM_TOLERANCE`].
     #[default]
     AsGiven,
     /// Divided by 100: the scores are percentages.
     Percent,
-    /// Divided by the row's sum, which must be above zero.
+    /// Divided by the sum of the row, which must be positive.
     Normalize,
 }
 
-/// The groups of the rows, such as counties: a code per row, and the names that the codes stand for.
+/// The groups of the rows, such as counties: one code per row, and the names of the codes.
 #[derive(Clone, Copy, Debug)]
 pub struct Groups<'a> {
     /// The group of each row, an index into `names`.
@@ -156,25 +156,24 @@ pub struct Groups<'a> {
     pub names: &'a [String],
 }
 
-/// The keys of the rows, which settle ties and draws together with the seed. A person's own identifier is best: labels
-/// then do not depend on the order of the file. Rows that share a key, such as that of a household, share the chance of
-/// their draws; tied rows that do are told apart by their order.
+/// The keys of the rows, which break ties and seed draws together with the seed. Use a person's ID if possible: then
+/// labels do not depend on the row order. Rows that share a key, such as a household ID, share their draws; tied rows
+/// with equal keys are distinguished by their order.
 #[derive(Clone, Copy, Debug)]
 pub enum Keys<'a> {
-    /// The index of the row, counted from the given number: that of the rows in the batches before this one. The default is
-    /// `Index(0)`.
+    /// The row index plus an offset, the number of rows in earlier batches. The default is `Index(0)`.
     Index(u64),
-    /// A key per row, as [`seed::key_of_text`](crate::seed::key_of_text) makes it from an identifier.
+    /// One key per row, such as [`seed::key_of_text`](crate::seed::key_of_text) of an ID.
     Given(&'a [u64]),
 }
 
 impl Keys<'_> {
-    /// Whether no two rows can have one key.
+    /// Whether keys are unique by construction.
     pub(crate) fn are_unique(&self) -> bool {
         matches!(self, Keys::Index(_))
     }
 
-    /// The key of a row.
+    /// Returns the key of a row.
     #[inline]
     pub fn of(&self, row: usize) -> u64 {
         match self {
@@ -184,7 +183,7 @@ impl Keys<'_> {
     }
 }
 
-/// A table of scores with what else is known of its rows. Borrowed, never copied.
+/// A borrowed table of scores, with optional keys, groups, truth and counts.
 #[derive(Clone, Debug)]
 pub struct Scores<'a> {
     classes: &'a Classes,
@@ -204,7 +203,7 @@ impl<'a> Scores<'a> {
     /// The sum of a row may differ from one by this much.
     pub const SUM_TOLERANCE: f64 = SUM_TOLERANCE;
 
-    /// Views a matrix or columns as scores of the classes.
+    /// Creates a table from a matrix or columns.
     pub fn new(classes: &'a Classes, matrix: Matrix<'a>) -> Result<Scores<'a>> {
         let k = classes.len();
         let rows = match &matrix {
@@ -227,13 +226,13 @@ impl<'a> Scores<'a> {
         })
     }
 
-    /// Divides rows by 100 or by their sum before they are used.
+    /// Sets how rows are scaled.
     pub fn scaled(mut self, scaling: Scaling) -> Self {
         self.scaling = scaling;
         self
     }
 
-    /// Gives the rows keys.
+    /// Sets the keys of the rows.
     pub fn with_keys(mut self, keys: Keys<'a>) -> Result<Self> {
         if let Keys::Given(keys) = keys {
             expect_length("the list of keys", keys.len(), self.rows)?;
@@ -242,7 +241,7 @@ impl<'a> Scores<'a> {
         Ok(self)
     }
 
-    /// Gives the rows groups.
+    /// Sets the groups of the rows.
     pub fn with_groups(mut self, groups: Groups<'a>) -> Result<Self> {
         expect_length("the list of groups", groups.codes.len(), self.rows)?;
         let mut names: Vec<&String> = groups.names.iter().collect();
@@ -258,7 +257,7 @@ impl<'a> Scores<'a> {
         Ok(self)
     }
 
-    /// Gives the rows their true classes; [`UNCODED`] where the truth is not known.
+    /// Sets the true classes of the rows; [`UNCODED`] if the truth is unknown.
     pub fn with_truth(mut self, truth: &'a [Label]) -> Result<Self> {
         expect_length("the list of true classes", truth.len(), self.rows)?;
         check_labels(truth, self.classes, "truth")?;
@@ -266,7 +265,7 @@ impl<'a> Scores<'a> {
         Ok(self)
     }
 
-    /// Says how many people each row stands for.
+    /// Sets the number of people that each row represents.
     pub fn with_counts(mut self, counts: &'a [u64]) -> Result<Self> {
         expect_length("the list of counts", counts.len(), self.rows)?;
         let total = counts.iter().try_fold(0u64, |sum, &count| sum.checked_add(count));
@@ -277,52 +276,52 @@ impl<'a> Scores<'a> {
         Ok(self)
     }
 
-    /// How many rows there are: N.
+    /// Returns the number of rows, N.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// How many people the rows stand for.
+    /// Returns the number of people that the rows represent.
     pub fn people(&self) -> u64 {
         self.counts.map_or(self.rows as u64, |counts| counts.iter().sum())
     }
 
-    /// The classes.
+    /// Returns the classes.
     pub fn classes(&self) -> &'a Classes {
         self.classes
     }
 
-    /// The keys of the rows.
+    /// Returns the keys of the rows.
     pub fn keys(&self) -> Keys<'a> {
         self.keys
     }
 
-    /// The groups of the rows.
+    /// Returns the groups of the rows.
     pub fn groups(&self) -> Option<Groups<'a>> {
         self.groups
     }
 
-    /// The true classes of the rows.
+    /// Returns the true classes of the rows.
     pub fn truth(&self) -> Option<&'a [Label]> {
         self.truth
     }
 
-    /// How many people each row stands for.
+    /// Returns the number of people that each row represents.
     pub fn counts(&self) -> Option<&'a [u64]> {
         self.counts
     }
 
-    /// What is done to a row before it is used.
+    /// Returns how rows are scaled.
     pub(crate) fn scaling(&self) -> Scaling {
         self.scaling
     }
 
-    /// Reads every value once and refuses what is not a score.
+    /// Checks every value.
     pub fn check(&self) -> Result<()> {
         self.check_rows(0..self.rows)
     }
 
-    /// Refuses the first of some rows that is not one of scores.
+    /// Checks a range of rows.
     pub(crate) fn check_rows(&self, rows: Range<usize>) -> Result<()> {
         let (k, mut values) = (self.classes.len(), Vec::new());
         for start in rows.clone().step_by(STRETCH) {
@@ -334,13 +333,13 @@ impl<'a> Scores<'a> {
         Ok(())
     }
 
-    /// Reads rows in order, in multiples of 2^-40 ([`GRID`]), and hands each to `each` with its index;
-    /// refuses one that is not of scores. `each` may change the values it is handed.
+    /// Reads rows in order, in multiples of 2^-40 ([`GRID`]), and passes each to `each` with its index. Fails on
+    /// an invalid row. `each` may modify the values.
     pub fn read_rows(&self, rows: Range<usize>, each: impl FnMut(usize, &mut [i64]) -> Result<()>) -> Result<()> {
         self.visit(ReadRows { scores: self, range: rows, each })
     }
 
-    /// Values as they lie in the table, row by row.
+    /// Reads values as stored, row by row.
     pub(crate) fn read_raw(&self, rows: Range<usize>, into: &mut Vec<f64>) -> Result<()> {
         let k = self.classes.len();
         into.clear();
@@ -364,7 +363,7 @@ impl<'a> Scores<'a> {
         Ok(())
     }
 
-    /// The sum of a row's values; without the noise below zero where rows are divided by it.
+    /// Returns the sum of a row; if rows are normalized, without rounding errors below zero.
     #[inline]
     fn sum(&self, row: &[f64]) -> f64 {
         let least = if self.scaling == Scaling::Normalize { 0.0 } else { f64::NEG_INFINITY };
@@ -379,7 +378,7 @@ impl<'a> Scores<'a> {
         }
     }
 
-    /// Refuses a row that is not one of scores.
+    /// Checks a row.
     fn check_row(&self, row: usize, values: &[f64]) -> Result<()> {
         let sum = self.sum(values);
         let unit = self.scaling.unit(sum);
@@ -408,7 +407,7 @@ impl<'a> Scores<'a> {
         Err(Error::NotOne { row, classes: self.classes.to_string(), sum, expected, hint })
     }
 
-    /// Shows the rows to a visitor, in the type in which they are read.
+    /// Passes the rows to a visitor, in their own type.
     pub(crate) fn visit<V: Visitor>(&self, visitor: V) -> V::Output {
         let classes = self.classes.len();
         let (magnitude, weights) = (1.0 + SUM_TOLERANCE as f32, self.counts);
@@ -430,7 +429,7 @@ impl<'a> Scores<'a> {
     }
 }
 
-/// Something to do with the rows, whatever their type.
+/// An operation on rows of any type.
 pub(crate) trait Visitor {
     type Output;
     fn visit<T: Real>(self, rows: &dyn Source<T>) -> Self::Output;
@@ -467,7 +466,7 @@ impl<F: FnMut(usize, &mut [i64]) -> Result<()>> Visitor for ReadRows<'_, F> {
     }
 }
 
-/// Whether a row is one of scores beyond doubt, a little inside the limits. What is not finite is far outside.
+/// Whether a row is clearly valid, well inside the tolerances. Non-finite values fail this test.
 #[inline]
 fn is_plainly_sound(row: &[i64]) -> bool {
     const LEAST: i64 = (0.9 * LEAST_SCORE * Grid::UNIT as f64) as i64;
@@ -477,7 +476,7 @@ fn is_plainly_sound(row: &[i64]) -> bool {
 }
 
 impl Scaling {
-    /// What a row of this sum is divided by.
+    /// Returns the divisor of a row with this sum.
     #[inline]
     fn unit(self, sum: f64) -> f64 {
         match self {
@@ -487,8 +486,8 @@ impl Scaling {
         }
     }
 
-    /// A value divided by the row's unit, without noise below zero; NaN where it is no score, so that the pass which reads
-    /// it sees that.
+    /// Divides a value by the row's divisor and sets rounding errors below zero to zero. Invalid values become
+    /// NaN, so that the pass that reads them fails.
     #[inline]
     fn apply(self, value: f64, unit: f64) -> f64 {
         match self {
@@ -499,7 +498,7 @@ impl Scaling {
     }
 }
 
-/// Rows that are scaled as they are brought to hand.
+/// Rows that are scaled when they are read.
 struct Scaled<'a>(&'a Scores<'a>);
 
 impl Source<f64> for Scaled<'_> {
@@ -538,7 +537,7 @@ impl Source<f64> for Scaled<'_> {
     }
 }
 
-/// The number of rows in a row-major matrix.
+/// Returns the number of rows of a row-major matrix.
 fn rows_of(values: usize, k: usize) -> Result<usize> {
     if values.is_multiple_of(k) {
         Ok(values / k)
@@ -547,7 +546,7 @@ fn rows_of(values: usize, k: usize) -> Result<usize> {
     }
 }
 
-/// The common length of the columns.
+/// Returns the common length of the columns.
 fn length_of<T>(columns: &[&[T]], k: usize) -> Result<usize> {
     expect_length("the list of columns", columns.len(), k)?;
     let rows = columns[0].len();
@@ -555,12 +554,12 @@ fn length_of<T>(columns: &[&[T]], k: usize) -> Result<usize> {
     Ok(rows)
 }
 
-/// Refuses a list of the wrong length.
+/// Checks the length of a list.
 pub(crate) fn expect_length(what: &'static str, found: usize, expected: usize) -> Result<()> {
     if found == expected { Ok(()) } else { Err(Error::Length { what, found, expected }) }
 }
 
-/// Refuses a label that is neither a class nor [`UNCODED`].
+/// Checks that all labels are classes or [`UNCODED`].
 pub(crate) fn check_labels(labels: &[Label], classes: &Classes, what: &'static str) -> Result<()> {
     let k = classes.len();
     match labels.iter().position(|&label| label != UNCODED && usize::from(label) >= k) {

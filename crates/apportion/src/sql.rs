@@ -1,11 +1,12 @@
-//! A decision as a SQL expression: the same labels inside a database, but for ties.
+//! A decision as a SQL expression, which gives the same labels inside a database except for ties.
 //!
-//! One `CASE` has everything. From the outside in: is this a row of scores at all; which group is it in; which class has
-//! the largest score + price. The sums are written twice, once inside `GREATEST` and once to be found again: that is the
-//! shortest form that every dialect has, and the two are the same operations on the same doubles, so they are equal.
+//! The expression is one `CASE`. From the outside in: is the row valid; which group is it in; which class has the
+//! largest score + price. The sums are written twice, once inside `GREATEST` and once to be compared with it: this is
+//! the shortest form that every dialect supports, and the two are equal because they are the same operations on the
+//! same doubles.
 //!
-//! All numbers are literals of double precision. Whatever type the score columns have, adding such a literal to them is
-//! done in double precision, so they need no cast.
+//! All numbers are double-precision literals. For any type of the score columns, adding such a literal is done in
+//! double precision, so no casts are needed.
 
 use crate::decision::{Decision, Fitted, GroupPrices};
 use crate::error::{Error, Result};
@@ -14,47 +15,47 @@ use crate::rule;
 use crate::scores::{Classes, LEAST_SCORE, SUM_TOLERANCE, UNCODED, expect_length};
 use crate::text::{GROUP_JOINT, count_group_values, quoted};
 
-/// Whose SQL is written.
+/// The SQL dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Dialect {
     /// DuckDB.
     DuckDb,
-    /// PostgreSQL, and what speaks as it does.
+    /// PostgreSQL and compatible databases.
     PostgreSql,
     /// SQLite.
     Sqlite,
     /// BigQuery.
     BigQuery,
-    /// Snowflake. It tells upper from lower case in the names that are given here.
+    /// Snowflake. The names given here are case-sensitive.
     Snowflake,
     /// Spark SQL, and Databricks.
     Spark,
 }
 
-/// What a decision needs to know of the table that it is to label by SQL.
+/// The table that a decision labels by SQL.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SqlOptions {
-    /// Whose SQL is written.
+    /// The SQL dialect.
     pub dialect: Dialect,
-    /// The score columns, one a class, in the order of the classes.
+    /// The score columns, one per class, in the order of the classes.
     pub columns: Vec<String>,
-    /// The columns whose values together are a group. Looked at only where the decision was fitted by group.
+    /// The columns that define the groups. Used only if the decision was fitted by group.
     pub groups: Vec<String>,
     /// Whether the scores are percentages, to be divided by 100.
     pub percent: bool,
-    /// Whether the score columns are of single precision: thresholds are then held against them in single precision, as
+    /// Whether the score columns are in single precision: thresholds are then compared in single precision, like
     /// [`Decision::apply`] does.
     pub single: bool,
     /// The name of the label: `CASE … END AS name`.
     pub label: Option<String>,
-    /// For a whole statement, what is to stand after `FROM`, as it is to stand there. The label is then called `label`
-    /// where it has no other name.
+    /// For a complete statement, the text after `FROM`, used verbatim. The label is then called `label` unless it
+    /// has another name.
     pub table: Option<String>,
 }
 
 impl SqlOptions {
-    /// Score columns of double precision, by their names.
+    /// Creates options for score columns in double precision.
     pub fn new<S: Into<String>>(dialect: Dialect, columns: impl IntoIterator<Item = S>) -> SqlOptions {
         SqlOptions {
             dialect,
@@ -67,7 +68,7 @@ impl SqlOptions {
         }
     }
 
-    /// Names the columns whose values together are a group.
+    /// Sets the columns that define the groups.
     pub fn with_groups<S: Into<String>>(mut self, groups: impl IntoIterator<Item = S>) -> SqlOptions {
         self.groups = groups.into_iter().map(Into::into).collect();
         self
@@ -75,10 +76,11 @@ impl SqlOptions {
 }
 
 impl Decision {
-    /// The decision as a SQL expression, under a comment that says what it does.
+    /// Returns the decision as a SQL expression, with a comment that describes it.
     ///
-    /// It gives the labels that [`apply`](Self::apply) gives, but for rows where several classes are equally good, or nearer
-    /// than 2^-40. A row that `apply` would refuse has the label `NULL`. Rules that draw by chance have no such expression.
+    /// It gives the labels of [`apply`](Self::apply), except for rows with several equally good classes, or
+    /// classes closer than 2^-40. A row that `apply` would reject has the label `NULL`. Sampling rules have no
+    /// such expression.
     ///
     /// ```
     /// # use apportion::sql::{Dialect, SqlOptions};
@@ -146,7 +148,7 @@ const LINEAR: &str = "\
 Labels by apportion: the class with the largest intercept + Σ weight · score, as a model learned it.
 Ties: where classes have the same value, the first of them in order has the row, as in apportion.";
 
-/// What the reader of the expression should know. It has no names in it: these could end the comment.
+/// Returns the comment for readers of the expression. It contains no names, which could end the comment.
 fn header(rule: &str, options: &SqlOptions, by_group: bool) -> String {
     let sum = if options.percent { "100" } else { "1" };
     let group = if by_group { ", and of a group that the decision does not know" } else { "" };
@@ -166,13 +168,13 @@ struct Writer<'a> {
     classes: &'a Classes,
 }
 
-/// Lines of SQL. A name or a text in one of them may have line breaks of its own: these must stay as they are.
+/// Lines of SQL. Names and texts in them may contain line breaks, which must be kept.
 type Lines = Vec<String>;
 
-/// A value, and the label of a row where it is the largest.
+/// A value, and the label of a row if it is the largest.
 type Candidate = (String, String);
 
-/// SQLite allows 127 arguments of a function; nobody is known to allow less.
+/// SQLite allows 127 arguments of a function; no supported dialect allows fewer.
 const ARGUMENTS: usize = 100;
 
 impl Writer<'_> {
@@ -212,7 +214,7 @@ impl Writer<'_> {
         Ok(lines)
     }
 
-    /// Refuses a group that the columns cannot have.
+    /// Checks that the columns can have a group.
     fn check_group(&self, group: &str) -> Result<()> {
         let columns = self.options.groups.len();
         let problem = if columns == 0 {
@@ -229,7 +231,7 @@ impl Writer<'_> {
     fn priced(&self, prices: &[Option<f64>]) -> Lines {
         let candidate = |(class, price): (usize, &Option<f64>)| {
             let price = (*price)?;
-            // One beyond the classes is a row without a label. Its score is zero.
+            // The index after the last class is an unlabeled row. Its score is zero.
             let value = if class < self.classes.len() {
                 let sign = if price < 0.0 { '-' } else { '+' };
                 format!("{} {sign} {}", self.score(class), self.dialect.number(price.abs()))
@@ -241,7 +243,8 @@ impl Writer<'_> {
         self.best(&prices.iter().enumerate().filter_map(candidate).collect::<Vec<_>>())
     }
 
-    /// The class whose plane is highest. Sums are in the order of `apply`, so that they are equal to the last digit.
+    /// Returns the class with the largest linear function. Sums are in the order of `apply`, so they are bitwise
+    /// equal.
     fn linear(&self, linear: &Linear) -> Lines {
         let candidate = |(class, plane): (usize, &Option<Plane>)| {
             let Plane { weights, intercept } = plane.as_ref()?;
@@ -257,7 +260,7 @@ impl Writer<'_> {
         self.best(&linear.planes.iter().enumerate().filter_map(candidate).collect::<Vec<_>>())
     }
 
-    /// The label of the largest value; of equal ones, the first.
+    /// Returns the label of the largest value; the first of equals.
     fn best(&self, candidates: &[Candidate]) -> Lines {
         if let [(_, label)] = candidates {
             return vec![label.clone()];
@@ -279,7 +282,8 @@ impl Writer<'_> {
         format!("{}({})", if self.dialect == Dialect::Sqlite { "MAX" } else { "GREATEST" }, values.join(", "))
     }
 
-    /// NULL for a row that the library would refuse: this also keeps NULL and NaN from comparisons, where dialects differ.
+    /// Returns NULL for a row that the library would reject: this also keeps NULL and NaN out of comparisons, on
+    /// which dialects differ.
     fn guarded(&self, label: Lines) -> Lines {
         let number = |value: f64| self.dialect.number(value);
         let columns: Vec<String> = (0..self.options.columns.len()).map(|class| self.column(class)).collect();
@@ -297,7 +301,7 @@ impl Writer<'_> {
         lines
     }
 
-    /// The expression with its name, or the whole statement.
+    /// Returns the expression with its name, or the complete statement.
     fn statement(&self, mut lines: Lines) -> String {
         let name = self.options.label.as_deref().or(self.options.table.as_ref().map(|_| "label"));
         if let (Some(name), Some(last)) = (name, lines.last_mut()) {
@@ -311,13 +315,14 @@ impl Writer<'_> {
         lines.join("\n") + "\n"
     }
 
-    /// A score column. SQLite compares text as text, and a table that was imported holds text: adding zero makes it a number.
+    /// Returns a score column. SQLite compares text as text, and imported tables contain text: adding zero
+    /// converts it to a number.
     fn column(&self, class: usize) -> String {
         let name = self.dialect.name(&self.options.columns[class]);
         if self.dialect == Dialect::Sqlite { format!("({name} + {})", self.dialect.number(0.0)) } else { name }
     }
 
-    /// A score as the library would have it.
+    /// Returns a score as the library reads it.
     fn score(&self, class: usize) -> String {
         let column = self.column(class);
         if self.options.percent { format!("{column} / {}", self.dialect.number(100.0)) } else { column }
@@ -355,17 +360,17 @@ impl Writer<'_> {
 }
 
 impl Dialect {
-    /// A name, quoted.
+    /// Quotes a name.
     fn name(self, name: &str) -> String {
         match self {
             Dialect::DuckDb | Dialect::PostgreSql | Dialect::Snowflake => format!("\"{}\"", name.replace('"', "\"\"")),
-            // SQLite takes a name in double quotes that is no column for a text, and says nothing.
+            // SQLite silently treats an unknown name in double quotes as text.
             Dialect::Sqlite | Dialect::Spark => format!("`{}`", name.replace('`', "``")),
             Dialect::BigQuery => format!("`{}`", name.replace('\\', "\\\\").replace('`', "\\`")),
         }
     }
 
-    /// A text, quoted.
+    /// Quotes a text.
     fn text(self, text: &str) -> String {
         let text = match self {
             Dialect::DuckDb | Dialect::PostgreSql | Dialect::Sqlite => text.replace('\'', "''"),
@@ -376,9 +381,9 @@ impl Dialect {
         format!("'{text}'")
     }
 
-    /// A number of double precision, in as few digits as give it back.
+    /// Returns a double-precision number in as few digits as necessary.
     fn number(self, value: f64) -> String {
-        // With an exponent it is a double to DuckDB, BigQuery and SQLite. The others have to be told.
+        // With an exponent it is a double in DuckDB, BigQuery and SQLite. Other dialects need a cast.
         match self {
             Dialect::DuckDb | Dialect::BigQuery | Dialect::Sqlite => format!("{value:e}"),
             Dialect::PostgreSql => format!("{value:e}::float8"),
@@ -387,7 +392,7 @@ impl Dialect {
         }
     }
 
-    /// The type of text of any length.
+    /// Returns the type of text of any length.
     fn text_type(self) -> &'static str {
         match self {
             Dialect::DuckDb | Dialect::Snowflake => "VARCHAR",
@@ -397,7 +402,7 @@ impl Dialect {
     }
 }
 
-/// The same lines, further in.
+/// Indents lines.
 fn indented(lines: Lines) -> Lines {
     lines.into_iter().map(|line| format!("  {line}")).collect()
 }

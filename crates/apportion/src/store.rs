@@ -1,4 +1,4 @@
-//! Scores that do not lie in memory: read in parts, again and again, from wherever they are kept.
+//! Scores that are not in memory: read in parts, repeatedly.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -6,14 +6,14 @@ use std::ops::Range;
 use crate::error::Result;
 use crate::kernel::{Real, Rows, Source};
 
-/// Rows of scores that are kept elsewhere, such as in a file. They are read in stretches, in order or not, by several
-/// threads at once; what is read must not change.
+/// Rows of scores that are stored elsewhere, such as in a file. They are read in ranges, in any order and by several
+/// threads; they must not change.
 ///
 /// ```
 /// use apportion::{Classes, Error, Matrix, Result, Rule, Scores, Settings, Store};
 ///
 /// #[derive(Debug)]
-/// struct Halves; // a million people of whom nothing is known
+/// struct Halves; // a million people with equal scores
 ///
 /// impl Store<f32> for Halves {
 ///     fn rows(&self) -> usize {
@@ -31,14 +31,14 @@ use crate::kernel::{Real, Rows, Source};
 /// # Ok::<(), Error>(())
 /// ```
 pub trait Store<T>: Debug + Sync {
-    /// How many rows there are.
+    /// Returns the number of rows.
     fn rows(&self) -> usize;
 
-    /// Reads rows from one on, class by class, as many as the list has room for. What goes wrong is best told by
+    /// Reads rows from `first` on, row-major, until `into` is full. Report failures as
     /// [`Error::Store`](crate::Error::Store).
     fn read(&self, first: usize, into: &mut [T]) -> Result<()>;
 
-    /// How many bytes of memory may be used to bring the rows of many groups together.
+    /// Returns how many bytes of memory may be used to gather the rows of groups.
     fn most_bytes(&self) -> usize {
         1 << 28
     }

@@ -1,4 +1,4 @@
-//! Accuracy: labels against truth, and the scores' own error.
+//! Accuracy: labels against the truth, and the error implied by the scores.
 
 use super::cell::Cell;
 use super::counts::{labels_with_truth, posterior, truth_counts};
@@ -6,29 +6,29 @@ use super::options::UncodedPolicy;
 use super::report::{ArgmaxBias, Confusion, Rates, ScoreError};
 use crate::kernel::{GRID, Grid};
 
-/// A part of a whole; none where that is nobody.
+/// Returns a share; `None` if the whole is zero.
 pub(super) fn rate(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// Labels that are true, among the labelled whose truth is known.
+/// Returns the share of correct labels among labeled people with known truth.
 pub(super) fn accuracy(cell: &Cell) -> Option<f64> {
     let hits = (0..cell.classes()).map(|class| hits(cell, class)).sum();
     rate(hits, labels_with_truth(cell).iter().sum())
 }
 
-/// Mean score of the label, among the labelled.
+/// Returns the mean score of the label among labeled people.
 pub(super) fn expected_accuracy(cell: &Cell) -> Option<f64> {
     mean(cell.label_scores, cell.labels[..cell.classes()].iter().sum())
 }
 
-/// Truth against label, where there is truth.
+/// Returns the confusion matrix, if truth is known.
 pub(super) fn confusion(cell: &Cell) -> Option<Confusion> {
     let rows = cell.confusion.chunks_exact(cell.classes() + 1).map(<[u64]>::to_vec);
     (!cell.confusion.is_empty()).then(|| Confusion { people: rows.collect() })
 }
 
-/// The rates of each class, where there is truth.
+/// Returns the rates of each class, if truth is known.
 pub(super) fn rates(cell: &Cell) -> Option<Vec<Rates>> {
     if cell.confusion.is_empty() {
         return None;
@@ -47,7 +47,7 @@ pub(super) fn rates(cell: &Cell) -> Option<Vec<Rates>> {
     Some((0..cell.classes()).map(of_class).collect())
 }
 
-/// The scores' own error, and the bias of argmax that it bounds.
+/// Returns the error implied by the scores, and the bias of argmax that it bounds.
 pub(super) fn score_error(cell: &Cell, policy: UncodedPolicy) -> ScoreError {
     let with_truth: u64 = truth_counts(cell).iter().sum();
     ScoreError {
@@ -57,8 +57,8 @@ pub(super) fn score_error(cell: &Cell, policy: UncodedPolicy) -> ScoreError {
     }
 }
 
-/// The largest bias of argmax against the posterior. Both sides of the bound have one denominator, the people, so they
-/// are compared as whole numbers.
+/// Returns the largest bias of argmax against the posterior. Both sides of the bound have the same denominator, so
+/// they are compared as integers.
 fn argmax_bias(cell: &Cell, policy: UncodedPolicy) -> Option<ArgmaxBias> {
     let surplus = cell.argmax.iter().zip(posterior(cell, policy)).map(|(&count, posterior)| units(count) - posterior);
     let first_largest = |best: (usize, i128), next: (usize, i128)| if next.1 > best.1 { next } else { best };
@@ -71,17 +71,17 @@ fn argmax_bias(cell: &Cell, policy: UncodedPolicy) -> Option<ArgmaxBias> {
     })
 }
 
-/// People rightly labelled with a class.
+/// Returns the number of true positives of a class.
 fn hits(cell: &Cell, class: usize) -> u64 {
     cell.confusion.get(class * (cell.classes() + 1) + class).copied().unwrap_or(0)
 }
 
-/// People as grid units.
+/// Returns people as grid units.
 fn units(people: u64) -> i128 {
     i128::from(people) * i128::from(Grid::UNIT)
 }
 
-/// A sum of grid units over people.
+/// Returns a sum of grid units divided by people.
 fn mean(units: i128, people: u64) -> Option<f64> {
     (people > 0).then(|| GRID.total(units) / people as f64)
 }

@@ -1,27 +1,27 @@
-//! Calibration: a histogram of scores that merges, and the bins and measures derived from it.
+//! Calibration: mergeable histograms of scores, with the bins and statistics derived from them.
 //!
-//! Scores are kept in equal buckets, a whole number of them in each tenth, so that the ten bins of equal width are exact
-//! while everything else has the resolution of a bucket. A bucket holds its people, the sum of their scores and how many
-//! of them are of the class: means within bins are exact. Memory is taken by the tenth, where a score falls.
+//! Scores are counted in equal buckets, a whole number of them per tenth, so that the ten bins of equal width are
+//! exact; other figures have the resolution of a bucket. A bucket holds its people, the sum of their scores and the
+//! number of true members, so means within bins are exact. Memory is allocated per tenth when a score falls into it.
 
 use super::report::{Bin, Binning, Calibration};
 use super::{cell::add_all, intervals::wilson};
 use crate::kernel::{GRID, Grid};
 
-/// 2^11 buckets a tenth: 20,480 in all.
+/// 2^11 buckets per tenth: 20,480 in total.
 pub(super) const OVERALL_FINENESS: u32 = 11;
 
-/// 2^4 buckets a tenth: 160 in all, so that thousands of groups fit in memory.
+/// 2^4 buckets per tenth: 160 in total, so that thousands of groups fit in memory.
 pub(super) const GROUP_FINENESS: u32 = 4;
 
 const TENTHS: usize = 10;
 
-/// People whose score falls in one narrow range.
+/// People whose scores are in one narrow range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Bucket {
-    /// How many.
+    /// Number of people.
     pub(super) people: u64,
-    /// How many of them are of the class.
+    /// Number of people of the true class.
     pub(super) members: u64,
     /// The sum of their scores.
     pub(super) scores: i128,
@@ -36,12 +36,12 @@ impl std::ops::AddAssign for Bucket {
 }
 
 impl Bucket {
-    /// The mean score.
+    /// Returns the mean score.
     pub(super) fn mean(&self) -> Option<f64> {
         (self.people > 0).then(|| GRID.total(self.scores) / self.people as f64)
     }
 
-    /// The part who are of the class.
+    /// Returns the share of people of the true class.
     fn observed(&self) -> Option<f64> {
         (self.people > 0).then(|| self.members as f64 / self.people as f64)
     }
@@ -52,25 +52,25 @@ impl Bucket {
     }
 }
 
-/// Histograms of a number of score columns, each of equal buckets, 2^fineness of them a tenth.
+/// Histograms of several score columns with 2^fineness equal buckets per tenth.
 ///
-/// All buckets lie in one list, a tenth of a column after the other as they come into use: with thousands of groups
-/// what costs time is the way to a bucket through memory, and this is the shortest.
+/// All buckets are in one list, in the order of first use: with thousands of groups, memory access dominates the
+/// cost, and this layout minimizes it.
 #[derive(Clone, Debug)]
 pub(super) struct Histograms {
     fineness: u32,
-    /// For each column and tenth, which block of buckets is its own, counted from 1; 0 where no score fell in it.
+    /// For each column and tenth, the index of its block of buckets, from 1; 0 if empty.
     blocks: Vec<u32>,
     buckets: Vec<Bucket>,
 }
 
 impl Histograms {
-    /// Empty ones.
+    /// Creates empty histograms.
     pub(super) fn new(columns: usize, fineness: u32) -> Histograms {
         Histograms { fineness, blocks: vec![0; columns * TENTHS], buckets: Vec::new() }
     }
 
-    /// Takes in a score of so many people.
+    /// Adds a score of several people.
     #[inline]
     pub(super) fn add(&mut self, column: usize, score: i64, people: u64, member: bool) {
         let number = bucket_of(score, self.fineness);
@@ -81,7 +81,7 @@ impl Histograms {
         bucket.scores += times(score, people);
     }
 
-    /// The buckets of a tenth of a column, made where there are none yet.
+    /// Returns the buckets of a tenth of a column, allocating them if necessary.
     #[inline]
     fn block(&mut self, index: usize) -> &mut [Bucket] {
         let size = 1 << self.fineness;
@@ -93,14 +93,14 @@ impl Histograms {
         &mut self.buckets[(block - 1) * size..block * size]
     }
 
-    /// Takes in other ones of as many columns and the same fineness.
+    /// Adds histograms with the same columns and fineness.
     pub(super) fn merge(&mut self, other: &Histograms) {
         for index in (0..other.blocks.len()).filter(|&index| other.blocks[index] > 0) {
             add_all(self.block(index), other.tenth(index));
         }
     }
 
-    /// The buckets of a tenth of a column, none where no score fell in it.
+    /// Returns the buckets of a tenth of a column; empty if there are no scores.
     fn tenth(&self, index: usize) -> &[Bucket] {
         let size = 1 << self.fineness;
         match self.blocks[index] as usize {
@@ -109,22 +109,21 @@ impl Histograms {
         }
     }
 
-    /// The histogram of one column.
+    /// Returns the histogram of one column.
     pub(super) fn of(&self, column: usize) -> Histogram<'_> {
         let tenths = std::array::from_fn(|tenth| self.tenth(column * TENTHS + tenth));
         Histogram { fineness: self.fineness, tenths }
     }
 }
 
-/// A score of so many people, who are mostly one.
+/// Multiplies a score by a number of people, usually one.
 #[inline]
 pub(super) fn times(score: i64, people: u64) -> i128 {
     if people == 1 { score.into() } else { i128::from(score) * i128::from(people) }
 }
 
-/// The bucket of a score, so that bucket j begins at j/buckets rounded to the grid: there, where a score given as 0.3 is
-/// rounded to as well. Hence the half unit, that is, the doubling. A score outside 0 to 1, the noise of arithmetic, is in
-/// the end bucket.
+/// Returns the bucket of a score. Bucket j starts at j/buckets rounded to the grid, as a score such as 0.3 is; this
+/// explains the half unit and the doubling. Scores outside 0 to 1 (rounding errors) are in the first or last bucket.
 #[inline]
 fn bucket_of(score: i64, fineness: u32) -> usize {
     let buckets = (TENTHS as u64) << fineness;
@@ -132,7 +131,7 @@ fn bucket_of(score: i64, fineness: u32) -> usize {
     ((doubled * buckets) >> 41) as usize
 }
 
-/// The scores of one column in buckets.
+/// The histogram of one column.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Histogram<'a> {
     fineness: u32,
@@ -141,7 +140,7 @@ pub(super) struct Histogram<'a> {
 }
 
 impl Histogram<'_> {
-    /// The buckets with people in them, by their number, from low scores to high.
+    /// Returns the non-empty buckets with their numbers, from low scores to high.
     fn buckets(&self) -> impl Iterator<Item = (usize, &Bucket)> {
         let tenths = self.tenths.iter().enumerate();
         tenths
@@ -149,12 +148,12 @@ impl Histogram<'_> {
             .filter(|(_, bucket)| bucket.people > 0)
     }
 
-    /// Everybody.
+    /// Returns the total.
     fn total(&self) -> Bucket {
         sum(self.buckets().map(|(_, bucket)| bucket))
     }
 
-    /// The mean of the bucket that holds the least score which `quarters` quarters of the people do not exceed.
+    /// Returns the mean of the bucket with the lowest score that `quarters` quarters of the people do not exceed.
     pub(super) fn quartile(&self, quarters: u64) -> Option<f64> {
         let people = u128::from(self.total().people);
         let mut so_far = 0;
@@ -164,7 +163,7 @@ impl Histogram<'_> {
         })
     }
 
-    /// Calibration, where anybody is in it.
+    /// Returns the calibration, if there are people.
     pub(super) fn calibration(&self) -> Option<Calibration> {
         let total = self.total();
         (total.people > 0).then(|| Calibration {
@@ -174,7 +173,7 @@ impl Histogram<'_> {
         })
     }
 
-    /// The ten tenths.
+    /// Returns the ten bins of equal width.
     fn equal_width(&self) -> Vec<BinSums> {
         let bin = |(tenth, buckets): (usize, &&[Bucket])| BinSums {
             from: tenth as f64 / TENTHS as f64,
@@ -184,7 +183,7 @@ impl Histogram<'_> {
         self.tenths.iter().enumerate().map(bin).collect()
     }
 
-    /// Ten parts of as many people as whole buckets allow; those without people are left out.
+    /// Returns up to ten bins of nearly equal numbers of people, made of whole buckets.
     fn equal_count(&self, people: u64) -> Vec<BinSums> {
         let buckets = (TENTHS << self.fineness) as f64;
         let mut before = 0u128;
@@ -205,7 +204,7 @@ impl Histogram<'_> {
         parts.into_iter().map(|(_, bin)| bin).collect()
     }
 
-    /// Kuiper's measure, with F taken after each bucket and zero before the first.
+    /// Returns Kuiper's statistic, with F evaluated after each bucket and zero before the first.
     fn kuiper(&self, people: u64) -> f64 {
         let (mut sum, mut least, mut most) = (0i128, 0i128, 0i128);
         for (_, bucket) in self.buckets() {
@@ -217,7 +216,7 @@ impl Histogram<'_> {
     }
 }
 
-/// The ten bins of equal width alone: less than a histogram, and quicker.
+/// The ten bins of equal width only: smaller and faster than a histogram.
 #[derive(Clone, Debug)]
 pub(super) struct Tenths(Vec<[Bucket; TENTHS]>);
 
@@ -226,7 +225,7 @@ impl Tenths {
         Tenths(vec![[Bucket::default(); TENTHS]; columns])
     }
 
-    /// Takes in the scores of a row, whose true class is known.
+    /// Adds the scores of a row with known true class.
     #[inline]
     pub(super) fn add(&mut self, row: &[i64], people: u64, truth: usize) {
         for (class, (tenths, &score)) in self.0.iter_mut().zip(row).enumerate() {

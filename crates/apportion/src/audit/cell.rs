@@ -1,11 +1,11 @@
-//! The sums of one section: whole numbers, one for all rows and one for each group, which add and merge in any order.
+//! The integer sums of one section, for all rows or one group, which can be merged in any order.
 
 use super::calibration::{GROUP_FINENESS, Histograms, OVERALL_FINENESS};
 use super::intervals::Replicates;
 use crate::kernel::Grid;
 use crate::scores::{Label, UNCODED};
 
-/// Whether a cell is that of all rows, with fine histograms, or that of a group, with coarse ones.
+/// Whether a cell is for all rows, with fine histograms, or for a group, with coarse ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
     /// All rows.
@@ -14,13 +14,13 @@ pub(super) enum Extent {
     Group,
 }
 
-/// One row, with what several cells need to know of it.
+/// One row, with values that several cells need.
 pub(super) struct Row<'a> {
     /// The scores, in grid units.
     pub(super) scores: &'a [i64],
-    /// Whether it counts as a row: the first label of a row does, where its people have several.
+    /// Whether to count it as a row: only once if its people have several labels.
     pub(super) is_new: bool,
-    /// How many people it stands for.
+    /// Number of people.
     pub(super) people: u64,
     /// The label as given.
     pub(super) given: Label,
@@ -28,31 +28,31 @@ pub(super) struct Row<'a> {
     pub(super) label: Label,
     /// The true class.
     pub(super) truth: Label,
-    /// What the scores alone say.
+    /// Quantities that depend on the scores only.
     pub(super) shape: Shape,
-    /// Whether the policy leaves the row in.
+    /// Whether the policy includes the row.
     pub(super) considered: bool,
-    /// How often the row is in each bootstrap replicate.
+    /// The weight of the row in each bootstrap replicate.
     pub(super) weights: &'a [u8],
 }
 
-/// What the scores of a row say by themselves.
+/// Quantities of a row that depend on its scores only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// The first class among the maxima.
+    /// The first class with the largest score.
     pub(super) argmax: Label,
     /// Its score.
     pub(super) top: i64,
-    /// Whether another class has it, too.
+    /// Whether another class has the same score.
     pub(super) tied: bool,
     /// Σ q², rounded to the grid.
     pub(super) squares: i128,
-    /// How far this row may break the bound of Theorem 1 because Σ|q| is above one.
+    /// The tolerance of Theorem 1's bound for this row because Σ|q| exceeds one.
     pub(super) allowance: i128,
 }
 
 impl Shape {
-    /// Reads it off the scores. Scores are within ±2^51 units, so that nothing overflows.
+    /// Computes it from the scores, which are within ±2^51 units, so nothing overflows.
     #[inline]
     pub(super) fn of(scores: &[i64]) -> Shape {
         let (mut argmax, mut top, mut tied) = (0, i64::MIN, false);
@@ -67,23 +67,25 @@ impl Shape {
             mass += score.abs();
         }
         let unit = i128::from(Grid::UNIT);
-        // Σq² ≤ top·Σ|q|, so a row passes the bound by no more than top·excess, and by a noise below zero ≤ excess.
+        // Σq² ≤ top·Σ|q|, so a row exceeds the bound by at most top·excess, plus rounding errors below zero ≤
+        // excess.
         let excess = i128::from(mass) - unit;
         let allowance = if excess > 0 { excess + (i128::from(top) * excess + unit - 1) / unit } else { 0 };
         Shape { argmax: argmax as Label, top, tied, squares: (squares + unit / 2) / unit, allowance }
     }
 }
 
-/// The sums. "As given" means before the policy for Uncoded rows; the rest is over the rows that the policy leaves in.
+/// The sums. "As given" means before the policy for Uncoded rows; other sums include only rows that the policy
+/// includes.
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
     /// Rows.
     pub(super) rows: u64,
     /// People, as given.
     pub(super) people: u64,
-    /// People labelled, as given.
+    /// Labeled people, as given.
     pub(super) labeled_given: u64,
-    /// Scores by class over the rows labelled as given.
+    /// Scores by class over labeled rows, as given.
     pub(super) posterior_labeled: Vec<i128>,
     /// Scores by class over the rows Uncoded as given.
     pub(super) posterior_uncoded: Vec<i128>,
@@ -93,17 +95,17 @@ pub(super) struct Cell {
     pub(super) agreeing: u64,
     /// The largest scores of rows Uncoded as given.
     pub(super) uncoded_tops: Histograms,
-    /// People left in.
+    /// People included.
     pub(super) considered: u64,
-    /// People by label, and last Uncoded.
+    /// People by label, then Uncoded.
     pub(super) labels: Vec<u64>,
-    /// People by true class and label (and last Uncoded), row after row; empty until there is truth.
+    /// People by true class and label (last: Uncoded), row by row; empty without truth.
     pub(super) confusion: Vec<u64>,
     /// Scores by class over the rows with truth.
     pub(super) posterior_with_truth: Vec<i128>,
     /// People by argmax class.
     pub(super) argmax: Vec<u64>,
-    /// People tied at the maximum.
+    /// People with a tied maximum.
     pub(super) tied: u64,
     /// Σ of Σ q².
     pub(super) squares: i128,
@@ -120,7 +122,7 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    /// Nothing yet.
+    /// Creates empty sums.
     pub(super) fn new(classes: usize, replicates: usize, extent: Extent) -> Cell {
         Cell {
             rows: 0,
@@ -146,12 +148,12 @@ impl Cell {
         }
     }
 
-    /// How many classes there are.
+    /// Returns the number of classes.
     pub(super) fn classes(&self) -> usize {
         self.argmax.len()
     }
 
-    /// Takes a row in.
+    /// Adds a row.
     pub(super) fn add(&mut self, row: &Row<'_>) {
         self.rows += u64::from(row.is_new);
         if row.people == 0 {
@@ -167,7 +169,7 @@ impl Cell {
         }
     }
 
-    /// What is said of the labels as given.
+    /// Adds figures of the labels as given.
     fn add_given(&mut self, row: &Row<'_>) {
         self.people += row.people;
         if row.given == UNCODED {
@@ -185,7 +187,7 @@ impl Cell {
         }
     }
 
-    /// What needs no truth.
+    /// Adds figures that need no truth.
     fn add_considered(&mut self, row: &Row<'_>) {
         let people = i128::from(row.people);
         self.considered += row.people;
@@ -202,7 +204,7 @@ impl Cell {
         }
     }
 
-    /// What needs truth.
+    /// Adds figures that need truth.
     fn add_truth(&mut self, row: &Row<'_>) {
         self.allocate_truth();
         let truth = usize::from(row.truth);
@@ -215,7 +217,7 @@ impl Cell {
         }
     }
 
-    /// Many tables have no truth: the matrix is there only once it is needed.
+    /// The matrix is allocated only if there is truth.
     fn allocate_truth(&mut self) {
         if self.confusion.is_empty() {
             let classes = self.classes();
@@ -223,12 +225,12 @@ impl Cell {
         }
     }
 
-    /// The column of a label among the labels and in the confusion matrix: Uncoded is the last.
+    /// Returns the column of a label in the counts and the confusion matrix; Uncoded is last.
     fn column(&self, label: Label) -> usize {
         if label == UNCODED { self.classes() } else { usize::from(label) }
     }
 
-    /// Takes in the sums of other rows.
+    /// Adds the sums of other rows.
     pub(super) fn merge(&mut self, other: &Cell) {
         self.rows += other.rows;
         self.people += other.people;
@@ -256,7 +258,7 @@ impl Cell {
     }
 }
 
-/// How fine the histograms of a cell are.
+/// Returns the resolution of a cell's histograms.
 fn fineness(extent: Extent) -> u32 {
     match extent {
         Extent::Overall => OVERALL_FINENESS,
@@ -264,7 +266,7 @@ fn fineness(extent: Extent) -> u32 {
     }
 }
 
-/// Adds the scores of a row, once for each person.
+/// Adds the scores of a row, times its people.
 #[inline]
 fn add_scores(sums: &mut [i128], row: &Row<'_>) {
     let people = i128::from(row.people);

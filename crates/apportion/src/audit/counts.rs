@@ -1,28 +1,28 @@
-//! Counts: shares of labels, posterior and truth, and what lies between them.
+//! Shares of labels, posterior and truth, and their differences.
 
 use super::cell::Cell;
 use super::options::UncodedPolicy;
 use super::report::{Bias, Distance, Others, Split};
 use crate::kernel::GRID;
 
-/// The shares of each class, from which bias and distances are made; none where they are shares of nobody.
+/// The shares of each class; `None` without people.
 pub(super) struct Shares {
-    /// Of the labels, among the labelled.
+    /// Of the labels, among labeled people.
     pub(super) labels: Option<Vec<f64>>,
     /// Of the posterior.
     pub(super) posterior: Option<Vec<f64>>,
-    /// Of the truth, where it is known.
+    /// Of the truth, if known.
     pub(super) truth: Option<Vec<f64>>,
-    /// Of the labels, where truth is known.
+    /// Of the labels, over rows with known truth.
     pub(super) labels_with_truth: Option<Vec<f64>>,
-    /// Of the posterior, where truth is known.
+    /// Of the posterior, over rows with known truth.
     pub(super) posterior_with_truth: Option<Vec<f64>>,
-    /// As the user gave them.
+    /// Of the given reference.
     pub(super) given: Option<Vec<f64>>,
 }
 
 impl Shares {
-    /// The shares of a cell.
+    /// Returns the shares of a cell.
     pub(super) fn of(cell: &Cell, policy: UncodedPolicy, given: Option<&[f64]>) -> Shares {
         let truth = truth_counts(cell);
         let labels_with_truth = labels_with_truth(cell);
@@ -37,49 +37,49 @@ impl Shares {
     }
 }
 
-/// The sum of scores of each class, over the rows that the policy leaves in.
+/// Returns the sum of scores of each class over the rows that the policy includes.
 pub(super) fn posterior(cell: &Cell, policy: UncodedPolicy) -> Vec<i128> {
     let both = cell.posterior_labeled.iter().zip(&cell.posterior_uncoded);
     both.map(|(labeled, uncoded)| if policy == UncodedPolicy::Drop { *labeled } else { labeled + uncoded }).collect()
 }
 
-/// People by true class.
+/// Returns the people by true class.
 pub(super) fn truth_counts(cell: &Cell) -> Vec<u64> {
     let mut counts: Vec<u64> = cell.confusion.chunks_exact(cell.classes() + 1).map(|row| row.iter().sum()).collect();
     counts.resize(cell.classes(), 0);
     counts
 }
 
-/// People by label, among those whose truth is known.
+/// Returns the people by label among those with known truth.
 pub(super) fn labels_with_truth(cell: &Cell) -> Vec<u64> {
     let rows = || cell.confusion.chunks_exact(cell.classes() + 1);
     (0..cell.classes()).map(|class| rows().map(|row| row[class]).sum()).collect()
 }
 
-/// Counts as shares of their sum.
+/// Returns counts as shares of their sum.
 pub(super) fn shares_of_people(counts: &[u64]) -> Option<Vec<f64>> {
     let sum: u64 = counts.iter().sum();
     (sum > 0).then(|| counts.iter().map(|&count| count as f64 / sum as f64).collect())
 }
 
-/// Mean scores.
+/// Returns mean scores.
 pub(super) fn share_of_scores(sums: &[i128], people: u64) -> Option<Vec<f64>> {
     (people > 0).then(|| sums.iter().map(|&sum| GRID.total(sum) / people as f64).collect())
 }
 
-/// Shares less reference, class by class.
+/// Returns shares minus reference, by class.
 pub(super) fn differences(shares: &[f64], reference: &[f64]) -> Vec<f64> {
     shares.iter().zip(reference).map(|(share, reference)| share - reference).collect()
 }
 
-/// A share against a reference, where both are known.
+/// Returns the bias of a share, if both shares are known.
 pub(super) fn bias(share: Option<f64>, reference: Option<f64>) -> Option<Bias> {
     let (share, reference) = (share?, reference?);
     let difference = share - reference;
     Some(Bias { difference, percent: percent(difference, reference) })
 }
 
-/// The relative bias against truth in its two parts, all over the rows whose truth is known.
+/// Returns the decomposition of the relative bias against the truth, over rows with known truth.
 pub(super) fn split(labels: Option<f64>, posterior: Option<f64>, truth: Option<f64>) -> Option<Split> {
     let (labels, posterior, truth) = (labels?, posterior?, truth?);
     Some(Split {
@@ -88,27 +88,27 @@ pub(super) fn split(labels: Option<f64>, posterior: Option<f64>, truth: Option<f
     })
 }
 
-/// A difference in percent of a reference; none where that is zero.
+/// Returns a difference in percent of a reference; `None` if it is zero.
 fn percent(difference: f64, reference: f64) -> Option<f64> {
     Some(100.0 * (difference / reference)).filter(|percent| percent.is_finite())
 }
 
-/// How far shares are from a reference.
+/// Returns the distance of shares from a reference.
 pub(super) fn distance(shares: &[f64], reference: &[f64]) -> Distance {
     let pairs = || shares.iter().zip(reference);
     let l1: f64 = pairs().map(|(m, p)| (m - p).abs()).sum();
     let l2 = pairs().map(|(m, p)| (m - p) * (m - p)).sum::<f64>().sqrt();
     let kl: f64 = pairs().filter(|(m, _)| **m > 0.0).map(|(m, p)| m * (m / p.max(0.0)).ln()).sum();
-    // 0 − l1 and not −l1, which is −0 for labels that match.
+    // 0 − l1 rather than −l1, which would be −0 for matching labels.
     Distance { fidelity: 0.0 - l1, l1, l2, kl: Some(kl).filter(|kl| kl.is_finite()) }
 }
 
-/// The distance of labels from a reference, where both are known.
+/// Returns the distance of labels from a reference, if both are known.
 pub(super) fn distance_between(shares: Option<&Vec<f64>>, reference: Option<&Vec<f64>>) -> Option<Distance> {
     shares.zip(reference).map(|(shares, reference)| distance(shares, reference))
 }
 
-/// The class of the largest share, first in order.
+/// Returns the class with the largest share; the first of equals.
 pub(super) fn largest(shares: &[f64]) -> Option<usize> {
     let larger = |best: Option<(usize, f64)>, (class, &share): (usize, &f64)| match best {
         Some((_, most)) if share <= most => best,
@@ -117,7 +117,7 @@ pub(super) fn largest(shares: &[f64]) -> Option<usize> {
     shares.iter().enumerate().fold(None, larger).map(|(class, _)| class)
 }
 
-/// The classes other than the focus class, together.
+/// Returns the classes other than the focus class, together.
 pub(super) fn others(shares: &Shares, focus: usize) -> Others {
     let together = |shares: &Option<Vec<f64>>| {
         let others =

@@ -1,4 +1,4 @@
-//! People by group, truth and label: what a comparison needs of each labelling beside a glance. It reads no scores.
+//! Counts by group, truth and label, without reading scores.
 
 use rayon::prelude::*;
 
@@ -10,19 +10,19 @@ use crate::label::Labels;
 use crate::rule::Allotment;
 use crate::scores::{Label, Scores, UNCODED, expect_length};
 
-/// How many people have each label, by group and by truth.
+/// The number of people by group, truth and label.
 ///
-/// A report on several labellings of one table holds one of these for each, where a whole [`Audit`](crate::audit::Audit) of each
-/// would read all scores again.
+/// A report on several labelings of one table has one crosstab per labeling; a full [`Audit`](crate::audit::Audit) of
+/// each would read all scores again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Crosstab {
     classes: usize,
-    /// By group; in it by true class, and last unknown; in it by label, and last Uncoded.
+    /// By group, then by true class (last: unknown), then by label (last: Uncoded).
     people: Vec<u64>,
 }
 
 impl Crosstab {
-    /// Crosses labels, one a row. A table without groups is one group.
+    /// Counts labels, one per row. A table without groups is one group.
     pub fn of(scores: &Scores<'_>, labels: &Labels) -> Result<Crosstab> {
         expect_length("the list of labels", labels.values().len(), scores.rows())?;
         let classes = scores.classes().len();
@@ -32,7 +32,7 @@ impl Crosstab {
         }))
     }
 
-    /// Crosses the labels of rows that stand for several people.
+    /// Counts the labels of rows that represent several people.
     pub fn of_allotment(scores: &Scores<'_>, allotment: &Allotment) -> Result<Crosstab> {
         expect_length("the list of allotted rows", allotment.rows().len(), scores.rows())?;
         Ok(Crosstab::with(scores, |row, give| {
@@ -63,19 +63,19 @@ impl Crosstab {
         Crosstab { classes, people }
     }
 
-    /// How many groups there are; one where the table has none.
+    /// Returns the number of groups, at least one.
     pub fn groups(&self) -> usize {
         self.people.len() / self.size()
     }
 
-    /// The labels of a group: people of each class, and last Uncoded.
+    /// Returns the people of each label in a group, then Uncoded.
     pub fn labels_in(&self, group: usize) -> Vec<u64> {
         let mut labels = vec![0; self.classes + 1];
         self.rows_of(group).for_each(|row| add_all(&mut labels, row));
         labels
     }
 
-    /// Truth against label over all groups: a row per true class, in it a column per label, and last Uncoded.
+    /// Returns the confusion matrix over all groups: one row per true class, one column per label, then Uncoded.
     pub fn confusion(&self) -> Vec<Vec<u64>> {
         let mut confusion = vec![vec![0; self.classes + 1]; self.classes];
         for group in 0..self.groups() {
@@ -84,7 +84,7 @@ impl Crosstab {
         confusion
     }
 
-    /// The rows of a group, one for each true class, and last for those whose truth is not known.
+    /// Returns the rows of a group: one per true class, then unknown truth.
     fn rows_of(&self, group: usize) -> impl Iterator<Item = &[u64]> {
         self.people[group * self.size()..][..self.size()].chunks_exact(self.classes + 1)
     }
@@ -95,13 +95,13 @@ impl Crosstab {
 }
 
 impl Interval {
-    /// Wilson's 95% interval of a rate, as though people were independent; none where nobody is counted.
+    /// Returns Wilson's 95% interval of a rate, assuming independent people; `None` without people.
     pub fn of_rate(hits: u64, people: u64) -> Option<Interval> {
         wilson(hits, people)
     }
 }
 
-/// The place of a label among the classes: Uncoded is the last.
+/// Returns the index of a label; Uncoded is last.
 fn index(label: Label, classes: usize) -> usize {
     if label == UNCODED { classes } else { usize::from(label) }
 }

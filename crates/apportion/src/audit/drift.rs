@@ -1,9 +1,9 @@
-//! Drift: whether a decision that was fitted to some rows still has the counts that it should on others.
+//! Drift: whether a decision still gives the expected counts on rows that it was not fitted to.
 //!
-//! The count of a class is off by the sum of (1 where it is the label, else 0) − score over the rows. If the rows are drawn
-//! from the same population as those that the decision was fitted to, this sum is off zero by chance alone. Its variance
-//! is that of the new rows and, since the prices followed the old ones, that of as many of these: V·(1 + N/N_fitted), where
-//! V = Σ (indicator − score)². What is beyond three standard deviations and the rounding of each group is drift.
+//! The count of a class deviates by the sum of (1 if it is the label, else 0) − score over the rows. If the rows are
+//! from the same population as those of the fit, the expected value of this sum is zero. Its variance is V·(1 +
+//! N/N_fitted) with V = Σ (indicator − score)²: the second term is due to the prices, which were fitted to other
+//! rows. Deviations beyond three standard deviations plus the rounding of each group are drift.
 
 use rayon::prelude::*;
 
@@ -13,36 +13,36 @@ use crate::error::Result;
 use crate::kernel::{GRID, STRETCH};
 use crate::scores::Scores;
 
-/// How far the counts of a class may be off by chance, in standard deviations.
+/// Tolerance in standard deviations.
 const DEVIATIONS: f64 = 3.0;
 
-/// By how much the counts of labels are off what their decision was fitted to give.
+/// The deviation of label counts from those that the decision was fitted to give.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Drift {
-    /// The people of each class beyond those that were to have it.
+    /// The excess of people in each class.
     pub people: Vec<f64>,
-    /// How far each may be off by chance and by rounding, if these rows are like those of the fit.
+    /// The deviation of each class that chance and rounding explain, if these rows are like those of the fit.
     pub explained: Vec<f64>,
 }
 
 impl Drift {
-    /// The class that is furthest beyond what is explained, where one is.
+    /// Returns the class with the largest unexplained deviation, if any.
     pub fn worst(&self) -> Option<usize> {
         let beyond = |class: usize| self.people[class].abs() / self.explained[class];
         let all = (0..self.people.len()).filter(|&class| beyond(class) > 1.0);
         all.max_by(|&a, &b| beyond(a).total_cmp(&beyond(b)))
     }
 
-    /// How many people have another label than one that would make the counts right, at least.
+    /// Returns the minimum number of people whose labels must change for correct counts.
     pub fn misplaced(&self) -> f64 {
         self.people.iter().map(|off| off.abs()).sum::<f64>() / 2.0
     }
 }
 
 impl Decision {
-    /// By how much the counts of labels that it gave are off; none where it promises no counts, or does not say what it
-    /// was fitted to ([`FitInfo`](crate::decision::FitInfo)).
+    /// Returns the drift of labels given by this decision; `None` if it has no expected counts or no
+    /// [`FitInfo`](crate::decision::FitInfo).
     pub fn drift(&self, scores: &Scores<'_>, summary: &LabelSummary) -> Result<Option<Drift>> {
         let groups = match self.fitted() {
             Fitted::Prices(groups) => groups.len(),
@@ -66,7 +66,7 @@ impl Decision {
     }
 }
 
-/// What the shares of the labels are to be on these rows.
+/// Returns the expected shares of the labels on these rows.
 fn shares_on(expected: &ExpectedShares, summary: &LabelSummary) -> Vec<f64> {
     let posterior = summary.posterior_sums.iter().map(|sum| sum / summary.people.max(1) as f64);
     match expected {
@@ -76,7 +76,7 @@ fn shares_on(expected: &ExpectedShares, summary: &LabelSummary) -> Vec<f64> {
     }
 }
 
-/// The squares of the scores of all people, summed by class; in the same order whatever the threads.
+/// Sums the squared scores by class, in the same order for any number of threads.
 fn squares(scores: &Scores<'_>) -> Result<Vec<f64>> {
     let rows = scores.rows();
     let stretches = (0..rows.div_ceil(STRETCH)).into_par_iter();
@@ -98,7 +98,7 @@ fn squares(scores: &Scores<'_>) -> Result<Vec<f64>> {
     Ok(all)
 }
 
-/// How many people go the same way at once: those of a row, on the average of a person.
+/// Returns the average number of people, per person, who share a row and thus a label.
 fn people_at_once(scores: &Scores<'_>) -> f64 {
     let Some(counts) = scores.counts() else { return 1.0 };
     let squares: f64 = counts.iter().map(|&count| count as f64 * count as f64).sum();

@@ -1,7 +1,7 @@
-//! Intervals: Wilson's for a rate, and those of the Poisson bootstrap.
+//! Wilson intervals of rates, and intervals of the Poisson bootstrap.
 //!
-//! In replicate b a row comes in w times, w a Poisson(1) draw made from (seed, key, b). So the sums of each replicate
-//! are gathered in the same pass as those of the data, merge like them, and do not depend on the order of the rows.
+//! In replicate b a row has weight w, a Poisson(1) draw from (seed, key, b). So the sums of all replicates are
+//! accumulated in the same pass as those of the data, can be merged, and do not depend on the row order.
 
 use super::cell::{Row, add_all};
 use super::counts::{differences, distance, share_of_scores, shares_of_people};
@@ -11,45 +11,45 @@ use crate::kernel::GRID;
 use crate::scores::UNCODED;
 use crate::seed;
 
-/// The 97.5% point of the standard normal distribution.
+/// The 97.5% quantile of the standard normal distribution.
 pub(crate) const NORMAL: f64 = 1.959_963_984_540_054;
 
-/// The salts of the draws begin here, far from the small ones with which labels are drawn: with the same seed, a
-/// replicate must not favour the rows whose label a draw decided one way.
+/// The first salt of the draws, far from the small ones of label draws: with equal seeds, a replicate must be
+/// independent of drawn labels.
 const FIRST_SALT: u64 = 0x626f_6f74_0000_0000;
 
-/// Wilson's 95% interval of a rate; none where nobody is counted.
+/// Returns Wilson's 95% interval of a rate; `None` without people.
 pub(super) fn wilson(hits: u64, people: u64) -> Option<Interval> {
     (people > 0).then(|| wilson_at(hits as f64 / people as f64, people as f64))
 }
 
-/// Wilson's 95% interval of a rate that is known as well as so many people would tell it.
+/// Returns Wilson's 95% interval of a rate with a given effective sample size.
 pub(crate) fn wilson_at(rate: f64, n: f64) -> Interval {
     let z2 = NORMAL * NORMAL;
     let middle = (rate + z2 / (2.0 * n)) / (1.0 + z2 / n);
     let half = NORMAL * (rate * (1.0 - rate) / n + z2 / (4.0 * n * n)).sqrt() / (1.0 + z2 / n);
-    // Rounding must not leave a rate of 0 or 1 outside its interval.
+    // Rounding must not exclude a rate of 0 or 1 from its interval.
     Interval { low: (middle - half).clamp(0.0, rate), high: (middle + half).clamp(rate, 1.0) }
 }
 
-/// Draws how often a row is in each replicate.
+/// Draws the weights of a row in each replicate.
 #[derive(Clone, Debug)]
 pub(crate) struct Draws {
     seed: u64,
-    /// Where in the range of a hash the draws 1, 2, 3, … begin.
+    /// The hash values at which the draws 1, 2, 3, … begin.
     thresholds: Vec<u64>,
-    /// The draws of the present row: room that is used again for every row.
+    /// The weights of the current row, in a reusable buffer.
     weights: Vec<u8>,
 }
 
 impl Draws {
-    /// For the bootstrap that is asked for; where none is, there are no replicates.
+    /// Creates the draws of a bootstrap; without one there are no replicates.
     pub(crate) fn new(bootstrap: Option<&Bootstrap>) -> Draws {
         let weights = vec![0; bootstrap.map_or(0, |bootstrap| bootstrap.replicates as usize)];
         Draws { seed: bootstrap.map_or(0, |bootstrap| bootstrap.seed), thresholds: poisson_thresholds(), weights }
     }
 
-    /// How often the row of this key is in each replicate.
+    /// Returns the weights of the row with this key in each replicate.
     #[inline]
     pub(crate) fn of(&mut self, key: u64) -> &[u8] {
         for (weight, salt) in self.weights.iter_mut().zip(FIRST_SALT..) {
@@ -60,7 +60,7 @@ impl Draws {
     }
 }
 
-/// The distribution function of Poisson(1) at 0, 1, 2, …, in units of 2^-64, as far as 64 bits tell it from one.
+/// The distribution function of Poisson(1) at 0, 1, 2, …, in units of 2^-64, until it rounds to one.
 fn poisson_thresholds() -> Vec<u64> {
     let mut density = 1.0 / std::f64::consts::E;
     let mut distribution = 0.0;
@@ -78,20 +78,21 @@ fn poisson_thresholds() -> Vec<u64> {
 pub(super) struct Replicates {
     classes: usize,
     number: usize,
-    /// For each replicate: people by label, people with truth by label, people by truth, people labelled truly, people.
+    /// For each replicate: people by label, people with truth by label, people by truth, correctly labeled
+    /// people, people.
     people: Vec<u64>,
     /// For each replicate: scores by class, scores of the labels.
     scores: Vec<i128>,
 }
 
 impl Replicates {
-    /// Nothing yet.
+    /// Creates empty sums.
     pub(super) fn new(classes: usize, number: usize) -> Replicates {
         let people = vec![0; number * (3 * classes + 2)];
         Replicates { classes, number, people, scores: vec![0; number * (classes + 1)] }
     }
 
-    /// Takes a row in, as often as its weights say.
+    /// Adds a row with its weights.
     #[inline]
     pub(super) fn add(&mut self, row: &Row<'_>) {
         let k = self.classes;
@@ -121,13 +122,13 @@ impl Replicates {
         }
     }
 
-    /// Takes in the sums of other rows.
+    /// Adds the sums of other rows.
     pub(super) fn merge(&mut self, other: &Replicates) {
         add_all(&mut self.people, &other.people);
         add_all(&mut self.scores, &other.scores);
     }
 
-    /// The intervals; none where no bootstrap was asked for.
+    /// Returns the intervals; `None` without a bootstrap.
     pub(super) fn intervals(&self, bootstrap: Option<&Bootstrap>) -> Option<Intervals> {
         let level = bootstrap?.level;
         let figures: Vec<Figures> = (0..self.number).map(|replicate| self.figures(replicate)).collect();
@@ -146,7 +147,7 @@ impl Replicates {
         })
     }
 
-    /// The figures of one replicate.
+    /// Returns the figures of one replicate.
     fn figures(&self, replicate: usize) -> Figures {
         let k = self.classes;
         let people = &self.people[replicate * (3 * k + 2)..][..3 * k + 2];
@@ -171,7 +172,7 @@ impl Replicates {
     }
 }
 
-/// What is wanted of each replicate.
+/// The figures of a replicate.
 struct Figures {
     shares: Option<Vec<f64>>,
     against_posterior: Option<Vec<f64>>,
@@ -182,7 +183,7 @@ struct Figures {
     fidelity_to_truth: Option<f64>,
 }
 
-/// The middle part of the values, by linear interpolation between the nearest two; none where there is no value.
+/// Returns the central part of the values, by linear interpolation; `None` without values.
 fn percentile(mut values: Vec<f64>, level: f64) -> Option<Interval> {
     values.sort_by(f64::total_cmp);
     let last = values.len().checked_sub(1)?;

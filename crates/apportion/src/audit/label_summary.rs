@@ -1,4 +1,4 @@
-//! The few figures that a summary needs: an audit in small, several times as fast.
+//! The few figures of a summary, computed several times faster than an audit.
 
 use rayon::prelude::*;
 
@@ -10,33 +10,33 @@ use crate::label::Labels;
 use crate::rule::Allotment;
 use crate::scores::{Scores, UNCODED, expect_length};
 
-/// Counts, shares and accuracy of labels. Each figure is the one of the same name in [`Audit`](crate::audit::Audit), with Uncoded
-/// rows kept.
+/// Counts, shares and accuracy of labels. Each figure equals the one of the same name in
+/// [`Audit`](crate::audit::Audit) with Uncoded rows kept.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct LabelSummary {
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// People that they stand for.
+    /// Number of people that the rows represent.
     pub people: u64,
-    /// People who have a label.
+    /// Number of labeled people.
     #[serde(rename = "labelled")]
     pub labeled: u64,
-    /// People of each class.
+    /// Number of people of each class.
     pub counts: Vec<u64>,
-    /// The scores of all people, summed by class.
+    /// The sum of each class's scores over all people.
     pub posterior_sums: Vec<f64>,
-    /// The scores of the labels, summed.
+    /// The sum of the labels' scores.
     pub label_scores: f64,
-    /// The same for each class.
+    /// The sum of the labels' scores, by class.
     pub label_scores_by_class: Vec<f64>,
     /// The mean score of the labels.
     pub expected_accuracy: Option<f64>,
-    /// The share of labels that are right, among those whose truth is known.
+    /// The share of correct labels among people with known truth.
     pub accuracy: Option<f64>,
     /// −Σ |share of the labels − share of the scores|.
     pub fidelity_to_posterior: Option<f64>,
-    /// −Σ |share of the labels − share of the truth|, over the rows whose truth is known.
+    /// −Σ |share of the labels − share of the truth|, over rows with known truth.
     pub fidelity_to_truth: Option<f64>,
 }
 
@@ -48,7 +48,7 @@ struct Sums {
     posterior: Vec<i128>,
     label_scores: Vec<i128>,
     truth: Vec<u64>,
-    /// Labels of the rows whose truth is known.
+    /// Labels of rows with known truth.
     labels_with_truth: Vec<u64>,
     right: u64,
 }
@@ -82,7 +82,7 @@ impl Sums {
         self
     }
 
-    /// Some people of a row have a label, or none.
+    /// Adds people of a row with a label, or without one.
     #[inline]
     fn give(&mut self, label: usize, people: u64, row: &[i64], truth: Option<usize>) {
         let Some(&score) = row.get(label) else { return };
@@ -96,7 +96,7 @@ impl Sums {
 }
 
 impl LabelSummary {
-    /// Looks at labels, one a row.
+    /// Summarizes labels, one per row.
     pub fn of(scores: &Scores<'_>, labels: &Labels) -> Result<LabelSummary> {
         expect_length("the list of labels", labels.values().len(), scores.rows())?;
         LabelSummary::with(scores, |index, people, row, truth, sums| {
@@ -104,7 +104,7 @@ impl LabelSummary {
         })
     }
 
-    /// Looks at the labels of rows that stand for several people.
+    /// Summarizes the labels of rows that represent several people.
     pub fn of_allotment(scores: &Scores<'_>, allotment: &Allotment) -> Result<LabelSummary> {
         expect_length("the list of allotted rows", allotment.rows().len(), scores.rows())?;
         LabelSummary::with(scores, |index, _, row, truth, sums| {
@@ -121,7 +121,7 @@ impl LabelSummary {
         let parts: Vec<Result<Sums>> = stretches
             .map(|stretch| {
                 let mut sums = Sums::new(k);
-                // A stretch's scores fit 64 bits where each row is a person.
+                // The sums of a range fit 64 bits if each row is one person.
                 let mut posterior = vec![0i64; k];
                 scores.read_rows(stretch * STRETCH..rows.min((stretch + 1) * STRETCH), |index, row| {
                     let people = scores.counts().map_or(1, |counts| counts[index]);
@@ -143,7 +143,7 @@ impl LabelSummary {
                 Ok(sums)
             })
             .collect();
-        // In the order of the rows, so that the first bad row is named.
+        // In row order, so that the first invalid row is reported.
         let sums = parts.into_iter().try_fold(Sums::new(k), |sums, part| part.map(|part| sums.merge(part)))?;
         Ok(LabelSummary::from_sums(&sums, rows as u64))
     }

@@ -1,35 +1,34 @@
-//! What labels do: their counts, bias, accuracy and calibration against the scores, the truth and a reference.
+//! Audit of labels: counts, bias, accuracy and calibration against the scores, the truth and a reference.
 //!
-//! An audit is one pass. [`Tally`] takes the rows in, in any number of batches; tallies merge; [`Tally::finish`] turns
-//! the sums into an [`Audit`]. All sums are whole numbers on the grid, so an audit is the same to the last bit
-//! whatever the order of the rows, the size of the batches and the number of threads. [`Audit::of`] does it all for a
-//! table in memory.
+//! An audit is one pass. [`Tally`] accumulates rows in any number of batches; tallies can be merged;
+//! [`Tally::finish`] turns the sums into an [`Audit`]. All sums are integers on the grid, so an audit is bitwise the
+//! same for any row order, batch size and number of threads. [`Audit::of`] audits a table in memory.
 //!
 //! | file | purpose |
 //! |---|---|
-//! | `options` | what may be asked of an audit, checked once |
-//! | `tally` | reads rows and sends each to its cells |
+//! | `options` | options of an audit, checked once |
+//! | `tally` | reads rows and adds each to its cells |
 //! | `cell` | the sums of one section: all rows, or one group |
-//! | `counts` | shares, bias, distances, the undercount split, the others together |
-//! | `accuracy` | accuracy, confusion, rates, errors of the scores |
-//! | `calibration` | the histogram of scores, its bins, calibration error and Kuiper's measure |
+//! | `counts` | shares, bias, distances, the decomposition of undercounts, all other classes together |
+//! | `accuracy` | accuracy, confusion matrix, rates, errors of the scores |
+//! | `calibration` | histograms of scores, bins, calibration error and Kuiper's statistic |
 //! | `intervals` | Wilson intervals and the bootstrap |
-//! | `section` | puts the figures of one section together |
+//! | `section` | assembles the figures of one section |
 //! | `report` | the result: plain data |
-//! | `label_summary` | the few figures that a summary needs |
-//! | `drift` | whether a decision still has the counts that it should, on rows that it was not fitted to |
-//! | `frontier_gap` | how far labels lie below the frontier |
-//! | `population`, `crosstab` | what is known whatever the labels, and people by label: together, a comparison of many labellings |
+//! | `label_summary` | the few figures of a summary |
+//! | `drift` | whether a decision still gives the expected counts on rows that it was not fitted to |
+//! | `frontier_gap` | how far labels are below the frontier |
+//! | `population`, `crosstab` | figures that do not depend on labels, and counts by label: together, a comparison of several labelings |
 //!
-//! # Which rows a figure is over
-//! - A row that stands for c people weighs c in every figure. One that stands for none is counted in `rows` alone.
-//! - `rows`, `people`, `labeled`, `uncoded`, `with_truth`, the coverages, the agreement with argmax and what is said of
-//!   Uncoded rows describe the labels **as given**. Everything else is after [`UncodedPolicy`] has been followed:
-//!   `Drop` leaves the Uncoded rows out of it, `Argmax` gives them the argmax class.
-//! - Shares of labels are among the labelled rows, the posterior is over all rows.
-//! - Whatever is compared with the truth is taken over the rows whose truth is known, the labels and the posterior of
-//!   the undercount split included: a file with truth for some states is not blamed for the others. Where the truth of
-//!   every row is known, these are the shares of the line above.
+//! # Rows included in a figure
+//! - A row that represents c people has weight c in every figure. A row with c = 0 counts in `rows` only.
+//! - `rows`, `people`, `labeled`, `uncoded`, `with_truth`, the coverages, the agreement with argmax and the figures
+//!   about Uncoded rows describe the labels **as given**. All other figures apply [`UncodedPolicy`] first: `Drop`
+//!   excludes Uncoded rows, `Argmax` gives them the argmax class.
+//! - Shares of labels are among labeled rows; the posterior is over all rows.
+//! - Comparisons with the truth include only rows with known truth, also for the labels and the posterior in the
+//!   decomposition of undercounts, so that missing truth for some states does not count as bias. If the truth of
+//!   every row is known, these shares equal those above.
 
 mod accuracy;
 mod calibration;

@@ -1,4 +1,4 @@
-//! What may be asked of an audit, checked once.
+//! Options of an audit, checked once.
 
 use crate::error::{Error, Result};
 use crate::scores::{Classes, SUM_TOLERANCE, expect_length};
@@ -6,48 +6,48 @@ use crate::scores::{Classes, SUM_TOLERANCE, expect_length};
 /// The largest number of bootstrap replicates.
 const MAX_REPLICATES: u32 = 100_000;
 
-/// What is asked of an audit beyond the scores and the labels. The default asks for nothing.
+/// Options of an audit. The defaults need nothing but scores and labels.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct AuditOptions {
-    /// What is done with Uncoded rows.
+    /// How Uncoded rows are treated.
     pub uncoded: UncodedPolicy,
-    /// The class against which the others are taken together; by default the largest in the overall reference (the
-    /// given one, else the posterior), first in order where several are.
+    /// The class against which all other classes are taken together. By default the largest class of the overall
+    /// reference (if given, otherwise of the posterior), the first of equals.
     pub focus: Option<usize>,
-    /// The shares that the labels of all rows should have, a share per class. They must sum to 1 within 1e-3 and are
-    /// then scaled. They are not held against groups.
+    /// The shares that the labels of all rows should have, one per class. They must sum to 1 within 1e-3 and are
+    /// then normalized. Groups are not compared with them.
     pub reference: Option<Vec<f64>>,
-    /// The shares that the labels of each group should have, by the code of the group.
+    /// The shares that the labels of each group should have, by group code.
     pub group_references: Option<Vec<Vec<f64>>>,
-    /// Bootstrap intervals, where wanted.
+    /// Settings of the bootstrap, if intervals are requested.
     pub bootstrap: Option<Bootstrap>,
 }
 
-/// What is done with Uncoded rows.
+/// How Uncoded rows are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UncodedPolicy {
-    /// They are reported as they are: not among the labels, but in the reference.
+    /// Reported as they are: excluded from the labels, included in the reference.
     #[default]
     Keep,
-    /// They are taken out of the labels and of the reference.
+    /// Excluded from the labels and the reference.
     Drop,
-    /// They are given the argmax class.
+    /// Given the argmax class.
     Argmax,
 }
 
-/// A Poisson bootstrap: in each replicate a row comes in as often as a Poisson(1) draw says, which depends on the
-/// seed, the key of the row and the number of the replicate alone.
+/// A Poisson bootstrap: in each replicate a row has a Poisson(1) weight, which depends on the seed, the row's key and
+/// the replicate number only.
 ///
-/// What is resampled is the row, with all the people that it stands for and the label that it has: labels are kept as they
-/// are, and no rule is fitted again. Rows that have one key come and go together. It takes about 8·(5K + 4) bytes a
-/// replicate for each group and each thread, and some ten to thirty nanoseconds a replicate for each row.
+/// Rows are resampled with all of their people and their labels: labels are fixed, and no rule is fitted again. Rows
+/// with equal keys have equal weights. Memory is about 8·(5K + 4) bytes per replicate, group and thread; time is ten
+/// to thirty nanoseconds per replicate and row.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Bootstrap {
-    /// How many replicates, from 1 to 100,000.
+    /// Number of replicates, from 1 to 100,000.
     pub replicates: u32,
-    /// The share of the replicates that an interval holds, between 0 and 1.
+    /// The share of replicates inside an interval, between 0 and 1.
     pub level: f64,
     /// The seed of the draws.
     pub seed: u64,
@@ -60,7 +60,7 @@ impl Default for Bootstrap {
 }
 
 impl AuditOptions {
-    /// The options with their references scaled, or what is wrong with them.
+    /// Returns the options with normalized references.
     pub(super) fn checked(&self, classes: &Classes, groups: &[String]) -> Result<AuditOptions> {
         let mut checked = self.clone();
         if let Some(focus) = self.focus.filter(|&focus| focus >= classes.len()) {
@@ -84,7 +84,7 @@ impl AuditOptions {
 }
 
 impl Bootstrap {
-    /// Refuses a bootstrap that cannot be run.
+    /// Checks the settings.
     fn check(&self) -> Result<()> {
         if self.replicates == 0 || self.replicates > MAX_REPLICATES {
             let what = "the number of bootstrap replicates".to_owned();
@@ -98,7 +98,7 @@ impl Bootstrap {
     }
 }
 
-/// Scales a reference to sum to one, or says why it is none.
+/// Normalizes a reference.
 fn scale(reference: &mut [f64], classes: &Classes, of: impl Fn() -> String) -> Result<()> {
     let refuse = |problem: String| Err(Error::Reference { of: of(), problem });
     expect_length("the reference", reference.len(), classes.len())?;

@@ -1,5 +1,5 @@
-//! What is known of people whatever their labels: their number, their scores and their truth, in all and in each group. With a
-//! [`Crosstab`] of each labelling it says what these do in groups, and the scores are read once for all.
+//! Totals that do not depend on labels: people, scores and truth, overall and by group. Together with a [`Crosstab`]
+//! of each labeling they show results by group, and the scores are read only once.
 
 use rayon::prelude::*;
 
@@ -12,27 +12,27 @@ use crate::error::Result;
 use crate::kernel::{GRID, STRETCH};
 use crate::scores::{Scores, UNCODED};
 
-/// All people, and those of each group.
+/// Totals over all people and by group.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PopulationTotals {
-    /// All.
+    /// All people.
     pub whole: GroupTotals,
-    /// The groups, by code; none where the table has none.
+    /// The groups by code; empty if the table has no groups.
     pub groups: Vec<GroupTotals>,
 }
 
-/// Some people.
+/// Totals over a set of people.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct GroupTotals {
-    /// How many they are.
+    /// Number of people.
     pub people: u64,
-    /// The mean score of each class; none of nobody.
+    /// The mean score of each class; `None` without people.
     pub posterior: Option<Vec<f64>>,
-    /// How many are of each class in truth, where that is known of anybody.
+    /// The number of people of each true class, if any truth is known.
     pub truth: Option<Vec<u64>>,
-    /// The mean score of each class among those whose truth is known.
+    /// The mean score of each class among people with known truth.
     pub posterior_with_truth: Option<Vec<f64>>,
 }
 
@@ -40,7 +40,7 @@ pub struct GroupTotals {
 struct Sums {
     people: u64,
     truth: Vec<u64>,
-    /// Scores of those whose truth is known, and of the others.
+    /// Scores of people with known truth, and of all others.
     posterior: [Vec<i128>; 2],
 }
 
@@ -98,8 +98,8 @@ impl PopulationTotals {
         Ok(PopulationTotals { whole: whole.totals(), groups })
     }
 
-    /// The fidelity of labels to the posterior within groups: that of each, weighed by its people. Labels whose counts are
-    /// right in all may be far off in each group. Nothing where there are no groups.
+    /// Returns the fidelity of labels to the posterior within groups, weighted by people. Labels with correct
+    /// overall counts can be far off in each group. `None` without groups.
     pub fn fidelity_in_groups(&self, labels: &Crosstab) -> Option<f64> {
         let of_group = |(group, totals): (usize, &GroupTotals)| {
             let mut counts = labels.labels_in(group);
@@ -113,8 +113,8 @@ impl PopulationTotals {
     }
 }
 
-/// Whether the scores of each class are as often true as they say, where truth is known: the ten bins of equal width that an
-/// [`Audit`](crate::audit::Audit) has among others.
+/// Returns the calibration of the scores of each class against the truth in ten bins of equal width, as in
+/// [`Audit`](crate::audit::Audit).
 pub fn calibration_in_tenths(scores: &Scores<'_>) -> Result<Vec<Option<Binning>>> {
     let tenths = read(
         scores,
@@ -129,8 +129,8 @@ pub fn calibration_in_tenths(scores: &Scores<'_>) -> Result<Vec<Option<Binning>>
     Ok(tenths.binnings())
 }
 
-/// The part of each class's scores that lies on people who have a label, of all people's; none where a class has no scores.
-/// `labeled` says how many of a row's people have one.
+/// Returns the part of each class's scores that belongs to labeled people; `None` if a class has no scores. `labeled`
+/// returns the number of labeled people of a row.
 pub fn posterior_coverage(
     scores: &Scores<'_>,
     all: &GroupTotals,
@@ -155,7 +155,7 @@ pub fn posterior_coverage(
     Ok(sums.into_iter().enumerate().map(part).collect())
 }
 
-/// Sums over all rows, stretch by stretch: each row's index, scores, people and truth.
+/// Sums over all rows in parallel; `add` gets each row's index, scores, people and truth.
 pub(crate) fn read<T: Send>(
     scores: &Scores<'_>,
     none: impl Fn() -> T + Sync + Send,
@@ -178,6 +178,6 @@ pub(crate) fn read<T: Send>(
             merge(&mut all, part);
             Ok(all)
         });
-    // Stretches are read in any order; the first bad row is the one to name.
+    // Ranges are read in any order; report the first invalid row.
     summed.map_err(|error| scores.check().err().unwrap_or(error))
 }

@@ -1,38 +1,38 @@
-//! The result of an audit: plain data. A figure that is not defined (a share of nobody) is `None`, never NaN.
+//! The result of an audit: plain data. Undefined figures (such as a share among no people) are `None`, never NaN.
 
 use super::options::AuditOptions;
 use crate::scores::Classes;
 
-/// What labels do, overall and in each group. [`audit`](crate::audit) says over which rows each figure is.
+/// The audit of labels, overall and by group. [`audit`](crate::audit) describes the rows that each figure includes.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Audit {
-    /// The classes, in their order.
+    /// The classes, in order.
     pub classes: Classes,
-    /// What was asked, with references scaled to sum to one.
+    /// The options, with normalized references.
     pub options: AuditOptions,
-    /// The focus class that was used; none where there was neither an option, nor a reference, nor a row.
+    /// The focus class; `None` without an option, a reference and rows.
     pub focus: Option<usize>,
     /// All rows.
     pub overall: Section,
-    /// The groups that have rows, by code.
+    /// The groups with rows, by code.
     pub groups: Vec<GroupSection>,
-    /// In how many groups the others are undercounted; none where no group has labels.
+    /// The number of groups in which the other classes are undercounted; `None` if no group has labels.
     pub undercounted: Option<Undercounted>,
 }
 
-/// In how many groups the classes other than the focus class have, together, fewer labels than posterior.
+/// The number of groups in which the classes other than the focus class together have fewer labels than posterior.
 ///
-/// A group counts as undercounted where the bias is below −K·2^-41: nearer to zero it may be the rounding of the
-/// scores to the grid. Labels are whole people and the posterior is not, so that even an exact match by group leaves
-/// about half of the groups short by a part of a person; where whole people are missing is said apart.
+/// A group is undercounted if the bias is below −K·2^-41; smaller deviations may be due to rounding to the grid.
+/// Labels are whole people but the posterior is not, so even an exact match by group leaves about half of the groups
+/// short by a fraction of a person; groups that are short by whole people are counted separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Undercounted {
-    /// Groups in which they are undercounted.
+    /// Groups with an undercount.
     pub groups: usize,
-    /// Groups in which one person or more is missing.
+    /// Groups short by at least one person.
     pub by_a_person_or_more: usize,
-    /// Groups in which that can be said: those with labels.
+    /// Groups with labels.
     pub of: usize,
 }
 
@@ -48,47 +48,47 @@ pub struct GroupSection {
     pub section: Section,
 }
 
-/// Everything that is said of a set of rows.
+/// The figures of a set of rows.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Section {
-    /// Rows, those that stand for nobody included.
+    /// Number of rows, including rows without people.
     pub rows: u64,
-    /// People that the rows stand for.
+    /// Number of people that the rows represent.
     pub people: u64,
-    /// People that the given labels give a class.
+    /// Number of people with a label, as given.
     #[serde(rename = "labelled")]
     pub labeled: u64,
-    /// People that the given labels leave Uncoded; with `labeled` they are all people.
+    /// Number of people that the given labels leave Uncoded; together with `labeled`, all people.
     pub uncoded: u64,
-    /// People whose truth is known.
+    /// Number of people with known truth.
     pub with_truth: u64,
-    /// Labelled people among all, as given.
+    /// Labeled people as a share of all people, as given.
     pub coverage: Option<f64>,
     /// The figures of each class, in order.
     pub classes: Vec<ClassAudit>,
-    /// The labels' shares against the posterior.
+    /// Distance of the labels' shares from the posterior.
     pub against_posterior: Option<Distance>,
-    /// The labels' shares against the truth, over the rows whose truth is known.
+    /// Distance of the labels' shares from the truth, over rows with known truth.
     pub against_truth: Option<Distance>,
-    /// The labels' shares against the reference that the user gave for these rows.
+    /// Distance of the labels' shares from the given reference.
     pub against_given: Option<Distance>,
-    /// Labels that are true, among people who are labelled and whose truth is known.
+    /// Share of correct labels among labeled people with known truth.
     pub accuracy: Option<f64>,
-    /// Mean score of the label, among labelled people.
+    /// Mean score of the label among labeled people.
     pub expected_accuracy: Option<f64>,
-    /// Truth against label, where there is truth.
+    /// Confusion matrix, if truth is known.
     pub confusion: Option<Confusion>,
-    /// How uncertain the scores are, and what argmax makes of that.
+    /// Uncertainty of the scores, and its effect on argmax.
     pub score_error: ScoreError,
-    /// Given labels that are the argmax class, among the labelled people.
+    /// Share of labeled people whose given label is the argmax class.
     pub argmax_agreement: Option<f64>,
-    /// People for whom several classes have the largest score.
+    /// Number of people with several classes of largest score.
     pub tied: u64,
-    /// What the Uncoded rows look like, where there are any.
+    /// Description of the Uncoded rows, if any.
     pub uncoded_rows: Option<UncodedRows>,
-    /// The classes other than the focus class, together.
+    /// All classes except the focus class, together.
     pub others: Option<Others>,
-    /// Bootstrap intervals, where they were asked for.
+    /// Bootstrap intervals, if requested.
     pub intervals: Option<Intervals>,
 }
 
@@ -98,70 +98,69 @@ pub struct Section {
 pub struct ClassAudit {
     /// Name of the class.
     pub class: String,
-    /// People labelled so.
+    /// Number of people with this label.
     pub labels: u64,
-    /// Their share among the labelled.
+    /// Their share of labeled people.
     pub share: Option<f64>,
     /// Sum of the scores.
     pub posterior_sum: f64,
     /// Mean of the scores over all rows.
     pub posterior_share: Option<f64>,
-    /// People who are of this class in truth, where any truth is known.
+    /// Number of people of this true class, if any truth is known.
     pub truth_count: Option<u64>,
-    /// Their share among those whose truth is known.
+    /// Their share of people with known truth.
     pub truth_share: Option<f64>,
-    /// The labels' share among the labelled whose truth is known: what is held against the truth.
+    /// The label's share among labeled people with known truth, for comparison with the truth.
     pub share_with_truth: Option<f64>,
-    /// Mean of the scores over the rows whose truth is known.
+    /// Mean of the scores over rows with known truth.
     pub posterior_share_with_truth: Option<f64>,
-    /// The share that the user gave as reference.
+    /// The share in the given reference.
     pub given_share: Option<f64>,
-    /// Share less posterior share.
+    /// Share minus posterior share.
     pub against_posterior: Option<Bias>,
-    /// Share less true share, over the rows whose truth is known.
+    /// Share minus true share, over rows with known truth.
     pub against_truth: Option<Bias>,
-    /// Share less given share.
+    /// Share minus given share.
     pub against_given: Option<Bias>,
-    /// The relative bias against the truth in two parts; none where nobody is of this class in truth.
+    /// Decomposition of the relative bias against the truth; `None` if no one is of this true class.
     pub split: Option<Split>,
-    /// The part of this class's posterior sum that lies on labelled rows.
+    /// The part of this class's posterior sum that belongs to labeled rows.
     pub posterior_coverage: Option<f64>,
-    /// The part of this class's true members who are labelled.
+    /// The share of this class's true members who are labeled.
     pub truth_coverage: Option<f64>,
-    /// People whose argmax class this is.
+    /// Number of people whose argmax class this is.
     pub argmax: u64,
-    /// Precision, recall and their kin, where there is truth.
+    /// Precision, recall and error rates, if truth is known.
     pub rates: Option<Rates>,
-    /// Whether the scores of this class are as often true as they say, where there is truth.
+    /// Calibration of the scores, if truth is known.
     pub calibration: Option<Calibration>,
 }
 
-/// A share against a reference.
+/// The difference between a share and its reference.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Bias {
-    /// Share less reference: 0.01 is a point.
+    /// Share minus reference: 0.01 is one point.
     pub difference: f64,
-    /// The difference in percent of the reference; none where the reference is zero.
+    /// The difference in percent of the reference; `None` if the reference is zero.
     pub percent: Option<f64>,
 }
 
-/// Why a class has a smaller share of the labels than of the truth, in percent of its true share. The two sum to the
-/// percent of the bias against the truth.
+/// Decomposition of the bias of a label's share against the truth, in percent of the true share. The two parts sum to
+/// the relative bias.
 ///
-/// Like all that is said of labels, they are shares among the labelled rows: where rows are Uncoded, a class that keeps
-/// more of its rows than the others gains, though it has fewer labels than members.
+/// These are shares among labeled rows: if rows are Uncoded, a class that keeps more of its rows than others gains,
+/// even if it has fewer labels than members.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Split {
-    /// What the scores do: (posterior − truth) / truth.
+    /// Due to the scores: (posterior − truth) / truth.
     pub miscalibration: f64,
-    /// What the labels do to the scores, wanted or not: (labels − posterior) / truth. Labels that are matched to the truth
-    /// undo the miscalibration here.
+    /// Due to the labels: (labels − posterior) / truth. Labels matched to the truth undo the miscalibration here.
     pub discretization: f64,
 }
 
-/// How far the shares m of the labels are from the shares p of a reference.
+/// The distance between the labels' shares m and the shares p of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Distance {
@@ -171,42 +170,42 @@ pub struct Distance {
     pub l1: f64,
     /// The square root of Σ(m − p)².
     pub l2: f64,
-    /// Σ m·log(m/p), natural logarithm, 0·log 0 = 0; none where it is infinite: p = 0 where m > 0.
+    /// Σ m·log(m/p), natural logarithm, 0·log 0 = 0; `None` if infinite (p = 0 and m > 0).
     pub kl: Option<f64>,
 }
 
-/// Truth against label, in people.
+/// The confusion matrix, in people.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Confusion {
-    /// A row per true class, in it a column per label in the order of the classes, and last Uncoded.
+    /// One row per true class, with one column per label in the order of the classes, then Uncoded.
     pub people: Vec<Vec<u64>>,
 }
 
-/// The rates of one class, among people whose truth is known. An Uncoded person counts as one not given the class, so
-/// that a rule does not gain recall by leaving the hard cases out.
+/// The rates of one class among people with known truth. An Uncoded person counts as not having the label, so a rule
+/// cannot gain recall by skipping hard cases.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Rates {
-    /// Labelled so and rightly, among those labelled so.
+    /// True positives among people with the label.
     pub precision: Option<f64>,
-    /// Labelled so, among those of the class.
+    /// True positives among people of the class.
     pub recall: Option<f64>,
-    /// Labelled so, among those not of the class.
+    /// False positives among people not of the class.
     pub false_positive: Option<f64>,
-    /// Not labelled so, among those of the class: one less recall.
+    /// False negatives among people of the class: one minus recall.
     pub false_negative: Option<f64>,
 }
 
-/// How uncertain the scores are (the paper's mean absolute error), and what argmax makes of that.
+/// Uncertainty of the scores (the paper's mean absolute error), and its effect on argmax.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct ScoreError {
-    /// mean(1 − Σ q²): what the scores themselves say.
+    /// mean(1 − Σ q²): the error implied by the scores.
     pub implied_mae: Option<f64>,
-    /// mean(1 − q of the true class), over the rows whose truth is known.
+    /// mean(1 − q of the true class), over rows with known truth.
     pub observed_mae: Option<f64>,
-    /// The largest bias that argmax would have, and its bound.
+    /// The largest bias of argmax, and its bound.
     pub argmax: Option<ArgmaxBias>,
 }
 
@@ -214,63 +213,62 @@ pub struct ScoreError {
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct ArgmaxBias {
-    /// The class that argmax adds most to, first in order.
+    /// The class that argmax overcounts most; the first of equals.
     pub class: usize,
-    /// Its share under argmax less its posterior share.
+    /// Its share under argmax minus its posterior share.
     pub bias: f64,
-    /// How far the bound may be passed because rows sum to more than one; zero up to rounding where rows sum to one.
+    /// The tolerance of the bound due to rows that sum to more than one; zero up to rounding if rows sum to one.
     pub allowance: f64,
-    /// Whether bias ≤ implied error + allowance, in whole numbers of grid units. It always is.
+    /// Whether bias ≤ implied error + allowance, in grid units. This always holds.
     pub bound_holds: bool,
 }
 
-/// What the rows look like that the given labels leave Uncoded.
+/// Description of rows that the given labels leave Uncoded.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct UncodedRows {
-    /// How many people they are.
+    /// Number of people.
     pub people: u64,
     /// Their mean scores, class by class.
     pub mean_scores: Vec<f64>,
-    /// Lower quartile, median and upper quartile of the largest score: the least value that a quarter, half, three
-    /// quarters of the people do not exceed. Read off a histogram of 20,480 buckets (160 in groups): each is the mean
-    /// of the bucket in which it falls.
+    /// Quartiles of the largest score: the lowest values that a quarter, half and three quarters of the people do
+    /// not exceed. They come from a histogram of 20,480 buckets (160 in groups): each is the mean of its bucket.
     pub top_score_quartiles: [f64; 3],
 }
 
-/// All classes but the focus class, together: the paper's voters of color, where the focus class is white.
+/// All classes except the focus class, together: voters of color in the paper, if the focus class is white.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Others {
-    /// Their share among the labelled.
+    /// Their share of labeled people.
     pub share: Option<f64>,
     /// Their posterior share.
     pub posterior_share: Option<f64>,
     /// Their true share.
     pub truth_share: Option<f64>,
-    /// Share less posterior share.
+    /// Share minus posterior share.
     pub against_posterior: Option<Bias>,
-    /// Share less true share, over the rows whose truth is known.
+    /// Share minus true share, over rows with known truth.
     pub against_truth: Option<Bias>,
 }
 
-/// Whether the scores of a class are as often true as they say.
+/// Calibration of the scores of a class.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Calibration {
-    /// Ten bins at exact tenths; a score on a boundary is in the upper bin, 1 in the last.
+    /// Ten bins of equal width; a score on a boundary is in the upper bin, 1 in the last.
     pub equal_width: Binning,
-    /// Up to ten bins of nearly as many people each. Made of histogram buckets (20,480 equal ones, 160 in groups), each
-    /// of which goes whole where its middle person falls; bins that get nobody are left out.
+    /// Up to ten bins of nearly equal numbers of people, made of histogram buckets (20,480, or 160 in groups). A
+    /// bucket belongs to the bin of its middle person; empty bins are omitted.
     pub equal_count: Binning,
-    /// Kuiper's measure: the range of F, where F(s) sums truth − score over the people with scores up to s, and
-    /// F = 0 below all scores, divided by the number of people. F is taken at the ends of the histogram's buckets, so
-    /// that it is exact where the scores in one bucket are equal, and otherwise too small by at most twice the share of
-    /// people in the fullest bucket.
+    /// Kuiper's statistic: the range of F divided by the number of people, where F(s) sums truth − score over
+    /// people with scores up to s and F = 0 below all scores. F is evaluated at the ends of the histogram
+    /// buckets, so it is exact if all scores in a bucket are equal, and otherwise too small by at most twice the
+    /// share of people in the fullest bucket.
     pub kuiper: f64,
 }
 
-/// Bins, and the error that they show.
+/// Bins, and their calibration error.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Binning {
     /// The bins, from low scores to high.
@@ -279,24 +277,24 @@ pub struct Binning {
     pub expected_error: f64,
 }
 
-/// The people whose score of a class lies in one range.
+/// People whose score of a class lies in one range.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Bin {
-    /// Where the bin begins.
+    /// Lower end of the bin.
     pub from: f64,
-    /// Where it ends.
+    /// Upper end of the bin.
     pub to: f64,
-    /// People in it.
+    /// Number of people.
     pub people: u64,
     /// Their mean score.
     pub mean_score: Option<f64>,
-    /// The part of them who are of the class in truth.
+    /// The share of them who are of the true class.
     pub observed: Option<f64>,
-    /// Wilson's 95% interval of the observed part, as though people were independent.
+    /// Wilson's 95% interval of the observed share, assuming independent people.
     pub interval: Option<Interval>,
 }
 
-/// From a low value to a high one.
+/// An interval.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Interval {
     /// The lower end.
@@ -305,17 +303,17 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// Percentile intervals of the bootstrap. A replicate in which a figure is not defined is left out of its interval.
+/// Percentile intervals of the bootstrap. Replicates in which a figure is undefined are omitted.
 ///
-/// Fidelity is never above zero and is lower in most replicates than in the data, so its interval may lie below it.
+/// Fidelity is never positive and is lower in most replicates than in the data, so its interval may lie below it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Intervals {
     /// Each class's share of the labels.
     pub share: Vec<Option<Interval>>,
-    /// Each class's share less its posterior share.
+    /// Each class's share minus its posterior share.
     pub bias_against_posterior: Vec<Option<Interval>>,
-    /// Each class's share less its true share.
+    /// Each class's share minus its true share.
     pub bias_against_truth: Vec<Option<Interval>>,
     /// Accuracy.
     pub accuracy: Option<Interval>,

@@ -1,4 +1,4 @@
-//! Puts the figures of one section together.
+//! Assembles the figures of one section.
 
 use super::accuracy::{accuracy, confusion, expected_accuracy, rate, rates, score_error};
 use super::cell::Cell;
@@ -8,18 +8,18 @@ use super::report::{ClassAudit, Section, UncodedRows};
 use crate::kernel::GRID;
 use crate::scores::Classes;
 
-/// What every section of an audit has in common.
+/// Values shared by all sections of an audit.
 pub(super) struct SectionBuilder<'a> {
     /// The classes.
     pub(super) classes: &'a Classes,
-    /// What was asked.
+    /// The options.
     pub(super) options: &'a AuditOptions,
     /// The focus class.
     pub(super) focus: Option<usize>,
 }
 
 impl SectionBuilder<'_> {
-    /// All figures of a cell, against the reference given for it.
+    /// Returns all figures of a cell, compared with its given reference.
     pub(super) fn section(&self, cell: &Cell, given: Option<&[f64]>) -> Section {
         let shares = Shares::of(cell, self.options.uncoded, given);
         Section {
@@ -45,7 +45,7 @@ impl SectionBuilder<'_> {
         }
     }
 
-    /// The figures of each class.
+    /// Returns the figures of each class.
     fn class_audits(&self, cell: &Cell, shares: &Shares) -> Vec<ClassAudit> {
         let posterior = posterior(cell, self.options.uncoded);
         let truth = (!cell.confusion.is_empty()).then(|| truth_counts(cell));
@@ -82,7 +82,7 @@ impl SectionBuilder<'_> {
     }
 }
 
-/// People by true class, those included whom the policy takes out.
+/// Returns the people by true class, including those that the policy excludes.
 fn truth_as_given(cell: &Cell, options: &AuditOptions) -> Vec<u64> {
     let mut truth = truth_counts(cell);
     if options.uncoded == super::UncodedPolicy::Drop {
@@ -91,7 +91,7 @@ fn truth_as_given(cell: &Cell, options: &AuditOptions) -> Vec<u64> {
     truth
 }
 
-/// What the Uncoded rows look like, where there are any.
+/// Describes the Uncoded rows, if any.
 fn uncoded_rows(cell: &Cell) -> Option<UncodedRows> {
     let people = cell.people - cell.labeled_given;
     let quartile = |quarters| cell.uncoded_tops.of(0).quartile(quarters);

@@ -1,4 +1,4 @@
-//! The one pass: reads each row once and sends it to the sums of all rows and of its group.
+//! The pass of an audit: reads each row once and adds it to the sums of all rows and of its group.
 
 use std::ops::Range;
 
@@ -16,10 +16,10 @@ use crate::label::Labels;
 use crate::rule::Allotment;
 use crate::scores::{Classes, Label, MAX_PEOPLE, Scores, UNCODED, expect_length};
 
-/// Fewer rows than this are not worth a thread of their own.
+/// Minimum number of rows per thread.
 const ROWS_PER_PIECE: usize = 1024;
 
-/// An audit in the making: takes rows in by the batch, and merges with tallies of other rows.
+/// An audit in progress: accumulates rows in batches and can be merged with tallies of other rows.
 ///
 /// ```
 /// use apportion::audit::{AuditOptions, Tally};
@@ -42,13 +42,13 @@ pub struct Tally {
     options: AuditOptions,
     groups: Vec<String>,
     overall: Cell,
-    /// The sums of each group, once it has a row.
+    /// The sums of each group that has rows.
     cells: Vec<Option<Box<Cell>>>,
-    /// Why a batch was refused. Part of it may be in the sums, so nothing more can come of them.
+    /// The error of an invalid batch. Part of the batch may be in the sums, so they cannot be used.
     refused: Option<Error>,
 }
 
-/// The labels to be audited: one a row, or those of each row's people.
+/// The labels to audit: one per row, or those of each row's people.
 #[derive(Clone, Copy)]
 enum LabelSource<'a> {
     Labels(&'a Labels),
@@ -56,7 +56,7 @@ enum LabelSource<'a> {
 }
 
 impl Tally {
-    /// Begins an audit. Without groups (an empty list) it is of all rows only, whatever groups the batches have.
+    /// Starts an audit. If `groups` is empty, groups of the batches are ignored.
     pub fn new(classes: &Classes, options: &AuditOptions, groups: &[String]) -> Result<Tally> {
         let options = options.checked(classes, groups)?;
         let overall = Cell::new(classes.len(), replicates(&options), Extent::Overall);
@@ -64,7 +64,7 @@ impl Tally {
         Ok(Tally { classes, options, groups, overall, cells, refused: None })
     }
 
-    /// Takes a batch in. Once a batch is refused, so is everything after it: part of the batch may be in the sums.
+    /// Adds a batch. After an error the tally cannot be used: part of the batch may be in the sums.
     pub fn add(&mut self, scores: &Scores<'_>, labels: &Labels) -> Result<()> {
         self.check_usable()?;
         self.check_fit(scores, labels)?;
@@ -73,7 +73,7 @@ impl Tally {
             .inspect_err(|error| self.refused = Some(error.clone()))
     }
 
-    /// Takes in a tally of other rows, which must have the same classes, groups and options.
+    /// Adds a tally of other rows, with the same classes, groups and options.
     pub fn merge(&mut self, other: &Tally) -> Result<()> {
         self.check_usable()?;
         other.check_usable()?;
@@ -94,7 +94,7 @@ impl Tally {
         Ok(())
     }
 
-    /// The audit of the rows taken in. An error if a batch was refused.
+    /// Returns the audit of the rows so far. Fails if a batch was invalid.
     pub fn finish(&self) -> Result<Audit> {
         self.check_usable()?;
         let focus = self.focus();
@@ -111,14 +111,14 @@ impl Tally {
         Ok(Audit { classes, options, focus, overall, groups, undercounted })
     }
 
-    /// The focus class: the one asked for, else the largest in the reference of all rows.
+    /// Returns the focus class: the requested one, or the largest of the overall reference.
     fn focus(&self) -> Option<usize> {
         let posterior = || share_of_scores(&posterior(&self.overall, self.options.uncoded), self.overall.considered);
         let reference = || self.options.reference.clone().or_else(posterior);
         self.options.focus.or_else(|| largest(&reference()?))
     }
 
-    /// Reads rows, each once, and without allocating.
+    /// Reads rows, each once, without allocations.
     fn add_rows(&mut self, scores: &Scores<'_>, given: LabelSource<'_>, rows: Range<usize>) -> Result<()> {
         let mut draws = Draws::new(self.options.bootstrap.as_ref());
         scores.read_rows(rows, |index, values| {
@@ -143,7 +143,7 @@ impl Tally {
                         self.add_row(scores, index, label, &row);
                         row.is_new = false;
                     }
-                    // A row of nobody is a row all the same.
+                    // A row without people still counts as a row.
                     if row.is_new {
                         row.people = 0;
                         self.add_row(scores, index, UNCODED, &row);
@@ -154,7 +154,7 @@ impl Tally {
         })
     }
 
-    /// Takes in a row that has been read, or those of its people who have one label.
+    /// Adds a row, or those of its people who have one label.
     #[inline]
     fn add_row(&mut self, scores: &Scores<'_>, index: usize, given: Label, row: &Row<'_>) {
         let policy = self.options.uncoded;
@@ -171,12 +171,12 @@ impl Tally {
         }
     }
 
-    /// Refuses to go on once a batch was refused.
+    /// Fails if an earlier batch was invalid.
     fn check_usable(&self) -> Result<()> {
         self.refused.clone().map_or(Ok(()), Err)
     }
 
-    /// Refuses a batch that is not one of this audit.
+    /// Checks that a batch belongs to this audit.
     fn check_fit(&self, scores: &Scores<'_>, labels: &Labels) -> Result<()> {
         self.check_classes(scores.classes())?;
         expect_length("the list of labels", labels.values().len(), scores.rows())?;
@@ -193,7 +193,7 @@ impl Tally {
         }
     }
 
-    /// Refuses other classes.
+    /// Checks that the classes are the same.
     fn check_classes(&self, classes: &Classes) -> Result<()> {
         if *classes == self.classes {
             return Ok(());
@@ -201,21 +201,21 @@ impl Tally {
         Err(Error::Tally { what: "classes" })
     }
 
-    /// Refuses other groups: codes would stand for other names.
+    /// Checks that the groups are the same.
     fn check_groups(&self, names: &[String]) -> Result<()> {
         if names == self.groups { Ok(()) } else { Err(Error::Tally { what: "groups" }) }
     }
 }
 
 impl Audit {
-    /// Audits a table in memory, on all threads of the present rayon pool, by group where it has groups.
+    /// Audits a table in memory on the current rayon pool, by group if it has groups.
     pub fn of(scores: &Scores<'_>, labels: &Labels, options: &AuditOptions) -> Result<Audit> {
         let tally = Audit::begin(scores, options)?;
         tally.check_fit(scores, labels)?;
         Audit::with(tally, scores, LabelSource::Labels(labels))
     }
 
-    /// The same where rows stand for several people, who may have several labels.
+    /// Audits rows that represent several people, who may have several labels.
     pub fn of_allotment(scores: &Scores<'_>, allotment: &Allotment, options: &AuditOptions) -> Result<Audit> {
         let tally = Audit::begin(scores, options)?;
         expect_length("the list of allotted rows", allotment.rows().len(), scores.rows())?;
@@ -235,25 +235,25 @@ impl Audit {
                 piece.add_rows(scores, given, rows).map(|()| piece)
             })
             .collect();
-        // In the order of the rows, so that the first bad row is the one reported.
+        // In row order, so that the first invalid row is reported.
         pieces.into_iter().try_for_each(|piece| tally.merge(&piece?))?;
         tally.finish()
     }
 }
 
-/// The rows in as many even pieces as there are threads.
+/// Divides the rows evenly among the threads.
 fn pieces_of(rows: usize) -> Vec<Range<usize>> {
     let pieces = rows.div_ceil(ROWS_PER_PIECE).clamp(1, rayon::current_num_threads().max(1));
     let size = rows.div_ceil(pieces);
     (0..pieces).map(|piece| (piece * size).min(rows)..((piece + 1) * size).min(rows)).collect()
 }
 
-/// How many replicates are asked for.
+/// Returns the number of requested replicates.
 fn replicates(options: &AuditOptions) -> usize {
     options.bootstrap.map_or(0, |bootstrap| bootstrap.replicates as usize)
 }
 
-/// Refuses more people than exact totals hold.
+/// Checks that exact totals do not overflow.
 fn check_people(before: u64, more: u64) -> Result<()> {
     match before.checked_add(more) {
         Some(people) if people <= MAX_PEOPLE => Ok(()),
@@ -261,7 +261,7 @@ fn check_people(before: u64, more: u64) -> Result<()> {
     }
 }
 
-/// In how many groups the others are undercounted.
+/// Counts the groups in which the other classes are undercounted.
 fn undercounted(groups: &[GroupSection], classes: usize) -> Option<Undercounted> {
     let bias = |section: &Section| Some((section.others?.against_posterior?.difference, section.people as f64));
     let biases: Vec<(f64, f64)> = groups.iter().filter_map(|group| bias(&group.section)).collect();

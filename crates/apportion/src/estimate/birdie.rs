@@ -1,15 +1,15 @@
-//! Outcomes by class where what is learned of the outcomes corrects the scores (BIRDiE, McCartan et al. 2023).
+//! Outcomes by class, with scores updated by the outcomes (BIRDiE, McCartan et al. 2023).
 //!
-//! It is right where, among people of one class (and of one group, where there are groups), the outcome has nothing to do
-//! with what else the scores were made from: the name and, without groups, the place. The shares θ_{y|r,x} of level y in class r and group x are
-//! those of largest posterior density, found by EM: with p_ir ∝ θ_{Y_i|r,x_i} q_ir,
+//! It is unbiased if, within a class (and group, if any), the outcome is independent of the predictors of the scores:
+//! the name and, without groups, the place. The shares θ_{y|r,x} of level y in class r and group x maximize the
+//! posterior density and are found by EM: with p_ir ∝ θ_{Y_i|r,x_i} q_ir,
 //!
 //! ```text
 //! θ_{y|r,x} = (a_yr + Σ_{i∈x, Y_i=y} p_ir) / (1 + Σ_{i∈x} p_ir),     a: the weighted estimate over all rows,
 //! ```
 //!
-//! with SQUAREM's longer steps (Varadhan and Roland 2008). The density is concave, so that there is one answer, whatever
-//! the steps. The sums of p are on the grid, and do not depend on the order of the rows.
+//! accelerated by SQUAREM (Varadhan and Roland 2008). The density is concave, so the solution is unique. The sums of
+//! p are on the grid and do not depend on the row order.
 
 use std::cell::Cell;
 
@@ -25,22 +25,22 @@ use crate::rule::person_key;
 use crate::scores::{Scores, expect_length};
 use crate::seed;
 
-/// Keeps apart the chances of the rows that the bootstrap looks at and all others.
+/// Salt that separates the hashes of bootstrap samples from all others.
 const SAMPLES: u64 = u64::MAX - 5;
 
-/// The least share that a long step may leave.
+/// The smallest share after an accelerated step.
 const LEAST_SHARE: f64 = 1e-12;
 
-/// How long EM goes on, and how errors are found.
+/// Settings of EM and of the bootstrap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BirdieOptions {
-    /// EM stops where no share changes by more.
+    /// EM stops when no share changes by more than this.
     pub tolerance: f64,
-    /// EM stops after so many passes over the rows, whatever changes.
+    /// Maximum number of passes of EM.
     pub most_passes: u32,
-    /// Replicates of the bootstrap that standard errors come from; none where it is 0.
+    /// Number of bootstrap replicates for standard errors; 0 for no standard errors.
     pub replicates: u32,
-    /// The bootstrap looks at about so many rows, drawn by seed and key; its errors are scaled to those of all rows.
+    /// Approximate number of rows of the bootstrap, drawn by seed and key; its errors are scaled to all rows.
     pub bootstrap_rows: usize,
     /// The seed of the bootstrap.
     pub seed: u64,
@@ -52,42 +52,42 @@ impl Default for BirdieOptions {
     }
 }
 
-/// What EM found: the share of every level in each class, in each group where the table has groups.
+/// The result of EM: the share of every level in each class, by group if the table has groups.
 #[derive(Clone, Debug)]
 pub struct Birdie {
     model: Model,
     shares: Vec<f64>,
-    /// Passes over the rows that it took.
+    /// Number of passes of EM.
     pub passes: u32,
-    /// Whether the shares came to rest before it had to stop.
+    /// Whether EM converged.
     pub converged: bool,
-    /// Rows that the bootstrap looked at.
+    /// Number of rows of the bootstrap.
     pub bootstrap_rows: usize,
     estimates: Vec<Estimate>,
 }
 
-/// The shape of the problem. Lists are by group; in it by level; in it by class.
+/// The dimensions of the problem. Lists are by group, then level, then class.
 #[derive(Clone, Debug)]
 struct Model {
     classes: usize,
     levels: usize,
     groups: usize,
-    /// By level; in it by class: what is believed of a class before anybody is seen, with the weight of one person.
+    /// Prior shares by level, then class, with the weight of one person.
     prior: Vec<f64>,
 }
 
-/// What a pass over the rows sums up, on the grid.
+/// Sums of a pass over the rows, on the grid.
 #[derive(Clone, Debug)]
 struct Sums {
-    /// People of each class by group and level, as the shares have them.
+    /// Expected people of each class by group and level.
     people: Vec<i128>,
-    /// Of each class, Σ p², in squares of units; empty where nobody asks.
+    /// Σ p² of each class, in squared grid units; empty if not needed.
     squares: Vec<i128>,
     /// Σ ln Σ_r θ q.
     likelihood: i128,
 }
 
-/// A row, as EM sees it.
+/// A row of the EM pass.
 struct Row<'a> {
     /// Group · levels + level.
     cell: usize,
@@ -100,7 +100,7 @@ impl Sums {
         Sums { people: vec![0; model.size()], squares: Vec::new(), likelihood: 0 }
     }
 
-    /// With Σ p², which only the last pass needs.
+    /// Creates sums with Σ p², which only the last pass needs.
     fn with_squares(model: &Model) -> Sums {
         Sums { squares: vec![0; model.classes], ..Sums::new(model) }
     }
@@ -111,7 +111,7 @@ impl Sums {
         self.likelihood += other.likelihood;
     }
 
-    /// Adds the people of a row, shared out among the classes by its corrected scores, which `buffer` has afterwards.
+    /// Adds the people of a row, distributed over the classes by its updated scores, which are left in `buffer`.
     #[inline]
     fn add(&mut self, model: &Model, shares: &[f64], row: &Row<'_>, buffer: &mut [f64]) {
         let first = row.cell * model.classes;
@@ -128,7 +128,7 @@ impl Sums {
     }
 }
 
-/// Scores, corrected by what is known of the outcome: into `buffer`, summing to one. Returns what they summed to.
+/// Writes scores updated by the outcome into `buffer`, normalized. Returns their sum before normalization.
 #[inline]
 fn correct(shares: &[f64], scores: &[f64], buffer: &mut [f64]) -> f64 {
     let mut sum = 0.0;
@@ -149,7 +149,7 @@ impl Model {
         self.groups * self.levels * self.classes
     }
 
-    /// The shares of largest density, given people of each class by group and level.
+    /// Returns the shares of largest density, given the people of each class by group and level.
     fn shares(&self, sums: &Sums) -> Vec<f64> {
         let mut shares = vec![0.0; self.size()];
         let stride = self.levels * self.classes;
@@ -165,7 +165,7 @@ impl Model {
         shares
     }
 
-    /// The logarithm of the density, but for a constant.
+    /// Returns the log density up to a constant.
     fn density(&self, shares: &[f64], sums: &Sums) -> f64 {
         let prior =
             |(share, prior): (&f64, &f64)| if *prior > 0.0 { prior * share.max(f64::MIN_POSITIVE).ln() } else { 0.0 };
@@ -173,7 +173,8 @@ impl Model {
         GRID.total(sums.likelihood) + beliefs.sum::<f64>()
     }
 
-    /// Shares that a long step left outside, brought back: none below the least, and levels summing to one.
+    /// Moves shares back into the valid range after an accelerated step: at least the minimum, with levels
+    /// summing to one.
     fn bring_back(&self, shares: &mut [f64]) {
         for own in shares.chunks_exact_mut(self.levels * self.classes) {
             for class in 0..self.classes {
@@ -185,7 +186,7 @@ impl Model {
         }
     }
 
-    /// The share of every level in each class over all groups: level by level, each with all classes.
+    /// Returns the share of every level in each class over all groups, level by level.
     fn overall(&self, shares: &[f64], sums: &Sums) -> Vec<f64> {
         let stride = self.levels * self.classes;
         let (mut hits, mut all) = (vec![0.0; stride], vec![0.0; self.classes]);
@@ -199,7 +200,7 @@ impl Model {
         hits.iter().enumerate().map(|(index, hits)| hits / all[index % self.classes]).collect()
     }
 
-    /// EM from some shares on, with long steps where these raise the density. `pass` reads all rows.
+    /// Runs EM from initial shares, with accelerated steps if they increase the density. `pass` reads all rows.
     fn climb(
         &self,
         mut shares: Vec<f64>,
@@ -229,7 +230,7 @@ impl Model {
         Ok(Found { shares, passes: passes.get(), converged })
     }
 
-    /// SQUAREM's step: as far as two steps of EM show that it is going. None where they go no further.
+    /// Returns SQUAREM's step, extrapolated from two EM steps; `None` if these do not change anything.
     fn long_step(&self, from: &[f64], once: &[f64], twice: &[f64]) -> Option<Vec<f64>> {
         let first: Vec<f64> = from.iter().zip(once).map(|(a, b)| b - a).collect();
         let turn: Vec<f64> = once.iter().zip(twice).zip(&first).map(|((b, c), first)| c - b - first).collect();
@@ -249,18 +250,18 @@ struct Found {
     converged: bool,
 }
 
-/// The largest difference of two lists.
+/// Returns the largest difference of two lists.
 fn furthest(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
 impl Birdie {
-    /// Fits shares to all rows whose outcome is known, in each group where the table has groups. Outcomes must be levels.
+    /// Fits shares to all rows with known outcomes, by group if the table has groups. Outcomes must be levels.
     pub fn fit(scores: &Scores<'_>, outcomes: &Outcomes<'_>, options: &BirdieOptions) -> Result<Birdie> {
         Birdie::fit_from(scores, outcomes, &Weighted::of(scores, outcomes)?, options)
     }
 
-    /// The same where the weighted estimate is known already.
+    /// Fits shares, given the weighted estimate.
     pub fn fit_from(
         scores: &Scores<'_>,
         outcomes: &Outcomes<'_>,
@@ -278,7 +279,7 @@ impl Birdie {
         let prior = weighted.shares().into_iter().flatten().map(|share| share.unwrap_or(even)).collect();
         let groups = scores.groups().map_or(1, |groups| groups.names.len());
         let model = Model { classes: scores.classes().len(), levels, groups, prior };
-        // Scores as they are, whatever the outcome: shares that say nothing.
+        // Uniform shares leave the scores unchanged.
         let pass = |shares: &[f64]| all_rows(&model, scores, outcomes, shares, Sums::new);
         let start = model.shares(&pass(&vec![1.0; model.size()])?);
         let found = model.climb(start, options, pass)?;
@@ -301,18 +302,19 @@ impl Birdie {
         Ok(Birdie { bootstrap_rows: resampled.rows, model, shares, passes, converged, estimates })
     }
 
-    /// The share of each level that is asked for, in each class, over all groups.
+    /// Returns the share of each requested level in each class, over all groups.
     pub fn estimates(&self) -> &[Estimate] {
         &self.estimates
     }
 
-    /// The share of a level in a class of a group; group 0 where there are none.
+    /// Returns the share of a level in a class of a group; group 0 without groups.
     pub fn share(&self, group: usize, level: usize, class: usize) -> f64 {
         self.shares[(group * self.model.levels + level) * self.model.classes + class]
     }
 
-    /// Scores corrected by the outcomes, row by row: they can be labelled in turn. Where the outcome is not known they are
-    /// as they were. The rows are those of the fit, or others with the same classes, levels and groups.
+    /// Passes the scores updated by the outcomes to `each`, row by row, for example to label them. Scores with
+    /// unknown outcomes are unchanged. The rows are those of the fit, or others with the same classes, levels and
+    /// groups.
     pub fn updated(
         &self,
         scores: &Scores<'_>,
@@ -353,14 +355,14 @@ impl BirdieOptions {
     }
 }
 
-/// Where the shares of a row's group and level are; none where its outcome is not known.
+/// Returns the cell of a row's group and level; `None` if its outcome is unknown.
 #[inline]
 fn cell_of(model: &Model, scores: &Scores<'_>, outcomes: &Outcomes<'_>, row: usize) -> Option<usize> {
     let Value::Level(level) = outcomes.at(row)? else { return None };
     Some(scores.groups().map_or(0, |groups| groups.codes[row] as usize) * model.levels + level)
 }
 
-/// One pass over all rows of a table.
+/// Runs one pass over all rows of a table.
 fn all_rows(
     model: &Model,
     scores: &Scores<'_>,
@@ -382,11 +384,11 @@ fn all_rows(
     Ok(sums)
 }
 
-/// What the bootstrap found: the overall shares of each replicate.
+/// The overall shares of each bootstrap replicate.
 struct Resampled {
     rows: usize,
     replicates: Vec<Vec<f64>>,
-    /// By how much the variance is smaller for all people than for those of the sample.
+    /// The ratio of the variances for all people and for the sample.
     scale: f64,
 }
 
@@ -416,7 +418,7 @@ impl Resampled {
         Ok(Resampled { rows: sample.cells.len(), replicates, scale })
     }
 
-    /// The covariance of two overall shares.
+    /// Returns the covariance of two overall shares.
     fn covariance(&self, a: usize, b: usize) -> Option<f64> {
         let pairs: Vec<(f64, f64)> =
             self.replicates.iter().map(|own| (own[a], own[b])).filter(|(a, b)| (a + b).is_finite()).collect();
@@ -430,19 +432,19 @@ impl Resampled {
     }
 }
 
-/// Some rows in memory, and how often each is in every replicate.
+/// Sampled rows in memory, and their weights in every replicate.
 #[derive(Default)]
 struct Sample {
     scores: Vec<f64>,
     cells: Vec<u32>,
     people: Vec<u64>,
-    /// Row by row, for each replicate.
+    /// Weights of each replicate, row by row.
     times: Vec<u32>,
     replicates: usize,
 }
 
 impl Sample {
-    /// The rows that the seed and their keys choose: their order in the table makes no difference.
+    /// Draws rows by seed and key; their order does not matter.
     fn draw(
         model: &Model,
         scores: &Scores<'_>,
@@ -484,8 +486,7 @@ impl Sample {
         Ok(all)
     }
 
-    /// How many of a row's people are in each replicate: each as often as a Poisson draw says. Of many, the draws of some
-    /// stand for those of all.
+    /// Draws the Poisson weights of a row's people in each replicate. For many people, a few draws represent all.
     fn draw_times(&mut self, draws: &mut Draws, key: u64, people: u64) {
         const MOST: u64 = 64;
         let drawn = people.min(MOST);
@@ -496,7 +497,7 @@ impl Sample {
             self.times[first..].iter_mut().zip(own).for_each(|(sum, &times)| *sum += u32::from(times));
         }
         if people > drawn {
-            // As far from the mean as the draws of some, in standard deviations.
+            // The same number of standard deviations from the mean as the drawn part.
             let (some, all) = (drawn as f64, people as f64);
             for times in &mut self.times[first..] {
                 let away = (f64::from(*times) - some) * (all / some).sqrt();
@@ -505,7 +506,7 @@ impl Sample {
         }
     }
 
-    /// One pass over a replicate.
+    /// Runs one pass over a replicate.
     fn pass(&self, model: &Model, shares: &[f64], replicate: usize) -> Sums {
         let (mut sums, mut buffer) = (Sums::new(model), vec![0.0; model.classes]);
         for (row, scores) in self.scores.chunks_exact(model.classes).enumerate() {

@@ -1,7 +1,8 @@
-//! What the outcomes of classes lie between, whatever joins outcome and class (Kallus, Mao and Zhou 2022). No assumption.
+//! Bounds on outcomes by class, for any dependence between outcome and class (Kallus, Mao and Zhou 2022), without
+//! assumptions.
 //!
-//! In a cell of people who are alike, a share η of class a and a share μ with the outcome overlap by max(η + μ − 1, 0) at
-//! least and by min(η, μ) at most. Over all cells, divided by the share of the class, these are what its rate lies between.
+//! In a cell of equal people, a share η of class a and a share μ with the outcome overlap by at least max(η + μ − 1,
+//! 0) and at most min(η, μ). Summed over all cells and divided by the share of the class, these bound its rate.
 
 use super::figures::{Estimate, Figure, Gap, pairs};
 use super::outcomes::{Measure, Outcomes, Value};
@@ -10,30 +11,30 @@ use crate::error::{Error, Result};
 use crate::kernel::GRID;
 use crate::scores::{Scores, expect_length};
 
-/// Cells of fewer people say little of how outcomes are spread in them.
+/// Cells with fewer people are too small to estimate their outcomes.
 pub const SMALL_CELL: u64 = 10;
 
-/// The sums of cells. They merge, and are the same in any order of the rows.
+/// Sums by cell. They can be merged and do not depend on the row order.
 #[derive(Clone, Debug)]
 pub struct CellBounds {
     classes: usize,
     measure: Measure,
-    /// By cell, people; in it by level.
+    /// People by cell, then by level.
     people: Vec<u64>,
-    /// By cell, Σ q of each class, in units.
+    /// Σ q of each class by cell, in grid units.
     scores: Vec<i128>,
 }
 
-/// How many people the cells have.
+/// The sizes of the cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct CellSizes {
-    /// Cells with people whose outcome is known.
+    /// Number of cells with known outcomes.
     pub cells: u64,
-    /// Such people.
+    /// Number of people in them.
     pub people: u64,
-    /// Those of them who are alone in their cell: of them nothing is bounded.
+    /// Number of people who are alone in their cell, which does not bound anything.
     pub alone: u64,
-    /// Those in cells of fewer than [`SMALL_CELL`]: bounds are too narrow where there are many of them.
+    /// Number of people in cells of fewer than [`SMALL_CELL`]: if there are many, the bounds are too narrow.
     pub in_small: u64,
 }
 
@@ -64,7 +65,7 @@ impl CellBounds {
         Ok(CellBounds { classes, measure, people, scores: sums })
     }
 
-    /// Takes in the sums of other rows, with the same cells.
+    /// Adds the sums of other rows, with the same cells.
     pub fn merge(&mut self, other: &CellBounds) -> Result<()> {
         self.measure.check_same(&other.measure)?;
         if (self.classes, self.people.len()) != (other.classes, other.people.len()) {
@@ -75,7 +76,7 @@ impl CellBounds {
         Ok(())
     }
 
-    /// How large the cells are.
+    /// Returns the sizes of the cells.
     pub fn sizes(&self) -> CellSizes {
         let mut sizes = CellSizes { cells: 0, people: 0, alone: 0, in_small: 0 };
         for cell in self.people.chunks_exact(self.measure.levels()) {
@@ -88,7 +89,7 @@ impl CellBounds {
         sizes
     }
 
-    /// What the rate of each class lies between, and what the difference of every two does: for each level that is asked for.
+    /// Returns bounds on the rate of each class and on the difference of each pair, for each requested level.
     pub fn estimates(&self) -> Vec<Estimate> {
         self.measure.shown().map(|level| self.estimate(level)).collect()
     }
@@ -107,13 +108,13 @@ impl CellBounds {
         Estimate { classes: bounds.iter().map(figure).collect(), gaps: pairs(self.classes).filter_map(gap).collect() }
     }
 
-    /// The least and the most of a class's rate, and how many people it has by the scores.
+    /// Returns the bounds on a class's rate, and its sum of scores.
     fn bounds(&self, level: usize, class: usize) -> Option<(Interval, f64)> {
         let (mut least, mut most, mut all) = (0.0, 0.0, 0.0);
         let cells = self.people.chunks_exact(self.measure.levels()).zip(self.scores.chunks_exact(self.classes));
         for (people, scores) in cells {
             let (whole, hits) = (people.iter().sum::<u64>() as f64, people[level] as f64);
-            // Noise below zero, or above the people there are, is none of them.
+            // Removes rounding errors outside the valid range.
             let own = GRID.total(scores[class]).clamp(0.0, whole);
             least += (own + hits - whole).max(0.0);
             most += own.min(hits);

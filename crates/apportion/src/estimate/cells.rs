@@ -1,16 +1,16 @@
-//! Sums of outcomes in cells, such as those of each label: exact, so that they merge in any order.
+//! Exact sums of outcomes by cell, such as by label, which can be merged in any order.
 
 use super::exact::ExactSum;
 use super::figures::Moments;
 use super::outcomes::{Measure, Value};
 
-/// For each cell the people and their outcomes.
+/// The people of each cell and their outcomes.
 #[derive(Clone, Debug)]
 pub(super) struct Cells {
     measure: Measure,
-    /// By cell; in it by level.
+    /// People by cell, then by level.
     people: Vec<u64>,
-    /// Of numbers, by cell: the sum, and that of the squares.
+    /// For numbers, by cell: the sum, and the sum of squares.
     sums: Vec<[ExactSum; 2]>,
 }
 
@@ -40,8 +40,7 @@ impl Cells {
         }
     }
 
-    /// What the people of some cells together have of a level; the level of a mean is 0. How they are told apart further
-    /// makes no difference to it.
+    /// Returns the moments of a level over several cells; the level of a mean is 0.
     pub(super) fn moments(&self, cells: impl IntoIterator<Item = usize>, level: usize) -> Moments {
         let (levels, mut people, mut hits) = (self.measure.levels(), 0, 0);
         let mut sums = [ExactSum::ZERO; 2];

@@ -1,13 +1,12 @@
-//! Sums of floating-point numbers that are exact, so that neither the order of the terms nor how they were shared out
-//! among threads and batches can be seen in them.
+//! Exact sums of floating-point numbers, which do not depend on the order of the terms.
 
-/// Bits from one limb to the next. Limbs are much wider, so that a term goes into one of them.
+/// Bits per limb. Limbs are much wider, so a term is added to a single limb.
 const BITS: usize = 32;
 
-/// Doubles are multiples of 2^-1074 below 2^1024; a term may come 2^40 times, and there may be as many terms.
+/// Doubles are multiples of 2^-1074 below 2^1024, with up to 2^40 terms, each up to 2^40 times.
 const LIMBS: usize = 70;
 
-/// A sum of doubles, as one very wide whole number of 2^-1074.
+/// A sum of doubles as a wide integer multiple of 2^-1074.
 #[derive(Clone, Debug)]
 pub(super) struct ExactSum {
     limbs: [i128; LIMBS],
@@ -16,7 +15,7 @@ pub(super) struct ExactSum {
 impl ExactSum {
     pub(super) const ZERO: ExactSum = ExactSum { limbs: [0; LIMBS] };
 
-    /// Adds a finite number so many times. Between two merges there may be 2^40 times in all: as many as people.
+    /// Adds a finite number `times` times. At most 2^40 times between two merges.
     #[inline]
     pub(super) fn add(&mut self, value: f64, times: u64) {
         let bits = value.to_bits();
@@ -24,12 +23,12 @@ impl ExactSum {
         let fraction = (bits & ((1 << 52) - 1)) as i64;
         let (digits, index) = if exponent == 0 { (fraction, 0) } else { (fraction | 1 << 52, exponent - 1) };
         let digits = if value.is_sign_negative() { -digits } else { digits };
-        // 53 bits, 31 for the shift, and 40 for the times of all terms together: a limb cannot overflow.
+        // 53 bits, 31 for the shift, and 40 for all repetitions: a limb cannot overflow.
         let term = i128::from(digits) * i128::from(1i64 << (index % BITS));
         self.limbs[index / BITS] += if times == 1 { term } else { term * i128::from(times) };
     }
 
-    /// Takes in another sum.
+    /// Adds another sum.
     pub(super) fn merge(&mut self, other: &ExactSum) {
         let mut other = other.clone();
         other.carry();
@@ -37,7 +36,7 @@ impl ExactSum {
         self.limbs.iter_mut().zip(other.limbs).for_each(|(limb, more)| *limb += more);
     }
 
-    /// Brings all limbs but the last between 0 and 2^32.
+    /// Carries so that all limbs except the last are between 0 and 2^32.
     fn carry(&mut self) {
         let mut carried = 0;
         for limb in &mut self.limbs[..LIMBS - 1] {
@@ -48,7 +47,7 @@ impl ExactSum {
         self.limbs[LIMBS - 1] += carried;
     }
 
-    /// The sum, rounded once.
+    /// Returns the sum, rounded once.
     pub(super) fn value(&self) -> f64 {
         let mut sum = self.clone();
         sum.carry();
@@ -63,13 +62,13 @@ impl ExactSum {
         let low = top.saturating_sub(2);
         let digits =
             sum.limbs[low..=top].iter().rev().fold(0u128, |digits, &limb| digits << BITS | limb.unsigned_abs());
-        // What lies below is less than the last digit that decides how to round: it only breaks ties.
+        // Lower bits only break ties in rounding.
         let rest = u128::from(sum.limbs[..low].iter().any(|&limb| limb != 0));
         scaled(sign * (digits | rest) as f64, (BITS * low) as i32 - 1074)
     }
 }
 
-/// value · 2^power, also where 2^power is no double.
+/// Returns value · 2^power, also if 2^power is not a double.
 fn scaled(value: f64, power: i32) -> f64 {
     let half = power / 2;
     value * 2f64.powi(half) * 2f64.powi(power - half)
@@ -94,7 +93,7 @@ mod tests {
         assert_eq!(sum(&[f64::MAX, -f64::MAX / 2.0]), f64::MAX / 2.0);
         assert_eq!(sum(&[f64::MIN_POSITIVE / 8.0, f64::MIN_POSITIVE / 8.0]), f64::MIN_POSITIVE / 4.0);
         assert_eq!(sum(&[-3.5, 1.25]), -2.25);
-        // Halfway between two doubles, and a little more.
+        // Halfway between two doubles, and slightly more.
         assert_eq!(sum(&[1.0, f64::EPSILON / 2.0]), 1.0);
         assert_eq!(sum(&[1.0, f64::EPSILON / 2.0, 1e-200]), 1.0 + f64::EPSILON);
     }

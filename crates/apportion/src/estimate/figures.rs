@@ -1,47 +1,48 @@
-//! What an estimator says: a figure for each class, and the difference between every two, with their errors. Plain data.
+//! The results of an estimator: a figure per class and the differences between classes, with standard errors. Plain
+//! data.
 
 use super::outcomes::Measure;
 use crate::audit::{Interval, NORMAL, wilson_at};
 
-/// What an estimator says of one mean, or of the share of one level.
+/// The estimates of one mean, or of the share of one level.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Estimate {
-    /// The figure of each class, in order; none where nothing is known of the class.
+    /// The figure of each class, in order; `None` without data for the class.
     pub classes: Vec<Option<Figure>>,
-    /// The differences between every two classes of which something is known: each class less one that comes after it.
+    /// The differences between all pairs of classes with data: each class minus a later one.
     pub gaps: Vec<Gap>,
 }
 
 /// A mean, or a share.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Figure {
-    /// The figure; bounds have none.
+    /// The estimate; `None` for bounds.
     pub estimate: Option<f64>,
-    /// Its standard error, where it has one.
+    /// Its standard error, if available.
     pub error: Option<f64>,
-    /// Its 95% interval, by Wilson for shares; of bounds, what the figure lies between.
+    /// Its 95% interval, by Wilson for shares; for bounds, the bounds.
     pub interval: Option<Interval>,
-    /// As many people of this class, each known for sure, would tell as much: (Σ q)² / Σ q².
+    /// Effective sample size: (Σ q)² / Σ q².
     pub effective: f64,
 }
 
-/// The figure of one class less that of another.
+/// The difference between two classes.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Gap {
-    /// The one.
+    /// The class.
     pub class: usize,
-    /// The other.
+    /// The class that is subtracted.
     pub against: usize,
-    /// The difference; bounds have none.
+    /// The difference; `None` for bounds.
     pub difference: Option<f64>,
     /// Its standard error.
     pub error: Option<f64>,
-    /// Its 95% interval; of bounds, what the difference lies between.
+    /// Its 95% interval; for bounds, the bounds.
     pub interval: Option<Interval>,
 }
 
 impl Gap {
-    /// The same seen from the other class.
+    /// Returns the gap with the classes exchanged.
     fn turned(self) -> Gap {
         Gap {
             class: self.against,
@@ -54,13 +55,13 @@ impl Gap {
 }
 
 impl Estimate {
-    /// The figure of a class less that of another; none for a class and itself, and where nothing is known of one.
+    /// Returns the figure of a class minus that of another; `None` for equal classes or without data.
     pub fn gap(&self, class: usize, against: usize) -> Option<Gap> {
         let find = |a, b| self.gaps.iter().find(|gap| gap.class == a && gap.against == b).copied();
         if class < against { find(class, against) } else { find(against, class).map(Gap::turned) }
     }
 
-    /// Puts means and the variances and covariances of their errors together.
+    /// Combines means with the covariances of their errors.
     pub(super) fn of(
         measure: &Measure,
         means: &[Option<Mean>],
@@ -85,17 +86,17 @@ impl Estimate {
     }
 }
 
-/// Every two classes, the first before the second.
+/// Returns all pairs of classes, in order.
 pub(super) fn pairs(classes: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..classes).flat_map(move |a| (a + 1..classes).map(move |b| (a, b)))
 }
 
-/// A mean, less the number that outcomes lie about.
+/// A mean, relative to the offset of the outcomes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mean {
     pub(super) value: f64,
     pub(super) effective: f64,
-    /// How many standard errors the 95% interval reaches to each side.
+    /// Half-width of the 95% interval in standard errors.
     pub(super) quantile: f64,
 }
 
@@ -104,8 +105,8 @@ impl Mean {
         Mean { value, effective, quantile: NORMAL }
     }
 
-    /// Of a share, Wilson's interval for as many people as have this standard error: it stays between 0 and 1, and is wide
-    /// where all outcomes are the same. Of a mean, the normal one.
+    /// Returns Wilson's interval for shares, with the sample size that has this standard error: it stays between
+    /// 0 and 1, and is wide if all outcomes are equal. Returns the normal interval for means.
     pub(super) fn interval(&self, measure: &Measure, error: f64) -> Interval {
         if measure.is_share() {
             let rate = self.value.clamp(0.0, 1.0);
@@ -118,7 +119,7 @@ impl Mean {
     }
 }
 
-/// Some people's outcomes: how many they are, and the sums of their outcomes and of the squares of these.
+/// The number of people, and the sums of their outcomes and squared outcomes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moments {
     pub(super) people: u64,
@@ -127,7 +128,7 @@ pub(super) struct Moments {
 }
 
 impl Moments {
-    /// The mean; none of nobody.
+    /// Returns the mean; `None` without people.
     pub(super) fn mean(&self) -> Option<f64> {
         (self.people > 0).then(|| self.sum / self.people as f64)
     }
@@ -143,7 +144,7 @@ impl Moments {
     }
 }
 
-/// The estimate of people who are told apart for sure: the errors of their classes have nothing to do with each other.
+/// Returns the estimate for classes with known members, whose errors are independent.
 pub(super) fn of_moments(measure: &Measure, classes: &[Moments]) -> Estimate {
     let means: Vec<Option<Mean>> = classes.iter().map(Moments::figure).collect();
     Estimate::of(measure, &means, |a, b| Some(if a == b { classes[a].variance() } else { 0.0 }))

@@ -1,5 +1,5 @@
-//! Multiple imputation: classes drawn by the scores, several times over, and what the draws say combined by Rubin's rules,
-//! so that the doubt about each person's class is in the interval.
+//! Multiple imputation: classes drawn by the scores several times and combined by Rubin's rules, so that the interval
+//! includes the uncertainty about each person's class.
 
 use super::cells::Cells;
 use super::figures::{Estimate, Figure, Gap, Mean, Moments, pairs};
@@ -9,12 +9,12 @@ use crate::error::{Error, Result};
 use crate::rule::{person_key, sample_each};
 use crate::scores::{Scores, expect_length};
 
-/// How many draws are combined where nothing else is asked for.
+/// Default number of draws.
 pub const IMPUTATIONS: u32 = 20;
 
-/// Outcomes by drawn class, at each of several draws. One pass; sums merge, and are the same in any order of the rows.
+/// Outcomes by drawn class, for several draws. One pass; it can be merged and does not depend on the row order.
 ///
-/// The draws are those of Thompson sampling with the same seed and keys: draw d here is
+/// The draws are those of Thompson sampling with the same seed and keys: draw d is
 /// [`Decision::draw`](crate::Decision::draw) d.
 #[derive(Clone, Debug)]
 pub struct Imputed {
@@ -22,12 +22,12 @@ pub struct Imputed {
     draws: usize,
     seed: u64,
     measure: Measure,
-    /// By draw; in it by class.
+    /// By draw, then by class.
     cells: Cells,
 }
 
 impl Imputed {
-    /// Draws a class for each person, so many times (from 5 to 1,000).
+    /// Draws a class for each person `draws` times (from 5 to 1,000).
     pub fn of(scores: &Scores<'_>, outcomes: &Outcomes<'_>, draws: u32, seed: u64) -> Result<Imputed> {
         expect_length("the list of outcomes", outcomes.rows(), scores.rows())?;
         if !(5..=1000).contains(&draws) {
@@ -53,7 +53,7 @@ impl Imputed {
         Ok(Imputed { classes, draws, seed, measure, cells })
     }
 
-    /// Takes in the draws of other rows, as many and with the same seed.
+    /// Adds the draws of other rows, with the same number and seed.
     pub fn merge(&mut self, other: &Imputed) -> Result<()> {
         if (self.classes, self.draws, self.seed) != (other.classes, other.draws, other.seed) {
             return Err(Error::Tally { what: "classes, draws or seed" });
@@ -63,8 +63,8 @@ impl Imputed {
         Ok(())
     }
 
-    /// The mean outcome of each class: for each level that is asked for. A draw in which nobody is of a class says nothing
-    /// of it.
+    /// Returns the mean outcome of each class, for each requested level. Draws without people of a class are
+    /// omitted for it.
     pub fn estimates(&self) -> Vec<Estimate> {
         self.measure.shown().map(|level| self.estimate(level)).collect()
     }
@@ -78,7 +78,7 @@ impl Imputed {
             let pooled = Pooled::of(&known.collect::<Vec<_>>())?;
             let estimate = self.measure.about() + pooled.mean;
             let people = own.iter().map(|moments| moments.people as f64).sum::<f64>() / self.draws as f64;
-            // Were all known for sure, the error would be the first part of it alone.
+            // With known classes, the variance would be its first part only.
             let effective = if pooled.variance > 0.0 { people * pooled.within / pooled.variance } else { people };
             let error = pooled.variance.sqrt();
             let mean = Mean { value: pooled.mean, effective, quantile: pooled.quantile() };
@@ -97,18 +97,18 @@ impl Imputed {
     }
 }
 
-/// Several draws of one figure, each with its variance, by Rubin's rules.
+/// Several draws of one figure with their variances, combined by Rubin's rules.
 struct Pooled {
     mean: f64,
     /// The mean of the variances.
     within: f64,
-    /// That, and what the draws differ by.
+    /// The total variance, including that between draws.
     variance: f64,
     freedom: f64,
 }
 
 impl Pooled {
-    /// None where there are fewer than two draws.
+    /// Returns `None` for fewer than two draws.
     fn of(draws: &[(f64, f64)]) -> Option<Pooled> {
         let number = draws.len() as f64;
         if draws.len() < 2 {
@@ -122,7 +122,8 @@ impl Pooled {
         Some(Pooled { mean, within, variance: within + more, freedom })
     }
 
-    /// The 97.5% point of Student's distribution, by its expansion in the degrees of freedom: right to 0.001 from four on.
+    /// Returns the 97.5% quantile of Student's distribution by its expansion in the degrees of freedom, accurate
+    /// to 0.001 from four on.
     fn quantile(&self) -> f64 {
         let (z, f) = (NORMAL, self.freedom.max(4.0));
         let power = |exponent: i32| z.powi(exponent);

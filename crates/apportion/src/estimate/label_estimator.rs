@@ -1,4 +1,4 @@
-//! Outcomes by label, one label a person, and by truth where it is known; and why the two differ, exactly.
+//! Outcomes by label and by truth, and an exact decomposition of their difference.
 
 use rayon::prelude::*;
 
@@ -11,46 +11,47 @@ use crate::label::Labels;
 use crate::rule::Allotment;
 use crate::scores::{Label, Scores, UNCODED, expect_length};
 
-/// Outcomes by label and by truth. Sums merge, and are the same in any order of the rows. It reads no scores.
+/// Outcomes by label and by truth. It can be merged and does not depend on the row order. It does not read scores.
 #[derive(Clone, Debug)]
 pub struct LabelEstimator {
     classes: usize,
     measure: Measure,
-    /// By true class, and last unknown; in it by label, and last Uncoded.
+    /// By true class (last: unknown), then by label (last: Uncoded).
     cells: Cells,
 }
 
-/// Why the mean outcome of those labelled so differs from that of those who are so: the two parts sum to the whole.
+/// Decomposition of the difference between the mean outcome of people with a label and of people of the true class.
+/// The two parts sum to `bias`.
 ///
-/// All of it is among people whose truth and outcome are known.
+/// Only people with known truth and outcome are included.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct LabelBias {
-    /// The mean of those labelled so.
+    /// The mean of people with the label.
     #[serde(rename = "labelled")]
     pub labeled: f64,
-    /// The mean of those who are so.
+    /// The mean of people of the true class.
     pub truth: f64,
-    /// The one less the other.
+    /// `labeled` minus `truth`.
     pub bias: f64,
-    /// What those add who are labelled so and are not: their share among those labelled so, times by how much their mean
-    /// exceeds that of those who are labelled so rightly.
+    /// Contribution of false positives: their share of the label, times the difference between their mean and
+    /// that of the true positives.
     #[serde(rename = "taken_in")]
     pub from_false_positives: f64,
-    /// What those add who are so and are not labelled so: less their share among those who are so, times by how much their
-    /// mean exceeds the same.
+    /// Contribution of false negatives: minus their share of the true class, times the difference between their
+    /// mean and that of the true positives.
     #[serde(rename = "left_out")]
     pub from_false_negatives: f64,
 }
 
 impl LabelEstimator {
-    /// Sums over rows with a label each.
+    /// Sums over labeled rows.
     pub fn of(scores: &Scores<'_>, outcomes: &Outcomes<'_>, labels: &Labels) -> Result<LabelEstimator> {
         expect_length("the list of labels", labels.values().len(), scores.rows())?;
         LabelEstimator::with_labels(scores, outcomes, labels.values())
     }
 
-    /// Sums over rows that stand for several people, who may have several labels.
+    /// Sums over rows that represent several people, who may have several labels.
     pub fn of_allotment(scores: &Scores<'_>, outcomes: &Outcomes<'_>, allotment: &Allotment) -> Result<LabelEstimator> {
         expect_length("the list of allotted rows", allotment.rows().len(), scores.rows())?;
         LabelEstimator::with(scores, outcomes, |row, give| {
@@ -59,7 +60,7 @@ impl LabelEstimator {
         })
     }
 
-    /// Sums over rows by truth, as though it were the label. Nothing where there is no truth.
+    /// Sums over rows with the truth as the label; `None` without truth.
     pub fn of_truth(scores: &Scores<'_>, outcomes: &Outcomes<'_>) -> Result<Option<LabelEstimator>> {
         scores.truth().map(|truth| LabelEstimator::with_labels(scores, outcomes, truth)).transpose()
     }
@@ -97,7 +98,7 @@ impl LabelEstimator {
         Ok(LabelEstimator { classes, measure, cells })
     }
 
-    /// Takes in the sums of other rows, with the same classes and outcomes of the same kind.
+    /// Adds the sums of other rows, with the same classes and the same kind of outcome.
     pub fn merge(&mut self, other: &LabelEstimator) -> Result<()> {
         if self.classes != other.classes {
             return Err(Error::Tally { what: "classes" });
@@ -107,7 +108,7 @@ impl LabelEstimator {
         Ok(())
     }
 
-    /// The mean outcome of those labelled so: for each level that is asked for.
+    /// Returns the mean outcome by label, for each requested level.
     pub fn estimates(&self) -> Vec<Estimate> {
         self.each_level(|level| {
             let by_label = (0..self.classes).map(|class| self.sum(level, |_, label| label == class));
@@ -115,7 +116,7 @@ impl LabelEstimator {
         })
     }
 
-    /// The mean outcome of those who are so in truth; none where the truth of nobody with an outcome is known.
+    /// Returns the mean outcome by true class; `None` if no one has known truth and outcome.
     pub fn truth(&self) -> Option<Vec<Estimate>> {
         let known = self.sum(0, |truth, _| truth < self.classes).people;
         let estimate = |level| {
@@ -125,8 +126,7 @@ impl LabelEstimator {
         (known > 0).then(|| self.each_level(estimate))
     }
 
-    /// For each level that is asked for, and each class, why labels give another mean than the truth; none where nobody is
-    /// labelled so rightly.
+    /// Returns the decomposition for each requested level and class; `None` if there are no true positives.
     pub fn biases(&self) -> Vec<Vec<Option<LabelBias>>> {
         self.each_level(|level| (0..self.classes).map(|class| self.bias(level, class)).collect())
     }
@@ -138,7 +138,7 @@ impl LabelEstimator {
         let rightly = self.sum(level, |truth, label| truth == class && label == class).mean()?;
         let wrongly = self.sum(level, |truth, label| is_other(truth) && label == class);
         let missed = self.sum(level, |truth, label| truth == class && label != class);
-        // A part of nobody adds nothing.
+        // An empty part contributes nothing.
         let adds = |part: &Moments, whole: &Moments| {
             part.mean().map_or(0.0, |mean| part.people as f64 / whole.people as f64 * (mean - rightly))
         };
@@ -156,7 +156,7 @@ impl LabelEstimator {
         self.measure.shown().map(of).collect()
     }
 
-    /// The outcomes of the true classes and labels that are wanted, together.
+    /// Sums the outcomes over selected true classes and labels.
     fn sum(&self, level: usize, is_wanted: impl Fn(usize, usize) -> bool) -> Moments {
         let side = self.classes + 1;
         let cells = (0..side * side).filter(|cell| is_wanted(cell / side, cell % side));
@@ -164,7 +164,7 @@ impl LabelEstimator {
     }
 }
 
-/// The place of a label among the classes: Uncoded is the last.
+/// Returns the index of a label; Uncoded is last.
 fn index(label: Label, classes: usize) -> usize {
     if label == UNCODED { classes } else { usize::from(label) }
 }

@@ -1,20 +1,18 @@
-//! What labels do to a result: an outcome compared between classes, by several estimators side by side.
+//! Estimates of an outcome by class, such as turnout, approval or a price, by several estimators. They differ in the
+//! assumptions under which they are unbiased.
 //!
-//! Whoever labels people goes on to compare an outcome between classes: turnout, approval, a price. The estimators differ in
-//! what must hold for them to be right.
-//!
-//! | estimator | is right where |
+//! | estimator | unbiased if |
 //! |---|---|
-//! | [`LabelEstimator`]: the mean over those labelled so | labels are the truth, or wrong without regard to the outcome |
-//! | [`Weighted`]: each person counts as the scores say | among people with equal scores, outcome and class have nothing to do with each other |
-//! | [`Imputed`]: classes drawn by the scores, many times | the same; its interval holds the doubt about each person's class |
-//! | [`Birdie`]: the outcomes correct the scores | among people of one class (and group), the outcome has nothing to do with what else the scores were made from |
-//! | [`CellBounds`]: what the rate lies between | always, if the scores are right on average in each cell |
+//! | [`LabelEstimator`]: the mean over people with the label | labels are the truth, or errors are independent of the outcome |
+//! | [`Weighted`]: people weighted by their scores | outcome and class are independent among people with equal scores |
+//! | [`Imputed`]: classes drawn by the scores, many times | the same; its interval includes the uncertainty about classes |
+//! | [`Birdie`]: outcomes update the scores | within a class (and group), the outcome is independent of the predictors of the scores |
+//! | [`CellBounds`]: bounds on the rate | always, if the scores are calibrated in each cell |
 //!
-//! A row that stands for c people counts as c rows that are alike. Rows whose outcome is not known are left out. All sums
-//! are exact: results are the same to the last bit whatever the order of the rows, the batches and the threads. `LabelEstimator`,
-//! `Weighted`, `Imputed` and `CellBounds` are sums of one pass, which merge; `Birdie` passes over the rows until it comes
-//! to rest.
+//! A row that represents c people counts as c equal rows. Rows with unknown outcomes are excluded. All sums are
+//! exact: results are bitwise the same for any row order, batch size and number of threads. `LabelEstimator`,
+//! `Weighted`, `Imputed` and `CellBounds` need one pass and can be merged; `Birdie` iterates over the rows until it
+//! converges.
 //!
 //! ```
 //! use apportion::estimate::{LabelEstimator, Outcomes, Weighted};
@@ -26,10 +24,10 @@
 //! let outcomes = Outcomes::numbers(&prices)?;
 //!
 //! let labels = Labels::new(vec![0, 0, 0, 1], &classes)?; // argmax
-//! let hard = LabelEstimator::of(&scores, &outcomes, &labels)?.estimates().remove(0);
+//! let by_label = LabelEstimator::of(&scores, &outcomes, &labels)?.estimates().remove(0);
 //! let weighted = Weighted::of(&scores, &outcomes)?.estimates().remove(0);
 //! let gap = |estimate: &apportion::estimate::Estimate| estimate.gap(1, 0).and_then(|gap| gap.difference);
-//! assert!((gap(&hard).unwrap() + 133.33).abs() < 0.01);
+//! assert!((gap(&by_label).unwrap() + 133.33).abs() < 0.01);
 //! assert!((gap(&weighted).unwrap() + 71.6).abs() < 0.1); // the labels make it almost twice as large
 //! # Ok::<(), apportion::Error>(())
 //! ```
@@ -37,9 +35,9 @@
 //! | file | purpose |
 //! |---|---|
 //! | `outcomes` | the outcome of each row: numbers, or levels |
-//! | `exact`, `cells` | sums that do not depend on order; sums in cells |
+//! | `exact`, `cells` | sums that do not depend on the order; sums by cell |
 //! | `label_estimator`, `weighted`, `imputed`, `birdie`, `bounds` | the estimators |
-//! | `figures` | what they say: plain data, with errors and intervals |
+//! | `figures` | their results: plain data, with standard errors and intervals |
 
 mod birdie;
 mod bounds;

@@ -1,18 +1,18 @@
-//! The outcome of each row: a number, or one of a few levels; and whose outcome is not known.
+//! The outcome of each row: a number, one of a few levels, or unknown.
 
 use super::exact::ExactSum;
 use crate::error::{Error, Result};
 
-/// Stands for the level of a row whose outcome is not known.
+/// The level of a row with unknown outcome.
 pub const NO_LEVEL: u16 = u16::MAX;
 
-/// The largest number of levels that an outcome may have.
+/// The largest number of levels.
 pub const MAX_LEVELS: usize = 100;
 
-/// Numbers beyond this could not be squared and summed.
+/// Larger numbers could overflow when squared and summed.
 const LARGEST: f64 = 1e100;
 
-/// The outcome of each row, such as turnout, approval or a price. Borrowed, never copied.
+/// The outcome of each row, such as turnout, approval or a price. Borrowed.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcomes<'a>(Kind<'a>);
 
@@ -22,26 +22,26 @@ enum Kind<'a> {
     Levels { codes: &'a [u16], names: &'a [String], counted: Option<usize> },
 }
 
-/// What is averaged: what two sums must share to be merged.
+/// The quantity that is averaged; it must be equal in sums that are merged.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Measure {
-    /// Numbers, each less the one that they lie about.
+    /// Numbers, relative to an offset.
     Mean { about: f64 },
-    /// The share of each level, or that of one alone.
+    /// The share of each level, or of one level.
     Shares { levels: usize, counted: Option<usize> },
 }
 
 /// The outcome of one row.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Value {
-    /// A number less the one that all lie about.
+    /// A number minus the offset.
     Number(f64),
-    /// The place of a level.
+    /// The index of a level.
     Level(usize),
 }
 
 impl<'a> Outcomes<'a> {
-    /// Numbers, whose mean is asked for; NaN where the outcome is not known.
+    /// Creates numeric outcomes, whose mean is estimated; NaN if unknown.
     pub fn numbers(values: &'a [f64]) -> Result<Outcomes<'a>> {
         let (mut sum, mut known) = (ExactSum::ZERO, 0u64);
         check(values)?;
@@ -52,8 +52,9 @@ impl<'a> Outcomes<'a> {
         Outcomes::numbers_about(values, if known > 0 { sum.value() / known as f64 } else { 0.0 })
     }
 
-    /// Numbers that come in batches: all batches need the same number about which they lie. Any will do; one near their
-    /// mean, where numbers are large beside their spread, keeps the digits of standard errors.
+    /// Creates numeric outcomes of one of several batches, which must share the offset `about`. Any number is
+    /// valid; one near the mean preserves the precision of standard errors if the numbers are large relative to
+    /// their standard deviation.
     pub fn numbers_about(values: &'a [f64], about: f64) -> Result<Outcomes<'a>> {
         check(values)?;
         if about.is_nan() || about.abs() > LARGEST {
@@ -63,7 +64,8 @@ impl<'a> Outcomes<'a> {
         Ok(Outcomes(Kind::Numbers { values, about }))
     }
 
-    /// Levels, whose shares are asked for: for each row the place of its level among the names, or [`NO_LEVEL`].
+    /// Creates categorical outcomes, whose shares are estimated: for each row the index of its level, or
+    /// [`NO_LEVEL`].
     pub fn levels(codes: &'a [u16], names: &'a [String]) -> Result<Outcomes<'a>> {
         if names.is_empty() || names.len() > MAX_LEVELS {
             let what = "the number of levels of the outcome".to_owned();
@@ -77,7 +79,7 @@ impl<'a> Outcomes<'a> {
         }
     }
 
-    /// Asks for the share of one level alone: what counts as 1, where all others are 0. Numbers stay as they are.
+    /// Estimates the share of one level only. Numeric outcomes do not change.
     pub fn counting(self, level: usize) -> Result<Outcomes<'a>> {
         match self.0 {
             Kind::Levels { codes, names, .. } if level < names.len() => {
@@ -90,7 +92,7 @@ impl<'a> Outcomes<'a> {
         }
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         match self.0 {
             Kind::Numbers { values, .. } => values.len(),
@@ -98,12 +100,12 @@ impl<'a> Outcomes<'a> {
         }
     }
 
-    /// Whether they are numbers, and not levels.
+    /// Whether outcomes are numeric.
     pub fn are_numbers(&self) -> bool {
         matches!(self.0, Kind::Numbers { .. })
     }
 
-    /// The names of the levels whose shares are asked for; none where it is a mean.
+    /// Returns the names of the levels whose shares are estimated; empty for numeric outcomes.
     pub fn shown(&self) -> Vec<String> {
         match self.0 {
             Kind::Numbers { .. } => Vec::new(),
@@ -121,7 +123,7 @@ impl<'a> Outcomes<'a> {
         }
     }
 
-    /// The outcome of a row; none where it is not known.
+    /// Returns the outcome of a row; `None` if unknown.
     #[inline]
     pub(super) fn at(&self, row: usize) -> Option<Value> {
         match self.0 {
@@ -136,7 +138,7 @@ impl<'a> Outcomes<'a> {
 }
 
 impl Measure {
-    /// The number to add to means.
+    /// Returns the offset of means.
     pub(super) fn about(&self) -> f64 {
         match self {
             Measure::Mean { about } => *about,
@@ -149,7 +151,7 @@ impl Measure {
         matches!(self, Measure::Shares { .. })
     }
 
-    /// How many levels are told apart; a mean has one.
+    /// Returns the number of levels; 1 for a mean.
     pub(super) fn levels(&self) -> usize {
         match self {
             Measure::Mean { .. } => 1,
@@ -157,7 +159,7 @@ impl Measure {
         }
     }
 
-    /// The levels that are asked for.
+    /// Returns the requested levels.
     pub(super) fn shown(&self) -> std::ops::Range<usize> {
         match self {
             Measure::Shares { counted: Some(level), .. } => *level..level + 1,
@@ -165,7 +167,7 @@ impl Measure {
         }
     }
 
-    /// Refuses to merge sums of something else.
+    /// Checks that sums of another quantity are not merged.
     pub(super) fn check_same(&self, other: &Measure) -> Result<()> {
         if self == other { Ok(()) } else { Err(Error::Tally { what: "outcomes" }) }
     }

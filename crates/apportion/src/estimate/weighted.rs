@@ -1,7 +1,7 @@
-//! Outcomes by class where every person counts for each class as much as the score says: no labels (Chen et al. 2019).
+//! Outcomes by class, with each person weighted by the scores, without labels (Chen et al. 2019).
 //!
-//! θ_r = Σ q_ir Y_i / Σ q_ir, over people. Its error is what people drawn anew would change:
-//! Cov(θ_a, θ_b) = Σ π_ia π_ib (Y_i − θ_a)(Y_i − θ_b), with π_ir = q_ir / Σ_j q_jr.
+//! θ_r = Σ q_ir Y_i / Σ q_ir, over people. Its sampling covariance is Cov(θ_a, θ_b) = Σ π_ia π_ib (Y_i − θ_a)(Y_i −
+//! θ_b), with π_ir = q_ir / Σ_j q_jr.
 
 use super::exact::ExactSum;
 use super::figures::{Estimate, Mean};
@@ -11,34 +11,34 @@ use crate::error::{Error, Result};
 use crate::kernel::GRID;
 use crate::scores::{Classes, Scores, expect_length};
 
-/// With more classes than these, the errors of differences are not computed: their sums grow with the square.
+/// With more classes, the errors of differences are not computed: their number grows with the square.
 const MOST_WITH_GAPS: usize = 32;
 
-/// Outcomes by scores. One pass; sums merge, and are the same in any order of the rows.
+/// Outcomes weighted by scores. One pass; it can be merged and does not depend on the row order.
 ///
-/// It is right where, among people with the same scores, the outcome has nothing to do with the class.
+/// It is unbiased if outcome and class are independent among people with equal scores.
 #[derive(Clone, Debug)]
 pub struct Weighted {
     classes: Classes,
     measure: Measure,
-    /// Whose outcome is known, and whose is not.
+    /// Rows with known and with unknown outcomes.
     known: Counts,
     unknown: Counts,
-    /// By level: Σ q of each class, and Σ q_a q_b of every two, in units and in squares of units.
+    /// By level: Σ q of each class, and Σ q_a q_b of each pair, in grid units and their squares.
     scores: Vec<i128>,
     products: Vec<i128>,
-    /// Of numbers: Σ q y of each class; Σ q_a q_b y and Σ q_a q_b y² of every two.
+    /// For numbers: Σ q y of each class; Σ q_a q_b y and Σ q_a q_b y² of each pair.
     sums: Vec<ExactSum>,
     first: Vec<ExactSum>,
     second: Vec<ExactSum>,
 }
 
-/// Rows, and the people that they stand for.
+/// Rows, and the people that they represent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Counts {
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// People.
+    /// Number of people.
     pub people: u64,
 }
 
@@ -50,7 +50,7 @@ impl Counts {
 }
 
 impl Weighted {
-    /// Sums over all rows of a table, on all threads.
+    /// Sums over all rows of a table, in parallel.
     pub fn of(scores: &Scores<'_>, outcomes: &Outcomes<'_>) -> Result<Weighted> {
         expect_length("the list of outcomes", outcomes.rows(), scores.rows())?;
         let (classes, measure) = (scores.classes(), outcomes.measure());
@@ -103,7 +103,7 @@ impl Weighted {
         });
     }
 
-    /// Takes in the sums of other rows, with the same classes and outcomes of the same kind.
+    /// Adds the sums of other rows, with the same classes and the same kind of outcome.
     pub fn merge(&mut self, other: &Weighted) -> Result<()> {
         if self.classes != other.classes {
             return Err(Error::Tally { what: "classes" });
@@ -126,33 +126,33 @@ impl Weighted {
         }
     }
 
-    /// Rows whose outcome is known: all others are left out.
+    /// Returns the rows with known outcomes; others are excluded.
     pub fn known(&self) -> Counts {
         self.known
     }
 
-    /// Rows whose outcome is not known.
+    /// Returns the rows with unknown outcomes.
     pub fn unknown(&self) -> Counts {
         self.unknown
     }
 
-    /// How many people each class has by the scores, among those whose outcome is known.
+    /// Returns the sum of scores of each class among people with known outcomes.
     pub fn posterior(&self) -> Vec<f64> {
         self.totals(&self.scores, self.classes.len()).into_iter().map(|sum| GRID.total(sum)).collect()
     }
 
-    /// The class with the most people by the scores, the first of several: what others are compared with.
+    /// Returns the class with the largest sum of scores, the first of equals: the reference for differences.
     pub fn largest(&self) -> usize {
         let sums = self.totals(&self.scores, self.classes.len());
         (0..sums.len()).rev().max_by_key(|&class| sums[class]).unwrap_or(0)
     }
 
-    /// The mean outcome of each class: for each level that is asked for.
+    /// Returns the mean outcome of each class, for each requested level.
     pub fn estimates(&self) -> Vec<Estimate> {
         self.measure.shown().map(|level| self.estimate(level)).collect()
     }
 
-    /// The share of each level among the people of each class by the scores, level by level; none where nobody is.
+    /// Returns the share of each level in each class, level by level; `None` without people.
     pub(super) fn shares(&self) -> Vec<Vec<Option<f64>>> {
         let (k, all) = (self.classes.len(), self.totals(&self.scores, self.classes.len()));
         let share = |level: usize, class: usize| {
@@ -198,17 +198,17 @@ impl Weighted {
     }
 }
 
-/// How many products a row has: of every two classes, or of each class with itself.
+/// Returns the number of products of a row: of all pairs of classes, or of each class with itself.
 fn pairs_of(classes: usize) -> usize {
     if classes <= MOST_WITH_GAPS { classes * (classes + 1) / 2 } else { classes }
 }
 
-/// The place of a product, where it is computed. The first class comes before the second, or is the same.
+/// Returns the index of a product, if it is computed. The first class is not after the second.
 fn pair_of(classes: usize, a: usize, b: usize) -> Option<usize> {
     if classes <= MOST_WITH_GAPS { Some(a * (2 * classes + 1 - a) / 2 + b - a) } else { (a == b).then_some(a) }
 }
 
-/// The scores of a row whose products are summed, in order.
+/// Returns the scores of a row whose products are summed, in order.
 #[inline]
 fn each_pair(row: &[i64], mut each: impl FnMut(usize, i64, i64)) {
     if row.len() > MOST_WITH_GAPS {

@@ -1,9 +1,9 @@
-//! The passes over rows: tiles of a few hundred rows, column by column, in code that the compiler vectorises.
+//! Passes over rows: tiles of a few hundred rows, stored by column, in code that the compiler vectorizes.
 //!
-//! A pass brings [`Rows`] to hand, stretch by stretch, from wherever the [`Source`] has them. It loads a [`Tile`] (whatever the layout and the type of the scores), runs over it
-//! while it lies in the first-level cache, and goes on to the next. Memory is read once, in order. Values are compared
-//! in single precision with a margin for its error; what falls within the margin is settled exactly, on the
-//! [`Grid`], by whoever asked for the pass.
+//! A pass loads [`Rows`] range by range from a [`Source`]. It loads a [`Tile`] (from any layout and type of scores),
+//! processes it while it is in the first-level cache, and continues with the next. Memory is read once, in order.
+//! Values are compared in single precision with a margin for rounding errors; cases within the margin are decided
+//! exactly, on the [`Grid`], by the caller.
 
 mod grid;
 mod rows;

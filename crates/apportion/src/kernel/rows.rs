@@ -1,4 +1,4 @@
-//! Rows of scores: at hand, as [`Rows`], or wherever a [`Source`] has them.
+//! Rows of scores: in memory, as [`Rows`], or in any [`Source`].
 
 use std::ops::Range;
 
@@ -6,42 +6,42 @@ use super::simd::prefetch;
 use super::tile::{Real, STRETCH, TILE, Tile};
 use crate::error::Result;
 
-/// Rows of scores, wherever they lie. A pass brings stretches of them to hand, one after the other or several at once.
+/// Rows of scores, wherever they are stored. A pass loads ranges of them, one after another or several at once.
 pub(crate) trait Source<T: Real>: Sync {
-    /// How many rows there are.
+    /// Returns the number of rows.
     fn rows(&self) -> usize;
-    /// How many classes there are.
+    /// Returns the number of classes.
     fn classes(&self) -> usize;
-    /// How many people each row stands for; one, where there is no list.
+    /// Returns the number of people that each row represents; `None` if it is one.
     fn weights(&self) -> Option<&[u64]>;
-    /// A bound on the absolute value of the scores, for the error of single precision.
+    /// Returns a bound on the absolute value of the scores, for the error of single precision.
     fn magnitude(&self) -> f32;
 
-    /// Brings some rows to hand, in the given room where they are elsewhere. They keep their numbers.
+    /// Loads some rows, into `buffer` if they are not in memory. They keep their row numbers.
     fn window<'w>(&'w self, rows: Range<usize>, buffer: &'w mut Vec<T>) -> Result<Rows<'w, T>>;
 
-    /// All rows, where they are at hand.
+    /// Returns all rows, if they are in memory.
     fn in_memory(&self) -> Option<Rows<'_, T>> {
         None
     }
 
-    /// How many bytes may be used to bring many rows to hand at once, where they are elsewhere.
+    /// Returns how many bytes may be used to load many rows at once, if they are not in memory.
     fn most_bytes(&self) -> usize {
         usize::MAX
     }
 
-    /// How many people all rows stand for.
+    /// Returns the number of people that all rows represent.
     fn people(&self) -> u64 {
         self.weights().map_or(self.rows() as u64, |weights| weights.iter().sum())
     }
 
-    /// How many people a row stands for.
+    /// Returns the number of people that a row represents.
     fn people_of(&self, row: usize) -> u64 {
         self.weights().map_or(1, |weights| weights[row])
     }
 }
 
-/// Brings rows of an ascending list to hand, and calls `each` with the place in the list, the row, and the rows at hand.
+/// Loads the rows of an ascending list, and calls `each` with the index in the list, the row, and the loaded rows.
 pub(crate) fn at_rows<T: Real>(
     source: &dyn Source<T>,
     list: &[usize],
@@ -64,17 +64,17 @@ pub(crate) enum Layout<'a, T> {
     Columns(&'a [&'a [T]]),
 }
 
-/// Rows at hand, used as they lie: all of a table, or a stretch of it. Rows have the numbers that they have in the table.
+/// Rows in memory, used in place: all of a table, or a range of it. Row numbers are those of the table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rows<'a, T> {
     layout: Layout<'a, T>,
-    /// Classes that lie there.
+    /// Number of stored classes.
     columns: usize,
-    /// Whether there is one more class, whose score is zero: that of rows left without a label.
+    /// Whether there is one more class with score zero, for unlabeled rows.
     with_zero: bool,
-    /// The number of the first row at hand.
+    /// The number of the first loaded row.
     first: usize,
-    /// How many rows the table has.
+    /// The number of rows of the table.
     rows: usize,
     magnitude: f32,
     weights: Option<&'a [u64]>,
@@ -95,17 +95,17 @@ impl<'a, T: Real> Rows<'a, T> {
         Rows { layout, columns, with_zero: false, first: 0, rows, magnitude, weights }
     }
 
-    /// The rows of a larger table from one on.
+    /// Returns the rows as part of a larger table, from row `first` on.
     pub(crate) fn part_of(self, source: &'a dyn Source<T>, first: usize) -> Self {
         Rows { first, rows: source.rows(), weights: source.weights(), ..self }
     }
 
-    /// The same rows with one more class, whose score is zero.
+    /// Returns the rows with one more class, with score zero.
     fn with_zero(self) -> Self {
         Rows { with_zero: true, ..self }
     }
 
-    /// Loads the rows from `start`: [`TILE`] of them, or as many as there are. The column of zeros is left as it is.
+    /// Loads the rows from `start`: [`TILE`] of them, or as many as there are. The column of zeros is unchanged.
     #[inline(always)]
     pub(crate) fn load(&self, start: usize, tile: &mut Tile<T>) {
         let start = start - self.first;
@@ -115,7 +115,7 @@ impl<'a, T: Real> Rows<'a, T> {
         }
     }
 
-    /// Loads the same a block at a time: to be called for each block of lanes in turn.
+    /// Loads the same one block at a time: call it for each block of lanes in turn.
     #[inline(always)]
     pub(crate) fn load_block(&self, start: usize, lanes: usize, tile: &mut Tile<T>) {
         match self.layout {
@@ -127,13 +127,13 @@ impl<'a, T: Real> Rows<'a, T> {
         }
     }
 
-    /// The rows as they lie in memory, where they are of single precision, and the place of a row among them.
+    /// Returns the rows as stored, if they are in single precision, and the index of a row among them.
     #[inline(always)]
     pub(crate) fn singles(&self, start: usize) -> Option<(Layout<'_, f32>, usize)> {
         if self.with_zero { None } else { Some((T::singles(&self.layout)?, start - self.first)) }
     }
 
-    /// The first row at hand.
+    /// Returns the first loaded row.
     pub(crate) fn first(&self) -> usize {
         self.first
     }
@@ -157,7 +157,7 @@ impl<'a, T: Real> Rows<'a, T> {
         match self.layout {
             Layout::RowMajor(values) => {
                 let row = &values[row * self.columns..][..self.columns];
-                // A length that is known beforehand is copied by two moves; asking the library costs more.
+                // A constant length is copied by two moves, which is faster than a library call.
                 match self.columns {
                     5 => into.extend_from_slice(&row[..5]),
                     6 => into.extend_from_slice(&row[..6]),
@@ -171,7 +171,7 @@ impl<'a, T: Real> Rows<'a, T> {
         }
     }
 
-    /// Asks for some rows to be brought into the cache, since they are needed soon.
+    /// Prefetches some rows.
     #[inline(always)]
     pub(crate) fn prefetch(&self, start: usize, rows: usize) {
         let start = start.wrapping_sub(self.first);
@@ -212,7 +212,7 @@ impl<T: Real> Source<T> for Rows<'_, T> {
     }
 }
 
-/// Rows with one more class, whose score is zero: that of rows left without a label.
+/// Rows with one more class of score zero, for unlabeled rows.
 pub(crate) struct WithZero<'a, T>(pub(crate) &'a dyn Source<T>);
 
 impl<T: Real> Source<T> for WithZero<'_, T> {

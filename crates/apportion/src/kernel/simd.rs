@@ -1,21 +1,21 @@
-//! SIMD chosen at run time: the same safe code, compiled once for each level of the machine.
+//! SIMD instructions selected at run time: the same safe code, compiled once per level.
 //!
-//! The loops of [`kernel`](crate::kernel) are plain Rust over fixed-size chunks, which the compiler turns into
-//! vector code for whatever instructions it may assume. This file only widens that assumption: [`SimdLevel::run`] calls
-//! the work from inside a function compiled for the level, after asking the processor. Where the compiler does not find
-//! good code by itself, a pass uses the vectors of [`Wide`], which only exists where the processor has AVX-512.
+//! The loops of [`kernel`](crate::kernel) are plain Rust over fixed-size chunks, which the compiler vectorizes for
+//! the instructions that it may assume. This file only widens that assumption: [`SimdLevel::run`] calls the work from
+//! inside a function compiled for the level, after checking the processor. If the compiler does not find good code by
+//! itself, a pass uses the vectors of [`Wide`], which exists only if the processor has AVX-512.
 //!
-//! It is the one file of the crate with `unsafe` code: calls of safe functions whose instructions were found, loads and
-//! stores of whole arrays, and a prefetch.
+//! This is the only file of the crate with `unsafe` code: calls of safe functions whose instructions are available,
+//! loads and stores of whole arrays, and a prefetch.
 #![allow(unsafe_code)]
 
 use std::fmt;
 use std::ops::Range;
 
-/// Instructions that a pass over the rows may use. Results never depend on it; speed does.
+/// Instructions that a pass over the rows may use. They affect speed, never results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SimdLevel {
-    /// What every processor of the architecture has.
+    /// The baseline of the architecture.
     Baseline,
     /// x86-64-v3: AVX2 and FMA.
     Avx2,
@@ -27,17 +27,17 @@ pub enum SimdLevel {
 /// `#[inline(always)]`: only what is inlined is compiled for the level.
 pub(crate) trait Kernel {
     type Output;
-    /// Runs; with vectors of sixteen, where there are such.
+    /// Runs the pass; with vectors of sixteen, if available.
     fn run(self, wide: Option<Wide>) -> Self::Output;
 }
 
 impl SimdLevel {
-    /// The levels that this machine has, lowest first.
+    /// Returns the levels of this machine, lowest first.
     pub fn available() -> impl Iterator<Item = SimdLevel> {
         [SimdLevel::Baseline, SimdLevel::Avx2, SimdLevel::Avx512].into_iter().filter(|level| level.is_available())
     }
 
-    /// The highest level of this machine.
+    /// Returns the highest level of this machine.
     pub fn best() -> SimdLevel {
         if SimdLevel::Avx512.is_available() {
             SimdLevel::Avx512
@@ -68,7 +68,7 @@ impl SimdLevel {
         self == SimdLevel::Baseline
     }
 
-    /// Runs the work at this level, or at the baseline where the machine does not have it.
+    /// Runs the work at this level, or at the baseline if the machine does not have it.
     #[inline]
     pub(crate) fn run<K: Kernel>(self, work: K) -> K::Output {
         #[cfg(target_arch = "x86_64")]
@@ -98,20 +98,20 @@ fn with_avx512<K: Kernel>(work: K) -> K::Output {
     work.run(Some(Wide(())))
 }
 
-/// Proof that the processor has AVX-512, and its vectors of sixteen. Nobody else can make one.
+/// Proof that the processor has AVX-512, with its vectors of sixteen. It can be created in this file only.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub(crate) struct Wide(());
 
-/// There are none on other processors.
+/// Not available on other processors.
 #[cfg(not(target_arch = "x86_64"))]
 #[derive(Clone, Copy)]
 pub(crate) enum Wide {}
 
-/// Bytes in a line of the cache.
+/// Bytes per cache line.
 const LINE: usize = 64;
 
-/// Numbers in a vector.
+/// Numbers per vector.
 pub(crate) const WIDTH: usize = 16;
 
 #[cfg(target_arch = "x86_64")]
@@ -122,9 +122,9 @@ mod wide {
     use super::{WIDTH, Wide};
     use std::arch::x86_64::*;
 
-    /// Sixteen numbers of single precision.
+    /// Sixteen single-precision numbers.
     pub(crate) type Floats = __m512;
-    /// Sixteen whole numbers of 32 bits.
+    /// Sixteen 32-bit integers.
     pub(crate) type Ints = __m512i;
 
     /// Defines safe methods that call one instruction each.
@@ -154,32 +154,32 @@ mod wide {
             sub(a: Floats, b: Floats) -> Floats = _mm512_sub_ps(a, b);
             /// a · b + c, rounded once.
             multiply_add(a: Floats, b: Floats, c: Floats) -> Floats = _mm512_fmadd_ps(a, b, c);
-            /// The smaller; `b` where one is no number.
+            /// The minimum; `b` if one is NaN.
             min(a: Floats, b: Floats) -> Floats = _mm512_min_ps(a, b);
-            /// The larger; `b` where one is no number.
+            /// The maximum; `b` if one is NaN.
             max(a: Floats, b: Floats) -> Floats = _mm512_max_ps(a, b);
             abs(a: Floats) -> Floats = _mm512_abs_ps(a);
             bits(a: Floats) -> Ints = _mm512_castps_si512(a);
-            /// The numbers whose bit is set, moved together; zeros after them.
+            /// The numbers whose bit is set, moved together, followed by zeros.
             compress(mask: u16, a: Ints) -> Ints = _mm512_maskz_compress_epi32(mask, a);
             add_ints(a: Ints, b: Ints) -> Ints = _mm512_add_epi32(a, b);
-            /// Where a > b, as bits.
+            /// The mask of a > b.
             above(a: Floats, b: Floats) -> u16 = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, b);
-            /// Where a ≤ b, as bits.
+            /// The mask of a ≤ b.
             at_most(a: Floats, b: Floats) -> u16 = _mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, b);
-            /// `a` where the bit is set, else `b`.
+            /// `a` if the bit is set, otherwise `b`.
             select(mask: u16, a: Floats, b: Floats) -> Floats = _mm512_mask_blend_ps(mask, b, a);
-            /// `a` where the bit is set, else `b`.
+            /// `a` if the bit is set, otherwise `b`.
             select_ints(mask: u16, a: Ints, b: Ints) -> Ints = _mm512_mask_blend_epi32(mask, b, a);
-            /// The elements of a table at given places.
+            /// The elements of a table at given indices.
             pick(table: Floats, indices: Ints) -> Floats = _mm512_permutexvar_ps(indices, table);
-            /// The elements of two vectors, one after the other, at given places.
+            /// The elements of two concatenated vectors at given indices.
             pick_of_two(a: Floats, b: Floats, indices: Ints) -> Floats = _mm512_permutex2var_ps(a, indices, b);
         }
     }
 }
 
-/// Asks for the memory of some elements to be brought into the cache. Nothing happens where there are no such elements.
+/// Prefetches the memory of some elements, if they exist.
 #[inline(always)]
 pub(crate) fn prefetch<T>(values: &[T], range: Range<usize>) {
     #[cfg(target_arch = "x86_64")]

@@ -1,9 +1,8 @@
-//! The pass that labels: every row whose best class is certain within bounds on the prices is settled on the spot.
+//! The labeling pass: every row whose best class is certain within bounds on the prices is settled immediately.
 //!
-//! With prices known only to lie in a box [low, high], class a is certain for a row where
-//! score_a + low_a > score_b + high_b for every other b: whatever the prices turn out to be, a wins. All other rows are
-//! handed to the caller. The same loop sums the scores exactly and looks out for values that are no scores, since the
-//! memory is read only once.
+//! If prices are only known to lie in a box [low, high], class a is certain for a row if score_a + low_a > score_b +
+//! high_b for every other b: then a wins at any prices in the box. All other rows are passed to the caller. The same
+//! loop sums the scores exactly and detects invalid values, so memory is read only once.
 
 use std::ops::Range;
 
@@ -16,11 +15,11 @@ use super::top_two::{LANES, larger, smaller};
 use super::wide;
 use crate::error::Result;
 
-/// Bounds on the prices, in single precision, with the margin for its error.
+/// Bounds on the prices in single precision, including a margin for rounding errors.
 #[derive(Clone, Debug)]
 pub(crate) struct Bounds {
     pub(super) high: Vec<f32>,
-    /// high − low, and the margin for the error of single precision: by how much the best must lead.
+    /// high − low plus the margin for rounding errors: by how much the best class must lead.
     pub(super) lead: Vec<f32>,
 }
 
@@ -30,55 +29,55 @@ impl Bounds {
         self.high.len()
     }
 
-    /// Bounds for scores up to `magnitude`. A class with `high` of minus infinity is never given, one with `low` of
-    /// minus infinity is never certain.
+    /// Creates bounds for scores up to `magnitude`. A class with `high` of minus infinity is never assigned, one
+    /// with `low` of minus infinity is never certain.
     pub(crate) fn new(low: &[f32], high: &[f32], magnitude: f32) -> Bounds {
         let finite = low.iter().chain(high).filter(|price| price.is_finite());
         let largest = finite.fold(0.0f32, |most, price| most.max(price.abs()));
-        // Rounding two scores, adding two prices, and the subtractions here and in the loop err by less than ten units of
-        // 2^-24 relative to the largest value. Sixteen leave room.
+        // Rounding two scores, adding two prices, and the subtractions here and in the loop have errors below
+        // ten units of 2^-24 relative to the largest value. Sixteen units leave a reserve.
         let margin = (magnitude + largest) * 2.0f32.powi(-20);
         let lead = |(low, high): (&f32, &f32)| if high.is_finite() { high - low + margin } else { f32::INFINITY };
         Bounds { high: high.to_vec(), lead: low.iter().zip(high).map(lead).collect() }
     }
 }
 
-/// What a tile's rows were found to be.
+/// The results for the rows of a tile.
 pub(super) struct Codes {
-    /// The class of each settled row, [`OPEN`] for the others.
+    /// The class of each settled row, or [`OPEN`].
     pub(super) bytes: [u8; TILE],
-    /// The lanes of the others; only so many count.
+    /// The lanes of the open rows; only the first ones are valid.
     pub(super) open: [i32; TILE + WIDTH],
     pub(super) open_len: usize,
 }
 
-/// A code for rows whose label is not settled.
+/// The code of rows that are not settled.
 pub(super) const OPEN: u8 = u8::MAX;
 
-/// Values beyond these may be no scores. A little inside the limits of `Scores`, which decides exactly: below LEAST,
-/// or with a sum off by more than OFF.
+/// Values beyond these may be invalid. They are slightly inside the limits of `Scores`, which decides exactly: below
+/// LEAST, or with a sum that differs from one by more than OFF.
 pub(super) const LEAST: f32 = -0.9e-6;
 pub(super) const OFF: f32 = 0.99e-3;
 
-/// What a sweep is asked to look at besides the labels.
+/// What a sweep checks besides the labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watch {
-    /// Nothing: the values have been seen before.
+    /// Nothing: the values have been checked before.
     Nothing,
-    /// That the values are scores.
+    /// Whether the values are valid.
     Values,
-    /// That the values are scores, and their sums.
+    /// Whether the values are valid, and their sums.
     ValuesAndSums,
 }
 
-/// What a sweep found. Sweeps over parts of a table merge.
+/// The results of a sweep. Sweeps over parts of a table can be merged.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Swept {
     /// Settled people of each class.
     pub(crate) counts: Vec<u64>,
-    /// The scores of the settled people's labels, summed, in units of the grid.
+    /// The sum of the scores of settled labels, in grid units.
     pub(crate) chosen: i128,
-    /// The scores of all people, summed by class, in units of the grid (where asked for).
+    /// The sums of all scores by class, in grid units (if requested).
     pub(crate) sums: Vec<i128>,
 }
 
@@ -94,16 +93,16 @@ impl Swept {
     }
 }
 
-/// Receives what a sweep cannot settle.
+/// Receives rows that a sweep cannot settle.
 pub(crate) trait Unsettled<T: Real> {
-    /// A row whose label is not certain; returns the label to write for now.
+    /// Receives a row whose label is not certain, and returns a provisional label.
     fn row(&mut self, rows: &Rows<'_, T>, row: usize) -> u8;
 
-    /// Rows among which a value may be no score: refuses them, or finds that they are sound after all.
+    /// Checks rows that may have an invalid value.
     fn suspect(&mut self, rows: Range<usize>) -> Result<()>;
 }
 
-/// Sweeps the rows of a range, writing a label for each.
+/// Sweeps a range of rows and writes a label for each.
 pub(crate) fn sweep<T: Real>(
     level: SimdLevel,
     rows: &Rows<'_, T>,
@@ -164,8 +163,8 @@ impl<T: Real, U: Unsettled<T>, const CHECK: bool, const SUM: bool> Kernel for Wa
     }
 }
 
-/// Counts and sums people, where rows stand for several: row by row, since such tables are small. Never inlined, so that
-/// the loop of all other tables has the registers to itself.
+/// Counts and sums people if rows represent several, row by row, since such tables are small. Never inlined, so that
+/// the main loop keeps its registers.
 #[cold]
 #[inline(never)]
 fn weigh<T: Real>(rows: &Rows<'_, T>, start: usize, weights: &[u64], codes: &Codes, swept: &mut Swept) {
@@ -180,8 +179,8 @@ fn weigh<T: Real>(rows: &Rows<'_, T>, start: usize, weights: &[u64], codes: &Cod
     }
 }
 
-/// The lanes among 64 for which something holds, in order. A vector comparison makes a mask, and only its ones are
-/// visited.
+/// Returns the lanes among 64 for which a condition holds, in order. A vector comparison makes a mask, and only its
+/// set bits are visited.
 #[inline(always)]
 pub(crate) fn lanes_where(start: usize, holds: impl Fn(usize) -> bool) -> impl Iterator<Item = usize> {
     let mut mask = 0u64;
@@ -195,7 +194,7 @@ pub(crate) fn lanes_where(start: usize, holds: impl Fn(usize) -> bool) -> impl I
     })
 }
 
-/// Codes tile after tile: by vectors of sixteen rows where that is possible, else in loops that the compiler vectorises.
+/// Settles tile after tile: by vectors of sixteen rows if possible, otherwise in loops that the compiler vectorizes.
 struct Settle<'p, T, const CHECK: bool, const SUM: bool> {
     rows: &'p Rows<'p, T>,
     bounds: &'p Bounds,
@@ -203,7 +202,7 @@ struct Settle<'p, T, const CHECK: bool, const SUM: bool> {
     #[cfg(target_arch = "x86_64")]
     lane_sums: wide::LaneSums,
     tile: Tile<T>,
-    /// The score of each settled row's class, else 0.
+    /// The score of each settled row's class, otherwise 0.
     chosen: [T; TILE],
 }
 
@@ -221,7 +220,7 @@ impl<'p, T: Real, const CHECK: bool, const SUM: bool> Settle<'p, T, CHECK, SUM> 
         }
     }
 
-    /// Codes the rows of a tile, and adds up scores. Says whether some value may be no score.
+    /// Settles the rows of a tile and sums scores. Returns whether a value may be invalid.
     #[inline(always)]
     fn tile(&mut self, start: usize, len: usize, codes: &mut Codes, swept: &mut Swept) -> bool {
         #[cfg(target_arch = "x86_64")]
@@ -253,7 +252,7 @@ impl<'p, T: Real, const CHECK: bool, const SUM: bool> Settle<'p, T, CHECK, SUM> 
         suspect
     }
 
-    /// Adds up what is still spread over lanes.
+    /// Adds up the sums of the lanes.
     #[inline(always)]
     fn finish(&mut self, swept: &mut Swept) {
         #[cfg(target_arch = "x86_64")]
@@ -268,7 +267,7 @@ impl<'p, T: Real, const CHECK: bool, const SUM: bool> Settle<'p, T, CHECK, SUM> 
         }
     }
 
-    /// Loads a tile of any layout and type, and codes each of its rows. Of the last tile of a table only so many are rows.
+    /// Loads a tile of any layout and type and settles its rows. The last tile of a table may have fewer rows.
     #[inline(always)]
     fn tile_of_any_kind(&mut self, start: usize, len: usize, codes: &mut Codes) -> bool {
         let Settle { rows, bounds, tile, chosen, .. } = self;
@@ -324,7 +323,7 @@ fn chunk<T>(values: &[T], start: usize) -> &[T; LANES] {
 /// Counts the settled rows of each class.
 #[inline(always)]
 pub(crate) fn count_codes(codes: &[u8; TILE], counts: &mut [u64]) {
-    // Halves, so that a count fits the byte in which it is vectorised.
+    // Halves, so that a count fits a byte when vectorized.
     for half in codes.chunks_exact(TILE / 2) {
         for (class, count) in counts.iter_mut().enumerate() {
             let found = half.iter().fold(0u8, |sum, &code| sum + u8::from(code == class as u8));

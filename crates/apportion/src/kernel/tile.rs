@@ -1,19 +1,19 @@
-//! Tiles: a few hundred rows, column by column, whatever the layout and the type they come from.
+//! Tiles: a few hundred rows, stored by column, from any layout and type.
 
 use super::grid::{GRID, Grid};
 use super::rows::Layout;
 
-/// Rows in a tile: K columns of them lie in the first-level cache.
+/// Rows per tile: K columns of this length fit into the first-level cache.
 pub(crate) const TILE: usize = 256;
 
-/// Rows that one thread takes at a time: a multiple of [`TILE`].
+/// Rows per thread and turn: a multiple of [`TILE`].
 pub(crate) const STRETCH: usize = 1 << 16;
 
-/// Rows loaded at once in a pass: few enough that memory works while the processor does.
+/// Rows loaded at once in a pass: few enough to overlap memory access with computation.
 pub(crate) const BLOCK: usize = 64;
 
-/// Twice the trick of `Grid::round`, in single precision: adding COARSE leaves multiples of 2^-21, adding FINE to what
-/// that left over leaves multiples of 2^-40.
+/// The trick of `Grid::round` twice, in single precision: adding COARSE leaves multiples of 2^-21, adding FINE to the
+/// remainder leaves multiples of 2^-40.
 pub(super) const COARSE: f32 = 6.0;
 pub(super) const FINE: f32 = 1.5 / (1u32 << 17) as f32;
 
@@ -21,11 +21,11 @@ pub(super) const FINE: f32 = 1.5 / (1u32 << 17) as f32;
 pub(crate) trait Real: Copy + Default + Send + Sync + 'static {
     fn single(self) -> f32;
     fn double(self) -> f64;
-    /// The sum of a tile's column, each value rounded to the grid, in units of the grid.
+    /// Sums a tile's column in grid units, each value rounded to the grid.
     fn units(column: &[Self]) -> i64;
-    /// The same rows, where they are of single precision.
+    /// Returns the same rows, if they are in single precision.
     fn singles<'a>(layout: &Layout<'a, Self>) -> Option<Layout<'a, f32>>;
-    /// This number where the mask's bits are set, the other where they are not.
+    /// Selects this number if the mask's bits are set, otherwise the other.
     fn masked(self, other: Self, mask: u32) -> Self;
 }
 
@@ -85,7 +85,7 @@ impl Real for f64 {
     }
 }
 
-/// Some rows, column by column, [`TILE`] values a column. Rows beyond [`len`](Self::len) are zeros.
+/// Rows stored by column, [`TILE`] values per column. Rows beyond [`len`](Self::len) are zeros.
 pub(crate) struct Tile<T> {
     values: Vec<T>,
     len: usize,
@@ -96,25 +96,25 @@ impl<T: Real> Tile<T> {
         Tile { values: vec![T::default(); classes * TILE], len: 0 }
     }
 
-    /// How many of its rows are filled.
+    /// Returns the number of filled rows.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// All columns, one after the other.
+    /// Returns all columns, one after another.
     #[inline(always)]
     pub(crate) fn columns(&self) -> &[T] {
         &self.values
     }
 
-    /// The scores of one row, class by class.
+    /// Returns the scores of one row, by class.
     #[inline(always)]
     pub(crate) fn row(&self, lane: usize) -> impl Iterator<Item = T> + '_ {
         self.values[lane..].iter().step_by(TILE).copied()
     }
 
-    /// Writes some rows from a function of (row, class); rows up to the last one written count as filled.
+    /// Writes rows from a function of (row, class); rows up to the last one written count as filled.
     #[inline(always)]
     pub(crate) fn write<const ROWS: usize>(&mut self, lane: usize, score: impl Fn(usize, usize) -> T) {
         self.len = self.len.max(lane + ROWS);
@@ -123,7 +123,7 @@ impl<T: Real> Tile<T> {
         }
     }
 
-    /// Takes rows of so many classes from a function of (lane, class): `len` of them, or as many as find room.
+    /// Fills the tile from a function of (lane, class): with `len` rows, or as many as fit.
     pub(crate) fn fill(&mut self, classes: usize, len: usize, score: impl Fn(usize, usize) -> T) {
         let len = len.min(TILE);
         self.len = len;
@@ -134,7 +134,7 @@ impl<T: Real> Tile<T> {
         }
     }
 
-    /// Takes rows that lie one after the other.
+    /// Loads contiguous rows.
     #[inline(always)]
     pub(super) fn transpose(&mut self, rows: &[T], classes: usize) {
         if rows.len() < TILE * classes {
@@ -145,7 +145,7 @@ impl<T: Real> Tile<T> {
         }
     }
 
-    /// Takes some of so many rows that they fill the tile.
+    /// Loads one block of a full tile.
     #[inline(always)]
     pub(super) fn transpose_block(&mut self, rows: &[T], classes: usize, lanes: usize) {
         self.len = TILE;
@@ -167,7 +167,7 @@ impl<T: Real> Tile<T> {
         }
     }
 
-    /// Takes a stretch of each column.
+    /// Loads a range of each column.
     #[inline(always)]
     pub(super) fn gather(&mut self, columns: &[&[T]], start: usize) {
         let len = (columns[0].len() - start).min(TILE);
@@ -179,7 +179,7 @@ impl<T: Real> Tile<T> {
     }
 }
 
-/// The usual numbers of classes as constants: the inner loop unrolls and vectorises.
+/// Common numbers of classes as constants: the inner loop is unrolled and vectorized.
 #[inline(always)]
 fn transpose<const K: usize, T: Real>(rows: &[T], columns: &mut [T]) {
     let (rows, columns) = (&rows[..BLOCK * K], &mut columns[..TILE * (K - 1) + BLOCK]);

@@ -2,7 +2,7 @@
 
 use super::tile::{Real, TILE};
 
-/// Rows handled at once: two AVX-512 registers of single precision, so that one works while the other waits.
+/// Rows processed at once: two AVX-512 registers of single precision, which hide each other's latency.
 pub(super) const LANES: usize = 32;
 
 /// For each row of a tile: its best class and value, its second-best class, and the gap between the two.
@@ -29,7 +29,7 @@ pub(super) fn smaller(a: f32, b: f32) -> f32 {
     if a < b { a } else { b }
 }
 
-/// Compares score + price over the classes; the first class wins where they are equal.
+/// Compares score + price over the classes; the first of equal classes wins.
 #[inline(always)]
 pub(crate) fn top_two<T: Real>(columns: &[T], prices: &[f32], out: &mut TopTwo) {
     for lanes in (0..TILE).step_by(LANES) {

@@ -1,8 +1,8 @@
-//! The sweep's inner loop by vectors of sixteen rows: for single precision and up to [`MOST_CLASSES`] classes, where
-//! all columns of a vector's rows find room in registers.
+//! The sweep's inner loop with vectors of sixteen rows, for single precision and up to [`MOST_CLASSES`] classes,
+//! whose columns fit into registers.
 //!
-//! It decides and sums just as the loop in `sweep` does, which serves all other cases. Loops run over indices, since only
-//! what is inlined is compiled for the level, and the closures of iterators are not always.
+//! It decides and sums exactly like the loop in `sweep`, which handles all other cases. Loops run over indices, since
+//! only inlined code is compiled for the level, and closures of iterators are not always inlined.
 #![allow(clippy::needless_range_loop)]
 
 use std::hint::black_box;
@@ -12,13 +12,13 @@ use super::simd::{Floats, Ints, WIDTH, Wide, prefetch};
 use super::sweep::{Bounds, Codes, LEAST, OFF, OPEN};
 use super::tile::{COARSE, FINE, TILE};
 
-/// The most classes that are handled here.
+/// The maximum number of classes handled here.
 pub(super) const MOST_CLASSES: usize = 8;
 
-/// How far ahead memory is asked for, in numbers: the machine does so by itself, but stops at the end of each page.
+/// Prefetch distance in numbers: the hardware prefetches, but stops at the end of each page.
 const AHEAD: usize = 1024;
 
-/// Sums of scores in two parts for each lane: multiples of 2^-21, and of 2^-40.
+/// Sums of scores in two parts per lane: multiples of 2^-21, and of 2^-40.
 #[derive(Clone, Copy)]
 struct Parts {
     coarse: [i32; WIDTH],
@@ -27,7 +27,7 @@ struct Parts {
 
 /// Sums that have not been added up over the lanes yet.
 pub(super) struct LaneSums {
-    /// Of the vectors of sixteen rows, as they lie in memory.
+    /// Of the vectors of sixteen rows, as stored.
     vectors: [Parts; MOST_CLASSES],
     /// Of the labels' scores.
     chosen: Parts,
@@ -35,7 +35,7 @@ pub(super) struct LaneSums {
 }
 
 impl LaneSums {
-    /// After so many tiles a lane could overflow: a score of 1 is 2^21 coarse units.
+    /// Number of tiles after which a lane could overflow: a score of 1 is 2^21 coarse units.
     const MOST_TILES: usize = 32;
 
     pub(super) fn new() -> LaneSums {
@@ -43,19 +43,19 @@ impl LaneSums {
         LaneSums { vectors: [none; MOST_CLASSES], chosen: none, tiles: 0 }
     }
 
-    /// Whether it is time to take the sums.
+    /// Whether the sums must be taken.
     #[inline(always)]
     pub(super) fn are_full(&self) -> bool {
         self.tiles == Self::MOST_TILES
     }
 
-    /// Takes the sums, in units of the grid, and begins anew: of each class (or nothing of use where they were not asked
-    /// for), and of the labels' scores.
+    /// Takes the sums in grid units and resets them: of each class (not meaningful if not requested), and of the
+    /// labels' scores.
     pub(super) fn take(&mut self, layout: &Layout<'_, f32>, classes: usize) -> ([i64; MOST_CLASSES], i64) {
         if self.tiles == 0 {
             return ([0; MOST_CLASSES], 0);
         }
-        // Each lane has been given so many values, each raised by the two constants.
+        // Each lane has this many values, each raised by the two constants.
         let values = (self.tiles * TILE / WIDTH) as i32;
         let raised = |by: f32| (by.to_bits() as i32).wrapping_mul(values);
         let units = |parts: &Parts, lane: usize| {
@@ -76,7 +76,7 @@ impl LaneSums {
     }
 }
 
-/// Codes each row of a full tile, and adds up scores. Says whether some value may be no score.
+/// Settles each row of a full tile and sums scores. Returns whether a value may be invalid.
 #[inline(always)]
 pub(super) fn settle<const CHECK: bool, const SUM: bool>(
     wide: Wide,
@@ -117,12 +117,12 @@ fn settle_classes<const K: usize, const CHECK: bool, const SUM: bool>(
 
 const FIRST_LANES: [i32; WIDTH] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/// A tile's rows, to be loaded sixteen at a time.
+/// A tile's rows, loaded sixteen at a time.
 trait Blocks<const K: usize>: Copy {
-    /// Sixteen rows as K vectors, as they lie in memory.
+    /// Returns sixteen rows as K vectors, as stored.
     fn vectors(self, wide: Wide, block: usize) -> [Floats; K];
 
-    /// The same rows as K columns.
+    /// Returns the same rows as K columns.
     fn columns(self, wide: Wide, vectors: [Floats; K]) -> [Floats; K];
 }
 
@@ -148,7 +148,7 @@ impl<const K: usize> Blocks<K> for RowMajor<'_> {
     }
 }
 
-/// Columns, of which the tile begins at a row.
+/// Columns, with the row at which the tile starts.
 #[derive(Clone, Copy)]
 struct Columns<'a>(&'a [&'a [f32]], usize);
 
@@ -173,7 +173,7 @@ fn chunk<T, const N: usize>(values: &[T]) -> &[T; N] {
     values.first_chunk().expect("a tile is full")
 }
 
-/// What of a sum goes on from block to block.
+/// The part of a sum that is carried from block to block.
 #[derive(Clone, Copy)]
 struct Running {
     coarse: Ints,
@@ -189,7 +189,7 @@ impl Running {
     /// Adds a score to each lane, rounded to the grid; see `Real::units`.
     #[inline(always)]
     fn add(&mut self, wide: Wide, score: Floats, one: Floats) {
-        // By products with one, since the processor's adders have enough to do and its multipliers have not.
+        // By products with one, since the adders are busy and the multipliers are not.
         let raised = wide.multiply_add(score, one, wide.splat(COARSE));
         let rest = wide.sub(score, wide.multiply_add(raised, one, wide.splat(-COARSE)));
         self.coarse = wide.add_ints(self.coarse, wide.bits(raised));
@@ -203,7 +203,7 @@ impl Running {
     }
 }
 
-/// Codes sixteen rows after sixteen rows.
+/// Settles sixteen rows at a time.
 #[inline(always)]
 fn settle_tile<const K: usize, const CHECK: bool, const SUM: bool>(
     wide: Wide,
@@ -220,7 +220,7 @@ fn settle_tile<const K: usize, const CHECK: bool, const SUM: bool>(
     for class in 0..K {
         high[class] = wide.splat(bounds.high[class]);
     }
-    // Not seen through by the compiler, which would turn products back into sums.
+    // Opaque to the compiler, which would turn products back into sums.
     let one = wide.splat(black_box(1.0));
     let mut totals = [Running::of(wide, &sums.vectors[0]); K];
     for vector in 1..K {
@@ -255,14 +255,15 @@ fn settle_tile<const K: usize, const CHECK: bool, const SUM: bool>(
                 sum = wide.add(sum, columns[class]);
                 least = wide.min(least, columns[class]);
             }
-            // Written so that NaN fails: it is handed on by the sum.
+            // Written so that NaN fails: the sum propagates it.
             sound &= wide.at_most(wide.abs(sum), wide.splat(OFF)) & wide.at_most(wide.splat(LEAST), least);
         }
         let certain = wide.above(wide.sub(first, second), wide.pick(lead, best));
         chosen.add(wide, wide.select(certain, score, wide.splat(0.0)), one);
         let code = wide.select_ints(certain, best, wide.splat_int(i32::from(OPEN)));
         wide.store_bytes(code, codes.bytes[block * WIDTH..].first_chunk_mut().expect("a tile is full"));
-        // Stored whole, so that nothing depends on how many there are: a branch here would be guessed wrong too often.
+        // Stored as a whole, independent of how many there are: a branch here would be mispredicted too
+        // often.
         wide.store_ints(wide.compress(!certain, lanes), codes.open[open..].first_chunk_mut().expect("a place for all"));
         open += certain.count_zeros() as usize;
         lanes = wide.add_ints(lanes, wide.splat_int(WIDTH as i32));
@@ -284,9 +285,9 @@ fn settle_tile<const K: usize, const CHECK: bool, const SUM: bool>(
 /// are l modulo g, and the vectors repeat their pattern of classes after K/g. So each run of K/g vectors is blended into
 /// K/g others, of which vector j holds the classes g·j … g·j + g − 1; and a column is picked from the g runs.
 struct Transposition<const K: usize> {
-    /// For blended vector and vector of the run: the lanes to take.
+    /// For each blended vector and vector of the run: the lanes to take.
     blend: [[u16; K]; K],
-    /// For each class and row: its place in the pair of runs that has it.
+    /// For each class and row: its index in the pair of runs that contains it.
     indices: [[i32; WIDTH]; K],
     /// For each class and pair of runs: the rows that it has.
     pairs: [[u16; 4]; K],

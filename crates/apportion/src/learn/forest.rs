@@ -1,7 +1,6 @@
-//! A random forest: trees that each saw a bootstrap of the rows and, at each split, √K of the scores; they vote.
+//! A random forest: trees trained on bootstrap samples, with √K of the scores considered at each split, which vote.
 //!
-//! Trees are grown until a leaf has rows of one label, or rows that no score tells apart. Splits are those of the least Gini
-//! impurity.
+//! Trees are grown until a leaf has rows of one label, or rows with equal scores. Splits minimize the Gini impurity.
 
 use rayon::prelude::*;
 
@@ -10,13 +9,13 @@ use crate::kernel::GRID;
 use crate::scores::Label;
 use crate::seed;
 
-/// How many trees there are: as many as scikit-learn grows.
+/// Number of trees, as in scikit-learn.
 const TREES: u64 = 100;
 
-/// Keeps apart the chances of trees and all others.
+/// Salt that separates the hashes of trees from all others.
 const CHANCES: u64 = 1 << 62;
 
-/// Trees that vote.
+/// The trees of a forest.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Forest {
     /// The nodes of each tree, the root first.
@@ -27,14 +26,15 @@ pub struct Forest {
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(untagged)]
 pub enum Node {
-    /// The place of the class that it votes for.
+    /// The index of the class that it votes for.
     Leaf(Label),
-    /// Whether the score of this class is at most so much: then the next node is next, else the one at this place.
+    /// Whether the score of this class is at most the threshold: then the next node follows, otherwise the node
+    /// at this index.
     Split(Label, f64, u32),
 }
 
 impl Forest {
-    /// The class with the most votes; the first among equals.
+    /// Returns the class with the most votes; the first of equals.
     pub(super) fn label(&self, row: &[i64], votes: &mut Vec<i64>) -> Label {
         votes.clear();
         votes.resize(row.len(), 0);
@@ -53,7 +53,7 @@ impl Forest {
                     Node::Leaf(class) => usize::from(*class) < classes,
                     Node::Split(class, at, other) => {
                         let other = *other as usize;
-                        // Every step leads further on, so that each walk ends.
+                        // Every step leads to a later node, so each path ends.
                         let leads_on = index + 1 < other && other < nodes;
                         usize::from(*class) < classes && at.abs() <= 2.0 && leads_on
                     }
@@ -89,7 +89,7 @@ pub(super) fn learn(training_set: &TrainingSet<'_>, seed: u64) -> Forest {
     Forest { trees: (0..TREES).into_par_iter().map(grow).collect() }
 }
 
-/// Chances of one tree, in a sequence.
+/// Random numbers of one tree.
 struct Chance {
     seed: u64,
     tree: u64,
@@ -106,7 +106,7 @@ impl Chance {
 struct Grower<'a> {
     training_set: &'a TrainingSet<'a>,
     chance: Chance,
-    /// Room for the scores and labels of a node's rows.
+    /// Buffer for the scores and labels of a node's rows.
     sorted: Vec<(f64, Label)>,
 }
 
@@ -115,7 +115,7 @@ impl Grower<'_> {
         let rows = self.training_set.labels.len();
         let mut rows: Vec<usize> = (0..rows).map(|_| self.chance.below(rows)).collect();
         let mut nodes: Vec<Node> = Vec::new();
-        // Parts of the rows that still want a node, and the split whose other side they are.
+        // Row ranges without a node yet, and the split whose other side they are.
         let mut waiting = vec![(0..rows.len(), None)];
         while let Some((range, before)) = waiting.pop() {
             let index = nodes.len();
@@ -142,13 +142,14 @@ impl Grower<'_> {
         counts
     }
 
-    /// The most frequent label; the first among equals.
+    /// Returns the most frequent label; the first of equals.
     fn majority(&self, rows: &[usize]) -> Label {
         let counts = self.counts(rows);
         (1..counts.len()).fold(0, |best, class| if counts[class] > counts[best] { class } else { best }) as Label
     }
 
-    /// The best split by one of √K scores that differ among the rows; none where all rows have one label or one row of scores.
+    /// Returns the best split by one of √K scores that differ among the rows; `None` if all rows have the same
+    /// label or equal scores.
     fn split(&mut self, rows: &[usize]) -> Option<(usize, f64)> {
         let counts = self.counts(rows);
         if counts.iter().filter(|count| **count > 0.0).count() < 2 {
@@ -174,8 +175,8 @@ impl Grower<'_> {
         best.map(|(_, class, at)| (class, at))
     }
 
-    /// Where to cut the scores of a class, and how pure the two sides are: Σ n_y²/n of both, which is largest where the Gini
-    /// impurity is least. None where all scores are the same.
+    /// Returns where to cut the scores of a class, and the purity of the two sides: Σ n_y²/n of both, which is
+    /// largest if the Gini impurity is smallest. `None` if all scores are equal.
     fn best_cut(&mut self, rows: &[usize], class: usize, counts: &[f64]) -> Option<(f64, f64)> {
         self.sorted.clear();
         self.sorted.extend(rows.iter().map(|&row| (self.training_set.row(row)[class], self.training_set.labels[row])));
@@ -205,7 +206,7 @@ impl Grower<'_> {
     }
 }
 
-/// The middle of two scores on the grid: at least the one, and below the other.
+/// Returns the middle of two scores on the grid: at least the lower, and below the higher.
 fn between(low: f64, high: f64) -> f64 {
     GRID.value((GRID.round(low) + GRID.round(high)).div_euclid(2))
 }

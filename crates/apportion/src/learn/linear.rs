@@ -1,12 +1,12 @@
-//! Linear models: the label is the class whose plane is highest over the row's scores.
+//! Linear models: the label is the class with the largest linear function of the scores.
 
 use crate::kernel::GRID;
 use crate::scores::Label;
 
-/// A plane for each class.
+/// A linear function for each class.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Linear {
-    /// In the order of the classes; none for a class that is never given.
+    /// In the order of the classes; `None` for a class that is never assigned.
     pub planes: Vec<Option<Plane>>,
 }
 
@@ -15,18 +15,18 @@ pub struct Linear {
 pub struct Plane {
     /// A weight for the score of each class.
     pub weights: Vec<f64>,
-    /// Added to them.
+    /// The constant term.
     pub intercept: f64,
 }
 
-/// Weights are multiples of this: they then come back from JSON as they were.
+/// Weights are multiples of this, so that JSON preserves them.
 const UNIT: f64 = 1.0 / (1u64 << 32) as f64;
 
-/// Larger weights would lose digits, and none is learned from scores.
+/// Larger weights would lose precision, and none is learned from scores.
 const LARGEST: f64 = 1e6;
 
 impl Linear {
-    /// From the planes of some classes: the weights of each, and last its intercept.
+    /// Creates a model from the coefficients of some classes: the weights, then the intercept.
     pub(super) fn new(classes: usize, planes: impl Iterator<Item = (Label, Vec<f64>)>) -> Linear {
         let mut all = vec![None; classes];
         for (class, mut weights) in planes {
@@ -36,7 +36,7 @@ impl Linear {
         Linear { planes: all }
     }
 
-    /// The class of the highest plane; the first among equals.
+    /// Returns the class with the largest value; the first of equals.
     pub(super) fn label(&self, row: &[i64]) -> Label {
         let mut best = (f64::NEG_INFINITY, 0);
         for (class, plane) in self.planes.iter().enumerate() {
@@ -64,7 +64,7 @@ impl Linear {
 }
 
 impl Plane {
-    /// In the order in which SQL adds it up.
+    /// Sums in the same order as the exported SQL.
     fn height(&self, row: &[i64]) -> f64 {
         self.weights.iter().zip(row).fold(self.intercept, |sum, (weight, &units)| sum + weight * GRID.value(units))
     }

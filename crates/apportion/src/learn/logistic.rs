@@ -1,9 +1,9 @@
 //! Multinomial logistic regression, as scikit-learn's `LogisticRegression(C=100)`.
 //!
-//! Of a plane for each class that was given, W with the intercepts b,
+//! For one linear function per class that occurs, with weights W and intercepts b,
 //!
 //! ```text
-//! minimise  ½ Σ W² − C Σ_i log p_i[label of i],      p_i = softmax(W x_i + b).
+//! minimize  ½ Σ W² − C Σ_i log p_i[label of i],      p_i = softmax(W x_i + b).
 //! ```
 
 use super::linear::Linear;
@@ -21,7 +21,7 @@ pub(super) fn learn(training_set: &TrainingSet<'_>) -> Linear {
 struct Softmax<'a> {
     training_set: &'a TrainingSet<'a>,
     classes: &'a [Label],
-    /// The chances of each class that was given, row by row, at the point looked at last.
+    /// The probabilities of each class that occurs, row by row, at the last evaluated point.
     chances: Vec<f64>,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Softmax<'a> {
         Softmax { training_set, classes, chances: vec![0.0; training_set.labels.len() * classes.len()] }
     }
 
-    /// The height of each plane over a row.
+    /// Writes the value of each linear function for a row.
     fn heights(&self, planes: &[f64], row: usize, into: &mut [f64]) {
         let (row, width) = (self.training_set.row(row), self.training_set.classes + 1);
         for (height, plane) in into.iter_mut().zip(planes.chunks_exact(width)) {
@@ -38,7 +38,7 @@ impl<'a> Softmax<'a> {
         }
     }
 
-    /// Adds a multiple of a row, and of its constant feature, to each plane.
+    /// Adds a multiple of a row and its constant feature to each function.
     fn add(&self, planes: &mut [f64], row: usize, times: &[f64]) {
         let (row, width) = (self.training_set.row(row), self.training_set.classes + 1);
         for (plane, times) in planes.chunks_exact_mut(width).zip(times) {
@@ -47,14 +47,14 @@ impl<'a> Softmax<'a> {
         }
     }
 
-    /// The weights of all planes, with zeros for their intercepts, which are not shrunk.
+    /// Returns all weights, with zeros for the intercepts, which are not regularized.
     fn shrunk(&self, planes: &[f64]) -> Vec<f64> {
         let width = self.training_set.classes + 1;
         planes.iter().enumerate().map(|(index, &value)| if (index + 1) % width == 0 { 0.0 } else { value }).collect()
     }
 }
 
-/// Heights become chances; returns the logarithm of the sum of their exponentials.
+/// Converts values to probabilities and returns the logarithm of the sum of their exponentials.
 fn softmax(heights: &mut [f64]) -> f64 {
     let highest = heights.iter().fold(f64::NEG_INFINITY, |highest, &height| highest.max(height));
     heights.iter_mut().for_each(|height| *height = (*height - highest).exp());

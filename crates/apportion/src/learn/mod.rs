@@ -1,8 +1,8 @@
 //! Models that learn labels from scores: the paper's data-driven thresholds.
 //!
-//! They are small, and this is their only use here, so they are written out: a linear support vector machine and a
-//! multinomial logistic regression, both minimised by `newton` to the last digits that count, and a random forest. A model
-//! depends on its lesson and the seed alone, not on threads.
+//! They are small and used only here, so they are implemented here: a linear support vector machine and a multinomial
+//! logistic regression, both minimized by `newton` to full precision, and a random forest. A model depends on its
+//! training set and the seed, not on the number of threads.
 
 mod forest;
 mod linear;
@@ -16,19 +16,19 @@ pub use linear::{Linear, Plane};
 use crate::error::{Error, Result};
 use crate::scores::Label;
 
-/// What learns.
+/// A learning algorithm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Learner {
-    /// A linear support vector machine, one class against the rest: squared hinge, C = 100, as liblinear has it.
+    /// A linear support vector machine, one class against the rest: squared hinge loss, C = 100, as in liblinear.
     #[default]
     Svm,
     /// Multinomial logistic regression, C = 100.
     Logistic,
-    /// A random forest: a hundred trees, each grown to the end on a bootstrap of the rows.
+    /// A random forest: a hundred trees, fully grown on bootstrap samples.
     Forest,
 }
 
-/// What was learned.
+/// A trained model.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(tag = "learner", rename_all = "kebab-case")]
 pub enum Model {
@@ -40,14 +40,14 @@ pub enum Model {
     Forest(Forest),
 }
 
-/// How little mistakes are forgiven, against large weights: the C of liblinear and of the paper.
+/// The inverse regularization strength, as in liblinear and the paper.
 const C: f64 = 100.0;
 
-/// Rows to learn from: their scores, row by row in multiples of 2^-40, and their labels.
+/// Training rows: their scores, row by row in multiples of 2^-40, and their labels.
 pub(crate) struct TrainingSet<'a> {
     pub(crate) scores: &'a [f64],
     pub(crate) labels: &'a [Label],
-    /// How many classes there are.
+    /// Number of classes.
     pub(crate) classes: usize,
 }
 
@@ -56,14 +56,14 @@ impl TrainingSet<'_> {
         &self.scores[row * self.classes..][..self.classes]
     }
 
-    /// The classes that some row has, in order.
+    /// Returns the classes that occur, in order.
     fn present(&self) -> Vec<Label> {
         (0..self.classes as Label).filter(|label| self.labels.contains(label)).collect()
     }
 }
 
 impl Model {
-    /// Learns. There must be rows.
+    /// Trains a model. There must be rows.
     pub(crate) fn learn(learner: Learner, training_set: &TrainingSet<'_>, seed: u64) -> Model {
         match learner {
             Learner::Svm => Model::Svm(svm::learn(training_set)),
@@ -72,7 +72,7 @@ impl Model {
         }
     }
 
-    /// The label of a row, in units of the grid. `votes` is room that is used again.
+    /// Returns the label of a row in grid units. `votes` is a reusable buffer.
     pub(crate) fn label(&self, row: &[i64], votes: &mut Vec<i64>) -> Label {
         match self {
             Model::Svm(linear) | Model::Logistic(linear) => linear.label(row),
@@ -80,7 +80,7 @@ impl Model {
         }
     }
 
-    /// Refuses what could not have been learned, and puts numbers back that a reader of JSON has off by a digit.
+    /// Checks a deserialized model, and restores digits that JSON readers may change.
     pub(crate) fn checked(self, classes: usize) -> Result<Model> {
         let checked = match self {
             Model::Svm(linear) => linear.checked(classes).map(Model::Svm),

@@ -1,29 +1,30 @@
-//! Newton's method for smooth convex functions of a few to a few thousand variables: steps by conjugate gradients, halved
-//! until the function falls.
+//! Newton's method for smooth convex functions of up to a few thousand variables: steps by conjugate gradients,
+//! halved until the function decreases.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
-/// A convex function with a gradient and products of its curvature.
+/// A convex function with gradient and Hessian-vector products.
 pub(super) trait Objective {
-    /// How many variables there are.
+    /// Returns the number of variables.
     fn dimensions(&self) -> usize;
-    /// The value and the gradient at a point, where `hessian_times` then is.
+    /// Returns the value and the gradient at a point, and prepares `hessian_times` there.
     fn evaluate(&mut self, point: &[f64]) -> (f64, Vec<f64>);
-    /// The matrix of second derivatives, at the point looked at last, times a vector.
+    /// Multiplies the Hessian at the last evaluated point by a vector.
     fn hessian_times(&self, along: &[f64]) -> Vec<f64>;
 }
 
-/// The gradient at the end, in parts of that at the beginning.
+/// Relative tolerance of the gradient.
 const TIGHT: f64 = 1e-10;
 const MOST_STEPS: usize = 500;
 const MOST_HALVINGS: usize = 50;
-/// A direction that bends less than this, in parts of the most bent one, bends by rounding alone: the function is level along
-/// it, as where all intercepts of a logistic regression rise together, and a step would lead anywhere.
+/// Curvature below this, relative to the largest, is due to rounding: the function is flat in this direction, such as
+/// a common shift of all intercepts of a logistic regression, and a step would be arbitrary.
 const FLAT: f64 = 1e-13;
 
-/// The lowest point, from zero on: where the gradient is none in all digits that count, or no step goes down any more.
+/// Returns the minimum, starting from zero: until the gradient vanishes numerically, or no step decreases the
+/// function.
 pub(super) fn minimize(objective: &mut impl Objective) -> Vec<f64> {
     let mut point = vec![0.0; objective.dimensions()];
     let (mut value, mut gradient) = objective.evaluate(&point);
@@ -40,7 +41,7 @@ pub(super) fn minimize(objective: &mut impl Objective) -> Vec<f64> {
         for _ in 0..MOST_HALVINGS {
             let next: Vec<f64> = point.iter().zip(&step).map(|(at, step)| at + length * step).collect();
             let (height, next_gradient) = objective.evaluate(&next);
-            // Near the end the fall is less than the value's last digit, and the gradient tells.
+            // Near the end the decrease is below the precision of the value, and the gradient decides.
             let level = (height - value).abs() <= 1e-14 * value.abs() && norm(&next_gradient) < left;
             if height <= value + 1e-4 * length * slope || level {
                 lower = Some((next, height, next_gradient));
@@ -54,7 +55,7 @@ pub(super) fn minimize(objective: &mut impl Objective) -> Vec<f64> {
     point
 }
 
-/// Newton's step, by conjugate gradients, until so much of the gradient is left.
+/// Computes Newton's step by conjugate gradients, up to a residual of `enough`.
 fn newton_step(objective: &impl Objective, gradient: &[f64], enough: f64) -> Vec<f64> {
     let mut step = vec![0.0; gradient.len()];
     let mut rest: Vec<f64> = gradient.iter().map(|slope| -slope).collect();
@@ -78,7 +79,7 @@ fn newton_step(objective: &impl Objective, gradient: &[f64], enough: f64) -> Vec
     step
 }
 
-/// Adds up what stretches of rows contribute, in parallel; in the same order whatever the threads.
+/// Sums the contributions of ranges of rows in parallel, in the same order for any number of threads.
 pub(super) fn sum_over<T: Send>(rows: usize, part: impl Fn(Range<usize>) -> T + Sync, mut add: impl FnMut(T)) {
     const STRETCH: usize = 4096;
     let stretches = (0..rows.div_ceil(STRETCH)).into_par_iter();

@@ -1,13 +1,12 @@
-//! A linear support vector machine, one class against the rest: what liblinear computes by default, and so scikit-learn's
-//! `LinearSVC`.
+//! A linear support vector machine, one class against the rest, as in liblinear and scikit-learn's `LinearSVC`.
 //!
-//! Of w, whose last entry is the intercept (a feature that is 1 everywhere, and shrunk like all others),
+//! For w, whose last entry is the intercept (a constant feature, regularized like all others),
 //!
 //! ```text
-//! minimise  ½ w·w + C Σ_i max(0, 1 − y_i w·x_i)²,      y_i = 1 where row i has the class, else −1.
+//! minimize  ½ w·w + C Σ_i max(0, 1 − y_i w·x_i)²,      y_i = 1 if row i has the class, otherwise −1.
 //! ```
 //!
-//! There are as many unknowns as classes, and one more, so that Newton's method on this very function is the shortest way.
+//! There is one more unknown than classes, so Newton's method on this function is the most direct solution.
 
 use rayon::prelude::*;
 
@@ -19,7 +18,7 @@ use crate::scores::Label;
 pub(super) fn learn(training_set: &TrainingSet<'_>) -> Linear {
     let present = training_set.present();
     let planes: Vec<(Label, Vec<f64>)> = match present.as_slice() {
-        // With nothing to tell it from, any plane will do.
+        // With a single class, any function will do.
         [only] => vec![(*only, vec![0.0; training_set.classes + 1])],
         all => all.par_iter().map(|&class| (class, minimize(&mut OneAgainstRest::new(training_set, class)))).collect(),
     };
@@ -29,7 +28,7 @@ pub(super) fn learn(training_set: &TrainingSet<'_>) -> Linear {
 struct OneAgainstRest<'a> {
     training_set: &'a TrainingSet<'a>,
     class: Label,
-    /// The rows within the margin or on the wrong side, at the point looked at last.
+    /// The rows within the margin or on the wrong side, at the last evaluated point.
     within: Vec<usize>,
 }
 
@@ -39,7 +38,7 @@ impl<'a> OneAgainstRest<'a> {
     }
 }
 
-/// w·x, the last entry of w being the intercept.
+/// Returns w·x, where the last entry of w is the intercept.
 fn height(plane: &[f64], row: &[f64]) -> f64 {
     dot(plane, row) + plane[row.len()]
 }

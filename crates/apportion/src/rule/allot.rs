@@ -1,4 +1,4 @@
-//! Rows that stand for several people: how many of them get each class.
+//! Rows that represent several people: how many of them get each class.
 
 use super::{Joint, Rule, Settings, sampling};
 use crate::decision::{Decision, Fitted};
@@ -7,16 +7,16 @@ use crate::scores::{Label, Scores, UNCODED};
 use crate::seed;
 use crate::transport::Split;
 
-/// How many of each row's people have each class, and how many have none.
+/// The number of people of each class, and of unlabeled people, in each row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allotment {
     classes: usize,
-    /// Row-major; the last column counts those without a label.
+    /// Row-major; the last column counts unlabeled people.
     people: Vec<u64>,
 }
 
 impl Allotment {
-    /// All people of a row have its label, but for the rows that are split.
+    /// Gives all people of a row its label, except in split rows.
     pub(super) fn new(scores: &Scores<'_>, labels: &[Label], splits: &[Split]) -> Allotment {
         let classes = scores.classes().len();
         let mut allotment = Allotment { classes, people: vec![0; labels.len() * (classes + 1)] };
@@ -32,7 +32,7 @@ impl Allotment {
         allotment
     }
 
-    /// How many classes there are.
+    /// Returns the number of classes.
     pub(crate) fn classes(&self) -> usize {
         self.classes
     }
@@ -41,17 +41,17 @@ impl Allotment {
         &mut self.people[row * (self.classes + 1)..][..self.classes + 1]
     }
 
-    /// The people of a row: of each class, and last those without a label.
+    /// Returns the people of a row: of each class, then unlabeled.
     pub fn row(&self, row: usize) -> &[u64] {
         &self.people[row * (self.classes + 1)..][..self.classes + 1]
     }
 
-    /// All rows, as [`row`](Self::row) gives them.
+    /// Returns all rows, as [`row`](Self::row) does.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &[u64]> {
         self.people.chunks_exact(self.classes + 1)
     }
 
-    /// How many people have each class.
+    /// Returns the number of people of each class.
     pub fn counts(&self) -> Vec<u64> {
         let mut counts = vec![0; self.classes];
         self.rows().for_each(|row| counts.iter_mut().zip(row).for_each(|(sum, people)| *sum += people));
@@ -59,21 +59,22 @@ impl Allotment {
     }
 }
 
-/// An allotment with the decision behind it and, for joint rules, its proof.
+/// An allotment, its decision and, for joint rules, its certificate.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Allotted {
     /// The people of each row.
     pub allotment: Allotment,
-    /// What to save. It labels further rows; how people of tied rows were shared out is not in it.
+    /// The fitted rule, which labels further rows. It does not record how the people of tied rows were divided.
     pub decision: Decision,
     /// For joint rules only.
     pub joint: Option<Joint>,
 }
 
 impl Rule {
-    /// Labels the people of rows that stand for several ([`Scores::with_counts`]): a joint rule splits rows where it must,
-    /// chance draws for each person, and the other rules treat a row's people alike. All counts are of people.
+    /// Labels the people of rows that represent several ([`Scores::with_counts`]): joint rules split rows if
+    /// necessary, sampling rules draw for each person, and other rules give all people of a row the same label.
+    /// All counts are of people.
     ///
     /// ```
     /// # use apportion::*;
@@ -110,8 +111,8 @@ impl Rule {
 }
 
 impl Decision {
-    /// Labels the people of rows that stand for several. Prices give all people of a row one class. Thompson sampling and
-    /// top-k draw for each person; draw 0 is the first.
+    /// Labels the people of rows that represent several. Prices give all people of a row the same class. Thompson
+    /// sampling and top-k draw for each person; draws are numbered from 0.
     pub fn allot(&self, scores: &Scores<'_>, draw: u64) -> Result<Allotment> {
         let k = match &self.fitted {
             Fitted::Thompson => self.classes.len(),
@@ -139,7 +140,7 @@ impl Decision {
     }
 }
 
-/// Each of a row's people has a chance of their own; the first has that of the row.
+/// Returns the key of one of a row's people; the first has the key of the row.
 pub(crate) fn person_key(key: u64, person: u64) -> u64 {
     if person == 0 { key } else { seed::hash(key, person, u64::MAX - 1) }
 }

@@ -1,4 +1,4 @@
-//! Balance: the paper's γ programme, which weighs expected accuracy against fidelity to a reference.
+//! Balance: the paper's γ program, which weighs expected accuracy against fidelity to a reference.
 
 use super::joint::{self, JointSolution, Request};
 use super::matching::Match;
@@ -8,14 +8,14 @@ use crate::error::{Error, Result};
 use crate::scores::Scores;
 use crate::transport::penalty::SeparablePenalty;
 
-/// How far shares are from their reference.
+/// The distance of shares from their reference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Penalty {
     /// Σ |m − p|.
     #[default]
     L1,
-    /// The plain norm, √Σ (m − p)². The labels come with a bound and the gap that is left.
+    /// The plain norm, √Σ (m − p)². The labels come with a bound and the remaining gap.
     L2,
     /// Σ (m − p)².
     L2Squared,
@@ -33,10 +33,10 @@ impl Penalty {
     }
 }
 
-/// Maximises γ · mean score of the labels − (1 − γ) · distance of their shares m from the reference p.
+/// Maximizes γ · mean score of the labels − (1 − γ) · distance of their shares m from the reference p.
 ///
-/// γ = 1 is argmax (within bounds, where there are some) and γ = 0 is [`Match`]. Groups are weighed by their people. Where
-/// several labellings are best, the most faithful is taken.
+/// γ = 1 is argmax (within bounds, if any) and γ = 0 is [`Match`]. Groups are weighted by their people. Among equally
+/// good labels, the most faithful are chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Balance {
     /// The weight of accuracy: 0, or from [`Balance::LEAST_GAMMA`] to 1.
@@ -48,15 +48,15 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// The least γ but 0. Accuracy then counts a thousandth of fidelity; match is what is meant by less.
+    /// The smallest γ above 0, at which accuracy counts a thousandth of fidelity. Use match for less.
     pub const LEAST_GAMMA: f64 = 0.001;
 
-    /// Balances with a penalty of Σ |m − p|.
+    /// Creates a rule with the penalty Σ |m − p|.
     pub fn new(gamma: f64, matching: Match) -> Balance {
         Balance { gamma, penalty: Penalty::L1, matching }
     }
 
-    /// Uses another distance.
+    /// Sets the penalty.
     pub fn with_penalty(mut self, penalty: Penalty) -> Balance {
         self.penalty = penalty;
         self
@@ -70,7 +70,7 @@ impl Balance {
         }
     }
 
-    /// None where it is argmax.
+    /// Returns `None` if the rule is argmax.
     pub(super) fn solve(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Option<JointSolution>> {
         Ok(match self.request(scores, settings)? {
             Some(request) => Some(joint::solve_request(&request)?),
@@ -78,7 +78,7 @@ impl Balance {
         })
     }
 
-    /// What is asked for; none where it is argmax.
+    /// Returns the request, or `None` if the rule is argmax.
     pub(super) fn request<'a>(&'a self, scores: &'a Scores<'a>, settings: &'a Settings) -> Result<Option<Request<'a>>> {
         let gamma = self.gamma;
         if gamma != 0.0 && !(Self::LEAST_GAMMA..=1.0).contains(&gamma) {
@@ -104,7 +104,7 @@ impl Balance {
         Ok(Some(Request { matching: &self.matching, objective, gamma, scores, settings }))
     }
 
-    /// The convex curve by which the solver goes. Plain l2 is solved by way of its square.
+    /// Returns the separable penalty for the solver. Plain l2 is solved by way of its square.
     fn curve(&self) -> SeparablePenalty {
         match self.penalty {
             Penalty::L1 => SeparablePenalty::L1,

@@ -1,10 +1,10 @@
 //! Balance with the plain l2 norm, by way of its square.
 //!
-//! With d = c − t, the programme maximises the sum of the labels' scores less w‖d‖. For any τ > 0, ‖d‖ ≤ ‖d‖²/2τ + τ/2,
-//! with equality at τ = ‖d‖: so each τ gives a problem with a squared penalty, which is solved exactly, and whose
-//! counts are a candidate. We scan τ, go on from the best to τ = ‖d‖ until nothing changes, and then to neighbouring
-//! counts, as long as moving one person is better. What is left is told by a bound: for any prices with ‖λ‖ ≤ w, no labels
-//! are worth more than Σ_i max_y (s_iy + λ_y) − Σ_y t_y λ_y.
+//! With d = c − t, the program maximizes the sum of the labels' scores minus w‖d‖. For any τ > 0, ‖d‖ ≤ ‖d‖²/2τ +
+//! τ/2, with equality at τ = ‖d‖: so each τ gives a problem with a squared penalty, which is solved exactly and whose
+//! counts are a candidate. We scan τ, continue from the best with τ = ‖d‖ until nothing changes, and then move single
+//! people while that improves. A bound measures the remaining gap: for any prices with ‖λ‖ ≤ w, no labels have a
+//! larger value than Σ_i max_y (s_iy + λ_y) − Σ_y t_y λ_y.
 
 use super::balance::Penalty;
 use super::joint::{GroupSolution, distance};
@@ -15,11 +15,11 @@ use crate::scores::Label;
 use crate::transport::penalty::{Quota, SeparablePenalty, WeightedPenalty};
 use crate::transport::{Certificate, Demand, Goal, Prices, Setting, Solution, best_values, solve};
 
-/// Values of τ that are tried at first.
+/// Number of initial values of τ.
 const SCAN: i32 = 10;
-/// Below every price by more than any score.
+/// Lower than any other price by more than any score.
 const OUT_OF_REACH: f64 = -1.01;
-/// Steps from the best of them, and then from person to person.
+/// Maximum number of steps of each local search.
 const STEPS: usize = 24;
 
 /// Solves a plan with w‖c − t‖ as the cost.
@@ -33,7 +33,7 @@ pub(super) fn solve_l2<T: Real>(
     let matched = plan.matching().with_goal(|goal| solve(rows, goal, setting, &mut labels))?;
     let weights = plan.weights(&matched.sums);
     let people = rows.people();
-    // The values have been checked by now.
+    // The values were checked above.
     let setting = Setting { guard: None, ..*setting };
     let problem = L2Problem { rows, quotas: quotas(&weights, people), weights, weight, people, setting: &setting };
     let counts = problem.search(&matched)?;
@@ -63,12 +63,12 @@ struct L2Problem<'a, T> {
 }
 
 impl<T: Real> L2Problem<'_, T> {
-    /// The sum of the labels' scores less the cost.
+    /// Returns the sum of the labels' scores minus the cost.
     fn value(&self, solution: &Solution) -> f64 {
         solution.certificate.objective() - self.weight * distance(Penalty::L2, &solution.counts, &self.weights)
     }
 
-    /// The best counts for a squared penalty with this τ.
+    /// Solves with a squared penalty for this τ.
     fn squared(&self, tau: f64, labels: &mut [Label]) -> Result<Solution> {
         let k = self.quotas.len();
         let weight = self.weight * self.people as f64 / (2.0 * tau);
@@ -87,7 +87,7 @@ impl<T: Real> L2Problem<'_, T> {
         Ok((labels, solution))
     }
 
-    /// The best counts that were found.
+    /// Returns the best counts found.
     fn search(&self, matched: &Solution) -> Result<Vec<u64>> {
         let mut labels = vec![0; self.rows.rows()];
         let mut best = (self.value(matched), matched.counts.clone());
@@ -118,7 +118,7 @@ impl<T: Real> L2Problem<'_, T> {
         Ok(best.1)
     }
 
-    /// The counts that are best among those with one person moved, where they are better.
+    /// Returns the best counts with one person moved, if they are better.
     fn neighbor(&self, solution: &Solution) -> Option<Vec<u64>> {
         let far = |counts: &[u64]| self.weight * distance(Penalty::L2, counts, &self.weights);
         let now = far(&solution.counts);
@@ -135,11 +135,11 @@ impl<T: Real> L2Problem<'_, T> {
         best.1
     }
 
-    /// The least bound that the prices of some solutions give.
+    /// Returns the smallest bound from the prices of some solutions.
     fn bound(&self, solutions: &[&Solution]) -> Result<f64> {
         let mut least = f64::INFINITY;
         for solution in solutions {
-            // A class that is never given has no price: one that is out of reach will do.
+            // A class that is never assigned has no price; a very low one serves.
             let price = |price: &Option<i64>| price.map_or(OUT_OF_REACH, |price| GRID.value(price));
             let own: Vec<f64> = solution.prices[0].iter().map(price).collect();
             let mean = own.iter().sum::<f64>() / own.len() as f64;
@@ -153,9 +153,9 @@ impl<T: Real> L2Problem<'_, T> {
         Ok(least)
     }
 
-    /// Prices of norm w at most: shortened where they are longer, and, where asked for, lengthened where they are shorter.
+    /// Projects prices into the ball of radius w, or onto its surface if `onto`.
     fn within_ball(&self, prices: Vec<f64>, onto: bool) -> Vec<f64> {
-        // A little inside, for the rounding to the grid.
+        // Slightly inside, to allow for rounding to the grid.
         let most = self.weight - prices.len() as f64 / Grid::UNIT as f64;
         let norm = prices.iter().map(|price| price * price).sum::<f64>().sqrt();
         if norm == 0.0 || (norm <= most && !onto) {

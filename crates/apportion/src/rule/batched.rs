@@ -1,4 +1,4 @@
-//! Joint rules batch by batch, as the paper ran them: only to show what batching loses.
+//! Joint rules batch by batch, as in the paper, to show what batching loses.
 
 use super::groups::{Partition, solve_groups};
 use super::joint::{self, FindLabels, Request};
@@ -10,41 +10,42 @@ use crate::reference::{Weights, posterior_weights};
 use crate::scores::Scores;
 use crate::seed;
 
-/// How rows are put into batches: shuffled by the seed, so many at a time.
+/// How rows are divided into batches: shuffled by the seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batches {
-    /// Rows in a batch. The paper took 10,000.
+    /// Rows per batch; 10,000 in the paper.
     pub size: usize,
-    /// Whether a batch holds rows of one group only. (A rule by group has its batches within groups anyway.)
+    /// Whether a batch has rows of one group only. Rules by group always have batches within groups.
     pub within_groups: bool,
 }
 
-/// Labels that were found batch by batch, and what that cost.
+/// Labels computed batch by batch, compared with the joint optimum.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Batched {
     /// A label for each row.
     pub labels: Labels,
-    /// How many batches there were.
+    /// Number of batches.
     pub batches: usize,
-    /// The objective of the labels: their mean score or, for balance, γ · mean score − (1 − γ) · distance of all their
-    /// shares from the reference.
+    /// The objective of the labels: their mean score or, for balance, γ · mean score − (1 − γ) · distance of
+    /// their overall shares from the reference.
     pub objective: f64,
-    /// The same of the labels that are chosen jointly, over all rows at once.
+    /// The objective of the labels chosen jointly over all rows.
     pub joint_objective: f64,
-    /// Σ |count − count| between the two: people in the wrong class, from the view of the totals, twice.
+    /// Σ |count − count| between the two: twice the number of people in the wrong class, judged by the totals.
     pub count_difference: u64,
 }
 
 impl Batched {
-    /// What batching loses. It can be below zero for match: batches that miss the targets may gain accuracy by that.
+    /// Returns the loss by batching. It can be negative for match: batches that miss the targets may be more
+    /// accurate.
     pub fn loss(&self) -> f64 {
         self.joint_objective - self.objective
     }
 }
 
 impl Batches {
-    /// Runs match batch by batch: each batch is matched to its own reference.
+    /// Runs match batch by batch, each with its own reference.
     pub fn label_match(&self, matching: &Match, scores: &Scores<'_>, settings: &Settings) -> Result<Batched> {
         let request = matching.request(scores, settings);
         let joint = Rule::Match(matching.clone());
@@ -57,7 +58,7 @@ impl Batches {
         self.check(&balance.matching.request(scores, settings))?;
         match balance.request(scores, settings)? {
             Some(request) => self.run(&request, &joint),
-            // Argmax looks at one row at a time: batches lose nothing.
+            // Argmax is independent by row: batching loses nothing.
             None => {
                 let request = balance.matching.request(scores, settings);
                 let labels = Rule::Argmax.label(scores, settings)?.labels;
@@ -113,7 +114,7 @@ impl Batches {
         })
     }
 
-    /// The rows of each batch, and their group: those of each group, or of all, in an order that the seed makes.
+    /// Returns the rows of each batch with their group, in a seeded order.
     fn batches(&self, request: &Request<'_>) -> Result<Vec<(usize, Vec<u32>)>> {
         let Request { scores, settings, matching, .. } = request;
         let pools = if self.within_groups || matching.by_group {
@@ -132,11 +133,11 @@ impl Batches {
     }
 }
 
-/// Keeps apart the chances of batches and all others.
+/// Salt that separates the hashes of batches from all others.
 const BATCHES: u64 = u64::MAX - 2;
 
-/// What labels are worth over all rows: their mean score; for balance, weighed against the distance of their shares from
-/// the reference, in each group where the rule looks at groups.
+/// Returns the objective of labels over all rows: the mean score; for balance, minus the weighted distance of the
+/// shares from the reference, by group if the rule is.
 fn objective(request: &Request<'_>, labels: &Labels) -> Result<f64> {
     let Request { scores, matching, .. } = request;
     let groups = scores.groups().filter(|_| matching.by_group);

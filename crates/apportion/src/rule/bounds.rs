@@ -1,5 +1,5 @@
-//! Bounds on counts: at least and at most so many, or such a share, of a class; or shares within a margin of the
-//! reference (the corpus-level constraints of Zhao et al. 2017).
+//! Bounds on counts: minimum and maximum numbers or shares of a class, or shares within a margin of the reference
+//! (the corpus-level constraints of Zhao et al. 2017).
 
 use std::collections::BTreeMap;
 
@@ -8,34 +8,34 @@ use crate::reference::of_group;
 use crate::scores::Classes;
 use crate::transport::penalty::Quota;
 
-/// A bound on how many people a class has.
+/// A bound on the number of people of a class.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
-    /// So many people (in each group, where the rule looks at groups).
+    /// A number of people (in each group, if the rule is by group).
     Count(u64),
-    /// Such a share of the people who are labelled.
+    /// A share of the labeled people.
     Share(f64),
 }
 
-/// Bounds on the counts of the labels, overall or in each group, as the rule goes.
+/// Bounds on the counts of the labels, overall or in each group, depending on the rule.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bounds {
-    /// At least so many, by the name of the class.
+    /// Lower bounds by class name.
     pub at_least: BTreeMap<String, Bound>,
-    /// At most so many.
+    /// Upper bounds by class name.
     pub at_most: BTreeMap<String, Bound>,
-    /// Every class's share within this margin of the reference's. The whole numbers next to the reference are always
-    /// within.
+    /// The maximum difference between each class's share and its share in the reference. The whole numbers next
+    /// to the reference are always allowed.
     pub margin: Option<f64>,
 }
 
 impl Bounds {
-    /// Whether nothing is bounded.
+    /// Whether there are no bounds.
     pub fn is_empty(&self) -> bool {
         self.at_least.is_empty() && self.at_most.is_empty() && self.margin.is_none()
     }
 
-    /// The least and the most of each class, among so many people with these quotas.
+    /// Returns the minimum and maximum count of each class.
     pub(super) fn resolve(
         &self,
         classes: &Classes,
@@ -83,7 +83,7 @@ impl Bounds {
 }
 
 impl Bound {
-    /// Whether it is a number of people, and not a share.
+    /// Whether it is a number of people rather than a share.
     pub(super) fn is_in_people(&self) -> bool {
         match self {
             Bound::Count(_) => true,
@@ -109,7 +109,7 @@ fn check_share(what: &str, share: f64) -> Result<()> {
     Err(Error::Parameter { what: what.into(), value: share, range: "a share from 0 to 1" })
 }
 
-/// A share of people that is a whole number but for its last digits is that number.
+/// Tolerance for shares that are whole numbers of people up to rounding.
 const SLACK: f64 = 1e-7;
 
 fn up(people: f64) -> u64 {

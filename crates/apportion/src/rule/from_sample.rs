@@ -1,7 +1,7 @@
-//! From a sample: the prices of an exact solution for some of the rows, used for all.
+//! From a sample: the prices of an exact solution on some of the rows, applied to all.
 //!
-//! It is what the paper's heuristic (`learned`) looks for, without the detour: the labels of match are those of the
-//! largest score + price, and a sample shows the prices. Counts are off by as much as a sample is off.
+//! The labels of match have the largest score + price, and a sample is enough to estimate the prices; the paper's
+//! heuristic (`learned`) approximates the same labels indirectly. Counts are approximate, with the error of a sample.
 
 use super::joint_rule::JointRule;
 use super::sample::Sample;
@@ -10,12 +10,12 @@ use crate::decision::Decision;
 use crate::error::Result;
 use crate::scores::Scores;
 
-/// Prices from a sample of the rows.
+/// Prices estimated on a sample of the rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FromSample {
-    /// What is solved on the sample.
+    /// The rule that is solved on the sample.
     pub joint: JointRule,
-    /// How many rows are drawn, by the seed and their keys. Where there are no more, it is the exact rule.
+    /// Number of rows to draw, by seed and key. If the table has no more, the rule is exact.
     pub rows: usize,
 }
 
@@ -24,7 +24,7 @@ impl FromSample {
         self.joint.check_sample("a sample", self.rows)?;
         let sample = Sample::draw(scores, self.rows, settings.seed)?;
         let sample = sample.scores()?;
-        // Where rows stand for several people, only tied ones are split, and no price depends on how.
+        // If rows represent several people, only tied rows are split, and prices do not depend on how.
         let rule = self.joint.rule();
         if sample.counts().is_some() {
             return Ok(rule.allot(&sample, settings)?.decision);
@@ -32,7 +32,7 @@ impl FromSample {
         Ok(rule.label(&sample, settings)?.decision)
     }
 
-    /// The exact rule, where the sample would be all rows.
+    /// Returns the exact rule if the sample would contain all rows.
     pub(super) fn whole(&self, scores: &Scores<'_>) -> Result<Option<Rule>> {
         self.joint.check_sample("a sample", self.rows)?;
         Ok((self.rows >= scores.rows()).then(|| self.joint.rule()))

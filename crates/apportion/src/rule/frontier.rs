@@ -1,4 +1,4 @@
-//! The frontier: every optimal trade of expected accuracy against fidelity, from argmax to match.
+//! The frontier: every optimal trade-off of expected accuracy and fidelity, from argmax to match.
 
 use super::joint::{self, Request};
 use super::matching::Match;
@@ -10,9 +10,9 @@ use crate::reference::{PerGroup, Reference};
 use crate::scores::Scores;
 use crate::transport::frontier::{FrontierPath, Step};
 
-/// Every optimum of [`Balance`] with the penalty l1 and the reference targets/N, found in one run.
+/// Every optimum of [`Balance`] with the penalty l1 and the reference targets/N, computed in one run.
 ///
-/// It begins at argmax and ends at [`Match`]. With groups, each has its own targets, and all go by one γ.
+/// It starts at argmax and ends at [`Match`]. With groups, each group has its own targets, and all share one γ.
 ///
 /// ```
 /// # use apportion::*;
@@ -32,11 +32,11 @@ pub struct Frontier {
     matching: Match,
     people: u64,
     start: Start,
-    /// In the order of their costs.
+    /// Ordered by cost.
     steps: Vec<Step>,
 }
 
-/// Argmax.
+/// The labels of argmax.
 #[derive(Clone, Debug)]
 struct Start {
     counts: Vec<u64>,
@@ -45,32 +45,33 @@ struct Start {
     distance: u64,
 }
 
-/// One optimum: it holds for all γ between two.
+/// An optimum for a range of γ.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Point {
-    /// It is optimal above this γ. At the γ itself, where two points are equally good, the more faithful is taken: the next.
+    /// Lower end of the range, excluded: at this γ two points are equally good, and the more faithful one, the
+    /// next, is taken.
     pub from_gamma: f64,
-    /// Up to this γ, which is included.
+    /// Upper end of the range, included.
     pub to_gamma: f64,
-    /// How many people have each class. (Exact ties can leave a choice of counts; these are one of the choices.)
+    /// The number of people of each class. (With exact ties, several counts are optimal; these are one choice.)
     pub counts: Vec<u64>,
     /// Expected accuracy: the mean score of the labels.
     pub accuracy: f64,
-    /// −Σ |share − target share|; with groups, weighed by their people.
+    /// −Σ |share − target share|; with groups, weighted by their people.
     pub fidelity: f64,
 }
 
-/// Some points of a frontier, to be joined by straight lines.
+/// A subset of the points of a frontier, for drawing with straight lines.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Thinned {
-    /// The points, the first and the last among them.
+    /// The points, including the first and the last.
     pub points: Vec<Point>,
-    /// Nowhere does the accuracy of the lines differ by more from the frontier at the same fidelity.
+    /// The largest error in accuracy of the straight lines, at equal fidelity.
     pub error: f64,
 }
 
 impl Frontier {
-    /// Finds the whole frontier for a reference, overall or by group.
+    /// Computes the frontier for a reference, overall or by group.
     pub fn of(matching: &Match, scores: &Scores<'_>, settings: &Settings) -> Result<Frontier> {
         let plain = matching.coverage.is_none() && matching.bounds.is_empty() && matching.nested.is_empty();
         if !plain {
@@ -99,7 +100,7 @@ impl Frontier {
         })
     }
 
-    /// All points, from argmax to match.
+    /// Returns all points, from argmax to match.
     pub fn points(&self) -> impl Iterator<Item = Point> + '_ {
         let mut at = self.start.clone();
         let mut index: usize = 0;
@@ -111,7 +112,7 @@ impl Frontier {
             let reached = index.checked_sub(1).map(|last| self.steps[last].weight());
             let next = self.steps.get(index).map(Step::weight);
             let point = self.point(&at, reached, next);
-            // People who go at the same γ go together.
+            // People who move at the same γ move together.
             while let Some(step) = self.steps.get(index).filter(|step| Some(step.weight()) == next) {
                 at.take(step);
                 index += 1;
@@ -121,19 +122,19 @@ impl Frontier {
         })
     }
 
-    /// How many points there are.
+    /// Returns the number of points.
     pub fn len(&self) -> usize {
         1 + self.steps.chunk_by(|a, b| a.weight() == b.weight()).count()
     }
 
-    /// Never: argmax is always there.
+    /// Always false: argmax is always a point.
     pub fn is_empty(&self) -> bool {
         false
     }
 
-    /// The point that is optimal at a γ. What is above 1, or no number, counts as 1.
+    /// Returns the optimal point at γ. Values above 1 and NaN count as 1.
     pub fn at(&self, gamma: f64) -> Point {
-        // γ = 1 is argmax, even where moving people costs nothing; what is below the least γ is match.
+        // γ = 1 is argmax, even if moving people costs nothing; below the smallest γ it is match.
         let index = if gamma < Balance::LEAST_GAMMA {
             self.steps.len()
         } else if gamma < 1.0 {
@@ -148,7 +149,7 @@ impl Frontier {
         self.point(&at, reached, self.steps.get(index).map(Step::weight))
     }
 
-    /// The rule that gives the labels at a γ.
+    /// Returns the rule for the labels at γ.
     pub fn rule(&self, gamma: f64) -> Rule {
         if gamma < Balance::LEAST_GAMMA {
             Rule::Match(self.matching.clone())
@@ -159,7 +160,7 @@ impl Frontier {
         }
     }
 
-    /// The counts at its end, where it goes by no groups.
+    /// Returns the targets, unless the frontier is by group.
     pub(crate) fn overall_targets(&self) -> Option<&[u64]> {
         match &self.matching.reference {
             Reference::Targets(PerGroup::Overall(targets)) => Some(targets),
@@ -171,8 +172,8 @@ impl Frontier {
         }
     }
 
-    /// The greatest sum of scores of labels whose counts are so many off the targets, in Σ |count − target|, or fewer: the
-    /// sum after the cheapest moves that lead there, each of which brings two counts nearer.
+    /// Returns the largest sum of scores of labels with Σ |count − target| ≤ `off`: the sum after the cheapest
+    /// moves, each of which brings two counts closer by one.
     pub(crate) fn best_within(&self, off: u64) -> i128 {
         let mut moves = self.start.distance.saturating_sub(off) / 2;
         let mut value = self.start.value;
@@ -187,7 +188,7 @@ impl Frontier {
         value
     }
 
-    /// About so many points, evenly spread over the people who are moved, for drawing.
+    /// Returns about `points` points, evenly spaced by the number of people moved.
     pub fn thinned(&self, points: usize) -> Thinned {
         let most = points.max(2) as u128 - 1;
         let moved: u128 = self.steps.iter().map(|step| u128::from(step.people)).sum();
@@ -195,7 +196,7 @@ impl Frontier {
         let (mut skipped, mut part): (Vec<(f64, f64)>, Option<u128>) = (Vec::new(), None);
         let last = self.len() - 1;
         for (index, point) in self.points().enumerate() {
-            // Each person moved brings the fidelity up by 2/N.
+            // Each person moved raises the fidelity by 2/N.
             let so_far = (point.fidelity * self.people as f64 + self.start.distance as f64).round() as u128 / 2;
             let own_part = so_far * most / moved.max(1);
             if Some(own_part) == part && index != last {
@@ -215,7 +216,7 @@ impl Frontier {
         thinned
     }
 
-    /// The point between two weights of the distance.
+    /// Returns the point between two weights of the distance.
     fn point(&self, at: &Start, reached: Option<i64>, next: Option<i64>) -> Point {
         let people = self.people.max(1) as f64;
         let gamma = |weight: i64| 1.0 / (1.0 + GRID.value(weight));
@@ -230,8 +231,8 @@ impl Frontier {
 }
 
 impl Step {
-    /// The least weight of the distance at which it pays: a person moved brings two counts nearer. Balance knows weights on
-    /// the grid only, so that this is where it, too, takes the step.
+    /// Returns the smallest weight of the distance at which the step pays: a person moved brings two counts
+    /// closer. Balance rounds weights to the grid, so it takes the step at the same weight.
     fn weight(&self) -> i64 {
         (self.cost + 1) / 2
     }
@@ -246,7 +247,7 @@ impl Start {
     }
 }
 
-/// The targets that the ways lead to, as a reference.
+/// Returns the targets of the paths as a reference.
 fn targets(scores: &Scores<'_>, matching: &Match, frontier_paths: Vec<FrontierPath>) -> Reference {
     let targets = frontier_paths.into_iter().map(|path| path.targets);
     Reference::Targets(match scores.groups().filter(|_| matching.by_group) {

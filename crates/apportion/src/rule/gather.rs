@@ -1,4 +1,4 @@
-//! The rows of each part brought together: their scores, their numbers.
+//! Gathers the rows of each group: their scores and row numbers.
 
 use rayon::prelude::*;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::error::Result;
 use crate::kernel::{Real, STRETCH, Source};
 
-/// Which part each row belongs to, how many rows each part has, and which parts are wanted.
+/// The group of each row, the number of rows of each group, and the groups to gather.
 #[derive(Clone)]
 pub(super) struct Gather<'a> {
     pub(super) codes: &'a [u32],
@@ -15,7 +15,7 @@ pub(super) struct Gather<'a> {
 }
 
 impl Gather<'_> {
-    /// The numbers of each part's rows, in order.
+    /// Returns the row numbers of each group, in order.
     pub(super) fn row_numbers(&self, threads: usize) -> Vec<Vec<u32>> {
         let mut row_numbers = self.with_capacity(1);
         let bring = |(first, own): (usize, &mut [Vec<u32>])| {
@@ -25,7 +25,7 @@ impl Gather<'_> {
                 }
             }
         };
-        // One thread alone must not wait for others: it may have been asked by one of them.
+        // A single thread must not wait for others: it may be called by one of them.
         match threads {
             1 => bring((self.groups.start, &mut row_numbers)),
             _ => self.shares(threads, &mut row_numbers).into_par_iter().for_each(bring),
@@ -33,11 +33,11 @@ impl Gather<'_> {
         row_numbers
     }
 
-    /// The scores of each part's rows, row-major. All rows are read in order, which is quicker than looking for those of each
-    /// part.
+    /// Returns the scores of each group, row-major. All rows are read in order, which is faster than seeking the
+    /// rows of each group.
     pub(super) fn scores<T: Real>(&self, source: &dyn Source<T>) -> Result<Vec<Vec<T>>> {
         let mut values = self.with_capacity(source.classes());
-        // Rows that are kept elsewhere are to be read once only.
+        // Stored rows are read only once.
         let threads = if source.in_memory().is_some() { rayon::current_num_threads() } else { 1 };
         self.shares(threads, &mut values).into_par_iter().try_for_each(|(first, own)| {
             let mut buffer = Vec::new();
@@ -55,18 +55,19 @@ impl Gather<'_> {
         Ok(values)
     }
 
-    /// Empty lists with room for so many values of each row.
+    /// Returns empty lists with capacity for `values` values per row.
     fn with_capacity<T>(&self, values: usize) -> Vec<Vec<T>> {
         self.sizes[self.groups.clone()].iter().map(|&rows| Vec::with_capacity(rows * values)).collect()
     }
 
-    /// The lists of neighbouring parts, with about as many rows for each thread, and the first part of each: a thread looks at
-    /// all rows and takes its own.
+    /// Divides the lists into ranges of groups with about equally many rows per thread, with the first group of
+    /// each. Each thread reads all rows and keeps its own.
     fn shares<'l, T>(&self, threads: usize, mut lists: &'l mut [Vec<T>]) -> Vec<(usize, &'l mut [Vec<T>])> {
         let fair = self.sizes[self.groups.clone()].iter().sum::<usize>().div_ceil(threads);
         let (mut shares, mut first) = (Vec::new(), self.groups.start);
         while !lists.is_empty() {
-            // The last takes all that are left, those without rows, too: nobody is to look at all rows for their sake.
+            // The last thread takes all remaining groups, including empty ones, so that no extra thread
+            // reads all rows for them.
             let (is_last, mut held) = (shares.len() + 1 == threads, 0);
             let own = self.sizes[first..self.groups.end].iter().take_while(|&size| {
                 let has_room = is_last || held < fair.max(1);

@@ -1,7 +1,7 @@
-//! Parts of the rows, such as counties, each solved by itself: its rows are brought together first.
+//! Solving groups of rows, such as counties, separately: the rows of each group are gathered first.
 //!
-//! Rows that lie in memory are copied part by part. Rows that are kept elsewhere are read in order, in waves: all the rows
-//! of as many parts as find room.
+//! Rows in memory are copied group by group. Stored rows are read in order, in waves of as many groups as fit into
+//! memory.
 
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -18,11 +18,11 @@ use crate::scores::{Groups, Label, Visitor};
 use crate::transport::nesting::Quotas;
 use crate::transport::{Prices, Setting};
 
-/// Which part each row belongs to.
+/// The group of each row.
 pub(super) struct Partition<'a> {
     pub(super) codes: Cow<'a, [u32]>,
     pub(super) groups: usize,
-    /// The parts' names, one each, where they have names.
+    /// The names of the groups, if they have names.
     pub(super) names: Option<Cow<'a, [String]>>,
 }
 
@@ -36,27 +36,27 @@ impl<'a> Partition<'a> {
         self.names.as_ref().map(|names| names[group].as_str())
     }
 
-    /// How many rows each part has.
+    /// Returns the number of rows of each group.
     fn sizes(&self) -> Vec<usize> {
         let mut sizes = vec![0; self.groups];
         self.codes.iter().for_each(|&code| sizes[code as usize] += 1);
         sizes
     }
 
-    /// The rows of all parts.
+    /// Returns the rows of all groups.
     pub(super) fn all_members(&self) -> Vec<Vec<u32>> {
         let (codes, sizes) = (&self.codes, &self.sizes());
         Gather { codes, sizes, groups: 0..self.groups }.row_numbers(rayon::current_num_threads())
     }
 
-    /// What each part has for its rows, in the order of the table.
+    /// Returns the labels of all groups in the order of the table.
     pub(super) fn in_order(&self, labels: &[Vec<Label>]) -> Vec<Label> {
         let mut own: Vec<_> = labels.iter().map(|labels| labels.iter()).collect();
         self.codes.iter().map(|&code| own[code as usize].next().copied().unwrap_or_default()).collect()
     }
 }
 
-/// Solves parts of the rows, each by itself.
+/// Solves each group separately.
 pub(super) fn solve_groups<T: Task>(
     request: &Request<'_>,
     task: T,
@@ -67,7 +67,7 @@ pub(super) fn solve_groups<T: Task>(
         return Err(Error::TooManyRows { found, limit });
     }
     let solved = request.scores.visit(SolveGroups { request, task, partition });
-    // Parts are solved in any order; the first bad row is the one to name.
+    // Groups are solved in any order; report the first invalid row.
     solved.map_err(|error| request.scores.check().err().unwrap_or(error))
 }
 
@@ -77,10 +77,10 @@ struct SolveGroups<'a, T> {
     partition: &'a Partition<'a>,
 }
 
-/// How many rows ahead memory is asked for.
+/// Number of rows to prefetch.
 const AHEAD: usize = 16;
 
-/// How many bytes may be used to bring all parts of a table in memory together at once.
+/// Limit in bytes for gathering all groups of a table in memory at once.
 const MOST_BYTES: usize = 1 << 28;
 
 impl<T: Task> Visitor for SolveGroups<'_, T> {
@@ -101,7 +101,7 @@ impl<T: Task> Visitor for SolveGroups<'_, T> {
             }
             let solve = |index: usize, guess: Option<&Prices>| {
                 let group = wave.start + index;
-                // Which rows they are is seldom asked where the scores lie together.
+                // Row numbers are rarely needed if the scores were gathered.
                 let rows = || numbers.get_or_init(|| gather.row_numbers(1))[index].as_slice();
                 let values = match far_apart {
                     Some(table) => Cow::Owned(copied(&table, rows())),
@@ -110,7 +110,7 @@ impl<T: Task> Visitor for SolveGroups<'_, T> {
                 let targets = nested.as_ref().map(|counts| counts[group].as_slice());
                 self.solve(source, group, &rows, &values, targets, guess)
             };
-            // The largest part first: its prices are where the others begin.
+            // The largest group first: its prices are the initial guess for the others.
             let largest = (0..wave.len()).max_by_key(|&index| sizes[wave.start + index]).unwrap_or(0);
             let first = solve(largest, guess.as_ref());
             if let Ok(prices) = first.as_ref().map(T::prices) {
@@ -123,14 +123,14 @@ impl<T: Task> Visitor for SolveGroups<'_, T> {
                 .collect();
             solved.iter_mut().filter(|solved| solved.is_none()).for_each(|solved| *solved = first.take());
             let solved = solved.into_iter().flatten();
-            // The error of the first part that has one, whatever the threads.
+            // Report the error of the first group that has one, for any number of threads.
             solutions.extend(solved.collect::<Result<Vec<_>>>()?);
         }
         Ok(solutions)
     }
 }
 
-/// Parts that are brought together at once: all, or as many as find room.
+/// Returns the groups to gather together: all, or as many as fit into memory.
 fn waves<T: Real>(source: &dyn Source<T>, sizes: &[usize]) -> Vec<Range<usize>> {
     if source.in_memory().is_some() {
         return std::iter::once(0..sizes.len()).collect();
@@ -149,11 +149,11 @@ fn waves<T: Real>(source: &dyn Source<T>, sizes: &[usize]) -> Vec<Range<usize>> 
     waves
 }
 
-/// A part's rows, copied together.
+/// Copies the rows of a group.
 fn copied<T: Real>(table: &Rows<'_, T>, members: &[u32]) -> Vec<T> {
     let mut values = Vec::with_capacity(members.len() * table.classes());
     for (index, &row) in members.iter().enumerate() {
-        // A group's rows lie anywhere: memory is asked for them well ahead.
+        // The rows of a group are scattered: prefetch them.
         table.prefetch(members.get(index + AHEAD).copied().unwrap_or(row) as usize, 1);
         table.copy_row(row as usize, &mut values);
     }
@@ -167,7 +167,7 @@ impl<T: Task> SolveGroups<'_, T> {
         group: usize,
         members: &(dyn Fn() -> &'r [u32] + Sync),
     ) -> Result<Plan> {
-        // A name that no row has needs no reference.
+        // A group name without rows needs no reference.
         if rows.rows() == 0 {
             return Ok(Plan::exactly(&vec![0; rows.classes()]));
         }
@@ -179,7 +179,7 @@ impl<T: Task> SolveGroups<'_, T> {
         self.request.plan(rows, self.partition.name(group), truth)
     }
 
-    /// Solves a part. `members` says which rows of the table its rows are.
+    /// Solves a group. `members` returns its rows in the table.
     fn solve<'r, U: Real>(
         &self,
         source: &dyn Source<U>,
@@ -210,7 +210,7 @@ impl<T: Task> SolveGroups<'_, T> {
         self.task.run(self.request, &rows, &table_row, &plan, &setting)
     }
 
-    /// The counts of each part, where larger units' totals are to be right, too.
+    /// Returns the counts of each group, if the totals of larger units must be exact.
     fn nested<U: Real>(&self, source: &dyn Source<U>) -> Result<Option<Vec<Vec<u64>>>> {
         let levels = &self.request.matching.nested;
         if levels.is_empty() {
@@ -220,7 +220,7 @@ impl<T: Task> SolveGroups<'_, T> {
         let quotas = |(group, members): (usize, Vec<u32>)| {
             let members = || members.as_slice();
             let weights = weights(source, &members);
-            // The plan looks at how many people there are, not at their scores, which are summed already.
+            // The plan needs the number of people, not their scores, which are summed already.
             let nobody = vec![U::default(); members().len() * source.classes()];
             let rows = Rows::matrix(&nobody, source.classes(), source.magnitude(), weights.as_deref());
             Ok(Quotas { rows: rows.people(), weights: self.plan(&rows, group, &members)?.weights(&sums[group]) })
@@ -230,7 +230,7 @@ impl<T: Task> SolveGroups<'_, T> {
     }
 }
 
-/// How many people each of some rows stands for.
+/// Returns the number of people that each row represents.
 fn weights<'r, T: Real>(source: &dyn Source<T>, members: &dyn Fn() -> &'r [u32]) -> Option<Vec<u64>> {
     source.weights().map(|weights| members().iter().map(|&row| weights[row as usize]).collect())
 }

@@ -1,4 +1,4 @@
-//! What all joint rules share: problems for all rows or for each group, solved, and put together again.
+//! Shared parts of all joint rules: solving all rows or each group, and assembling the results.
 
 use rayon::prelude::*;
 use std::ops::Range;
@@ -18,46 +18,46 @@ use crate::scores::{Label, Scores, UNCODED, Visitor};
 use crate::transport::frontier::{FrontierPath, trace};
 use crate::transport::{Certificate, Prices, Setting, Solution, Split, solve};
 
-/// Everything that was asked for.
+/// A request to a joint rule.
 pub(super) struct Request<'a> {
     pub(super) matching: &'a Match,
     pub(super) objective: Objective,
-    /// γ and its penalty, where accuracy is weighed against fidelity.
+    /// γ and its penalty, for balance.
     pub(super) gamma: Option<(f64, Penalty)>,
     pub(super) scores: &'a Scores<'a>,
     pub(super) settings: &'a Settings,
 }
 
-/// One table or group, solved.
+/// The solution of one table or group.
 pub(super) struct GroupSolution {
     pub(super) labels: Vec<Label>,
     pub(super) solution: Solution,
     /// The reference in whole numbers.
     pub(super) targets: Vec<u64>,
-    /// The value and its bound, what missing the reference costs included.
+    /// The value and its bound, including the cost of missing the reference.
     pub(super) certificate: Certificate,
-    /// People who are labelled, times the distance of their shares from the reference.
+    /// The number of labeled people times the distance of their shares from the reference.
     pub(super) distance: f64,
 }
 
-/// All rows labelled, whatever their groups.
+/// The labels of all rows.
 pub(super) struct JointSolution {
     pub(super) labels: Vec<Label>,
-    /// Rows that stand for several people who have several labels.
+    /// Rows whose people have several labels.
     pub(super) splits: Vec<Split>,
     pub(super) decision: Decision,
     pub(super) joint: Joint,
 }
 
 impl JointSolution {
-    /// As labels, which rows that stand for one person can have.
+    /// Converts to labels, for rows of one person each.
     pub(super) fn into_labeled(self, scores: &Scores<'_>) -> Labeled {
         let labels = Labels::trusted(self.labels, scores.classes().len());
         Labeled { labels, decision: self.decision, joint: Some(self.joint) }
     }
 }
 
-/// Labels all rows together, or each group by itself.
+/// Labels all rows together, or each group separately.
 pub(super) fn solve_request(request: &Request<'_>) -> Result<JointSolution> {
     check(request)?;
     match groups(request)? {
@@ -66,18 +66,18 @@ pub(super) fn solve_request(request: &Request<'_>) -> Result<JointSolution> {
     }
 }
 
-/// The reference in whole numbers, over all rows.
+/// Returns the reference in whole numbers, over all rows.
 pub(super) fn targets(request: &Request<'_>) -> Result<Vec<u64>> {
     check(request)?;
     request.scores.visit(AllRows(request, Targets))
 }
 
-/// Refuses rows that stand for several people, where labels are wanted: such rows may have to be split.
+/// Fails if rows represent several people, since labels cannot express split rows.
 pub(super) fn refuse_counts(scores: &Scores<'_>, rule: &'static str) -> Result<()> {
     if scores.counts().is_some() { Err(Error::CountsUnsupported { rule }) } else { Ok(()) }
 }
 
-/// The ways from argmax to the targets, of all rows together or of each group.
+/// Returns the frontier paths of all rows together or of each group.
 pub(super) fn frontier_paths(request: &Request<'_>) -> Result<Vec<FrontierPath>> {
     check(request)?;
     match groups(request)? {
@@ -86,7 +86,7 @@ pub(super) fn frontier_paths(request: &Request<'_>) -> Result<Vec<FrontierPath>>
     }
 }
 
-/// The groups, where the rule looks at groups.
+/// Returns the groups, if the rule is by group.
 pub(super) fn groups<'a>(request: &Request<'a>) -> Result<Option<Partition<'a>>> {
     if !request.matching.by_group {
         return Ok(None);
@@ -100,10 +100,10 @@ pub(super) fn groups<'a>(request: &Request<'a>) -> Result<Option<Partition<'a>>>
     Ok(Some(Partition::of(groups)))
 }
 
-/// Something to be found out about a table or a group with a plan.
+/// A computation on a table or group with a plan.
 pub(super) trait Task: Copy + Send + Sync {
     type Output: Send;
-    /// `table_row` says which row of the table a row is.
+    /// `table_row` maps a row of the group to its row in the table.
     fn run<T: Real>(
         self,
         request: &Request<'_>,
@@ -112,15 +112,15 @@ pub(super) trait Task: Copy + Send + Sync {
         plan: &Plan,
         setting: &Setting<'_>,
     ) -> Result<Self::Output>;
-    /// The prices that were found, as a place for like problems to begin.
+    /// Returns the prices found, as an initial guess for similar problems.
     fn prices(output: &Self::Output) -> Option<&Prices>;
 }
 
-/// Its best labels.
+/// Finds optimal labels.
 #[derive(Clone, Copy)]
 pub(super) struct FindLabels;
 
-/// The way from argmax to the targets.
+/// Traces the frontier from argmax to the targets.
 #[derive(Clone, Copy)]
 struct TraceFrontier;
 
@@ -142,7 +142,7 @@ impl Task for TraceFrontier {
     }
 }
 
-/// The reference in whole numbers.
+/// Rounds the reference to whole numbers.
 #[derive(Clone, Copy)]
 struct Targets;
 
@@ -169,7 +169,7 @@ pub(super) fn check(request: &Request<'_>) -> Result<()> {
     if let Some(share) = coverage.filter(|share| !(0.0..=1.0).contains(share)) {
         return Err(Error::Parameter { what: "coverage".into(), value: share, range: "a share from 0 to 1" });
     }
-    // What is summed beforehand is checked beforehand; all else is by the pass that reads it.
+    // Values are checked here if they are summed in advance, otherwise by the pass that reads them.
     if !bounds.is_empty() || !nested.is_empty() {
         request.scores.check()?;
     }
@@ -191,7 +191,7 @@ pub(super) fn check(request: &Request<'_>) -> Result<()> {
 }
 
 impl Request<'_> {
-    /// The weight of a penalty that is no sum over the classes; none if the penalty is one, or has no weight.
+    /// Returns the weight of a penalty that is not separable; `None` for a separable penalty or weight zero.
     fn norm_weight(&self) -> Option<f64> {
         match (self.objective, self.gamma) {
             (Objective::Balance { weight, .. }, Some((_, penalty))) if weight > 0.0 && !penalty.is_separable() => {
@@ -201,7 +201,7 @@ impl Request<'_> {
         }
     }
 
-    /// What is asked of some rows: all, or those of a group.
+    /// Returns the plan for all rows or for a group.
     pub(super) fn plan<T: Real>(
         &self,
         rows: &dyn Source<T>,
@@ -262,14 +262,14 @@ impl Task for FindLabels {
     }
 }
 
-/// How many people stay without a label: the rest of the share, rounded, half up. In decimals, as users write them.
+/// Returns the number of unlabeled people: the remaining share, rounded half up, in decimals as users write them.
 fn uncoded(share: f64, people: u64) -> u64 {
     const WHOLE: u128 = 1_000_000_000_000_000;
     let rest = WHOLE - ((share * WHOLE as f64).round() as u128).min(WHOLE);
     ((2 * rest * u128::from(people) + WHOLE) / (2 * WHOLE)) as u64
 }
 
-/// So many people times the distance of their shares from the reference.
+/// Returns the number of people times the distance of their shares from the reference.
 pub(super) fn distance(penalty: Penalty, counts: &[u64], weights: &[u128]) -> f64 {
     let people: u64 = counts.iter().sum();
     let quotas = quotas(weights, people);
@@ -285,12 +285,12 @@ pub(super) fn distance(penalty: Penalty, counts: &[u64], weights: &[u128]) -> f6
     }
 }
 
-/// The scores of some rows, summed by class, in units of the grid.
+/// Sums the scores by class, in grid units.
 fn sums<T: Real>(source: &dyn Source<T>) -> Result<Vec<i128>> {
     sums_by(source, &|_| 0, 1).map(|mut sums| sums.remove(0))
 }
 
-/// The scores of the rows of each part, summed by class, in units of the grid.
+/// Sums the scores of each group by class, in grid units.
 pub(super) fn sums_by<T: Real>(
     source: &dyn Source<T>,
     part_of: &(dyn Fn(usize) -> usize + Sync),
@@ -341,7 +341,7 @@ impl<T: Task> Visitor for AllRows<'_, T> {
     }
 }
 
-/// Puts the labels of all parts together, with their proof.
+/// Assembles the labels of all groups and their certificate.
 fn assemble(
     request: &Request<'_>,
     solutions: Vec<GroupSolution>,
@@ -373,7 +373,7 @@ fn assemble(
             None => prices.push(GroupPrices::new(None, &solution.prices)),
             Some(groups) => {
                 joint.group_targets.push(targets);
-                // A group without rows teaches no prices.
+                // A group without rows has no prices.
                 if !own.is_empty() {
                     prices.push(GroupPrices::new(groups.name(part).map(String::from), &solution.prices));
                 }
@@ -386,7 +386,7 @@ fn assemble(
         Some(groups) => groups.in_order(&labels),
     };
     joint.gamma_objective = request.gamma.map(|(gamma, _)| {
-        // An infinite distance that has no weight is none.
+        // An infinite distance with weight zero does not count.
         let missed = if gamma < 1.0 { (1.0 - gamma) * distance } else { 0.0 };
         (gamma * accuracy - missed) / people.max(1) as f64
     });

@@ -1,4 +1,4 @@
-//! The joint rules as what others go by: solved exactly on some of the rows, and carried over to all.
+//! The joint rules, as a part of rules that solve them on a sample.
 
 use super::balance::Balance;
 use super::bounds::Bound;
@@ -8,7 +8,7 @@ use super::{Rule, Settings};
 use crate::error::{Error, Result};
 use crate::scores::Scores;
 
-/// A joint rule that is solved exactly on a sample, for the labels of all rows.
+/// A joint rule that is solved exactly on a sample.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JointRule {
     /// Match, overall.
@@ -18,14 +18,14 @@ pub enum JointRule {
 }
 
 impl JointRule {
-    /// Reference, coverage and bounds.
+    /// Returns the reference, coverage and bounds.
     pub fn matching(&self) -> &Match {
         match self {
             JointRule::Match(matching) | JointRule::Balance(Balance { matching, .. }) => matching,
         }
     }
 
-    /// The rule itself, over all rows.
+    /// Returns the rule for all rows.
     pub fn rule(&self) -> Rule {
         match self {
             JointRule::Match(matching) => Rule::Match(matching.clone()),
@@ -33,12 +33,13 @@ impl JointRule {
         }
     }
 
-    /// The reference in whole numbers for all rows: what the labels are to be held against, since they may miss it.
+    /// Returns the reference in whole numbers for all rows, to compare with the labels, whose counts are
+    /// approximate.
     pub fn targets(&self, scores: &Scores<'_>) -> Result<Vec<u64>> {
         joint::targets(&self.matching().request(scores, &Settings::default()))
     }
 
-    /// Refuses what a sample of the rows cannot tell, and an empty sample.
+    /// Checks that the rule can be solved on a sample, and that the sample is not empty.
     pub(super) fn check_sample(&self, asked: &'static str, rows: usize) -> Result<()> {
         let refuse = |other, why| Err(Error::Incompatible { one: asked, other, why });
         let Match { by_group, reference, bounds, .. } = self.matching();

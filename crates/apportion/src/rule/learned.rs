@@ -1,8 +1,8 @@
-//! Learned: the paper's data-driven thresholds. An exact rule is solved on a batch of the rows, a model learns to tell its
-//! labels from the scores, and labels all.
+//! Learned: the paper's data-driven thresholds. A joint rule is solved on a sample of the rows, a model learns its
+//! labels from the scores, and then labels all rows.
 //!
-//! Prices from a sample ([`FromSample`](super::FromSample)) do the same with less, and have the shape of the solution;
-//! this is here since the paper has it, and for those who want a model that they know.
+//! Prices from a sample ([`FromSample`](super::FromSample)) do the same more directly; this rule reproduces the
+//! paper, and serves users who want a familiar model.
 
 use super::Settings;
 use super::joint_rule::JointRule;
@@ -13,33 +13,33 @@ use crate::kernel::GRID;
 use crate::learn::{Learner, Model, TrainingSet};
 use crate::scores::Scores;
 
-/// Labels by a model of an exact rule.
+/// Labels by a model trained on the labels of a joint rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learned {
-    /// What is solved on the batch.
+    /// The rule that is solved on the training rows.
     pub joint: JointRule,
-    /// What learns from it.
+    /// The learner.
     pub learner: Learner,
-    /// How many rows the batch has, drawn by the seed and their keys; all, where there are no more.
+    /// Number of training rows, drawn by seed and key; all rows if the table has no more.
     pub batch: usize,
 }
 
 impl Learned {
-    /// The paper's batch.
+    /// The number of training rows in the paper.
     pub const BATCH: usize = 10_000;
 
-    /// By a linear support vector machine, from a batch of 10,000 rows.
+    /// Trains a linear support vector machine on 10,000 rows.
     pub fn new(joint: JointRule) -> Learned {
         Learned { joint, learner: Learner::default(), batch: Self::BATCH }
     }
 
-    /// By another learner.
+    /// Sets the learner.
     pub fn with_learner(mut self, learner: Learner) -> Learned {
         self.learner = learner;
         self
     }
 
-    /// From a batch of another size.
+    /// Sets the number of training rows.
     pub fn with_batch(mut self, rows: usize) -> Learned {
         self.batch = rows;
         self

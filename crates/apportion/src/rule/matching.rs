@@ -1,4 +1,4 @@
-//! Match: the labels of greatest expected accuracy among those whose counts are the reference's.
+//! Match: the labels of largest expected accuracy among those whose counts match a reference.
 
 use super::bounds::Bounds;
 use super::joint::{self, JointSolution, Request};
@@ -8,18 +8,19 @@ use crate::error::Result;
 use crate::reference::Reference;
 use crate::scores::Scores;
 
-/// Counts that match a reference, overall or in each group. [`joint`](crate::joint) says which options go together.
+/// Counts that match a reference, overall or in each group. [`joint`](crate::joint) lists which options can be
+/// combined.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Match {
     /// The distribution that the labels should have.
     pub reference: Reference,
     /// Whether each group is matched to its own reference.
     pub by_group: bool,
-    /// The share of the rows that get a label: those for which it costs most not to have one. All, where it is none.
+    /// The share of rows to label: those for which a missing label would cost most. `None` labels all rows.
     pub coverage: Option<f64>,
-    /// Bounds on the counts. They come first: the counts are then as near to the reference as they allow.
+    /// Bounds on the counts. They take precedence: the counts are as close to the reference as the bounds allow.
     pub bounds: Bounds,
-    /// Larger units, whose totals are to be right, too: for each group its unit, then for each unit its own, and so on.
+    /// Larger units with exact totals: the unit of each group, then the unit of each unit, and so on.
     pub nested: Vec<Vec<u32>>,
 }
 
@@ -29,27 +30,28 @@ impl Match {
         Match { reference, by_group: false, coverage: None, bounds: Bounds::default(), nested: Vec::new() }
     }
 
-    /// Matches each group by itself.
+    /// Matches each group separately.
     pub fn by_group(reference: Reference) -> Match {
         Match { by_group: true, ..Match::overall(reference) }
     }
 
-    /// Matches groups so that the totals of larger units are right, too: counties and states at once. `units` is the unit
-    /// of each group, in the order of the groups' names.
+    /// Matches groups with exact totals of larger units, such as counties and states. `units` has the unit of
+    /// each group, in the order of the group names.
     ///
-    /// The totals of a unit are the whole numbers of its own reference. The counts of its groups sum to them and are, all
-    /// together, as near as possible to the groups' own references. Where remainders tie, the first classes are rounded up.
+    /// The totals of a unit are the whole numbers of its own reference. The counts of its groups sum to them and
+    /// are as close as possible to the groups' own references. If remainders tie, the first classes are rounded
+    /// up.
     pub fn nested(reference: Reference, units: Vec<u32>) -> Match {
         Match { nested: vec![units], ..Match::by_group(reference) }
     }
 
-    /// Labels only this share of the rows, and matches the counts of these.
+    /// Labels only this share of the rows and matches their counts.
     pub fn with_coverage(mut self, share: f64) -> Match {
         self.coverage = Some(share);
         self
     }
 
-    /// Keeps bounds on the counts.
+    /// Sets bounds on the counts.
     pub fn with_bounds(mut self, bounds: Bounds) -> Match {
         self.bounds = bounds;
         self

@@ -1,8 +1,8 @@
-//! The rules: what a user may ask for, one file each.
+//! The rules, one file each.
 //!
-//! Independent rules look at one row at a time; their fit is empty. `Match` and `Balance` look at all rows together: a
-//! reference becomes a `plan`, which the solver of `transport` is given, for all rows or group by group (`joint`).
-//! `FromSample` and `Learned` solve one of these (`joint_rule`) on a `sample` of the rows.
+//! Independent rules label one row at a time; their fit is empty. `Match` and `Balance` label all rows together: a
+//! reference becomes a `plan` for the solver in `transport`, for all rows or by group (`joint`). `FromSample` and
+//! `Learned` solve one of these (`joint_rule`) on a `sample` of the rows.
 
 mod allot;
 mod argmax;
@@ -41,7 +41,8 @@ pub(crate) use argmax::prices as argmax_prices;
 pub(crate) use sampling::{sample, sample_each, top_classes};
 pub(crate) use threshold::{bar_units, check_bar, label as threshold_label, least_score};
 
-// Hidden: bench and trust run each level, the program prints the best one, and results never depend on it.
+// Hidden: apportion-bench and apportion-trust run each level, and apportion-cli prints the best one. Results do not
+// depend on it.
 #[doc(hidden)]
 pub use crate::kernel::SimdLevel;
 
@@ -57,32 +58,32 @@ use crate::transport::Certificate;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Rule {
-    /// The likeliest class; the first among equals.
+    /// The most likely class; the first of equals.
     Argmax,
-    /// The likeliest class where it is likely enough, else Uncoded.
+    /// The most likely class if its score reaches a threshold, otherwise Uncoded.
     Threshold(Thresholds),
-    /// A class drawn with the row's scores as probabilities: right on average, in any subgroup, known or not; least accurate
-    /// row by row. A draw depends on (seed, key) alone, so rows that share a key share their chance: see [`Keys`]. Further
-    /// draws are made by [`Decision::draw`].
+    /// A class drawn with the row's scores as probabilities: unbiased in any subgroup, but least accurate row by
+    /// row. A draw depends on (seed, key) only, so rows with equal keys share it: see [`Keys`].
+    /// [`Decision::draw`] makes further draws.
     Thompson,
-    /// A class drawn among the k likeliest and all that tie with the last of them.
+    /// A class drawn among the k most likely ones and all that tie with the last of them.
     TopK(usize),
-    /// The labels of greatest expected accuracy among those whose counts match a reference.
+    /// The labels of largest expected accuracy among those whose counts match a reference.
     Match(Match),
-    /// The labels with the best balance of expected accuracy and fidelity to a reference.
+    /// The labels with the best trade-off of expected accuracy and fidelity to a reference.
     Balance(Balance),
-    /// Match or balance, by the prices of a sample: counts are near, and not exact.
+    /// Match or balance by prices from a sample; counts are approximate.
     FromSample(FromSample),
-    /// Match or balance, by a model that learned from a batch: counts are near, and not exact.
+    /// Match or balance by a model trained on a sample; counts are approximate.
     Learned(Learned),
 }
 
-/// What does not belong to the rule: how chance is seeded, and what instructions the machine has.
+/// Settings that do not belong to a rule.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Settles draws and ties, together with the rows' keys.
+    /// The seed of draws and ties, used together with the rows' keys.
     pub seed: u64,
-    /// The instructions to use; results never depend on it.
+    /// The SIMD instructions to use, which do not affect results.
     pub simd: SimdLevel,
 }
 
@@ -92,40 +93,40 @@ impl Default for Settings {
     }
 }
 
-/// Labels with the decision that gives them and, for joint rules, their proof.
+/// Labels, their decision and, for joint rules, their certificate.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Labeled {
-    /// A label for each row.
+    /// One label per row.
     pub labels: Labels,
-    /// What to save: labels the same rows the same way, and any others.
+    /// The fitted rule, which gives the same labels to the same rows and can label others.
     pub decision: Decision,
     /// For joint rules only.
     pub joint: Option<Joint>,
 }
 
-/// What a joint rule says of its labels.
+/// Details of a joint solution.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Joint {
-    /// The proof that no labels are better. For match: that none with these counts have a greater sum of scores. For
-    /// balance: that none have a greater sum of scores less N·(1−γ)/γ times the distance, whatever their counts; there the
-    /// values are less by that cost. For plain l2 the dual is a bound, in floating point, and the gap is what is left.
+    /// The certificate of optimality. For match: no labels with these counts have a larger sum of scores. For
+    /// balance: no labels with any counts have a larger sum of scores minus N·(1−γ)/γ times the distance; both
+    /// values include that cost. For plain l2 the dual is a floating-point bound and may leave a gap.
     pub certificate: Certificate,
-    /// The reference in whole numbers, summed over the groups: the counts of match, unless bounds forbid them.
+    /// The reference in whole numbers, summed over groups: the counts of match, unless bounds prevent them.
     pub targets: Vec<u64>,
-    /// The same for each group, in the order of the groups, where the rule looks at groups.
+    /// The targets of each group, in order, if the rule is by group.
     pub group_targets: Vec<Vec<u64>>,
-    /// Rows for which several classes were equally good; people, where rows stand for several.
+    /// The number of rows with several equally good classes; of people, if rows represent several.
     pub tied_rows: u64,
-    /// Tied rows whose key an earlier one has: they were told apart by their order.
+    /// The number of tied rows whose key occurred before: they were distinguished by row order.
     pub repeated_keys: u64,
     /// γ · mean score − (1 − γ) · distance, for balance.
     pub gamma_objective: Option<f64>,
 }
 
 impl Rule {
-    /// The joint rule that is solved on a sample only, where one is, and how many rows are drawn.
+    /// Returns the joint rule and the number of rows, if the rule is solved on a sample.
     pub fn on_sample(&self) -> Option<(&JointRule, usize)> {
         match self {
             Rule::FromSample(FromSample { joint, rows }) => Some((joint, *rows)),
@@ -150,7 +151,7 @@ impl Rule {
         }
     }
 
-    /// Fits a decision to the rows: small, to be saved, for these rows and any others.
+    /// Fits a decision to the rows, to be saved and applied to these rows or others.
     pub fn fit(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Decision> {
         let fitted = match self {
             Rule::Argmax => Fitted::Argmax,

@@ -1,4 +1,4 @@
-//! Targets of groups within larger units, so that the totals of both are right: counties and states at once.
+//! Targets of groups within larger units, exact at both levels, such as counties and states.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,9 @@ use crate::error::{Error, Result};
 use crate::reference::{Reference, round_to_first};
 use crate::transport::nesting::{Quotas, nest};
 
-/// The counts of the smallest units, from their quotas and the units that each level's units lie in.
+/// Returns the counts of the smallest units, from their quotas and the unit that contains each unit, level by level.
 pub(super) fn targets(reference: &Reference, own: Vec<Quotas>, levels: &[Vec<u32>]) -> Result<Vec<Vec<u64>>> {
-    // Quotas of every level, from the smallest units to the largest, and the members of each larger unit.
+    // Quotas of every level, smallest units first, and the members of each larger unit.
     let (mut quotas, mut members) = (vec![own], Vec::new());
     for units in levels {
         let smaller = quotas.last().map_or(&[][..], Vec::as_slice);
@@ -30,7 +30,7 @@ pub(super) fn targets(reference: &Reference, own: Vec<Quotas>, levels: &[Vec<u32
     Ok(totals)
 }
 
-/// The smaller units in each larger one. Larger units are in the order of their numbers, of which some may be missing.
+/// Returns the members of each larger unit. Larger units are ordered by number; some numbers may be missing.
 fn members_of(units: &[u32], smaller: usize) -> Result<Vec<Vec<usize>>> {
     if units.len() != smaller {
         return Err(Error::Length { what: "the list of larger units", found: units.len(), expected: smaller });
@@ -40,13 +40,13 @@ fn members_of(units: &[u32], smaller: usize) -> Result<Vec<Vec<usize>>> {
     Ok(members.into_values().collect())
 }
 
-/// The quotas of a larger unit: the reference over all its people.
+/// Returns the quotas of a larger unit: the reference over all its people.
 fn combine<'a>(reference: &Reference, members: impl Iterator<Item = &'a Quotas>) -> Quotas {
     let mut unit = Quotas { rows: 0, weights: Vec::new() };
     for own in members {
         unit.rows += own.rows;
         unit.weights.resize(own.weights.len(), 0);
-        // Scores, true classes and targets add up. Given shares do so in proportion to the people.
+        // Scores, true classes and targets add up; given shares are weighted by people.
         let total = own.weights.iter().sum::<u128>().max(1);
         for (sum, &weight) in unit.weights.iter_mut().zip(&own.weights) {
             *sum += match reference {
@@ -58,12 +58,12 @@ fn combine<'a>(reference: &Reference, members: impl Iterator<Item = &'a Quotas>)
     unit
 }
 
-/// Parts of a share that are told apart.
+/// Resolution of a share.
 const PARTS: u128 = 1_000_000_000_000_000;
 
-/// A weight's part of a total, in units of 1/[`PARTS`], without overflow.
+/// Returns a weight divided by a total, in units of 1/[`PARTS`], without overflow.
 fn share(weight: u128, total: u128) -> u128 {
-    // Products with PARTS, of 50 bits, find room below 2^77.
+    // PARTS has 50 bits, so products fit if the factors are below 2^77.
     let spare = (128 - total.leading_zeros()).saturating_sub(77);
     (weight >> spare) * PARTS / (total >> spare).max(1)
 }

@@ -1,4 +1,4 @@
-//! From a reference to what the solver is asked for: the counts of one table or group, and what missing them costs.
+//! From a reference to the solver's input: the counts of one table or group, and the cost of missing them.
 
 use super::bounds::Bounds;
 use crate::error::{Error, Result};
@@ -7,24 +7,24 @@ use crate::scores::Classes;
 use crate::transport::penalty::{Quota, SeparablePenalty, WeightedPenalty};
 use crate::transport::{Demand, Goal, NEAR, Outline};
 
-/// How the reference is aimed at.
+/// How the reference is used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Objective {
-    /// Counts are its whole numbers.
+    /// Counts equal its whole numbers.
     Match,
-    /// Missing it costs w times a distance, in scores a person; nothing where w is 0.
+    /// Missing it costs w times a distance, in units of score per person; nothing if w is 0.
     Balance { curve: SeparablePenalty, weight: f64 },
 }
 
-/// What is to be solved for one table or group.
+/// The problem of one table or group.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     weights: Weights,
     objective: Objective,
-    /// People who are to be labelled, and those who are not.
+    /// People to label, and people to leave unlabeled.
     labeled: u64,
     uncoded: Option<u64>,
-    /// The least and the most of each class, where there are bounds.
+    /// Minimum and maximum of each class, if there are bounds.
     bounds: Option<(Vec<u64>, Vec<u64>)>,
 }
 
@@ -33,18 +33,18 @@ impl Plan {
         Plan { weights, objective, labeled, uncoded, bounds: None }
     }
 
-    /// Counts that are known.
+    /// Creates a plan for given counts.
     pub(super) fn exactly(counts: &[u64]) -> Plan {
         let weights = Weights::Known(counts.iter().map(|&count| u128::from(count)).collect());
         Plan::new(weights, Objective::Match, counts.iter().sum(), None)
     }
 
-    /// The same, for match.
+    /// Returns the same plan for match.
     pub(super) fn matching(&self) -> Plan {
         Plan { objective: Objective::Match, ..self.clone() }
     }
 
-    /// Adds bounds. The sums of the scores must be known by now.
+    /// Adds bounds. The sums of the scores must be known.
     pub(super) fn bounded(mut self, bounds: &Bounds, classes: &Classes, group: Option<&str>) -> Result<Plan> {
         if let (false, Weights::Known(weights)) = (bounds.is_empty(), &self.weights) {
             let quotas = quotas(weights, self.labeled);
@@ -69,12 +69,13 @@ impl Plan {
         }
     }
 
-    /// Whether a class of rows without a label is added.
+    /// Whether there is a class of unlabeled rows.
     pub(super) fn has_uncoded(&self) -> bool {
         self.uncoded.is_some()
     }
 
-    /// The whole numbers of the reference. Match has them as counts; else contested ones go to the first classes.
+    /// Returns the whole numbers of the reference: the counts for match, otherwise with contested units assigned
+    /// to the first classes.
     pub(super) fn targets(&self, weights: &[u128], counts: &[u64]) -> Vec<u64> {
         if self.objective == Objective::Match && self.are_within(&round(weights, self.labeled)) {
             return counts.to_vec();
@@ -82,7 +83,8 @@ impl Plan {
         round_to_first(weights, self.labeled)
     }
 
-    /// The whole numbers of the reference before anything is solved, contested ones to the first classes.
+    /// Returns the whole numbers of the reference before solving, with contested units assigned to the first
+    /// classes.
     pub(super) fn rounded(&self, sums: impl FnOnce() -> Result<Vec<i128>>) -> Result<Vec<u64>> {
         Ok(match &self.weights {
             Weights::Known(weights) => round_to_first(weights, self.labeled),
@@ -90,13 +92,13 @@ impl Plan {
         })
     }
 
-    /// Whether counts are within the bounds, however they are rounded.
+    /// Whether all roundings are within the bounds.
     fn are_within(&self, rounded: &Demand) -> bool {
         let Some((least, most)) = &self.bounds else { return true };
         (0..least.len()).all(|class| least[class] <= rounded.least[class] && rounded.most[class] <= most[class])
     }
 
-    /// The weights, once the sums of the scores are known.
+    /// Returns the weights, given the sums of the scores.
     pub(super) fn weights(&self, sums: &[i128]) -> Vec<u128> {
         match &self.weights {
             Weights::Known(weights) => weights.clone(),
@@ -107,7 +109,7 @@ impl Plan {
         }
     }
 
-    /// Calls with the goal for the solver.
+    /// Calls `solve` with the goal for the solver.
     pub(super) fn with_goal<T>(&self, solve: impl FnOnce(&Goal<'_>) -> T) -> T {
         match &self.weights {
             Weights::Known(weights) => solve(&Goal::Known(self.demand(weights))),
@@ -124,10 +126,10 @@ impl Plan {
         }
     }
 
-    /// The penalty of counts, where missing the reference costs something.
+    /// Returns the penalty, if missing the reference costs something.
     pub(super) fn penalty(&self, weights: &[u128]) -> Option<WeightedPenalty> {
         let Objective::Balance { curve, weight } = self.objective else { return None };
-        // What costs nothing is still more or less faithful; and nothing is infinitely far.
+        // With weight zero, l1 still breaks ties by fidelity, and no distance is infinite.
         let curve = if weight > 0.0 { curve } else { SeparablePenalty::L1 };
         Some(WeightedPenalty { curve, weight, people: self.labeled, quotas: quotas(weights, self.labeled) })
     }
@@ -143,18 +145,18 @@ impl Plan {
         }
     }
 
-    /// The targets, or the counts nearest to them that the bounds allow.
+    /// Returns the targets, or the closest counts within the bounds.
     fn near_targets(&self, weights: &[u128]) -> Demand {
         let rounded = round(weights, self.labeled);
         let Some((least, most)) = self.bounds.as_ref().filter(|_| !self.are_within(&rounded)) else { return rounded };
-        // Contested units lie halfway: either rounding is as near.
+        // Contested units are halfway: both roundings are equally close.
         let half = |(least, most): (&u64, &u64)| Quota { whole: *least, rest: u128::from(most - least), total: 2 };
         let quotas = rounded.least.iter().zip(&rounded.most).map(half).collect();
         let penalty = WeightedPenalty { curve: SeparablePenalty::L1, weight: NEAR, people: self.labeled, quotas };
         Demand::between(least.clone(), most.clone()).with_penalty(Some(penalty))
     }
 
-    /// Any counts within the bounds, at the cost of missing the reference.
+    /// Returns any counts within the bounds, at the cost of missing the reference.
     fn priced(&self, weights: &[u128]) -> Demand {
         let k = weights.len();
         let (least, mut most) = self.bounds.clone().unwrap_or_else(|| (vec![0; k], vec![self.labeled; k]));
@@ -162,7 +164,7 @@ impl Plan {
         if let Some(WeightedPenalty { curve, quotas, .. }) = &penalty
             && curve.excludes_absent()
         {
-            // Whoever has no share in the reference is infinitely far from it.
+            // Classes without a share in the reference are infinitely far from it.
             let out_of_reach = |class: &usize| quotas[*class].value() == 0.0;
             (0..k).filter(out_of_reach).for_each(|class| most[class] = 0);
         }
@@ -170,7 +172,7 @@ impl Plan {
     }
 }
 
-/// N·p of each class.
+/// Returns N·p of each class.
 pub(super) fn quotas(weights: &[u128], people: u64) -> Vec<Quota> {
     let total = weights.iter().sum();
     weights.iter().map(|&weight| Quota::new(people, weight, total)).collect()

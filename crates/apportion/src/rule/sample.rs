@@ -1,4 +1,4 @@
-//! A sample of the rows: which rows are in it depends on the seed and their keys, not on their order.
+//! A sample of the rows, which depends on the seed and the keys but not on the row order.
 
 use rayon::prelude::*;
 
@@ -6,13 +6,13 @@ use crate::error::Result;
 use crate::scores::{Keys, Label, Matrix, Scores};
 use crate::seed;
 
-/// Keeps apart the chances of samples and all others.
+/// Salt that separates the hashes of samples from all others.
 const SAMPLES: u64 = u64::MAX - 3;
 
-/// Rows copied from a table, with all that joint rules ask of them but their groups.
+/// Rows copied from a table, with everything that joint rules need except groups.
 pub struct Sample<'a> {
     table: &'a Scores<'a>,
-    /// As they lie in the table: they are scaled when they are read, as the table's are.
+    /// Values as stored; they are scaled when read, like the table's.
     values: Vec<f64>,
     keys: Vec<u64>,
     truth: Option<Vec<Label>>,
@@ -20,12 +20,12 @@ pub struct Sample<'a> {
 }
 
 impl<'a> Sample<'a> {
-    /// Draws so many rows, or all where there are fewer. They are in an order of their own, whatever the table's.
+    /// Draws `rows` rows, or all if there are fewer. Their order does not depend on the table's.
     pub fn draw(table: &'a Scores<'a>, rows: usize, seed: u64) -> Result<Sample<'a>> {
         let chosen = choose(table, rows, seed);
         let (mut values, mut row_values) = (Vec::with_capacity(chosen.len() * table.classes().len()), Vec::new());
         for &row in &chosen {
-            // Here a bad row is named by its place in the table.
+            // This check reports the row number in the table.
             table.check_rows(row..row + 1)?;
             table.read_raw(row..row + 1, &mut row_values)?;
             values.extend_from_slice(&row_values);
@@ -36,7 +36,7 @@ impl<'a> Sample<'a> {
         Ok(Sample { table, values, keys, truth, counts })
     }
 
-    /// The sample as a table of its own.
+    /// Returns the sample as a table.
     pub fn scores(&self) -> Result<Scores<'_>> {
         let scores = Scores::new(self.table.classes(), Matrix::RowsF64(&self.values))?;
         let mut scores = scores.scaled(self.table.scaling()).with_keys(Keys::Given(&self.keys))?;
@@ -50,10 +50,10 @@ impl<'a> Sample<'a> {
     }
 }
 
-/// The rows whose hashes of (seed, key) are the smallest, in the order of these; rows that share a key in their own.
+/// Returns the rows with the smallest hashes of (seed, key), ordered by hash; rows with equal keys keep their order.
 fn choose(table: &Scores<'_>, rows: usize, seed: u64) -> Vec<usize> {
-    // Hashes are uniform: a little more than the share that is wanted is nearly always enough, and it need not be sorted
-    // with all others. Where it is not, since many rows share a key, more are looked at.
+    // Hashes are uniform, so slightly more than the desired share of them is nearly always enough, and only these
+    // are sorted. If many rows share a key it may not be, and the share is doubled.
     let spare = 6.0 * (rows as f64).sqrt() + 16.0;
     let mut share = (rows as f64 + spare) / table.rows().max(1) as f64;
     loop {

@@ -1,16 +1,16 @@
-//! Thompson sampling and top-k: a class drawn by chance, the row's scores being the probabilities.
+//! Thompson sampling and top-k: a class drawn at random with the row's scores as probabilities.
 //!
-//! The counts are right on average, and so they are within any subgroup, known or not; row by row it is the least
-//! accurate of the rules. A draw depends on (seed, key, number of the draw) alone.
+//! Counts are unbiased, in any subgroup; row by row this is the least accurate rule. A draw depends on (seed, key,
+//! draw number) only.
 
 use crate::scores::Label;
 use crate::seed;
 
-/// Keeps apart the chances of draws and those of ties.
+/// Salt that separates the hashes of draws from those of ties.
 const DRAWS: u64 = 1 << 63;
 
-/// Draws a class with probabilities proportional to the scores. Exact: whole numbers throughout. Scores below zero count
-/// as zero. Draws are numbered from 0.
+/// Draws a class with probabilities proportional to the scores, in exact integer arithmetic. Negative scores count as
+/// zero. Draws are numbered from 0.
 pub(crate) fn sample(scores: &[i64], seed: u64, key: u64, draw: u64) -> Label {
     let weight = |score: &i64| (*score).max(0) as u64;
     let total: u64 = scores.iter().map(weight).sum();
@@ -22,11 +22,11 @@ pub(crate) fn sample(scores: &[i64], seed: u64, key: u64, draw: u64) -> Label {
         }
         left -= weight;
     }
-    // Only where no score is above zero, which rows that sum to one never show.
+    // Reached only if no score is positive, which is impossible if rows sum to one.
     0
 }
 
-/// Draws a class so many times, each as [`sample`] does it: what all draws of a row share is computed once, into `buffer`.
+/// Draws several classes, each as [`sample`] does; shared work is done once, in `buffer`.
 pub(crate) fn sample_each(
     scores: &[i64],
     seed: u64,
@@ -48,7 +48,7 @@ pub(crate) fn sample_each(
     }
 }
 
-/// Sets to zero all scores below the k-th largest.
+/// Sets all scores below the k-th largest to zero.
 pub(crate) fn top_classes(scores: &mut [i64], k: usize, sorted: &mut Vec<i64>) {
     sorted.clear();
     sorted.extend_from_slice(scores);

@@ -1,14 +1,13 @@
-//! Tables whose truth is known because they were made: the paper's simulations, and people drawn from tables that the caller
-//! gives.
+//! Generated tables whose truth is known: the paper's simulations, and people drawn from given tables.
 //!
-//! A row is a function of (seed, index) alone. So a file of any length can be streamed, in any order and by any number of
-//! threads, without ever being in memory, and is always the same.
+//! A row is a function of (seed, index) only. So a file of any length can be streamed in any order and by any number
+//! of threads, without being in memory, and is always the same.
 //!
-//! | generator | what is known of a person |
+//! | generator | information about a person |
 //! |---|---|
 //! | [`Normal`] | a point with normal noise: the paper's simulations, by variance |
-//! | [`Categorical`] | one category, which is the true class with a given chance |
-//! | [`WorstCase`] | all, or nothing: where argmax's bias is as large as Theorem 1 lets it be |
+//! | [`Categorical`] | one category, which is the true class with a given probability |
+//! | [`WorstCase`] | complete or none: argmax's bias reaches the bound of Theorem 1 |
 //! | [`Voters`] | county and surname: a synthetic voter file |
 
 mod alias;
@@ -26,20 +25,20 @@ pub use worst_case::WorstCase;
 
 use crate::scores::Label;
 
-/// People without names: any row at any time, from its index. Scores are the law of the truth given what is known of the row,
-/// and so are calibrated.
+/// Generated people: any row from its index. Scores are the conditional distribution of the truth given the
+/// information about the row, so they are calibrated.
 pub trait Generator: Sync {
-    /// The number of classes, and so of a row's scores.
+    /// Returns the number of classes.
     fn classes(&self) -> usize;
 
-    /// The truth of a row, and its scores, which sum to one.
+    /// Returns the truth of a row and writes its scores, which sum to one.
     ///
     /// # Panics
-    /// Where `scores` is not as long as there are classes.
+    /// If the length of `scores` is not the number of classes.
     fn row(&self, index: u64, scores: &mut [f64]) -> Label;
 }
 
-/// Scales what is proportional to scores, so that it sums to one.
+/// Normalizes scores.
 fn scale(scores: &mut [f64]) {
     let sum: f64 = scores.iter().sum();
     scores.iter_mut().for_each(|score| *score /= sum);

@@ -1,9 +1,9 @@
 //! Values and names in messages: quoted, escaped, and never longer than 40 characters.
 
-/// The longest part of a value that a message shows.
+/// The maximum number of characters shown.
 const SHOWN: usize = 40;
 
-/// Returns a value in quotes, with control characters escaped. A long value is cut, and its length is added.
+/// Returns a value in quotes, with control characters escaped. A long value is truncated, and its length is added.
 pub fn quoted(value: &str) -> String {
     let length = value.chars().count();
     if length <= SHOWN {

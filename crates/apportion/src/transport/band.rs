@@ -1,4 +1,4 @@
-//! Sweeps over a table: certain rows are labelled where they lie, the others are copied to the band.
+//! Sweeps over a table: certain rows are labeled, the others are copied to the band.
 
 use rayon::prelude::*;
 use std::ops::Range;
@@ -6,20 +6,20 @@ use std::ops::Range;
 use crate::error::Result;
 use crate::kernel::{Bounds, Real, Rows, STRETCH, SimdLevel, Source, Swept, Unsettled, Watch, sweep};
 
-/// Refuses rows among which a value may be no score.
+/// Checks rows that may have an invalid value.
 pub(crate) type Guard<'a> = &'a (dyn Fn(Range<usize>) -> Result<()> + Sync);
 
-/// So many rows find room from the beginning: growing costs small problems more than solving them.
+/// Initial capacity: reallocation costs small problems more than solving them.
 const FEW: usize = 1024;
 
-/// Rows whose label is not certain yet, copied out of their table.
+/// Rows whose label is not certain yet, copied from their table.
 pub(super) struct Band<T> {
     classes: usize,
     magnitude: f32,
-    /// Where each row stands in the table.
+    /// The index of each row in the table.
     pub(super) indices: Vec<usize>,
     values: Vec<T>,
-    /// How many people each row stands for; none where it is one.
+    /// Number of people that each row represents; `None` if it is one.
     weights: Option<Vec<u64>>,
 }
 
@@ -35,10 +35,10 @@ impl<T: Real> Band<T> {
         Rows::matrix(&self.values, self.classes, self.magnitude, self.weights.as_deref())
     }
 
-    /// Makes room for the rows to come, judging by those of the first stretch: growing again and again would touch twice
+    /// Reserves memory for the rows to come, estimated from the first range: repeated growth would touch twice
     /// the memory.
     fn reserve(&mut self, stretches: usize) {
-        // Rows that are open at the beginning of a sorted file say little of the rest.
+        // The share of open rows at the start of a sorted file is not representative.
         let rows = (self.indices.len() * stretches + self.indices.len() / 2).min(stretches * STRETCH / 8);
         self.indices.reserve(rows);
         self.values.reserve(rows * self.classes);
@@ -56,7 +56,7 @@ impl<T: Real> Band<T> {
     }
 }
 
-/// Fills a band and guards the values.
+/// Fills a band and checks the values.
 struct Collect<'a, T> {
     band: Band<T>,
     guard: Option<Guard<'a>>,
@@ -78,7 +78,7 @@ impl<T: Real> Unsettled<T> for Collect<'_, T> {
     }
 }
 
-/// Sweeps all rows, in parallel, and merges in their order.
+/// Sweeps all rows in parallel and merges the results in row order.
 pub(super) fn sweep_into_band<T: Real>(
     level: SimdLevel,
     source: &dyn Source<T>,
@@ -88,7 +88,7 @@ pub(super) fn sweep_into_band<T: Real>(
     labels: &mut [u8],
 ) -> Result<(Swept, Band<T>)> {
     let empty = || Ok((Swept::new(source.classes()), Band::of(source), Vec::new()));
-    // One thread alone fills one band, instead of two to be joined.
+    // A single thread fills one band, instead of joining two.
     let least = if rayon::current_num_threads() == 1 { source.rows() } else { 1 };
     labels
         .par_chunks_mut(STRETCH)

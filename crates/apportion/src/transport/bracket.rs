@@ -1,10 +1,10 @@
-//! A box around the estimated prices that holds the optimal ones, almost surely.
+//! A box around the estimated prices that almost surely contains the optimal ones.
 //!
-//! How far the whole table's prices can lie from the sample's is told in rows, not in prices: the count of class k over
-//! the whole table misses its target by a few standard deviations of the sample's imbalance (the sandwich variance, for
-//! what moves together), so the price of k lies between the prices at which that many rows more, or less, would be in k.
-//! Order statistics of the gaps give these prices, and hold for rare classes and for heaps of identical rows alike,
-//! where a density would not. That the box really held is proved afterwards; a miss costs time, never exactness.
+//! The distance between the prices of the table and of the sample is measured in rows: the count of class k over the
+//! whole table misses its target by a few standard deviations of the sample's imbalance (the sandwich variance, for
+//! joint movements), so the price of k lies between the prices at which that many more or fewer rows would be in k.
+//! Order statistics of the gaps give these prices, also for rare classes and many identical rows, for which a density
+//! would fail. Whether the box contains the optimum is proved afterward; a miss costs time, never exactness.
 
 use super::newton::{Estimate, Guess, invert_free, laplacian};
 use super::prices::PriceSet;
@@ -15,34 +15,35 @@ use crate::kernel::{Bounds, Grid, Real, SimdLevel, Tile, TopTwo, top_two};
 
 /// Standard deviations that the box allows for.
 const DEVIATIONS: f64 = 4.0;
-/// Rows on either side of the boundary that the box holds even where nothing is left to chance, so that all optimal
-/// prices, and not only some, lie inside.
-const NEIGHBOURS: f64 = 16.0;
-/// Added on both sides: more than the error of single precision.
+/// Minimum number of rows on either side of a boundary inside the box, so that it contains all optimal prices rather
+/// than some.
+const NEIGHBORS: f64 = 16.0;
+/// Added on both sides: exceeds the error of single precision.
 const SLACK: f32 = 4e-6;
-/// The largest window in which gaps are listed before all rows are looked at.
+/// The largest window in which gaps are listed before all rows are scanned.
 const WIDEST: f32 = 0.5;
 
-/// Bounds on the prices, less the highest of the estimate. Infinite where a class is never given (high) or never certain (low).
+/// Bounds on the prices relative to the highest estimate. Infinite if a class is never assigned (high) or never
+/// certain (low).
 #[derive(Clone, Debug)]
 pub(super) struct Bracket {
     low: Vec<f32>,
     high: Vec<f32>,
-    /// The estimate that it is built around; none where it bounds nothing.
+    /// The estimate at its center; `None` if nothing is bounded.
     estimate: Option<Vec<f64>>,
-    /// Whether that are the prices of a like problem.
+    /// Whether the estimate is that of a similar problem.
     is_like: bool,
 }
 
 impl Bracket {
-    /// No bounds at all: no row is certain.
+    /// Returns a bracket without bounds: no row is certain.
     pub(super) fn none(open: &[bool]) -> Bracket {
         let high = open.iter().map(|&open| if open { 0.0 } else { f32::NEG_INFINITY }).collect();
         Bracket { low: vec![f32::NEG_INFINITY; open.len()], high, estimate: None, is_like: false }
     }
 
-    /// Bounds around the prices of a like problem, which may differ by so much. The lowest, mostly that of the largest class,
-    /// holds the others in place.
+    /// Returns bounds around the prices of a similar problem, with a given width. The lowest price, usually that
+    /// of the largest class, is fixed.
     pub(super) fn near(guess: &Guess, open: &[bool], width: f32) -> Bracket {
         let price = |class: usize| if open[class] { guess.prices[class] } else { f64::NEG_INFINITY };
         let prices: Vec<f64> = (0..open.len()).map(price).collect();
@@ -58,7 +59,7 @@ impl Bracket {
         }
     }
 
-    /// Bounds from a sample, `reach` times as wide as usual for each class.
+    /// Returns bounds from a sample, widened by `reach` for each class.
     pub(super) fn around<T: Real>(
         level: SimdLevel,
         sample: &Sample<T>,
@@ -84,7 +85,8 @@ impl Bracket {
         let (singles, _) = relative(&estimate.prices);
         for (class, &single) in singles.iter().enumerate() {
             let (rank, count) = (ranks[class], estimate.scan.counts[class] as usize);
-            // A class at a step of its penalty stays there unless its count is off by more than the step allows.
+            // A class at a step of its penalty stays there unless its count deviates by more than the
+            // step allows.
             let (rank_down, rank_up) = wanted.held[class].map_or((rank, rank), |(fall, rise)| {
                 (rank.saturating_sub(rise.min(1e15) as usize), rank.saturating_sub(fall.min(1e15) as usize))
             });
@@ -110,12 +112,12 @@ impl Bracket {
         bracket
     }
 
-    /// Whether it makes any row certain.
+    /// Whether any row is certain.
     pub(super) fn is_bounded(&self) -> bool {
         self.estimate.is_some()
     }
 
-    /// What it knows of the prices, for whoever looks closer.
+    /// Returns a guess for the next stage.
     pub(super) fn guess(&self) -> Guess {
         let Some(prices) = &self.estimate else { return Guess::none(self.low.len()) };
         let widths = self.low.iter().zip(&self.high).map(|(low, high)| high - low).filter(|width| width.is_finite());
@@ -129,12 +131,12 @@ impl Bracket {
         }
     }
 
-    /// As bounds for a sweep over scores up to `magnitude`.
+    /// Returns the bounds for a sweep over scores up to `magnitude`.
     pub(super) fn bounds(&self, magnitude: f32) -> Bounds {
         Bounds::new(&self.low, &self.high, magnitude)
     }
 
-    /// As a set of prices, up to a common shift.
+    /// Returns the bracket as a set of prices, up to a common shift.
     pub(super) fn price_set(&self) -> PriceSet {
         let units = |side: &[f32]| -> Vec<Option<i64>> {
             side.iter().map(|&price| price.is_finite().then(|| on_grid(f64::from(price)))).collect()
@@ -143,12 +145,12 @@ impl Bracket {
     }
 }
 
-/// A price on the grid. (`Grid::round` is quicker, and for scores.)
+/// Rounds a price to the grid. (`Grid::round` is faster, but for scores only.)
 pub(super) fn on_grid(price: f64) -> i64 {
     (price * Grid::UNIT as f64).round() as i64
 }
 
-/// How many sample rows the count of each class may be off.
+/// Returns by how many sample rows the count of each class may deviate.
 fn ranks<T: Real>(sample: &Sample<T>, target_curve: &TargetCurve, estimate: &Estimate, reach: &[f64]) -> Vec<usize> {
     let k = reach.len();
     let unseen = 1.0 - sample.rows as f64 / sample.population as f64;
@@ -158,17 +160,17 @@ fn ranks<T: Real>(sample: &Sample<T>, target_curve: &TargetCurve, estimate: &Est
     let alone: Vec<f64> = (0..k).map(|class| curvature[class * k + class]).collect();
     (0..k).for_each(|class| curvature[class * k + class] += 1.0 + wanted.stiffness[class]);
     let inverse = invert_free(curvature, &wanted.fixed());
-    // Rows that must still change their class, perhaps by way of this one.
+    // Rows that must still change their class, possibly by way of this one.
     let moved: f64 = (0..k).map(|class| estimate.excess(class).abs()).sum::<f64>() / 2.0;
-    let neighbors = (NEIGHBOURS * (1.0 - unseen)).max(3.0);
+    let neighbors = (NEIGHBORS * (1.0 - unseen)).max(3.0);
     (0..k)
         .map(|class| {
             let response = &inverse[class * k..][..k];
             let variance: f64 =
                 (0..k).map(|a| response[a] * (0..k).map(|b| spread[a * k + b] * response[b]).sum::<f64>()).sum();
             let count_deviation = spread[class * k + class].max(wanted.counts[class] * 0.1).max(1.0).sqrt();
-            // How much further the price moves than its own count alone would move it; less far where a penalty lets the
-            // count follow the price.
+            // The ratio of the price's movement to that caused by its own count; smaller if a penalty
+            // lets the count follow the price.
             let follows = (alone[class] + 1.0) / (alone[class] + 1.0 + wanted.stiffness[class]);
             let joint = (variance.sqrt() * alone[class] / count_deviation).max(follows).min(10.0);
             let chance = DEVIATIONS * joint * count_deviation * unseen.sqrt();
@@ -177,7 +179,7 @@ fn ranks<T: Real>(sample: &Sample<T>, target_curve: &TargetCurve, estimate: &Est
         .collect()
 }
 
-/// The covariance of the sample's counts − targets, from its first rows.
+/// Estimates the covariance of the sample's counts − targets from its first rows.
 fn covariance<T: Real>(sample: &Sample<T>, target_curve: &TargetCurve, estimate: &Estimate) -> Vec<f64> {
     const TILES: usize = 16;
     let k = estimate.prices.len();
@@ -212,7 +214,7 @@ fn covariance<T: Real>(sample: &Sample<T>, target_curve: &TargetCurve, estimate:
     matrix
 }
 
-/// For each class the gaps of the rows nearest to entering and to leaving it.
+/// For each class, the gaps of the rows closest to entering and to leaving it.
 struct Gaps {
     into: Vec<Vec<f32>>,
     out_of: Vec<Vec<f32>>,
@@ -228,8 +230,8 @@ impl Gaps {
         gaps
     }
 
-    /// How many times wider the window must be, about, to take every class that is not rare to its rank; below 1 where
-    /// it does.
+    /// Returns approximately how many times wider the window must be for every class that is not rare to reach
+    /// its rank; below 1 if it is wide enough.
     fn shortage(&self, ranks: &[usize], estimate: &Estimate, anchor: Option<usize>) -> f32 {
         let lack = |gaps: &Vec<f32>, rank: usize| (rank + 1) as f32 / (gaps.len() as f32 + 0.5);
         (0..ranks.len())

@@ -1,39 +1,38 @@
-//! How many rows each class is to get: between two counts, and at what cost.
+//! The demand: limits on the count of each class, and the cost of counts.
 
 use super::penalty::{Quota, WeightedPenalty};
 
-/// What a person too many or too few costs where that is not allowed: more than any path of scores and any penalty.
+/// The cost per person of violating a limit, which exceeds any path of scores and any penalty.
 pub(super) const VIOLATION: i64 = 1 << 57;
 
-/// The least and the most rows of each class, how many of them it has already, and what missing the reference costs. Least
-/// and most differ without a penalty where a rounding is left to the solver: exactly tied remainders, of which it takes
-/// the ones that cost least.
+/// Minimum and maximum rows of each class, the rows already settled, and the penalty. Without a penalty, minimum and
+/// maximum differ only if a rounding is left to the solver: it chooses the cheapest of exactly tied remainders.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Demand {
     pub(crate) least: Vec<u64>,
     pub(crate) most: Vec<u64>,
     pub(crate) penalty: Option<WeightedPenalty>,
-    /// Rows that are settled elsewhere: certain ones, outside the band.
+    /// Rows that are settled elsewhere: certain rows outside the band.
     pub(super) settled: Vec<u64>,
 }
 
 impl Demand {
-    /// Between two counts for each class.
+    /// Creates a demand between two counts for each class.
     pub(crate) fn between(least: Vec<u64>, most: Vec<u64>) -> Demand {
         Demand { settled: vec![0; least.len()], least, most, penalty: None }
     }
 
-    /// Exactly these counts.
+    /// Creates a demand for exact counts.
     pub(crate) fn exactly(counts: Vec<u64>) -> Demand {
         Demand::between(counts.clone(), counts)
     }
 
-    /// The same, where missing a reference costs something.
+    /// Sets the penalty.
     pub(crate) fn with_penalty(self, penalty: Option<WeightedPenalty>) -> Demand {
         Demand { penalty, ..self }
     }
 
-    /// The same with one more class, of exactly this count.
+    /// Adds a class with exactly this count.
     pub(crate) fn with_last(mut self, count: u64) -> Demand {
         self.least.push(count);
         self.most.push(count);
@@ -44,12 +43,12 @@ impl Demand {
         self
     }
 
-    /// The classes that may be given at all. One that is full stays open: no further row must prefer it.
+    /// Returns the classes that may be assigned. A full class stays open: no further row may prefer it.
     pub(crate) fn open(&self) -> Vec<bool> {
         self.most.iter().map(|&most| most > 0).collect()
     }
 
-    /// The cost of going from `count` people in a class, those settled elsewhere included, to one more.
+    /// Returns the cost of one more person in a class with `count` people, including those settled elsewhere.
     pub(super) fn step(&self, class: usize, count: u64) -> i64 {
         if count < self.least[class] {
             -VIOLATION
@@ -60,17 +59,17 @@ impl Demand {
         }
     }
 
-    /// How much less faithful that step is; see [`WeightedPenalty::departure`].
+    /// Returns the change in distance by that step; see [`WeightedPenalty::departure`].
     pub(super) fn departure(&self, class: usize, count: u64) -> i128 {
         self.penalty.as_ref().map_or(0, |penalty| penalty.departure(class, count))
     }
 
-    /// Whether prices are relative to a cost of their own, and not just to each other.
+    /// Whether prices are relative to costs rather than only to each other.
     pub(super) fn is_priced(&self) -> bool {
         self.penalty.is_some()
     }
 
-    /// The same with more rows settled; the first class that then has too many, where one has.
+    /// Returns the demand with more rows settled, or the first class that exceeds its maximum.
     pub(super) fn with_settled(&self, more: &[u64]) -> Result<Demand, usize> {
         let settled: Vec<u64> = self.settled.iter().zip(more).map(|(settled, more)| settled + more).collect();
         match (0..settled.len()).find(|&class| settled[class] > self.most[class]) {
@@ -79,7 +78,7 @@ impl Demand {
         }
     }
 
-    /// The least and the most that are still to be given, in all.
+    /// Returns the minimum and maximum number of rows still to assign.
     pub(super) fn left(&self) -> (u64, u64) {
         let left = |side: &[u64]| {
             let left = side.iter().zip(&self.settled).map(|(side, done)| side.saturating_sub(*done));

@@ -1,4 +1,4 @@
-//! All optimal prices of a table: sample, estimate, box, one pass, and the same again on the few rows that are left.
+//! Finds all optimal prices of a table: sample, estimate, box, one pass, and the same again for the remaining rows.
 
 use super::band::{Band, Guard, sweep_into_band};
 use super::bracket::{Bracket, on_grid};
@@ -11,32 +11,33 @@ use super::target_curve::{Outline, TargetCurve};
 use crate::error::{Error, Result};
 use crate::kernel::{Real, SimdLevel, Source, Swept, Watch};
 
-/// Up to this many rows are solved by paths at once. (Small in unit tests, so that small problems go all the way.)
+/// Up to this many rows are solved by paths directly. (Small in unit tests, so that small problems reach every
+/// stage.)
 const FEW: usize = if cfg!(test) { 32 } else { 1024 };
-/// How far prices of like problems are apart: by so much, divided by the root of the rows.
+/// The distance between the prices of similar problems, times the square root of the rows.
 const LIKENESS: f32 = 3.0;
-/// Up to this many rows begin at the prices of a like problem, where there is one, without looking for better ones.
+/// Up to this many rows use the prices of a similar problem, if any, without refining them.
 const VERY_FEW: usize = 256;
-/// Below this many rows, a box around the prices of a like problem would leave nearly all open.
+/// Below this many rows, a box around the prices of a similar problem would leave nearly all rows open.
 const TINY: usize = 64;
 /// Up to this many rows are their own sample: Newton's method then leaves a thin band.
 const ALL: usize = if cfg!(test) { 128 } else { 1 << 15 };
-/// Above this many rows a sample tells more than the prices of a like problem.
+/// Above this many rows, a sample is more informative than the prices of a similar problem.
 const MANY: usize = 1 << 18;
-/// How often a row is drawn at most, on average, where rows stand for several people.
+/// Maximum number of draws of a row, on average, if rows represent several people.
 const OFTEN: usize = 16;
-/// A band above this part of the rows is not worth another box.
+/// A band larger than this share of the rows is not worth another box.
 const NO_PROGRESS: f64 = 0.7;
-/// Boxes that are tried before all rows are put into the band.
+/// Number of boxes to try before all rows are put into the band.
 const TRIES: usize = 5;
-/// How much wider a box becomes for a class that it missed.
+/// Factor by which a box is widened for a class that it missed.
 const WIDER: f64 = 4.0;
 
-/// What the counts are to be.
+/// The desired counts.
 pub(crate) enum Goal<'a> {
-    /// Known beforehand.
+    /// Known in advance.
     Known(Demand),
-    /// A function of the sums of the scores, which the pass finds out; and what is known of it before.
+    /// A function of the sums of the scores, which the pass computes; and its form.
     OfSums(&'a (dyn Fn(&[i128]) -> Demand + Sync), Outline),
 }
 
@@ -71,7 +72,7 @@ impl Goal<'_> {
     }
 }
 
-/// The optimal prices, with what was found on the way.
+/// The optimal prices, with intermediate results.
 pub(super) struct Enclosed<T> {
     pub(super) demand: Demand,
     /// Optimal counts.
@@ -79,13 +80,13 @@ pub(super) struct Enclosed<T> {
     /// Optimal prices, closed; all of them, or only those inside the box.
     pub(super) set: PriceSet,
     pub(super) is_all: bool,
-    /// The rows that were certain.
+    /// The certain rows.
     pub(super) swept: Swept,
-    /// The rows that were not.
+    /// The other rows.
     pub(super) band: Band<T>,
 }
 
-/// Finds optimal prices and labels the rows that they make certain.
+/// Finds optimal prices and labels the rows that become certain.
 pub(super) fn enclose<T: Real>(
     level: SimdLevel,
     rows: &dyn Source<T>,
@@ -95,7 +96,7 @@ pub(super) fn enclose<T: Real>(
     labels: &mut [u8],
 ) -> Result<Enclosed<T>> {
     let watch = goal.watch(guard.is_some());
-    // Few rows are not worth a sample of their own where the prices of a like problem are known.
+    // Few rows are not worth a sample if the prices of a similar problem are known.
     let mut near = (guess.is_like && (TINY..=MANY).contains(&rows.rows())).then(|| {
         let width = (LIKENESS / (rows.rows() as f32).sqrt()).min(LIKENESS / 16.0);
         Bracket::near(guess, &goal.open(rows.classes()), width)
@@ -113,7 +114,7 @@ pub(super) fn enclose<T: Real>(
             Ok((counts, set, is_all)) => return Ok(Enclosed { demand, counts, set, is_all, swept, band }),
             Err(miss) => match &mut search {
                 None => {}
-                // Without a box nothing can be missed, unless the counts cannot be met at all.
+                // Without a box nothing can be missed, unless the counts are infeasible.
                 Some(search) if search.sampled.is_none() => return Err(Error::Unproved),
                 Some(search) => search.widen(miss),
             },
@@ -124,18 +125,18 @@ pub(super) fn enclose<T: Real>(
 /// Why the optimal prices are not in a box.
 #[derive(Clone, Copy, Debug)]
 enum Miss {
-    /// A class has more certain rows than it is to have: its own price may be lower than the box allows.
+    /// A class has more certain rows than its maximum: its price may be below the box.
     TooMany(usize),
-    /// They lie elsewhere.
+    /// They are elsewhere.
     Elsewhere,
-    /// The box holds nearly all rows: it is not worth solving them twice.
+    /// The box contains nearly all rows: it is not worth solving them twice.
     NoProgress,
 }
 
-/// Counts over all rows, optimal prices, and whether these are all there are.
+/// Counts over all rows, optimal prices, and whether these are all optimal prices.
 type Found = (Vec<u64>, PriceSet, bool);
 
-/// Solves the band and looks whether its prices meet the box.
+/// Solves the band and checks whether its prices intersect the box.
 fn within_bracket<T: Real>(
     level: SimdLevel,
     bracket: &Bracket,
@@ -185,7 +186,7 @@ fn solve_few<T: Real>(
     let k = rows.classes();
     let open = demand.open();
     let (prices, missing) = if guess.is_like && rows.rows() <= VERY_FEW {
-        // The prices of a like problem are as near as Newton's method would come.
+        // The prices of a similar problem are as close as Newton's method would get.
         let price = |class: usize| if open[class] { guess.prices[class] } else { f64::NEG_INFINITY };
         ((0..k).map(price).collect(), 0.0)
     } else {
@@ -196,7 +197,7 @@ fn solve_few<T: Real>(
     };
     let start = prices.iter().map(|&price: &f64| price.is_finite().then(|| on_grid(price))).collect();
     let mut atoms = Atoms::of(&rows);
-    // Newton's method comes near unless many rows are identical.
+    // Newton's method gets close unless many rows are identical.
     if missing > 64.0 || rows.rows() > 4 * FEW {
         atoms = atoms.merged();
     }
@@ -205,12 +206,12 @@ fn solve_few<T: Real>(
     if assigned.set.close() { Ok((assigned.counts, assigned.set)) } else { Err(Error::Unproved) }
 }
 
-/// The box, and how it is mended when it misses.
+/// The box, and how it is widened if it misses the optimal prices.
 struct Search<T> {
     level: SimdLevel,
     open: Vec<bool>,
     target_curve: TargetCurve,
-    /// None where all rows go to the band.
+    /// `None` if all rows go to the band.
     sampled: Option<(Sample<T>, Estimate)>,
     reach: Vec<f64>,
     misses: usize,
@@ -236,13 +237,14 @@ impl<T: Real> Search<T> {
         }
     }
 
-    /// Widens the box: for the class that has too many certain rows, or else for all. After some tries, without end.
+    /// Widens the box for the class with too many certain rows, or for all classes; without limit after several
+    /// tries.
     fn widen(&mut self, miss: Miss) {
         self.misses += 1;
         if self.misses == TRIES || matches!(miss, Miss::NoProgress) {
             self.sampled = None;
         }
-        // The box is held in place by the largest class, which has no width to change.
+        // The largest class anchors the box and has no width.
         let anchor = self.sampled.as_ref().and_then(|(_, estimate)| estimate.wanted.anchor());
         for (class, reach) in self.reach.iter_mut().enumerate() {
             let spared = matches!(miss, Miss::TooMany(missed) if missed != class && Some(missed) != anchor);
@@ -251,9 +253,9 @@ impl<T: Real> Search<T> {
     }
 }
 
-/// How many rows to draw: the passes over the sample and the band that it leaves cost about the same.
+/// Returns the sample size at which the passes over the sample and over the resulting band cost about the same.
 fn sample_size<T: Real>(rows: &dyn Source<T>) -> usize {
-    // Rows that stand for very many people are not worth looking at that often.
+    // Rows that represent very many people are not worth drawing that often.
     let rows = (rows.people() as usize).min(rows.rows().saturating_mul(OFTEN));
     if rows <= ALL {
         return rows;

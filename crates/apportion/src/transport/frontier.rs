@@ -1,9 +1,10 @@
-//! Every optimum of the l1 programme at once: from argmax to the targets, path by path.
+//! Every optimum of the l1 program, from argmax to the targets, path by path.
 //!
-//! Start at argmax, which is optimal where missing the targets costs nothing. The cheapest way to bring the counts one
-//! person nearer to the targets is the shortest path from a class with too many to a class with too few, in the graph of
-//! `paths`. Path costs never fall, and each person moved cuts Σ |c − n| by exactly two: so the labels after all paths of
-//! cost up to 2w are optimal where a person missed costs w. Only rows that some price within ±w could move take part.
+//! Argmax is optimal if missing the targets costs nothing. The cheapest way to bring the counts one person closer to
+//! the targets is the shortest path from a class with too many people to a class with too few, in the graph of
+//! `paths`. Path costs never decrease, and each person moved reduces Σ |c − n| by exactly two: so the labels after
+//! all paths of cost up to 2w are optimal if a missing person costs w. Only rows that some price within ±w could move
+//! take part.
 
 use super::band::sweep_into_band;
 use super::bracket::on_grid;
@@ -14,7 +15,7 @@ use super::{Setting, Solution, solve};
 use crate::error::{Error, Result};
 use crate::kernel::{Bounds, GRID, Real, Source, Watch};
 
-/// People who go from one class to another, and what each of them costs, in units of the grid.
+/// People who move from one class to another, and the cost per person in grid units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) cost: i64,
@@ -23,17 +24,17 @@ pub(crate) struct Step {
     pub(crate) people: u64,
 }
 
-/// The way from argmax to the targets.
+/// The path from argmax to the targets.
 pub(crate) struct FrontierPath {
     /// The counts of argmax, and the sum of its scores.
     pub(crate) counts: Vec<u64>,
     pub(crate) value: i128,
-    /// In the order of their costs.
+    /// Ordered by cost.
     pub(crate) steps: Vec<Step>,
     pub(crate) targets: Vec<u64>,
 }
 
-/// Finds the way to the counts of a goal.
+/// Traces the path to the counts of a goal.
 pub(crate) fn trace<T: Real>(rows: &dyn Source<T>, goal: &Goal<'_>, setting: &Setting<'_>) -> Result<FrontierPath> {
     let mut labels = vec![0; rows.rows()];
     let matched = solve(rows, goal, setting, &mut labels)?;
@@ -46,22 +47,22 @@ pub(crate) fn trace<T: Real>(rows: &dyn Source<T>, goal: &Goal<'_>, setting: &Se
     Err(Error::Unproved)
 }
 
-/// How far beyond the prices of argmax and of the targets those on the way are looked for. At last, anywhere.
+/// Margins around the prices of argmax and of the targets in which to search. The last one is unlimited.
 const SEARCH_MARGINS: [Option<f64>; 3] = [Some(0.004), Some(0.1), None];
 
-/// Bounds on the prices that are met on the way, less that of the largest class, which is held.
+/// Bounds on the prices along the path, relative to that of the largest class, which is fixed.
 struct PriceRange {
     low: Vec<f64>,
     high: Vec<f64>,
 }
 
 impl PriceRange {
-    /// On the way from argmax, where all prices are equal, to the targets, prices hardly turn back.
+    /// Prices start equal at argmax and rarely leave the range between there and the targets.
     fn to(matched: &Solution, margin: Option<f64>) -> PriceRange {
         let k = matched.counts.len();
         let anchor = (0..k).max_by_key(|&class| (matched.counts[class], k - class)).unwrap_or(0);
         let known: Option<Vec<i64>> = matched.prices[0].iter().copied().collect();
-        // Nothing bounds a class that must be emptied.
+        // The price of a class that must be emptied has no bound.
         let (Some(prices), Some(margin)) = (known, margin) else {
             return PriceRange { low: vec![f64::NEG_INFINITY; k], high: vec![f64::INFINITY; k] };
         };
@@ -77,7 +78,7 @@ impl PriceRange {
         self.low.iter().all(|low| low.is_finite())
     }
 
-    /// As bounds for a sweep.
+    /// Returns the bounds for a sweep.
     fn bounds(&self, magnitude: f32) -> Bounds {
         let slack = if self.is_bounded() { SLACK } else { 0.0 };
         let low: Vec<f32> = self.low.iter().map(|&low| low as f32 - slack).collect();
@@ -86,13 +87,13 @@ impl PriceRange {
         Bounds::new(&low, &high, magnitude)
     }
 
-    /// What it can cost to move a row from class to class.
+    /// Returns limits on the cost of moving a row between classes.
     fn limits(&self) -> Vec<i64> {
         let limit = |high: f64, low: f64| if high.is_finite() { on_grid(high - low) + 1 } else { i64::MAX / 4 };
         self.low.iter().flat_map(|&low| self.high.iter().map(move |&high| limit(high, low))).collect()
     }
 
-    /// Whether some prices are within it.
+    /// Whether prices are within the range.
     fn holds(&self, prices: &[i64]) -> bool {
         let anchor = self.low.iter().zip(&self.high).position(|(low, high)| low == high).unwrap_or(0);
         let within = |class: usize| {
@@ -103,7 +104,8 @@ impl PriceRange {
     }
 }
 
-/// Walks, with rows and moves that some prices within reach could concern. None where the prices left it.
+/// Traces the path among the rows and moves that prices within the range can affect. Returns `None` if the prices
+/// leave the range.
 fn trace_within<T: Real>(
     rows: &dyn Source<T>,
     matched: &Solution,
@@ -136,5 +138,5 @@ fn trace_within<T: Real>(
     Ok(is_proved.then_some(FrontierPath { counts, value, steps, targets }))
 }
 
-/// Added on both sides: more than the error of single precision.
+/// Added on both sides: exceeds the error of single precision.
 const SLACK: f32 = 4e-6;

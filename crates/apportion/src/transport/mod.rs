@@ -1,16 +1,18 @@
-//! The exact solver of the transportation problem behind every joint rule. It knows numbers, not people.
+//! The exact solver of the transportation problem behind every joint rule. It works on numbers and knows nothing
+//! about people.
 //!
-//! Given scores s\[i, y\] on the grid and counts n_y with Σ n_y = N, find labels ŷ that maximise Σ_i s\[i, ŷ_i\] with
-//! exactly n_y rows in class y. The dual has only K unknowns, a price λ_y for each class:
+//! Given scores s\[i, y\] on the grid and counts n_y with Σ n_y = N, find labels ŷ that maximize Σ_i s\[i, ŷ_i\] with
+//! exactly n_y rows in class y. The dual has only K variables, a price λ_y for each class:
 //!
 //! ```text
-//! min over λ of  Σ_i max_y (s_iy + λ_y) − Σ_y n_y λ_y,        ŷ_i = argmax_y (s_iy + λ_y), ties aside.
+//! min over λ of  Σ_i max_y (s_iy + λ_y) − Σ_y n_y λ_y,        ŷ_i = argmax_y (s_iy + λ_y), except for ties.
 //! ```
 //!
-//! [`solve`] reads: **enclose** the optimal prices (a sample, Newton's method on it, a box, one pass in which most rows
-//! become certain, the same again on the others: `sample`, `newton`, `bracket`, `band`, `paths`); take the centre of all
-//! optimal prices; **settle** the rows at these prices; give the **tied** rows to a second problem on seeded hashes; and
-//! add up both sides of the **certificate**. Which rows were sampled changes nothing of the outcome.
+//! [`solve`] works as follows: **enclose** the optimal prices (a sample, Newton's method on it, a box, one pass in
+//! which most rows become certain, and the same again for the others: `sample`, `newton`, `bracket`, `band`,
+//! `paths`); take the center of all optimal prices; **settle** the rows at these prices; solve a second problem on
+//! seeded hashes for the **tied** rows; and compute both sides of the **certificate**. The result does not depend on
+//! the sample.
 
 mod band;
 mod bracket;
@@ -47,44 +49,44 @@ use self::ties::Repeats;
 use crate::error::{Error, Result};
 use crate::kernel::{GRID, Real, Rows, SimdLevel, Source, Swept, at_rows};
 
-/// A problem's circumstances: how ties are settled, and what instructions to use.
+/// Settings of a problem: tie-breaking and SIMD instructions.
 pub(crate) struct Setting<'a> {
     pub(crate) simd: SimdLevel,
     pub(crate) seed: u64,
     /// The key of a row.
     pub(crate) key: &'a (dyn Fn(usize) -> u64 + Sync),
-    /// Whether no two rows have one key, as far as is known.
+    /// Whether keys are known to be unique.
     pub(crate) unique_keys: bool,
-    /// Checks rows with suspicious values; none where the values are known to be sound.
+    /// Checks rows with suspicious values; `None` if the values are known to be valid.
     pub(crate) guard: Option<Guard<'a>>,
-    /// Prices of a like problem, where one has been solved: a place to begin. Nothing of the outcome depends on it.
+    /// Prices of a similar problem as an initial guess. The result does not depend on it.
     pub(crate) guess: Option<&'a Prices>,
 }
 
-/// Optimal labels' prices and proof.
+/// Prices and certificate of optimal labels.
 #[derive(Clone, Debug)]
 pub(crate) struct Solution {
-    /// Prices of the scores, then of each level of ties that was needed.
+    /// Prices of the scores, then of each tie level used.
     pub(crate) prices: Vec<Prices>,
     pub(crate) counts: Vec<u64>,
-    /// The scores of all rows, summed by class, where the goal depends on them.
+    /// The sums of all scores by class, if the goal depends on them.
     pub(crate) sums: Vec<i128>,
-    /// The proof for these counts; where missing the reference costs, the cost is not in it.
+    /// The certificate for these counts, without the cost of missing the reference.
     pub(crate) certificate: Certificate,
-    /// What it costs to move one person from class to class; only where the counts were given.
+    /// The cost of moving one person between classes; only if the counts were given.
     pub(crate) exchanges: Vec<(usize, usize, i64)>,
-    /// Rows for which several classes are equally good.
+    /// Number of rows with several equally good classes.
     pub(crate) tied: u64,
-    /// Tied rows with a key that an earlier tied row has.
+    /// Number of tied rows with the key of an earlier tied row.
     pub(crate) repeated_keys: u64,
-    /// Where rows stand for several people: those whose people were shared out among equally good classes.
+    /// Rows whose people were divided among equally good classes.
     pub(crate) splits: Vec<Split>,
 }
 
-/// Levels of ties that may be needed. One or two are; more only if hashes collide again and again.
+/// Maximum number of tie levels. One or two are needed, more only if hashes collide repeatedly.
 const LEVELS: usize = 16;
 
-/// Finds optimal labels, and writes them.
+/// Finds optimal labels and writes them to `labels`.
 pub(crate) fn solve<T: Real>(
     rows: &dyn Source<T>,
     goal: &Goal<'_>,
@@ -119,7 +121,8 @@ fn solve_level<T: Real>(
 
     let mut exchanges = enclosed.set.exchanges();
     if !enclosed.is_all {
-        // Some optimal prices lie outside the box, and the centre is that of all: the rows outside the band count too.
+        // Some optimal prices are outside the box, and the center is that of all, so rows outside the band
+        // matter.
         let mut set = preferences(rows, labels, &rest.splits)?;
         set.afford(&counts, &enclosed.demand);
         if !set.close() {
@@ -136,7 +139,7 @@ fn solve_level<T: Real>(
     if !certificate.is_closed() || !affordable(&enclosed.demand, &counts, &prices) {
         return Err(Error::Unproved);
     }
-    // From here on only differences matter.
+    // From here on only differences of prices matter.
     let shift = prices.iter().flatten().next().copied().unwrap_or(0);
     let prices: Prices = prices.iter().map(|price| price.map(|price| price - shift)).collect();
     let levels = std::iter::once(prices).chain(rest.tie_prices).collect();
@@ -152,17 +155,17 @@ fn solve_level<T: Real>(
     })
 }
 
-/// The best values (scores and prices) of all rows, summed.
+/// Sums the best values (score + price) of all rows.
 pub(crate) fn best_values<T: Real>(rows: &dyn Source<T>, prices: &Prices, setting: &Setting<'_>) -> Result<i128> {
     let settled = settle(setting.simd, rows, prices, None, &mut vec![0; rows.rows()])?;
     Ok(settled.best(prices))
 }
 
-/// Rows labelled at given prices, ties and all.
+/// Rows labeled at given prices, including ties.
 struct Finished {
-    /// The scores of the labels, summed.
+    /// The sum of the labels' scores.
     chosen: i128,
-    /// The best values (scores and prices), summed.
+    /// The sum of the best values (score + price).
     best: i128,
     tie_prices: Vec<Prices>,
     tied: u64,
@@ -170,8 +173,8 @@ struct Finished {
     splits: Vec<Split>,
 }
 
-/// Labels rows at optimal prices, with the given counts: those with one best class get it, the others are settled by a
-/// second problem.
+/// Labels rows at optimal prices with the given counts: rows with a unique best class get it, the others are solved
+/// by a second problem.
 fn finish<T: Real>(
     rows: &dyn Source<T>,
     prices: &Prices,
@@ -235,8 +238,8 @@ fn finish<T: Real>(
     Ok(finished)
 }
 
-/// Shares out the people of tied rows, where rows stand for several: the sum of the lots is the greatest, and a row's
-/// people may be split. That is unique by itself, but for ties among the lots.
+/// Divides the people of tied rows so that the sum of the hashes is largest; a row's people may be split. The
+/// solution is unique except for ties among the hashes.
 fn share_out(lots: &Rows<'_, f64>, counts: Vec<u64>) -> Result<(Prices, Vec<Vec<u64>>)> {
     let k = lots.classes();
     let demand = Demand::exactly(counts);
@@ -250,7 +253,8 @@ fn share_out(lots: &Rows<'_, f64>, counts: Vec<u64>) -> Result<(Prices, Vec<Vec<
     Ok((assigned.set.center(&open, false), splits))
 }
 
-/// Adds up the labels' scores, and the bound: the best values at the prices less what the counts pay.
+/// Computes the sum of the labels' scores, and the bound: the best values at the prices minus the prices paid for the
+/// counts.
 fn certify(certain: &Swept, rest: &Finished, prices: &Prices, counts: &[u64]) -> Certificate {
     let mut dual = certain.chosen + rest.best;
     for (class, price) in prices.iter().enumerate() {
@@ -260,8 +264,8 @@ fn certify(certain: &Swept, rest: &Finished, prices: &Prices, counts: &[u64]) ->
     Certificate { primal: certain.chosen + rest.chosen, dual }
 }
 
-/// Whether no other counts would be better at these prices, for what they cost: −λ lies between the cost of the last
-/// person and that of one more. (Contested roundings have no prices of their own to be held against.)
+/// Whether no other counts would be better at these prices, given their cost: −λ must lie between the cost of the
+/// last person and that of one more. (Contested roundings have no prices to compare with.)
 fn affordable(demand: &Demand, counts: &[u64], prices: &Prices) -> bool {
     let fits = |class: usize| {
         let (count, Some(price)) = (counts[class], prices[class]) else { return counts[class] == 0 };
@@ -271,7 +275,7 @@ fn affordable(demand: &Demand, counts: &[u64], prices: &Prices) -> bool {
     !demand.is_priced() || (0..counts.len()).all(fits)
 }
 
-/// The counts that are left when some rows are settled.
+/// Returns the remaining counts after some rows are settled.
 fn subtract(counts: &[u64], settled: &[u64]) -> Result<Vec<u64>> {
     counts.iter().zip(settled).map(|(count, done)| count.checked_sub(*done).ok_or(Error::Unproved)).collect()
 }

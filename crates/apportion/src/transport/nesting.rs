@@ -1,31 +1,31 @@
-//! Targets within targets: whole numbers for the units of a larger unit, as near to their quotas as its totals allow.
+//! Nested targets: whole numbers for the units of a larger unit, as close to their quotas as its totals allow.
 //!
-//! Every unit starts at its own largest remainders: no counts are nearer to its quotas, so these are optimal for the
-//! totals that they happen to have. Moving one person from class a to class b, perhaps by way of others, costs the
-//! shortest path in a graph with only K nodes, whose edge a→b costs the least, among the units with people in a, by
-//! which the distance to the quotas grows. Take the cheapest path from a class with too many to a class with too few,
-//! until all totals are right: counts stay optimal for their totals throughout, so the end is the optimum.
+//! Every unit starts at its own largest remainders: no counts are closer to its quotas, so these are optimal for
+//! their totals. Moving one person from class a to class b, possibly by way of others, costs the shortest path in a
+//! graph with only K nodes, whose edge a→b has the smallest increase of the distance to the quotas among the units
+//! with people in a. Take the cheapest path from a class with too many to a class with too few until all totals are
+//! met: counts stay optimal for their totals throughout, so the result is the optimum.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// One person of distance: costs are multiples of 2⁻⁴⁰.
+/// The cost of one person of distance: costs are multiples of 2⁻⁴⁰.
 const PERSON: i64 = 1 << 40;
-/// What a move costs that nobody can make: more than any path.
+/// The cost of an impossible move: more than any path.
 const NO_WAY: i64 = i64::MAX / 4;
 
-/// A unit's people and the weights of its classes: its quotas are rows · weight / sum of the weights.
+/// The people of a unit and the weights of its classes: its quotas are rows · weight / sum of the weights.
 #[derive(Clone, Debug)]
 pub(crate) struct Quotas {
     pub(crate) rows: u64,
     pub(crate) weights: Vec<u128>,
 }
 
-/// The counts of the units, nearest to their quotas, that sum to the totals. None where the totals do not sum to the
-/// people.
+/// Returns the counts of the units that are closest to their quotas and sum to the totals; `None` if the totals do
+/// not sum to the people.
 ///
-/// Nearest means the least Σ |count − quota|. Among counts that are equally near, the first units tend to keep their own
-/// rounding and the first classes to be rounded up; which are taken depends on nothing but the numbers given.
+/// Closest means the smallest Σ |count − quota|. Among equally close counts, the first units tend to keep their own
+/// rounding and the first classes to be rounded up; the choice depends only on the given numbers.
 pub(crate) fn nest(totals: &[u64], units: &[Quotas]) -> Option<Vec<Vec<u64>>> {
     let people: u128 = units.iter().map(|unit| u128::from(unit.rows)).sum();
     if people != totals.iter().map(|&total| u128::from(total)).sum() {
@@ -36,18 +36,18 @@ pub(crate) fn nest(totals: &[u64], units: &[Quotas]) -> Option<Vec<Vec<u64>>> {
     Some((0..units.len()).map(|unit| state.row(unit).iter().map(|cell| cell.count).collect()).collect())
 }
 
-/// A unit's people in a class, and the quota that they should be near to.
+/// The people of a unit in a class, and their quota.
 #[derive(Clone)]
 struct Cell {
     count: u64,
     /// The quota, rounded down.
     floor: u64,
-    /// What it costs to go from there to the next whole number: less than nothing where that one is nearer.
+    /// The cost of going from there to the next whole number: negative if that one is closer.
     crossing: i64,
 }
 
 impl Cell {
-    /// What one person more costs, and how many can come at that cost.
+    /// Returns the cost of one more person, and how many can be added at that cost.
     fn more(&self) -> (i64, u64) {
         match self.count.cmp(&self.floor) {
             Ordering::Less => (-PERSON, self.floor - self.count),
@@ -56,7 +56,7 @@ impl Cell {
         }
     }
 
-    /// What one person less costs, and how many can go at that cost.
+    /// Returns the cost of one person less, and how many can be removed at that cost.
     fn fewer(&self) -> (i64, u64) {
         let Some(left) = self.count.checked_sub(1) else { return (NO_WAY, 0) };
         match left.cmp(&self.floor) {
@@ -67,11 +67,11 @@ impl Cell {
     }
 }
 
-/// A unit's largest remainders; of equal ones, those of the first classes.
+/// Returns the largest remainders of a unit; among equal ones, those of the first classes.
 fn round(unit: &Quotas) -> Vec<Cell> {
     let total: u128 = unit.weights.iter().sum();
     if total == 0 {
-        // All quotas are 0: wherever the people are, they are equally far.
+        // All quotas are 0: any distribution is equally far.
         let mut cells = vec![Cell { count: 0, floor: 0, crossing: PERSON }; unit.weights.len()];
         cells.iter_mut().take(1).for_each(|first| first.count = unit.rows);
         return cells;
@@ -81,12 +81,13 @@ fn round(unit: &Quotas) -> Vec<Cell> {
     for &weight in &unit.weights {
         let share = u128::from(unit.rows) * weight;
         let (floor, remainder) = ((share / total) as u64, share % total);
-        // Rounding keeps the order of the remainders, so the largest of them are also the cheapest crossings.
+        // Rounding preserves the order of the remainders, so the largest of them have the lowest crossing
+        // costs.
         let crossing = (1.0 - 2.0 * (remainder as f64 / total as f64)) * PERSON as f64;
         cells.push(Cell { count: floor, floor, crossing: crossing.round() as i64 });
         remainders.push(remainder);
     }
-    // Each remainder is less than one person: fewer people are left than there are classes.
+    // Each remainder is less than one person, so fewer people than classes remain.
     let left = unit.rows - cells.iter().map(|cell| cell.floor).sum::<u64>();
     let mut order: Vec<usize> = (0..cells.len()).collect();
     order.sort_by_key(|&class| Reverse(remainders[class]));
@@ -94,17 +95,17 @@ fn round(unit: &Quotas) -> Vec<Cell> {
     cells
 }
 
-/// Units by what it costs to move one of their people from class a to class b: the cheapest first, and the last of those
-/// that cost the same, so that the first units keep their rounding. Entries that are no longer true are skipped.
+/// Units by the cost of moving one of their people from class a to class b: the cheapest first, and the last of
+/// equals, so that the first units keep their rounding. Outdated entries are skipped.
 type Heap = BinaryHeap<(Reverse<i64>, usize)>;
 
-/// The cheapest way from a class with too many people to one with too few: classes, in order.
+/// The cheapest path from a class with too many people to one with too few: classes, in order.
 type Path = Vec<usize>;
 
 struct State<'a> {
     totals: &'a [u64],
     k: usize,
-    /// Unit by unit, its classes.
+    /// The classes of each unit, unit by unit.
     cells: Vec<Cell>,
     /// People in each class.
     counts: Vec<u64>,
@@ -133,19 +134,19 @@ impl<'a> State<'a> {
         &self.cells[unit * self.k..][..self.k]
     }
 
-    /// All moves from one class to another.
+    /// Returns all pairs of classes.
     fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let k = self.k;
         (0..k).flat_map(move |from| (0..k).filter(move |&to| to != from).map(move |to| (from, to)))
     }
 
-    /// What it costs to move one person of a unit. None where it has nobody to move.
+    /// Returns the cost of moving one person of a unit; `None` if there is no one to move.
     fn cost(&self, unit: usize, from: usize, to: usize) -> Option<i64> {
         let row = self.row(unit);
         (row[from].count > 0).then(|| row[from].fewer().0 + row[to].more().0)
     }
 
-    /// Finds the cheapest moves again.
+    /// Updates the cheapest moves.
     fn refresh(&mut self) {
         for (from, to) in self.pairs() {
             let index = from * self.k + to;
@@ -158,14 +159,15 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Moves people along the cheapest path. False where all totals are right.
+    /// Moves people along the cheapest path. Returns false if all totals are met.
     fn improve(&mut self) -> bool {
         let Some(path) = self.cheapest_path() else { return false };
         self.shift(&path);
         true
     }
 
-    /// None where no class has too few, hence none too many. There is a path otherwise: people can move anywhere.
+    /// Returns `None` if no class has too few people, and hence none too many. Otherwise a path exists: people
+    /// can move anywhere.
     fn cheapest_path(&self) -> Option<Path> {
         let too_many = |class: usize| self.counts[class] > self.totals[class];
         let too_few = |class: usize| self.counts[class] < self.totals[class];
@@ -176,8 +178,8 @@ impl<'a> State<'a> {
         Some(path)
     }
 
-    /// The least cost of reaching each class from any source, and the class before it (Bellman and Ford). Moves may gain
-    /// but never do so in a circle, or the counts would not be optimal for their totals.
+    /// Computes the lowest cost of reaching each class from any source, and its predecessor (Bellman-Ford). Costs
+    /// may be negative, but there is no negative cycle, since the counts are optimal for their totals.
     fn shortest(&self, source: impl Fn(usize) -> i64) -> (Vec<i64>, Vec<Option<usize>>) {
         let mut distance: Vec<i64> = (0..self.k).map(source).collect();
         let mut parent = vec![None; self.k];
@@ -196,8 +198,9 @@ impl<'a> State<'a> {
         (distance, parent)
     }
 
-    /// Moves as many people along a path as can go at its cost. Where a unit makes two moves one after the other, people
-    /// pass through the class between: that costs no less than the one move from end to end, nor more on a shortest path.
+    /// Moves as many people along a path as possible at its cost. If a unit makes two consecutive moves, people
+    /// pass through the class between them: this costs no less than the direct move, and no more on a shortest
+    /// path.
     fn shift(&mut self, path: &Path) {
         let (source, end) = (path[0], path[path.len() - 1]);
         let moves: Vec<(usize, usize, usize)> =
@@ -215,7 +218,7 @@ impl<'a> State<'a> {
         self.refresh();
     }
 
-    /// Changes a unit's people in a class, and lists the moves whose cost that changes.
+    /// Changes the people of a unit in a class, and lists the moves whose cost changes.
     fn set(&mut self, unit: usize, class: usize, count: u64) {
         let cell = &mut self.cells[unit * self.k + class];
         let before = (cell.fewer().0, cell.more().0);

@@ -1,10 +1,10 @@
 //! Prices from a sample: Newton's method on the dual.
 //!
-//! The dual Σ_i max_y (q_iy + λ_y) − Σ_y n_y λ_y is convex; its gradient is counts − targets. Its second derivative is
-//! the density of rows at the boundaries between classes: a Laplacian whose weight for {a, b} is the number of rows with
-//! these two classes on top and a gap below h, divided by 2h. The prices need not be exact: they are the middle of a
-//! box, and the box is checked. Where a penalty lets the targets follow the prices (see `target_curve`), its second derivative is
-//! added.
+//! The dual Σ_i max_y (q_iy + λ_y) − Σ_y n_y λ_y is convex; its gradient is counts − targets. Its second derivative
+//! is the density of rows at the boundaries between classes: a Laplacian whose weight for {a, b} is the number of
+//! rows with these two classes on top and a gap below h, divided by 2h. The prices need not be exact: they are the
+//! center of a box, and the box is checked. If a penalty makes the targets depend on the prices (see `target_curve`),
+//! its second derivative is added.
 
 use super::prices::Prices;
 use super::sample::Sample;
@@ -12,7 +12,7 @@ use super::scan::{Near, Scan, entry_prices, nth, relative, scan};
 use super::target_curve::{SampleQuotas, TargetCounts, TargetCurve};
 use crate::kernel::{GRID, Real, SimdLevel, Tile};
 
-/// Where Newton's method ended.
+/// The result of Newton's method.
 #[derive(Clone, Debug)]
 pub(super) struct Estimate {
     pub(super) prices: Vec<f64>,
@@ -21,57 +21,57 @@ pub(super) struct Estimate {
 }
 
 impl Estimate {
-    /// By how much a class has too many sample rows.
+    /// Returns the excess of sample rows of a class.
     pub(super) fn excess(&self, class: usize) -> f64 {
         self.scan.counts[class] - self.wanted.counts[class]
     }
 }
 
 impl TargetCounts {
-    /// The class that holds the others in place, where only differences of the prices matter: the largest.
+    /// Returns the class whose price is fixed if only differences of prices matter: the largest.
     pub(super) fn anchor(&self) -> Option<usize> {
         self.is_relative().then(|| largest(&self.counts))
     }
 
-    /// The classes whose price does not move.
+    /// Returns the classes whose price is fixed.
     pub(super) fn fixed(&self) -> Vec<bool> {
         let anchor = self.anchor();
         (0..self.counts.len()).map(|class| self.held[class].is_some() || Some(class) == anchor).collect()
     }
 
-    /// Whether too few rows are wanted of a class for its density at the boundary to be known. Such a class is priced by
-    /// itself: it changes little for the others.
+    /// Whether a class has too few rows to estimate its density at the boundary. Such a class is priced
+    /// separately: it has little effect on the others.
     pub(super) fn is_rare(&self, class: usize) -> bool {
         self.counts[class] < 80.0 && self.stiffness[class] == 0.0 && self.held[class].is_none()
     }
 }
 
-/// Beginnings of the sample on which the method runs, as parts of the whole.
+/// Prefixes of the sample on which the method runs, as divisors.
 const PREFIXES: [usize; 3] = [16, 4, 1];
-/// Steps on each of them.
+/// Number of steps on each prefix.
 const STEPS: usize = 8;
-/// No price moves further than this in one step.
+/// Maximum change of a price in one step.
 const LONGEST_STEP: f64 = 0.3;
-/// Gaps below this count as near where nothing is known yet.
+/// Initial window: smaller gaps count as near.
 const FIRST_WINDOW: f32 = 0.1;
 
-/// Where to begin: prices, and how far off they may be.
+/// An initial guess: prices, and their uncertainty.
 #[derive(Clone, Debug)]
 pub(super) struct Guess {
     pub(super) prices: Vec<f64>,
     pub(super) window: f32,
-    /// Whether they are those of a like problem.
+    /// Whether they are the prices of a similar problem.
     pub(super) is_like: bool,
 }
 
 impl Guess {
-    /// The prices of a like problem.
+    /// Creates a guess from the prices of a similar problem.
     pub(super) fn like(prices: &Prices) -> Guess {
         let prices = prices.iter().map(|price| price.map_or(0.0, |price| GRID.value(price))).collect();
         Guess { prices, window: FIRST_WINDOW / 2.0, is_like: true }
     }
 
-    /// Nothing is known: argmax.
+    /// Creates a guess without information: argmax.
     pub(super) fn none(classes: usize) -> Guess {
         Guess { prices: vec![0.0; classes], window: FIRST_WINDOW, is_like: false }
     }
@@ -101,7 +101,8 @@ pub(super) fn estimate<T: Real>(
         at = problem.price_rare(at);
         for _ in 0..STEPS {
             if is_met(&at) {
-                // Classes held at one step only are so by accident: nothing holds them where all prices move alike.
+                // Classes held at only one step are there by accident: a common shift of all prices
+                // would release them.
                 match problem.centered(&at) {
                     Some(centered) => at = centered,
                     None => break,
@@ -121,13 +122,13 @@ pub(super) fn estimate<T: Real>(
     })
 }
 
-/// Whether the counts are near enough: well within what the draw of the sample changes by itself.
+/// Whether the counts are close enough: well within the sampling error.
 fn is_met(at: &Estimate) -> bool {
     let near = |class: usize| at.excess(class).abs() <= (0.5 * at.wanted.counts[class].max(0.0).sqrt()).max(1.0);
     (0..at.prices.len()).all(near)
 }
 
-/// A beginning of the sample, and what its counts are to be.
+/// A prefix of the sample, and its target counts.
 struct Problem<'a, T> {
     level: SimdLevel,
     tiles: &'a [Tile<T>],
@@ -136,14 +137,14 @@ struct Problem<'a, T> {
 }
 
 impl<T: Real> Problem<'_, T> {
-    /// The sample at some prices.
+    /// Evaluates the sample at given prices.
     fn look(&self, prices: Vec<f64>, window: f32) -> Estimate {
         let scan = scan(self.level, self.tiles, &prices, window);
         let wanted = self.target_curve.wanted(&self.quotas, &prices, &scan.counts);
         Estimate { prices, wanted, scan }
     }
 
-    /// The same prices between the steps of a penalty, where some were at one of them and need not be.
+    /// Returns the prices moved between the steps of a penalty, if some were at a step without need.
     fn centered(&self, at: &Estimate) -> Option<Estimate> {
         let mut prices = at.prices.clone();
         (!at.wanted.is_relative() && self.target_curve.center_between_steps(&self.quotas, &mut prices))
@@ -154,7 +155,7 @@ impl<T: Real> Problem<'_, T> {
         at.scan.value + self.target_curve.conjugate(&self.quotas, &at.prices)
     }
 
-    /// Prices each rare class so that just as many rows enter it as are wanted.
+    /// Prices each rare class so that exactly its target count of rows enters.
     fn price_rare(&self, at: Estimate) -> Estimate {
         let largest = largest(&at.wanted.counts);
         let mut prices = at.prices.clone();
@@ -167,7 +168,7 @@ impl<T: Real> Problem<'_, T> {
             let mut entries = entry_prices(self.level, self.tiles, &prices, class);
             let (_, base) = relative(&prices);
             let wanted = at.wanted.counts[class].round().max(0.0) as usize;
-            // Between the last row that is wanted and the first that is not.
+            // Between the last row that should enter and the first that should not.
             let first = nth(&mut entries, wanted);
             let before = &entries[..wanted.min(entries.len())];
             let last = before.iter().copied().max_by(f32::total_cmp);
@@ -182,10 +183,10 @@ impl<T: Real> Problem<'_, T> {
         self.look(prices, at.scan.window)
     }
 
-    /// One step of the method, shortened until the dual falls. None where it does not.
+    /// Returns one step of the method, shortened until the dual decreases; `None` if it does not.
     fn step(&self, at: &Estimate) -> Option<Estimate> {
         let k = at.prices.len();
-        // Where no row is near, a ridge keeps the step within reach.
+        // If no row is near, a ridge limits the step.
         let mut curvature = laplacian(&at.scan.near, at.scan.window, k);
         for class in 0..k {
             let hold = if at.wanted.is_rare(class) { f64::MAX.sqrt() } else { 0.0 };
@@ -212,7 +213,7 @@ impl<T: Real> Problem<'_, T> {
     }
 }
 
-/// The next window: about the length of the step, but wide enough to hold some rows for every class.
+/// Returns the next window: about the length of the step, but wide enough for some rows of every class.
 fn window_for(step: f64, at: &Scan) -> f32 {
     let enough = 100 * at.counts.len();
     let hold = at.window * (enough as f32 / (at.near.len() as f32 + 1.0));
@@ -223,7 +224,7 @@ pub(super) fn largest(values: &[f64]) -> usize {
     (1..values.len()).fold(0, |best, class| if values[class] > values[best] { class } else { best })
 }
 
-/// The second derivative of the dual, row-major.
+/// Returns the second derivative of the dual, row-major.
 pub(super) fn laplacian(near: &[Near], window: f32, classes: usize) -> Vec<f64> {
     let mut matrix = vec![0.0; classes * classes];
     for row in near {
@@ -242,8 +243,8 @@ pub(super) fn laplacian(near: &[Near], window: f32, classes: usize) -> Vec<f64> 
     matrix
 }
 
-/// The inverse of a symmetric positive definite matrix with some unknowns held at zero (Gauss and Jordan; such matrices
-/// need no pivoting).
+/// Inverts a symmetric positive definite matrix with some unknowns fixed at zero (Gauss-Jordan; such matrices need no
+/// pivoting).
 pub(super) fn invert_free(mut matrix: Vec<f64>, fixed: &[bool]) -> Vec<f64> {
     let k = matrix.len().isqrt();
     let mut inverse = vec![0.0; k * k];

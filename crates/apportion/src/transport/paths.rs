@@ -1,10 +1,10 @@
-//! Few rows, exactly: shortest paths among the classes.
+//! Exact solution for few rows: shortest paths among the classes.
 //!
-//! Start from the labels that some prices give: they are optimal for the counts that they happen to have. Moving one
-//! person from class a to class b, perhaps by way of others, costs the shortest path in a graph with only K nodes, whose
-//! edge a→b costs the least s_a − s_b among the rows in a. Take the exchange that improves most, until none does:
-//! labels stay optimal for their counts throughout, and since the best value is an M-concave function of the counts, the
-//! end is the optimum. Identical rows are one atom with many copies and move together.
+//! Start from the labels at given prices: they are optimal for their counts. Moving one person from class a to class
+//! b, possibly by way of others, costs the shortest path in a graph with only K nodes, whose edge a→b has the
+//! smallest s_a − s_b among the rows in a. Make the most improving exchange until none improves: labels stay optimal
+//! for their counts throughout, and since the best value is an M-concave function of the counts, the result is the
+//! optimum. Identical rows are one atom with several copies and move together.
 
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
@@ -17,14 +17,14 @@ use super::prices::{FREE, PriceSet, Prices};
 use crate::kernel::{GRID, Real, Rows, Source, prefetch};
 use crate::seed;
 
-/// Rows on the grid, each with the number of copies it stands for.
+/// Rows on the grid, each with its number of copies.
 pub(super) struct Atoms {
     classes: usize,
     scores: Vec<i64>,
     copies: Vec<u64>,
 }
 
-/// Counts that are optimal (people settled elsewhere included), and all prices at which they are.
+/// Optimal counts (including people settled elsewhere), and all prices at which they are optimal.
 pub(super) struct Assigned {
     pub(super) counts: Vec<u64>,
     pub(super) set: PriceSet,
@@ -33,7 +33,7 @@ pub(super) struct Assigned {
 }
 
 impl Atoms {
-    /// The rows of a table, one atom each.
+    /// Creates one atom per row of a table.
     pub(super) fn of<T: Real>(rows: &Rows<'_, T>) -> Atoms {
         let k = rows.classes();
         let mut scores = Vec::with_capacity(rows.rows() * k);
@@ -44,7 +44,7 @@ impl Atoms {
         Atoms { classes: k, scores, copies }
     }
 
-    /// Identical rows as one.
+    /// Merges identical rows.
     pub(super) fn merged(self) -> Atoms {
         let mut merged = Atoms { classes: self.classes, scores: Vec::new(), copies: Vec::new() };
         let mut known: HashMap<u64, u32, BuildHasherDefault<AsItIs>> = HashMap::default();
@@ -56,7 +56,7 @@ impl Atoms {
                         merged.copies[*atom.get() as usize] += copies;
                         break;
                     }
-                    // Another row with the same hash: the next place.
+                    // Another row with the same hash: try the next index.
                     Entry::Occupied(_) => hash = hash.wrapping_add(1),
                     Entry::Vacant(index) => {
                         index.insert(merged.copies.len() as u32);
@@ -74,7 +74,7 @@ impl Atoms {
         &self.scores[atom as usize * self.classes..][..self.classes]
     }
 
-    /// Whether identical rows are worth looking for: some are among the first.
+    /// Whether there seem to be identical rows, judging by the first ones.
     pub(super) fn seem_repeated(&self) -> bool {
         const LOOKED_AT: usize = 4096;
         let mut seen = HashSet::new();
@@ -82,13 +82,13 @@ impl Atoms {
         !self.scores.chunks_exact(self.classes).step_by(step).all(|row| seen.insert(row))
     }
 
-    /// The labels that some prices give, for a long way: moves that cost more than a limit (of each pair of classes) are never
-    /// made, and are not listed.
+    /// Returns the labels at given prices as the start of a long path: moves that cost more than the limit of
+    /// their pair of classes are never made and not listed.
     pub(super) fn begin_trace<'a>(&'a self, demand: &'a Demand, start: &Prices, limits: Vec<i64>) -> State<'a> {
         State::new(self, demand, start, Some(limits))
     }
 
-    /// The best assignment with counts as demanded, from the labels that the prices give.
+    /// Returns the best assignment that meets the demand, starting from the labels at given prices.
     pub(super) fn assign(&self, demand: &Demand, start: &Prices) -> Assigned {
         let mut state = State::new(self, demand, start, None);
         while state.improve() {}
@@ -115,13 +115,13 @@ impl Hasher for AsItIs {
     }
 }
 
-/// What it costs to move an atom, and the atom. The greatest costs least.
+/// The cost of moving an atom, and the atom. The greatest element costs least.
 type Move = Reverse<(i64, u32)>;
 
-/// Rows in class a by what it costs to move them to class b, cheapest first. Entries that have left are skipped.
+/// Rows in class a by the cost of moving them to class b, cheapest first. Outdated entries are skipped.
 #[derive(Debug)]
 struct Moves {
-    /// For a long way: those there were at the beginning, and cheaper ones that came later. The cheapest is the last.
+    /// For a long path: the initial moves, and cheaper ones added later. The cheapest is last.
     sorted: Vec<Move>,
     heap: BinaryHeap<Move>,
 }
@@ -131,12 +131,12 @@ impl Moves {
         Moves { sorted: Vec::with_capacity(moves), heap: BinaryHeap::new() }
     }
 
-    /// Puts the moves listed so far in order.
+    /// Sorts the moves listed so far.
     fn sort(&mut self) {
         self.sorted.sort_unstable();
     }
 
-    /// Heaps up the moves listed so far, in any order, which is quicker than sorting them.
+    /// Builds a heap of the moves listed so far, which is faster than sorting.
     fn heap(&mut self) {
         self.heap = std::mem::take(&mut self.sorted).into();
     }
@@ -145,7 +145,8 @@ impl Moves {
         self.sorted.last().max(self.heap.peek()).map(|&Reverse(cheapest)| cheapest)
     }
 
-    /// Adds a move. On a long way, moving back is ever cheaper than before: such a move needs no place to be found for it.
+    /// Adds a move. On a long path, moving back is always cheaper than before, so the new move belongs at the
+    /// end.
     fn add(&mut self, entry: (i64, u32)) {
         let entry = Reverse(entry);
         if self.sorted.last().is_some_and(|last| entry >= *last) {
@@ -164,38 +165,38 @@ impl Moves {
     }
 }
 
-/// Up to this many atoms are looked at again and again for the cheapest move: making lists of them would cost more.
+/// Up to this many atoms are scanned for the cheapest move: lists would cost more.
 const NO_LISTS: usize = if cfg!(test) { 8 } else { 128 };
 
-/// How many moves ahead memory is asked for.
+/// Number of moves to prefetch.
 const AHEAD: usize = 3;
 
-/// Labels on their way.
+/// The current assignment.
 pub(super) struct State<'a> {
     atoms: &'a Atoms,
     demand: &'a Demand,
     k: usize,
     /// Copies of each atom in each class.
     amounts: Vec<u64>,
-    /// People in each class, those settled elsewhere included.
+    /// People in each class, including those settled elsewhere.
     counts: Vec<u64>,
-    /// Lists of moves for each pair of classes; none where there are few atoms.
+    /// Lists of moves for each pair of classes; empty if there are few atoms.
     moves: Vec<Moves>,
-    /// What a move a→b may cost at most.
+    /// The maximum cost of a move a→b.
     limits: Vec<i64>,
     /// The cheapest move a→b: its cost and its atom.
     edges: Vec<(i64, u32)>,
-    /// Room for the search, used again and again.
+    /// Buffers of the search.
     reached: Reached,
 }
 
-/// What it costs to reach each class, and the class before it (or after it, where the search runs backwards).
+/// The cost of reaching each class, and its predecessor (or successor, if the search runs backward).
 struct Reached {
     distance: Vec<i64>,
     before: Vec<Option<usize>>,
 }
 
-/// Moves from the class that gives to the one that takes: from, to, and the atom that moves.
+/// Moves along a path: from, to, and the atom.
 type Path = Vec<(usize, usize, u32)>;
 
 impl<'a> State<'a> {
@@ -208,7 +209,7 @@ impl<'a> State<'a> {
         let labels: Vec<u8> = atoms.scores.chunks_exact(k).map(|row| best_class(row, start) as u8).collect();
         let mut members = vec![0; k];
         labels.iter().for_each(|&label| members[usize::from(label)] += 1);
-        // On a long way most moves are beyond the limits.
+        // On a long path most moves exceed the limits.
         let buffer = |pair: usize| if is_long || pair / k == pair % k { 0 } else { members[pair / k] };
         let has_lists = is_long || labels.len() > NO_LISTS;
         let pairs = (0..k * k).filter(|_| has_lists);
@@ -231,26 +232,26 @@ impl<'a> State<'a> {
         state
     }
 
-    /// People in each class, those settled elsewhere included.
+    /// Returns the people in each class, including those settled elsewhere.
     pub(super) fn counts(&self) -> &[u64] {
         &self.counts
     }
 
-    /// The scores of the labels, summed; without those settled elsewhere.
+    /// Returns the sum of the labels' scores, without those settled elsewhere.
     pub(super) fn value(&self) -> i128 {
         let values = self.amounts.iter().zip(&self.atoms.scores);
         values.map(|(&amount, &score)| i128::from(amount) * i128::from(score)).sum()
     }
 
-    /// Brings the counts nearer to some others by the cheapest exchange that does. None where they are there.
-    /// The prices that prove the labels best, rising from 0, are brought up to it.
+    /// Brings the counts closer to targets by the cheapest exchange; `None` if they are equal. Updates the prices
+    /// that prove optimality, which rise from 0.
     pub(super) fn approach(&mut self, targets: &[u64], prices: &mut [i64]) -> Option<Step> {
         let surplus = |state: &Self, class: usize| state.counts[class].saturating_sub(targets[class]);
         self.search(|state, class| if surplus(state, class) > 0 { 0 } else { FREE });
         let distance = &self.reached.distance;
         let lacking = (0..self.k).filter(|&class| self.counts[class] < targets[class]);
         let end = lacking.min_by_key(|&class| distance[class]).filter(|&end| distance[end] < FREE)?;
-        // Where all classes that give have the price 0, a class is as far away as its price must rise, at least.
+        // If all classes that give have price 0, the price of a class must rise at least to its distance.
         let cost = distance[end];
         let rise = cost - prices[end];
         for (price, &far) in prices.iter_mut().zip(distance) {
@@ -265,7 +266,7 @@ impl<'a> State<'a> {
         Some(Step { cost, from: source as u8, to: end as u8, people })
     }
 
-    /// Finds the cheapest moves out of a class again: those that some atom stood for, or all.
+    /// Updates the cheapest moves out of a class: those of one atom, or all.
     fn refresh(&mut self, from: usize, of: Option<u32>) {
         if self.moves.is_empty() {
             return self.look_over(from);
@@ -280,7 +281,7 @@ impl<'a> State<'a> {
                 moves.drop_cheapest();
             }
             self.edges[from * self.k + to] = moves.cheapest().unwrap_or((FREE, 0));
-            // On a long way atoms lie anywhere: memory is asked for those that are needed soon.
+            // On a long path atoms are scattered: prefetch those needed soon.
             if let Some(&Reverse((_, soon))) = moves.sorted.iter().rev().nth(AHEAD) {
                 let (first, last) = (soon as usize * self.k, (soon as usize + 1) * self.k - 1);
                 prefetch(&self.amounts, first + from..first + from + 1);
@@ -290,7 +291,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Finds the cheapest moves out of a class by looking at all atoms.
+    /// Finds the cheapest moves out of a class by scanning all atoms.
     fn look_over(&mut self, from: usize) {
         let k = self.k;
         let edges = &mut self.edges[from * k..][..k];
@@ -308,24 +309,24 @@ impl<'a> State<'a> {
         (0..k).filter(|&to| closed(to)).for_each(|to| edges[to] = (FREE, 0));
     }
 
-    /// What it costs to take a person away from a class that has already lost some.
+    /// Returns the cost of removing a person from a class that has already lost some.
     fn give(&self, class: usize, lost: u64) -> i64 {
         let left = self.counts[class].checked_sub(lost + 1);
         left.map_or(FREE, |left| -self.demand.step(class, left))
     }
 
-    /// What it costs to add a person to a class that has already won some.
+    /// Returns the cost of adding a person to a class that has already gained some.
     fn take(&self, class: usize, won: u64) -> i64 {
         self.demand.step(class, self.counts[class].saturating_add(won))
     }
 
-    /// How much less faithful the counts become by that exchange.
+    /// Returns the change in distance by that exchange.
     fn departure(&self, source: usize, end: usize, moved: u64) -> i128 {
         let left = self.counts[source].saturating_sub(moved + 1);
         self.demand.departure(end, self.counts[end] + moved) - self.demand.departure(source, left)
     }
 
-    /// Makes the exchange that improves most. False where none improves.
+    /// Makes the most improving exchange. Returns false if none improves.
     fn improve(&mut self) -> bool {
         self.search(|state, class| state.give(class, 0));
         let distance = &self.reached.distance;
@@ -341,8 +342,8 @@ impl<'a> State<'a> {
         true
     }
 
-    /// Among counts that are equally good, takes the most faithful, and of these the one with most people in the first
-    /// classes.
+    /// Among equally good counts, chooses the most faithful, and among these the one with most people in the
+    /// first classes.
     fn prefer_faithful_and_first(&mut self) {
         let flexible: Vec<usize> =
             (0..self.k).filter(|&class| self.demand.least[class] < self.demand.most[class]).collect();
@@ -354,8 +355,8 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Makes an exchange into a class, out of the last of some others, that costs nothing and is wanted for how faithful
-    /// it is. False where there is none.
+    /// Makes an exchange of cost zero into a class, out of the last possible source, if its change in distance is
+    /// wanted. Returns false if there is none.
     fn exchange_into(&mut self, end: usize, sources: &[usize], wanted: impl Fn(i128) -> bool) -> bool {
         if self.take(end, 0) >= VIOLATION {
             return false;
@@ -380,7 +381,7 @@ impl<'a> State<'a> {
         (from, to, self.edges[from * self.k + to].1)
     }
 
-    /// The path that a search found.
+    /// Returns the path that a search found.
     fn path_to(&self, end: usize) -> Path {
         let back = std::iter::successors(Some(end), |&class| self.reached.before[class]);
         let mut path: Path = back.map_while(|to| self.reached.before[to].map(|from| self.leg(from, to))).collect();
@@ -388,13 +389,13 @@ impl<'a> State<'a> {
         path
     }
 
-    /// The path that a search backwards found.
+    /// Returns the path that a backward search found.
     fn path_from(&self, source: usize) -> Path {
         let on = std::iter::successors(Some(source), |&class| self.reached.before[class]);
         on.map_while(|from| self.reached.before[from].map(|to| self.leg(from, to))).collect()
     }
 
-    /// The least cost of reaching a class from each other one.
+    /// Computes the lowest cost of reaching a class from each other class.
     fn search_back(&mut self, end: usize) {
         let (k, Reached { distance, before: after }) = (self.k, &mut self.reached);
         distance.fill(FREE);
@@ -415,7 +416,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The least cost of reaching each class from any other, given what it costs to begin there (Bellman and Ford).
+    /// Computes the lowest cost of reaching each class, given the cost of starting at each (Bellman-Ford).
     fn search(&mut self, begin: impl Fn(&Self, usize) -> i64) {
         for class in 0..self.k {
             self.reached.distance[class] = begin(self, class);
@@ -440,12 +441,12 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Moves as many people along a path as there are, while the exchange is good (as it is for the first of them).
+    /// Moves as many people along a path as possible while the exchange is good, which it is for the first.
     fn exchange(&mut self, path: &Path, good: impl Fn(&Self, u64) -> bool) {
         let (Some(&(source, ..)), Some(&(_, end, _))) = (path.first(), path.last()) else { return };
         let there = path.iter().map(|&(from, _, atom)| self.amounts[atom as usize * self.k + from]);
         let there = there.fold(self.counts[source], u64::min);
-        // Costs are convex: it is good up to some person, and not beyond.
+        // Costs are convex: the exchange is good up to some number of people.
         let (mut amount, mut beyond) = (1, there + 1);
         if good(self, there - 1) {
             amount = there;
@@ -486,7 +487,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// All prices at which the assignment is optimal.
+    /// Returns all prices at which the assignment is optimal.
     fn price_set(&self) -> PriceSet {
         let mut set = PriceSet::all(self.k);
         for from in 0..self.k {
@@ -499,7 +500,7 @@ impl<'a> State<'a> {
     }
 }
 
-/// The best open class of a row at the prices; the first where several are.
+/// Returns the best open class of a row at given prices; the first of equals.
 fn best_class(row: &[i64], prices: &Prices) -> usize {
     let value = |class: usize| prices[class].map_or(i64::MIN, |price| row[class] + price);
     (1..row.len()).fold(0, |best, class| if value(class) > value(best) { class } else { best })

@@ -1,18 +1,19 @@
-//! What it costs to miss a reference: a convex function of each class's count, in whole units of the grid.
+//! The cost of missing a reference: a convex function of each class's count, in grid units.
 //!
-//! The γ programme maximises γ·mean s − (1−γ)·D(m, p). Times N/γ, with w = (1−γ)/γ and the quotas t = N·p, that is the sum
-//! of the labels' scores less
+//! The γ program maximizes γ·mean s − (1−γ)·D(m, p). Multiplied by N/γ, with w = (1−γ)/γ and the quotas t = N·p, this
+//! is the sum of the labels' scores minus
 //!
 //! ```text
 //! l1: w Σ |c − t|      l2-squared: (w/N) Σ (c − t)²      kl: w Σ c ln(c/t).
 //! ```
 //!
-//! Only steps matter, from c people to c + 1. Each is rounded to the grid by itself, which keeps the cost convex. (The steps of kl are less by w than those of the formula, all alike: where the people are
-//! given, that changes nothing, and prices stay near zero.)
+//! Only steps from c people to c + 1 matter. Each step is rounded to the grid, which preserves convexity. (The steps
+//! of kl are smaller than in the formula by w, for all classes: this does not change the solution for a given number
+//! of people, and keeps prices near zero.)
 
 use crate::kernel::Grid;
 
-/// How a reference is missed.
+/// A penalty that is a sum over the classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SeparablePenalty {
     L1,
@@ -21,7 +22,7 @@ pub(crate) enum SeparablePenalty {
 }
 
 impl SeparablePenalty {
-    /// Whether people of a class without a share in the reference cost infinitely much.
+    /// Whether people of a class without a share in the reference have infinite cost.
     pub(crate) fn excludes_absent(self) -> bool {
         match self {
             SeparablePenalty::Kl => true,
@@ -56,20 +57,20 @@ impl Quota {
         self.whole as f64 + self.fraction()
     }
 
-    /// count − quota, without loss where they are near.
+    /// Returns count − quota, without loss of precision if they are close.
     pub(crate) fn miss(&self, count: u64) -> f64 {
         count as f64 - self.whole as f64 - self.fraction()
     }
 }
 
-/// No step costs more, in units of the grid: it is beyond what any scores are worth.
+/// The largest cost of a step, in grid units, which exceeds any sum of scores.
 const STEEPEST: f64 = (1u64 << 54) as f64;
 
 /// A weighted distance of the counts from their quotas.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WeightedPenalty {
     pub(crate) curve: SeparablePenalty,
-    /// w, in scores a person.
+    /// w, in units of score per person.
     pub(crate) weight: f64,
     /// N.
     pub(crate) people: u64,
@@ -77,7 +78,7 @@ pub(crate) struct WeightedPenalty {
 }
 
 impl WeightedPenalty {
-    /// The cost of going from `count` people in a class to one more.
+    /// Returns the cost of one more person in a class with `count` people.
     pub(super) fn step(&self, class: usize, count: u64) -> i64 {
         let quota = &self.quotas[class];
         let rate = match self.curve {
@@ -94,7 +95,7 @@ impl WeightedPenalty {
         (self.weight * rate * Grid::UNIT as f64).round().clamp(-STEEPEST, STEEPEST) as i64
     }
 
-    /// How much further the count is from its quota after that step, in parts of a person that all classes share.
+    /// Returns the change of the distance from the quota by that step, in a common unit of all classes.
     pub(super) fn departure(&self, class: usize, count: u64) -> i128 {
         let Quota { whole, rest, total } = self.quotas[class];
         let total = total as i128;
@@ -105,8 +106,8 @@ impl WeightedPenalty {
         }
     }
 
-    /// What the counts cost, in units of the grid, rounded once. The steps of the solver, each rounded by itself, sum to it
-    /// within half a unit a step.
+    /// Returns the cost of the counts in grid units, rounded once. The solver's steps, which are rounded one by
+    /// one, sum to it within half a unit per step.
     pub(crate) fn total(&self, counts: &[u64]) -> i128 {
         let cost = |(&count, quota): (&u64, &Quota)| match self.curve {
             SeparablePenalty::L1 => quota.miss(count).abs(),

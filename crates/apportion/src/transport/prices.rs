@@ -1,20 +1,20 @@
-//! Prices, and the set of all optimal ones.
+//! Prices, and the set of all optimal prices.
 //!
-//! Labels that are optimal for their counts are so at exactly those prices λ at which every labelled row prefers its own
-//! class: λ_b − λ_a ≤ min over rows labelled a of s_a − s_b. Such differences describe a polytope with whole-number
-//! corners. Prices inside a box, up to a common shift, are of the same form, so that "do the optimal prices meet the
-//! box?" is a question about shortest paths among K nodes.
+//! Labels that are optimal for their counts are optimal at exactly those prices λ at which every labeled row prefers
+//! its own class: λ_b − λ_a ≤ min over rows labeled a of s_a − s_b. Such differences describe a polytope with integer
+//! vertices. Prices inside a box, up to a common shift, have the same form, so "do the optimal prices intersect the
+//! box?" is a shortest-path problem with K nodes.
 //!
-//! What the counts cost has the same form, with one node more: the ground, whose price is zero. Counts are optimal where
+//! The cost of counts has the same form, with one more node: the ground, whose price is zero. Counts are optimal if
 //! −λ_y lies between the cost of the last person in y and that of one more.
 
 use super::demand::{Demand, VIOLATION};
 use crate::kernel::Grid;
 
-/// A price for each class, in units of the grid; `None` for a class that is never given.
+/// A price for each class, in grid units; `None` for a class that is never assigned.
 pub(crate) type Prices = Vec<Option<i64>>;
 
-/// A limit that does not bind. The sum of two does not overflow.
+/// A limit that does not bind. The sum of two such limits does not overflow.
 pub(super) const FREE: i64 = 1 << 60;
 
 /// All λ with λ_b − λ_a ≤ limit(a, b), for the classes and, last, the ground.
@@ -25,7 +25,7 @@ pub(super) struct PriceSet {
 }
 
 impl PriceSet {
-    /// All prices.
+    /// Returns the set of all prices.
     pub(super) fn all(classes: usize) -> PriceSet {
         let nodes = classes + 1;
         PriceSet { nodes, limits: vec![FREE; nodes * nodes] }
@@ -35,7 +35,7 @@ impl PriceSet {
         self.nodes - 1
     }
 
-    /// All prices within [low, high] up to a common shift. Infinite bounds do not bind.
+    /// Returns all prices within [low, high] up to a common shift. Infinite bounds do not bind.
     pub(super) fn within(low: &[Option<i64>], high: &[Option<i64>]) -> PriceSet {
         let mut set = PriceSet::all(low.len());
         for (a, low) in low.iter().enumerate() {
@@ -59,7 +59,7 @@ impl PriceSet {
         *entry = limit.min(*entry);
     }
 
-    /// Adds what a row labelled `label` demands.
+    /// Adds the constraints of a row with label `label`.
     #[inline]
     pub(super) fn prefer(&mut self, label: usize, row: &[i64]) {
         let own = row[label];
@@ -69,7 +69,7 @@ impl PriceSet {
         }
     }
 
-    /// Adds that these counts are as good as any others, for what they cost.
+    /// Adds the constraints that no other counts are better, given their cost.
     pub(super) fn afford(&mut self, counts: &[u64], demand: &Demand) {
         let ground = self.ground();
         for (class, &count) in counts.iter().enumerate() {
@@ -88,7 +88,7 @@ impl PriceSet {
         self.limits.iter_mut().zip(&other.limits).for_each(|(limit, other)| *limit = (*limit).min(*other));
     }
 
-    /// Makes every limit as tight as the others imply (Floyd and Warshall). False where no prices are left.
+    /// Tightens every limit as far as the others imply (Floyd-Warshall). Returns false if the set is empty.
     pub(super) fn close(&mut self) -> bool {
         let k = self.nodes;
         for a in 0..k {
@@ -104,7 +104,7 @@ impl PriceSet {
                     self.limits[a * k + b] = self.limits[a * k + b].min(first + self.limits[via * k + b]);
                 }
             }
-            // No later than here: on and on, a cycle below zero would grow beyond all numbers.
+            // Checked at every step: a negative cycle would otherwise grow until it overflows.
             if (0..k).any(|a| self.limits[a * k + a] < 0) {
                 return false;
             }
@@ -112,13 +112,13 @@ impl PriceSet {
         true
     }
 
-    /// Whether every limit of a closed set lies within another's.
+    /// Whether every limit of a closed set is within the other's.
     pub(super) fn inside(&self, other: &PriceSet) -> bool {
         self.limits.iter().zip(&other.limits).all(|(limit, other)| limit <= other)
     }
 
-    /// What it costs to move one person from a class to another, perhaps by way of others, where the counts of the labels
-    /// are all that was asked for: the limits of a closed set.
+    /// Returns the cost of moving one person between two classes, possibly by way of others, if the counts were
+    /// given: the limits of a closed set.
     pub(super) fn exchanges(&self) -> Vec<(usize, usize, i64)> {
         let classes = 0..self.nodes - 1;
         let pairs = classes.clone().flat_map(|from| classes.clone().map(move |to| (from, to)));
@@ -126,13 +126,13 @@ impl PriceSet {
         costs.filter(|&(from, to, cost)| from != to && cost < FREE / 2).collect()
     }
 
-    /// The centre of a closed set, the same for all who ask: the mean of its extreme points (for each class, the
-    /// highest and the lowest prices of the others relative to it), rounded down, which leaves it inside. Where the
-    /// ground counts, it is one more class; else the first open class has price 0.
+    /// Returns the center of a closed set: the mean of its extreme points (for each class, the highest and the
+    /// lowest prices of the others relative to it), rounded down, which stays inside. If `grounded`, the ground
+    /// is one more class; otherwise the first open class has price 0.
     pub(super) fn center(&self, open: &[bool], grounded: bool) -> Prices {
         let k = open.len();
         let mut roots: Vec<usize> = (0..k).filter(|&root| open[root]).collect();
-        // No class is open where there are no rows, and nothing is to be learned: argmax.
+        // Without rows no class is open, and the result is argmax.
         let Some(&first) = roots.first() else { return vec![Some(0); k] };
         let near = self.brought_near(&roots, grounded);
         let origin = if grounded { self.ground() } else { first };
@@ -148,8 +148,8 @@ impl PriceSet {
         (0..k).map(|class| open[class].then(|| price(class))).collect()
     }
 
-    /// The part of a closed set in which no class is further from another than any path of scores reaches: without it, a
-    /// class that nothing limits would have no centre.
+    /// Returns the part of a closed set in which no two classes are further apart than any path of scores:
+    /// without this, a class without limits would have no center.
     fn brought_near(&self, open: &[usize], grounded: bool) -> PriceSet {
         let mut near = PriceSet::all(self.nodes - 1);
         let far = Grid::UNIT * (self.nodes as i64 + 1);

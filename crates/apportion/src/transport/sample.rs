@@ -1,4 +1,4 @@
-//! A sample of the rows, in tiles, in an order of which every beginning is a sample too.
+//! A sample of the rows, in tiles, ordered so that every prefix is a sample.
 
 use crate::error::Result;
 use crate::kernel::{Real, Source, TILE, Tile};
@@ -12,8 +12,8 @@ pub(super) struct Sample<T> {
 }
 
 impl<T: Real> Sample<T> {
-    /// Draws about `size` rows, a [`CLUSTER`] from each of as many stretches of equal length as that makes; all rows
-    /// where they are fewer. Labels never depend on the draw.
+    /// Draws about `size` rows: a [`CLUSTER`] from each of several ranges of equal length, or all rows if there
+    /// are fewer. Labels do not depend on the draw.
     pub(super) fn draw(source: &dyn Source<T>, size: usize) -> Result<Sample<T>> {
         if let Some(weights) = source.weights() {
             return Sample::draw_people(source, weights, size);
@@ -42,7 +42,7 @@ impl<T: Real> Sample<T> {
         Ok(Sample { tiles, rows: clusters * CLUSTER, population })
     }
 
-    /// Draws about `size` people, at equal distances, where rows stand for several: such a row may be drawn many times.
+    /// Draws about `size` people at equal distances, if rows represent several: a row may be drawn many times.
     fn draw_people(source: &dyn Source<T>, weights: &[u64], size: usize) -> Result<Sample<T>> {
         let population: u64 = weights.iter().sum();
         let size = (size as u64).min(population) as usize;
@@ -62,7 +62,7 @@ impl<T: Real> Sample<T> {
         Ok(Sample { tiles, rows: size, population: population as usize })
     }
 
-    /// All rows, in their order; where they stand for several people, as many of these as find room.
+    /// Returns all rows in order; if they represent several people, as many of these as fit.
     pub(super) fn all(source: &dyn Source<T>) -> Result<Sample<T>> {
         if let Some(weights) = source.weights() {
             return Sample::draw_people(source, weights, MOST_PEOPLE);
@@ -78,18 +78,18 @@ impl<T: Real> Sample<T> {
     }
 }
 
-/// The most people who are looked at one by one where rows stand for several.
+/// The maximum number of people considered one by one if rows represent several.
 const MOST_PEOPLE: usize = 1 << 15;
 
-/// Rows drawn together: they share the lines of memory that must be fetched. Neighbours in a sorted file are alike, so
-/// whoever asks how far a sample can be off takes clusters, not rows, as independent.
+/// Rows drawn together, since they share cache lines. Neighbors in a sorted file are similar, so error estimates
+/// treat clusters, not rows, as independent.
 pub(super) const CLUSTER: usize = 16;
 
-/// How many draws ahead memory is asked for: the rows lie anywhere.
+/// Number of draws to prefetch: the rows are scattered.
 const AHEAD: usize = 8;
 
-/// A step of about the golden section that visits every place: neighbours in the file end up far apart, and every
-/// beginning of the sample is spread evenly over the file.
+/// Returns a step of about the golden section that visits every index: neighbors in the file end up far apart, and
+/// every prefix of the sample is spread evenly over the file.
 fn scattering_step(size: usize) -> usize {
     let coprime = |step: &usize| gcd(*step, size) == 1;
     ((size as f64 * 0.618_033_988_75) as usize..size).find(coprime).unwrap_or(1)

@@ -1,4 +1,4 @@
-//! What a sample shows at given prices: counts, rows near a boundary, and the prices at which rows enter a class.
+//! Statistics of a sample at given prices: counts, rows near a boundary, and the prices at which rows enter a class.
 
 use crate::kernel::{Kernel, Real, SimdLevel, TILE, Tile, TopTwo, Wide, count_codes, lanes_where, top_two};
 
@@ -29,14 +29,15 @@ pub(super) fn scan<T: Real>(level: SimdLevel, tiles: &[Tile<T>], prices: &[f64],
     found
 }
 
-/// Prices in single precision, less the highest of them: only differences matter to a row, and they keep their digits.
+/// Returns prices in single precision relative to the highest: only differences matter to a row, and they keep their
+/// precision.
 pub(super) fn relative(prices: &[f64]) -> (Vec<f32>, f64) {
     let base = prices.iter().copied().filter(|price| price.is_finite()).fold(f64::NEG_INFINITY, f64::max);
     let base = if base.is_finite() { base } else { 0.0 };
     (prices.iter().map(|&price| (price - base) as f32).collect(), base)
 }
 
-/// The sum of a few hundred numbers, in several lanes: one after the other each would wait for the last.
+/// Sums a few hundred numbers in several lanes, to hide the latency of additions.
 #[inline(always)]
 fn sum(values: &[f32]) -> f64 {
     let mut lanes = [0.0f32; 32];
@@ -78,7 +79,7 @@ impl<T: Real> Kernel for ScanKernel<'_, T> {
     }
 }
 
-/// The price at which each row would enter a class, less the highest of the prices.
+/// Returns the price at which each row would enter a class, relative to the highest price.
 pub(super) fn entry_prices<T: Real>(level: SimdLevel, tiles: &[Tile<T>], prices: &[f64], class: usize) -> Vec<f32> {
     let (prices, _) = relative(prices);
     level.run(EntryKernel { tiles, prices: &prices, class })
@@ -110,7 +111,7 @@ impl<T: Real> Kernel for EntryKernel<'_, T> {
     }
 }
 
-/// The element that would stand at a place if the list were sorted.
+/// Returns the element at an index of the sorted list.
 pub(super) fn nth(values: &mut [f32], index: usize) -> Option<f32> {
     (index < values.len()).then(|| *values.select_nth_unstable_by(index, f32::total_cmp).1)
 }

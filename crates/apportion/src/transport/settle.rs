@@ -1,4 +1,4 @@
-//! Rows at given prices: those with one best class are settled, those with several are tied.
+//! Rows at given prices: rows with a unique best class are settled, the others are tied.
 
 use rayon::prelude::*;
 use std::ops::Range;
@@ -9,16 +9,16 @@ use super::ties::tight;
 use crate::error::Result;
 use crate::kernel::{Bounds, GRID, Real, Rows, STRETCH, SimdLevel, Source, Unsettled, Watch, at_rows, sweep};
 
-/// What given prices do to rows.
+/// The result of settling rows at given prices.
 #[derive(Debug)]
 pub(crate) struct Settled {
     /// Settled people of each class.
     pub(super) counts: Vec<u64>,
-    /// The scores of the settled people's labels, summed.
+    /// The sum of the scores of settled labels.
     pub(super) chosen: i128,
     /// The tied rows, in order.
     pub(crate) tied: Vec<usize>,
-    /// The tied people's best values (scores and prices), summed.
+    /// The sum of the tied people's best values (score + price).
     pub(super) tied_value: i128,
 }
 
@@ -27,7 +27,7 @@ impl Settled {
         Settled { counts: vec![0; classes], chosen: 0, tied: Vec::new(), tied_value: 0 }
     }
 
-    /// The best values (scores and prices) of all rows, summed.
+    /// Returns the sum of the best values (score + price) of all rows.
     pub(super) fn best(&self, prices: &Prices) -> i128 {
         let paid = |(price, &count): (&Option<i64>, &u64)| i128::from(price.unwrap_or(0)) * i128::from(count);
         self.chosen + self.tied_value + prices.iter().zip(&self.counts).map(paid).sum::<i128>()
@@ -41,8 +41,8 @@ impl Settled {
     }
 }
 
-/// Labels the rows that have one best class, and the tied ones with the first of theirs. Values are checked where there is
-/// a guard.
+/// Labels rows with a unique best class, and tied rows with the first of theirs. Values are checked if there is a
+/// guard.
 pub(crate) fn settle<T: Real>(
     level: SimdLevel,
     source: &dyn Source<T>,
@@ -67,13 +67,13 @@ pub(crate) fn settle<T: Real>(
             Ok(close.found)
         })
         .collect();
-    // In the order of the rows, so that the first bad one is named.
+    // In row order, so that the first invalid row is reported.
     let mut settled = Settled::new(prices.len());
     parts.into_iter().try_for_each(|part| part.map(|part| settled.merge(part)))?;
     Ok(settled)
 }
 
-/// Decides exactly where single precision cannot.
+/// Decides exactly if single precision cannot.
 struct Close<'a> {
     prices: &'a Prices,
     guard: Option<Guard<'a>>,
@@ -102,7 +102,7 @@ impl<T: Real> Unsettled<T> for Close<'_> {
     }
 }
 
-/// All prices at which every row prefers its label, or all its labels where it is split.
+/// Returns all prices at which every row prefers its label, or all its labels if it is split.
 pub(super) fn preferences<T: Real>(source: &dyn Source<T>, labels: &[u8], splits: &[Split]) -> Result<PriceSet> {
     let k = source.classes();
     let mut set = labels
@@ -115,7 +115,7 @@ pub(super) fn preferences<T: Real>(source: &dyn Source<T>, labels: &[u8], splits
             let rows = source.window(start..start + labels.len(), buffer)?;
             for (row, &label) in labels.iter().enumerate() {
                 let row = start + row;
-                // Nobody prefers anything.
+                // A row without people has no preference.
                 if source.people_of(row) == 0 {
                     continue;
                 }
@@ -140,5 +140,5 @@ pub(super) fn preferences<T: Real>(source: &dyn Source<T>, labels: &[u8], splits
     Ok(set)
 }
 
-/// A row that stands for several people, and how many of them have each class.
+/// A row that represents several people, and how many of them have each class.
 pub(crate) type Split = (usize, Vec<u64>);

@@ -1,41 +1,41 @@
-//! What the counts of a sample are to be at given prices: where Newton's method is drawn to.
+//! The target counts of a sample as a function of the prices, for Newton's method.
 //!
-//! Without a penalty it is one target a class. With one, the count that a class should have falls as its price rises,
-//! since −λ is the cost of one more person (see `penalty`): for l2-squared and kl smoothly, for l1 in steps, at the
-//! prices ±w. Everything here is in rows of the sample, and need not be exact.
+//! Without a penalty there is one target per class. With a penalty, the target count falls as the price rises, since
+//! −λ is the cost of one more person (see `penalty`): smoothly for l2-squared and kl, in steps at the prices ±w for
+//! l1. All numbers are in rows of the sample and need not be exact.
 
 use super::demand::Demand;
 use super::penalty::SeparablePenalty;
 use crate::kernel::{GRID, Real, TILE, Tile};
 
-/// What the counts are to be, as far as a sample can tell.
+/// Target counts as a function of prices, estimated from a sample.
 #[derive(Clone, Debug)]
 pub(super) struct TargetCurve {
     quotas: Quotas,
     response: PriceResponse,
     /// People of each class that are settled elsewhere.
     settled: Vec<f64>,
-    /// The least and the most people of each class.
+    /// Minimum and maximum people of each class.
     least: Vec<f64>,
     most: Vec<f64>,
 }
 
 #[derive(Clone, Debug)]
 enum Quotas {
-    /// The sums of the rows' own scores; but this share of the people is for the last class.
+    /// The sums of the rows' own scores, except that this share of the people is for the last class.
     OwnScores { last: f64 },
-    /// So many people.
+    /// Given numbers of people.
     People(Vec<f64>),
 }
 
-/// How the wanted count follows the price.
+/// How the target count depends on the price.
 #[derive(Clone, Copy, Debug)]
 enum PriceResponse {
-    /// Not at all.
+    /// It does not.
     None,
-    /// At most at the first price, the quota between the two, at least at the second.
+    /// The maximum below the first price, the quota between the two, the minimum above the second.
     Steps(f64, f64),
-    /// Linearly: l2-squared with this weight, among so many people.
+    /// Linearly: l2-squared with this weight, for this number of people.
     Linear { weight: f64, people: f64 },
     /// Exponentially: kl with this weight.
     Exponential { weight: f64 },
@@ -51,37 +51,38 @@ impl PriceResponse {
     }
 }
 
-/// A goal before the scores have been summed: only its form is known.
+/// A goal whose form is known before the scores have been summed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outline {
-    /// The share of the people that is for the last class, which has no scores of its own.
+    /// The share of the people for the last class, which has no scores of its own.
     pub(crate) last: f64,
-    /// The weight and curve of the penalty.
+    /// The penalty and its weight.
     pub(crate) penalty: Option<(SeparablePenalty, f64)>,
 }
 
-/// The wanted counts at some prices.
+/// The target counts at given prices.
 #[derive(Clone, Debug)]
 pub(super) struct TargetCounts {
     pub(super) counts: Vec<f64>,
-    /// By how much the wanted count falls for a rise of the price.
+    /// The negative derivative of the target count with respect to the price.
     pub(super) stiffness: Vec<f64>,
-    /// Classes whose price stays, since any of a range of counts is right at it: by how much the count may fall and rise.
+    /// Classes whose price is fixed at a step, where a range of counts is optimal: by how much the count may fall
+    /// and rise.
     pub(super) held: Vec<Option<(f64, f64)>>,
 }
 
 impl TargetCounts {
-    /// Whether nothing but the differences of the prices matters.
+    /// Whether only differences of prices matter.
     pub(super) fn is_relative(&self) -> bool {
         self.held.iter().all(Option::is_none) && self.stiffness.iter().all(|&stiffness| stiffness == 0.0)
     }
 }
 
-/// Prices this near to a step are at it.
+/// Prices this close to a step are considered to be at it.
 const AT: f64 = 1e-9;
 
 impl TargetCurve {
-    /// For the posterior, before its sums are known.
+    /// Returns the curve for the posterior, before its sums are known.
     pub(super) fn outlined(outline: Outline, classes: usize, people: f64) -> TargetCurve {
         let response = match outline.penalty {
             None => PriceResponse::None,
@@ -101,7 +102,7 @@ impl TargetCurve {
         target_curve
     }
 
-    /// For a demand, and so many people besides those that are settled.
+    /// Returns the curve for a demand, with `people` people besides those settled.
     pub(super) fn of(demand: &Demand, people: f64) -> TargetCurve {
         let float = |counts: &[u64]| -> Vec<f64> { counts.iter().map(|&count| count as f64).collect() };
         let (least, most, settled) = (float(&demand.least), float(&demand.most), float(&demand.settled));
@@ -119,7 +120,8 @@ impl TargetCurve {
                 (quotas.collect(), PriceResponse::of(penalty.curve, penalty.weight, penalty.people as f64))
             }
         };
-        // A penalty above any score leaves the quotas only where limits force it to, and then all in one direction.
+        // With a penalty above any score, counts leave the quotas only if limits force them to, and then all
+        // in one direction.
         let total: f64 = quotas.iter().sum();
         let response = match response {
             PriceResponse::Steps(_, weight) if weight >= NEAR && total < people - 0.5 => {
@@ -137,7 +139,7 @@ impl TargetCurve {
         TargetCurve { quotas: Quotas::People(quotas), response, settled, least, most }
     }
 
-    /// The quotas, in rows of a sample in which each row stands for so many people.
+    /// Returns the quotas in rows of a sample.
     pub(super) fn quotas<T: Real>(&self, tiles: &[Tile<T>], population: usize) -> SampleQuotas {
         let rows: usize = tiles.iter().map(Tile::len).sum();
         let scale = population as f64 / rows.max(1) as f64;
@@ -164,7 +166,7 @@ impl TargetCurve {
         SampleQuotas { people, scale, population: population as f64 }
     }
 
-    /// The counts wanted at some prices, where the sample has these counts.
+    /// Returns the target counts at given prices, for a sample with these counts.
     pub(super) fn wanted(&self, quotas: &SampleQuotas, prices: &[f64], counts: &[f64]) -> TargetCounts {
         let k = prices.len();
         let mut wanted = TargetCounts { counts: vec![0.0; k], stiffness: vec![0.0; k], held: vec![None; k] };
@@ -216,8 +218,8 @@ impl TargetCurve {
         wanted
     }
 
-    /// By how much all prices must move for the wanted counts to be for all the people. (The counts themselves do not change by
-    /// that, so Newton's method would have to find it step by step.)
+    /// Returns the shift of all prices at which the target counts sum to all people. (The sample's counts do not
+    /// depend on a common shift, so Newton's method would find it only slowly.)
     pub(super) fn level(&self, quotas: &SampleQuotas, prices: &[f64]) -> f64 {
         let people = quotas.population + self.settled.iter().sum::<f64>();
         let wanted = |shift: f64| -> f64 {
@@ -228,7 +230,7 @@ impl TargetCurve {
         if (wanted(0.0) - people).abs() < 0.5 || wanted(low) < people || wanted(high) > people {
             return 0.0;
         }
-        // What is wanted falls as prices rise.
+        // Target counts fall as prices rise.
         while high - low > AT / 4.0 {
             let middle = (low + high) / 2.0;
             if wanted(middle) > people { low = middle } else { high = middle }
@@ -236,7 +238,7 @@ impl TargetCurve {
         high
     }
 
-    /// The people that a class should have at a price; between two steps, its quota.
+    /// Returns the target of a class at a price; between two steps, its quota.
     fn people_at(&self, class: usize, quota: f64, price: f64) -> f64 {
         let (least, most) = (self.least[class], self.most[class]);
         let quota = quota.clamp(least, most);
@@ -252,7 +254,8 @@ impl TargetCurve {
         }
     }
 
-    /// What the wanted counts add to the dual: the most that −λ·count less the cost of the count can be.
+    /// Returns the contribution of the target counts to the dual: the maximum of −λ·count minus the cost of the
+    /// count.
     pub(super) fn conjugate(&self, quotas: &SampleQuotas, prices: &[f64]) -> f64 {
         let value = |class: usize| {
             let (price, quota) = (prices[class], quotas.people[class].clamp(self.least[class], self.most[class]));
@@ -260,7 +263,7 @@ impl TargetCurve {
             let cost = match self.response {
                 PriceResponse::None => -price * quota,
                 PriceResponse::Steps(low, high) => {
-                    // At the quota, and then further down or up while that gains.
+                    // At the quota, and then further down or up while that improves.
                     let below = if price > high { (price - high) * (quota - least) } else { 0.0 };
                     let above = if price < low { (low - price) * (most - quota) } else { 0.0 };
                     -price * quota + below + above
@@ -281,7 +284,7 @@ impl TargetCurve {
         (0..prices.len()).filter(|&class| prices[class].is_finite()).map(value).sum()
     }
 
-    /// Prices that must not be passed in one step.
+    /// Returns `to`, or the first step between `from` and `to`, which must not be crossed in one iteration.
     pub(super) fn stop(&self, from: f64, to: f64) -> f64 {
         let PriceResponse::Steps(low, high) = self.response else { return to };
         let mut to = to;
@@ -293,8 +296,8 @@ impl TargetCurve {
         to
     }
 
-    /// Moves all prices alike to the middle between the steps, where they find room there and the quotas are for all the
-    /// people: that changes nothing else. False where it cannot be.
+    /// Shifts all prices to the middle between the steps, if they fit there and the quotas sum to all people,
+    /// which changes nothing else. Returns whether it did.
     pub(super) fn center_between_steps(&self, quotas: &SampleQuotas, prices: &mut [f64]) -> bool {
         let PriceResponse::Steps(low, high) = self.response else { return false };
         let finite = prices.iter().copied().filter(|price| price.is_finite());
@@ -315,13 +318,13 @@ impl TargetCurve {
     }
 }
 
-/// Prices lie nearer than this.
+/// An upper bound on prices.
 const FARTHEST: f64 = 65536.0;
 
-/// A weight of l1 above any score: the quotas are then left only where they must be. In scores a person.
+/// A weight of l1 above any score, in units of score per person: counts leave the quotas only if necessary.
 pub(crate) const NEAR: f64 = 1024.0;
 
-/// Quotas of the people, and the people that a row of the sample stands for.
+/// Quotas in people, and the number of people that a row of the sample represents.
 #[derive(Clone, Debug)]
 pub(super) struct SampleQuotas {
     people: Vec<f64>,

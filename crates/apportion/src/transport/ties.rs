@@ -1,9 +1,9 @@
-//! Ties: rows for which several classes are equally good at the optimal prices.
+//! Ties: rows with several equally good classes at the optimal prices.
 //!
-//! Which of them gets which class changes nothing in the objective, but must not depend on threads, batches or the order
-//! of the rows. So it is a second problem of the same kind: among the classes tight for a row, maximise the sum of hashes
-//! of (seed, key, class), with the counts that are left. Its solution is unique but for ties among the hashes, which are
-//! settled by the same means.
+//! The choice does not change the objective, but must not depend on threads, batches or row order. So it is a second
+//! problem of the same kind: among the tight classes of each row, maximize the sum of hashes of (seed, key, class),
+//! subject to the remaining counts. Its solution is unique except for ties among the hashes, which are resolved in
+//! the same way.
 
 use std::collections::HashMap;
 
@@ -12,23 +12,24 @@ use crate::error::Result;
 use crate::kernel::{GRID, Grid, Real, Source, at_rows};
 use crate::seed;
 
-/// The hash of a row and a class at a level of ties, as a score on the grid in [0, 1).
+/// Returns the hash of a row and a class at a tie level, as a score on the grid in [0, 1).
 #[inline]
 pub(crate) fn lot(seed: u64, key: u64, level: usize, class: usize) -> i64 {
     (seed::hash(seed, key, (level as u64) << 32 | class as u64) >> (64 - 40)) as i64
 }
 
-/// What stands for a class that is not tight: so low that it is never taken while the counts can be met without it.
+/// Returns the score of a class that is not tight: so low that it is never assigned if the counts can be met without
+/// it.
 pub(super) fn forbidden(classes: usize) -> i64 {
     -(classes as i64 + 2) * Grid::UNIT
 }
 
-/// Tells rows with equal keys apart by their order.
+/// Distinguishes rows with equal keys by their order.
 #[derive(Debug)]
 pub(crate) struct Repeats {
-    /// How often each key was seen; none where all keys are known to differ.
+    /// The number of occurrences of each key; `None` if all keys are known to differ.
     seen: Option<HashMap<u64, u64>>,
-    /// How many keys came again.
+    /// Number of repeated keys.
     pub(crate) repeated: u64,
 }
 
@@ -37,7 +38,7 @@ impl Repeats {
         Repeats { seen: (!unique_keys).then(HashMap::new), repeated: 0 }
     }
 
-    /// The key itself at its first time, then another for each further time.
+    /// Returns the key at its first occurrence, and a different one for each further occurrence.
     pub(crate) fn tell_apart(&mut self, key: u64) -> u64 {
         let Some(seen) = &mut self.seen else { return key };
         let times = seen.entry(key).or_default();
@@ -50,7 +51,7 @@ impl Repeats {
     }
 }
 
-/// The classes that share the largest score + price, and that value.
+/// Finds the classes with the largest score + price, and returns that value.
 pub(crate) fn tight(prices: &Prices, score: impl Fn(usize) -> i64, tight: &mut Vec<usize>) -> i64 {
     let mut best = i64::MIN;
     for (class, price) in prices.iter().enumerate() {
@@ -67,7 +68,7 @@ pub(crate) fn tight(prices: &Prices, score: impl Fn(usize) -> i64, tight: &mut V
     best
 }
 
-/// The scores of the second problem, row-major: lots for the tight classes, out of reach for the others.
+/// Returns the scores of the second problem, row-major: hashes for tight classes, a very low score for the others.
 pub(super) fn lots<T: Real>(
     source: &dyn Source<T>,
     tied: &[usize],
