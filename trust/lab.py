@@ -114,6 +114,7 @@ def read_csv(path):
 
 def write_as(table, base):
     """The table as Parquet, Arrow and gzip, laid out so that the same rows in another order have the same size."""
+    table = table.combine_chunks()  # else the chunks of the reader cut blocks in two
     plain = {"compression": "none", "use_dictionary": False, "write_statistics": False}
     pyarrow.parquet.write_table(table, f"{base}.parquet", row_group_size=BLOCK, **plain)
     pyarrow.feather.write_feather(table, f"{base}.arrow", compression="uncompressed", chunksize=BLOCK)
