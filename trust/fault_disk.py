@@ -66,7 +66,7 @@ def full_device(lab, rng, place, number):
         ["predict", lab.files / "people.csv", "-o", "-", "-q"],
         ["compare", lab.files / "voters.csv", "-q"],
         ["frontier", lab.files / "voters.csv", "-q"],
-        ["export", lab.files / "decision.json"],
+        ["export", lab.files / "decision.json", "--sql", "duckdb"],
         ["tables"],
         ["simulate", "voters", "--rows", "1000", "-o", "-", "-q"],
     ]

@@ -70,7 +70,12 @@ impl<'a> Finder<'a> {
     fn add_glob(&mut self, text: &str) -> Result<()> {
         let path = Path::new(text);
         let paths = glob::glob(text).map_err(|error| Error::file(path, error.to_string()))?;
-        let mut found: Vec<PathBuf> = paths.filter_map(std::result::Result::ok).filter(|path| path.is_file()).collect();
+        let mut found = Vec::new();
+        for path in paths {
+            // A folder that cannot be listed could contain files of the pattern.
+            found.push(path.map_err(|error| Error::io(error.path(), error.error()))?);
+        }
+        found.retain(|path| path.is_file());
         found.sort();
         if found.is_empty() {
             return Err(Error::file(path, "no file is called so; check the pattern"));
@@ -95,7 +100,10 @@ impl<'a> Finder<'a> {
         }
         parents.push(resolved);
         let entries = std::fs::read_dir(folder).map_err(|error| Error::io(folder, &error))?;
-        let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        let mut paths = Vec::new();
+        for entry in entries {
+            paths.push(entry.map_err(|error| Error::io(folder, &error))?.path());
+        }
         paths.sort();
         for path in paths {
             if is_hidden(&path) {

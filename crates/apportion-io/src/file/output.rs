@@ -326,7 +326,7 @@ impl Target {
     ) -> Result<usize> {
         let first_schema = input.schema(files.start)?;
         let kept = output.kept_columns(&first_schema);
-        if let Some(sources) = self.parquet_sources(input, files.clone()) {
+        if let Some(sources) = self.parquet_sources(input, files.clone())? {
             return self.append_columns(input, files.start, &sources, &kept, first, output, added);
         }
         let schema = with_metadata(&extended_schema(&first_schema, &kept, added), &output.metadata);
@@ -342,15 +342,21 @@ impl Target {
 
     /// Returns the source files if they and the output are Parquet and their columns can be copied
     /// without decoding.
-    fn parquet_sources(&self, input: &Input, files: Range<usize>) -> Option<Vec<SourceFile>> {
+    fn parquet_sources(&self, input: &Input, files: Range<usize>) -> Result<Option<Vec<SourceFile>>> {
         let sources = &input.files[files];
         let plain = |source: &Source| source.format == Format::Parquet && source.partitions.is_empty();
         if self.format != Format::Parquet || !sources.iter().all(plain) {
-            return None;
+            return Ok(None);
         }
-        let sources: Vec<SourceFile> =
-            sources.iter().map(|source| SourceFile::open(source.file()?).ok()).collect::<Option<_>>()?;
-        sources.iter().all(|source| source.is_like(&sources[0])).then_some(sources)
+        let mut opened = Vec::new();
+        for source in sources {
+            let Some(stable) = source.file() else { return Ok(None) };
+            let file = stable.open().map_err(|error| Error::io(&source.name, &error))?;
+            // A file whose columns cannot be copied is decoded, and refused then if it is damaged.
+            let Ok(source) = SourceFile::new(stable, file) else { return Ok(None) };
+            opened.push(source);
+        }
+        Ok(opened.iter().all(|source| source.is_like(&opened[0])).then_some(opened))
     }
 
     /// Copies the existing columns without decoding them, and writes the added ones.

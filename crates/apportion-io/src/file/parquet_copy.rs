@@ -33,8 +33,9 @@ pub(crate) struct SourceFile {
 }
 
 impl SourceFile {
-    pub(crate) fn open(stable: &Arc<StableFile>) -> Result<SourceFile> {
-        let chunks = StableChunks::new(stable, stable.open()?);
+    /// Reads the footer of an open file.
+    pub(crate) fn new(stable: &Arc<StableFile>, file: File) -> Result<SourceFile> {
+        let chunks = StableChunks::new(stable, file);
         let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
         // A damaged page index is not an error: the columns are then decoded and encoded again.
         let metadata = guarded(|| Ok(ArrowReaderMetadata::load(&chunks, options)?));
