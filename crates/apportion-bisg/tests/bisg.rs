@@ -3,8 +3,9 @@
 //! The tests that need tables beside the checkout say so where those are absent.
 #![allow(clippy::print_stderr, clippy::unwrap_used)] // in helpers, too
 
+mod common;
+
 use std::fs::File;
-use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use apportion_bisg::*;
@@ -12,14 +13,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use proptest::prelude::*;
 
-fn shared(name: &str) -> Option<PathBuf> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
-    if !path.exists() {
-        assert!(std::env::var_os("CI").is_none(), "{name} is not beside the checkout");
-        eprintln!("skipped: {name} is not beside the checkout");
-    }
-    path.exists().then_some(path)
-}
+use common::shared;
 
 /// A Parquet table of a key and numbers.
 fn keyed(name: &str) -> Option<(Vec<String>, Vec<f64>)> {

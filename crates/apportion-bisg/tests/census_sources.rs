@@ -1,13 +1,16 @@
 //! The tables against themselves, and against the files they were made from where those lie beside the checkout.
 #![allow(clippy::print_stderr, clippy::unwrap_used)] // in helpers, too
 
+mod common;
+
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::path::PathBuf;
 
 use apportion_bisg::census::*;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
+
+use common::shared;
 
 /// Shares of white, black, hispanic, asian, aian, other that the list of 2020 gives, in hundredths of a percent.
 const KNOWN: [(&str, u64, [u64; 6]); 4] = [
@@ -108,14 +111,4 @@ fn close(surname: &Surname, percent: &[f64; 6]) {
         // The list's percentages sum to 100 ± 0.02.
         assert!(off <= 1.0 + 0.0002 * sum * percent / 100.0 + 1e-6, "{}: {people} where {percent}%", surname.name);
     }
-}
-
-/// A file of the data that lie beside the checkout; says so where they do not.
-fn shared(name: &str) -> Option<PathBuf> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
-    if !path.exists() {
-        assert!(std::env::var_os("CI").is_none(), "{name} is not beside the checkout");
-        eprintln!("skipped: {name} is not beside the checkout");
-    }
-    path.exists().then_some(path)
 }

@@ -1,6 +1,8 @@
 //! The packed tables against themselves, and against the files they were made from where those lie beside the checkout.
 #![allow(clippy::print_stderr, clippy::unwrap_used)] // in helpers, too
 
+mod common;
+
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::path::PathBuf;
@@ -10,15 +12,7 @@ use apportion_bisg::census::*;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 
-/// A file of the data that lie beside the checkout; says so where they do not.
-fn shared(name: &str) -> Option<PathBuf> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
-    if !path.exists() {
-        assert!(std::env::var_os("CI").is_none(), "{name} is not beside the checkout");
-        eprintln!("skipped: {name} is not beside the checkout");
-    }
-    path.exists().then_some(path)
-}
+use common::shared;
 
 /// Rows of some columns of a Parquet file, as text.
 fn rows(name: &str, columns: &[&str]) -> Option<Vec<Vec<Field>>> {
