@@ -5,6 +5,7 @@ mod command;
 mod estimates;
 mod host;
 mod memory;
+mod message;
 mod options;
 mod outcome;
 mod output;
@@ -74,10 +75,10 @@ pub fn main() -> ExitCode {
     match panics::caught(|| program.command.run(&line)) {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever reads our output has read enough.
-        Err(error) if format!("{error:#}").contains("Broken pipe (os error") => ExitCode::SUCCESS,
+        Err(error) if message::sentence(&error).contains("Broken pipe (os error") => ExitCode::SUCCESS,
         Err(error) => {
             apportion_io::wait_if_interrupted();
-            text::say(format!("error: {error:#}{}", hint(&error)));
+            text::say(format!("error: {}{}", message::sentence(&error), hint(&error)));
             if usage::is_usage(&error) { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
     }
@@ -104,7 +105,7 @@ pub fn call(words: &[String], host: &Host) -> Result<Results, String> {
     let mut program = Program::from_arg_matches(&matches).map_err(|error| usage::without_help(&error))?;
     program.command.lend(host);
     panics::caught(|| program.command.run(&line))
-        .map_err(|error| text::shown(&format!("{error:#}{}", hint(&error))))?;
+        .map_err(|error| text::shown(&format!("{}{}", message::sentence(&error), hint(&error))))?;
     Ok(host.take())
 }
 

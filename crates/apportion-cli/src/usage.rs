@@ -28,7 +28,8 @@ pub(crate) fn usage(problem: impl Into<String>) -> anyhow::Error {
 pub(crate) fn is_usage(error: &anyhow::Error) -> bool {
     use apportion::Error as Core;
     let of_core = |error: &Core| matches!(error, Core::Parameter { .. } | Core::Incompatible { .. });
-    error.downcast_ref::<Usage>().is_some() || core(error).is_some_and(of_core)
+    let of_job = error.downcast_ref().is_some_and(apportion_app::Error::is_usage);
+    of_job || error.downcast_ref::<Usage>().is_some() || core(error).is_some_and(of_core)
 }
 
 /// Prints what is wrong with the command line, or the help that was asked for, and ends the program.
@@ -74,6 +75,12 @@ pub(crate) fn without_help(error: &clap::Error) -> String {
 
 /// The library's error in another.
 pub(crate) fn core(error: &anyhow::Error) -> Option<&apportion::Error> {
+    use apportion_app::Error as Job;
+    match error.downcast_ref::<Job>() {
+        Some(Job::Core(core) | Job::Io(apportion_io::Error::Core(core))) => return Some(core),
+        Some(_) => return None,
+        None => {}
+    }
     match error.downcast_ref::<apportion_io::Error>() {
         Some(apportion_io::Error::Core(core)) => Some(core),
         Some(_) => None,

@@ -1,0 +1,87 @@
+//! What a job is run with: who hears of its progress and its notices, and the threads that it may use.
+
+use std::fmt;
+use std::sync::Arc;
+
+use apportion::text::Message;
+use apportion_io::{NoProgress, Progress};
+
+use crate::{Error, Result};
+
+/// What a job is run with. By default nobody listens, and all processors are used.
+#[derive(Clone)]
+pub struct Context {
+    /// Receives progress reports, and can cancel the job.
+    pub progress: Arc<dyn Progress>,
+    /// Receives notices as they come up.
+    pub notices: Arc<dyn Fn(Notice) + Send + Sync>,
+    /// The number of threads; that of the global pool if not set.
+    pub threads: Option<usize>,
+}
+
+/// A sentence that a job says on the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// Something to know, such as which columns were recognized.
+    Note(Message),
+    /// Something that may make the result misleading.
+    Warning(Message),
+}
+
+impl Default for Context {
+    fn default() -> Context {
+        Context { progress: Arc::new(NoProgress), notices: Arc::new(|_| {}), threads: None }
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context").field("threads", &self.threads).finish_non_exhaustive()
+    }
+}
+
+impl Context {
+    /// Says something to know.
+    pub fn note(&self, message: impl Into<Message>) {
+        (self.notices)(Notice::Note(message.into()));
+    }
+
+    /// Says that a result may be misleading.
+    pub fn warn(&self, message: impl Into<Message>) {
+        (self.notices)(Notice::Warning(message.into()));
+    }
+
+    /// Reports that work of unknown length goes on, until the result is dropped.
+    pub fn working(&self, what: &'static str) -> Working<'_> {
+        self.progress.begin(what, 0);
+        Working(self)
+    }
+
+    /// Returns an error if the job was cancelled.
+    ///
+    /// # Errors
+    /// If it was.
+    pub fn check_cancelled(&self) -> Result<()> {
+        if self.progress.is_cancelled() { Err(apportion_io::Error::Cancelled.into()) } else { Ok(()) }
+    }
+
+    /// Runs work on the threads that the job may use.
+    ///
+    /// # Errors
+    /// If the system does not start the threads, or if the work fails.
+    pub fn install<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+        let Some(threads) = self.threads else { return work() };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.map_err(|error| Error::Threads(error.to_string()))?.install(work)
+    }
+}
+
+/// Work of unknown length.
+#[derive(Debug)]
+pub struct Working<'a>(&'a Context);
+
+impl Drop for Working<'_> {
+    fn drop(&mut self) {
+        self.0.progress.end();
+    }
+}

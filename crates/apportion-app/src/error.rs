@@ -1,0 +1,68 @@
+//! Errors of jobs: data that a front end renders, with settings named by id.
+
+use apportion::text::{Message, Setting};
+
+/// An error of a job.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The settings are invalid or cannot be combined. Nothing was read.
+    #[error("{0}")]
+    Settings(Message),
+    /// The data or the files do not allow what was asked for.
+    #[error("{0}")]
+    Data(Message),
+    /// The system did not start the threads.
+    #[error("the threads could not be started: {0}")]
+    Threads(String),
+    /// An error of files and tables.
+    #[error(transparent)]
+    Io(#[from] apportion_io::Error),
+    /// An error of the core library.
+    #[error(transparent)]
+    Core(#[from] apportion::Error),
+    /// An error of tables of names and places, and their models.
+    #[error(transparent)]
+    Bisg(#[from] apportion_bisg::Error),
+}
+
+/// The result type of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// Returns an error of the settings.
+    pub fn settings(message: impl Into<Message>) -> Error {
+        Error::Settings(message.into())
+    }
+
+    /// Returns an error of the data.
+    pub fn data(message: impl Into<Message>) -> Error {
+        Error::Data(message.into())
+    }
+
+    /// Returns the sentence, for a front end to render.
+    pub fn message(&self) -> Message {
+        match self {
+            Error::Settings(message) | Error::Data(message) => message.clone(),
+            Error::Threads(problem) => {
+                Message::from(format!("the threads could not be started ({problem}); use fewer with "))
+                    + Setting::Threads
+            }
+            Error::Io(error) => error.to_string().into(),
+            Error::Core(error) => error.to_string().into(),
+            Error::Bisg(error) => error.to_string().into(),
+        }
+    }
+
+    /// Returns whether the settings are to blame, and not the data.
+    pub fn is_usage(&self) -> bool {
+        use apportion::Error as Core;
+        match self {
+            Error::Settings(_) => true,
+            Error::Core(error) | Error::Io(apportion_io::Error::Core(error)) => {
+                matches!(error, Core::Parameter { .. } | Core::Incompatible { .. })
+            }
+            Error::Data(_) | Error::Threads(_) | Error::Io(_) | Error::Bisg(_) => false,
+        }
+    }
+}
