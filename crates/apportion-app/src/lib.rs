@@ -7,6 +7,12 @@
 
 mod context;
 mod error;
+pub mod input;
+pub mod memory;
+pub mod protect;
+pub mod provenance;
+pub mod reference;
+pub mod text;
 
 pub use context::{Context, Notice, Working};
 pub use error::{Error, Result};

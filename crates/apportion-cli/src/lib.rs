@@ -4,16 +4,13 @@
 mod command;
 mod estimates;
 mod host;
-mod memory;
 mod message;
 mod options;
 mod outcome;
 mod output;
 mod panics;
 mod progress;
-mod protect;
 mod provenance;
-mod reference;
 mod report;
 mod rule;
 mod summary;

@@ -21,10 +21,15 @@ pub(crate) fn option(setting: Setting, value: Option<&str>) -> String {
     }
 }
 
-/// Returns the sentence of an error.
+/// Returns the sentence of an error, with what was being done when it came up.
 pub(crate) fn sentence(error: &anyhow::Error) -> String {
-    match error.downcast_ref::<apportion_app::Error>() {
-        Some(error) => render(&error.message()),
-        None => format!("{error:#}"),
+    let mut parts = Vec::new();
+    for cause in error.chain() {
+        if let Some(own) = cause.downcast_ref::<apportion_app::Error>() {
+            parts.push(render(&own.message()));
+            break;
+        }
+        parts.push(cause.to_string());
     }
+    parts.join(": ")
 }

@@ -2,18 +2,22 @@
 
 use std::fmt::Display;
 
-use anyhow::{Context, Result, bail};
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, bail};
 use apportion::{Scores, Settings, UNCODED};
+use apportion_app::{Context, Notice};
 use apportion_io::{ClassColumn, Error, Input, InputOptions, Table, TableOptions};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 use crate::host::Host;
-use crate::memory;
+use crate::message::render;
 use crate::progress::Bar;
-use crate::provenance::Recorded;
 use crate::text::{count, shown};
 use crate::usage::usage;
+use apportion_app::memory;
+use apportion_app::provenance::Recorded;
 
 /// Which files, and what their columns hold.
 #[derive(Args, Clone, Debug)]
@@ -270,6 +274,15 @@ impl TableArgs {
         bail!(
             "--truth {column}: no row has a truth: it is empty or left out in all; name another column, or leave --truth out"
         )
+    }
+
+    /// What jobs are run with: notices are said as everything else is.
+    pub(crate) fn context(&self) -> Context {
+        let own = self.clone();
+        let notices = Arc::new(move |notice: Notice| match notice {
+            Notice::Note(message) | Notice::Warning(message) => own.say(&render(&message)),
+        });
+        Context { notices, ..Context::default() }
     }
 
     /// A word on standard error, unless silence is wanted.

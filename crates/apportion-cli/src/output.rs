@@ -13,10 +13,11 @@ use clap::Args;
 
 use crate::options::TableArgs;
 use crate::outcome::Given;
-use crate::protect::{SideInput, refuse_overwriting_outputs};
-use crate::provenance::{Provenance, ProvenanceArgs, Recorded, holds_metadata};
+use crate::provenance::ProvenanceArgs;
 use crate::text;
 use crate::usage::usage;
+use apportion_app::protect::{SideInput, refuse_overwriting_outputs};
+use apportion_app::provenance::{Provenance, Recorded, holds_metadata};
 
 /// Where labels go.
 #[derive(Args, Clone, Debug)]
@@ -81,7 +82,7 @@ impl OutputArgs {
         let is_folder = self.output.ends_with('/') || std::path::Path::new(&self.output).is_dir();
         let holds = holds_metadata(&self.output)
             || is_folder && input.names().any(|name| holds_metadata(&name.to_string_lossy()));
-        options.memory_host().is_none() && self.provenance.is_wanted(holds)
+        options.memory_host().is_none() && self.provenance.settings().is_wanted(holds)
     }
 
     /// The options that the output depends on.
@@ -157,7 +158,7 @@ impl OutputArgs {
             AddedColumns { fields: self.fields(table, draws), rows: Some(table.row_mask().total()), values: &mut next };
         let metadata = provenance.map(Provenance::metadata).transpose()?.unwrap_or_default();
         let paths = write_with_columns(input, &self.place(options, metadata), added)?;
-        self.provenance.write(provenance).map_err(|error| after_output(error, &paths))?;
+        self.provenance.settings().write(provenance).map_err(|error| after_output(error.into(), &paths))?;
         Ok(paths)
     }
 }

@@ -1,7 +1,5 @@
 //! From the command line to a rule of the library.
 
-use std::path::Path;
-
 use anyhow::{Context, Result, bail};
 use apportion::decision::ExpectedShares;
 use apportion::learn::Learner;
@@ -12,13 +10,14 @@ use clap::{Args, ValueEnum};
 
 use crate::options::{Grouping, TableArgs};
 use crate::outcome::Outcome;
-use crate::protect::SideInput;
-use crate::provenance::{Beside, Recorded};
-use crate::reference;
 use crate::summary::Aim;
 use crate::text;
 use crate::usage::usage;
 use crate::values::{self, At};
+use apportion::text::Setting;
+use apportion_app::protect::SideInput;
+use apportion_app::provenance::{ExtraFile, Recorded};
+use apportion_app::reference;
 
 /// With more classes than this, a joint rule may have to solve nearly all rows at once.
 const MANY_CLASSES: usize = 100;
@@ -215,15 +214,8 @@ impl RuleArgs {
     }
 
     /// The file that the reference is in, where it is in one.
-    pub(crate) fn beside(&self) -> Result<Vec<Beside>> {
-        match self.reference.as_str() {
-            "posterior" | "truth" | "uniform" => Ok(Vec::new()),
-            // What comes through a pipe can be read once.
-            path if !Path::new(path).is_file() => {
-                Ok(vec![Beside { path: path.into(), what: "the reference", rows: None }])
-            }
-            path => Ok(vec![Beside { path: path.into(), what: "the reference", rows: Some(reference::rows(path)?) }]),
-        }
+    pub(crate) fn beside(&self) -> Result<Vec<ExtraFile>> {
+        Ok(reference::extra_files(&self.reference)?)
     }
 
     /// The options, defaults and all, that labels depend on.
@@ -256,7 +248,7 @@ impl RuleArgs {
     pub(crate) fn side_inputs(&self) -> Vec<SideInput> {
         match self.reference.as_str() {
             "posterior" | "truth" | "uniform" => Vec::new(),
-            path => vec![SideInput::new("--reference", path)],
+            path => vec![SideInput::new(Setting::Reference, path)],
         }
     }
 
@@ -350,8 +342,8 @@ impl RuleArgs {
     /// What a joint rule aims at.
     pub(crate) fn matching(&self, table: &Table, options: &TableArgs) -> Result<Match> {
         let by = self.groups(options).columns;
-        let (reference, remarks) = reference::read(&self.reference, table.classes(), by, options.host.as_ref())?;
-        remarks.iter().for_each(|remark| options.say(remark));
+        let given = options.host.as_ref().and_then(|host| host.reference.as_ref());
+        let reference = reference::read(&self.reference, given, table.classes(), by, &options.context())?;
         let by_group = !by.is_empty();
         let nested = if self.nested.is_empty() { Vec::new() } else { table.nesting() };
         let aim = Match { by_group, nested, ..Match::overall(reference) };

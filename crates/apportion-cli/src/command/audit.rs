@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use apportion::audit::{Audit, AuditOptions, Drift, LabelSummary, PopulationTotals, UncodedPolicy};
+use apportion::text::Setting;
 use apportion::{Decision, Frontier, Label, Labels, Match, Reference, Rule, Scores, Settings, UNCODED};
 use apportion_io::{ClassColumn, Table};
 use apportion_report::{Provenance, Study};
@@ -15,12 +16,12 @@ use crate::estimates::{Estimating, OutcomeArgs};
 use crate::options::{LABEL_OPTIONS, TableArgs, pairs};
 use crate::outcome::{self, Given};
 use crate::progress::Working;
-use crate::protect::SideInput;
-use crate::provenance::Origin;
 use crate::report::{Gallery, Place, ReportArgs, of_report};
 use crate::summary::drift_warning;
 use crate::text;
 use crate::values;
+use apportion_app::protect::SideInput;
+use apportion_app::provenance::InputHashes;
 
 /// Options of `audit`.
 #[derive(Args)]
@@ -68,9 +69,9 @@ pub(crate) fn run(args: &AuditArgs, line: &[String]) -> Result<()> {
     let decision = args.decision.as_deref().map(|path| decision::read(path, host)).transpose()?;
     args.report.check_outcome(args.outcome.as_ref())?;
     let input = args.table.input()?;
-    let side: Vec<SideInput> = args.decision.iter().map(|path| SideInput::new("--decision", path)).collect();
+    let side: Vec<SideInput> = args.decision.iter().map(|path| SideInput::new(Setting::Decision, path)).collect();
     let mut report = args.report.prepare(&input, &side, args.table.groups(), args.force)?;
-    let origin = report.as_ref().map(|report| Origin::of(&input, "scores", report.beside()));
+    let origin = report.as_ref().map(|report| InputHashes::start(&input, "scores", report.beside()));
     let options = match &decision {
         Some(decision) => decision::with_scores_of(decision, &args.table, &input)?,
         None => args.table.clone(),
@@ -106,7 +107,7 @@ pub(crate) fn run(args: &AuditArgs, line: &[String]) -> Result<()> {
     drop(working);
     if let (Some(report), Some(origin)) = (report, origin) {
         let working = Working::on("setting other rules beside the labels", args.table.quiet);
-        let files = origin.files(Some(&table.file_rows()))?;
+        let files = origin.finish(Some(&table.file_rows()))?;
         let provenance =
             of_report(&files, &table, &args.table, args.table.groups(), line, facts(args, drifted.as_ref()));
         let study = beside_rules(args, &table, &scores, labels, frontier.as_ref(), provenance)?;

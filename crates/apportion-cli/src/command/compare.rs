@@ -13,10 +13,10 @@ use crate::estimates::{Estimating, OutcomeArgs};
 use crate::options::{COLUMN_OPTIONS, TableArgs, pairs};
 use crate::outcome::{self, Given, Outcome};
 use crate::progress::Working;
-use crate::provenance::Origin;
 use crate::report::{Gallery, Place, ReportArgs, of_report};
 use crate::text;
 use crate::usage::usage;
+use apportion_app::provenance::InputHashes;
 
 /// Options of `compare`.
 #[derive(Args)]
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &CompareArgs, line: &[String]) -> Result<()> {
     if report.is_none() && args.report.focus.is_some() {
         return Err(usage("--focus: it is for --report FILE.html"));
     }
-    let origin = report.as_ref().map(|report| Origin::of(&input, "scores", report.beside()));
+    let origin = report.as_ref().map(|report| InputHashes::start(&input, "scores", report.beside()));
     let table = args.table.read_with(&input, args.table.groups(), |options| {
         options.labels = own.into_iter().collect();
         args.more.ask(args.outcome.as_ref(), options);
@@ -134,7 +134,7 @@ pub(crate) fn run(args: &CompareArgs, line: &[String]) -> Result<()> {
     let Wall { gallery, outcomes, .. } = wall;
     if let (Some(report), Some(mut gallery), Some(origin)) = (report, gallery, origin) {
         gallery.learn(&settings)?;
-        let files = origin.files(Some(&table.file_rows()))?;
+        let files = origin.finish(Some(&table.file_rows()))?;
         let provenance = of_report(&files, &table, &args.table, args.table.groups(), line, facts(args));
         report.write(gallery.study(&settings, provenance)?, &args.table)?;
     }

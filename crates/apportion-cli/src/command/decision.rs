@@ -15,11 +15,13 @@ use crate::options::TableArgs;
 use crate::outcome::{Given, Outcome};
 use crate::output::{OutputArgs, written};
 use crate::progress::Working;
-use crate::protect::{SideInput, refuse_overwriting};
-use crate::provenance::{Beside, Origin as Files, Provenance, ProvenanceArgs, Recorded};
+use crate::provenance::ProvenanceArgs;
 use crate::rule::RuleArgs;
 use crate::summary::{Aim, drift_warning, summary};
 use crate::usage::usage;
+use apportion::text::Setting;
+use apportion_app::protect::{SideInput, refuse_overwriting};
+use apportion_app::provenance::{ExtraFile, InputHashes, Provenance, Recorded, shell_command};
 
 /// Options of `fit`.
 #[derive(Args)]
@@ -67,10 +69,10 @@ pub(crate) fn fit(args: &FitArgs, line: &[String]) -> Result<()> {
         refuse_overwrite(&args.output, Some(&input), args.force)?;
     }
     let groups = args.rule.groups(&args.table);
-    let wants_provenance = args.table.memory_host().is_none() && args.provenance.is_wanted(true);
+    let wants_provenance = args.table.memory_host().is_none() && args.provenance.settings().is_wanted(true);
     let beside = if wants_provenance { args.rule.beside()? } else { Vec::new() };
-    args.provenance.check(&[&input], &beside, &args.output, args.force)?;
-    let origin = wants_provenance.then(|| Files::of(&input, "scores", beside));
+    args.provenance.settings().check(&[&input], &beside, &args.output, args.force)?;
+    let origin = wants_provenance.then(|| InputHashes::start(&input, "scores", beside));
     let table = args.table.read(&input, groups, None)?;
     let scores = table.scores()?;
     let (rule, settings) = (args.rule.rule(&table, &args.table)?, args.table.settings());
@@ -93,8 +95,13 @@ pub(crate) fn fit(args: &FitArgs, line: &[String]) -> Result<()> {
             let mut options = Recorded::default();
             args.table.record_table(&table, &mut options);
             args.rule.record(&mut options);
-            let files = origin.files(Some(&table.file_rows()))?;
-            Some(Provenance::new("fit", line, options, files).with_outcome(&outcome, table.group_names()))
+            let files = origin.finish(Some(&table.file_rows()))?;
+            Some(Provenance::new("fit", &shell_command(line), options, files).with_labels(
+                &outcome.glance,
+                outcome.targets.as_deref(),
+                outcome.joint.as_ref(),
+                table.group_names(),
+            ))
         }
         None => None,
     };
@@ -102,7 +109,7 @@ pub(crate) fn fit(args: &FitArgs, line: &[String]) -> Result<()> {
     if !to_stdout {
         write_atomically(&args.output, format!("{json}\n").as_bytes())?;
     }
-    args.provenance.write(provenance.as_ref())?;
+    args.provenance.settings().write(provenance.as_ref())?;
     if to_stdout {
         return args.table.print(&json);
     }
@@ -141,15 +148,15 @@ pub(crate) fn apply(args: &ApplyArgs, line: &[String]) -> Result<()> {
     }
     let decision = read(&args.decision, args.table.host.as_ref())?;
     let input = args.table.input()?;
-    args.output.check(&args.table, &input, &[SideInput::new("--decision", &args.decision)])?;
+    args.output.check(&args.table, &input, &[SideInput::new(Setting::Decision, &args.decision)])?;
     let mut options = with_scores_of(&decision, &args.table, &input)?;
     if options.by.is_empty() {
         options.by = decision.fit_info().map_or_else(Vec::new, |origin| origin.groups.clone());
     }
     let wants_provenance = args.output.wants_provenance(&args.table, &input);
-    let beside = vec![Beside { path: args.decision.clone(), what: "the decision", rows: None }];
-    args.output.provenance.check(&[&input], &beside, args.output.path(), args.output.force)?;
-    let origin = wants_provenance.then(|| Files::of(&input, "scores", beside));
+    let beside = vec![ExtraFile { path: args.decision.clone(), what: "the decision", rows: None }];
+    args.output.provenance.settings().check(&[&input], &beside, args.output.path(), args.output.force)?;
+    let origin = wants_provenance.then(|| InputHashes::start(&input, "scores", beside));
     let table = options.read(&input, options.groups(), None)?;
     args.output.check_names(&input, &table, 1)?;
     let scores = table.scores()?;
@@ -166,10 +173,14 @@ pub(crate) fn apply(args: &ApplyArgs, line: &[String]) -> Result<()> {
             options.record_table(&table, &mut recorded);
             args.output.record(&table, &mut recorded);
             recorded.seed = Some(decision.seed());
-            let files = origin.files(Some(&table.file_rows()))?;
-            let mut provenance = Provenance::new("apply", line, recorded, files);
+            let files = origin.finish(Some(&table.file_rows()))?;
+            let mut provenance = Provenance::new("apply", &shell_command(line), recorded, files);
             provenance.rows = Some(table.row_mask().total() as u64);
-            Some(provenance.with_outcome(&outcome, None).with_decision(&decision)?)
+            Some(
+                provenance
+                    .with_labels(&outcome.glance, outcome.targets.as_deref(), outcome.joint.as_ref(), None)
+                    .with_decision(&decision)?,
+            )
         }
         None => None,
     };

@@ -14,10 +14,10 @@ use crate::estimates::{Estimating, OutcomeArgs};
 use crate::options::{COLUMN_OPTIONS, TableArgs, pairs};
 use crate::outcome::{self, Given};
 use crate::progress::Working;
-use crate::provenance::Origin;
 use crate::report::{Gallery, Place, ReportArgs, of_report};
 use crate::text;
 use crate::usage::usage;
+use apportion_app::provenance::InputHashes;
 
 /// Options of `disparity`.
 #[derive(Args)]
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &DisparityArgs, line: &[String]) -> Result<()> {
     if report.is_none() && args.report.focus.is_some() {
         return Err(usage("--focus: it is for --report FILE.html; --against CLASS says what others are compared with"));
     }
-    let origin = report.as_ref().map(|report| Origin::of(&input, "scores", report.beside()));
+    let origin = report.as_ref().map(|report| InputHashes::start(&input, "scores", report.beside()));
     let column = Some(&args.outcome);
     let table = args.table.read_with(&input, args.table.groups(), |options| {
         options.labels = labels;
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &DisparityArgs, line: &[String]) -> Result<()> {
         each_labelling(args, &table, &scores, &settings, |place, name, given, joint| {
             gallery.show(place, name, given, joint)
         })?;
-        let files = origin.files(Some(&table.file_rows()))?;
+        let files = origin.finish(Some(&table.file_rows()))?;
         let provenance = of_report(&files, &table, &args.table, args.table.groups(), line, facts(args));
         let study = gallery.study(&settings, provenance)?;
         let Some(disparity) = study.outcomes.clone() else { return Ok(()) };

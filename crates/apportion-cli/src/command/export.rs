@@ -12,8 +12,9 @@ use clap::{Args, ValueEnum};
 use super::decision::read;
 use crate::host::Host;
 use crate::output::written;
-use crate::protect::{SideInput, refuse_overwriting};
 use crate::text;
+use apportion::text::Setting;
+use apportion_app::protect::{SideInput, refuse_overwriting};
 
 /// Options of `export`.
 #[derive(Args)]
@@ -89,7 +90,7 @@ enum DialectName {
 pub(crate) fn run(args: &ExportArgs) -> Result<()> {
     let output = args.output.as_ref().filter(|path| path.as_os_str() != "-");
     if let Some(path) = output {
-        refuse_overwriting(path, None, &[SideInput::new("DECISION", &args.decision)])?;
+        refuse_overwriting(path, None, &[SideInput::new(Setting::Decision, &args.decision)])?;
         refuse_overwrite(path, None, args.force)?;
     }
     let decision = read(&args.decision, args.host.as_ref())?;

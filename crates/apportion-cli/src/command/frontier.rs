@@ -9,8 +9,8 @@ use serde_json::json;
 
 use crate::options::TableArgs;
 use crate::progress::Working;
-use crate::reference;
 use crate::values;
+use apportion_app::reference;
 
 /// Options of `frontier`.
 #[derive(Args)]
@@ -38,8 +38,9 @@ pub(crate) fn run(args: &FrontierArgs) -> Result<()> {
     let table = args.table.read(&args.table.input()?, args.table.groups(), None)?;
     let scores = table.scores()?;
     let host = args.table.host.as_ref();
-    let (reference, remarks) = reference::read(&args.reference, table.classes(), &args.table.by, host)?;
-    remarks.iter().for_each(|remark| args.table.say(remark));
+    let given = host.and_then(|host| host.reference.as_ref());
+    let context = args.table.context();
+    let reference = reference::read(&args.reference, given, table.classes(), &args.table.by, &context)?;
     let aim = Match { by_group: !args.table.by.is_empty(), ..Match::overall(reference) };
     let working = Working::on("walking the frontier", args.table.quiet);
     let frontier = Frontier::of(&aim, &scores, &args.table.settings()).map_err(|error| table.explain(error))?;

@@ -10,11 +10,11 @@ use crate::options::TableArgs;
 use crate::outcome::{self, Given, Outcome};
 use crate::output::{OutputArgs, after_output, written};
 use crate::progress::Working;
-use crate::provenance::{Origin, Provenance, Recorded};
 use crate::report::{Gallery, Place, ReportArgs, of_report};
 use crate::rule::RuleArgs;
 use crate::summary::summary;
 use crate::usage::usage;
+use apportion_app::provenance::{InputHashes, Provenance, Recorded, shell_command};
 
 /// Options of `label`.
 #[derive(Args)]
@@ -62,8 +62,13 @@ pub(crate) fn run(args: &LabelArgs, line: &[String]) -> Result<()> {
         (None, false) => None,
     };
     let output = args.output.path();
-    args.output.provenance.check(&[&input], beside.as_deref().unwrap_or_default(), output, args.output.force)?;
-    let origin = beside.map(|beside| Origin::of(&input, "scores", beside));
+    args.output.provenance.settings().check(
+        &[&input],
+        beside.as_deref().unwrap_or_default(),
+        output,
+        args.output.force,
+    )?;
+    let origin = beside.map(|beside| InputHashes::start(&input, "scores", beside));
     let table = args.table.read(&input, args.rule.groups(&args.table), None)?;
     args.output.check_names(&input, &table, args.rule.draws())?;
     args.table.check_draws(&table, args.rule.draws())?;
@@ -77,7 +82,7 @@ pub(crate) fn run(args: &LabelArgs, line: &[String]) -> Result<()> {
         Given::by(&rule, &scores, &settings, args.rule.draws()).map_err(|error| table.explain(error))?;
     let outcome = Outcome::new(&name, &scores, &given, joint)?.held_against(&rule, &scores)?;
     let argmax = args.table.is_heard().then(|| Outcome::of_argmax(&scores)).transpose()?;
-    let files = origin.map(|origin| origin.files(Some(&table.file_rows()))).transpose()?.unwrap_or_default();
+    let files = origin.map(|origin| origin.finish(Some(&table.file_rows()))).transpose()?.unwrap_or_default();
     let study = match &report {
         Some(_) => {
             let groups = args.rule.groups(&args.table);
@@ -94,9 +99,18 @@ pub(crate) fn run(args: &LabelArgs, line: &[String]) -> Result<()> {
             args.table.record_table(&table, &mut options);
             args.rule.record(&mut options);
             args.output.record(&table, &mut options);
-            let mut provenance = Provenance::new("label", line, options, files);
+            let mut provenance = Provenance::new("label", &shell_command(line), options, files);
             provenance.rows = Some(table.row_mask().total() as u64);
-            Some(provenance.with_outcome(&outcome, table.group_names()).with_decision(&decision)?)
+            Some(
+                provenance
+                    .with_labels(
+                        &outcome.glance,
+                        outcome.targets.as_deref(),
+                        outcome.joint.as_ref(),
+                        table.group_names(),
+                    )
+                    .with_decision(&decision)?,
+            )
         }
         false => None,
     };

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::Args;
 
-use crate::provenance::find;
 use crate::text;
+use apportion_app::provenance::find;
 
 /// Options of `provenance`.
 #[derive(Args)]
@@ -34,6 +34,6 @@ pub(crate) fn run(args: &ShowArgs) -> Result<()> {
     if args.json {
         text::print(serde_json::to_string_pretty(&found.json)?)
     } else {
-        text::print_text(found.provenance.text())
+        text::print_text(crate::provenance::text(&found.provenance))
     }
 }

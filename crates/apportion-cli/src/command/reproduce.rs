@@ -7,9 +7,9 @@ use apportion_io::write_folder_atomically;
 use apportion_paper::{Plan, Reproduction};
 use clap::Args;
 
-use crate::provenance::command;
 use crate::report::{refuse_filled, refuse_no_folder};
 use crate::text;
+use apportion_app::provenance::shell_command;
 
 /// Options of `reproduce`.
 #[derive(Args)]
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &ReproduceArgs, line: &[String]) -> Result<()> {
         }
     };
     let reproduction = Reproduction::of(&plan, say)?;
-    write_folder_atomically(&args.output, &reproduction.files(&command(line)))?;
+    write_folder_atomically(&args.output, &reproduction.files(&shell_command(line)))?;
     say(&format!("written to {}", args.output.display()));
     Ok(())
 }

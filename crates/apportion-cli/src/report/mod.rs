@@ -17,10 +17,10 @@ pub(crate) use gallery::{Gallery, Place};
 pub(crate) use provenance::of_report;
 
 use crate::options::{Grouping, TableArgs};
-use crate::protect::{SideInput, refuse_overwriting};
-use crate::provenance::Beside;
 use crate::usage::usage;
 use crate::values;
+use apportion_app::protect::{SideInput, refuse_overwriting};
+use apportion_app::provenance::ExtraFile;
 
 /// What there is to look at, and where it goes.
 #[derive(Args, Clone, Debug, Default)]
@@ -78,7 +78,7 @@ impl ReportArgs {
         if !matches!(self.simplex.len(), 0 | 2) {
             return Err(usage("--simplex: it must be two classes; all others together are in the third corner"));
         }
-        let geometry = self.geometry.iter().map(|path| SideInput::new("--geometry", path));
+        let geometry = self.geometry.iter().map(|path| SideInput::new(apportion::text::Setting::Geometry, path));
         let side: Vec<SideInput> = side.iter().cloned().chain(geometry).collect();
         if let Some(path) = &self.report {
             refuse_overwriting(path, Some(input), &side)?;
@@ -122,9 +122,9 @@ impl ReportArgs {
 
 impl Report<'_> {
     /// The files that the report is made of beside the tables.
-    pub(crate) fn beside(&self) -> Vec<Beside> {
+    pub(crate) fn beside(&self) -> Vec<ExtraFile> {
         let (Some(path), Some(geometry)) = (&self.args.geometry, &self.geometry) else { return Vec::new() };
-        let file = |path: PathBuf| Beside { path, what: "outlines", rows: Some(geometry.outlines() as u64) };
+        let file = |path: PathBuf| ExtraFile { path, what: "outlines", rows: Some(geometry.outlines() as u64) };
         // The names of a Shapefile's outlines are in a file of their own.
         let names = ["dbf", "DBF"].map(|ending| path.with_extension(ending)).into_iter().find(|own| own.is_file());
         let is_shapefile = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("shp"));

@@ -4,7 +4,7 @@ use apportion_io::Table;
 use apportion_report::Provenance;
 
 use crate::options::{Grouping, TableArgs};
-use crate::provenance::{InputFile, command};
+use apportion_app::provenance::{InputFile, shell_command};
 
 /// What a report says of where its numbers come from.
 pub(crate) fn of_report(
@@ -27,6 +27,6 @@ pub(crate) fn of_report(
     Provenance {
         files: files.iter().map(file).collect(),
         facts: facts.map(|(name, fact)| (name.to_owned(), fact)).collect(),
-        command: command(line),
+        command: shell_command(line),
     }
 }

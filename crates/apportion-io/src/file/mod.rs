@@ -33,6 +33,7 @@ mod safe_csv;
 mod separator;
 mod stable_file;
 mod text;
+mod text_rows;
 mod writer;
 
 pub use atomic_write::{remove_unfinished, wait_if_interrupted, write_atomically, write_folder_atomically};

@@ -11,7 +11,8 @@ mod told;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use apportion::{Classes, PerGroup, Reference};
+use apportion::text::Setting;
+use apportion::{Classes, PerGroup};
 use apportion_bisg::census::CensusTable;
 use apportion_bisg::{Bisg, Gibbs, Level, MarginKey, ModelTables, Population, RAKING_TOLERANCE, RakedCells};
 use apportion_io::{
@@ -26,15 +27,16 @@ use self::scoring::{AllPeople, Scorer, fields};
 use self::sources::{Read, Tables};
 use self::told::Told;
 use crate::host::Host;
-use crate::memory;
 use crate::options::{Encoding, Limits, MAX_THREADS, open, pairs, use_threads};
 use crate::output::{refuse_unsafe_formats, written};
 use crate::progress::Working;
-use crate::protect::{SideInput, refuse_overwriting_outputs};
-use crate::provenance::{Beside, Origin, Provenance, ProvenanceArgs, Recorded, holds_metadata};
-use crate::reference;
+use crate::provenance::ProvenanceArgs;
 use crate::text;
 use crate::usage::usage;
+use apportion_app::memory;
+use apportion_app::protect::{SideInput, refuse_overwriting_outputs};
+use apportion_app::provenance::{ExtraFile, InputHashes, Provenance, Recorded, holds_metadata, shell_command};
+use apportion_app::reference;
 
 /// Options of `predict`.
 #[derive(Args)]
@@ -270,7 +272,7 @@ pub(crate) fn run(args: &PredictArgs, line: &[String]) -> Result<()> {
     if let Some(provenance) = &mut provenance {
         provenance.rows = Some(scorer.tally.people);
     }
-    args.provenance.write(provenance.as_ref())?;
+    args.provenance.settings().write(provenance.as_ref())?;
     let mut json = told.json();
     if let Some(provenance) = &provenance {
         json["provenance"] = serde_json::to_value(provenance)?;
@@ -341,7 +343,7 @@ impl PredictArgs {
     }
 
     /// Begins to compute the SHA-256 of all files, if provenance is wanted.
-    fn origin(&self, input: &Input, used: &[(String, u64)]) -> Result<Option<Origin>> {
+    fn origin(&self, input: &Input, used: &[(String, u64)]) -> Result<Option<InputHashes>> {
         let is_folder = self.output.ends_with('/') || Path::new(&self.output).is_dir();
         let holds = holds_metadata(&self.output)
             || is_folder && input.names().any(|name| holds_metadata(&name.to_string_lossy()));
@@ -349,23 +351,23 @@ impl PredictArgs {
             [&self.margin, &self.surname_margin, &self.place_margin].into_iter().any(|own| own.as_ref() == Some(name))
         };
         let files = used.iter().filter(|(name, _)| CensusTable::named(name).is_none());
-        let mut beside: Vec<Beside> = files
+        let mut beside: Vec<ExtraFile> = files
             .map(|(name, rows)| {
                 let what = if is_margin(name) { "the margin" } else { "the table" };
-                Beside { path: name.into(), what, rows: Some(*rows) }
+                ExtraFile { path: name.into(), what, rows: Some(*rows) }
             })
             .collect();
-        beside.extend(self.margin.iter().map(|path| Beside { path: path.into(), what: "the margin", rows: None }));
-        self.provenance.check(&[input], &beside, Path::new(&self.output), self.force)?;
+        beside.extend(self.margin.iter().map(|path| ExtraFile { path: path.into(), what: "the margin", rows: None }));
+        self.provenance.settings().check(&[input], &beside, Path::new(&self.output), self.force)?;
         let in_memory = self.host.as_ref().is_some_and(|host| host.table.is_some());
-        let wanted = !in_memory && self.provenance.is_wanted(holds);
-        Ok(wanted.then(|| Origin::of(input, "people", beside)))
+        let wanted = !in_memory && self.provenance.settings().is_wanted(holds);
+        Ok(wanted.then(|| InputHashes::start(input, "people", beside)))
     }
 
     /// Where the scores come from.
     fn provenance_of(
         &self,
-        origin: Origin,
+        origin: InputHashes,
         used: &[(String, u64)],
         classes: &[String],
         columns: &PeopleColumns,
@@ -380,7 +382,7 @@ impl PredictArgs {
             seed: (self.model == Model::Fbisg).then(|| self.gibbs().seed),
             ..Recorded::default()
         };
-        let mut provenance = Provenance::new("predict", line, options, origin.files(None)?);
+        let mut provenance = Provenance::new("predict", &shell_command(line), options, origin.finish(None)?);
         let inside = used.iter().filter_map(|(name, _)| CensusTable::named(name));
         provenance.tables = inside.map(|table| format!("{}: {}", table.name(), table.title())).collect();
         Ok(provenance)
@@ -431,13 +433,13 @@ impl PredictArgs {
     /// The files of tables and margins, which the output must not replace.
     fn side_inputs(&self) -> Vec<SideInput> {
         let margins = [
-            ("--margin", &self.margin),
-            ("--surname-margin", &self.surname_margin),
-            ("--place-margin", &self.place_margin),
+            (Setting::Margin, &self.margin),
+            (Setting::SurnameMargin, &self.surname_margin),
+            (Setting::PlaceMargin, &self.place_margin),
         ];
         let margins = margins.into_iter().filter_map(|(option, path)| Some((option, path.as_ref()?)));
-        let tables = [("--surnames", &self.surnames), ("--first-names", &self.first_names)];
-        let places = self.geography.iter().map(|path| ("--geography", path));
+        let tables = [(Setting::Surnames, &self.surnames), (Setting::FirstNames, &self.first_names)];
+        let places = self.geography.iter().map(|path| (Setting::Geography, path));
         margins.chain(tables).chain(places).map(|(option, path)| SideInput::new(option, path)).collect()
     }
 
@@ -585,10 +587,10 @@ impl PredictArgs {
     /// A margin by surname or place, as the command line has it.
     fn margin_told(&self, by: MarginKey) -> String {
         let (option, path) = match by {
-            MarginKey::Name => ("--surname-margin", &self.surname_margin),
-            MarginKey::Place => ("--place-margin", &self.place_margin),
+            MarginKey::Name => (Setting::SurnameMargin, &self.surname_margin),
+            MarginKey::Place => (Setting::PlaceMargin, &self.place_margin),
         };
-        format!("{option} {}", path.as_deref().unwrap_or_default())
+        crate::message::option(option, Some(path.as_deref().unwrap_or_default()))
     }
 
     fn bisg(&self, tables: Tables, margin: Option<Vec<f64>>) -> Result<Bisg> {
@@ -625,10 +627,13 @@ impl PredictArgs {
     /// The shares of a margin: they are to sum to one, or are people, or percentages.
     fn shares(&self, path: &str, classes: &[String]) -> Result<Vec<f64>> {
         let classes = Classes::new(classes.to_vec())?;
-        let (reference, remarks) = reference::of_file("--margin", path, &classes, &[], self.host.as_ref())?;
-        remarks.iter().for_each(|remark| self.say(&format!("warning: {remark}")));
+        let table = self.host.as_ref().and_then(|host| host.reference.as_ref());
+        let (reference, missing) = reference::read_shares(Setting::Margin, path, table, &classes, &[])?;
+        for class in missing {
+            self.say(&format!("warning: {path}: no share of {class:?} is given; it counts as 0"));
+        }
         match reference {
-            Reference::Shares(PerGroup::Overall(shares)) if shares.iter().all(|share| *share >= 0.0) => {
+            PerGroup::Overall(shares) if shares.iter().all(|share| *share >= 0.0) => {
                 let sum: f64 = shares.iter().sum();
                 // People are whole numbers, or many if they are weighted; anything else is shares or percentages, which have a sum.
                 let are_people = shares.iter().all(|share| share.fract() == 0.0) && sum > 1.0 || sum >= 1000.0;
@@ -641,8 +646,8 @@ impl PredictArgs {
                 }
                 Ok(shares)
             }
-            Reference::Shares(PerGroup::Overall(_)) => bail!("--margin {path}: a share is negative; mend it"),
-            _ => bail!("--margin {path}: it has several rows; give one share for each class"),
+            PerGroup::Overall(_) => bail!("--margin {path}: a share is negative; mend it"),
+            PerGroup::ByGroup(_) => bail!("--margin {path}: it has several rows; give one share for each class"),
         }
     }
 }

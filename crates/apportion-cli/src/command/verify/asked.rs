@@ -8,8 +8,8 @@ use apportion::verify::{AllowedCounts, TargetSpec, Verifier, weights_of_shares, 
 use apportion::{Bounds, Classes, Decision, Penalty, PerGroup, Reference};
 
 use super::differs;
-use crate::provenance::Recorded;
-use crate::reference;
+use apportion_app::provenance::Recorded;
+use apportion_app::reference;
 
 /// How labels were made, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,9 +31,17 @@ pub(super) struct Request {
     pub(super) nested: bool,
 }
 
-impl Recorded {
+/// What the recorded settings say of labels.
+pub(super) trait Asked {
+    fn kind(&self, job: Option<&str>, rows: u64) -> Kind;
+    fn check_decision(&self, decision: &Decision) -> Result<()>;
+    fn is_argmax(&self) -> bool;
+    fn groups(&self) -> &[String];
+}
+
+impl Asked for Recorded {
     /// How labels are made with these options, for a table with this number of rows.
-    pub(super) fn kind(&self, job: Option<&str>, rows: u64) -> Kind {
+    fn kind(&self, job: Option<&str>, rows: u64) -> Kind {
         match (job, self.rule.as_deref()) {
             (Some("apply"), _) => Kind::Decided,
             (_, None) => Kind::Unknown,
@@ -45,7 +53,7 @@ impl Recorded {
     }
 
     /// Refuses a decision that is not one of this rule and seed: the labels were not made as it is said.
-    pub(super) fn check_decision(&self, decision: &Decision) -> Result<()> {
+    fn check_decision(&self, decision: &Decision) -> Result<()> {
         let fits = match (self.rule.as_deref(), decision.fitted()) {
             (None, _) => true,
             (Some("argmax"), fitted) => matches!(fitted, Fitted::Argmax),
@@ -68,13 +76,13 @@ impl Recorded {
     }
 
     /// Whether balance is argmax: accuracy alone counts, and nothing bounds it.
-    pub(super) fn is_argmax(&self) -> bool {
+    fn is_argmax(&self) -> bool {
         let free = self.coverage.is_none() && self.at_least.is_empty() && self.at_most.is_empty();
         self.rule.as_deref() == Some("balance") && self.gamma == Some(1.0) && free && self.margin.is_none()
     }
 
     /// Columns that make groups.
-    pub(super) fn groups(&self) -> &[String] {
+    fn groups(&self) -> &[String] {
         if self.nested.is_empty() { &self.by } else { &self.nested }
     }
 }
@@ -85,7 +93,7 @@ impl Request {
         if !["posterior", "truth", "uniform"].contains(&text) && !Path::new(text).is_file() {
             bail!("the file of the reference, {text:?}, is not here");
         }
-        let (reference, _) = reference::read(text, classes, options.groups(), None)?;
+        let reference = reference::read(text, None, classes, options.groups(), &apportion_app::Context::default())?;
         let penalty = match options.penalty.as_deref() {
             Some("l2") => Penalty::L2,
             Some("l2-squared") => Penalty::L2Squared,

@@ -13,8 +13,8 @@ use super::asked::{Kind, Request};
 use super::pass::Pass;
 use super::rows::OutRows;
 use super::{Difference, differs};
-use crate::provenance::{Provenance, Recorded, sha256};
 use crate::text;
+use apportion_app::provenance::{Provenance, Recorded, sha256};
 
 /// What was found so far.
 #[derive(Default)]

@@ -16,15 +16,15 @@ use apportion::{Classes, Decision, Rule, Settings};
 use apportion_io::{Input, TableOptions, TableStream};
 use clap::{Args, CommandFactory, ValueEnum};
 
-use self::asked::Kind;
+use self::asked::{Asked as _, Kind};
 use self::checks::Findings;
 use self::pass::{Columns, Pass};
 use self::rows::OutRows;
 use super::decision;
 use crate::options::TableArgs;
-use crate::provenance::{Provenance, Recorded, find, holds_metadata};
 use crate::rule::{RuleArgs, RuleName};
 use crate::usage::usage;
+use apportion_app::provenance::{Provenance, Recorded, find, holds_metadata};
 
 /// Options of `verify`.
 #[derive(Args)]

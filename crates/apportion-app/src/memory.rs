@@ -2,8 +2,8 @@
 
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
-/// A quarter of the machine's memory, or of what a container allows.
-pub(crate) fn default() -> u64 {
+/// Returns a quarter of the machine's memory, or of what a container allows.
+pub fn default() -> u64 {
     let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let Ok(system) = System::new_with_specifics(memory) else { return WHERE_UNKNOWN };
     let limit = system.cgroup_limits().map_or(u64::MAX, |limits| limits.total_memory);
@@ -13,8 +13,11 @@ pub(crate) fn default() -> u64 {
 /// What is used where the system does not say how much it has.
 const WHERE_UNKNOWN: u64 = 1 << 30;
 
-/// `512M`, `2G`, `1.5GiB`.
-pub(crate) fn parse(text: &str) -> Result<u64, String> {
+/// Parses a size, such as `512M`, `2G` or `1.5GiB`.
+///
+/// # Errors
+/// If it is not one.
+pub fn parse(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let end = text.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = (text[..end].trim(), text[end..].trim());
@@ -34,8 +37,11 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
     }
 }
 
-/// The same for something that has to fit into memory at once: from 1K to 1G.
-pub(crate) fn parse_small(text: &str) -> Result<usize, String> {
+/// Parses a size from 1K to 1G.
+///
+/// # Errors
+/// If it is not one.
+pub fn parse_small(text: &str) -> Result<usize, String> {
     match parse(text)? {
         bytes @ 1_024..=1_073_741_824 => Ok(bytes as usize),
         _ => Err("it must be from 1K to 1G".into()),

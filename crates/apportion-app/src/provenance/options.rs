@@ -1,4 +1,6 @@
-//! The options that labels depend on, as provenance keeps them.
+//! The settings that labels depend on, as provenance records them.
+
+#![allow(missing_docs)] // Fields are settings, documented where these are declared.
 
 use std::collections::BTreeMap;
 
@@ -9,89 +11,89 @@ use serde::{Deserialize, Serialize};
 /// Options of a command. What a command does not have, or was not asked for, is left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Recorded {
+pub struct Recorded {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) rule: Option<String>,
+    pub rule: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) reference: Option<String>,
+    pub reference: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) gamma: Option<f64>,
+    pub gamma: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) penalty: Option<String>,
+    pub penalty: Option<String>,
     /// The least score of a label; for classes with a threshold of their own in `at_by_class`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) at: Option<f64>,
+    pub at: Option<f64>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) at_by_class: BTreeMap<String, f64>,
+    pub at_by_class: BTreeMap<String, f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) k: Option<usize>,
+    pub k: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) draws: Option<u64>,
+    pub draws: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) coverage: Option<f64>,
+    pub coverage: Option<f64>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) at_least: BTreeMap<String, RecordedBound>,
+    pub at_least: BTreeMap<String, RecordedBound>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) at_most: BTreeMap<String, RecordedBound>,
+    pub at_most: BTreeMap<String, RecordedBound>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) margin: Option<f64>,
+    pub margin: Option<f64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) by: Vec<String>,
+    pub by: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) nested: Vec<String>,
+    pub nested: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) from_sample: Option<u64>,
+    pub from_sample: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) learner: Option<String>,
+    pub learner: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) batch: Option<u64>,
+    pub batch: Option<u64>,
     /// The score columns, in the order of the classes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) scores: Vec<String>,
+    pub scores: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) classes: Vec<String>,
+    pub classes: Vec<String>,
     /// What was done to each row of scores.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) scaling: Option<Scaling>,
+    pub scaling: Option<Scaling>,
     #[serde(skip_serializing_if = "is_not")]
-    pub(crate) normalize: bool,
+    pub normalize: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) id: Option<String>,
+    pub id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) count: Option<String>,
+    pub count: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) truth: Option<String>,
+    pub truth: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) truth_map: Vec<String>,
+    pub truth_map: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) truth_exclude: Vec<String>,
+    pub truth_exclude: Vec<String>,
     #[serde(skip_serializing_if = "is_not")]
-    pub(crate) only_with_truth: bool,
+    pub only_with_truth: bool,
     #[serde(skip_serializing_if = "is_not")]
-    pub(crate) skip_missing: bool,
+    pub skip_missing: bool,
     /// The column of the labels.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) label: Option<String>,
+    pub label: Option<String>,
     #[serde(skip_serializing_if = "is_not")]
-    pub(crate) only_label: bool,
+    pub only_label: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) seed: Option<u64>,
+    pub seed: Option<u64>,
     /// How `predict` made scores.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) model: Option<String>,
+    pub model: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) prefix: Option<String>,
+    pub prefix: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) within: Option<String>,
+    pub within: Option<String>,
     /// Columns of the people that `predict` used.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) columns: Vec<String>,
+    pub columns: Vec<String>,
 }
 
 /// A bound on how many people a class has.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum RecordedBound {
+pub enum RecordedBound {
     Count(u64),
     Share(f64),
 }
@@ -120,7 +122,7 @@ fn is_not(option: &bool) -> bool {
 
 impl Recorded {
     /// Replaces options by those that a command line gives.
-    pub(crate) fn overridden(mut self, own: &Recorded, given: impl Fn(&str) -> bool) -> Recorded {
+    pub fn overridden(mut self, own: &Recorded, given: impl Fn(&str) -> bool) -> Recorded {
         macro_rules! replace {
             ($($option:literal: $($field:ident)+;)+) => {
                 $(if given($option) { $(self.$field = own.$field.clone();)+ })+

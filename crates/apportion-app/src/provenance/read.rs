@@ -3,20 +3,26 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Result, anyhow};
-use apportion_io::{Error, METADATA_KEY, read_metadata};
+use apportion_io::{METADATA_KEY, read_metadata};
 use serde_json::Value;
 
 use super::{FORMAT, Provenance};
+use crate::{Error, Result};
 
 /// Provenance, and the JSON that it was read from.
-pub(crate) struct Found {
-    pub(crate) provenance: Provenance,
-    pub(crate) json: Value,
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The provenance.
+    pub provenance: Provenance,
+    /// The JSON, with keys of later versions.
+    pub json: Value,
 }
 
-/// The provenance of a file; none if it has none, or cannot hold it.
-pub(crate) fn find(path: &Path) -> Result<Option<Found>> {
+/// Returns the provenance of a file; none if it has none, or cannot hold it.
+///
+/// # Errors
+/// If the file cannot be read, or its provenance is invalid.
+pub fn find(path: &Path) -> Result<Option<Found>> {
     if let Some(text) = read_metadata(path, METADATA_KEY)? {
         return parse(path, serde_json::from_str(&text)).map(Some);
     }
@@ -24,9 +30,10 @@ pub(crate) fn find(path: &Path) -> Result<Option<Found>> {
     if !is_json {
         return Ok(None);
     }
-    let text = fs::read_to_string(path).map_err(|error| Error::io(path, &error))?;
+    let text = fs::read_to_string(path).map_err(|error| apportion_io::Error::io(path, &error))?;
     let mut json: Value = serde_json::from_str(&text)
-        .map_err(|error| Error::file(path, format!("it is not JSON ({error}); name a file that apportion wrote")))?;
+        .map_err(|error| format!("it is not JSON ({error}); name a file that apportion wrote"))
+        .map_err(|problem| apportion_io::Error::file(path, problem))?;
     match json.get("provenance") {
         None => Ok(None),
         Some(Value::Object(_)) => parse(path, Ok(json["provenance"].take())).map(Some),
@@ -35,8 +42,10 @@ pub(crate) fn find(path: &Path) -> Result<Option<Found>> {
 }
 
 fn parse(path: &Path, json: serde_json::Result<Value>) -> Result<Found> {
-    let failed =
-        |problem: String| anyhow!("{}: its provenance cannot be read ({problem}); make the file again", path.display());
+    let failed = |problem: String| -> Error {
+        apportion_io::Error::file(path, format!("its provenance cannot be read ({problem}); make the file again"))
+            .into()
+    };
     let json = json.map_err(|error| failed(error.to_string()))?;
     match json.get("provenance").and_then(Value::as_u64) {
         Some(version) if version == u64::from(FORMAT) => {}

@@ -1,28 +1,37 @@
-//! Files that a command reads are never overwritten by what it writes, not even with `--force`.
+//! Files that a command reads are never overwritten by what it writes, not even if overwriting is allowed.
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use apportion::text::{Message, Setting};
 use apportion_io::{Error, Input, is_same_file};
 
-/// A file that a command reads besides its tables, and the option that names it.
+use crate::Result;
+
+/// A file that a job reads besides its tables, and the setting that names it.
 #[derive(Clone, Debug)]
-pub(crate) struct SideInput {
-    pub(crate) option: &'static str,
-    pub(crate) path: PathBuf,
+pub struct SideInput {
+    /// The setting.
+    pub setting: Setting,
+    /// The file.
+    pub path: PathBuf,
 }
 
 impl SideInput {
-    pub(crate) fn new(option: &'static str, path: impl Into<PathBuf>) -> SideInput {
-        SideInput { option, path: path.into() }
+    /// Returns a file that a setting names.
+    pub fn new(setting: Setting, path: impl Into<PathBuf>) -> SideInput {
+        SideInput { setting, path: path.into() }
     }
 }
 
 /// Refuses an output that is one of the files read, under the same name or another.
-pub(crate) fn refuse_overwriting(output: &Path, input: Option<&Input>, side: &[SideInput]) -> Result<()> {
+///
+/// # Errors
+/// If it is.
+pub fn refuse_overwriting(output: &Path, input: Option<&Input>, side: &[SideInput]) -> Result<()> {
     if let Some(own) = side.iter().find(|own| is_same_file(output, &own.path)) {
-        let problem = format!("it is the file of {}, and inputs are never overwritten; write elsewhere", own.option);
-        return Err(Error::file(output, problem).into());
+        let problem = Message::from(format!("{}: it is the file of ", output.display()));
+        let fix = ", and inputs are never overwritten; write elsewhere";
+        return Err(crate::Error::Data(problem + own.setting + fix));
     }
     let mut tables = input.into_iter().flat_map(Input::names);
     if tables.any(|table| is_same_file(output, table)) {
@@ -32,8 +41,12 @@ pub(crate) fn refuse_overwriting(output: &Path, input: Option<&Input>, side: &[S
     Ok(())
 }
 
-/// The same for `-o`, which is not inside an input folder either: a file, standard output, or a directory in which each input has a file of its name.
-pub(crate) fn refuse_overwriting_outputs(output: &str, input: &Input, side: &[SideInput]) -> Result<()> {
+/// Refuses the output of a job: a file, standard output, or a folder in which each input has a file of its name. It must not
+/// lie inside an input folder either.
+///
+/// # Errors
+/// If it is an input, or inside an input folder.
+pub fn refuse_overwriting_outputs(output: &str, input: &Input, side: &[SideInput]) -> Result<()> {
     let path = Path::new(output);
     if output == "-" {
         return Ok(());
@@ -72,7 +85,7 @@ mod tests {
         std::os::unix::fs::symlink("own.csv", path("soft.csv")).unwrap();
         #[cfg(not(unix))]
         std::fs::copy(path("own.csv"), path("soft.csv")).unwrap();
-        let side = [SideInput::new("--reference", path("own.csv"))];
+        let side = [SideInput::new(Setting::Reference, path("own.csv"))];
         for name in ["own.csv", "hard.csv", "soft.csv"] {
             let refused = refuse_overwriting(&path(name), None, &side);
             assert_eq!(refused.is_err(), cfg!(unix) || name == "own.csv", "{name}");

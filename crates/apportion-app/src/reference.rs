@@ -1,0 +1,159 @@
+//! References by name, or from a table of shares.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use apportion::text::{Message, Setting};
+use apportion::{Classes, PerGroup, Reference};
+use apportion_io::{Input, InputOptions, MemoryTable, group_name, quoted, same_name};
+
+use crate::provenance::ExtraFile;
+use crate::{Context, Error, Result};
+
+/// The references that have a name; everything else is a file.
+pub const REFERENCES: [&str; 3] = ["posterior", "truth", "uniform"];
+
+/// Returns whether a reference is a file.
+pub fn is_file(reference: &str) -> bool {
+    !REFERENCES.contains(&reference)
+}
+
+/// Reads a reference by its name, from a file, or from a table in memory in its place.
+///
+/// # Errors
+/// If the table is not one of shares.
+pub fn read(
+    reference: &str,
+    table: Option<&MemoryTable>,
+    classes: &Classes,
+    by: &[String],
+    context: &Context,
+) -> Result<Reference> {
+    match reference {
+        "posterior" => Ok(Reference::Posterior),
+        "truth" => Ok(Reference::Truth),
+        "uniform" => Ok(Reference::Uniform),
+        path => {
+            let (shares, missing) = read_shares(Setting::Reference, path, table, classes, by)?;
+            for class in missing {
+                context.note(format!("{path}: no share of {class:?} is given; it counts as 0"));
+            }
+            Ok(Reference::Shares(shares))
+        }
+    }
+}
+
+/// Returns the file of a reference, with its number of rows, if it is one.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn extra_files(reference: &str) -> Result<Vec<ExtraFile>> {
+    if !is_file(reference) {
+        return Ok(Vec::new());
+    }
+    let path = Path::new(reference);
+    // A pipe can be read once.
+    let rows = match path.is_file() {
+        true => {
+            let rows = open(reference, None).and_then(|input| Ok(input.text_rows()?.1.len() as u64));
+            Some(rows.map_err(|error| in_setting(Setting::Reference, reference, &error))?)
+        }
+        false => None,
+    };
+    Ok(vec![ExtraFile { path: path.into(), what: "the reference", rows }])
+}
+
+fn open(path: &str, table: Option<&MemoryTable>) -> Result<Input> {
+    Ok(match table.cloned() {
+        Some(table) => Input::from_memory(path, table, InputOptions::default()),
+        None => Input::new(&[path.to_owned()], InputOptions::default())?,
+    })
+}
+
+/// An error in the file of a setting.
+fn in_setting(setting: Setting, path: &str, error: &Error) -> Error {
+    Error::Data(Message::from(setting.with(path)) + ": " + error.message())
+}
+
+/// Reads shares from the file that a setting names, or from a table in memory in its place.
+///
+/// # Errors
+/// If the table is not one of shares.
+pub fn read_shares(
+    setting: Setting,
+    path: &str,
+    table: Option<&MemoryTable>,
+    classes: &Classes,
+    by: &[String],
+) -> Result<Shares> {
+    let shares = open(path, table).and_then(|input| shares(&input, classes, by));
+    shares.map_err(|error| in_setting(setting, path, &error))
+}
+
+/// Shares of all rows or of each group, and the classes that are missing somewhere.
+pub type Shares = (PerGroup<Vec<f64>>, Vec<String>);
+
+/// Shares from a table with class,share; with group,class,share; or with a row for each group and a column for each class.
+fn shares(input: &Input, classes: &Classes, by: &[String]) -> Result<Shares> {
+    let (names, rows) = input.text_rows()?;
+    let column = |wanted: &str| names.iter().position(|name| same_name(name, wanted));
+    let long = column("class").zip(column("share"));
+    let wide: Vec<Option<usize>> = classes.names().iter().map(|class| column(class)).collect();
+    if long.is_none() && wide.iter().all(Option::is_none) {
+        return Err(Error::data(format!(
+            "it has neither the columns class and share nor one for each class ({classes})"
+        )));
+    }
+    let of_shares = |place: usize| match long {
+        Some((class, share)) => place == class || place == share,
+        None => wide.contains(&Some(place)),
+    };
+    let others: Vec<usize> = (0..names.len()).filter(|&place| !of_shares(place)).collect();
+    let groups = group_columns(&names, &others, by)?;
+    let number = |row: usize, text: &str| -> Result<f64> {
+        let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
+        number
+            .ok_or_else(|| Error::data(format!("row {}: {} is no number; write a share there", row + 1, quoted(text))))
+    };
+    let mut found: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for (row, values) in rows.iter().enumerate() {
+        let name = group_name(groups.iter().map(|&place| values[place].as_str()));
+        let shares = found.entry(name).or_insert_with(|| vec![f64::NAN; classes.len()]);
+        let given: Vec<(usize, usize)> = match long {
+            Some((class, share)) => {
+                let class = classes.position(values[class].trim());
+                vec![(class.map_err(|error| Error::data(format!("row {}: {error}", row + 1)))?, share)]
+            }
+            None => wide.iter().enumerate().filter_map(|(class, place)| Some((class, (*place)?))).collect(),
+        };
+        for (class, place) in given {
+            if !shares[class].is_nan() {
+                let class = &classes.names()[class];
+                return Err(Error::data(format!("row {}: the share of {class:?} is given twice", row + 1)));
+            }
+            shares[class] = number(row, &values[place])?;
+        }
+    }
+    let is_missing = |class: &usize| found.values().any(|shares| shares[*class].is_nan());
+    let missing = (0..classes.len()).filter(is_missing).map(|class| classes.names()[class].clone()).collect();
+    found.values_mut().flatten().filter(|share| share.is_nan()).for_each(|share| *share = 0.0);
+    match (groups.is_empty(), found.len()) {
+        (_, 0) => Err(Error::data("it has no rows")),
+        (true, _) => Ok((PerGroup::Overall(found.into_values().flatten().collect()), missing)),
+        (false, _) => Ok((PerGroup::ByGroup(found), missing)),
+    }
+}
+
+/// The columns that name groups: those that the rows have their groups by, or else the one that is left.
+fn group_columns(names: &[String], others: &[usize], by: &[String]) -> Result<Vec<usize>> {
+    let named = |by: &String| others.iter().copied().find(|&place| same_name(&names[place], by));
+    if let Some(places) = by.iter().map(named).collect::<Option<Vec<_>>>().filter(|places| !places.is_empty()) {
+        return Ok(places);
+    }
+    if others.len() > 1 {
+        let columns = others.iter().map(|&place| names[place].as_str()).collect::<Vec<_>>().join(", ");
+        let which = Message::from(format!("which of its columns {columns} name the groups? Call them as "));
+        return Err(Error::Data(which + Setting::By + " does, or leave the others out"));
+    }
+    Ok(others.to_vec())
+}
