@@ -2,6 +2,7 @@
 
 mod geojson;
 mod shapefile;
+mod shp_lengths;
 mod topojson;
 
 use std::cmp::Reverse;

@@ -5,10 +5,10 @@ use std::path::Path;
 use ::shapefile::dbase::{FieldValue, Record};
 use ::shapefile::{PolygonRing, Shape};
 
-use super::{GeometryError, Outline, Result, Ring, close};
+use super::{GeometryError, Outline, Result, Ring, close, shp_lengths};
 
 pub(super) fn read(path: &Path) -> Result<Vec<Outline>> {
-    std::fs::File::open(path)?; // whose error says more
+    refuse_bad_lengths(path)?;
     let failed = |error: ::shapefile::Error| {
         GeometryError::Format(format!(
             "it cannot be read as a Shapefile ({error}); its .dbf and .shx must lie beside it"
@@ -21,6 +21,18 @@ pub(super) fn read(path: &Path) -> Result<Vec<Outline>> {
         outlines.push(Outline { properties: properties(record), polygons: polygons(shape) });
     }
     Ok(outlines)
+}
+
+/// Refuses a file whose records are not as long as they say.
+fn refuse_bad_lengths(path: &Path) -> Result<()> {
+    let shp = std::fs::read(path)?;
+    let shx = std::fs::read(path.with_extension("shx")).ok();
+    if shp_lengths::fit(&shp, shx.as_deref()) {
+        return Ok(());
+    }
+    let problem =
+        "a record of the Shapefile, or of its .shx, is not as long as it says; the file is damaged: get it again";
+    Err(GeometryError::Format(problem.into()))
 }
 
 fn properties(record: Record) -> std::collections::BTreeMap<String, String> {
