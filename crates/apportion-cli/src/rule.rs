@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use apportion::decision::ExpectedShares;
 use apportion::learn::Learner;
 use apportion::rule::{Bound, FromSample, JointRule, Learned, Thresholds};
+use apportion::text::Setting;
 use apportion::{Balance, Bounds, Classes, Match, Penalty, Rule};
 use apportion_io::Table;
 use clap::{Args, ValueEnum};
@@ -173,7 +174,7 @@ impl RuleArgs {
         if self.nested.is_empty() {
             return options.groups();
         }
-        Grouping { columns: &self.nested, option: "--nested" }
+        Grouping { columns: &self.nested, setting: Setting::Nested }
     }
 
     /// The rule's name.

@@ -14,13 +14,15 @@
 //! memory; so are its scores while they fit, otherwise they are stored in a temporary file. Nothing
 //! else of a row is kept. Output appears complete or not at all.
 
+mod core_message;
 mod error;
 mod file;
 mod keyed;
 mod table;
 
 pub use apportion::text::{group_name, quoted};
-pub use error::{Error, Result};
+pub use core_message::core_message;
+pub use error::{Error, Location, Result};
 pub use file::{
     AddedColumns, Batches, ColumnReader, Compression, Format, Input, InputOptions, METADATA_KEY, NoProgress, Output,
     Progress, is_same_file, read_metadata, refuse_nested_columns, refuse_overwrite, remove_unfinished,
@@ -28,6 +30,6 @@ pub use file::{
 };
 pub use keyed::{KeyedFile, KeyedOptions, KeyedTable, PlaceCode, Subject, TableKeys, level_of_code, rank_of_column};
 pub use table::{
-    ClassColumn, MemoryTable, OutcomeColumn, RecognizedScores, RowMask, ScoreColumns, Table, TableBatch, TableOptions,
+    ClassColumn, ClassSettings, MemoryTable, OutcomeColumn, RecognizedScores, RowMask, ScoreColumns, Table, TableBatch, TableOptions,
     TableStream, closest_match, did_you_mean, find_scores, same_name,
 };

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &FrontierArgs) -> Result<()> {
     remarks.iter().for_each(|remark| args.table.say(remark));
     let aim = Match { by_group: !args.table.by.is_empty(), ..Match::overall(reference) };
     let working = Working::on("walking the frontier", args.table.quiet);
-    let frontier = Frontier::of(&aim, &scores, &args.table.settings()).map_err(|error| table.explain(error))?;
+    let frontier = Frontier::of(&aim, &scores, &args.table.settings()).map_err(|error| table.locate(error))?;
     drop(working);
     let (points, error): (Vec<Point>, f64) = match args.points {
         Some(points) => {
