@@ -4,10 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 use apportion::{Classes, PerGroup, Reference};
-use apportion_io::{Input, InputOptions, group_name, quoted, same_name};
-use arrow::array::{Array, AsArray, StringArray};
-use arrow::compute::cast;
-use arrow::datatypes::DataType;
+use apportion_io::{Input, InputOptions, TextTable, group_name, quoted, same_name};
 
 use crate::host::Host;
 
@@ -30,8 +27,8 @@ pub(crate) fn read(
 
 /// How many rows a file of shares has.
 pub(crate) fn rows(path: &str) -> Result<u64> {
-    let rows = opened(path, None).and_then(|input| text_of(&input));
-    Ok(rows.with_context(|| format!("--reference {path}"))?.1.len() as u64)
+    let table = opened(path, None).and_then(|input| Ok(input.read_text(0)?));
+    Ok(table.with_context(|| format!("--reference {path}"))?.rows.len() as u64)
 }
 
 /// A file of shares, or what another program lends in its place.
@@ -61,7 +58,7 @@ type Shares = (PerGroup<Vec<f64>>, Vec<String>);
 
 /// Shares from a table with class,share; with group,class,share; or with a row for each group and a column for each class.
 fn shares(input: &Input, classes: &Classes, by: &[String]) -> Result<Shares> {
-    let (names, rows) = text_of(input)?;
+    let TextTable { names, rows } = input.read_text(0)?;
     let column = |wanted: &str| names.iter().position(|name| same_name(name, wanted));
     let long = column("class").zip(column("share"));
     let wide: Vec<Option<usize>> = classes.names().iter().map(|class| column(class)).collect();
@@ -116,24 +113,4 @@ fn group_columns(names: &[String], others: &[usize], by: &[String]) -> Result<Ve
         bail!("which of its columns {columns} name the groups? Call them as --by does, or leave the others out");
     }
     Ok(others.to_vec())
-}
-
-/// A small table as text.
-fn text_of(input: &Input) -> Result<(Vec<String>, Vec<Vec<String>>)> {
-    let batches = input.open(0)?;
-    let names = batches.names();
-    let mut rows = Vec::new();
-    for batch in batches {
-        let batch = batch?;
-        let columns =
-            batch.columns().iter().map(|column| cast(column, &DataType::Utf8)).collect::<Result<Vec<_>, _>>()?;
-        for row in 0..batch.num_rows() {
-            rows.push(columns.iter().map(|column| text_at(column.as_string(), row)).collect());
-        }
-    }
-    Ok((names, rows))
-}
-
-fn text_at(column: &StringArray, row: usize) -> String {
-    if column.is_null(row) { String::new() } else { column.value(row).to_owned() }
 }

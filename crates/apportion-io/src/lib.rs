@@ -23,10 +23,12 @@ mod table;
 pub use apportion::text::{group_name, quoted};
 pub use core_message::core_message;
 pub use error::{Error, Location, Result};
+pub use arrow::array::RecordBatch;
 pub use file::{
-    AddedColumns, Batches, ColumnReader, Compression, Format, Input, InputOptions, METADATA_KEY, NoProgress, Output,
-    Progress, is_same_file, read_metadata, refuse_nested_columns, refuse_overwrite, remove_unfinished,
-    wait_if_interrupted, write_atomically, write_batches, write_folder_atomically, write_with_columns,
+    AddedColumns, Assigned, Batches, ColumnReader, Compression, Format, Input, InputOptions, LabelColumns,
+    METADATA_KEY, NewColumn, NewKind, NewValues, NoProgress, Output, Progress, TextTable, is_same_file, read_metadata,
+    refuse_nested_columns, refuse_overwrite, remove_unfinished, wait_if_interrupted, write_atomically, write_batches,
+    write_folder_atomically, write_new_table, write_with_columns, write_with_new_columns,
 };
 pub use keyed::{KeyedFile, KeyedOptions, KeyedTable, PlaceCode, Subject, TableKeys, level_of_code, rank_of_column};
 pub use table::{

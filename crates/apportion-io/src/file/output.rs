@@ -171,9 +171,19 @@ pub fn write_batches(
     schema: &SchemaRef,
     batches: impl Iterator<Item = RecordBatch>,
 ) -> Result<Vec<PathBuf>> {
+    try_write_batches(output, schema, batches.map(Ok))
+}
+
+/// Writes batches that are generated one by one, until one fails.
+pub(crate) fn try_write_batches(
+    output: &Output,
+    schema: &SchemaRef,
+    batches: impl Iterator<Item = Result<RecordBatch>>,
+) -> Result<Vec<PathBuf>> {
     let write = |mut writer: BatchWriter, path: &Path| {
         let mut rows = 0;
         for batch in batches {
+            let batch = batch?;
             rows += batch.num_rows();
             writer.write(&batch, path)?;
         }
