@@ -1,7 +1,9 @@
 //! What a command gave, for Python to take.
 
-use apportion_cli::Results;
-use arrow::array::{ArrayRef, RecordBatch};
+use std::sync::Arc;
+
+use apportion_cli::{ResultColumn, Results};
+use arrow::array::{ArrayRef, Int16Array, RecordBatch, UInt64Array};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
@@ -26,7 +28,16 @@ pub(crate) struct Called {
 impl From<Results> for Called {
     fn from(results: Results) -> Called {
         let Results { printed, said, classes, columns, rows, document, .. } = results;
+        let columns = columns.into_iter().map(array).collect();
         Called { printed, said, classes, columns, rows, document }
+    }
+}
+
+/// A column as an Arrow array; codes are not copied.
+fn array(column: ResultColumn) -> ArrayRef {
+    match column {
+        ResultColumn::Codes(codes) => Arc::new(Int16Array::from(codes)),
+        ResultColumn::People(people) => Arc::new(UInt64Array::from(people)),
     }
 }
 

@@ -48,9 +48,9 @@ impl Error {
                 Message::from(format!("the threads could not be started ({problem}); use fewer with "))
                     + Setting::Threads
             }
-            Error::Io(error) => error.to_string().into(),
-            Error::Core(error) => error.to_string().into(),
-            Error::Bisg(error) => error.to_string().into(),
+            Error::Io(error) => error.message(),
+            Error::Core(error) => apportion_io::core_message(error),
+            Error::Bisg(error) => error.message(),
         }
     }
 
@@ -59,7 +59,7 @@ impl Error {
         use apportion::Error as Core;
         match self {
             Error::Settings(_) => true,
-            Error::Core(error) | Error::Io(apportion_io::Error::Core(error)) => {
+            Error::Core(error) | Error::Io(apportion_io::Error::Core { error, .. }) => {
                 matches!(error, Core::Parameter { .. } | Core::Incompatible { .. })
             }
             Error::Data(_) | Error::Threads(_) | Error::Io(_) | Error::Bisg(_) => false,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use apportion::text::{Message, Setting};
 use apportion::{Classes, PerGroup, Reference};
-use apportion_io::{Input, InputOptions, MemoryTable, group_name, quoted, same_name};
+use apportion_io::{Input, InputOptions, MemoryTable, TextTable, group_name, quoted, same_name};
 
 use crate::provenance::ExtraFile;
 use crate::{Context, Error, Result};
@@ -55,7 +55,7 @@ pub fn extra_files(reference: &str) -> Result<Vec<ExtraFile>> {
     // A pipe can be read once.
     let rows = match path.is_file() {
         true => {
-            let rows = open(reference, None).and_then(|input| Ok(input.text_rows()?.1.len() as u64));
+            let rows = open(reference, None).and_then(|input| Ok(input.read_text(0)?.rows.len() as u64));
             Some(rows.map_err(|error| in_setting(Setting::Reference, reference, &error))?)
         }
         false => None,
@@ -95,7 +95,7 @@ pub type Shares = (PerGroup<Vec<f64>>, Vec<String>);
 
 /// Shares from a table with class,share; with group,class,share; or with a row for each group and a column for each class.
 fn shares(input: &Input, classes: &Classes, by: &[String]) -> Result<Shares> {
-    let (names, rows) = input.text_rows()?;
+    let TextTable { names, rows } = input.read_text(0)?;
     let column = |wanted: &str| names.iter().position(|name| same_name(name, wanted));
     let long = column("class").zip(column("share"));
     let wide: Vec<Option<usize>> = classes.names().iter().map(|class| column(class)).collect();

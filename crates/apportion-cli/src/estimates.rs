@@ -4,6 +4,7 @@ use anyhow::Result;
 use apportion::estimate::{
     Birdie, BirdieOptions, CellBounds, IMPUTATIONS, Imputed, LabelEstimator, Outcomes, SMALL_CELL, Weighted,
 };
+use apportion::text::{Message, Setting};
 use apportion::{Scores, Settings};
 use apportion_io::{Error, OutcomeColumn, Table, TableOptions};
 use apportion_report::{Disparity, Estimator, Method};
@@ -78,13 +79,13 @@ impl<'a> Estimating<'a> {
                 )));
             }
             Some((cells, number)) => {
-                let bounds = CellBounds::of(scores, &outcomes, cells, number).map_err(|error| table.explain(error))?;
+                let bounds = CellBounds::of(scores, &outcomes, cells, number).map_err(|error| table.locate(error))?;
                 refuse_alone(&bounds)?;
                 Some(bounds)
             }
             None => None,
         };
-        let weighted = Weighted::of(scores, &outcomes).map_err(|error| table.explain(error))?;
+        let weighted = Weighted::of(scores, &outcomes).map_err(|error| table.locate(error))?;
         let against = against.unwrap_or_else(|| weighted.largest());
         let (outcome, labels) = (outcome.clone(), Vec::new());
         Ok(Some(Estimating { table, scores, outcome, outcomes, weighted, bounds, against, labels }))
@@ -119,8 +120,8 @@ impl<'a> Estimating<'a> {
         let mut estimators: Vec<Estimator> =
             truth.map(|truth| own("truth", Method::Truth, truth)).into_iter().chain(self.labels).collect();
         estimators.push(own("weighted", Method::Weighted, self.weighted.estimates()));
-        let explain = |error| self.table.explain(error);
-        let imputed = Imputed::of(scores, outcomes, IMPUTATIONS, settings.seed).map_err(explain)?;
+        let locate = |error| self.table.locate(error);
+        let imputed = Imputed::of(scores, outcomes, IMPUTATIONS, settings.seed).map_err(locate)?;
         estimators.push(own("imputed", Method::Imputed, imputed.estimates()));
         let mut remarks = left_out(&self.weighted);
         if outcomes.are_numbers() {
@@ -130,7 +131,7 @@ impl<'a> Estimating<'a> {
             ));
         } else {
             let options = BirdieOptions { seed: settings.seed, ..BirdieOptions::default() };
-            let birdie = Birdie::fit_from(scores, outcomes, &self.weighted, &options).map_err(explain)?;
+            let birdie = Birdie::fit_from(scores, outcomes, &self.weighted, &options).map_err(locate)?;
             estimators.push(own("BIRDiE", Method::Birdie, birdie.estimates().to_vec()));
             remarks.extend(about_birdie(&birdie, &self.weighted, options.replicates));
         }
@@ -179,13 +180,13 @@ fn refuse_alone(bounds: &CellBounds) -> Result<()> {
     if 2 * sizes.alone <= sizes.people {
         return Ok(());
     }
-    Err(Error::Options(format!(
-        "--cells: {} of {} people are alone in their cell, which says nothing of how the outcome is spread; name columns \
-         with fewer values",
+    let problem = format!(
+        ": {} of {} people are alone in their cell, which says nothing of how the outcome is spread; name columns with \
+         fewer values",
         text::count(sizes.alone),
         text::count(sizes.people)
-    ))
-    .into())
+    );
+    Err(Error::Settings(Message::from(Setting::Cells) + problem).into())
 }
 
 fn about_cells(bounds: &CellBounds) -> Option<String> {

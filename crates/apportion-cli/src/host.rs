@@ -6,9 +6,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use apportion::{Label, UNCODED};
-use apportion_io::{MemoryTable, Progress, Table};
+use apportion_io::{MemoryTable, Progress, RecordBatch, Table};
 use apportion_report::Document;
-use arrow::array::{ArrayRef, Int16Array, RecordBatch, UInt64Array};
 
 use crate::outcome::Given;
 
@@ -35,13 +34,21 @@ pub struct Results {
     pub said: Vec<String>,
     /// For each draw the class of each row, −1 where it has none; or, of rows that stand for several people, how many of
     /// these have each class, and last those who have none.
-    pub columns: Vec<ArrayRef>,
+    pub columns: Vec<ResultColumn>,
     /// The classes.
     pub classes: Vec<String>,
     /// What there is to look at.
     pub document: Option<Document>,
     /// Rows that were made up.
     pub rows: Vec<RecordBatch>,
+}
+
+/// What the rows were given.
+pub enum ResultColumn {
+    /// The class of each row, −1 where it has none.
+    Codes(Vec<i16>),
+    /// How many people of each row have a class; nothing in rows that were left out.
+    People(Vec<Option<u64>>),
 }
 
 impl fmt::Debug for Host {
@@ -67,7 +74,8 @@ impl Host {
             Given::Labels(draws) => draws.iter().map(|labels| codes(table, labels.values())).collect(),
             Given::People(allotment) => {
                 let people = |class: usize| (0..table.rows()).map(move |row| allotment.row(row)[class]);
-                (0..=table.classes().len()).map(|class| spread_people(table, people(class))).collect()
+                let column = |class| ResultColumn::People(table.row_mask().spread(people(class)).collect());
+                (0..=table.classes().len()).map(column).collect()
             }
         };
         let mut results = self.results();
@@ -77,20 +85,11 @@ impl Host {
 }
 
 /// The class of each row of the whole table; −1 where it has none, or was left out.
-fn codes(table: &Table, labels: &[Label]) -> ArrayRef {
+fn codes(table: &Table, labels: &[Label]) -> ResultColumn {
     let code = |&label: &Label| if label == UNCODED { -1 } else { i16::from(label) };
-    let kept = table.row_mask();
-    if kept.total() == labels.len() {
-        return Arc::new(Int16Array::from_iter_values(labels.iter().map(code)));
+    if table.row_mask().total() == labels.len() {
+        return ResultColumn::Codes(labels.iter().map(code).collect());
     }
-    let mut own = labels.iter().map(code);
-    let row = |row| if kept.contains(row) { own.next().unwrap_or(-1) } else { -1 };
-    Arc::new(Int16Array::from_iter_values((0..kept.total()).map(row)))
-}
-
-/// People of one class in each row of the whole table; nothing in those that were left out.
-fn spread_people(table: &Table, mut own: impl Iterator<Item = u64>) -> ArrayRef {
-    let kept = table.row_mask();
-    let row = |row| if kept.contains(row) { own.next() } else { None };
-    Arc::new((0..kept.total()).map(row).collect::<UInt64Array>())
+    let all = table.row_mask().spread(labels.iter().map(code));
+    ResultColumn::Codes(all.map(|code| code.unwrap_or(-1)).collect())
 }

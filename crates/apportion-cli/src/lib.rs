@@ -26,7 +26,7 @@ use apportion_io::did_you_mean;
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use command::Command;
-pub use host::{Host, Results};
+pub use host::{Host, ResultColumn, Results};
 
 /// Labels from probabilities, with the counts kept right: the exact optimum, with its proof.
 #[derive(Parser)]

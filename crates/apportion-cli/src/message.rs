@@ -16,20 +16,32 @@ pub(crate) fn option(setting: Setting, value: Option<&str>) -> String {
         other => format!("--{}", other.id().replace('_', "-")),
     };
     match value {
+        // A shell would expand or divide these.
+        Some(value) if value.contains(['*', ';', '|']) => format!("{name} '{value}'"),
         Some(value) => format!("{name} {value}"),
         None => name,
     }
 }
 
-/// Returns the sentence of an error, with what was being done when it came up.
+/// Returns the sentence of an error: its contexts from the outermost on, and what is wrong.
 pub(crate) fn sentence(error: &anyhow::Error) -> String {
-    let mut parts = Vec::new();
-    for cause in error.chain() {
-        if let Some(own) = cause.downcast_ref::<apportion_app::Error>() {
-            parts.push(render(&own.message()));
-            break;
-        }
-        parts.push(cause.to_string());
-    }
-    parts.join(": ")
+    error.chain().map(sentence_of).collect::<Vec<_>>().join(": ")
+}
+
+/// Returns the sentence of an error without its causes.
+fn sentence_of(error: &(dyn std::error::Error + 'static)) -> String {
+    let message = if let Some(error) = error.downcast_ref::<apportion_app::Error>() {
+        error.message()
+    } else if let Some(error) = error.downcast_ref::<apportion_io::Error>() {
+        error.message()
+    } else if let Some(error) = error.downcast_ref::<apportion::Error>() {
+        apportion_io::core_message(error)
+    } else if let Some(error) = error.downcast_ref::<apportion_bisg::Error>() {
+        error.message()
+    } else if let Some(error) = error.downcast_ref::<apportion_report::GeometryError>() {
+        error.message()
+    } else {
+        error.to_string().into()
+    };
+    render(&message)
 }

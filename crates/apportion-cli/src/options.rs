@@ -5,14 +5,15 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
+use apportion::text::Setting;
 use apportion::{Scores, Settings, UNCODED};
 use apportion_app::{Context, Notice};
-use apportion_io::{ClassColumn, Error, Input, InputOptions, Table, TableOptions};
+use apportion_io::{ClassColumn, ClassSettings, Error, Input, InputOptions, Table, TableOptions};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 use crate::host::Host;
-use crate::message::render;
+use crate::message::{self, render};
 use crate::progress::Bar;
 use crate::text::{count, shown};
 use crate::usage::usage;
@@ -99,17 +100,17 @@ pub(crate) enum Encoding {
     Latin1,
 }
 
-/// The columns that make groups, and the option that names them.
+/// The columns that make groups, and the setting that names them.
 #[derive(Clone, Copy)]
 pub(crate) struct Grouping<'a> {
     pub(crate) columns: &'a [String],
-    pub(crate) option: &'static str,
+    pub(crate) setting: Setting,
 }
 
 impl TableArgs {
     /// The groups of `--by`.
     pub(crate) fn groups(&self) -> Grouping<'_> {
-        Grouping { columns: &self.by, option: "--by" }
+        Grouping { columns: &self.by, setting: Setting::By }
     }
 
     /// Reads what is needed of files, by some groups, with labels that exist already.
@@ -124,13 +125,13 @@ impl TableArgs {
         groups: Grouping<'_>,
         ask: impl FnOnce(&mut TableOptions),
     ) -> Result<Table> {
-        input.skipped_note().iter().for_each(|passed| self.say(passed));
+        input.skipped_note().iter().for_each(|passed| self.say(&message::render(passed)));
         let mut options = TableOptions {
             scores: self.scores.clone(),
             classes: self.classes.clone(),
             id: self.id.clone(),
             by: groups.columns.to_vec(),
-            by_option: groups.option,
+            by_setting: groups.setting,
             count: self.count.clone(),
             truth: self.truth_column()?,
             normalize: self.normalize,
@@ -142,7 +143,7 @@ impl TableArgs {
         ask(&mut options);
         let table = Table::read(input, &options)?;
         self.say(&table.describe_scores());
-        table.remarks().iter().for_each(|remark| self.say(remark));
+        table.remarks().iter().for_each(|remark| self.say(&message::render(remark)));
         Ok(table)
     }
 
@@ -162,7 +163,7 @@ impl TableArgs {
     fn truth_column(&self) -> Result<Option<ClassColumn>> {
         let Some(column) = self.truth.clone() else { return Ok(None) };
         let map = pairs("--truth-map", &self.truth_map)?;
-        Ok(Some(ClassColumn { column, map, exclude: self.truth_exclude.clone(), options: TRUTH_OPTIONS }))
+        Ok(Some(ClassColumn { column, map, exclude: self.truth_exclude.clone(), settings: ClassSettings::TRUTH }))
     }
 
     pub(crate) fn settings(&self) -> Settings {
@@ -197,7 +198,7 @@ impl TableArgs {
     pub(crate) fn recorded_truth(recorded: &Recorded) -> Result<Option<ClassColumn>> {
         let Some(column) = recorded.truth.clone() else { return Ok(None) };
         let map = pairs("--truth-map", &recorded.truth_map)?;
-        Ok(Some(ClassColumn { column, map, exclude: recorded.truth_exclude.clone(), options: TRUTH_OPTIONS }))
+        Ok(Some(ClassColumn { column, map, exclude: recorded.truth_exclude.clone(), settings: ClassSettings::TRUTH }))
     }
 
     /// About how much memory to use.
@@ -235,7 +236,7 @@ impl TableArgs {
         if let Some(count) = &self.count {
             facts.push(("People of a row", format!("column {count}")));
         }
-        facts.extend(table.remarks().into_iter().map(|remark| ("Remark", remark)));
+        facts.extend(table.remarks().iter().map(|remark| ("Remark", message::render(remark))));
         facts.push(("Seed", self.settings().seed.to_string()));
         facts.push((
             "Rounding",
@@ -361,7 +362,7 @@ pub(crate) fn open(
         Some(held) => Input::from_memory(&inputs.join(" "), held, options),
         None => Input::new(inputs, options)?,
     };
-    if let Some(told) = input.separator_note() {
+    if let Some(told) = input.separator_note().as_ref().map(message::render) {
         match host {
             Some(host) => host.results().said.push(shown(&told)),
             None if !quiet => crate::text::say(told),
@@ -396,15 +397,6 @@ pub(crate) fn use_threads(threads: Option<u16>) -> Result<()> {
         None => Ok(()),
     }
 }
-
-/// How a user says what values of the truth mean.
-const TRUTH_OPTIONS: [&str; 3] = ["--truth", "--truth-map VALUE=CLASS", "--truth-exclude VALUE"];
-
-/// How a user says what values of a column of labels mean.
-pub(crate) const LABEL_OPTIONS: [&str; 3] = ["--label", "--label-map VALUE=CLASS", "--uncoded VALUE=keep"];
-
-/// The same where rows without a label are left as they are.
-pub(crate) const COLUMN_OPTIONS: [&str; 3] = ["--label", "--label-map VALUE=CLASS", "--uncoded VALUE"];
 
 /// Reads VALUE=CLASS.
 pub(crate) fn pairs(option: &str, texts: &[String]) -> Result<Vec<(String, String)>> {

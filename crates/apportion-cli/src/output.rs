@@ -1,14 +1,9 @@
 //! Where labels go: the files' rows again, with a label and its score, or with the people of each class, beside them.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use apportion::Label;
-use apportion::rule::Allotment;
-use apportion_io::{AddedColumns, Input, Output, Table, refuse_nested_columns, write_with_columns};
-use arrow::array::{ArrayRef, Float32Array, Float64Array, StringArray, UInt64Array};
-use arrow::datatypes::{DataType, Field, FieldRef};
+use apportion_io::{Assigned, Input, LabelColumns, Output, Table, refuse_nested_columns};
 use clap::Args;
 
 use crate::options::TableArgs;
@@ -97,29 +92,15 @@ impl OutputArgs {
             return Ok(());
         }
         let names = input.columns(0)?;
-        match self.fields(table, draws).iter().find(|field| !self.only_label && names.contains(field.name())) {
-            Some(taken) => bail!(text::taken(taken.name(), &names, &self.name)),
+        match self.columns().names(table, draws).iter().find(|name| !self.only_label && names.contains(name)) {
+            Some(taken) => bail!(text::taken(taken, &names, &self.name)),
             None => Ok(()),
         }
     }
 
     /// The new columns.
-    fn fields(&self, table: &Table, draws: u64) -> Vec<FieldRef> {
-        let may_miss = table.row_mask().total() > table.rows();
-        if table.has_counts() {
-            let names = table.classes().names().iter().map(String::as_str).chain(["uncoded"]);
-            return names.map(|name| Arc::new(Field::new(format!("n_{name}"), DataType::UInt64, may_miss))).collect();
-        }
-        let number = if table.is_single_precision() { DataType::Float32 } else { DataType::Float64 };
-        let mut fields: Vec<FieldRef> = Vec::new();
-        for draw in 1..=draws {
-            let name = if draws == 1 { self.name.clone() } else { format!("{}_{draw}", self.name) };
-            fields.push(Arc::new(Field::new(&name, DataType::Utf8, may_miss)));
-            if !self.only_label {
-                fields.push(Arc::new(Field::new(format!("{name}_score"), number.clone(), true)));
-            }
-        }
-        fields
+    fn columns(&self) -> LabelColumns {
+        LabelColumns { name: self.name.clone(), with_scores: !self.only_label }
     }
 
     /// Writes the rows, and what they were given.
@@ -135,76 +116,15 @@ impl OutputArgs {
             host.keep(table, given);
             return Ok(Vec::new());
         }
-        let draws = if let Given::Labels(draws) = given { draws.len() as u64 } else { 1 };
-        let mut done = 0;
-        let mut next = |first: usize, rows: usize| {
-            // Rows beyond those that were read are refused when all are counted.
-            let kept: Vec<bool> = (first..first + rows)
-                .map(|row| row < table.row_mask().total() && table.row_mask().contains(row))
-                .collect();
-            let end = done + kept.iter().filter(|&&kept| kept).count();
-            let taken = Taken { kept, first: done, end };
-            done = end;
-            match given {
-                Given::People(allotment) => Ok(people_columns(table, allotment, &taken)),
-                Given::Labels(draws) => {
-                    let with_scores = !self.only_label;
-                    let columns = draws.iter().map(|labels| label_columns(table, labels.values(), &taken, with_scores));
-                    Ok(columns.collect::<apportion_io::Result<Vec<_>>>()?.concat())
-                }
-            }
+        let assigned = match given {
+            Given::Labels(draws) => Assigned::Labels(draws),
+            Given::People(allotment) => Assigned::People(allotment),
         };
-        let added =
-            AddedColumns { fields: self.fields(table, draws), rows: Some(table.row_mask().total()), values: &mut next };
         let metadata = provenance.map(Provenance::metadata).transpose()?.unwrap_or_default();
-        let paths = write_with_columns(input, &self.place(options, metadata), added)?;
+        let paths = self.columns().write(input, &self.place(options, metadata), table, assigned)?;
         self.provenance.settings().write(provenance).map_err(|error| after_output(error.into(), &paths))?;
         Ok(paths)
     }
-}
-
-/// Rows of the files that are written next, and those of the table that they are.
-struct Taken {
-    /// Whether the table has the row.
-    kept: Vec<bool>,
-    /// The rows of the table.
-    first: usize,
-    end: usize,
-}
-
-impl Taken {
-    /// What the rows of the table have, and nothing for the rows that were left out.
-    fn spread<T>(&self, mut own: impl Iterator<Item = T>) -> impl Iterator<Item = Option<T>> {
-        self.kept.iter().map(move |&kept| if kept { own.next() } else { None })
-    }
-}
-
-/// The labels' names, and their scores as the file has them.
-fn label_columns(
-    table: &Table,
-    labels: &[Label],
-    rows: &Taken,
-    with_scores: bool,
-) -> apportion_io::Result<Vec<ArrayRef>> {
-    let labels = &labels[rows.first..rows.end];
-    let names = rows.spread(labels.iter().map(|&label| table.classes().name(label))).collect::<StringArray>();
-    if !with_scores {
-        return Ok(vec![Arc::new(names)]);
-    }
-    let scores = table.label_scores(rows.first, labels)?;
-    let scores = rows.spread(scores.into_iter()).map(Option::flatten);
-    let scores: ArrayRef = if table.is_single_precision() {
-        Arc::new(scores.map(|score| score.map(|score| score as f32)).collect::<Float32Array>())
-    } else {
-        Arc::new(scores.collect::<Float64Array>())
-    };
-    Ok(vec![Arc::new(names), scores])
-}
-
-/// How many of each row's people have each class.
-fn people_columns(table: &Table, allotment: &Allotment, rows: &Taken) -> Vec<ArrayRef> {
-    let people = |class: usize| rows.spread((rows.first..rows.end).map(move |row| allotment.row(row)[class]));
-    (0..=table.classes().len()).map(|class| Arc::new(people(class).collect::<UInt64Array>()) as ArrayRef).collect()
 }
 
 /// Refuses `--safe-csv` for an output that is not text.

@@ -4,6 +4,7 @@ use anyhow::{Context, Result, bail};
 use apportion::decision::ExpectedShares;
 use apportion::learn::Learner;
 use apportion::rule::{Bound, FromSample, JointRule, Learned, Thresholds};
+use apportion::text::Setting;
 use apportion::{Balance, Bounds, Classes, Match, Penalty, Rule};
 use apportion_io::Table;
 use clap::{Args, ValueEnum};
@@ -14,7 +15,6 @@ use crate::summary::Aim;
 use crate::text;
 use crate::usage::usage;
 use crate::values::{self, At};
-use apportion::text::Setting;
 use apportion_app::protect::SideInput;
 use apportion_app::provenance::{ExtraFile, Recorded};
 use apportion_app::reference;
@@ -172,7 +172,7 @@ impl RuleArgs {
         if self.nested.is_empty() {
             return options.groups();
         }
-        Grouping { columns: &self.nested, option: "--nested" }
+        Grouping { columns: &self.nested, setting: Setting::Nested }
     }
 
     /// The rule's name.

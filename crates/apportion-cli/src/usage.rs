@@ -77,12 +77,12 @@ pub(crate) fn without_help(error: &clap::Error) -> String {
 pub(crate) fn core(error: &anyhow::Error) -> Option<&apportion::Error> {
     use apportion_app::Error as Job;
     match error.downcast_ref::<Job>() {
-        Some(Job::Core(core) | Job::Io(apportion_io::Error::Core(core))) => return Some(core),
+        Some(Job::Core(core) | Job::Io(apportion_io::Error::Core { error: core, .. })) => return Some(core),
         Some(_) => return None,
         None => {}
     }
     match error.downcast_ref::<apportion_io::Error>() {
-        Some(apportion_io::Error::Core(core)) => Some(core),
+        Some(apportion_io::Error::Core { error, .. }) => Some(error),
         Some(_) => None,
         None => error.downcast_ref(),
     }

@@ -14,20 +14,24 @@
 //! memory; so are its scores while they fit, otherwise they are stored in a temporary file. Nothing
 //! else of a row is kept. Output appears complete or not at all.
 
+mod core_message;
 mod error;
 mod file;
 mod keyed;
 mod table;
 
 pub use apportion::text::{group_name, quoted};
-pub use error::{Error, Result};
+pub use arrow::array::RecordBatch;
+pub use core_message::core_message;
+pub use error::{Error, Location, Result};
 pub use file::{
-    AddedColumns, Batches, ColumnReader, Compression, Format, Input, InputOptions, METADATA_KEY, NoProgress, Output,
-    Progress, is_same_file, read_metadata, refuse_nested_columns, refuse_overwrite, remove_unfinished,
-    wait_if_interrupted, write_atomically, write_batches, write_folder_atomically, write_with_columns,
+    AddedColumns, Assigned, Batches, ColumnReader, Compression, Format, Input, InputOptions, LabelColumns,
+    METADATA_KEY, NewColumn, NewKind, NewValues, NoProgress, Output, Progress, TextTable, is_same_file, read_metadata,
+    refuse_nested_columns, refuse_overwrite, remove_unfinished, wait_if_interrupted, write_atomically, write_batches,
+    write_folder_atomically, write_new_table, write_with_columns, write_with_new_columns,
 };
 pub use keyed::{KeyedFile, KeyedOptions, KeyedTable, PlaceCode, Subject, TableKeys, level_of_code, rank_of_column};
 pub use table::{
-    ClassColumn, MemoryTable, OutcomeColumn, RecognizedScores, RowMask, ScoreColumns, Table, TableBatch, TableOptions,
-    TableStream, closest_match, did_you_mean, find_scores, same_name,
+    ClassColumn, ClassSettings, MemoryTable, OutcomeColumn, RecognizedScores, RowMask, ScoreColumns, Table, TableBatch,
+    TableOptions, TableStream, closest_match, did_you_mean, find_scores, same_name,
 };

@@ -10,6 +10,7 @@ use crate::kernel::{Real, STRETCH, SimdLevel, Source, WithZero};
 use crate::label::Labels;
 use crate::rule;
 use crate::scores::{Label, Scores, UNCODED, Visitor, expect_length};
+use crate::text::Setting;
 use crate::transport::ties::{Repeats, lot, tight};
 use crate::transport::{Certificate, settle};
 
@@ -117,7 +118,7 @@ impl Decision {
         let table = scores.groups().ok_or(Error::Missing {
             what: "a group",
             by: "a decision that was fitted by group",
-            with: "with_groups",
+            setting: Setting::By,
             instead: "decision",
         })?;
         let known: HashMap<&str, usize> =

@@ -2,7 +2,8 @@
 //!
 //! Rows are counted from 0 here; a layer that reads files converts them to line numbers.
 
-use crate::text::quoted;
+use crate::scores::Scaling;
+use crate::text::{Setting, quoted};
 
 /// An error of the library. Its message is one sentence with the location and a fix. Rows are counted from 0.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -29,7 +30,9 @@ pub enum Error {
         value: f64,
     },
     /// A row's scores do not sum to one.
-    #[error("row {row}: the scores sum to {sum} (classes {classes}), not to {expected}; {hint}")]
+    #[error(
+        "row {row}: the scores sum to {sum} (classes {classes}), not to {}; {}", scaling.expected_sum(), sum_hint(*scaling)
+    )]
     NotOne {
         /// Row, from 0.
         row: usize,
@@ -37,10 +40,8 @@ pub enum Error {
         classes: String,
         /// The sum found.
         sum: f64,
-        /// The sum expected, as text.
-        expected: &'static str,
-        /// How to fix it.
-        hint: &'static str,
+        /// How the rows are scaled, which determines the sum expected.
+        scaling: Scaling,
     },
     /// Stored scores could not be read.
     #[error("the scores could not be read again: {problem}")]
@@ -125,15 +126,16 @@ pub enum Error {
     },
     /// Something that the rule or reference needs is missing.
     #[error(
-        "{what} is needed for {by} but the table has none; give it with `Scores::{with}`, or choose another {instead}"
+        "{what} is needed for {by} but the table has none; give it with `Scores::{}`, or choose another {instead}",
+        method_of(*setting)
     )]
     Missing {
         /// What is missing.
         what: &'static str,
         /// What needs it.
         by: &'static str,
-        /// The method that sets it.
-        with: &'static str,
+        /// The setting that names its column: [`Setting::By`] or [`Setting::Truth`].
+        setting: Setting,
         /// What may be chosen instead.
         instead: &'static str,
     },
@@ -155,6 +157,9 @@ pub enum Error {
         /// What is wrong, and how to fix it.
         problem: String,
     },
+    /// A reference is given by group, and the rule is not by group.
+    #[error("the reference is given by group, but the rule looks at all rows together; match by group")]
+    ReferenceByGroup,
     /// Targets cannot be met.
     #[error(
         "the targets{of} sum to {sum} but there are {rows} rows to label; they must be equal, in each group where \
@@ -244,3 +249,17 @@ pub enum Error {
 
 /// The library's result type.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// Returns how to fix a row with another sum.
+fn sum_hint(scaling: Scaling) -> &'static str {
+    match scaling {
+        Scaling::AsGiven => "if that is meant, use `Scaling::Normalize`, or `Scaling::Percent` for percentages",
+        Scaling::Percent => "if that is meant, use `Scaling::Normalize`",
+        Scaling::Normalize => "leave the row out",
+    }
+}
+
+/// Returns the method of `Scores` that sets what a setting names.
+fn method_of(setting: Setting) -> &'static str {
+    if setting == Setting::Truth { "with_truth" } else { "with_groups" }
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 use crate::scores::{Label, SUM_TOLERANCE, UNCODED};
-use crate::text::quoted;
+use crate::text::{Setting, quoted};
 use crate::transport::Demand;
 
 /// One value for all rows, or one per group, by name.
@@ -20,10 +20,7 @@ impl<T> PerGroup<T> {
     fn of(&self, group: Option<&str>) -> Result<&T> {
         match (self, group) {
             (PerGroup::Overall(value), _) => Ok(value),
-            (PerGroup::ByGroup(_), None) => Err(Error::Reference {
-                of: String::new(),
-                problem: "is given by group, but the rule looks at all rows together; match by group".into(),
-            }),
+            (PerGroup::ByGroup(_), None) => Err(Error::ReferenceByGroup),
             (PerGroup::ByGroup(values), Some(group)) => values.get(group).ok_or_else(|| Error::UnknownGroup {
                 group: group.to_owned(),
                 what: "reference",
@@ -84,7 +81,7 @@ impl Reference {
                 let truth = truth.ok_or(Error::Missing {
                     what: "a true class",
                     by: "the reference truth",
-                    with: "with_truth",
+                    setting: Setting::Truth,
                     instead: "reference",
                 })?;
                 let counts = count_truth(truth, classes);

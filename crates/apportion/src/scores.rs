@@ -390,21 +390,15 @@ impl<'a> Scores<'a> {
                 return Err(Error::Negative { row, class: name.clone(), value });
             }
         }
-        let (sound, expected, hint) = match self.scaling {
-            Scaling::Normalize => (sum > 0.0 && sum.is_finite(), "more than 0", "leave the row out"),
-            Scaling::Percent => {
-                ((sum / unit - 1.0).abs() <= SUM_TOLERANCE, "100", "if that is meant, use `Scaling::Normalize`")
-            }
-            Scaling::AsGiven => (
-                (sum - 1.0).abs() <= SUM_TOLERANCE,
-                "1",
-                "if that is meant, use `Scaling::Normalize`, or `Scaling::Percent` for percentages",
-            ),
+        let sound = match self.scaling {
+            Scaling::Normalize => sum > 0.0 && sum.is_finite(),
+            Scaling::Percent => (sum / unit - 1.0).abs() <= SUM_TOLERANCE,
+            Scaling::AsGiven => (sum - 1.0).abs() <= SUM_TOLERANCE,
         };
         if sound {
             return Ok(());
         }
-        Err(Error::NotOne { row, classes: self.classes.to_string(), sum, expected, hint })
+        Err(Error::NotOne { row, classes: self.classes.to_string(), sum, scaling: self.scaling })
     }
 
     /// Passes the rows to a visitor, in their own type.
@@ -476,6 +470,15 @@ fn is_plainly_sound(row: &[i64]) -> bool {
 }
 
 impl Scaling {
+    /// Returns the sum that the scores of a row must have, as text.
+    pub fn expected_sum(self) -> &'static str {
+        match self {
+            Scaling::AsGiven => "1",
+            Scaling::Percent => "100",
+            Scaling::Normalize => "more than 0",
+        }
+    }
+
     /// Returns the divisor of a row with this sum.
     #[inline]
     fn unit(self, sum: f64) -> f64 {

@@ -153,12 +153,12 @@ impl Bisg {
         let prior = known.or_else(|| others.map(|row| self.surnames.row(row).to_vec()));
         if self.surnames.is_key_given_class() {
             for layer in layers.iter_mut().filter(|layer| layer.numbers() == Numbers::KeyGivenClass) {
-                let Some(prior) = &prior else { return refuse(NO_PRIOR) };
+                let Some(prior) = &prior else { return Err(Error::NoClassTotals) };
                 scale(layer, prior, |value, by| value * by);
             }
             self.without_place = match prior {
                 Some(prior) => prior,
-                None => return refuse(NO_PRIOR),
+                None => return Err(Error::NoClassTotals),
             };
             return Ok(());
         }
@@ -173,7 +173,7 @@ impl Bisg {
         self.warn_of_prior(layers, own.is_some());
         self.without_name = match own.or(prior) {
             Some(known) => known,
-            None => return refuse(NO_PRIOR),
+            None => return Err(Error::NoClassTotals),
         };
         Ok(())
     }
@@ -215,14 +215,14 @@ impl Bisg {
         if shares.len() != self.classes {
             return refuse("the margin is of another number of classes; bring them into one list");
         }
-        let Some(people) = people else { return refuse(VOTERS_WITHOUT_PEOPLE) };
+        let Some(people) = people else { return Err(Error::VotersWithoutPeople) };
         let own = self.surnames.margin().map(<[f64]>::to_vec);
         let is_key_given_class = self.surnames.is_key_given_class();
         if own.is_none() && !is_key_given_class && !as_published {
             return refuse(SURNAMES_WITHOUT_COUNTS);
         }
         if layers.iter().any(|layer| layer.numbers() != Numbers::People) {
-            return refuse(VOTERS_WITHOUT_PEOPLE);
+            return Err(Error::VotersWithoutPeople);
         }
         // The multipliers of N. N has been divided by P_sur or, if that is unknown, by all people.
         let mut weights = shares.to_vec();
@@ -397,7 +397,7 @@ impl Bisg {
     /// people by class.
     pub fn likelihoods(&self) -> Result<NameLikelihoods<'_>> {
         if self.people.is_empty() {
-            return refuse("fBISG needs places as people by class; give such a table with --geography");
+            return Err(Error::FbisgWithoutPeople);
         }
         let Some(surnames) = self.surnames.clone().into_key_given_class() else {
             return refuse(SURNAMES_WITHOUT_COUNTS);
@@ -522,7 +522,3 @@ const FIRST_WITHOUT_COUNTS: &str = "the first names have shares of the classes, 
      or give P(name | class)";
 const SURNAMES_WITHOUT_COUNTS: &str = "the surnames have no number of people, which these places need; add a column count to \
      the surnames, or give places as people by class or as P(place | class)";
-const NO_PRIOR: &str = "no table says how many people are in each class, so that nothing is known of people without a name; \
-     add a column count or a row ALL OTHER NAMES to the surnames, give places as people by class, or give shares with --margin";
-const VOTERS_WITHOUT_PEOPLE: &str = "voter BISG needs places as people by class, of the area that the margin is of; give \
-     such a table with --geography";

@@ -6,14 +6,14 @@ use anyhow::Result;
 use apportion::audit::{Audit, AuditOptions, Drift, LabelSummary, PopulationTotals, UncodedPolicy};
 use apportion::text::Setting;
 use apportion::{Decision, Frontier, Label, Labels, Match, Reference, Rule, Scores, Settings, UNCODED};
-use apportion_io::{ClassColumn, Table};
+use apportion_io::{ClassColumn, ClassSettings, Table};
 use apportion_report::{Provenance, Study};
 use clap::Args;
 use serde_json::json;
 
 use super::decision;
 use crate::estimates::{Estimating, OutcomeArgs};
-use crate::options::{LABEL_OPTIONS, TableArgs, pairs};
+use crate::options::{TableArgs, pairs};
 use crate::outcome::{self, Given};
 use crate::progress::Working;
 use crate::report::{Gallery, Place, ReportArgs, of_report};
@@ -64,7 +64,8 @@ pub(crate) struct AuditArgs {
 pub(crate) fn run(args: &AuditArgs, line: &[String]) -> Result<()> {
     let (exclude, uncoded) = args.uncoded.clone();
     let map = pairs("--label-map", &args.label_map)?;
-    let column = ClassColumn { column: args.label.clone(), map, exclude, options: LABEL_OPTIONS };
+    let settings = ClassSettings { exclude_example: "VALUE=keep", ..ClassSettings::LABEL };
+    let column = ClassColumn { column: args.label.clone(), map, exclude, settings };
     let host = args.table.host.as_ref();
     let decision = args.decision.as_deref().map(|path| decision::read(path, host)).transpose()?;
     args.report.check_outcome(args.outcome.as_ref())?;
@@ -88,7 +89,7 @@ pub(crate) fn run(args: &AuditArgs, line: &[String]) -> Result<()> {
     let labels = Labels::new(table.labels().unwrap_or_default().to_vec(), table.classes())?;
     let focus = args.report.focus_class(table.classes())?;
     let options = AuditOptions { uncoded, focus, ..AuditOptions::default() };
-    let audit = Audit::of(&scores, &labels, &options).map_err(|error| table.explain(error))?;
+    let audit = Audit::of(&scores, &labels, &options).map_err(|error| table.locate(error))?;
     let working = Working::on("auditing", args.table.quiet);
     let drifted = args.decision.as_deref().zip(decision.as_ref());
     let drifted = drifted.map(|(path, decision)| Drifted::of(path, decision, &scores, &labels)).transpose()?;

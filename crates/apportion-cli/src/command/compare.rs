@@ -6,11 +6,11 @@ use anyhow::Result;
 use apportion::audit::PopulationTotals;
 use apportion::rule::{Batches, Joint, JointRule, Learned, Thresholds};
 use apportion::{Balance, Frontier, Labels, Match, Reference, Rule, Scores};
-use apportion_io::ClassColumn;
+use apportion_io::{ClassColumn, ClassSettings};
 use clap::Args;
 
 use crate::estimates::{Estimating, OutcomeArgs};
-use crate::options::{COLUMN_OPTIONS, TableArgs, pairs};
+use crate::options::{TableArgs, pairs};
 use crate::outcome::{self, Given, Outcome};
 use crate::progress::Working;
 use crate::report::{Gallery, Place, ReportArgs, of_report};
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &CompareArgs, line: &[String]) -> Result<()> {
         None => None,
         Some(column) => {
             let (column, map) = (column.clone(), pairs("--label-map", &args.label_map)?);
-            Some(ClassColumn { column, map, exclude: args.uncoded.clone(), options: COLUMN_OPTIONS })
+            Some(ClassColumn { column, map, exclude: args.uncoded.clone(), settings: ClassSettings::LABEL })
         }
     };
     args.report.check_outcome(args.outcome.as_ref())?;
@@ -85,8 +85,8 @@ pub(crate) fn run(args: &CompareArgs, line: &[String]) -> Result<()> {
     let settings = args.table.settings();
     let by_group = !args.table.by.is_empty();
     let backdrop = (by_group || report.is_some()).then(|| PopulationTotals::of(&scores)).transpose();
-    let backdrop = backdrop.map_err(|error| table.explain(error))?;
-    let frontier = outcome::frontier(&scores, &settings).map_err(|error| table.explain(error))?;
+    let backdrop = backdrop.map_err(|error| table.locate(error))?;
+    let frontier = outcome::frontier(&scores, &settings).map_err(|error| table.locate(error))?;
     let frontier = frontier.as_ref();
     let begin = |backdrop| -> Result<Gallery<'_>> {
         let gallery = Gallery::new(&scores, backdrop, frontier, &args.report, args.table.groups(), settings.seed)?;
@@ -102,7 +102,7 @@ pub(crate) fn run(args: &CompareArgs, line: &[String]) -> Result<()> {
     for (name, rule) in rules(by_group, args.table.truth.is_some(), can_learn) {
         args.table.refuse_stopped()?;
         let begin = Instant::now();
-        let (given, _, joint) = Given::by(&rule, &scores, &settings, 1).map_err(|error| table.explain(error))?;
+        let (given, _, joint) = Given::by(&rule, &scores, &settings, 1).map_err(|error| table.locate(error))?;
         let seconds = begin.elapsed().as_secs_f64();
         let place = match name {
             "argmax" if args.label.is_none() => Place::Subject,
@@ -120,7 +120,7 @@ pub(crate) fn run(args: &CompareArgs, line: &[String]) -> Result<()> {
             ("match", batches.label_match(&posterior, &scores, &settings)),
             ("balance γ 0.9", batches.label_balance(&balance, &scores, &settings)),
         ] {
-            let batched = batched.map_err(|error| table.explain(error))?;
+            let batched = batched.map_err(|error| table.locate(error))?;
             losses.push(format!(
                 "{name}: {} batches of {size} lose {:.2e} of the objective, and counts differ by {} in all",
                 batched.batches,

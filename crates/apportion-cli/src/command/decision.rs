@@ -77,7 +77,7 @@ pub(crate) fn fit(args: &FitArgs, line: &[String]) -> Result<()> {
     let scores = table.scores()?;
     let (rule, settings) = (args.rule.rule(&table, &args.table)?, args.table.settings());
     let working = Working::on("fitting", args.table.quiet);
-    let (given, decision, joint) = Given::by(&rule, &scores, &settings, 1).map_err(|error| table.explain(error))?;
+    let (given, decision, joint) = Given::by(&rule, &scores, &settings, 1).map_err(|error| table.locate(error))?;
     let tied = joint.as_ref().map_or(0, |joint| joint.tied_rows);
     let outcome = Outcome::new(&args.rule.name(), &scores, &given, joint)?.held_against(&rule, &scores)?;
     let argmax = args.table.is_heard().then(|| Outcome::of_argmax(&scores)).transpose()?;
@@ -162,7 +162,7 @@ pub(crate) fn apply(args: &ApplyArgs, line: &[String]) -> Result<()> {
     let scores = table.scores()?;
     check_classes(&args.decision, decision.classes().names(), table.classes().names())?;
     let working = Working::on("labelling", args.table.quiet);
-    let given = Given::of(&decision, &scores).map_err(|error| table.explain(error))?;
+    let given = Given::of(&decision, &scores).map_err(|error| table.locate(error))?;
     let mut outcome = Outcome::new("apply", &scores, &given, None)?;
     outcome.drift = decision.drift(&scores, &outcome.glance)?;
     let argmax = args.table.is_heard().then(|| Outcome::of_argmax(&scores)).transpose()?;

@@ -5,13 +5,13 @@ use apportion::audit::{Interval, PopulationTotals};
 use apportion::estimate::{Estimate, Figure, Gap};
 use apportion::rule::Thresholds;
 use apportion::{Labels, Match, Reference, Rule, Scores, Settings};
-use apportion_io::{ClassColumn, Table};
+use apportion_io::{ClassColumn, ClassSettings, Table};
 use apportion_report::{Disparity, Estimator, Method};
 use clap::Args;
 use serde_json::{Value, json};
 
 use crate::estimates::{Estimating, OutcomeArgs};
-use crate::options::{COLUMN_OPTIONS, TableArgs, pairs};
+use crate::options::{TableArgs, pairs};
 use crate::outcome::{self, Given};
 use crate::progress::Working;
 use crate::report::{Gallery, Place, ReportArgs, of_report};
@@ -73,8 +73,8 @@ pub(crate) fn run(args: &DisparityArgs, line: &[String]) -> Result<()> {
     let settings = args.table.settings();
     let Some(mut estimating) = Estimating::begin(&table, &scores, column, &args.more)? else { return Ok(()) };
     let disparity = if let (Some(report), Some(origin)) = (report, origin) {
-        let backdrop = PopulationTotals::of(&scores).map_err(|error| table.explain(error))?;
-        let frontier = outcome::frontier(&scores, &settings).map_err(|error| table.explain(error))?;
+        let backdrop = PopulationTotals::of(&scores).map_err(|error| table.locate(error))?;
+        let frontier = outcome::frontier(&scores, &settings).map_err(|error| table.locate(error))?;
         let (frontier, groups) = (frontier.as_ref(), args.table.groups());
         let gallery = Gallery::new(&scores, &backdrop, frontier, &args.report, groups, settings.seed)?;
         let mut gallery = gallery.with_outcome(Some(estimating));
@@ -99,7 +99,7 @@ fn label_columns(args: &DisparityArgs) -> Result<Vec<ClassColumn>> {
     let map = pairs("--label-map", &args.label_map)?;
     let column = |column: &String| {
         let (column, map) = (column.clone(), map.clone());
-        ClassColumn { column, map, exclude: args.uncoded.clone(), options: COLUMN_OPTIONS }
+        ClassColumn { column, map, exclude: args.uncoded.clone(), settings: ClassSettings::LABEL }
     };
     Ok(args.label.iter().map(column).collect())
 }
@@ -128,7 +128,7 @@ fn each_labelling(
         rules.push(("match by group", Place::Beside, Rule::Match(Match::by_group(Reference::Posterior))));
     }
     for (name, place, rule) in rules {
-        let (given, _, joint) = Given::by(&rule, scores, settings, 1).map_err(|error| table.explain(error))?;
+        let (given, _, joint) = Given::by(&rule, scores, settings, 1).map_err(|error| table.locate(error))?;
         look(place, name, &given, joint)?;
     }
     Ok(())

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &FrontierArgs) -> Result<()> {
     let reference = reference::read(&args.reference, given, table.classes(), &args.table.by, &context)?;
     let aim = Match { by_group: !args.table.by.is_empty(), ..Match::overall(reference) };
     let working = Working::on("walking the frontier", args.table.quiet);
-    let frontier = Frontier::of(&aim, &scores, &args.table.settings()).map_err(|error| table.explain(error))?;
+    let frontier = Frontier::of(&aim, &scores, &args.table.settings()).map_err(|error| table.locate(error))?;
     drop(working);
     let (points, error): (Vec<Point>, f64) = match args.points {
         Some(points) => {

@@ -79,7 +79,7 @@ pub(crate) fn run(args: &LabelArgs, line: &[String]) -> Result<()> {
 
     let working = Working::on("labelling", args.table.quiet);
     let (given, decision, joint) =
-        Given::by(&rule, &scores, &settings, args.rule.draws()).map_err(|error| table.explain(error))?;
+        Given::by(&rule, &scores, &settings, args.rule.draws()).map_err(|error| table.locate(error))?;
     let outcome = Outcome::new(&name, &scores, &given, joint)?.held_against(&rule, &scores)?;
     let argmax = args.table.is_heard().then(|| Outcome::of_argmax(&scores)).transpose()?;
     let files = origin.map(|origin| origin.finish(Some(&table.file_rows()))).transpose()?.unwrap_or_default();

@@ -12,6 +12,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 
 use super::predict::sources::{inside, table_told};
+use crate::message;
 use crate::output::written;
 use crate::text;
 use crate::usage::usage;
@@ -182,7 +183,7 @@ fn check(file: &str, of: Option<Of>, options: &KeyedOptions<'_>, as_json: bool) 
     let (told, people) = (table_told(&read.table), People::of(&read));
     let (rows, classes, numbers) = (read.table.rows(), read.table.classes.clone(), read.table.numbers);
     let (subject, level, unused) = (read.subject, read.table.level(), read.unused.clone());
-    let mut remarks: Vec<String> = read.separator.iter().cloned().collect();
+    let mut remarks: Vec<String> = read.separator.iter().map(message::render).collect();
     remarks.extend(unused_told(&unused));
     let (keys, margin) = match subject {
         Subject::Places => check_places(read.table, &mut remarks)?,

@@ -1,11 +1,24 @@
 //! Decoder errors as messages with the file and the next step.
 
+use apportion::text::{Message, Setting};
 use arrow::error::ArrowError;
 
 use super::format::Format;
 use super::input::{Content, Source};
 use super::stable_file::is_changed;
 use crate::error::Error;
+
+/// An error of our own decoders, with a complete message to which nothing is added.
+#[derive(Debug)]
+pub(crate) struct Explained(pub(crate) Message);
+
+impl std::fmt::Display for Explained {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Explained {}
 
 /// Turns a decoder error into a message with the file and the next step.
 pub(crate) fn explain(source: &Source, error: &ArrowError) -> Error {
@@ -15,6 +28,11 @@ pub(crate) fn explain(source: &Source, error: &ArrowError) -> Error {
     if let Some(error) = system_error(error) {
         return Error::io(&source.name, error);
     }
+    if let ArrowError::ExternalError(inner) = error
+        && let Some(Explained(problem)) = inner.downcast_ref()
+    {
+        return Error::file(&source.name, problem.clone());
+    }
     let text = match error {
         ArrowError::CsvError(text) | ArrowError::ParquetError(text) | ArrowError::IpcError(text) => text.clone(),
         ArrowError::IoError(text, _) => text.clone(),
@@ -22,18 +40,20 @@ pub(crate) fn explain(source: &Source, error: &ArrowError) -> Error {
         other => other.to_string(),
     };
     let text = text.lines().next().unwrap_or_default();
-    let problem = match source.format {
-        _ if matches!(source.content, Content::Memory(_)) => text.to_owned(),
-        Format::Csv | Format::Tsv => explain_text(text),
+    let problem: Message = match source.format {
+        _ if matches!(source.content, Content::Memory(_)) => text.into(),
+        Format::Csv | Format::Tsv => explain_text(text).into(),
         Format::Parquet if text.contains("overflow") => {
-            format!(
-                "a batch of its text takes more than 2 GiB ({text}); read fewer rows at a time with --batch-rows 1000"
-            )
+            let problem =
+                format!("a batch of its text takes more than 2 GiB ({text}); read fewer rows at a time with ");
+            Message::from(problem) + Setting::BatchRows.with("1000")
         }
         Format::Parquet => {
-            format!("it is not a valid Parquet file ({text}); it may be damaged or cut off: copy it again")
+            format!("it is not a valid Parquet file ({text}); it may be damaged or cut off: copy it again").into()
         }
-        Format::Ipc => format!("it is not a valid Arrow file ({text}); it may be damaged or cut off: copy it again"),
+        Format::Ipc => {
+            format!("it is not a valid Arrow file ({text}); it may be damaged or cut off: copy it again").into()
+        }
     };
     Error::file(&source.name, problem)
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use apportion::text::Message;
 use arrow::datatypes::SchemaRef;
 use tempfile::NamedTempFile;
 
@@ -102,7 +103,7 @@ impl Input {
     /// `?` are expanded.
     pub fn new(paths: &[String], options: InputOptions) -> Result<Input> {
         if paths.iter().filter(|path| *path == "-").count() > 1 {
-            return Err(Error::Options("standard input is named twice; it can be read once".into()));
+            return Err(Error::settings("standard input is named twice; it can be read once"));
         }
         let mut finder = Finder::new(&options);
         for path in paths {
@@ -111,7 +112,7 @@ impl Input {
         let Finder { files, skipped, spools, .. } = finder;
         refuse_repeated_files(&files)?;
         if files.is_empty() {
-            return Err(Error::Options("no file was named; give a path, or - for standard input".into()));
+            return Err(Error::settings("no file was named; give a path, or - for standard input"));
         }
         let folders = paths.iter().map(PathBuf::from).filter(|path| path.is_dir()).collect();
         Ok(Input { folders, skipped, _spools: spools, ..Input::from_sources(files, options) })
@@ -222,8 +223,8 @@ impl Input {
     }
 
     /// Returns a sentence that lists skipped files, if any.
-    pub fn skipped_note(&self) -> Option<String> {
-        (!self.skipped.is_empty()).then(|| format!("passed over, being no table: {}", list_paths(&self.skipped)))
+    pub fn skipped_note(&self) -> Option<Message> {
+        (!self.skipped.is_empty()).then(|| format!("passed over, being no table: {}", list_paths(&self.skipped)).into())
     }
 
     /// Returns the separator of a file, if it is text.
@@ -234,7 +235,7 @@ impl Input {
 
     /// Returns a sentence that lists files whose separator differs from the default of their
     /// extension, unless the user set it.
-    pub fn separator_note(&self) -> Option<String> {
+    pub fn separator_note(&self) -> Option<Message> {
         if self.options.delimiter.is_some() {
             return None;
         }
@@ -248,7 +249,7 @@ impl Input {
                 sentences.push(format!("values are separated by {name}: {}", list_paths(&paths)));
             }
         }
-        (!sentences.is_empty()).then(|| sentences.join("; "))
+        (!sentences.is_empty()).then(|| sentences.join("; ").into())
     }
 
     /// Returns the input folder in which a later run would find a table written to this path.

@@ -7,7 +7,8 @@
 //! times does not change in between.
 //!
 //! Writing: `output` copies rows with added columns to a `writer`, or column by column from Parquet
-//! to Parquet (`parquet_copy`). `atomic_write` gives a file its name when it is complete.
+//! to Parquet (`parquet_copy`). The added columns are labels (`label_columns`) or made by a program
+//! (`new_columns`). `atomic_write` gives a file its name when it is complete.
 
 mod atomic_write;
 mod batches;
@@ -20,8 +21,10 @@ mod guard;
 mod identical_columns;
 mod input;
 mod ipc;
+mod label_columns;
 mod metadata;
 mod nested_columns;
+mod new_columns;
 mod output;
 mod page_header;
 mod parquet_copy;
@@ -33,7 +36,7 @@ mod safe_csv;
 mod separator;
 mod stable_file;
 mod text;
-mod text_rows;
+mod text_table;
 mod writer;
 
 pub use atomic_write::{remove_unfinished, wait_if_interrupted, write_atomically, write_folder_atomically};
@@ -41,9 +44,12 @@ pub use batches::Batches;
 pub use column_reader::ColumnReader;
 pub use format::{Compression, Format};
 pub use input::{Input, InputOptions, is_same_file};
+pub use label_columns::{Assigned, LabelColumns};
 pub use metadata::{KEY as METADATA_KEY, read_metadata};
 pub use nested_columns::refuse_nested_columns;
+pub use new_columns::{NewColumn, NewKind, NewValues, write_new_table, write_with_new_columns};
 pub use output::{AddedColumns, Output, refuse_overwrite, write_batches, write_with_columns};
 pub use progress::{NoProgress, Progress};
+pub use text_table::TextTable;
 
 pub(crate) use stable_file::{is_changed, read_at};

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use apportion::text::{Message, Setting};
+
 use super::format::{Format, format_of_path};
 use super::input::Input;
 use super::output::Output;
@@ -27,12 +29,10 @@ pub fn refuse_nested_columns(input: &Input, output: &Output) -> Result<()> {
         let schema = input.schema(file)?;
         let mut fields = schema.fields().iter().filter(|field| is_kept(field.name()));
         if let Some(field) = fields.find(|field| field.data_type().is_nested()) {
-            let problem = format!(
-                "column {:?} holds {}, which CSV cannot; write Parquet or Arrow (-o FILE.parquet), or keep only the label with \
-                 --only-label",
-                field.name(),
-                kind(field.data_type())
-            );
+            let (name, kind) = (field.name(), kind(field.data_type()));
+            let problem = format!("column {name:?} holds {kind}, which CSV cannot; write Parquet or Arrow (");
+            let problem = Message::from(problem) + Setting::Output.with("FILE.parquet");
+            let problem = problem + "), or keep only the label with " + Setting::OnlyLabel;
             return Err(Error::file(input.name(file), problem));
         }
     }

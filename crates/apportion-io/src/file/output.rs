@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use apportion::text::{Message, Setting};
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::csv::WriterBuilder;
 use arrow::datatypes::{FieldRef, Schema, SchemaRef};
@@ -24,7 +25,7 @@ use super::parquet_copy::{AppendWriter, SourceFile};
 use super::stable_file::is_changed;
 use super::writer::{BatchWriter, CompressedWriter, parquet_properties, write_error};
 use crate::error::{Error, Result};
-use crate::table::find_column;
+use crate::table::column_index;
 
 /// Columns to add to the output: their fields, and their values for a range of rows.
 pub struct AddedColumns<'a> {
@@ -98,7 +99,7 @@ impl Output {
         let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
         match &self.keep {
             None => (0..names.len()).collect(),
-            Some(keep) => keep.iter().filter_map(|name| find_column(&names, name, "").ok()).collect(),
+            Some(keep) => keep.iter().filter_map(|name| column_index(&names, name).ok()).collect(),
         }
     }
 
@@ -107,8 +108,9 @@ impl Output {
     fn column_indices(&self, input: &Input, first: &SchemaRef, other: &SchemaRef, file: usize) -> Result<Vec<usize>> {
         let refuse = |problem: String| {
             let name = input.name(0).display();
-            let fix = "name the files of one kind, or write each to a folder: -o FOLDER/";
-            Err(Error::file(input.name(file), format!("{problem} {name}; {fix}")))
+            let fix = "name the files of one kind, or write each to a folder: ";
+            let problem = Message::from(format!("{problem} {name}; {fix}")) + Setting::Output.with("FOLDER/");
+            Err(Error::file(input.name(file), problem))
         };
         let mut indices = Vec::new();
         for index in self.kept_columns(first) {
@@ -169,9 +171,19 @@ pub fn write_batches(
     schema: &SchemaRef,
     batches: impl Iterator<Item = RecordBatch>,
 ) -> Result<Vec<PathBuf>> {
+    try_write_batches(output, schema, batches.map(Ok))
+}
+
+/// Writes batches that are generated one by one, until one fails.
+pub(crate) fn try_write_batches(
+    output: &Output,
+    schema: &SchemaRef,
+    batches: impl Iterator<Item = Result<RecordBatch>>,
+) -> Result<Vec<PathBuf>> {
     let write = |mut writer: BatchWriter, path: &Path| {
         let mut rows = 0;
         for batch in batches {
+            let batch = batch?;
             rows += batch.num_rows();
             writer.write(&batch, path)?;
         }
@@ -252,7 +264,7 @@ fn check_rows(input: &Input, rows: usize, added: &AddedColumns<'_>) -> Result<()
     input.check_unchanged()?;
     let Some(expected) = added.rows.filter(|expected| *expected != rows) else { return Ok(()) };
     let names = input.names().map(|name| name.display().to_string()).collect::<Vec<_>>().join(", ");
-    Err(Error::Options(format!(
+    Err(Error::settings(format!(
         "{names}: {expected} rows were read first and {rows} rows then; nothing was written: run the command again"
     )))
 }
@@ -290,7 +302,7 @@ pub fn refuse_overwrite(path: &Path, input: Option<&Input>, force: bool) -> Resu
         return Err(Error::file(path, "it is one of the inputs, which are never overwritten; write elsewhere"));
     }
     if path.exists() && !force {
-        return Err(Error::file(path, "it exists already; choose another name, or allow it with --force"));
+        return Err(Error::exists(path));
     }
     Ok(())
 }

@@ -6,12 +6,14 @@
 use std::io::Read;
 use std::sync::Arc;
 
+use apportion::text::{Message, Setting};
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
 use arrow::buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use csv_core::ReadRecordResult;
 
+use super::explain::Explained;
 use super::quotes::QuoteScanner;
 use super::read_ahead::BatchResult;
 
@@ -152,15 +154,15 @@ impl<R: Read> Records<R> {
 
     fn line_too_long(&self) -> ArrowError {
         let (line, limit) = (self.number, self.max_line >> 20);
-        csv_error(format!(
-            "line {line} is longer than {limit} MiB; check its quotes and line ends, or allow longer lines with --max-line"
-        ))
+        let problem =
+            format!("line {line} is longer than {limit} MiB; check its quotes and line ends, or allow longer");
+        csv_error(Message::from(problem + " lines with ") + Setting::MaxLine)
     }
 }
 
 /// Returns an error with a complete message, to which nothing is added.
-fn csv_error(problem: String) -> ArrowError {
-    ArrowError::CsvError(problem)
+fn csv_error(problem: impl Into<Message>) -> ArrowError {
+    ArrowError::ExternalError(Box::new(Explained(problem.into())))
 }
 
 fn too_many_columns() -> ArrowError {
@@ -183,10 +185,10 @@ impl<R: Read> TextBatches<R> {
         let mut records = Records::new(input, delimiter, max_line.max(1));
         records.read_start()?;
         if let Some(problem) = non_table_content(&records.buffer[records.unread.clone()]) {
-            return Err(csv_error(problem.to_owned()));
+            return Err(csv_error(problem));
         }
         if !records.advance()? {
-            return Err(csv_error("it has no header; its first line must name the columns".to_owned()));
+            return Err(csv_error("it has no header; its first line must name the columns"));
         }
         if records.columns > MAX_COLUMNS {
             return Err(too_many_columns());
@@ -225,10 +227,9 @@ impl<R: Read> TextBatches<R> {
         while rows < self.batch_rows && bytes < BATCH_BYTES && self.records.advance()? {
             let (records, expected) = (&self.records, self.names.len());
             if records.columns != expected {
-                return Err(csv_error(format!(
-                    "line {} has {} fields instead of {expected}; fix or quote that line, or name the separator with --delimiter",
-                    records.number, records.columns
-                )));
+                let problem = format!("line {} has {} fields instead of {expected}", records.number, records.columns);
+                let fix = "; fix or quote that line, or name the separator with ";
+                return Err(csv_error(Message::from(problem + fix) + Setting::Delimiter));
             }
             for (column, &index) in columns.iter_mut().zip(&self.projection) {
                 column.push(records.field(index));
@@ -304,9 +305,8 @@ fn first_invalid(columns: &[Column], projection: &[usize], first: u64) -> ArrowE
 
 fn invalid_utf8(line: u64, column: usize) -> ArrowError {
     let column = column + 1;
-    csv_error(format!(
-        "line {line}, column {column}: not valid UTF-8; use --encoding latin1, or convert the file to UTF-8"
-    ))
+    let problem = Message::from(format!("line {line}, column {column}: not valid UTF-8; use "));
+    csv_error(problem + Setting::Encoding.with("latin1") + ", or convert the file to UTF-8")
 }
 
 /// Returns a message if the first bytes show that a file is not delimited text.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use apportion::text::quoted;
+use apportion::text::{Message, Setting, quoted};
 use apportion_bisg::Numbers;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::compute::{cast, concat_batches};
@@ -33,7 +33,7 @@ pub(super) struct LoadedFile {
     /// Whether values are separated by commas, which affects how commas in numbers are interpreted.
     comma_separated: bool,
     /// A note on the separator, if it is not the default.
-    separator: Option<String>,
+    separator: Option<Message>,
 }
 
 impl LoadedFile {
@@ -75,7 +75,7 @@ impl LoadedFile {
             detect_numbers(&self.path, &mut values, classes.len(), all_names(&is_percent))?
         };
         if let Some(index) = suppressed.filter(|_| numbers == Numbers::People) {
-            let problem = "(S) stands for a share that is kept back, and not for people; write their number".to_owned();
+            let problem = "(S) stands for a share that is kept back, and not for people; write their number";
             return Err(self.value_error(class_columns[index % classes.len()].0, index / classes.len(), problem));
         }
         self.refuse_duplicate_keys(subject, &keys, &values, classes.len())?;
@@ -121,13 +121,14 @@ impl LoadedFile {
             }
             [] => {
                 let columns = self.names.join(", ");
-                format!(
-                    "no columns of classes, such as n_white or pctwhite, were recognised among {columns}; rename them, or name the classes with --classes"
-                )
+                let problem = "no columns of classes, such as n_white or pctwhite, were recognised among";
+                let problem = format!("{problem} {columns}; rename them, or name the classes with ");
+                Message::from(problem) + Setting::Classes
             }
             several => {
                 let sets = several.iter().map(|(prefix, _)| format!("{prefix}*")).collect::<Vec<_>>();
-                format!("the numbers may be in {}; say which with --numbers '{}'", sets.join(" and "), sets[0])
+                let problem = format!("the numbers may be in {}; say which with ", sets.join(" and "));
+                Message::from(problem) + Setting::Numbers.with(sets[0].as_str())
             }
         };
         Err(Error::file(&self.path, problem))
@@ -157,12 +158,10 @@ impl LoadedFile {
         let classes: Vec<&str> = set.iter().map(|(_, class)| class.as_str()).collect();
         let name = self.normalized(unknown);
         let class = name.strip_prefix(prefix).unwrap_or_default();
-        let problem = format!(
-            "its column {:?} is of a class that is not known; name all of them with --classes {},{class}, or leave it out",
-            self.names[unknown],
-            classes.join(",")
-        );
-        Err(Error::file(&self.path, problem))
+        let problem =
+            format!("its column {:?} is of a class that is not known; name all of them with ", self.names[unknown]);
+        let problem = Message::from(problem) + Setting::Classes.with(format!("{},{class}", classes.join(",")));
+        Err(Error::file(&self.path, problem + ", or leave it out"))
     }
 
     /// Returns the column with the number of people of each key.
@@ -261,9 +260,9 @@ impl LoadedFile {
         self.texts(index)?.iter().enumerate().map(read).collect()
     }
 
-    pub(super) fn value_error(&self, index: usize, row: usize, problem: String) -> Error {
+    pub(super) fn value_error(&self, index: usize, row: usize, problem: impl Into<Message>) -> Error {
         let (path, column) = (self.path.clone(), self.names[index].clone());
-        Error::Value { path, row: row as u64 + 1, column, problem }
+        Error::Value { path, row: row as u64 + 1, column, problem: problem.into() }
     }
 }
 

@@ -8,7 +8,7 @@ use super::file::LoadedFile;
 use super::place_code::{PlaceCode, is_complete, level_of_code, parse_code_part, rank_of_column};
 use super::{KeyedOptions, Subject, TableKeys};
 use crate::error::{Error, Result};
-use crate::table::{find_column, normalize_name};
+use crate::table::{column_index, normalize_name};
 
 const SURNAMES: [&str; 4] = ["surname", "last_name", "lastname", "family_name"];
 const FIRST_NAMES: [&str; 3] = ["first_name", "firstname", "given_name"];
@@ -63,7 +63,8 @@ impl LoadedFile {
     ) -> Result<(Vec<usize>, TableKeys)> {
         let texts = |index: usize| Ok((vec![index], TableKeys::Texts(self.texts(index)?)));
         if let Some(key) = options.key {
-            return texts(find_column(&self.names, key, &self.path.display().to_string())?);
+            let index = column_index(&self.names, key);
+            return texts(index.map_err(|problem| Error::file(&self.path, problem))?);
         }
         if subject == Subject::Places
             && let Some(codes) = self.codes()?

@@ -12,6 +12,7 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
+use apportion::text::{Message, Setting};
 use apportion_bisg::{Level, NameTable, Numbers, PlaceTable};
 
 use crate::error::{Error, Result};
@@ -91,7 +92,7 @@ pub struct KeyedFile {
     /// Numeric columns that are neither keys nor classes nor counts.
     pub unused: Vec<String>,
     /// A note on the separator, if it is not the default.
-    pub separator: Option<String>,
+    pub separator: Option<Message>,
 }
 
 impl KeyedFile {
@@ -209,21 +210,21 @@ impl KeyedTable {
 }
 
 /// Returns the message for classes that differ from those of the other tables.
-fn class_mismatch(classes: &[String], missing: &[&String], extra: &[&String]) -> String {
+fn class_mismatch(classes: &[String], missing: &[&String], extra: &[&String]) -> Message {
     let list = |names: &[&String]| names.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
     let pairs: Vec<String> = extra
         .iter()
         .filter_map(|&class| Some(format!("{class}={}", missing.iter().find(|&&other| are_similar(class, other))?)))
         .collect();
     let fix = if pairs.is_empty() {
-        "say what they mean with --crosswalk OLD=NEW,…".into()
+        Message::from("say what they mean with ") + Setting::Crosswalk.with("OLD=NEW,…")
     } else {
-        format!("if they mean the same, say so with --crosswalk {}", pairs.join(","))
+        Message::from("if they mean the same, say so with ") + Setting::Crosswalk.with(pairs.join(","))
     };
     let lacks = if missing.is_empty() { String::new() } else { format!("lacks {}", list(missing)) };
     let has = if extra.is_empty() { String::new() } else { format!("has {}", list(extra)) };
     let and = if lacks.is_empty() || has.is_empty() { "" } else { " and " };
-    format!("it {lacks}{and}{has}, where the classes are {}; {fix}", classes.join(", "))
+    Message::from(format!("it {lacks}{and}{has}, where the classes are {}; ", classes.join(", "))) + fix
 }
 
 /// Returns whether two classes are similar. They do not cover the same people in all tools, so the
@@ -250,12 +251,12 @@ fn are_similar(a: &str, b: &str) -> bool {
     SIMILAR.iter().chain([&REMAINDER]).any(|names| names.contains(&a) && names.contains(&b))
 }
 
-/// Adds the file and row to an error of the core library.
+/// Adds the file and row to an error in a table.
 fn with_file(path: &Path, error: apportion_bisg::Error) -> Error {
     match error {
         apportion_bisg::Error::TableRow { row, problem } => {
-            Error::Row { path: path.to_owned(), row: row as u64 + 1, problem }
+            Error::Row { path: path.to_owned(), row: row as u64 + 1, problem: problem.into() }
         }
-        other => Error::file(path, other.to_string()),
+        other => Error::file(path, other.message()),
     }
 }

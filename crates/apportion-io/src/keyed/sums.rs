@@ -30,7 +30,7 @@ pub(super) fn detect_numbers(path: &Path, values: &mut [f64], classes: usize, ar
         let off = || sums().filter(|(_, sum)| !is_near(*sum, whole, slack));
         if let Some((row, sum)) = off().next().filter(|_| 10 * off().count() <= sums().count()) {
             let problem = format!("its classes sum to {sum}, where those of other rows sum to {whole}; mend it");
-            return Err(Error::Row { path: path.to_owned(), row: row as u64 + 1, problem });
+            return Err(Error::Row { path: path.to_owned(), row: row as u64 + 1, problem: problem.into() });
         }
     }
     let (numbers, whole) = if rows_near(1.0, NEAR) {

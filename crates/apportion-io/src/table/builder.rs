@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use apportion::text::quoted;
+use apportion::text::{Message, Setting, quoted};
 use apportion::{Classes, Scaling, Scores, seed};
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, StringArray};
 use arrow::compute::{cast, filter_record_batch};
@@ -66,17 +66,21 @@ struct ColumnIndices {
 impl ColumnIndices {
     fn of(names: &[String], columns: &ScoreColumns, options: &TableOptions) -> Result<ColumnIndices> {
         let optional =
-            |name: Option<&String>, option: &str| name.map(|name| find_column(names, name, option)).transpose();
-        let class_column = |column: &ClassColumn| find_column(names, &column.column, column.options[0]);
+            |name: Option<&String>, setting: Setting| name.map(|name| find_column(names, name, setting)).transpose();
+        let class_column = |column: &ClassColumn| find_column(names, &column.column, column.settings.column);
         Ok(ColumnIndices {
-            scores: columns.columns.iter().map(|name| find_column(names, name, "--scores")).collect::<Result<_>>()?,
-            id: optional(options.id.as_ref(), "--id")?,
-            by: options.by.iter().map(|name| find_column(names, name, options.by_option)).collect::<Result<_>>()?,
+            scores: columns
+                .columns
+                .iter()
+                .map(|name| find_column(names, name, Setting::Scores))
+                .collect::<Result<_>>()?,
+            id: optional(options.id.as_ref(), Setting::Id)?,
+            by: options.by.iter().map(|name| find_column(names, name, options.by_setting)).collect::<Result<_>>()?,
             truth: options.truth.as_ref().map(class_column).transpose()?,
             labels: options.labels.iter().map(class_column).collect::<Result<_>>()?,
-            outcome: optional(options.outcome.as_ref().map(|outcome| &outcome.column), "--outcome")?,
-            cells: options.cells.iter().map(|name| find_column(names, name, "--cells")).collect::<Result<_>>()?,
-            count: optional(options.count.as_ref(), "--count")?,
+            outcome: optional(options.outcome.as_ref().map(|outcome| &outcome.column), Setting::Outcome)?,
+            cells: options.cells.iter().map(|name| find_column(names, name, Setting::Cells)).collect::<Result<_>>()?,
+            count: optional(options.count.as_ref(), Setting::Count)?,
         })
     }
 
@@ -98,7 +102,7 @@ impl TableBuilder {
     /// Finds the score columns of the first file and checks the options.
     pub(crate) fn new(names: &[String], path: &Path, options: &TableOptions) -> Result<TableBuilder> {
         let (mut columns, recognized) = if options.scores.is_empty() {
-            let found = find_scores(names).map_err(|error| Error::file(path, error.to_string()))?;
+            let found = find_scores(names).map_err(|error| Error::file(path, error.message()))?;
             let found = found.ok_or_else(|| Error::file(path, no_scores_problem(names)))?;
             (found.scores.clone(), Some(found))
         } else {
@@ -145,7 +149,7 @@ impl TableBuilder {
         let none = ScoreColumns::default();
         let columns = if matches!(self.values, ScoreValues::Borrowed(_)) { &none } else { &self.columns };
         ColumnIndices::of(names, columns, &self.options).map_err(|error| match error {
-            Error::Options(problem) if !self.files.is_empty() => Error::file(path, problem),
+            Error::Settings(problem) if !self.files.is_empty() => Error::file(path, problem),
             error => error,
         })
     }
@@ -229,8 +233,8 @@ impl TableBuilder {
         }
         keep.iter().for_each(|&keep| self.row_mask.push(keep));
         let rows = (0..keep.len()).filter(|&row| keep[row]).collect();
-        let batch =
-            filter_record_batch(batch, &BooleanArray::from(keep)).map_err(|error| Error::Options(error.to_string()))?;
+        let batch = filter_record_batch(batch, &BooleanArray::from(keep));
+        let batch = batch.map_err(|error| Error::settings(error.to_string()))?;
         Ok(FilteredBatch { batch, rows: Some(rows) })
     }
 
@@ -302,11 +306,11 @@ impl TableBuilder {
         Ok(text.iter().map(|value| Some(value.unwrap_or(""))).collect())
     }
 
-    fn value_error(&self, selected: &FilteredBatch, index: usize, row: usize, problem: String) -> Error {
+    fn value_error(&self, selected: &FilteredBatch, index: usize, row: usize, problem: impl Into<Message>) -> Error {
         let (path, before) = self.files.last().cloned().unwrap_or_default();
         let column = selected.batch.schema().field(index).name().clone();
         let row = selected.rows.as_ref().map_or(row, |rows| rows[row]);
-        Error::Value { path, row: (before + row) as u64 + 1, column, problem }
+        Error::Value { path, row: (before + row) as u64 + 1, column, problem: problem.into() }
     }
 
     fn push_keys(&mut self, selected: &FilteredBatch) -> Result<()> {
@@ -333,10 +337,11 @@ impl TableBuilder {
         self.cells.push(&cells);
         let (found, rows) = (self.cells.column.names.len(), self.cells.column.ids.len());
         if found > MAX_SPARSE_CELLS && 2 * found > rows {
-            return Err(Error::Options(format!(
-                "--cells: {found} of the first {rows} rows are in cells of their own, which say nothing of how an outcome is \
+            let problem = format!(
+                ": {found} of the first {rows} rows are in cells of their own, which say nothing of how an outcome is \
                  spread; name columns with fewer values"
-            )));
+            );
+            return Err(Error::Settings(Message::from(Setting::Cells) + problem));
         }
         Ok(())
     }
@@ -428,9 +433,10 @@ impl TableBuilder {
         if self.row_mask.count() == 0 {
             let path = self.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
             let problem = if self.row_mask.total() == 0 {
-                "it has columns but no rows; check how it was made"
+                Message::from("it has columns but no rows; check how it was made")
             } else {
-                "all rows are left out: none has what --only-with-truth or --skip-missing asks for"
+                let settings = Message::from(Setting::OnlyWithTruth) + " or " + Setting::SkipMissing;
+                Message::from("all rows are left out: none has what ") + settings + " asks for"
             };
             return Err(Error::file(&path, problem));
         }
@@ -459,7 +465,7 @@ impl TableBuilder {
 }
 
 /// Returns why no score columns were recognized, and how to fix it.
-fn no_scores_problem(names: &[String]) -> String {
+fn no_scores_problem(names: &[String]) -> Message {
     let numbers = names.iter().filter(|name| parse_number(name).is_some_and(f64::is_finite)).count();
     if 2 * numbers > names.len() {
         // These are values, not names. They may be personal and are not shown.
@@ -467,19 +473,17 @@ fn no_scores_problem(names: &[String]) -> String {
     }
     let single: Vec<&String> = names.iter().filter(|name| normalize_name(name).starts_with("p_")).collect();
     if let [single] = single[..] {
-        return format!(
-            "{single:?} is its only score column, and rules choose among several classes; add the columns of the \
-             others, or name all with --scores"
-        );
+        let problem = format!("{single:?} is its only score column, and rules choose among several classes");
+        return Message::from(problem + "; add the columns of the others, or name all with ") + Setting::Scores;
     }
     let columns = abbreviated_names(names);
-    let hint = match names {
-        [one] if one.contains(';') => "; is it separated by semicolons? --delimiter ';'",
-        [one] if one.contains('\t') => "; is it separated by tabs? --delimiter tab",
-        [one] if one.contains('|') => "; is it separated by bars? --delimiter '|'",
-        _ => "; name them with --scores",
-    };
-    format!("no score columns were recognised among {columns}{hint}")
+    let problem = Message::from(format!("no score columns were recognised among {columns}; "));
+    match names {
+        [one] if one.contains(';') => problem + "is it separated by semicolons? " + Setting::Delimiter.with(";"),
+        [one] if one.contains('\t') => problem + "is it separated by tabs? " + Setting::Delimiter.with("tab"),
+        [one] if one.contains('|') => problem + "is it separated by bars? " + Setting::Delimiter.with("|"),
+        _ => problem + "name them with " + Setting::Scores,
+    }
 }
 
 /// Returns what is wrong with a count, and how to fix it.
@@ -521,12 +525,10 @@ fn as_text(column: &ArrayRef) -> Option<StringArray> {
 /// Returns the columns in the order of the classes given by the user.
 fn reorder_classes(columns: &ScoreColumns, classes: &[String]) -> Result<ScoreColumns> {
     if classes.len() != columns.classes.len() {
-        return Err(Error::Options(format!(
-            "--classes names {} classes, and there are {} score columns: {}",
-            classes.len(),
-            columns.columns.len(),
-            columns.columns.join(", ")
-        )));
+        let (named, found) = (classes.len(), columns.columns.len());
+        let columns = columns.columns.join(", ");
+        let problem = format!(" names {named} classes, and there are {found} score columns: {columns}");
+        return Err(Error::Settings(Message::from(Setting::Classes) + problem));
     }
     let indices: Option<Vec<usize>> =
         classes.iter().map(|class| columns.classes.iter().position(|other| other == class)).collect();
@@ -540,16 +542,20 @@ fn reorder_classes(columns: &ScoreColumns, classes: &[String]) -> Result<ScoreCo
     })
 }
 
-/// Returns the error for an invalid class name, with the option that renames it.
+/// Returns the error for an invalid class name, with the setting that renames it.
 fn class_error(error: apportion::Error, options: &TableOptions) -> Error {
     match error {
         error @ apportion::Error::ClassName { .. } => {
-            let fix = if options.classes.is_empty() { "; rename the classes with --classes" } else { "" };
-            Error::Options(format!("{error}{fix}"))
+            let problem = Message::from(error.to_string());
+            if !options.classes.is_empty() {
+                return Error::Settings(problem);
+            }
+            Error::Settings(problem + "; rename the classes with " + Setting::Classes)
         }
-        apportion::Error::TooManyClasses { found, limit } => Error::Options(format!(
-            "there are {found} score columns, and at most {limit} classes are supported; name those to use with --scores"
-        )),
+        apportion::Error::TooManyClasses { found, limit } => {
+            let problem = format!("there are {found} score columns, and at most {limit} classes are supported");
+            Error::Settings(Message::from(problem + "; name those to use with ") + Setting::Scores)
+        }
         error => error.into(),
     }
 }

@@ -1,6 +1,6 @@
 //! A column of classes, such as the truth: maps its values to classes and reports unknown ones.
 
-use apportion::text::quoted;
+use apportion::text::{Message, Setting, quoted};
 use apportion::{Classes, Label, UNCODED};
 use arrow::array::{Array, StringArray};
 
@@ -16,8 +16,45 @@ pub struct ClassColumn {
     pub map: Vec<(String, String)>,
     /// Values to treat as missing.
     pub exclude: Vec<String>,
-    /// The options that name the column, map values and exclude them.
-    pub options: [&'static str; 3],
+    /// The settings of this column, for messages.
+    pub settings: ClassSettings,
+}
+
+/// The settings that name a column of classes, map its values and exclude some of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClassSettings {
+    /// The setting that names the column.
+    pub column: Setting,
+    /// The setting that maps values to classes.
+    pub map: Setting,
+    /// The setting that excludes values.
+    pub exclude: Setting,
+    /// An example of its value.
+    pub exclude_example: &'static str,
+}
+
+impl ClassSettings {
+    /// The settings of the truth.
+    pub const TRUTH: ClassSettings = ClassSettings {
+        column: Setting::Truth,
+        map: Setting::TruthMap,
+        exclude: Setting::TruthExclude,
+        exclude_example: "VALUE",
+    };
+
+    /// The settings of existing labels.
+    pub const LABEL: ClassSettings = ClassSettings {
+        column: Setting::Label,
+        map: Setting::LabelMap,
+        exclude: Setting::Uncoded,
+        exclude_example: "VALUE",
+    };
+}
+
+impl Default for ClassSettings {
+    fn default() -> ClassSettings {
+        ClassSettings::TRUTH
+    }
 }
 
 /// Maximum number of distinct unknown values to collect.
@@ -26,6 +63,9 @@ const MAX_REMEMBERED: usize = 21;
 /// A column with more distinct unknown values is not a column of classes. Its values may be
 /// personal and are not shown.
 const MAX_NAMED: usize = 20;
+
+/// An example of how values are mapped.
+const MAP_EXAMPLE: &str = "VALUE=CLASS";
 
 /// Number of unknown values shown in a message.
 const SHOWN: usize = 5;
@@ -43,31 +83,29 @@ impl ClassColumn {
     pub(crate) fn check_map(&self, classes: &Classes) -> Result<()> {
         let names = || classes.names().iter().map(String::as_str);
         match self.map.iter().find(|(_, class)| classes.position(class).is_err()) {
-            Some((value, class)) => Err(Error::Options(format!(
-                "{} {value}={class}: there is no class {class:?}{}; the classes are {classes}",
-                self.map_option(),
-                did_you_mean(class, names())
-            ))),
+            Some((value, class)) => {
+                let suggestion = did_you_mean(class, names());
+                let problem = format!(": there is no class {class:?}{suggestion}; the classes are {classes}");
+                Err(Error::Settings(Message::from(self.settings.map.with(format!("{value}={class}"))) + problem))
+            }
             None => Ok(()),
         }
     }
 
-    /// Suggests how to map unknown values to similar classes: ` (--truth-map White=white)`.
-    fn map_hint(&self, unknown: &[(String, u64)], classes: &Classes) -> String {
+    /// Suggests how to map unknown values to similar classes: ` (such as --truth-map White=white)`.
+    fn map_hint(&self, unknown: &[(String, u64)], classes: &Classes) -> Message {
         let names = || classes.names().iter().map(String::as_str);
         let close = unknown.iter().filter_map(|(value, _)| Some((value, closest_match(value, names())?)));
-        // Values with these characters cannot be written in the option.
+        // Values with these characters cannot be part of a map.
         let pairs: Vec<String> = close
             .filter(|(value, _)| !value.contains([',', '=', ' ']))
             .take(SHOWN)
             .map(|(value, class)| format!("{value}={class}"))
             .collect();
-        if pairs.is_empty() { String::new() } else { format!(" (such as {} {})", self.map_option(), pairs.join(",")) }
-    }
-
-    /// Returns the name of the map option, without its argument.
-    fn map_option(&self) -> &str {
-        self.options[1].split(' ').next().unwrap_or_default()
+        if pairs.is_empty() {
+            return Message::default();
+        }
+        Message::from(" (such as ") + self.settings.map.with(pairs.join(",")) + ")"
     }
 
     /// Returns whether a value is treated as missing.
@@ -102,26 +140,26 @@ impl ClassColumnBuilder {
         if self.unknown.is_empty() {
             return Ok(());
         }
-        let [option, map, exclude] = column.options;
+        let ClassSettings { column: setting, map, exclude, exclude_example } = column.settings;
+        let name = &column.column;
         if self.unknown.len() > MAX_NAMED || self.unknown.iter().any(|(value, _)| is_identifier(value)) {
             let (at_least, found) =
                 if self.unknown.len() > MAX_NAMED { ("more than ", MAX_NAMED) } else { ("", self.unknown.len()) };
-            return Err(Error::Options(format!(
-                "{option}: column {:?} has {at_least}{found} different values that are not classes; the classes are {classes}; \
-                 name another column with {option}, or map its values with {map}",
-                column.column,
-            )));
+            let problem = format!("column {name:?} has {at_least}{found} different values that are not classes");
+            let problem = Message::from(setting) + format!(": {problem}; the classes are {classes}; ");
+            return Err(Error::Settings(
+                problem + "name another column with " + setting + ", or map its values with " + map.with(MAP_EXAMPLE),
+            ));
         }
         let listed = self.unknown.iter().take(SHOWN).map(|(value, times)| format!("{} ({times})", quoted(value)));
         let listed = listed.collect::<Vec<_>>().join(", ");
         let more = self.unknown.len().saturating_sub(SHOWN);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        Err(Error::Options(format!(
-            "{option}: column {:?}: these values are no class: {listed}{more}; the classes are {classes}; map them with \
-             {map}{}, or leave them out with {exclude}",
-            column.column,
-            column.map_hint(&self.unknown, classes)
-        )))
+        let problem =
+            format!(": column {name:?}: these values are no class: {listed}{more}; the classes are {classes}");
+        let problem = Message::from(setting) + problem + "; map them with " + map.with(MAP_EXAMPLE);
+        let problem = problem + column.map_hint(&self.unknown, classes);
+        Err(Error::Settings(problem + ", or leave them out with " + exclude.with(exclude_example)))
     }
 }
 

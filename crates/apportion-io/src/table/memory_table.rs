@@ -39,7 +39,7 @@ impl MemoryTable {
         let rows: usize = self.batches.iter().map(RecordBatch::num_rows).sum();
         let kind = values.data_type().clone();
         if !matches!(kind, DataType::Float32 | DataType::Float64) {
-            return Err(Error::Options(format!("a matrix of scores holds numbers, not {kind}")));
+            return Err(Error::settings(format!("a matrix of scores holds numbers, not {kind}")));
         }
         let is_alone = self.schema.fields().is_empty();
         if names.is_empty()
@@ -47,7 +47,7 @@ impl MemoryTable {
             || !is_alone && values.len() != rows * names.len()
         {
             let problem = format!("{} scores are not {rows} rows of {} classes", values.len(), names.len());
-            return Err(Error::Options(problem));
+            return Err(Error::settings(problem));
         }
         let mut fields: Vec<Arc<Field>> =
             names.iter().map(|name| Arc::new(Field::new(name, kind.clone(), true))).collect();
@@ -74,7 +74,7 @@ impl MemoryTable {
         indices: &[usize],
         max_rows: usize,
     ) -> Result<impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + use<>> {
-        let schema = self.schema.project(indices).map_err(|error| Error::Options(error.to_string()))?;
+        let schema = self.schema.project(indices).map_err(|error| Error::settings(error.to_string()))?;
         let (schema, table, indices) = (Arc::new(schema), self.clone(), indices.to_vec());
         let batch_ranges = table.batch_ranges().into_iter().enumerate().flat_map(move |(batch, (start, end))| {
             (start..end).step_by(max_rows.max(1)).map(move |first| (batch, start, first, end.min(first + max_rows)))
@@ -360,6 +360,6 @@ mod tests {
         let batch = RecordBatch::try_from_iter([("p_a", scores), ("p_b", others)]).unwrap();
         let table = read(MemoryTable::new(batch.schema(), vec![batch]), &TableOptions::default());
         let error = table.scores().unwrap().check().unwrap_err();
-        assert!(table.explain(error).to_string().starts_with("a frame: row 2, column \"p_a\": there is no number"));
+        assert!(table.locate(error).to_string().starts_with("a frame: row 2, column \"p_a\": there is no number"));
     }
 }

@@ -19,7 +19,7 @@ mod spill;
 mod stream;
 mod suggest;
 
-pub use class_column::ClassColumn;
+pub use class_column::{ClassColumn, ClassSettings};
 pub use memory_table::MemoryTable;
 pub use outcome::OutcomeColumn;
 pub use row_mask::RowMask;
@@ -29,4 +29,4 @@ pub use stream::{TableBatch, TableStream};
 pub use suggest::{closest_match, did_you_mean};
 
 pub(crate) use number::{Amount, ambiguous_comma, fill_suppressed, is_suppressed, parse_amount};
-pub(crate) use score_columns::{PERCENT_SUFFIXES, find_column, normalize_name, split_class};
+pub(crate) use score_columns::{PERCENT_SUFFIXES, column_index, normalize_name, split_class};

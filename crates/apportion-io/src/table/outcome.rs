@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use apportion::estimate::{MAX_LEVELS, NO_LEVEL, Outcomes};
-use apportion::text::quoted;
+use apportion::text::{Message, Setting, quoted};
 
 use super::number::{Amount, ambiguous_comma, parse_amount, parse_number};
 use super::suggest::did_you_mean;
@@ -46,7 +46,7 @@ pub(crate) struct OutcomeBuilder {
 }
 
 /// What is wrong with a value; the caller adds the row.
-pub(crate) type Problem = String;
+pub(crate) type Problem = Message;
 
 impl OutcomeBuilder {
     /// Adds a value given as text.
@@ -60,7 +60,7 @@ impl OutcomeBuilder {
             && text.contains(',')
             && let Some(Amount::Ambiguous { thousands, decimal }) = parse_amount(text)
         {
-            return Err(ambiguous_comma(thousands, decimal));
+            return Err(ambiguous_comma(thousands, decimal).into());
         }
         let missing = number.is_some_and(f64::is_nan);
         if let Some(value) = &column.value {
@@ -131,18 +131,20 @@ impl OutcomeBuilder {
             let number = |&code: &u16| values.get(usize::from(code)).copied().unwrap_or(f64::NAN);
             self.numbers = Some(std::mem::take(&mut self.codes).iter().map(number).collect());
         }
-        self.numbers.as_mut().ok_or_else(String::new)
+        self.numbers.as_mut().ok_or_else(Message::default)
     }
 
     /// Determines the type of the outcome from all values.
     pub(crate) fn finish(mut self, column: &OutcomeColumn) -> Result<OutcomeValues> {
-        let refuse = |problem: String| Error::Options(format!("--outcome: column {:?}: {problem}", column.column));
+        let refuse = |setting: Setting, problem: Problem| {
+            Error::Settings(Message::from(setting) + format!(": column {:?}: ", column.column) + problem)
+        };
         if let Some(value) = &column.value {
             if !self.codes.contains(&1) {
                 let suggestion = did_you_mean(value, self.names.iter().map(String::as_str));
                 let others = list_values(&self.names);
                 let problem = format!("no row has the value {}{suggestion}; there are {others}", quoted(value));
-                return Err(Error::Options(format!("--outcome-value: column {:?}: {problem}", column.column)));
+                return Err(refuse(Setting::OutcomeValue, problem.into()));
             }
             let names = vec![format!("not {}", value.trim()), value.trim().to_owned()];
             return Ok(OutcomeValues::Levels { codes: self.codes, names, counted: Some(1) });
@@ -150,20 +152,21 @@ impl OutcomeBuilder {
         let are_numbers = self.names.iter().filter(|name| parse_number(name).is_some()).count();
         if let Some(numbers) = self.numbers {
             return match numbers.iter().all(|number| number.is_nan()) {
-                true => Err(refuse(EMPTY.into())),
+                true => Err(refuse(Setting::Outcome, EMPTY.into())),
                 false => Ok(zeros_and_ones(&numbers).unwrap_or(OutcomeValues::Numbers(numbers))),
             };
         }
         if self.names.is_empty() {
-            return Err(refuse(EMPTY.into()));
+            return Err(refuse(Setting::Outcome, EMPTY.into()));
         }
         if are_numbers == self.names.len() {
-            let numbers = std::mem::take(self.convert_to_numbers().map_err(refuse)?);
+            let numbers = self.convert_to_numbers().map_err(|problem| refuse(Setting::Outcome, problem))?;
+            let numbers = std::mem::take(numbers);
             return Ok(zeros_and_ones(&numbers).unwrap_or(OutcomeValues::Numbers(numbers)));
         }
         if are_numbers > 0 && self.names.len() > MAX_MIXED {
             let other = self.names.iter().find(|name| parse_number(name).is_none());
-            return Err(refuse(not_a_number(other.map_or("", String::as_str))));
+            return Err(refuse(Setting::Outcome, not_a_number(other.map_or("", String::as_str))));
         }
         Ok(self.levels())
     }
@@ -219,18 +222,14 @@ const INFINITE: &str = "the outcome is infinite; mend it, or leave it empty";
 const EMPTY: &str = "it is empty in every row; name another";
 
 fn not_a_number(text: &str) -> Problem {
-    format!(
-        "{} is no number, and others are; mend it, leave it empty, or say what counts with --outcome-value VALUE",
-        quoted(text)
-    )
+    let problem = format!("{} is no number, and others are; mend it, leave it empty, or say what counts", quoted(text));
+    Message::from(problem + " with ") + Setting::OutcomeValue.with("VALUE")
 }
 
 fn too_many(names: &[String]) -> Problem {
     let different = names.len();
-    format!(
-        "text with more than {different} different values is neither a number nor a category; name another column, or the \
-         value to count with --outcome-value VALUE"
-    )
+    let problem = format!("text with more than {different} different values is neither a number nor a category");
+    Message::from(problem + "; name another column, or the value to count with ") + Setting::OutcomeValue.with("VALUE")
 }
 
 /// Lists some of the values.
@@ -252,7 +251,8 @@ mod tests {
     fn build(texts: &[&str], value: Option<&str>) -> std::result::Result<OutcomeValues, String> {
         let column = OutcomeColumn { column: "y".into(), value: value.map(String::from) };
         let mut builder = OutcomeBuilder::default();
-        texts.iter().try_for_each(|text| builder.push_text(text, &column))?;
+        let pushed = texts.iter().try_for_each(|text| builder.push_text(text, &column));
+        pushed.map_err(|problem| problem.to_string())?;
         builder.finish(&column).map_err(|error| error.to_string())
     }
 
@@ -317,7 +317,7 @@ mod tests {
         let problem = build(&["dem", "rep"], Some("dme")).unwrap_err();
         assert_eq!(
             problem,
-            "--outcome-value: column \"y\": no row has the value \"dme\" (did you mean \"dem\"?); there are \"dem\", \"rep\""
+            "`outcome_value`: column \"y\": no row has the value \"dme\" (did you mean \"dem\"?); there are \"dem\", \"rep\""
         );
     }
 }

@@ -54,6 +54,12 @@ impl RowMask {
         self.bits.as_ref().is_none_or(|bits| bits[row / 64] >> (row % 64) & 1 == 1)
     }
 
+    /// Returns a value for each input row: those of the table rows in order, and `None` for excluded
+    /// rows.
+    pub fn spread<T>(&self, mut values: impl Iterator<Item = T>) -> impl Iterator<Item = Option<T>> {
+        (0..self.total).map(move |row| if self.contains(row) { values.next() } else { None })
+    }
+
     /// Returns the input row of each table row, if some were excluded; they serve as keys of rows
     /// without an ID.
     pub(crate) fn file_rows(&self) -> Option<Vec<u64>> {
@@ -87,6 +93,8 @@ mod tests {
                 (0..first + 75).filter(|&row| row < first || row >= first + 5 || later[row - first]).collect();
             let found: Vec<usize> = (0..rows.count()).map(|row| rows.file_row(row)).collect();
             assert_eq!(found, expected);
+            let spread: Vec<usize> = rows.spread(0..rows.count()).flatten().collect();
+            assert_eq!(spread, (0..rows.count()).collect::<Vec<_>>());
             assert!((0..rows.total()).all(|row| rows.contains(row) == expected.contains(&row)));
         }
     }

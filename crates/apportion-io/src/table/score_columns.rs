@@ -1,6 +1,6 @@
 //! Recognizes score columns by the naming conventions of common tools.
 
-use apportion::text::quoted;
+use apportion::text::{Message, Setting, quoted};
 
 use super::suggest::did_you_mean;
 use crate::error::{Error, Result};
@@ -232,9 +232,9 @@ fn by_classes(names: &[String], normalized: &[String]) -> Result<Option<Recogniz
         [(prefix, _)] => prefix,
         _ => {
             let sets = prefixes.iter().map(|(prefix, _)| format!("{prefix}*")).collect::<Vec<_>>();
-            let (sets, first) = (sets.join(" and "), &sets[0]);
-            let problem = format!("the scores may be in {sets}; say which with --scores, such as --scores '{first}'");
-            return Err(Error::Options(problem));
+            let (sets, first) = (sets.join(" and "), sets[0].as_str());
+            let problem = Message::from(format!("the scores may be in {sets}; say which with ")) + Setting::Scores;
+            return Err(Error::Settings(problem + ", such as " + Setting::Scores.with(first)));
         }
     };
     let class_of = |name: &str| {
@@ -293,12 +293,13 @@ impl ScoreColumns {
         for column in columns {
             match column.strip_suffix('*').map(|prefix| columns_with_prefix(names, prefix)) {
                 Some(all) if !all.is_empty() => found.extend(all),
-                _ => found.push(find_column(names, column, "--scores")?),
+                _ => found.push(find_column(names, column, Setting::Scores)?),
             }
         }
         let columns: Vec<String> = found.into_iter().map(|index| names[index].clone()).collect();
         if columns.iter().any(String::is_empty) {
-            return Err(Error::Options("--scores: a column without a name cannot be a class; name the others".into()));
+            let problem = ": a column without a name cannot be a class; name the others";
+            return Err(Error::Settings(Message::from(Setting::Scores) + problem));
         }
         let shared = shared_prefix(&columns);
         let classes = columns.iter().map(|column| column[shared..].to_owned()).collect();
@@ -341,8 +342,15 @@ pub(crate) fn abbreviated_names(names: &[String]) -> String {
     names[..names.len().min(SHOWN)].iter().map(short).collect::<Vec<_>>().join(", ") + &more
 }
 
-/// Returns the index of a column by its exact name, or else by a name that [`same_name`] accepts.
-pub(crate) fn find_column(names: &[String], name: &str, option: &str) -> Result<usize> {
+/// Returns the index of a column that a setting names.
+pub(crate) fn find_column(names: &[String], name: &str, setting: Setting) -> Result<usize> {
+    let index = column_index(names, name);
+    index.map_err(|problem| Error::Settings(Message::from(setting) + format!(": {problem}")))
+}
+
+/// Returns the index of a column by its exact name, or else by a name that [`same_name`] accepts; or
+/// what is wrong with the name.
+pub(crate) fn column_index(names: &[String], name: &str) -> std::result::Result<usize, String> {
     if let Some(index) = names.iter().position(|other| other == name) {
         return Ok(index);
     }
@@ -353,9 +361,9 @@ pub(crate) fn find_column(names: &[String], name: &str, option: &str) -> Result<
             let suggestion = did_you_mean(name, names.iter().map(String::as_str));
             let all = abbreviated_names(names);
             let name = quoted(name);
-            Err(Error::Options(format!("{option}: there is no column {name}{suggestion}; the columns are {all}")))
+            Err(format!("there is no column {name}{suggestion}; the columns are {all}"))
         }
-        _ => Err(Error::Options(format!("{option}: several columns are called {name:?}; write it as the file does"))),
+        _ => Err(format!("several columns are called {name:?}; write it as the file does")),
     }
 }
 
@@ -462,15 +470,12 @@ mod tests {
         let both =
             split("bisg_white bisg_black bisg_other rake_white rake_black rake_other vf_white vf_black vf_other");
         let message = find_scores(&both).unwrap_err().to_string();
-        assert_eq!(
-            message,
-            "the scores may be in bisg_* and rake_*; say which with --scores, such as --scores 'bisg_*'"
-        );
+        assert_eq!(message, "the scores may be in bisg_* and rake_*; say which with `scores`, such as `scores` bisg_*");
         let named = ScoreColumns::named(&["rake_*".into()], &both).unwrap();
         assert_eq!(named.columns, ["rake_white", "rake_black", "rake_other"]);
         assert_eq!(named.classes, ["white", "black", "other"]);
         let message = ScoreColumns::named(&["nix_*".into()], &both).unwrap_err().to_string();
-        assert!(message.starts_with("--scores: there is no column \"nix_*\""), "{message}");
+        assert!(message.starts_with("`scores`: there is no column \"nix_*\""), "{message}");
     }
 
     #[test]
@@ -483,6 +488,6 @@ mod tests {
         assert_eq!(named(&["my.white"]).unwrap().classes, ["my.white"]);
         assert_eq!(named(&["my.white", "x"]).unwrap().classes, ["my.white", "x"]);
         let message = named(&["nobody"]).unwrap_err().to_string();
-        assert_eq!(message, "--scores: there is no column \"nobody\"; the columns are id, my.white, my.black, x");
+        assert_eq!(message, "`scores`: there is no column \"nobody\"; the columns are id, my.white, my.black, x");
     }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use apportion::estimate::Outcomes;
+use apportion::text::{Message, Setting};
 use apportion::{Classes, Groups, Keys, Label, Scaling, Scores, UNCODED};
 
 use super::builder::TableBuilder;
@@ -12,7 +13,7 @@ use super::outcome::{OutcomeColumn, OutcomeValues};
 use super::row_mask::RowMask;
 use super::score_columns::{RecognizedScores, ScoreColumns};
 use super::spill::ScoreValues;
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result};
 use crate::file::Input;
 
 /// The columns to read, and how to interpret them.
@@ -26,8 +27,8 @@ pub struct TableOptions {
     pub id: Option<String>,
     /// The columns that together define the group of a row.
     pub by: Vec<String>,
-    /// The option that sets these columns.
-    pub by_option: &'static str,
+    /// The setting that names these columns.
+    pub by_setting: Setting,
     /// The column with the number of people that a row represents.
     pub count: Option<String>,
     /// The true class.
@@ -55,7 +56,7 @@ impl Default for TableOptions {
             classes: Vec::new(),
             id: None,
             by: Vec::new(),
-            by_option: "--by",
+            by_setting: Setting::By,
             count: None,
             truth: None,
             labels: Vec::new(),
@@ -118,7 +119,7 @@ impl Table {
             }
         }
         input.end();
-        builder.ok_or_else(|| Error::Options("no file was named".into()))?.finish()
+        builder.ok_or_else(|| Error::settings("no file was named"))?.finish()
     }
 
     /// Returns the scores as the core library expects them.
@@ -249,72 +250,48 @@ impl Table {
 
     /// Returns notes on excluded rows, rows without truth or ID, and scores that do not fit in
     /// memory.
-    pub fn remarks(&self) -> Vec<String> {
-        let mut remarks = Vec::new();
+    pub fn remarks(&self) -> Vec<Message> {
+        let mut remarks: Vec<Message> = Vec::new();
         let excluded = self.row_mask.total() - self.rows();
         if excluded > 0 {
-            remarks.push(format!("{excluded} of {} rows are left out", self.row_mask.total()));
+            remarks.push(format!("{excluded} of {} rows are left out", self.row_mask.total()).into());
         }
         if let Some(truth) = &self.truth {
             let unknown = truth.iter().filter(|&&truth| truth == UNCODED).count();
             if unknown > 0 {
                 let rows = self.rows();
-                remarks
-                    .push(format!("truth is not known of {unknown} of {rows} rows: what needs truth leaves them out"));
+                let remark =
+                    format!("truth is not known of {unknown} of {rows} rows: what needs truth leaves them out");
+                remarks.push(remark.into());
             }
         }
         if self.rows_without_id > 0 {
             let rows = self.rows_without_id;
-            remarks.push(format!("{rows} rows have no identifier: their places stand in for ties and draws"));
+            remarks.push(format!("{rows} rows have no identifier: their places stand in for ties and draws").into());
         }
         if self.values.is_spilled() {
-            remarks.push("the scores do not fit into --memory: they are in a temporary file".into());
+            let remark = Message::from("the scores do not fit into ") + Setting::Memory;
+            remarks.push(remark + ": they are in a temporary file");
         }
         remarks
     }
 
-    /// Adds the file and row to an error of the core library.
-    pub fn explain(&self, error: apportion::Error) -> Error {
+    /// Adds the file, row and column to an error of the core library that is about a row.
+    pub fn locate(&self, error: apportion::Error) -> Error {
         use apportion::Error as Core;
         let (row, class) = match &error {
-            Core::NotFinite { row, class, value } if value.is_nan() => {
-                let (path, row) = self.locate(*row);
-                let column = self.classes.position(class).map_or(class, |index| &self.columns.columns[index]);
-                let problem = MISSING_SCORE.into();
-                return Error::Value { path, row, column: column.clone(), problem };
-            }
-            Core::NotFinite { row, class, .. } | Core::Negative { row, class, .. } => (*row, Some(class.clone())),
+            Core::NotFinite { row, class, .. } | Core::Negative { row, class, .. } => (*row, Some(class)),
             Core::NotOne { row, .. } | Core::Outcome { row, .. } => (*row, None),
-            Core::CountsUnsupported { rule } => {
-                return Error::Options(format!(
-                    "{rule} may split rows that stand for several people; use label --count"
-                ));
-            }
-            Core::Missing { .. } => {
-                let text = error.to_string();
-                let text = text.replace("`Scores::with_groups`", "--by").replace("`Scores::with_truth`", "--truth");
-                return Error::Options(text);
-            }
-            Core::Reference { .. } => {
-                return Error::Options(error.to_string().replace("match by group", "match by group with --by"));
-            }
-            _ => return Error::Core(error),
+            _ => return error.into(),
         };
-        let (path, row) = self.locate(row);
-        let text = error.to_string();
-        let problem = text.split_once(": ").map_or(text.as_str(), |(_, rest)| rest);
-        let problem = problem
-            .replace("`Scaling::Normalize`, or `Scaling::Percent` for percentages", "--normalize")
-            .replace("`Scaling::Normalize`", "--normalize");
-        let column = class.and_then(|class| self.classes.position(&class).ok());
-        match column {
-            Some(column) => Error::Value { path, row, column: self.columns.columns[column].clone(), problem },
-            None => Error::Row { path, row, problem },
-        }
+        let column = class.and_then(|class| self.classes.position(class).ok());
+        let column = column.map(|index| self.columns.columns[index].clone());
+        let (path, row) = self.file_position(row);
+        Error::Core { error, location: Some(Box::new(Location { path, row, column })) }
     }
 
     /// Returns the file of a table row, and the row number in it, counted from 1.
-    fn locate(&self, row: usize) -> (PathBuf, u64) {
+    fn file_position(&self, row: usize) -> (PathBuf, u64) {
         let (row, mut before) = (self.row_mask.file_row(row), 0);
         for (path, rows) in &self.files {
             if row < before + rows {
@@ -325,5 +302,3 @@ impl Table {
         (PathBuf::new(), row as u64 + 1)
     }
 }
-
-const MISSING_SCORE: &str = "there is no number; fill it in, or leave rows without any score out with --skip-missing";

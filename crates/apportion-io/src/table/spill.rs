@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::ops::Range;
 
+use apportion::text::{Message, Setting};
 use apportion::{Matrix, Store};
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 
@@ -229,8 +230,9 @@ impl<T: Pod + Debug + Sync> Store<T> for SpillBuffer<T> {
 
 fn spill_error(error: &io::Error) -> Error {
     let folder = std::env::temp_dir();
-    let fix = "make room there, name another folder by TMPDIR, or allow more memory with --memory";
-    Error::file(&folder, format!("the scores do not fit into memory, nor here ({error}); {fix}"))
+    let fix = "make room there, name another folder by TMPDIR, or allow more memory with ";
+    let problem = format!("the scores do not fit into memory, nor here ({error}); {fix}");
+    Error::file(&folder, Message::from(problem) + Setting::Memory)
 }
 
 #[cfg(test)]

@@ -90,11 +90,11 @@ impl<'a> TableStream<'a> {
 }
 
 impl TableBatch {
-    /// Adds the file and row to an error of the core library.
-    pub fn explain(&self, error: apportion::Error) -> Error {
-        let mut error = self.table.explain(error);
-        if let Error::Value { row, .. } | Error::Row { row, .. } = &mut error {
-            *row += self.first;
+    /// Adds the file, row and column to an error of the core library that is about a row.
+    pub fn locate(&self, error: apportion::Error) -> Error {
+        let mut error = self.table.locate(error);
+        if let Error::Core { location: Some(location), .. } = &mut error {
+            location.row += self.first;
         }
         error
     }

@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use apportion::text::{group_name, quoted};
+use apportion::text::{Message, Setting, group_name, quoted};
 use serde_json::{Value, json};
 
 /// What is wrong with a file of outlines.
@@ -20,12 +20,22 @@ pub enum GeometryError {
     Io(#[from] std::io::Error),
     /// It is not what it should be, and what to do.
     #[error("{0}")]
-    Format(String),
+    Format(Message),
+}
+
+impl GeometryError {
+    /// Returns the sentence, for a front end to render.
+    pub fn message(&self) -> Message {
+        match self {
+            GeometryError::Io(error) => error.to_string().into(),
+            GeometryError::Format(problem) => problem.clone(),
+        }
+    }
 }
 
 pub(crate) type Result<T> = std::result::Result<T, GeometryError>;
 
-pub(crate) fn refuse<T>(problem: impl Into<String>) -> Result<T> {
+pub(crate) fn refuse<T>(problem: impl Into<Message>) -> Result<T> {
     Err(GeometryError::Format(problem.into()))
 }
 
@@ -78,7 +88,7 @@ impl Geometry {
     /// Takes the bytes of GeoJSON or TopoJSON.
     pub fn parse(bytes: &[u8]) -> Result<Geometry> {
         let value: Value = serde_json::from_slice(bytes).map_err(|error| {
-            GeometryError::Format(format!("it is no JSON ({error}); give GeoJSON, TopoJSON or a .shp"))
+            GeometryError::Format(format!("it is no JSON ({error}); give GeoJSON, TopoJSON or a .shp").into())
         })?;
         match value["type"].as_str() {
             Some("Topology") => Geometry::of(topojson::outlines(&value)?),
@@ -142,11 +152,9 @@ impl Geometry {
             keys.iter().map(|key| (matches(key), key)).reduce(|best, next| if next.0 > best.0 { next } else { best });
         let Some(((1.., _), key)) = best else {
             let example = groups.first().map(String::as_str).unwrap_or_default();
-            return refuse(format!(
-                "no outline has the name of a group, such as {}; name the property with --geometry-key: {}",
-                quoted(example),
-                self.properties().join(", ")
-            ));
+            let problem = format!("no outline has the name of a group, such as {}", quoted(example));
+            let problem = Message::from(format!("{problem}; name the property with ")) + Setting::GeometryKey;
+            return refuse(problem + format!(": {}", self.properties().join(", ")));
         };
         Ok(self.shapes(groups.len(), &wanted, key))
     }

@@ -131,7 +131,7 @@ fn what_is_no_map_is_refused_with_a_way_on() {
     assert!(refused(&TOPOJSON.replace("[[0,1]]", "[[0,9]]")).contains("no border 9"));
     let geometry = Geometry::parse(GEOJSON.as_bytes()).unwrap();
     let other = geometry.matched(&names(&["Elsewhere"]), None).unwrap_err().to_string();
-    assert!(other.contains("\"Elsewhere\"") && other.contains("--geometry-key: id, n, name, state"));
+    assert!(other.contains("\"Elsewhere\"") && other.contains("`geometry_key`: id, n, name, state"));
     let key = geometry.matched(&names(&["West"]), Some(&names(&["NAME"]))).unwrap_err().to_string();
     assert!(key.contains("no property \"NAME\""));
 }

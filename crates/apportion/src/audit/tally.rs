@@ -187,7 +187,7 @@ impl Tally {
             None => Err(Error::Missing {
                 what: "a group for each row",
                 by: "an audit by group",
-                with: "with_groups",
+                setting: crate::text::Setting::By,
                 instead: "audit",
             }),
         }

@@ -94,7 +94,7 @@ pub(super) fn groups<'a>(request: &Request<'a>) -> Result<Option<Partition<'a>>>
     let groups = request.scores.groups().ok_or(Error::Missing {
         what: "a group",
         by: "matching by group",
-        with: "with_groups",
+        setting: crate::text::Setting::By,
         instead: "way of matching",
     })?;
     Ok(Some(Partition::of(groups)))

@@ -213,7 +213,7 @@ pub(crate) fn run(args: &PredictArgs, line: &[String]) -> Result<()> {
         output.check(Some(&input))?;
         refuse_nested_columns(&input, &output)?;
     }
-    input.skipped_note().iter().for_each(|passed| args.say(passed));
+    input.skipped_note().iter().for_each(|passed| args.say(&crate::message::render(passed)));
     let columns = args.columns(&input.columns(0)?, input.name(0))?;
     let mut tables = args.tables(&columns)?;
     let (classes, told) = (tables.classes.clone(), std::mem::take(&mut tables.told));

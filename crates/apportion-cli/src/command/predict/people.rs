@@ -270,7 +270,7 @@ impl People {
         let Lookup { columns, bisg, margins } = lookup;
         let column = |name: &String| {
             let column = batch.column_by_name(name);
-            column.ok_or_else(|| apportion_io::Error::Options(format!("the column {name:?} is gone; try again")))
+            column.ok_or_else(|| apportion_io::Error::settings(format!("the column {name:?} is gone; try again")))
         };
         let surname = Names::of(column(&columns.surname)?, &columns.surname, &mut known.surnames, |name, room| {
             bisg.find_surname(name, room)
@@ -596,5 +596,5 @@ fn texts(column: &ArrayRef, name: &str) -> apportion_io::Result<StringArray> {
 }
 
 fn unread(name: &str) -> apportion_io::Error {
-    apportion_io::Error::Options(format!("the column {name:?} is neither of text nor of numbers; name another"))
+    apportion_io::Error::settings(format!("the column {name:?} is neither of text nor of numbers; name another"))
 }

@@ -13,6 +13,7 @@ use super::asked::{Kind, Request};
 use super::pass::Pass;
 use super::rows::OutRows;
 use super::{Difference, differs};
+use crate::message;
 use crate::text;
 use apportion_app::provenance::{Provenance, Recorded, sha256};
 
@@ -55,7 +56,7 @@ impl Findings {
             Kind::Joint => match Request::new(facts.options, facts.classes) {
                 Ok(request) => Some(request),
                 Err(error) => {
-                    self.leave("the targets", &format!("{error:#}"));
+                    self.leave("the targets", &message::sentence(&error));
                     None
                 }
             },

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use apportion::rule::Thresholds;
+use apportion::text::Setting;
 use apportion::verify::Verifier;
 use apportion::{Classes, Decision, Rule, Settings};
 use apportion_io::{Input, TableOptions, TableStream};
@@ -238,7 +239,7 @@ fn table_options(
         classes,
         id: options.id.clone(),
         by: origin.map_or_else(|| options.groups().to_vec(), |origin| origin.groups.clone()),
-        by_option: if options.nested.is_empty() { "--by" } else { "--nested" },
+        by_setting: if options.nested.is_empty() { Setting::By } else { Setting::Nested },
         count: options.count.clone(),
         truth: TableArgs::recorded_truth(options)?,
         normalize: options.normalize,

@@ -286,7 +286,7 @@ impl<'a> Pass<'a> {
                 _ => None,
             };
             if let (Some(decided), None) = (decided, &self.undecided) {
-                let decided = decided.map_err(|error| piece.explain(error))?;
+                let decided = decided.map_err(|error| piece.locate(error))?;
                 let differ = (0..labels.len()).find(|&row| labels[row] != decided.values()[row]);
                 if let Some(row) = differ {
                     let (path, number) = out.locate(self.number(row));
@@ -363,7 +363,7 @@ impl<'a> Pass<'a> {
         feed: impl Fn(&mut Verifier, std::ops::Range<usize>) -> apportion::Result<()> + Sync,
     ) -> Result<()> {
         if self.known_groups > MOST_SPLIT {
-            return feed(&mut self.verifier, 0..rows).map_err(|error| piece.explain(error).into());
+            return feed(&mut self.verifier, 0..rows).map_err(|error| piece.locate(error).into());
         }
         let starts: Vec<usize> = (0..rows).step_by(STRETCH).collect();
         let empty = self.verifier.part();
@@ -375,7 +375,7 @@ impl<'a> Pass<'a> {
             })
             .collect();
         for part in parts {
-            self.verifier.merge(&part.map_err(|error| piece.explain(error))?);
+            self.verifier.merge(&part.map_err(|error| piece.locate(error))?);
         }
         Ok(())
     }
@@ -410,7 +410,7 @@ impl<'a> Pass<'a> {
         }
         let counts = scores.counts().unwrap_or_default();
         let decided = match self.decision.filter(|_| self.applier.is_some()) {
-            Some(decision) => Some(decision.allot(scores, 0).map_err(|error| piece.explain(error))?),
+            Some(decision) => Some(decision.allot(scores, 0).map_err(|error| piece.locate(error))?),
             None => None,
         };
         for (row, own) in people.chunks_exact(nodes).enumerate() {

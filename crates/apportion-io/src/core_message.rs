@@ -1,0 +1,49 @@
+//! Sentences for errors of the core library, with settings in place of its methods.
+
+use apportion::text::{Message, Setting};
+use apportion::{Error, Scaling};
+
+/// Returns the sentence of an error of the core library, for a front end to render.
+pub fn core_message(error: &Error) -> Message {
+    match error {
+        Error::CountsUnsupported { rule } => {
+            Message::from(format!("{rule} may split rows that stand for several people; use label ")) + Setting::Count
+        }
+        Error::Missing { what, by, setting, instead } => {
+            Message::from(format!("{what} is needed for {by} but the table has none; give it with "))
+                + *setting
+                + format!(", or choose another {instead}")
+        }
+        Error::ReferenceByGroup => Message::from(format!("{error} with ")) + Setting::By,
+        other => other.to_string().into(),
+    }
+}
+
+/// Returns what is wrong with a row or a value, and how to fix it. The caller adds the location.
+pub(crate) fn located_problem(error: &Error) -> Message {
+    match error {
+        Error::NotFinite { value, .. } if value.is_nan() => {
+            Message::from("there is no number; fill it in, or leave rows without any score out with ")
+                + Setting::SkipMissing
+        }
+        Error::NotFinite { class, value, .. } => {
+            format!("the score of {class:?} is {value}; scores must be finite numbers").into()
+        }
+        Error::Negative { class, value, .. } => {
+            format!("the score of {class:?} is {value}; scores must not be negative").into()
+        }
+        Error::NotOne { classes, sum, scaling, .. } => {
+            let expected = scaling.expected_sum();
+            let problem = Message::from(format!("the scores sum to {sum} (classes {classes}), not to {expected}; "));
+            match scaling {
+                Scaling::AsGiven | Scaling::Percent => problem + "if that is meant, use " + Setting::Normalize,
+                Scaling::Normalize => problem + "leave the row out",
+            }
+        }
+        Error::Outcome { value, .. } => {
+            format!("the outcome is {value}; outcomes must be finite numbers within ±1e100, or NaN where not known")
+                .into()
+        }
+        other => core_message(other),
+    }
+}

@@ -1,0 +1,130 @@
+//! The label columns of an output: the label of each row and its score, or the number of people of each class.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use apportion::rule::Allotment;
+use apportion::{Label, Labels};
+use arrow::array::{ArrayRef, Float32Array, Float64Array, StringArray, UInt64Array};
+use arrow::datatypes::{DataType, Field, FieldRef};
+
+use super::input::Input;
+use super::output::{AddedColumns, Output, write_with_columns};
+use crate::error::Result;
+use crate::table::{RowMask, Table};
+
+/// What the rows of a table were given.
+#[derive(Clone, Copy, Debug)]
+pub enum Assigned<'a> {
+    /// A label for each row, once for each draw.
+    Labels(&'a [Labels]),
+    /// For rows that represent several people, how many of them have each class.
+    People(&'a Allotment),
+}
+
+/// How label columns are named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelColumns {
+    /// The name of the label column; draws are numbered if there are several. Columns of people are
+    /// called `n_CLASS`.
+    pub name: String,
+    /// Whether each label has a column with its score, `NAME_score`.
+    pub with_scores: bool,
+}
+
+impl LabelColumns {
+    /// Returns the names of the new columns.
+    pub fn names(&self, table: &Table, draws: u64) -> Vec<String> {
+        self.fields(table, draws).iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// Writes all input rows with what they were given. Excluded rows have no values in the new
+    /// columns. Returns the paths of the files written.
+    pub fn write(&self, input: &Input, output: &Output, table: &Table, assigned: Assigned<'_>) -> Result<Vec<PathBuf>> {
+        let draws = match assigned {
+            Assigned::Labels(draws) => draws.len() as u64,
+            Assigned::People(_) => 1,
+        };
+        let mut done = 0;
+        let mut values = |first: usize, rows: usize| {
+            let range = TableRows::new(table.row_mask(), first, rows, done);
+            done = range.end;
+            match assigned {
+                Assigned::People(allotment) => Ok(people_columns(table, allotment, &range)),
+                Assigned::Labels(draws) => {
+                    let mut columns = Vec::new();
+                    for labels in draws {
+                        columns.extend(self.label_columns(table, labels.values(), &range)?);
+                    }
+                    Ok(columns)
+                }
+            }
+        };
+        let (fields, rows) = (self.fields(table, draws), Some(table.row_mask().total()));
+        write_with_columns(input, output, AddedColumns { fields, rows, values: &mut values })
+    }
+
+    fn fields(&self, table: &Table, draws: u64) -> Vec<FieldRef> {
+        let nullable = table.row_mask().total() > table.rows();
+        if table.has_counts() {
+            let names = table.classes().names().iter().map(String::as_str).chain(["uncoded"]);
+            return names.map(|name| Arc::new(Field::new(format!("n_{name}"), DataType::UInt64, nullable))).collect();
+        }
+        let number = if table.is_single_precision() { DataType::Float32 } else { DataType::Float64 };
+        let mut fields: Vec<FieldRef> = Vec::new();
+        for draw in 1..=draws {
+            let name = if draws == 1 { self.name.clone() } else { format!("{}_{draw}", self.name) };
+            fields.push(Arc::new(Field::new(&name, DataType::Utf8, nullable)));
+            if self.with_scores {
+                fields.push(Arc::new(Field::new(format!("{name}_score"), number.clone(), true)));
+            }
+        }
+        fields
+    }
+
+    /// Returns the names of the labels, and their scores as in the file.
+    fn label_columns(&self, table: &Table, labels: &[Label], rows: &TableRows) -> Result<Vec<ArrayRef>> {
+        let labels = &labels[rows.first..rows.end];
+        let names: StringArray = rows.spread(labels.iter().map(|&label| table.classes().name(label))).collect();
+        if !self.with_scores {
+            return Ok(vec![Arc::new(names)]);
+        }
+        let scores = table.label_scores(rows.first, labels)?;
+        let scores = rows.spread(scores.into_iter()).map(Option::flatten);
+        let scores: ArrayRef = if table.is_single_precision() {
+            Arc::new(scores.map(|score| score.map(|score| score as f32)).collect::<Float32Array>())
+        } else {
+            Arc::new(scores.collect::<Float64Array>())
+        };
+        Ok(vec![Arc::new(names), scores])
+    }
+}
+
+/// Returns how many people of each row have each class.
+fn people_columns(table: &Table, allotment: &Allotment, rows: &TableRows) -> Vec<ArrayRef> {
+    let people = |class: usize| rows.spread((rows.first..rows.end).map(move |row| allotment.row(row)[class]));
+    (0..=table.classes().len()).map(|class| Arc::new(people(class).collect::<UInt64Array>()) as ArrayRef).collect()
+}
+
+/// Input rows that are written next, and the range of table rows among them.
+struct TableRows {
+    /// Whether each input row is in the table.
+    kept: Vec<bool>,
+    first: usize,
+    end: usize,
+}
+
+impl TableRows {
+    /// Returns the next input rows after `done` table rows. Rows beyond those that were read are
+    /// refused when all are counted.
+    fn new(mask: &RowMask, first: usize, rows: usize, done: usize) -> TableRows {
+        let kept: Vec<bool> = (first..first + rows).map(|row| row < mask.total() && mask.contains(row)).collect();
+        let end = done + kept.iter().filter(|&&kept| kept).count();
+        TableRows { kept, first: done, end }
+    }
+
+    /// Returns the values of the table rows, and `None` for the other rows.
+    fn spread<T>(&self, mut values: impl Iterator<Item = T>) -> impl Iterator<Item = Option<T>> {
+        self.kept.iter().map(move |&kept| if kept { values.next() } else { None })
+    }
+}
