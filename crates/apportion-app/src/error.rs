@@ -12,6 +12,9 @@ pub enum Error {
     /// The data or the files do not allow what was asked for.
     #[error("{0}")]
     Data(Message),
+    /// The value of a setting is not one for this table, such as an unknown class.
+    #[error("`{}`: {}", .0.id(), .1)]
+    Setting(Setting, apportion::Error),
     /// The system did not start the threads.
     #[error("the threads could not be started: {0}")]
     Threads(String),
@@ -44,6 +47,7 @@ impl Error {
     pub fn message(&self) -> Message {
         match self {
             Error::Settings(message) | Error::Data(message) => message.clone(),
+            Error::Setting(setting, error) => Message::from(*setting) + ": " + apportion_io::core_message(error),
             Error::Threads(problem) => {
                 Message::from(format!("the threads could not be started ({problem}); use fewer with "))
                     + Setting::Threads
@@ -62,7 +66,7 @@ impl Error {
             Error::Core(error) | Error::Io(apportion_io::Error::Core { error, .. }) => {
                 matches!(error, Core::Parameter { .. } | Core::Incompatible { .. })
             }
-            Error::Data(_) | Error::Threads(_) | Error::Io(_) | Error::Bisg(_) => false,
+            Error::Data(_) | Error::Setting(..) | Error::Threads(_) | Error::Io(_) | Error::Bisg(_) => false,
         }
     }
 }

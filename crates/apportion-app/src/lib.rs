@@ -12,6 +12,9 @@ pub mod memory;
 pub mod protect;
 pub mod provenance;
 pub mod reference;
+pub mod rule;
+pub mod settings;
+pub mod table;
 pub mod text;
 
 pub use context::{Context, Notice, Working};

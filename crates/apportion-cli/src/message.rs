@@ -12,7 +12,6 @@ pub(crate) fn option(setting: Setting, value: Option<&str>) -> String {
     let name = match setting {
         Setting::Output => "-o".to_owned(),
         Setting::LabelName => "--as".to_owned(),
-        Setting::Baseline => "--against".to_owned(),
         other => format!("--{}", other.id().replace('_', "-")),
     };
     match value {

@@ -17,7 +17,8 @@ use crate::error::{Error, Result};
 use crate::scores::Label;
 
 /// A learning algorithm.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Learner {
     /// A linear support vector machine, one class against the rest: squared hinge loss, C = 100, as in liblinear.
     #[default]
@@ -26,6 +27,17 @@ pub enum Learner {
     Logistic,
     /// A random forest: a hundred trees, fully grown on bootstrap samples.
     Forest,
+}
+
+impl Learner {
+    /// Returns the name, as in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Learner::Svm => "svm",
+            Learner::Logistic => "logistic",
+            Learner::Forest => "forest",
+        }
+    }
 }
 
 /// A trained model.

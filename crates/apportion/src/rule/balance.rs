@@ -24,6 +24,16 @@ pub enum Penalty {
 }
 
 impl Penalty {
+    /// Returns the name, as in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Penalty::L1 => "l1",
+            Penalty::L2 => "l2",
+            Penalty::L2Squared => "l2-squared",
+            Penalty::Kl => "kl",
+        }
+    }
+
     /// Whether the distance is a sum over the classes.
     pub(super) fn is_separable(self) -> bool {
         match self {

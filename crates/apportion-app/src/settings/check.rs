@@ -1,0 +1,71 @@
+//! Holds values against the declarations of a job.
+
+use apportion::text::{Message, Setting};
+use apportion_io::did_you_mean;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::{Declaration, Job, find, of_job};
+use crate::rule::RuleName;
+use crate::{Error, Result};
+
+/// Returns the request that values by the ids of settings make, once they are checked.
+///
+/// # Errors
+/// If a setting is unknown, out of range, or belongs to another rule.
+pub fn from_values<R: DeserializeOwned>(job: Job, values: Map<String, Value>) -> Result<R> {
+    check_values(job, &values)?;
+    serde_json::from_value(values.into()).map_err(|error| Error::settings(error.to_string()))
+}
+
+/// Checks a request against the declarations of its job.
+///
+/// # Errors
+/// If a setting is out of range, or belongs to another rule.
+pub fn check(job: Job, request: &impl Serialize) -> Result<()> {
+    match serde_json::to_value(request) {
+        Ok(Value::Object(values)) => check_values(job, &values),
+        Ok(_) => Ok(()),
+        Err(error) => Err(Error::settings(error.to_string())),
+    }
+}
+
+fn check_values(job: Job, values: &Map<String, Value>) -> Result<()> {
+    for (id, value) in values {
+        let Some(declaration) = find(job, id) else { return Err(unknown(job, id)) };
+        if !value.is_null() {
+            let checked = declaration.kind.check(value);
+            checked.map_err(|problem| Error::settings(Message::from(declaration.setting) + ": " + problem))?;
+        }
+    }
+    check_rules(job, values)
+}
+
+fn unknown(job: Job, id: &str) -> Error {
+    let near = did_you_mean(id, of_job(job).map(|(_, declaration)| declaration.setting.id()));
+    Error::settings(format!("there is no setting {id:?}{near}"))
+}
+
+/// Refuses settings that the rule does not use.
+fn check_rules(job: Job, values: &Map<String, Value>) -> Result<()> {
+    let rule = values.get("rule").and_then(Value::as_str).unwrap_or(RuleName::default().name());
+    for id in values.keys() {
+        let Some(declaration) = find(job, id) else { continue };
+        if !declaration.rules.is_empty() && declaration.rules.iter().all(|own| own.name() != rule) {
+            return Err(belongs_to(declaration));
+        }
+    }
+    Ok(())
+}
+
+fn belongs_to(declaration: &Declaration) -> Error {
+    let mut message = Message::from(declaration.setting) + ": it belongs to ";
+    for (index, rule) in declaration.rules.iter().enumerate() {
+        if index > 0 {
+            message = message + " or ";
+        }
+        message = message + Setting::Rule.with(rule.name());
+    }
+    Error::settings(message)
+}

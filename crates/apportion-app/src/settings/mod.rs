@@ -1,0 +1,217 @@
+//! Every setting of every job, declared once: its id, kind, range, default, the rules it belongs to, and its help.
+//!
+//! Front ends build their options, keywords and help from these declarations, and [`check`] holds a request against them.
+
+mod check;
+mod kind;
+mod other_jobs;
+mod predict;
+mod rule;
+mod table;
+
+use apportion::text::{Message, Setting};
+
+pub use check::{check, from_values};
+pub use kind::Kind;
+
+use crate::rule::RuleName;
+
+/// A job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Job {
+    /// Labels a table.
+    Label,
+    /// Measures labels that exist.
+    Audit,
+    /// Compares rules.
+    Compare,
+    /// Compares an outcome between classes.
+    Disparity,
+    /// Lists the optimal trades of accuracy against fidelity.
+    Frontier,
+    /// Fits a rule and saves its decision.
+    Fit,
+    /// Labels a table by a saved decision.
+    Apply,
+    /// Writes a decision as SQL.
+    Export,
+    /// Checks labels against their scores.
+    Verify,
+    /// Prints the provenance of a file.
+    Provenance,
+    /// Makes scores from names and places.
+    Predict,
+    /// Lists the built-in tables.
+    TablesList,
+    /// Describes a built-in table.
+    TablesShow,
+    /// Writes a built-in table to a file.
+    TablesExport,
+    /// Checks a table of names or places.
+    TablesCheck,
+    /// Simulates a voter file.
+    SimulateVoters,
+    /// Simulates scores with normal noise.
+    SimulateNormal,
+    /// Simulates scores from one category.
+    SimulateCategorical,
+    /// Simulates the worst case of argmax.
+    SimulateWorstCase,
+    /// Repeats the experiments of the paper.
+    Reproduce,
+    /// Shows everything on built-in data.
+    Demo,
+}
+
+/// Settings that belong together, under a heading in help, for some jobs.
+#[derive(Debug)]
+pub struct Group {
+    /// The heading.
+    pub heading: &'static str,
+    /// The jobs that have the settings.
+    pub jobs: &'static [Job],
+    /// The settings, in the order of help.
+    pub settings: &'static [Declaration],
+}
+
+/// A declaration of a setting.
+#[derive(Debug)]
+pub struct Declaration {
+    /// Its id.
+    pub setting: Setting,
+    /// Its type and range.
+    pub kind: Kind,
+    /// What values look like, in help: `COL[,COL]`.
+    pub value: &'static str,
+    /// The help, with other settings as placeholders.
+    pub help: &'static [Words],
+    /// The default as text, if there is one.
+    pub default: Option<&'static str>,
+    /// The rules it belongs to; all if empty.
+    pub rules: &'static [RuleName],
+    /// Whether the job needs it.
+    pub is_required: bool,
+}
+
+/// A part of a help text.
+#[derive(Clone, Copy, Debug)]
+pub enum Words {
+    /// Text.
+    Text(&'static str),
+    /// Another setting.
+    Setting(Setting),
+}
+
+impl Declaration {
+    /// Returns the help, for a front end to render.
+    pub fn help(&self) -> Message {
+        let mut help = Message::default();
+        for words in self.help {
+            help = match words {
+                Words::Text(text) => help + *text,
+                Words::Setting(setting) => help + *setting,
+            };
+        }
+        help
+    }
+
+    const fn of(setting: Setting, kind: Kind, value: &'static str, help: &'static [Words]) -> Declaration {
+        Declaration { setting, kind, value, help, default: None, rules: &[], is_required: false }
+    }
+
+    const fn default(mut self, default: &'static str) -> Declaration {
+        self.default = Some(default);
+        self
+    }
+
+    const fn rules(mut self, rules: &'static [RuleName]) -> Declaration {
+        self.rules = rules;
+        self
+    }
+
+    const fn required(mut self) -> Declaration {
+        self.is_required = true;
+        self
+    }
+}
+
+/// All groups of settings.
+fn groups() -> impl Iterator<Item = &'static Group> {
+    table::GROUPS.iter().chain(rule::GROUPS).chain(predict::GROUPS).chain(other_jobs::GROUPS)
+}
+
+/// Returns the settings of a job, with the headings they are under, in the order of help.
+pub fn of_job(job: Job) -> impl Iterator<Item = (&'static str, &'static Declaration)> {
+    let own = groups().filter(move |group| group.jobs.contains(&job));
+    own.flat_map(|group| group.settings.iter().map(|setting| (group.heading, setting)))
+}
+
+/// Returns the declaration of a setting of a job, by its id.
+pub fn find(job: Job, id: &str) -> Option<&'static Declaration> {
+    of_job(job).map(|(_, declaration)| declaration).find(|declaration| declaration.setting.id() == id)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    const JOBS: [Job; 21] = [
+        Job::Label,
+        Job::Audit,
+        Job::Compare,
+        Job::Disparity,
+        Job::Frontier,
+        Job::Fit,
+        Job::Apply,
+        Job::Export,
+        Job::Verify,
+        Job::Provenance,
+        Job::Predict,
+        Job::TablesList,
+        Job::TablesShow,
+        Job::TablesExport,
+        Job::TablesCheck,
+        Job::SimulateVoters,
+        Job::SimulateNormal,
+        Job::SimulateCategorical,
+        Job::SimulateWorstCase,
+        Job::Reproduce,
+        Job::Demo,
+    ];
+
+    #[test]
+    fn every_setting_is_declared_and_none_twice_for_a_job() {
+        let mut declared = BTreeSet::new();
+        for job in JOBS {
+            let mut own = BTreeSet::new();
+            for (_, declaration) in of_job(job) {
+                assert!(own.insert(declaration.setting), "{job:?} has {:?} twice", declaration.setting);
+                for words in declaration.help {
+                    if let Words::Setting(other) = words {
+                        assert!(find(job, other.id()).is_some(), "help of {:?} names {other:?}", declaration.setting);
+                    }
+                }
+            }
+            declared.extend(own);
+        }
+        for setting in Setting::ALL {
+            assert!(declared.contains(setting), "{setting:?} is not declared");
+        }
+    }
+
+    #[test]
+    fn defaults_are_values_of_their_kind() {
+        for job in JOBS {
+            for (_, declaration) in of_job(job) {
+                let Some(default) = declaration.default else { continue };
+                let texts: Vec<String> = match declaration.kind.is_list() {
+                    true => default.split(',').map(str::to_owned).collect(),
+                    false => vec![default.to_owned()],
+                };
+                assert!(declaration.kind.read(&texts).is_ok(), "{:?}: {default}", declaration.setting);
+            }
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Settings of export, simulations, the paper and the demonstration, and of standard outputs.
+
+use apportion::text::Setting;
+
+use super::Job::{
+    Apply, Audit, Compare, Demo, Disparity, Export, Fit, Frontier, Label, Predict, Provenance, Reproduce,
+    SimulateCategorical, SimulateNormal, SimulateVoters, SimulateWorstCase, TablesCheck, TablesExport, Verify,
+};
+use super::Words::{Setting as S, Text as T};
+use super::{Declaration, Group, Job, Kind};
+
+const SIMULATIONS: &[Job] = &[SimulateVoters, SimulateNormal, SimulateCategorical, SimulateWorstCase];
+
+const DIALECTS: &[(&str, &str)] = &[
+    ("duckdb", "DuckDB"),
+    ("postgresql", "PostgreSQL"),
+    ("sqlite", "SQLite"),
+    ("bigquery", "BigQuery"),
+    ("snowflake", "Snowflake"),
+    ("spark", "Spark SQL"),
+];
+
+const fn setting(setting: Setting, kind: Kind, value: &'static str, help: &'static [super::Words]) -> Declaration {
+    Declaration::of(setting, kind, value, help)
+}
+
+const FORCE: Declaration = setting(Setting::Force, Kind::Flag, "", &[T("Replace outputs that exist")]);
+
+pub(super) static GROUPS: &[Group] = &[
+    Group {
+        heading: "SQL",
+        jobs: &[Export],
+        settings: &[
+            setting(Setting::Sql, Kind::Choice(DIALECTS), "DIALECT", &[T("Dialect of SQL")]).required(),
+            setting(
+                Setting::Scores,
+                Kind::List,
+                "COL,COL,…",
+                &[T("Score columns, in the order of the classes [default: those of the fit]")],
+            ),
+            setting(
+                Setting::By,
+                Kind::List,
+                "COL[,COL]",
+                &[T("Columns whose values together are a group [default: those of the fit]")],
+            ),
+            setting(Setting::Percent, Kind::Flag, "", &[T("The scores are percentages")]),
+            setting(
+                Setting::Single,
+                Kind::Flag,
+                "",
+                &[T("The score columns are single precision (REAL, FLOAT); thresholds are compared as `apply` does")],
+            ),
+            setting(
+                Setting::LabelName,
+                Kind::Text,
+                "NAME",
+                &[T("Name of the label column [default: label, with "), S(Setting::Table), T("]")],
+            ),
+            setting(
+                Setting::Table,
+                Kind::Text,
+                "TABLE",
+                &[T("Write a whole SELECT statement from this table: anything that SQL allows after FROM")],
+            ),
+            setting(Setting::Output, Kind::Text, "FILE", &[T("File for the SQL [default: standard output]")]),
+            FORCE,
+        ],
+    },
+    Group {
+        heading: "Input",
+        jobs: &[Provenance],
+        settings: &[setting(Setting::Inputs, Kind::Text, "FILE", &[T("File that apportion wrote")]).required()],
+    },
+    Group {
+        heading: "Simulation",
+        jobs: &[SimulateVoters],
+        settings: &[
+            setting(Setting::Rows, Kind::Whole(1, u64::MAX), "ROWS", &[T("Number of people")]).default("100000"),
+            setting(
+                Setting::PriorShift,
+                Kind::Number(0.0, 1.0),
+                "SHIFT",
+                &[T("How far the prior of the scores is from that of voters (0) towards that of all residents (1)")],
+            )
+            .default("0"),
+            setting(
+                Setting::Sharpen,
+                Kind::Number(0.0, f64::INFINITY),
+                "POWER",
+                &[T("Power that scores are raised to; above 1 they are overconfident")],
+            )
+            .default("1"),
+            setting(
+                Setting::Noise,
+                Kind::Number(0.0, f64::INFINITY),
+                "NOISE",
+                &[T("How much the tables that people are drawn from differ from those behind the scores")],
+            )
+            .default("0"),
+            setting(
+                Setting::Merge,
+                Kind::Pairs,
+                "CLASS=CLASS,…",
+                &[T("Count people of a class as those of another: aian=other leaves five classes")],
+            ),
+            setting(
+                Setting::NoScores,
+                Kind::Flag,
+                "",
+                &[T("Write names and places without scores, as a voter file has them")],
+            ),
+        ],
+    },
+    Group {
+        heading: "Simulation",
+        jobs: &[SimulateNormal],
+        settings: &[setting(
+            Setting::Variance,
+            Kind::Number(0.0, f64::INFINITY),
+            "VARIANCE",
+            &[T("Variance of every coordinate")],
+        )
+        .default("0.5")],
+    },
+    Group {
+        heading: "Simulation",
+        jobs: &[SimulateCategorical],
+        settings: &[setting(
+            Setting::Signal,
+            Kind::Number(0.0, 1.0),
+            "SIGNAL",
+            &[T("Probability that the category is the true class for that reason")],
+        )
+        .default("0.5")],
+    },
+    Group {
+        heading: "Simulation",
+        jobs: &[SimulateNormal, SimulateCategorical],
+        settings: &[setting(Setting::Prior, Kind::Numbers, "SHARE,…", &[T("Shares of the classes, which sum to 1")])
+            .default("0.5,0.25,0.125,0.0625,0.03125,0.03125")],
+    },
+    Group {
+        heading: "Simulation",
+        jobs: &[SimulateWorstCase],
+        settings: &[
+            setting(Setting::Classes, Kind::Whole(2, 250), "CLASSES", &[T("Number of classes")]).default("6"),
+            setting(
+                Setting::Unknown,
+                Kind::Number(0.0, 1.0),
+                "SHARE",
+                &[T("Share of people of whom nothing is known: the paper's c")],
+            )
+            .default("0.6"),
+            setting(
+                Setting::Others,
+                Kind::Number(0.0, 1.0),
+                "SHARE",
+                &[T("Share of people known to be of another class than the first: the paper's e")],
+            )
+            .default("0"),
+        ],
+    },
+    Group {
+        heading: "Simulation",
+        jobs: &[SimulateNormal, SimulateCategorical, SimulateWorstCase],
+        settings: &[setting(Setting::Rows, Kind::Whole(1, u64::MAX), "ROWS", &[T("Number of people")]).default("5000")],
+    },
+    Group {
+        heading: "Simulation",
+        jobs: SIMULATIONS,
+        settings: &[
+            setting(Setting::Seed, Kind::Whole(0, u64::MAX), "SEED", &[T("Seed")]).default("0"),
+            setting(Setting::Double, Kind::Flag, "", &[T("Write scores in double precision")]),
+            setting(
+                Setting::Output,
+                Kind::Text,
+                "OUT",
+                &[T("Output file (format from its extension), or - for CSV on stdout")],
+            )
+            .required(),
+            FORCE,
+        ],
+    },
+    Group {
+        heading: "Output",
+        jobs: &[TablesExport],
+        settings: &[
+            setting(
+                Setting::Output,
+                Kind::Text,
+                "OUT",
+                &[T("Output file (format from its extension), or - for CSV on stdout")],
+            )
+            .required(),
+            FORCE,
+        ],
+    },
+    Group {
+        heading: "Experiments",
+        jobs: &[Reproduce],
+        settings: &[
+            setting(Setting::Output, Kind::Text, "DIR", &[T("Folder for the page and the numbers")]).required(),
+            setting(Setting::Datasets, Kind::Whole(2, u64::MAX), "DATASETS", &[T("Number of datasets in a mean")])
+                .default("100"),
+            setting(Setting::Rows, Kind::Whole(100, u64::MAX), "ROWS", &[T("Number of people in each")])
+                .default("5000"),
+            setting(
+                Setting::Voters,
+                Kind::Whole(100, u64::MAX),
+                "VOTERS",
+                &[T("Number of simulated voters for the tables")],
+            )
+            .default("100000"),
+            setting(Setting::Seed, Kind::Whole(0, u64::MAX), "SEED", &[T("Seed")]).default("0"),
+            FORCE,
+        ],
+    },
+    Group {
+        heading: "Demonstration",
+        jobs: &[Demo],
+        settings: &[
+            setting(Setting::Rows, Kind::Whole(1, u64::MAX), "ROWS", &[T("Number of people")]).default("100000"),
+            setting(Setting::Folder, Kind::Text, "FOLDER", &[T("Folder for the files")]).default("apportion-demo"),
+            setting(
+                Setting::Report,
+                Kind::Report,
+                "FILE.html|FILE.md",
+                &[T("File for the report [default: report.html in the folder]")],
+            ),
+            setting(
+                Setting::Figures,
+                Kind::Text,
+                "DIR",
+                &[T("Write every chart of the report to a directory: data (.csv) and Plotly specification (.json)")],
+            ),
+            FORCE,
+        ],
+    },
+    Group {
+        heading: "Output",
+        jobs: &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Verify, Predict, TablesCheck, Provenance],
+        settings: &[setting(
+            Setting::Json,
+            Kind::Flag,
+            "",
+            &[T("Print the result as one JSON object on standard output")],
+        )],
+    },
+    Group {
+        heading: "Output",
+        jobs: &[
+            Label,
+            Audit,
+            Compare,
+            Disparity,
+            Frontier,
+            Fit,
+            Apply,
+            Verify,
+            Predict,
+            Export,
+            SimulateVoters,
+            SimulateNormal,
+            SimulateCategorical,
+            SimulateWorstCase,
+            Reproduce,
+        ],
+        settings: &[setting(Setting::Quiet, Kind::Flag, "", &[T("Print nothing on standard error but errors")])],
+    },
+];

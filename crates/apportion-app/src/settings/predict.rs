@@ -1,0 +1,197 @@
+//! Settings of `predict` and of the built-in tables.
+
+use apportion::text::Setting;
+
+use super::Job::{Predict, TablesCheck, TablesExport, TablesShow};
+use super::Words::{Setting as S, Text as T};
+use super::{Declaration, Group, Kind};
+
+const MODELS: &[(&str, &str)] = &[
+    ("bisg", "Surname and place"),
+    ("bifsg", "Surname, first name and place"),
+    ("voter", "Surname and place, for registered voters: needs their shares as a margin"),
+    ("rake", "BISG with one weight per class, so that all scores together have the shares of the margin"),
+    ("fbisg", "Surname and place, allowing for errors in the Census counts (Gibbs sampling)"),
+];
+
+const SUBJECTS: &[(&str, &str)] = &[("surnames", "Surnames"), ("first-names", "First names"), ("places", "Places")];
+
+const fn setting(setting: Setting, kind: Kind, value: &'static str, help: &'static [super::Words]) -> Declaration {
+    Declaration::of(setting, kind, value, help)
+}
+
+const NUMBERS: Declaration = setting(
+    Setting::Numbers,
+    Kind::Text,
+    "PREFIX*",
+    &[T("Columns of a table that hold its numbers, if there are several sets, such as 'vap_*'")],
+);
+
+pub(super) static GROUPS: &[Group] = &[
+    Group {
+        heading: "Input",
+        jobs: &[Predict],
+        settings: &[
+            setting(
+                Setting::Inputs,
+                Kind::List,
+                "PEOPLE",
+                &[T("Files of people (CSV, TSV, Parquet, Arrow; .gz, .zst), folders or globs; - for standard input")],
+            )
+            .required(),
+            setting(
+                Setting::Surname,
+                Kind::Text,
+                "COL",
+                &[T("Column of surnames [default: recognized by name, like the columns of places if none is given]")],
+            ),
+            setting(Setting::FirstName, Kind::Text, "COL", &[T("Column of first names")]),
+            setting(
+                Setting::Place,
+                Kind::Text,
+                "COL",
+                &[
+                    T("Column of your own places, such as precincts; a table of "),
+                    S(Setting::Geography),
+                    T(" has the same column"),
+                ],
+            ),
+            setting(Setting::BlockGroup, Kind::Text, "COL", &[T("Column of Census block groups or blocks")]),
+            setting(Setting::Tract, Kind::Text, "COL", &[T("Column of Census tracts, 11 digits")]),
+            setting(Setting::Zcta, Kind::Text, "COL", &[T("Column of ZIP codes")]),
+            setting(
+                Setting::County,
+                Kind::Text,
+                "COL",
+                &[T("Column of counties: FIPS codes of 5 digits; 3 digits or names with a state")],
+            ),
+            setting(Setting::State, Kind::Text, "COL", &[T("Column of states, by letters or codes")]),
+        ],
+    },
+    Group {
+        heading: "Model",
+        jobs: &[Predict],
+        settings: &[
+            setting(Setting::Model, Kind::Choice(MODELS), "MODEL", &[T("How scores are made")]).default("bisg"),
+            setting(Setting::Surnames, Kind::Text, "FILE|NAME", &[T("Table of surnames: a file, or a built-in one")])
+                .default("surnames-2020"),
+            setting(
+                Setting::FirstNames,
+                Kind::Text,
+                "FILE|NAME",
+                &[T("Table of first names: a file, or a built-in one")],
+            )
+            .default("first-names-2020"),
+            setting(
+                Setting::Geography,
+                Kind::List,
+                "FILE|NAME,…",
+                &[T("Tables of places, one per level, or none [default: the built-in ones]")],
+            ),
+            NUMBERS,
+            setting(
+                Setting::Classes,
+                Kind::List,
+                "NAME,NAME,…",
+                &[T("Classes, in the order of the scores [default: those of the surnames]")],
+            ),
+            setting(
+                Setting::Crosswalk,
+                Kind::Pairs,
+                "OLD=NEW,…",
+                &[T("New names for classes of the tables; classes with the same name are merged")],
+            ),
+            setting(
+                Setting::Margin,
+                Kind::Text,
+                "FILE",
+                &[T("voter, rake: shares of the classes, as class,share or with a column per class")],
+            ),
+            setting(
+                Setting::SurnameMargin,
+                Kind::Text,
+                "FILE",
+                &[
+                    T("rake: people by surname and class, or their shares; with "),
+                    S(Setting::PlaceMargin),
+                    T(", raking is three-way"),
+                ],
+            ),
+            setting(Setting::PlaceMargin, Kind::Text, "FILE", &[T("rake: people by place and class, or their shares")]),
+            setting(
+                Setting::Tolerance,
+                Kind::Number(0.0, 1.0),
+                "SHARE",
+                &[T(
+                    "rake by surname or place: how far from a margin the scores may stay, as a share of all people [default: 1e-9]",
+                )],
+            ),
+            setting(
+                Setting::Within,
+                Kind::Text,
+                "STATE",
+                &[T("Use the places of one state only: its letters or code")],
+            ),
+            setting(
+                Setting::AsPublished,
+                Kind::Flag,
+                "",
+                &[T("voter: the published surname factor, which mixes the nation's prior with the state's people")],
+            ),
+            setting(Setting::Seed, Kind::Whole(0, u64::MAX), "SEED", &[T("fbisg: seed of the draws [default: 0]")]),
+            setting(
+                Setting::BurnIn,
+                Kind::Whole(0, 65_535),
+                "SWEEPS",
+                &[T("fbisg: sweeps before draws are counted [default: 500]")],
+            ),
+            setting(
+                Setting::Sweeps,
+                Kind::Whole(1, 65_535),
+                "SWEEPS",
+                &[T("fbisg: sweeps that are counted [default: 1000]")],
+            ),
+        ],
+    },
+    Group {
+        heading: "Output",
+        jobs: &[Predict],
+        settings: &[
+            setting(
+                Setting::Output,
+                Kind::Text,
+                "SCORES",
+                &[T("Output file (format from its extension), directory (one file per input), or - for CSV on stdout")],
+            )
+            .required(),
+            setting(Setting::Prefix, Kind::Text, "PREFIX", &[T("Start of the names of the score columns")])
+                .default("p_"),
+        ],
+    },
+    Group {
+        heading: "Table",
+        jobs: &[TablesShow, TablesExport],
+        settings: &[setting(Setting::Table, Kind::Text, "NAME", &[T("Name of a built-in table")]).required()],
+    },
+    Group {
+        heading: "Table",
+        jobs: &[TablesCheck],
+        settings: &[
+            setting(Setting::Table, Kind::Text, "FILE", &[T("The table")]).required(),
+            setting(
+                Setting::Of,
+                Kind::Choice(SUBJECTS),
+                "OF",
+                &[T("Subject of the table [default: recognized by its columns]")],
+            ),
+            NUMBERS,
+            setting(
+                Setting::Classes,
+                Kind::List,
+                "NAME,NAME,…",
+                &[T("Classes beyond those that are recognized by name")],
+            ),
+            setting(Setting::Key, Kind::Text, "COL", &[T("Column of the keys [default: recognized by name]")]),
+        ],
+    },
+];

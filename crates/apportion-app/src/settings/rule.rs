@@ -1,0 +1,282 @@
+//! Settings of rules, of labels that exist, and of outcomes.
+
+use apportion::text::Setting;
+
+use super::Job::{Apply, Audit, Compare, Disparity, Export, Fit, Frontier, Label, Verify};
+use super::Words::{Setting as S, Text as T};
+use super::{Declaration, Group, Kind};
+use crate::rule::RuleName::{self, Argmax, Balance, Learned, Match, Thompson, Threshold, TopK};
+
+const JOINT: &[RuleName] = &[Match, Balance];
+const TRADED: &[RuleName] = &[Balance, Learned];
+
+pub(super) const RULES: &[(&str, &str)] = &[
+    (Argmax.name(), "The most likely class. Undercounts every minority"),
+    (Threshold.name(), "The most likely class if its score is high enough, else no label"),
+    (Thompson.name(), "A class drawn by its score: counts are right on average, least accurate row by row"),
+    (TopK.name(), "A class drawn among the k most likely"),
+    (Match.name(), "The most accurate labels whose counts match the reference"),
+    (Balance.name(), "Accuracy weighed against fidelity to the reference"),
+    (Learned.name(), "A model trained on matched labels of a sample, as in the paper. Counts are approximate"),
+];
+
+const PENALTIES: &[(&str, &str)] = &[
+    ("l1", "The sum of absolute differences"),
+    ("l2", "The Euclidean distance"),
+    ("l2-squared", "The squared Euclidean distance"),
+    ("kl", "The Kullback-Leibler divergence"),
+];
+
+const LEARNERS: &[(&str, &str)] = &[
+    ("svm", "A linear support vector machine"),
+    ("logistic", "Multinomial logistic regression"),
+    ("forest", "A random forest"),
+];
+
+const fn setting(setting: Setting, kind: Kind, value: &'static str, help: &'static [super::Words]) -> Declaration {
+    Declaration::of(setting, kind, value, help)
+}
+
+pub(super) static GROUPS: &[Group] = &[
+    Group {
+        heading: "Rule",
+        jobs: &[Label, Fit, Verify],
+        settings: &[
+            setting(Setting::Rule, Kind::Choice(RULES), "RULE", &[T("How labels are chosen")]).default("match"),
+            setting(
+                Setting::Gamma,
+                Kind::Gamma,
+                "0|0.001…1",
+                &[T("balance, learned: weight of accuracy against fidelity; 1 is argmax, 0 is match [default: 0.9]")],
+            )
+            .rules(TRADED),
+            setting(
+                Setting::Penalty,
+                Kind::Choice(PENALTIES),
+                "PENALTY",
+                &[T("balance, learned: distance from the reference [default: l1]")],
+            )
+            .rules(TRADED),
+            setting(
+                Setting::At,
+                Kind::Thresholds,
+                "T[,CLASS=T]",
+                &[T("threshold: minimum score of a label, for all classes and for single ones [default: 0.8]")],
+            )
+            .rules(&[Threshold]),
+            setting(Setting::K, Kind::Whole(1, 255), "K", &[T("top-k: number of most likely classes to draw among [default: 2]")])
+                .rules(&[TopK]),
+            setting(Setting::Draws, Kind::Whole(1, 1000), "DRAWS", &[T("thompson, top-k: number of draws [default: 1]")])
+                .rules(&[Thompson, TopK]),
+            setting(Setting::Coverage, Kind::Number(0.0, 1.0), "SHARE", &[T("match, balance: label only this share of the rows")])
+                .rules(JOINT),
+            setting(
+                Setting::FromSample,
+                Kind::Whole(1, u64::MAX),
+                "ROWS",
+                &[T("match, balance: solve for a random sample of this size and label all rows by its prices. Counts are \
+                     approximate")],
+            )
+            .rules(JOINT),
+            setting(
+                Setting::Learner,
+                Kind::Choice(LEARNERS),
+                "LEARNER",
+                &[T("learned: the model trained on matched (with "), S(Setting::Gamma), T(", balanced) labels [default: svm]")],
+            )
+            .rules(&[Learned]),
+            setting(
+                Setting::TrainRows,
+                Kind::Whole(1, u64::MAX),
+                "ROWS",
+                &[T("learned: number of rows to solve and train on, drawn by the seed [default: 10000]")],
+            )
+            .rules(&[Learned]),
+        ],
+    },
+    Group {
+        heading: "Target",
+        jobs: &[Label, Fit, Verify],
+        settings: &[
+            setting(
+                Setting::Reference,
+                Kind::Reference,
+                "posterior|truth|uniform|FILE",
+                &[T("Distribution that the labels should have; a file has the columns class,share (and group) \
+                     [default: posterior]")],
+            )
+            .rules(&[Match, Balance, Learned]),
+            setting(
+                Setting::AtLeast,
+                Kind::Bounds,
+                "CLASS=N|P%",
+                &[T("match, balance: minimum number of people of a class, or share with a %")],
+            )
+            .rules(JOINT),
+            setting(Setting::AtMost, Kind::Bounds, "CLASS=N|P%", &[T("match, balance: maximum number or share")]).rules(JOINT),
+            setting(
+                Setting::Tolerance,
+                Kind::Number(0.0, 1.0),
+                "POINTS",
+                &[T("balance: keep every share within this distance of the reference (0.01 is one point)")],
+            )
+            .rules(&[Balance]),
+        ],
+    },
+    Group {
+        heading: "Groups",
+        jobs: &[Label, Fit, Verify],
+        settings: &[setting(
+            Setting::Nested,
+            Kind::List,
+            "COL[,COL,…]",
+            &[T("match: columns of nested groups, the largest first. Counts of larger groups and of all rows are exact, those \
+                 of the smallest as close as that allows")],
+        )
+        .rules(&[Match])],
+    },
+    Group {
+        heading: "Target",
+        jobs: &[Frontier],
+        settings: &[
+            setting(
+                Setting::Reference,
+                Kind::Reference,
+                "posterior|truth|uniform|FILE",
+                &[T("Distribution that the labels should have; a file has the columns class,share (and group)")],
+            )
+            .default("posterior"),
+            setting(
+                Setting::Points,
+                Kind::Whole(2, u64::MAX),
+                "POINTS",
+                &[T("Number of evenly spread points [default: all]")],
+            ),
+        ],
+    },
+    Group {
+        heading: "Labels",
+        jobs: &[Audit],
+        settings: &[
+            setting(Setting::Label, Kind::Text, "COL", &[T("Column of the labels")]).required(),
+            setting(Setting::LabelMap, Kind::Pairs, "VALUE=CLASS,…", &[T("Values of the labels that stand for a class")]),
+            setting(
+                Setting::Uncoded,
+                Kind::Uncoded,
+                "VALUE[,VALUE]=argmax|drop|keep",
+                &[T("Values that stand for no label (empty ones always do), and what to do with such rows")],
+            )
+            .default("Uncoded=keep"),
+            setting(
+                Setting::Decision,
+                Kind::Text,
+                "DECISION.json",
+                &[T("Decision that made the labels, to test whether their counts have drifted more than chance explains")],
+            ),
+        ],
+    },
+    Group {
+        heading: "Labels",
+        jobs: &[Compare],
+        settings: &[
+            setting(Setting::Label, Kind::Text, "COL", &[T("Column of labels that exist, to compare with the rules")]),
+            setting(Setting::LabelMap, Kind::Pairs, "VALUE=CLASS,…", &[T("Values of the labels that stand for a class")]),
+            setting(Setting::Uncoded, Kind::List, "VALUE,…", &[T("Values that stand for no label; empty ones always do")])
+                .default("Uncoded"),
+            setting(
+                Setting::Batch,
+                Kind::Whole(1, u64::MAX),
+                "ROWS",
+                &[T("Also solve match and balance in random batches of this size, to show the loss")],
+            ),
+        ],
+    },
+    Group {
+        heading: "Outcome",
+        jobs: &[Audit, Compare],
+        settings: &[setting(
+            Setting::Outcome,
+            Kind::Text,
+            "COL",
+            &[T("Column of an outcome, for the report to compare between classes by every estimator")],
+        )],
+    },
+    Group {
+        heading: "Outcome",
+        jobs: &[Disparity],
+        settings: &[setting(
+            Setting::Outcome,
+            Kind::Text,
+            "COL",
+            &[T("Column of the outcome: numbers; 0 and 1, true and false, yes and no; or a few values. Rows without one are \
+                 left out")],
+        )
+        .required()],
+    },
+    Group {
+        heading: "Outcome",
+        jobs: &[Audit, Compare, Disparity],
+        settings: &[
+            setting(
+                Setting::OutcomeValue,
+                Kind::Text,
+                "VALUE",
+                &[T("Value of the outcome that counts as 1, all others being 0: its share is compared")],
+            ),
+            setting(
+                Setting::Cells,
+                Kind::List,
+                "COL[,COL]",
+                &[T("Columns that together make cells of similar people, for bounds without assumptions")],
+            ),
+            setting(
+                Setting::Against,
+                Kind::Text,
+                "CLASS",
+                &[T("Class to compare the others with [default: the largest by the scores]")],
+            ),
+        ],
+    },
+    Group {
+        heading: "Labels",
+        jobs: &[Disparity],
+        settings: &[
+            setting(Setting::Label, Kind::List, "COL[,COL]", &[T("Columns of labels that exist, to compare with the rules")]),
+            setting(Setting::LabelMap, Kind::Pairs, "VALUE=CLASS,…", &[T("Values of the labels that stand for a class")]),
+            setting(Setting::Uncoded, Kind::List, "VALUE,…", &[T("Values that stand for no label; empty ones always do")])
+                .default("Uncoded"),
+        ],
+    },
+    Group {
+        heading: "Rule",
+        jobs: &[Apply],
+        settings: &[setting(Setting::Decision, Kind::Text, "DECISION.json", &[T("Decision, as `fit` wrote it")]).required()],
+    },
+    Group {
+        heading: "Output",
+        jobs: &[Fit],
+        settings: &[setting(Setting::Output, Kind::Text, "DECISION.json", &[T("File for the decision")]).required()],
+    },
+    Group {
+        heading: "Decision",
+        jobs: &[Export],
+        settings: &[setting(Setting::Decision, Kind::Text, "DECISION.json", &[T("Decision, as `fit` wrote it")]).required()],
+    },
+    Group {
+        heading: "Labels",
+        jobs: &[Verify],
+        settings: &[
+            setting(Setting::Output, Kind::List, "OUT", &[T("Output of `label` or `apply`: a file or a folder")]).required(),
+            setting(Setting::Against, Kind::List, "SCORES", &[T("Scores that the labels were made from: files, folders or globs")])
+                .required(),
+            setting(
+                Setting::Decision,
+                Kind::Text,
+                "DECISION.json",
+                &[T("Decision with the prices of the labels [default: that in the provenance]")],
+            ),
+            setting(Setting::Provenance, Kind::Text, "FILE.json", &[T("Provenance of an output that does not contain it")]),
+            setting(Setting::Label, Kind::Text, "COL", &[T("Column of the labels [default: that in the provenance, or label]")]),
+        ],
+    },
+];

@@ -1,0 +1,237 @@
+//! Settings of tables of scores: which columns hold what, and how they are read.
+
+use std::collections::BTreeMap;
+
+use apportion::text::{Message, Setting};
+use apportion::{Scores, Settings, UNCODED};
+use apportion_io::{ClassColumn, ClassSettings, Input, Table, TableOptions};
+use serde::{Deserialize, Serialize};
+
+use crate::input::Source;
+use crate::provenance::Recorded;
+use crate::{Context, Error, Result, memory, text};
+
+/// Where a table of scores is, and what its columns hold.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TableSettings {
+    /// The files, or a table in memory.
+    #[serde(flatten)]
+    pub source: Source,
+    /// The score columns; recognized by name if empty.
+    pub scores: Vec<String>,
+    /// The names of the classes, in the order of the score columns.
+    pub classes: Vec<String>,
+    /// The column that identifies a row.
+    pub id: Option<String>,
+    /// Columns whose values together are a group.
+    pub by: Vec<String>,
+    /// The column with the number of people in a row.
+    pub count: Option<String>,
+    /// The column of the true class.
+    pub truth: Option<String>,
+    /// Values of the truth that stand for a class.
+    pub truth_map: BTreeMap<String, String>,
+    /// Values of the truth to treat as missing.
+    pub truth_exclude: Vec<String>,
+    /// Whether to leave out rows without truth.
+    pub only_with_truth: bool,
+    /// Whether to leave out rows without any score.
+    pub skip_missing: bool,
+    /// Whether to divide the scores of each row by their sum.
+    pub normalize: bool,
+    /// Memory for the scores, in bytes; a quarter of the machine's if not set.
+    pub memory: Option<u64>,
+    /// The seed of ties and draws.
+    pub seed: Option<u64>,
+}
+
+/// The columns that make groups, and the setting that names them.
+#[derive(Clone, Copy, Debug)]
+pub struct Grouping<'a> {
+    /// The columns.
+    pub columns: &'a [String],
+    /// The setting.
+    pub setting: Setting,
+}
+
+impl TableSettings {
+    /// Returns the groups of `by`.
+    pub fn groups(&self) -> Grouping<'_> {
+        Grouping { columns: &self.by, setting: Setting::By }
+    }
+
+    /// Reads the table by some groups, with what else `ask` adds.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is not a table of scores.
+    pub fn read(
+        &self,
+        input: &Input,
+        groups: Grouping<'_>,
+        context: &Context,
+        ask: impl FnOnce(&mut TableOptions),
+    ) -> Result<Table> {
+        let mut options = TableOptions {
+            scores: self.scores.clone(),
+            classes: self.classes.clone(),
+            id: self.id.clone(),
+            by: groups.columns.to_vec(),
+            by_setting: groups.setting,
+            count: self.count.clone(),
+            truth: self.truth_column(),
+            normalize: self.normalize,
+            only_with_truth: self.only_with_truth,
+            skip_missing: self.skip_missing,
+            memory: self.memory(),
+            ..TableOptions::default()
+        };
+        ask(&mut options);
+        let table = Table::read(input, &options)?;
+        context.note(table.describe_scores());
+        for remark in table.remarks() {
+            context.note(remark);
+        }
+        Ok(table)
+    }
+
+    fn truth_column(&self) -> Option<ClassColumn> {
+        let column = self.truth.clone()?;
+        let map = self.truth_map.iter().map(|(value, class)| (value.clone(), class.clone())).collect();
+        Some(truth_column(column, map, self.truth_exclude.clone()))
+    }
+
+    /// Returns the settings of rules.
+    pub fn settings(&self) -> Settings {
+        Settings { seed: self.seed.unwrap_or(0), ..Settings::default() }
+    }
+
+    /// Returns about how much memory to use.
+    pub fn memory(&self) -> u64 {
+        self.memory.unwrap_or_else(memory::default)
+    }
+
+    /// Refuses settings that need others.
+    ///
+    /// # Errors
+    /// If a setting of the truth is given without its column.
+    pub fn check(&self) -> Result<()> {
+        let given = [
+            (!self.truth_map.is_empty(), Setting::TruthMap),
+            (!self.truth_exclude.is_empty(), Setting::TruthExclude),
+            (self.only_with_truth, Setting::OnlyWithTruth),
+        ];
+        for (given, setting) in given {
+            if given && self.truth.is_none() {
+                return Err(Error::settings(Message::from(setting) + " needs " + Setting::Truth.with("COL")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Records the settings as they are.
+    pub fn record(&self, into: &mut Recorded) {
+        into.by.clone_from(&self.by);
+        into.scores.clone_from(&self.scores);
+        into.classes.clone_from(&self.classes);
+        into.id.clone_from(&self.id);
+        into.count.clone_from(&self.count);
+        into.truth.clone_from(&self.truth);
+        into.truth_map = self.truth_map.iter().map(|(value, class)| format!("{value}={class}")).collect();
+        into.truth_exclude.clone_from(&self.truth_exclude);
+        (into.only_with_truth, into.skip_missing) = (self.only_with_truth, self.skip_missing);
+        into.normalize = self.normalize;
+        into.seed = self.seed;
+    }
+
+    /// Records the settings, with the columns, classes, scaling and seed that were used.
+    pub fn record_table(&self, table: &Table, into: &mut Recorded) {
+        self.record(into);
+        into.scores = table.score_columns().to_vec();
+        into.classes = table.classes().names().to_vec();
+        into.scaling = Some(table.scaling());
+        into.seed = Some(self.settings().seed);
+    }
+
+    /// Returns what a reader of a report needs to know of how the table was read, as names and facts.
+    pub fn facts(&self, table: &Table, by: Grouping<'_>) -> Vec<(&'static str, String)> {
+        let classes = table.classes().names().iter().zip(table.score_columns());
+        let classes: Vec<String> = classes.map(|(class, column)| format!("{class} ({column})")).collect();
+        let mut facts = vec![
+            ("Program", format!("apportion {}", env!("CARGO_PKG_VERSION"))),
+            ("Classes, and their columns", classes.join(", ")),
+            ("Scores", table.describe_scores()),
+        ];
+        if let Some(truth) = &self.truth {
+            facts.push(("Truth", format!("column {truth}")));
+        }
+        let mapped: Vec<String> = self.truth_map.iter().map(|(value, class)| format!("{value}={class}")).collect();
+        for (name, values) in [("Truth, values mapped", &mapped), ("Truth, values left out", &self.truth_exclude)] {
+            if !values.is_empty() {
+                facts.push((name, values.join(", ")));
+            }
+        }
+        if let Some(groups) = table.group_count() {
+            facts.push(("Groups", format!("{groups}, by {}", by.columns.join(", "))));
+        }
+        if let Some(count) = &self.count {
+            facts.push(("People of a row", format!("column {count}")));
+        }
+        facts.extend(table.remarks().into_iter().map(|remark| ("Remark", remark.to_string())));
+        facts.push(("Seed", self.settings().seed.to_string()));
+        facts.push((
+            "Rounding",
+            "whole people by largest remainders of N · share; where these tie, as costs least accuracy".into(),
+        ));
+        let keys = self.id.as_ref().map_or_else(|| "its place in the files".into(), |id| format!("column {id}"));
+        facts.push((
+            "Ties",
+            format!("by a hash of the seed, the row’s key ({keys}) and the class; argmax by the order of the classes"),
+        ));
+        facts
+    }
+
+    /// Refuses draws that do not fit into memory: each takes a byte per row.
+    ///
+    /// # Errors
+    /// If they do not.
+    pub fn check_draws(&self, table: &Table, draws: u64) -> Result<()> {
+        let bytes = (table.rows() as u64).saturating_mul(draws);
+        if draws == 1 || bytes <= self.memory() {
+            return Ok(());
+        }
+        let draws = Message::from(Setting::Draws.with(draws.to_string()));
+        let rows = text::count(table.rows() as u64);
+        let needed = format!(": the draws of {rows} rows take {} MB, and ", text::count(bytes.div_ceil(1 << 20)));
+        let allowed =
+            format!(" allows {} MB; make fewer draws, or allow more memory", text::count(self.memory() >> 20));
+        Err(Error::Settings(draws + needed + Setting::Memory + allowed))
+    }
+
+    /// Refuses a truth column without any value that is a class.
+    ///
+    /// # Errors
+    /// If it has none.
+    pub fn refuse_empty_truth(&self, scores: &Scores<'_>) -> Result<()> {
+        let (Some(column), Some(truth)) = (&self.truth, scores.truth()) else { return Ok(()) };
+        if truth.iter().any(|&truth| truth != UNCODED) {
+            return Ok(());
+        }
+        let problem = ": no row has a truth: it is empty or left out in all; name another column, or leave ";
+        Err(Error::Data(Message::from(Setting::Truth.with(column)) + problem + Setting::Truth + " out"))
+    }
+}
+
+/// Returns the column of a truth that was recorded.
+pub fn recorded_truth(recorded: &Recorded) -> Option<ClassColumn> {
+    let column = recorded.truth.clone()?;
+    let pair = |text: &String| {
+        let (value, class) = text.split_once('=')?;
+        Some((value.to_owned(), class.to_owned()))
+    };
+    Some(truth_column(column, recorded.truth_map.iter().filter_map(pair).collect(), recorded.truth_exclude.clone()))
+}
+
+fn truth_column(column: String, map: Vec<(String, String)>, exclude: Vec<String>) -> ClassColumn {
+    ClassColumn { column, map, exclude, settings: ClassSettings::TRUTH }
+}

@@ -1,0 +1,135 @@
+//! The command line of a job, built from the declarations of its settings; and its values, as data for a request.
+
+use apportion::text::Setting;
+use apportion_app::settings::{self, Declaration, Job, Kind};
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use serde_json::{Map, Value};
+
+use crate::message::{option, render};
+
+/// Adds the options of a job to its command.
+pub(crate) fn with_options(mut command: Command, job: Job) -> Command {
+    for (heading, declaration) in settings::of_job(job) {
+        command = command.arg(argument(job, heading, declaration));
+    }
+    for &(setting, old) in renamed(job) {
+        command = command.arg(old_spelling(setting, old));
+    }
+    command
+}
+
+/// Returns the values that the command line gives, by the ids of their settings.
+///
+/// # Errors
+/// If a value is not one of its setting.
+pub(crate) fn values(job: Job, matches: &ArgMatches) -> Result<Map<String, Value>, String> {
+    let mut values = Map::new();
+    for (_, declaration) in settings::of_job(job) {
+        let id = declaration.setting.id();
+        if matches.value_source(id) != Some(ValueSource::CommandLine) || is_of_terminal(declaration.setting) {
+            continue;
+        }
+        let texts: Vec<String> = match declaration.kind {
+            Kind::Flag => Vec::new(),
+            _ => matches.get_many::<String>(id).into_iter().flatten().cloned().collect(),
+        };
+        let value = declaration.kind.read(&texts);
+        values.insert(id.into(), value.map_err(|problem| format!("{}: {problem}", option(declaration.setting, None)))?);
+    }
+    Ok(values)
+}
+
+/// Whether a setting is for the terminal alone: jobs print nothing.
+fn is_of_terminal(setting: Setting) -> bool {
+    matches!(setting, Setting::Json | Setting::Quiet)
+}
+
+fn argument(job: Job, heading: &'static str, declaration: &'static Declaration) -> Arg {
+    let (setting, kind) = (declaration.setting, declaration.kind);
+    let mut argument = Arg::new(setting.id()).help(render(&declaration.help())).required(declaration.is_required);
+    argument = match positional(job) == Some(setting) {
+        true => argument,
+        false => argument.long(long_name(setting)).help_heading(heading),
+    };
+    if let Some(letter) = short_name(setting) {
+        argument = argument.short(letter);
+    }
+    if setting == Setting::Zcta {
+        argument = argument.alias("zip");
+    }
+    if !declaration.value.is_empty() {
+        argument = argument.value_name(declaration.value);
+    }
+    if let Some(default) = declaration.default {
+        argument = argument.default_value(default);
+    }
+    match kind {
+        Kind::Flag => argument.action(ArgAction::SetTrue),
+        Kind::Choice(choices) => {
+            let value = |(name, help): &(&'static str, &'static str)| PossibleValue::new(*name).help(*help);
+            argument.value_parser(PossibleValuesParser::new(choices.iter().map(value)))
+        }
+        _ => {
+            argument = argument.value_parser(move |text: &str| kind.read(&[text.to_owned()]).map(|_| text.to_owned()));
+            match (kind.is_list(), positional(job) == Some(setting)) {
+                (true, true) => argument.num_args(1..).action(ArgAction::Append),
+                (true, false) => argument.value_delimiter(',').action(ArgAction::Append),
+                (false, _) => argument,
+            }
+        }
+    }
+}
+
+/// The setting that is given without an option.
+fn positional(job: Job) -> Option<Setting> {
+    match job {
+        Job::Label | Job::Audit | Job::Compare | Job::Disparity | Job::Frontier | Job::Fit | Job::Apply => {
+            Some(Setting::Inputs)
+        }
+        Job::Predict | Job::Provenance => Some(Setting::Inputs),
+        Job::Verify => Some(Setting::Output),
+        Job::Export => Some(Setting::Decision),
+        Job::TablesShow | Job::TablesExport | Job::TablesCheck => Some(Setting::Table),
+        Job::TablesList
+        | Job::SimulateVoters
+        | Job::SimulateNormal
+        | Job::SimulateCategorical
+        | Job::SimulateWorstCase
+        | Job::Reproduce
+        | Job::Demo => None,
+    }
+}
+
+fn long_name(setting: Setting) -> String {
+    match setting {
+        Setting::Output => "output".into(),
+        other => option(other, None).trim_start_matches('-').to_owned(),
+    }
+}
+
+fn short_name(setting: Setting) -> Option<char> {
+    match setting {
+        Setting::Output => Some('o'),
+        Setting::Quiet => Some('q'),
+        _ => None,
+    }
+}
+
+/// Options that were renamed: the setting, and its old name.
+fn renamed(job: Job) -> &'static [(Setting, &'static str)] {
+    match job {
+        Job::Label | Job::Fit | Job::Verify => {
+            &[(Setting::Tolerance, "margin"), (Setting::TrainRows, "batch")]
+        }
+        _ => &[],
+    }
+}
+
+/// A hidden option that is refused with its new name.
+fn old_spelling(setting: Setting, old: &'static str) -> Arg {
+    let problem = format!("it is called {} now", option(setting, None));
+    let refuse = move |_: &str| -> Result<String, String> { Err(problem.clone()) };
+    Arg::new(format!("old_{old}")).long(old).hide(true).value_name("VALUE").value_parser(refuse)
+}
