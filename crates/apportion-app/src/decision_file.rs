@@ -1,0 +1,104 @@
+//! Saved decisions: reading and writing them, and tables that they can be applied to.
+
+use std::fs;
+use std::path::Path;
+
+use apportion::Decision;
+use apportion::text::{Message, Setting};
+use apportion_io::Input;
+use serde::Serialize;
+
+use crate::provenance::Provenance;
+use crate::table::TableSettings;
+use crate::{Error, Result};
+
+/// A decision as it is saved, and where it comes from. No label depends on the latter.
+#[derive(Clone, Debug, Serialize)]
+pub struct SavedDecision {
+    /// The decision.
+    #[serde(flatten)]
+    pub decision: Decision,
+    /// Its provenance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Provenance>,
+}
+
+/// Reads a decision from a file, or from its JSON in memory.
+///
+/// # Errors
+/// If it is not a decision.
+pub fn read(path: &Path, json: Option<&str>) -> Result<Decision> {
+    let name = path.display();
+    let text = match json {
+        Some(json) => json.to_owned(),
+        None => fs::read_to_string(path).map_err(|error| {
+            Error::data(format!("{name}: it cannot be read ({error}); name a file that `apportion fit` wrote"))
+        })?,
+    };
+    serde_json::from_str(&text).map_err(|error| {
+        let problem = brief(&error.to_string());
+        Error::data(format!("{name}: it is no decision ({problem}); make one with `apportion fit`"))
+    })
+}
+
+/// The start and the end of a long message: a stranger's file may have anything in the middle.
+fn brief(message: &str) -> String {
+    const KEPT: usize = 60;
+    let letters: Vec<char> = message.chars().collect();
+    if letters.len() <= 3 * KEPT {
+        return message.to_owned();
+    }
+    let part = |letters: &[char]| letters.iter().collect::<String>();
+    format!("{}…{}", part(&letters[..KEPT]), part(&letters[letters.len() - KEPT..]))
+}
+
+/// Returns the settings of a table, with the score columns that a decision was fitted to if the input has them and no
+/// others are named.
+///
+/// # Errors
+/// If the input cannot be read.
+pub fn with_scores_of(decision: &Decision, settings: &TableSettings, input: &Input) -> Result<TableSettings> {
+    let mut settings = settings.clone();
+    let columns = decision.fit_info().map_or_else(Vec::new, |fit| fit.scores.clone());
+    let known = input.columns(0)?;
+    if settings.scores.is_empty() && !columns.is_empty() && columns.iter().all(|name| known.contains(name)) {
+        settings.scores = columns;
+        if settings.classes.is_empty() {
+            settings.classes = decision.classes().names().to_vec();
+        }
+    }
+    Ok(settings)
+}
+
+/// Refuses a table with other classes than those of a decision, and says how they can be made the same.
+///
+/// # Errors
+/// If they differ.
+pub fn check_classes(path: &Path, fitted: &[String], found: &[String]) -> Result<()> {
+    if fitted == found {
+        return Ok(());
+    }
+    let (missing, unknown) = (without(fitted, found), without(found, fitted));
+    let differ = [("the table lacks", missing), ("the decision does not know", unknown)];
+    let differ = differ.into_iter().filter(|(_, classes)| !classes.is_empty());
+    let differ = differ.map(|(what, classes)| format!("{what} {classes}")).collect::<Vec<_>>().join(", and ");
+    let (name, classes) = (path.display(), fitted.join(","));
+    let message = if differ.is_empty() {
+        Message::from(format!("{name}: the decision has its classes in another order; use ")) + Setting::Classes.with(classes)
+    } else if fitted.len() != found.len() {
+        Message::from(format!("{name}: {differ}; choose the columns with "))
+            + Setting::Scores
+            + ", or fit a decision to such tables"
+    } else {
+        let found = found.join(", ");
+        let rename = format!("{name}: {differ}; if they mean the same, rename the table's, which are {found}, with ");
+        let order = " (and bring the columns into that order with ";
+        Message::from(rename) + Setting::Classes.with(classes) + order + Setting::Scores + ")"
+    };
+    Err(Error::Data(message))
+}
+
+fn without(some: &[String], others: &[String]) -> String {
+    let own = some.iter().filter(|class| !others.contains(class));
+    own.map(|class| format!("{class:?}")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,122 @@
+//! Fits a rule to a table and saves the decision.
+
+use std::path::Path;
+
+use apportion::decision::FitInfo;
+use apportion::text::{Message, Setting};
+use apportion_io::{refuse_overwrite, write_atomically};
+use serde::{Deserialize, Serialize};
+
+use crate::decision_file::SavedDecision;
+use crate::label::{self, Measured};
+use crate::labels::{Assignment, RuleResult};
+use crate::protect::refuse_overwriting;
+use crate::provenance::{InputHashes, Provenance, ProvenanceSettings, Recorded};
+use crate::rule::RuleSettings;
+use crate::settings::{Job, check};
+use crate::table::TableSettings;
+use crate::{Context, Error, Result};
+
+/// What to fit, and where the decision goes.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Request {
+    /// The table.
+    #[serde(flatten)]
+    pub table: TableSettings,
+    /// The rule.
+    #[serde(flatten)]
+    pub rule: RuleSettings,
+    /// A file for the decision; `-` or nothing to write none.
+    pub output: String,
+    /// Whether to replace what exists.
+    pub force: bool,
+    /// Whether and where provenance is written.
+    #[serde(flatten)]
+    pub provenance: ProvenanceSettings,
+    /// Whether to compute the counts of argmax as well, for comparison.
+    #[serde(skip)]
+    pub with_argmax: bool,
+}
+
+/// A fitted decision.
+#[derive(Clone, Debug, Serialize)]
+pub struct Response {
+    /// The decision and its provenance.
+    #[serde(flatten)]
+    pub saved: SavedDecision,
+    /// The labels of the rows that it was fitted to.
+    #[serde(skip)]
+    pub measured: Measured,
+}
+
+/// Fits a rule.
+///
+/// # Errors
+/// If the settings, the files or the scores do not allow it.
+pub fn run(request: &Request, context: &Context) -> Result<Response> {
+    context.install(|| fit(request, context))
+}
+
+fn fit(request: &Request, context: &Context) -> Result<Response> {
+    check(Job::Fit, request)?;
+    let Request { table: settings, rule, output, force, provenance, .. } = request;
+    settings.check()?;
+    rule.check(!settings.by.is_empty())?;
+    if rule.draws() > 1 {
+        let problem = ": a decision draws once; use label, which can draw again and again";
+        return Err(Error::settings(Message::from(Setting::Draws) + problem));
+    }
+    let path = Path::new(output);
+    let is_file = !matches!(output.as_str(), "" | "-");
+    let input = settings.source.open(context)?;
+    if is_file {
+        refuse_overwriting(path, Some(&input), &rule.side_inputs())?;
+        refuse_overwrite(path, Some(&input), *force)?;
+    }
+    let groups = rule.groups(settings);
+    let wants_provenance = !settings.source.is_in_memory() && provenance.is_wanted(true);
+    let extra = if wants_provenance { rule.extra_files()? } else { Vec::new() };
+    provenance.check(&[&input], &extra, path, *force)?;
+    let hashes = wants_provenance.then(|| InputHashes::start(&input, "scores", extra));
+    let table = settings.read(&input, groups, context, |_| {})?;
+    let scores = table.scores()?;
+    let core_rule = rule.rule(&table, settings, context)?;
+
+    let working = context.working("fitting");
+    let solved = Assignment::of_rule(&core_rule, &scores, &settings.settings(), 1);
+    let (assignment, decision, joint) = solved.map_err(|error| table.locate(error))?;
+    let tied = joint.as_ref().map_or(0, |joint| joint.tied_rows);
+    let result = RuleResult::new(rule.rule.name(), &scores, &assignment, joint)?.with_targets(&core_rule, &scores)?;
+    let argmax = request.with_argmax.then(|| RuleResult::of_argmax(&scores)).transpose()?;
+    drop(working);
+
+    let (counts, sums) = (&result.summary.counts, &result.summary.posterior_sums);
+    let by_group = !groups.columns.is_empty();
+    let decision = decision.with_fit_info(FitInfo {
+        scores: table.score_columns().to_vec(),
+        groups: groups.columns.to_vec(),
+        people: scores.people(),
+        tied,
+        sample: result.sample.map(|sample| sample.rows),
+        expected_shares: rule.expected_shares(counts, sums, result.targets.as_deref(), by_group),
+    });
+    let collected = match hashes {
+        Some(hashes) => {
+            let mut recorded = Recorded::default();
+            settings.record_table(&table, &mut recorded);
+            rule.record(&mut recorded);
+            let files = hashes.finish(Some(&table.file_rows()))?;
+            Some(Provenance::new("fit", &context.command, recorded, files).with_result(&result, table.group_names()))
+        }
+        None => None,
+    };
+    let saved = SavedDecision { decision, provenance: collected };
+    if is_file {
+        let json = serde_json::to_string_pretty(&saved).map_err(|error| Error::data(error.to_string()))?;
+        write_atomically(path, format!("{json}\n").as_bytes())?;
+    }
+    provenance.write(saved.provenance.as_ref())?;
+    let measured = Measured::new(&table, result, argmax, label::Aim::of(rule));
+    Ok(Response { saved, measured })
+}

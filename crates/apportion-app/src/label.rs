@@ -1,0 +1,217 @@
+//! Labels a table: every input row again, in order, with its label.
+
+use std::path::PathBuf;
+
+use apportion::text::{Message, Setting};
+use apportion::{Decision, Match, Reference, Rule, Scores};
+use apportion_io::Table;
+use apportion_report::{Document, LabelKind, Study};
+use serde::{Deserialize, Serialize};
+
+use crate::labels::{Assignment, LabelColumn, LabelContract, RuleResult};
+use crate::output::{OutputSettings, after_output};
+use crate::provenance::{InputHashes, Provenance, Recorded};
+use crate::report::{ReportSettings, Role, StudyBuilder, frontier, report_provenance};
+use crate::rule::RuleSettings;
+use crate::settings::{Job, check};
+use crate::table::TableSettings;
+use crate::{Context, Error, Result};
+
+/// What to label, by which rule, and where the labels go.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Request {
+    /// The table.
+    #[serde(flatten)]
+    pub table: TableSettings,
+    /// The rule.
+    #[serde(flatten)]
+    pub rule: RuleSettings,
+    /// Where the labels go.
+    #[serde(flatten)]
+    pub output: OutputSettings,
+    /// The report.
+    #[serde(flatten)]
+    pub report: ReportSettings,
+    /// Whether to compute the counts of argmax as well, for comparison.
+    #[serde(skip)]
+    pub with_argmax: bool,
+}
+
+/// Labels that were made.
+#[derive(Clone, Debug, Serialize)]
+pub struct Response {
+    /// Counts, targets, accuracy and certificate.
+    #[serde(flatten)]
+    pub contract: LabelContract,
+    /// The provenance, if it was collected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Provenance>,
+    /// The files that were written; none for standard output.
+    #[serde(skip)]
+    pub paths: Vec<PathBuf>,
+    /// The labels of a table in memory.
+    #[serde(skip)]
+    pub labels: Vec<LabelColumn>,
+    /// The decision that made the labels.
+    #[serde(skip)]
+    pub decision: Decision,
+    /// What a summary shows.
+    #[serde(skip)]
+    pub measured: Measured,
+    /// The report.
+    #[serde(skip)]
+    pub document: Option<Document>,
+}
+
+/// What a summary of labels shows.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// The classes.
+    pub classes: Vec<String>,
+    /// The number of groups, if there are any.
+    pub groups: Option<usize>,
+    /// The labels.
+    pub result: RuleResult,
+    /// The labels of argmax, for comparison.
+    pub argmax: Option<RuleResult>,
+    /// What the counts are compared with.
+    pub aim: Aim,
+}
+
+impl Measured {
+    pub(crate) fn new(table: &Table, result: RuleResult, argmax: Option<RuleResult>, aim: Aim) -> Measured {
+        Measured { classes: table.classes().names().to_vec(), groups: table.group_count(), result, argmax, aim }
+    }
+}
+
+/// What the counts of labels are compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aim {
+    /// The sums of the scores.
+    Scores,
+    /// The targets of the rule.
+    Targets,
+}
+
+impl Aim {
+    /// Returns what the counts of a rule are compared with.
+    pub fn of(rule: &RuleSettings) -> Aim {
+        if rule.aims_at_scores() { Aim::Scores } else { Aim::Targets }
+    }
+}
+
+/// Labels a table.
+///
+/// # Errors
+/// If the settings, the files or the scores do not allow it.
+pub fn run(request: &Request, context: &Context) -> Result<Response> {
+    context.install(|| label(request, context))
+}
+
+fn label(request: &Request, context: &Context) -> Result<Response> {
+    check(Job::Label, request)?;
+    let Request { table: settings, rule, output, report, .. } = request;
+    settings.check()?;
+    rule.check(!settings.by.is_empty())?;
+    if settings.count.is_some() && rule.draws() > 1 {
+        let both = Message::from(Setting::Draws) + " and " + Setting::Count;
+        return Err(Error::Settings(both + ": a row's people are drawn one by one already; use another " + Setting::Seed));
+    }
+    let input = settings.source.open(context)?;
+    let side = rule.side_inputs();
+    output.check(settings, &input, &side)?;
+    let groups = rule.groups(settings);
+    let mut report = report.prepare(&input, &side, groups, output.force)?;
+    let wants_provenance = output.wants_provenance(settings, &input);
+    let extra = match (&report, wants_provenance) {
+        (Some(report), _) => Some([report.extra_files(), rule.extra_files()?].concat()),
+        (None, true) => Some(rule.extra_files()?),
+        (None, false) => None,
+    };
+    output.provenance.check(&[&input], extra.as_deref().unwrap_or_default(), output.path(), output.force)?;
+    let hashes = extra.map(|extra| InputHashes::start(&input, "scores", extra));
+    let table = settings.read(&input, groups, context, |_| {})?;
+    output.check_names(&input, &table, rule.draws())?;
+    settings.check_draws(&table, rule.draws())?;
+    let scores = table.scores()?;
+    if let Some(report) = &mut report {
+        report.outline(&scores)?;
+    }
+    let core_rule = rule.rule(&table, settings, context)?;
+
+    let working = context.working("labelling");
+    let solved = Assignment::of_rule(&core_rule, &scores, &settings.settings(), rule.draws());
+    let (assignment, decision, joint) = solved.map_err(|error| table.locate(error))?;
+    let result = RuleResult::new(rule.rule.name(), &scores, &assignment, joint)?.with_targets(&core_rule, &scores)?;
+    let argmax = request.with_argmax.then(|| RuleResult::of_argmax(&scores)).transpose()?;
+    let files = match hashes {
+        Some(hashes) => hashes.finish(Some(&table.file_rows()))?,
+        None => Vec::new(),
+    };
+    let study = match &report {
+        Some(_) => {
+            let provenance = report_provenance(&files, &table, settings, groups, context, rule.facts());
+            Some(study(request, &scores, &core_rule, &result, &assignment, provenance, context)?)
+        }
+        None => None,
+    };
+    drop(working);
+
+    let provenance = match wants_provenance {
+        true => {
+            let mut recorded = Recorded::default();
+            settings.record_table(&table, &mut recorded);
+            rule.record(&mut recorded);
+            output.record(&table, &mut recorded);
+            let mut provenance = Provenance::new("label", &context.command, recorded, files);
+            provenance.rows = Some(table.row_mask().total() as u64);
+            Some(provenance.with_result(&result, table.group_names()).with_decision(&decision)?)
+        }
+        false => None,
+    };
+    let paths = output.write(settings, &input, &table, &assignment, provenance.as_ref())?;
+    let document = match (report, study) {
+        (Some(report), Some(study)) => {
+            Some(report.write(study, context).map_err(|error| after_output(&error, &paths))?)
+        }
+        _ => None,
+    };
+    let contract = result.contract(table.classes(), settings.settings().seed, Some(&decision));
+    let labels = if settings.source.is_in_memory() { assignment.columns(&table) } else { Vec::new() };
+    let measured = Measured::new(&table, result, argmax, Aim::of(rule));
+    Ok(Response { contract, provenance, paths, labels, decision, measured, document })
+}
+
+/// The labels, and those that argmax and match would have given.
+fn study(
+    request: &Request,
+    scores: &Scores<'_>,
+    rule: &Rule,
+    result: &RuleResult,
+    assignment: &Assignment,
+    provenance: apportion_report::Provenance,
+    context: &Context,
+) -> Result<Study> {
+    let (settings, groups) = (request.table.settings(), request.rule.groups(&request.table));
+    let frontier = frontier(scores, &settings)?;
+    let mut builder = StudyBuilder::new(scores, frontier.as_ref(), &request.report, groups, settings.seed)?;
+    let mut others = vec![
+        ("argmax", Role::Other, Rule::Argmax),
+        ("match", Role::Corrected, Rule::Match(Match::overall(Reference::Posterior))),
+    ];
+    if !groups.columns.is_empty() {
+        others.push(("match by group", Role::Other, Rule::Match(Match::by_group(Reference::Posterior))));
+    }
+    // A rule with settings of its own differs from the one that has only its name.
+    let name = match others.iter().find(|(_, _, other)| other == rule) {
+        Some((name, ..)) => (*name).to_owned(),
+        None if others.iter().any(|(name, ..)| *name == result.name) => format!("{}, as asked", result.name),
+        None => result.name.clone(),
+    };
+    builder.add_labels(Role::Subject, LabelKind::Rule(rule.kind()), &name, assignment, result.joint.clone())?;
+    for (name, role, other) in others.into_iter().filter(|(_, _, other)| other != rule) {
+        builder.label_by(name, role, &other, &settings)?;
+    }
+    builder.study(&settings, request.table.truth.is_some(), provenance, context)
+}

@@ -1,0 +1,321 @@
+//! What a rule does to a table: labels or allotments, their counts and accuracy, and their proof.
+
+use apportion::audit::{AuditOptions, Drift, Section, Tally};
+use apportion::decision::Fitted;
+use apportion::learn::Model;
+use apportion::rule::{Allotment, Joint, JointRule};
+use apportion::{Classes, Decision, Label, Labels, Rule, Scores, Settings, UNCODED};
+use apportion_io::{Assigned, Table};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::Result;
+use crate::provenance::SavedCertificate;
+
+/// What rows are given: a label each, at every draw, or labels for the people that they represent.
+#[derive(Clone, Debug)]
+pub enum Assignment {
+    /// A label for each row, at every draw.
+    Labels(Vec<Labels>),
+    /// How many people of each row have each class.
+    People(Allotment),
+}
+
+impl Assignment {
+    /// Returns what a rule gives, at each of some draws; its decision, and its proof.
+    ///
+    /// # Errors
+    /// If the rule cannot be solved for these scores.
+    pub fn of_rule(
+        rule: &Rule,
+        scores: &Scores<'_>,
+        settings: &Settings,
+        draws: u64,
+    ) -> apportion::Result<(Assignment, Decision, Option<Joint>)> {
+        if scores.counts().is_some() {
+            let allotted = rule.allot(scores, settings)?;
+            return Ok((Assignment::People(allotted.allotment), allotted.decision, allotted.joint));
+        }
+        let labeled = rule.label(scores, settings)?;
+        let mut all = vec![labeled.labels];
+        for draw in 1..draws {
+            all.push(labeled.decision.draw(scores, draw)?);
+        }
+        Ok((Assignment::Labels(all), labeled.decision, labeled.joint))
+    }
+
+    /// Returns what a decision gives.
+    ///
+    /// # Errors
+    /// If the decision is not one for these scores.
+    pub fn of_decision(decision: &Decision, scores: &Scores<'_>) -> apportion::Result<Assignment> {
+        Ok(match scores.counts() {
+            None => Assignment::Labels(vec![decision.apply(scores)?]),
+            Some(_) => Assignment::People(decision.allot(scores, 0)?),
+        })
+    }
+
+    /// Sums the figures of the labels; of several draws, the first.
+    ///
+    /// # Errors
+    /// If the scores cannot be read.
+    pub fn tally(&self, scores: &Scores<'_>, options: &AuditOptions) -> apportion::Result<Tally> {
+        match self {
+            Assignment::People(allotment) => Tally::of_allotment(scores, allotment, options),
+            Assignment::Labels(draws) => Tally::of(scores, &draws[0], options),
+        }
+    }
+
+    /// Returns it as columns to be written.
+    pub fn assigned(&self) -> Assigned<'_> {
+        match self {
+            Assignment::Labels(draws) => Assigned::Labels(draws),
+            Assignment::People(allotment) => Assigned::People(allotment),
+        }
+    }
+
+    /// Returns it as columns in memory, for all rows of the table.
+    pub fn columns(&self, table: &Table) -> Vec<LabelColumn> {
+        match self {
+            Assignment::Labels(draws) => draws.iter().map(|labels| codes(table, labels.values())).collect(),
+            Assignment::People(allotment) => {
+                let people = |class: usize| (0..table.rows()).map(move |row| allotment.row(row)[class]);
+                let column = |class| LabelColumn::People(table.row_mask().spread(people(class)).collect());
+                (0..=table.classes().len()).map(column).collect()
+            }
+        }
+    }
+}
+
+/// Labels in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LabelColumn {
+    /// The index of the class of each row; −1 for rows without a label.
+    Codes(Vec<i16>),
+    /// How many people of each row have a class; none for rows that were left out. The last column has those without a
+    /// label.
+    People(Vec<Option<u64>>),
+}
+
+fn codes(table: &Table, labels: &[Label]) -> LabelColumn {
+    let code = |&label: &Label| if label == UNCODED { -1 } else { i16::from(label) };
+    if table.row_mask().total() == labels.len() {
+        return LabelColumn::Codes(labels.iter().map(code).collect());
+    }
+    let all = table.row_mask().spread(labels.iter().map(code));
+    LabelColumn::Codes(all.map(|code| code.unwrap_or(-1)).collect())
+}
+
+/// A sample of the rows that was solved exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Its number of rows.
+    pub rows: u64,
+    /// Whether its counts match the reference.
+    pub is_matched: bool,
+}
+
+/// Labels of a rule, with their counts, accuracy and proof.
+#[derive(Clone, Debug)]
+pub struct RuleResult {
+    /// The name of the rule.
+    pub name: String,
+    /// Counts, accuracy and fidelity.
+    pub summary: Section,
+    /// The proof, if the rule is joint.
+    pub joint: Option<Joint>,
+    /// The targets, if the rule has a reference.
+    pub targets: Option<Vec<u64>>,
+    /// The sample that was solved, if only that was.
+    pub sample: Option<Sample>,
+    /// How far the counts are from those that the decision was fitted to give, if it was fitted to other rows.
+    pub drift: Option<Drift>,
+    /// The fidelity to the posterior within groups, if it was asked for.
+    pub in_groups: Option<f64>,
+    /// The distance below the frontier, if it was asked for; the inner value is `None` if it is undefined.
+    pub frontier_gap: Option<Option<f64>>,
+    /// The counts of every draw.
+    pub draws: Vec<Vec<u64>>,
+}
+
+impl RuleResult {
+    /// Returns the result of argmax.
+    ///
+    /// # Errors
+    /// If the scores cannot be read.
+    pub fn of_argmax(scores: &Scores<'_>) -> Result<RuleResult> {
+        let argmax = Rule::Argmax.fit(scores, &Settings::default())?;
+        RuleResult::new("argmax", scores, &Assignment::of_decision(&argmax, scores)?, None)
+    }
+
+    /// Measures an assignment; of several draws, the first.
+    ///
+    /// # Errors
+    /// If the scores cannot be read.
+    pub fn new(name: &str, scores: &Scores<'_>, assignment: &Assignment, joint: Option<Joint>) -> Result<RuleResult> {
+        let tally = assignment.tally(scores, &AuditOptions::summary())?;
+        Ok(RuleResult::of_tally(name, &tally, assignment, joint))
+    }
+
+    /// Returns the result from sums of the same labels.
+    pub fn of_tally(name: &str, tally: &Tally, assignment: &Assignment, joint: Option<Joint>) -> RuleResult {
+        let draws = match assignment {
+            Assignment::People(_) => Vec::new(),
+            Assignment::Labels(draws) => draws.iter().map(Labels::counts).collect(),
+        };
+        let targets = joint.as_ref().map(|joint| joint.targets.clone());
+        RuleResult {
+            name: name.to_owned(),
+            summary: tally.overall(),
+            joint,
+            targets,
+            sample: None,
+            drift: None,
+            in_groups: None,
+            frontier_gap: None,
+            draws,
+        }
+    }
+
+    /// Adds the targets of a rule that was solved on a sample.
+    ///
+    /// # Errors
+    /// If they cannot be computed.
+    pub fn with_targets(mut self, rule: &Rule, scores: &Scores<'_>) -> Result<RuleResult> {
+        if let (None, Some((joint, rows))) = (&self.joint, rule.on_sample()) {
+            self.targets = Some(joint.targets(scores)?);
+            let is_matched = matches!(joint, JointRule::Match(_)) && joint.matching().bounds.is_empty();
+            self.sample = Some(Sample { rows: rows.min(scores.rows()) as u64, is_matched });
+        }
+        Ok(self)
+    }
+
+    /// Returns the result as it is serialized.
+    pub fn contract(&self, classes: &Classes, seed: u64, decision: Option<&Decision>) -> LabelContract {
+        let (summary, joint) = (&self.summary, self.joint.as_ref());
+        let (prices, model) = match decision.map(Decision::fitted) {
+            Some(Fitted::Prices(prices)) => (Some(json!(prices)), None),
+            // The trees of a forest are in the file of the decision.
+            Some(Fitted::Learned(Model::Forest(forest))) => {
+                (None, Some(json!({ "learner": "forest", "trees": forest.trees.len() })))
+            }
+            Some(Fitted::Learned(model)) => (None, Some(json!(model))),
+            Some(Fitted::Argmax | Fitted::Threshold { .. } | Fitted::Thompson | Fitted::TopK { .. }) | None => (None, None),
+        };
+        let objective = joint.filter(|joint| joint.gamma_objective.is_none());
+        LabelContract {
+            rule: self.name.clone(),
+            rows: summary.rows,
+            people: summary.people,
+            labeled: summary.labeled,
+            classes: classes.names().to_vec(),
+            counts: summary.counts(),
+            targets: self.targets.clone(),
+            expected_accuracy: summary.expected_accuracy,
+            accuracy: summary.accuracy,
+            fidelity: FidelityContract {
+                posterior: summary.fidelity_to_posterior(),
+                truth: summary.fidelity_to_truth(),
+                posterior_in_groups: self.in_groups,
+            },
+            objective: objective.map_or(summary.label_scores, |joint| joint.certificate.objective()),
+            gamma_objective: joint.and_then(|joint| joint.gamma_objective),
+            prices,
+            certificate: joint.map(SavedCertificate::of),
+            seed,
+            tied_rows: joint.map(|joint| joint.tied_rows),
+            frontier_gap: self.frontier_gap,
+            model,
+            sample: self.sample.map(|sample| sample.rows),
+            drift: self.drift.as_ref().map(DriftContract::of),
+            draws: if self.draws.len() > 1 { self.draws.clone() } else { Vec::new() },
+        }
+    }
+}
+
+/// The JSON of labels.
+#[derive(Clone, Debug, Serialize)]
+pub struct LabelContract {
+    /// The name of the rule.
+    pub rule: String,
+    /// The number of rows.
+    pub rows: u64,
+    /// The number of people.
+    pub people: u64,
+    /// The number of people with a label.
+    #[serde(rename = "labelled")]
+    pub labeled: u64,
+    /// The classes.
+    pub classes: Vec<String>,
+    /// People by class.
+    pub counts: Vec<u64>,
+    /// The targets, if the rule has a reference.
+    pub targets: Option<Vec<u64>>,
+    /// The accuracy that the scores imply.
+    pub expected_accuracy: Option<f64>,
+    /// The accuracy among rows with truth.
+    pub accuracy: Option<f64>,
+    /// One minus half the sum of absolute differences of shares.
+    pub fidelity: FidelityContract,
+    /// The sum of the scores of the labels.
+    pub objective: f64,
+    /// The objective of `balance`.
+    pub gamma_objective: Option<f64>,
+    /// The prices of the classes, by group.
+    pub prices: Option<Value>,
+    /// The certificate of optimality.
+    pub certificate: Option<SavedCertificate>,
+    /// The seed.
+    pub seed: u64,
+    /// The number of rows that were tied.
+    pub tied_rows: Option<u64>,
+    /// How much more accurate, in expectation, other labels with equally good counts would be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frontier_gap: Option<Option<f64>>,
+    /// The model of the learned rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<Value>,
+    /// The number of rows that were solved, if not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sample: Option<u64>,
+    /// How far counts are from those that the decision was fitted to give.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drift: Option<DriftContract>,
+    /// The counts of every draw, if there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub draws: Vec<Vec<u64>>,
+}
+
+/// Fidelity to the posterior and to the truth.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct FidelityContract {
+    /// To the mean of the scores.
+    pub posterior: Option<f64>,
+    /// To the shares of the truth.
+    pub truth: Option<f64>,
+    /// To the mean of the scores within groups, on average.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub posterior_in_groups: Option<f64>,
+}
+
+/// Drift as JSON.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DriftContract {
+    /// Differences in people, by class.
+    pub people: Vec<f64>,
+    /// Differences that chance explains, by class.
+    pub explained: Vec<f64>,
+    /// Whether a difference is larger than chance explains.
+    pub beyond: bool,
+}
+
+impl DriftContract {
+    /// Returns drift as JSON.
+    pub fn of(drift: &Drift) -> DriftContract {
+        DriftContract {
+            people: drift.people.clone(),
+            explained: drift.explained.clone(),
+            beyond: drift.worst().is_some(),
+        }
+    }
+}

