@@ -12,7 +12,9 @@ pub mod memory;
 pub mod protect;
 pub mod provenance;
 pub mod reference;
+pub mod saved_decision;
 pub mod text;
+pub mod verify;
 
 pub use context::{Context, Notice, Working};
 pub use error::{Error, Result};

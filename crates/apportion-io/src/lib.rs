@@ -28,6 +28,7 @@ pub use file::{
 };
 pub use keyed::{KeyedFile, KeyedOptions, KeyedTable, PlaceCode, Subject, TableKeys, level_of_code, rank_of_column};
 pub use table::{
-    ClassColumn, MemoryTable, OutcomeColumn, RecognizedScores, RowMask, ScoreColumns, Table, TableBatch, TableOptions,
-    TableStream, closest_match, did_you_mean, find_scores, same_name,
+    CellDifference, ClassColumn, ComparedSide, CountValues, MemoryTable, NumberValues, OutcomeColumn, RecognizedScores,
+    RowComparison, RowMask, RowReader, RowShift, Rows, ScoreColumns, Table, TableBatch, TableOptions, TableStream,
+    TextValues, closest_match, did_you_mean, find_scores, same_name,
 };
