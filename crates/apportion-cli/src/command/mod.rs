@@ -97,7 +97,7 @@ impl Command {
             Command::Apply(args) => decision::apply(&args, line),
             Command::Export(args) => export::run(&args),
             Command::Verify(args) => verify::run(&args, line),
-            Command::Provenance(args) => provenance::run(&args),
+            Command::Provenance(args) => provenance::run(&args, line),
             Command::Predict(args) => predict::run(&args, line),
             Command::Tables(args) => tables::run(&args),
             Command::Simulate(args) => simulate::run(&args),
