@@ -7,6 +7,7 @@
 
 mod context;
 mod error;
+pub mod export;
 pub mod input;
 pub mod memory;
 pub mod protect;

@@ -95,7 +95,7 @@ impl Command {
             Command::Frontier(args) => frontier::run(&args),
             Command::Fit(args) => decision::fit(&args, line),
             Command::Apply(args) => decision::apply(&args, line),
-            Command::Export(args) => export::run(&args),
+            Command::Export(args) => export::run(&args, line),
             Command::Verify(args) => verify::run(&args, line),
             Command::Provenance(args) => provenance::run(&args, line),
             Command::Predict(args) => predict::run(&args, line),
