@@ -14,6 +14,7 @@ pub mod protect;
 pub mod provenance;
 pub mod reference;
 pub mod saved_decision;
+pub mod simulate;
 pub mod text;
 pub mod verify;
 

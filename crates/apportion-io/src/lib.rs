@@ -23,8 +23,9 @@ pub use apportion::text::{group_name, quoted};
 pub use error::{Error, Result};
 pub use file::{
     AddedColumns, Batches, ColumnReader, Compression, Format, Input, InputOptions, METADATA_KEY, NoProgress, Output,
-    Progress, is_same_file, read_metadata, refuse_nested_columns, refuse_overwrite, remove_unfinished,
-    wait_if_interrupted, write_atomically, write_batches, write_folder_atomically, write_with_columns,
+    PlainColumn, PlainRows, PlainValues, Progress, Texts, is_same_file, read_metadata, refuse_nested_columns,
+    refuse_overwrite, remove_unfinished, wait_if_interrupted, write_atomically, write_batches, write_folder_atomically,
+    write_plain_rows, write_with_columns,
 };
 pub use keyed::{KeyedFile, KeyedOptions, KeyedTable, PlaceCode, Subject, TableKeys, level_of_code, rank_of_column};
 pub use table::{

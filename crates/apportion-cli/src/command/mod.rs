@@ -100,7 +100,7 @@ impl Command {
             Command::Provenance(args) => provenance::run(&args, line),
             Command::Predict(args) => predict::run(&args, line),
             Command::Tables(args) => tables::run(&args),
-            Command::Simulate(args) => simulate::run(&args),
+            Command::Simulate(args) => simulate::run(&args, line),
             Command::Reproduce(args) => reproduce::run(&args, line),
             Command::Demo(args) => demo::run(&args),
             Command::Completions(args) => shell::completions(&args),
