@@ -13,6 +13,7 @@ pub mod memory;
 pub mod protect;
 pub mod provenance;
 pub mod reference;
+pub mod reproduce;
 pub mod saved_decision;
 pub mod simulate;
 pub mod text;
