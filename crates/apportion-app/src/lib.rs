@@ -6,6 +6,7 @@
 //! [`Setting`](apportion::text::Setting).
 
 mod context;
+pub mod demo;
 mod error;
 pub mod export;
 pub mod input;

@@ -102,7 +102,7 @@ impl Command {
             Command::Tables(args) => tables::run(&args),
             Command::Simulate(args) => simulate::run(&args, line),
             Command::Reproduce(args) => reproduce::run(&args, line),
-            Command::Demo(args) => demo::run(&args),
+            Command::Demo(args) => demo::run(&args, line),
             Command::Completions(args) => shell::completions(&args),
             Command::Man(args) => shell::man(&args),
         }
