@@ -6,16 +6,22 @@
 //! [`Setting`](apportion::text::Setting).
 
 mod context;
+pub mod demo;
 mod error;
+pub mod export;
 pub mod input;
 pub mod memory;
 pub mod protect;
 pub mod provenance;
 pub mod reference;
+pub mod reproduce;
 pub mod rule;
+pub mod saved_decision;
 pub mod settings;
+pub mod simulate;
 pub mod table;
 pub mod text;
+pub mod verify;
 
 pub use context::{Context, Notice, Working};
 pub use error::{Error, Result};

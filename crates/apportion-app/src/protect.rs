@@ -70,6 +70,22 @@ pub fn refuse_overwriting_outputs(output: &str, input: &Input, side: &[SideInput
     }
 }
 
+/// Refuses a folder that has files already, unless they may be replaced.
+///
+/// # Errors
+/// If the path is not a folder, or has files.
+pub fn refuse_filled_folder(folder: &Path, force: bool) -> Result<()> {
+    if folder.exists() && !folder.is_dir() {
+        return Err(Error::file(folder, "it is no folder; name one that there is not yet").into());
+    }
+    let is_empty = std::fs::read_dir(folder).map_or(true, |mut files| files.next().is_none());
+    if is_empty || force {
+        return Ok(());
+    }
+    let problem = format!("{}: it has files already; choose another folder, or allow it with ", folder.display());
+    Err(crate::Error::Data(Message::from(problem) + Setting::Force))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -52,6 +52,22 @@ pub enum RuleName {
 }
 
 impl RuleName {
+    /// All rules.
+    pub const ALL: [RuleName; 7] = [
+        RuleName::Argmax,
+        RuleName::Threshold,
+        RuleName::Thompson,
+        RuleName::TopK,
+        RuleName::Match,
+        RuleName::Balance,
+        RuleName::Learned,
+    ];
+
+    /// Returns the rule of a name.
+    pub fn parse(name: &str) -> Option<RuleName> {
+        RuleName::ALL.into_iter().find(|rule| rule.name() == name)
+    }
+
     /// Returns the name.
     pub const fn name(self) -> &'static str {
         match self {

@@ -17,6 +17,7 @@ use crate::message::{self, render};
 use crate::progress::Bar;
 use crate::text::{count, shown};
 use crate::usage::usage;
+use apportion_app::input::Source;
 use apportion_app::memory;
 use apportion_app::provenance::Recorded;
 
@@ -147,17 +148,28 @@ impl TableArgs {
         Ok(table)
     }
 
-    /// The same for files that this program wrote: text in UTF-8 with the usual separator.
-    pub(crate) fn as_written(&self) -> TableArgs {
-        TableArgs { encoding: Encoding::Utf8, delimiter: None, ..self.clone() }
-    }
-
     /// Opens the files, once the threads that read them are there.
     pub(crate) fn input(&self) -> Result<Input> {
         use_threads(self.threads)?;
         let (delimiter, host) = (self.delimiter.as_deref(), self.host.as_ref());
         let limits = Limits { batch_rows: self.batch_rows as usize, max_line: self.max_line };
         open(&self.inputs, self.encoding, delimiter, limits, self.quiet, host)
+    }
+
+    /// The files to read, for a job.
+    pub(crate) fn source(&self) -> Result<Source> {
+        let delimiter = delimiter(self.delimiter.as_deref())?;
+        Ok(Source {
+            inputs: self.inputs.clone(),
+            table: self.host.as_ref().and_then(|host| host.table.clone()),
+            encoding: match self.encoding {
+                Encoding::Utf8 => apportion_app::input::Encoding::Utf8,
+                Encoding::Latin1 => apportion_app::input::Encoding::Latin1,
+            },
+            delimiter: delimiter.map(char::from),
+            batch_rows: self.batch_rows as usize,
+            max_line: self.max_line,
+        })
     }
 
     fn truth_column(&self) -> Result<Option<ClassColumn>> {
@@ -192,13 +204,6 @@ impl TableArgs {
         into.classes = table.classes().names().to_vec();
         into.scaling = Some(table.scaling());
         into.seed = Some(self.settings().seed);
-    }
-
-    /// How the truth is read that was recorded.
-    pub(crate) fn recorded_truth(recorded: &Recorded) -> Result<Option<ClassColumn>> {
-        let Some(column) = recorded.truth.clone() else { return Ok(None) };
-        let map = pairs("--truth-map", &recorded.truth_map)?;
-        Ok(Some(ClassColumn { column, map, exclude: recorded.truth_exclude.clone(), settings: ClassSettings::TRUTH }))
     }
 
     /// About how much memory to use.
@@ -341,6 +346,16 @@ pub(crate) struct Limits {
     pub(crate) max_line: usize,
 }
 
+/// The byte between values, if it is given.
+fn delimiter(text: Option<&str>) -> Result<Option<u8>> {
+    match text.map(str::as_bytes) {
+        None => Ok(None),
+        Some(b"tab" | b"\\t") => Ok(Some(b'\t')),
+        Some([byte]) => Ok(Some(*byte)),
+        Some(_) => Err(usage("--delimiter: it must be one character, or tab")),
+    }
+}
+
 /// Opens files, or what another program lends in their place.
 pub(crate) fn open(
     inputs: &[String],
@@ -350,12 +365,7 @@ pub(crate) fn open(
     quiet: bool,
     host: Option<&Host>,
 ) -> Result<Input> {
-    let delimiter = match delimiter.map(str::as_bytes) {
-        None => None,
-        Some(b"tab" | b"\\t") => Some(b'\t'),
-        Some([byte]) => Some(*byte),
-        Some(_) => return Err(usage("--delimiter: it must be one character, or tab")),
-    };
+    let delimiter = self::delimiter(delimiter)?;
     let latin1 = matches!(encoding, Encoding::Latin1);
     let options = InputOptions { latin1, delimiter, batch_rows: limits.batch_rows, max_line: limits.max_line };
     let input = match host.and_then(|host| host.table.clone()) {

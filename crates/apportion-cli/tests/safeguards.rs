@@ -139,13 +139,15 @@ fn inputs_of_every_option_are_kept() {
     kept(&["label", "s.csv", "-o", "new.csv", "--reference", "r.html", "--report", "r.html"], "--reference");
     kept(&["fit", "s.csv", "-o", "r.csv", "--reference", "r.csv"], "--reference");
     kept(&["apply", "s.csv", "-o", "d.csv", "--decision", "d.csv"], "--decision");
-    kept(&["export", "d.json", "--sql", "duckdb", "-o", "d.json"], "DECISION");
     kept(&["predict", "p.csv", "-o", "m.csv", "--model", "rake", "--margin", "m.csv"], "--margin");
     kept(&["predict", "p.csv", "-o", "m.csv", "--model", "rake", "--surname-margin", "m.csv"], "--surname-margin");
     kept(&["predict", "p.csv", "-o", "m.csv", "--model", "rake", "--place-margin", "m.csv"], "--place-margin");
     kept(&["predict", "p.csv", "-o", "names.csv", "--surnames", "names.csv"], "--surnames");
     kept(&["predict", "p.csv", "-o", "names.csv", "--geography", "names.csv"], "--geography");
-    // A main input by another name.
+    // A main input, and one by another name.
+    let said = refused(folder, &["export", "d.json", "--sql", "duckdb", "-o", "d.json", "--force", "-q"]);
+    assert!(said.contains("it is one of the inputs, which are never overwritten"), "{said}");
+    assert_eq!(contents(folder), before);
     fs::hard_link(folder.join("s.csv"), folder.join("same.csv")).unwrap();
     let said = refused(folder, &["label", "s.csv", "-o", "same.csv", "--force", "-q"]);
     assert!(said.contains("it is one of the inputs, which are never overwritten"), "{said}");

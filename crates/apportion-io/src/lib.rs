@@ -26,12 +26,14 @@ pub use core_message::core_message;
 pub use error::{Error, Location, Result};
 pub use file::{
     AddedColumns, Assigned, Batches, ColumnReader, Compression, Format, Input, InputOptions, LabelColumns,
-    METADATA_KEY, NewColumn, NewKind, NewValues, NoProgress, Output, Progress, TextTable, is_same_file, read_metadata,
-    refuse_nested_columns, refuse_overwrite, remove_unfinished, wait_if_interrupted, write_atomically, write_batches,
-    write_folder_atomically, write_new_table, write_with_columns, write_with_new_columns,
+    METADATA_KEY, NewColumn, NewKind, NewValues, NoProgress, Output, PlainColumn, PlainRows, PlainValues, Progress,
+    TextTable, Texts, is_same_file, read_metadata, refuse_nested_columns, refuse_overwrite, remove_unfinished,
+    wait_if_interrupted, write_atomically, write_batches, write_folder_atomically, write_new_table, write_plain_rows,
+    write_with_columns, write_with_new_columns,
 };
 pub use keyed::{KeyedFile, KeyedOptions, KeyedTable, PlaceCode, Subject, TableKeys, level_of_code, rank_of_column};
 pub use table::{
-    ClassColumn, ClassSettings, MemoryTable, OutcomeColumn, RecognizedScores, RowMask, ScoreColumns, Table, TableBatch,
-    TableOptions, TableStream, closest_match, did_you_mean, find_scores, same_name,
+    CellDifference, ClassColumn, ClassSettings, ComparedSide, CountValues, MemoryTable, NumberValues, OutcomeColumn,
+    RecognizedScores, RowComparison, RowMask, RowReader, RowShift, Rows, ScoreColumns, Table, TableBatch, TableOptions,
+    TableStream, TextValues, closest_match, did_you_mean, find_scores, same_name,
 };

@@ -73,7 +73,6 @@ pub enum ExpectedShares {
 /// The fitted parameters of a rule.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
 pub enum Fitted {
     /// No parameters.
     Argmax,

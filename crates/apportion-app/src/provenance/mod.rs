@@ -3,6 +3,7 @@
 
 mod options;
 mod read;
+pub mod show;
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -2,10 +2,11 @@
 
 #![allow(missing_docs)] // Fields are settings, documented where these are declared.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use apportion::Scaling;
 use apportion::rule::Bound;
+use apportion::text::Setting;
 use serde::{Deserialize, Serialize};
 
 /// Options of a command. What a command does not have, or was not asked for, is left out.
@@ -121,20 +122,20 @@ fn is_not(option: &bool) -> bool {
 }
 
 impl Recorded {
-    /// Replaces options by those that a command line gives.
-    pub fn overridden(mut self, own: &Recorded, given: impl Fn(&str) -> bool) -> Recorded {
+    /// Replaces the settings that were given by those of `own`.
+    pub fn overridden(mut self, own: &Recorded, given: &BTreeSet<Setting>) -> Recorded {
         macro_rules! replace {
-            ($($option:literal: $($field:ident)+;)+) => {
-                $(if given($option) { $(self.$field = own.$field.clone();)+ })+
+            ($($setting:ident: $($field:ident)+;)+) => {
+                $(if given.contains(&Setting::$setting) { $(self.$field = own.$field.clone();)+ })+
             };
         }
         replace! {
-            "rule": rule; "reference": reference; "gamma": gamma; "penalty": penalty; "at": at at_by_class; "k": k;
-            "draws": draws; "coverage": coverage; "at_least": at_least; "at_most": at_most; "margin": margin;
-            "by": by; "nested": nested; "from_sample": from_sample; "learner": learner; "batch": batch;
-            "scores": scores; "classes": classes; "normalize": normalize; "id": id; "count": count;
-            "truth": truth; "truth_map": truth_map; "truth_exclude": truth_exclude;
-            "only_with_truth": only_with_truth; "skip_missing": skip_missing; "seed": seed;
+            Rule: rule; Reference: reference; Gamma: gamma; Penalty: penalty; At: at at_by_class; K: k;
+            Draws: draws; Coverage: coverage; AtLeast: at_least; AtMost: at_most; Tolerance: margin;
+            By: by; Nested: nested; FromSample: from_sample; Learner: learner; TrainRows: batch;
+            Scores: scores; Classes: classes; Normalize: normalize; Id: id; Count: count;
+            Truth: truth; TruthMap: truth_map; TruthExclude: truth_exclude;
+            OnlyWithTruth: only_with_truth; SkipMissing: skip_missing; Seed: seed;
         }
         self
     }

@@ -2,19 +2,15 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
-use apportion::Decision;
-use apportion::decision::{FitInfo, Fitted};
-use apportion::sql::{Dialect, SqlOptions};
-use apportion_io::{quoted, refuse_overwrite, write_atomically};
+use anyhow::Result;
+use apportion_app::export::{self, Dialect, Request};
+use apportion_app::saved_decision::SavedDecision;
 use clap::{Args, ValueEnum};
 
-use super::decision::read;
 use crate::host::Host;
+use crate::job_context::job_context;
 use crate::output::written;
 use crate::text;
-use apportion::text::Setting;
-use apportion_app::protect::{SideInput, refuse_overwriting};
 
 /// Options of `export`.
 #[derive(Args)]
@@ -87,92 +83,34 @@ enum DialectName {
     Spark,
 }
 
-pub(crate) fn run(args: &ExportArgs) -> Result<()> {
-    let output = args.output.as_ref().filter(|path| path.as_os_str() != "-");
-    if let Some(path) = output {
-        refuse_overwriting(path, None, &[SideInput::new(Setting::Decision, &args.decision)])?;
-        refuse_overwrite(path, None, args.force)?;
-    }
-    let decision = read(&args.decision, args.host.as_ref())?;
-    let sql = decision.to_sql(&args.options(&decision)?)?;
-    if let Some(origin) = decision.fit_info().filter(|origin| origin.tied > 0 && !args.quiet) {
-        let (tied, people) = (text::count(origin.tied), text::count(origin.people));
-        let words = format!(
-            "{tied} of {people} rows were tied; SQL gives such rows the first of their classes, not as apply does"
-        );
-        match &args.host {
-            Some(host) => host.results().said.push(words),
-            None => text::say(words),
-        }
-    }
-    let Some(path) = output else {
-        match &args.host {
-            Some(host) => host.results().printed.push(sql.trim_end().to_owned()),
-            None => text::print(sql.trim_end())?,
-        }
-        return Ok(());
-    };
-    write_atomically(path, sql.as_bytes())?;
-    if !args.quiet {
-        text::say(written(std::slice::from_ref(path)));
+pub(crate) fn run(args: &ExportArgs, line: &[String]) -> Result<()> {
+    let response = export::run(&args.request(), &job_context(args.quiet, args.host.as_ref(), line))?;
+    match (&response.written, &args.host) {
+        (Some(path), _) if !args.quiet => text::say(written(std::slice::from_ref(path))),
+        (Some(_), _) => {}
+        (None, Some(host)) => host.results().printed.push(response.sql.trim_end().to_owned()),
+        (None, None) => text::print(response.sql.trim_end())?,
     }
     Ok(())
 }
 
 impl ExportArgs {
-    fn options(&self, decision: &Decision) -> Result<SqlOptions> {
-        let classes = decision.classes();
-        if !self.scores.is_empty() && self.scores.len() != classes.len() {
-            let (found, needed) = (self.scores.len(), classes.len());
-            bail!("--scores: {found} columns for {needed} classes; name one for each, in this order: {classes}");
-        }
-        let origin = decision.fit_info().cloned().unwrap_or_default();
-        let groups = self.groups(decision, &origin)?;
-        let columns = if !self.scores.is_empty() {
-            self.scores.clone()
-        } else if !origin.scores.is_empty() {
-            origin.scores
-        } else {
-            classes.names().iter().map(|class| format!("p_{class}")).collect()
-        };
-        Ok(SqlOptions {
-            groups,
+    fn request(&self) -> Request {
+        Request {
+            decision: SavedDecision {
+                path: self.decision.clone(),
+                json: self.host.as_ref().and_then(|host| host.decision.clone()),
+            },
+            sql: self.sql.into(),
+            scores: self.scores.clone(),
+            by: self.by.clone(),
             percent: self.percent,
             single: self.single,
-            label: self.name.clone(),
+            label_name: self.name.clone(),
             table: self.table.clone(),
-            ..SqlOptions::new(self.sql.into(), columns)
-        })
-    }
-}
-
-impl ExportArgs {
-    /// The columns of the groups: those that the decision was fitted by, unless others are named for them.
-    fn groups(&self, decision: &Decision, origin: &FitInfo) -> Result<Vec<String>> {
-        let Some(group) = first_group(decision) else {
-            return if self.by.is_empty() {
-                Ok(Vec::new())
-            } else {
-                bail!("--by: the decision was fitted without groups")
-            };
-        };
-        match (self.by.len(), origin.groups.len()) {
-            (0, 0) => {
-                bail!("the decision was fitted by group, of which {} is one; name its columns with --by", quoted(group))
-            }
-            (0, _) => Ok(origin.groups.clone()),
-            (own, fitted) if fitted > 0 && own != fitted => {
-                bail!("--by: {own} columns, and the decision was fitted by {fitted}: {}", origin.groups.join(", "))
-            }
-            _ => Ok(self.by.clone()),
+            output: self.output.clone(),
+            force: self.force,
         }
-    }
-}
-
-fn first_group(decision: &Decision) -> Option<&str> {
-    match decision.fitted() {
-        Fitted::Prices(groups) => groups.first()?.group.as_deref(),
-        _ => None,
     }
 }
 

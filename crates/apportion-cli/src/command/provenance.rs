@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
+use apportion_app::provenance::show::{self, Request};
 use clap::Args;
 
-use crate::text;
-use apportion_app::provenance::find;
+use crate::job_context::job_context;
+use crate::{provenance, text};
 
 /// Options of `provenance`.
 #[derive(Args)]
@@ -23,17 +24,12 @@ pub(crate) struct ShowArgs {
     json: bool,
 }
 
-pub(crate) fn run(args: &ShowArgs) -> Result<()> {
-    let Some(found) = find(&args.file)? else {
-        bail!(
-            "{}: it holds no provenance. Parquet and Arrow outputs and decisions have it inside, unless --no-provenance was \
-             used; for CSV, write it with --provenance FILE.json and name that file here",
-            args.file.display()
-        );
-    };
+pub(crate) fn run(args: &ShowArgs, line: &[String]) -> Result<()> {
+    let request = Request { inputs: args.file.clone() };
+    let response = show::run(&request, &job_context(false, None, line))?;
     if args.json {
-        text::print(serde_json::to_string_pretty(&found.json)?)
+        text::print(serde_json::to_string_pretty(&response)?)
     } else {
-        text::print_text(crate::provenance::text(&found.provenance))
+        text::print_text(provenance::text(&response.provenance))
     }
 }

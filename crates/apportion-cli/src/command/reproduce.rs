@@ -3,13 +3,11 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use apportion_io::write_folder_atomically;
-use apportion_paper::{Plan, Reproduction};
+use apportion_app::reproduce::{self, Request};
 use clap::Args;
 
-use crate::report::{refuse_filled, refuse_no_folder};
+use crate::job_context::job_context;
 use crate::text;
-use apportion_app::provenance::shell_command;
 
 /// Options of `reproduce`.
 #[derive(Args)]
@@ -47,16 +45,17 @@ pub(crate) struct ReproduceArgs {
 }
 
 pub(crate) fn run(args: &ReproduceArgs, line: &[String]) -> Result<()> {
-    refuse_no_folder(&args.output)?;
-    refuse_filled(&args.output, args.force)?;
-    let plan = Plan { datasets: args.datasets, rows: args.rows, voters: args.voters, seed: args.seed };
-    let say = |words: &str| {
-        if !args.quiet {
-            text::say(words);
-        }
+    let request = Request {
+        output: args.output.clone(),
+        datasets: args.datasets,
+        rows: args.rows,
+        voters: args.voters,
+        seed: args.seed,
+        force: args.force,
     };
-    let reproduction = Reproduction::of(&plan, say)?;
-    write_folder_atomically(&args.output, &reproduction.files(&shell_command(line)))?;
-    say(&format!("written to {}", args.output.display()));
+    let response = reproduce::run(&request, &job_context(args.quiet, None, line))?;
+    if !args.quiet {
+        text::say(format!("written to {}", response.written.display()));
+    }
     Ok(())
 }

@@ -29,6 +29,7 @@ mod output;
 mod page_header;
 mod parquet_copy;
 mod parquet_reader;
+mod plain_rows;
 mod progress;
 mod quotes;
 mod read_ahead;
@@ -49,6 +50,7 @@ pub use metadata::{KEY as METADATA_KEY, read_metadata};
 pub use nested_columns::refuse_nested_columns;
 pub use new_columns::{NewColumn, NewKind, NewValues, write_new_table, write_with_new_columns};
 pub use output::{AddedColumns, Output, refuse_overwrite, write_batches, write_with_columns};
+pub use plain_rows::{PlainColumn, PlainRows, PlainValues, Texts, write_plain_rows};
 pub use progress::{NoProgress, Progress};
 pub use text_table::TextTable;
 

@@ -3,7 +3,8 @@
 //!
 //! `score_columns` recognizes columns by name; `builder` reads batches into a `score_table`. Scores
 //! are kept in memory or, beyond the memory limit, in a temporary file (`spill`); a table that
-//! another program lends is used in place (`memory_table`). `stream` yields a table batch by batch.
+//! another program lends is used in place (`memory_table`). `stream` yields a table batch by batch;
+//! `row_reader`, `rows` and `row_comparison` compare it with the rows of another file.
 
 mod builder;
 mod class_column;
@@ -12,7 +13,10 @@ mod memory_table;
 mod number;
 mod outcome;
 mod percentages;
+mod row_comparison;
 mod row_mask;
+mod row_reader;
+mod rows;
 mod score_columns;
 mod score_table;
 mod spill;
@@ -22,7 +26,10 @@ mod suggest;
 pub use class_column::{ClassColumn, ClassSettings};
 pub use memory_table::MemoryTable;
 pub use outcome::OutcomeColumn;
+pub use row_comparison::{CellDifference, ComparedSide, RowComparison, RowShift};
 pub use row_mask::RowMask;
+pub use row_reader::RowReader;
+pub use rows::{CountValues, NumberValues, Rows, TextValues};
 pub use score_columns::{RecognizedScores, ScoreColumns, find_scores, same_name};
 pub use score_table::{Table, TableOptions};
 pub use stream::{TableBatch, TableStream};

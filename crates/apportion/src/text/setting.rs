@@ -3,9 +3,9 @@
 macro_rules! settings {
     ($($variant:ident $id:literal)+) => {
         /// A setting of a job, such as `by`. Front ends write it in their own way: `--by`, `by=`.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
         pub enum Setting {
-            $(#[doc = concat!("`", $id, "`")] $variant,)+
+            $(#[doc = concat!("`", $id, "`")] #[serde(rename = $id)] $variant,)+
         }
 
         impl Setting {
@@ -119,17 +119,17 @@ settings! {
     Of "of"
     Key "key"
     Rows "rows"
+    Variance "variance"
+    Signal "signal"
+    Unknown "unknown"
+    Others "others"
+    Prior "prior"
     PriorShift "prior_shift"
     Sharpen "sharpen"
     Noise "noise"
     Merge "merge"
     NoScores "no_scores"
     Double "double"
-    Variance "variance"
-    Prior "prior"
-    Signal "signal"
-    Unknown "unknown"
-    Others "others"
     Datasets "datasets"
     Voters "voters"
     Folder "folder"

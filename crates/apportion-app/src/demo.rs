@@ -1,0 +1,153 @@
+//! The job `demo`: a tour on people who do not exist. It writes the files that the tour needs, and returns the steps, which
+//! a front end shows and runs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use apportion::text::{Message, Setting};
+use apportion_bisg::census::{CLASSES, NC_COUNTIES_TOPOJSON, NC_VOTER_SHARES};
+use apportion_io::write_atomically;
+use serde::{Deserialize, Serialize};
+
+use crate::{Context, Error, Result};
+
+/// How large the demonstration is, and where it goes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Request {
+    /// The number of people.
+    pub rows: u64,
+    /// The folder for the files.
+    pub folder: PathBuf,
+    /// The page with the results; `report.html` in the folder if not set.
+    pub report: Option<PathBuf>,
+    /// A folder for the charts of the page.
+    pub figures: Option<PathBuf>,
+    /// Whether to replace the files of an earlier demonstration.
+    pub force: bool,
+}
+
+impl Default for Request {
+    fn default() -> Request {
+        Request { rows: 100_000, folder: "apportion-demo".into(), report: None, figures: None, force: false }
+    }
+}
+
+/// The demonstration.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Response {
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+    /// The page that the steps write.
+    pub report: PathBuf,
+}
+
+/// A job to run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// What the step shows.
+    pub title: String,
+    /// The name of the job, with what it simulates: `simulate voters`.
+    pub job: String,
+    /// The files to read.
+    pub inputs: Vec<String>,
+    /// The settings, in order, with their values.
+    pub settings: Vec<(Setting, Option<String>)>,
+}
+
+impl Step {
+    fn new(title: &str, job: &str, inputs: &[&str]) -> Step {
+        let inputs = inputs.iter().map(|input| (*input).to_owned()).collect();
+        Step { title: title.into(), job: job.into(), inputs, settings: Vec::new() }
+    }
+
+    fn with(mut self, setting: Setting, value: impl Into<String>) -> Step {
+        self.settings.push((setting, Some(value.into())));
+        self
+    }
+
+    fn set(mut self, setting: Setting) -> Step {
+        self.settings.push((setting, None));
+        self
+    }
+}
+
+/// Writes the files of the demonstration, and returns its steps.
+///
+/// # Errors
+/// If the folder exists, or cannot be written.
+pub fn run(request: &Request, _: &Context) -> Result<Response> {
+    let folder = &request.folder;
+    if folder.exists() && !request.force {
+        let problem = format!("{}: it exists already; name another with ", folder.display());
+        let fix = Message::from(problem) + Setting::Folder + ", or allow it with " + Setting::Force;
+        return Err(Error::Data(fix));
+    }
+    fs::create_dir_all(folder).map_err(|error| apportion_io::Error::io(folder, &error))?;
+    let (counties, margin) = (folder.join("counties.topojson"), folder.join("margin.csv"));
+    write_atomically(&counties, NC_COUNTIES_TOPOJSON.as_bytes())?;
+    write_atomically(&margin, voter_shares().as_bytes())?;
+    let report = request.report.clone().unwrap_or_else(|| folder.join("report.html"));
+    Ok(Response { steps: steps(request, &counties, &margin, &report), report })
+}
+
+fn steps(request: &Request, counties: &Path, margin: &Path, report: &Path) -> Vec<Step> {
+    let text = |path: &Path| path.display().to_string();
+    let file = |name: &str| text(&request.folder.join(name));
+    let (people, voters, labeled) = (file("people.parquet"), file("voters.parquet"), file("labelled.parquet"));
+    let simulate = Step::new(
+        "A voter file of people who do not exist: their names, and which of North Carolina's counties they live in.",
+        "simulate voters",
+        &[],
+    )
+    .set(Setting::NoScores)
+    .with(Setting::Rows, request.rows.to_string())
+    .with(Setting::Output, &people)
+    .set(Setting::Force);
+    let predict = Step::new(
+        "Scores from names and places. The Census is inside; the margin says who is registered.",
+        "predict",
+        &[&people],
+    )
+    .with(Setting::Output, &voters)
+    .with(Setting::Model, "voter")
+    .with(Setting::Margin, text(margin))
+    .with(Setting::Within, "NC")
+    .set(Setting::Force);
+    let mut compare = Step::new(
+        "Every rule side by side. Argmax is the most accurate, and its counts are off; match has them right.",
+        "compare",
+        &[&voters],
+    )
+    .with(Setting::Truth, "race")
+    .with(Setting::By, "county")
+    .with(Setting::Geometry, text(counties))
+    .with(Setting::Report, text(report));
+    if let Some(figures) = &request.figures {
+        compare = compare.with(Setting::Figures, text(figures));
+    }
+    compare = compare.set(Setting::Quiet);
+    if request.force {
+        compare = compare.set(Setting::Force);
+    }
+    let label = Step::new("Labels whose counts are right, at the smallest cost in accuracy.", "label", &[&voters])
+        .with(Setting::Output, &labeled)
+        .set(Setting::Force);
+    let audit = Step::new("How far the counts are off, by the scores and by the truth.", "audit", &[&labeled])
+        .with(Setting::Label, "label")
+        .with(Setting::Truth, "race")
+        .with(Setting::By, "county")
+        .set(Setting::Quiet);
+    let frontier = Step::new("The trade-off between accuracy and counts, at five points.", "frontier", &[&voters])
+        .with(Setting::Points, "5");
+    vec![simulate, predict, compare, label, audit, frontier]
+}
+
+/// The shares of the classes among the voters, as a margin.
+fn voter_shares() -> String {
+    let mut rows = String::from("class,share\n");
+    for (class, share) in CLASSES.iter().zip(NC_VOTER_SHARES) {
+        rows += &format!("{class},{share}\n");
+    }
+    rows
+}

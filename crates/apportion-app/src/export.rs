@@ -1,0 +1,189 @@
+//! The job `export`: a decision as SQL, to label rows inside a database.
+
+use std::path::{Path, PathBuf};
+
+use apportion::Decision;
+use apportion::decision::{FitInfo, Fitted};
+use apportion::sql::{self, SqlOptions};
+use apportion::text::{Message, Setting};
+use apportion_io::{is_same_file, quoted, refuse_overwrite, write_atomically};
+use serde::{Deserialize, Serialize};
+
+use crate::saved_decision::SavedDecision;
+use crate::text;
+use crate::{Context, Error, Result};
+
+/// Which decision to export, and to which SQL.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Request {
+    /// The decision.
+    pub decision: SavedDecision,
+    /// The SQL dialect.
+    pub sql: Dialect,
+    /// The score columns, one for each class, in the order of the classes; those of the fit if empty.
+    pub scores: Vec<String>,
+    /// The columns that define the groups; those of the fit if empty.
+    pub by: Vec<String>,
+    /// Whether the scores are percentages.
+    pub percent: bool,
+    /// Whether the score columns are in single precision.
+    pub single: bool,
+    /// The name of the label's column.
+    pub label_name: Option<String>,
+    /// The table of a complete SELECT statement: the text after FROM.
+    pub table: Option<String>,
+    /// The file to write; none, or `-`, if the SQL is only returned.
+    pub output: Option<PathBuf>,
+    /// Whether to replace an existing file.
+    pub force: bool,
+}
+
+/// A SQL dialect.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Dialect {
+    /// DuckDB.
+    #[default]
+    DuckDb,
+    /// PostgreSQL.
+    PostgreSql,
+    /// SQLite.
+    Sqlite,
+    /// BigQuery.
+    BigQuery,
+    /// Snowflake. Columns must be named as it shows them, mostly in upper case.
+    Snowflake,
+    /// Spark SQL and Databricks.
+    Spark,
+}
+
+impl Dialect {
+    /// Returns the name, in lower case.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Dialect::DuckDb => "duckdb",
+            Dialect::PostgreSql => "postgresql",
+            Dialect::Sqlite => "sqlite",
+            Dialect::BigQuery => "bigquery",
+            Dialect::Snowflake => "snowflake",
+            Dialect::Spark => "spark",
+        }
+    }
+}
+
+impl From<Dialect> for sql::Dialect {
+    fn from(dialect: Dialect) -> sql::Dialect {
+        match dialect {
+            Dialect::DuckDb => sql::Dialect::DuckDb,
+            Dialect::PostgreSql => sql::Dialect::PostgreSql,
+            Dialect::Sqlite => sql::Dialect::Sqlite,
+            Dialect::BigQuery => sql::Dialect::BigQuery,
+            Dialect::Snowflake => sql::Dialect::Snowflake,
+            Dialect::Spark => sql::Dialect::Spark,
+        }
+    }
+}
+
+/// A decision as SQL.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Response {
+    /// The SQL.
+    pub sql: String,
+    /// The file written, if any.
+    pub written: Option<PathBuf>,
+}
+
+/// Exports a decision as SQL.
+///
+/// # Errors
+/// If the decision cannot be read or written as SQL, or the file cannot be written.
+pub fn run(request: &Request, context: &Context) -> Result<Response> {
+    let output = request.output.as_deref().filter(|path| *path != Path::new("-"));
+    if let Some(path) = output {
+        request.check_output(path)?;
+    }
+    let decision = request.decision.read()?;
+    let sql = decision.to_sql(&request.sql_options(&decision)?)?;
+    if let Some(info) = decision.fit_info().filter(|info| info.tied > 0) {
+        let (tied, people) = (text::count(info.tied), text::count(info.people));
+        context.note(format!(
+            "{tied} of {people} rows were tied; SQL gives such rows the first of their classes, not as apply does"
+        ));
+    }
+    if let Some(path) = output {
+        write_atomically(path, sql.as_bytes())?;
+    }
+    Ok(Response { sql, written: output.map(Path::to_owned) })
+}
+
+impl Request {
+    /// Refuses a file that must not be replaced.
+    fn check_output(&self, path: &Path) -> Result<()> {
+        if self.decision.json.is_none() && is_same_file(path, &self.decision.path) {
+            let problem = "it is one of the inputs, which are never overwritten; write elsewhere";
+            return Err(apportion_io::Error::file(path, problem).into());
+        }
+        Ok(refuse_overwrite(path, None, self.force)?)
+    }
+
+    fn sql_options(&self, decision: &Decision) -> Result<SqlOptions> {
+        let classes = decision.classes();
+        if !self.scores.is_empty() && self.scores.len() != classes.len() {
+            let (found, needed) = (self.scores.len(), classes.len());
+            let problem =
+                format!(": {found} columns for {needed} classes; name one for each, in this order: {classes}");
+            return Err(Error::Data(Message::from(Setting::Scores) + problem));
+        }
+        let info = decision.fit_info().cloned().unwrap_or_default();
+        let groups = self.groups(decision, &info)?;
+        let columns = if !self.scores.is_empty() {
+            self.scores.clone()
+        } else if !info.scores.is_empty() {
+            info.scores
+        } else {
+            classes.names().iter().map(|class| format!("p_{class}")).collect()
+        };
+        Ok(SqlOptions {
+            groups,
+            percent: self.percent,
+            single: self.single,
+            label: self.label_name.clone(),
+            table: self.table.clone(),
+            ..SqlOptions::new(self.sql.into(), columns)
+        })
+    }
+
+    /// The columns of the groups: those that the decision was fitted by, unless others are named.
+    fn groups(&self, decision: &Decision, info: &FitInfo) -> Result<Vec<String>> {
+        let by = Message::from(Setting::By);
+        let Some(group) = first_group(decision) else {
+            if self.by.is_empty() {
+                return Ok(Vec::new());
+            }
+            return Err(Error::Data(by + ": the decision was fitted without groups"));
+        };
+        let (given, fitted) = (self.by.len(), info.groups.len());
+        if given == 0 && fitted == 0 {
+            let problem = format!("the decision was fitted by group, of which {} is one; ", quoted(group));
+            return Err(Error::Data(Message::from(problem) + "name its columns with " + Setting::By));
+        }
+        if given == 0 {
+            return Ok(info.groups.clone());
+        }
+        if fitted > 0 && given != fitted {
+            let columns = info.groups.join(", ");
+            let problem = format!(": {given} columns, and the decision was fitted by {fitted}: {columns}");
+            return Err(Error::Data(by + problem));
+        }
+        Ok(self.by.clone())
+    }
+}
+
+/// The first group of a decision that was fitted by group.
+fn first_group(decision: &Decision) -> Option<&str> {
+    match decision.fitted() {
+        Fitted::Prices(groups) => groups.first()?.group.as_deref(),
+        Fitted::Argmax | Fitted::Threshold { .. } | Fitted::Thompson | Fitted::TopK { .. } | Fitted::Learned(_) => None,
+    }
+}

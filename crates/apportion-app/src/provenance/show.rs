@@ -1,0 +1,44 @@
+//! The job `provenance`: where an output comes from.
+
+use std::path::PathBuf;
+
+use apportion::text::{Message, Setting};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Provenance, find};
+use crate::{Context, Error, Result};
+
+/// Which provenance to show.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Request {
+    /// A Parquet or Arrow file, a decision, or a JSON file of provenance.
+    pub inputs: PathBuf,
+}
+
+/// The provenance of a file. As JSON it is what the file holds, with keys of later versions.
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
+pub struct Response {
+    /// The JSON of the file.
+    pub json: Value,
+    /// The provenance.
+    #[serde(skip)]
+    pub provenance: Provenance,
+}
+
+/// Reads the provenance of a file.
+///
+/// # Errors
+/// If the file cannot be read, or holds no provenance.
+pub fn run(request: &Request, _: &Context) -> Result<Response> {
+    let Some(found) = find(&request.inputs)? else {
+        let problem = format!("{}: it holds no provenance. ", request.inputs.display());
+        let places = Message::from("Parquet and Arrow outputs and decisions have it inside, unless ");
+        let places = places + Setting::NoProvenance + " was used; ";
+        let fix = Message::from("for CSV, write it with ") + Setting::Provenance.with("FILE.json");
+        return Err(Error::Data(Message::from(problem) + places + fix + " and name that file here"));
+    };
+    Ok(Response { json: found.json, provenance: found.provenance })
+}

@@ -1,0 +1,247 @@
+//! The job `simulate`: people who do not exist, whose truth is known, in any number.
+
+mod paper;
+mod voters;
+
+use std::path::PathBuf;
+
+use apportion::simulate::PAPER_PRIOR;
+use apportion::text::{Message, Setting};
+use apportion_io::{Output, PlainColumn, PlainRows, PlainValues, write_plain_rows};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use self::paper::PaperRows;
+use self::voters::VoterRows;
+use crate::{Context, Error, Result};
+
+/// Rows of a block.
+const BLOCK_ROWS: u64 = 1 << 16;
+/// Blocks that are made at once, by all threads.
+const BLOCKS_AT_ONCE: usize = 8;
+/// The maximum number of rows.
+const MAX_ROWS: u64 = 1 << 40;
+
+/// What to simulate.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Request {
+    /// The people.
+    pub population: Population,
+    /// The number of people; 100,000 voters, or 5,000 of the other populations, if not set.
+    pub rows: Option<u64>,
+    /// The seed. The rows of a seed are the same on every machine, for any number of threads.
+    pub seed: u64,
+    /// Whether scores are in double precision.
+    pub double: bool,
+    /// The file to write, with its format by its extension; `-` for CSV on standard output. If not set, the rows are
+    /// returned.
+    pub output: Option<String>,
+    /// Whether to replace an existing file.
+    pub force: bool,
+}
+
+/// Who is simulated.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Population {
+    /// A voter file of North Carolina, with the scores that BISG would give.
+    Voters(Voters),
+    /// Points with normal noise around the true class: the paper's simulations.
+    Normal(Normal),
+    /// One category is known: the true class with some probability, otherwise any class.
+    Categorical(Categorical),
+    /// Everything or nothing is known: the bias of argmax is as large as it can be (Theorem 1 of the paper).
+    WorstCase(WorstCase),
+}
+
+impl Default for Population {
+    fn default() -> Population {
+        Population::Voters(Voters::default())
+    }
+}
+
+impl Population {
+    /// Returns the name.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Population::Voters(_) => "voters",
+            Population::Normal(_) => "normal",
+            Population::Categorical(_) => "categorical",
+            Population::WorstCase(_) => "worst-case",
+        }
+    }
+
+    /// Returns the default number of people.
+    pub const fn default_rows(&self) -> u64 {
+        match self {
+            Population::Voters(_) => 100_000,
+            Population::Normal(_) | Population::Categorical(_) | Population::WorstCase(_) => 5000,
+        }
+    }
+}
+
+/// A voter file: county and class by the Census of North Carolina, and surname by class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Voters {
+    /// How far the prior of the scores is from that of voters, toward that of all inhabitants: from 0 to 1.
+    pub prior_shift: f64,
+    /// The power to which scores are raised. Above 1 they are overconfident.
+    pub sharpen: f64,
+    /// How much the tables that people are drawn from differ from those of the scores.
+    pub noise: f64,
+    /// Classes to count as another: (class, other class).
+    pub merge: Vec<(String, String)>,
+    /// Whether to leave out the scores.
+    pub no_scores: bool,
+}
+
+impl Default for Voters {
+    fn default() -> Voters {
+        Voters { prior_shift: 0.0, sharpen: 1.0, noise: 0.0, merge: Vec::new(), no_scores: false }
+    }
+}
+
+/// Points with as many coordinates as classes, all normal: around 1 for the true class, and around 0 for the others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Normal {
+    /// The shares of the classes.
+    pub prior: Vec<f64>,
+    /// The variance of every coordinate.
+    pub variance: f64,
+}
+
+impl Default for Normal {
+    fn default() -> Normal {
+        Normal { prior: PAPER_PRIOR.to_vec(), variance: 0.5 }
+    }
+}
+
+/// People of whom one category is known.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Categorical {
+    /// The shares of the classes.
+    pub prior: Vec<f64>,
+    /// The probability that the category is the true class for that reason: from 0 to 1.
+    pub signal: f64,
+}
+
+impl Default for Categorical {
+    fn default() -> Categorical {
+        Categorical { prior: PAPER_PRIOR.to_vec(), signal: 0.5 }
+    }
+}
+
+/// People of whom everything or nothing is known.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorstCase {
+    /// The number of classes.
+    pub classes: usize,
+    /// The share of people of whom nothing is known.
+    pub unknown: f64,
+    /// The share of people who are known to be of another class than the first.
+    pub others: f64,
+}
+
+impl Default for WorstCase {
+    fn default() -> WorstCase {
+        WorstCase { classes: 6, unknown: 0.6, others: 0.0 }
+    }
+}
+
+/// What was simulated.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Response {
+    /// The number of rows.
+    pub rows: u64,
+    /// The file written; empty for standard output and for rows in memory.
+    pub written: Vec<PathBuf>,
+    /// The rows in blocks, if no output was requested.
+    #[serde(skip)]
+    pub blocks: Vec<PlainRows>,
+}
+
+/// Makes some rows, from an index on.
+trait RowMaker: Sync {
+    fn rows(&self, start: u64, rows: u64) -> PlainRows;
+}
+
+/// Simulates people.
+///
+/// # Errors
+/// If a setting is invalid, or the file cannot be written.
+pub fn run(request: &Request, context: &Context) -> Result<Response> {
+    let rows = request.rows.unwrap_or_else(|| request.population.default_rows());
+    if !(1..=MAX_ROWS).contains(&rows) {
+        let problem = format!(": it must be from 1 to {MAX_ROWS}");
+        return Err(Error::Settings(Message::from(Setting::Rows) + problem));
+    }
+    let output = request.output.as_ref();
+    let output = output.map(|path| Output { path: path.clone(), force: request.force, ..Output::default() });
+    if let Some(output) = &output {
+        output.check(None)?;
+    }
+    let make = |maker: &dyn RowMaker| make(maker, rows, output.as_ref(), context);
+    context.install(|| match &request.population {
+        Population::Voters(voters) => make(&VoterRows::new(voters, request.seed, request.double)?),
+        Population::Normal(Normal { prior, variance }) => {
+            let generator = apportion::simulate::Normal::new(prior, *variance, request.seed)?;
+            make(&PaperRows::new(generator, request.double))
+        }
+        Population::Categorical(Categorical { prior, signal }) => {
+            let generator = apportion::simulate::Categorical::new(prior, *signal, request.seed)?;
+            make(&PaperRows::new(generator, request.double))
+        }
+        Population::WorstCase(WorstCase { classes, unknown, others }) => {
+            let generator = apportion::simulate::WorstCase::new(*classes, *unknown, *others, request.seed)?;
+            make(&PaperRows::new(generator, request.double))
+        }
+    })
+}
+
+/// Makes rows in blocks, and writes or returns them.
+fn make(maker: &dyn RowMaker, rows: u64, output: Option<&Output>, context: &Context) -> Result<Response> {
+    let starts: Vec<u64> = (0..rows).step_by(BLOCK_ROWS as usize).collect();
+    context.progress.begin("made up", rows);
+    let mut blocks = starts.chunks(BLOCKS_AT_ONCE).flat_map(|starts| {
+        let block = |&start: &u64| maker.rows(start, (rows - start).min(BLOCK_ROWS));
+        let blocks: Vec<PlainRows> = starts.par_iter().map(block).collect();
+        let done = starts.last().map_or(0, |start| (start + BLOCK_ROWS).min(rows));
+        context.progress.update(done, done);
+        blocks
+    });
+    let mut response = Response { rows, ..Response::default() };
+    match output {
+        Some(output) => {
+            let first = blocks.next().unwrap_or_default();
+            response.written = write_plain_rows(output, first, blocks)?;
+        }
+        None => {
+            for block in blocks {
+                context.check_cancelled()?;
+                response.blocks.push(block);
+            }
+        }
+    }
+    context.progress.end();
+    Ok(response)
+}
+
+/// Scores, row by row, as a column for each class.
+fn score_columns(scores: &[f64], classes: &[impl AsRef<str>], double: bool) -> Vec<PlainColumn> {
+    let k = classes.len();
+    let column = |(class, name): (usize, &_)| {
+        let name: &str = AsRef::<str>::as_ref(name);
+        let own = scores.iter().skip(class).step_by(k);
+        let values = match double {
+            true => PlainValues::Double(own.copied().collect()),
+            false => PlainValues::Single(own.map(|&score| score as f32).collect()),
+        };
+        PlainColumn::new(format!("p_{name}"), values)
+    };
+    classes.iter().enumerate().map(column).collect()
+}

@@ -1,0 +1,48 @@
+//! Faults of labels as sentences.
+
+use apportion::text::{Message, Setting};
+use apportion::verify::{Fault, GRID, Move};
+
+use super::checks::Facts;
+use super::pass::located;
+use crate::text;
+
+/// Returns what is wrong with the labels of a group, and a hint if it is not known how they were made.
+pub(super) fn fault_message(fault: &Fault, facts: &Facts<'_>, group: Option<&str>) -> Message {
+    let message = Message::from(fault_text(fault, facts, group));
+    if facts.provenance.is_some() {
+        return message;
+    }
+    let settings = Message::from("such as ") + Setting::By + " or " + Setting::Coverage;
+    let hint = Message::from(". If the labels were made with other options, ") + settings;
+    message + hint + ", give the same here, or name the file of " + Setting::Provenance
+}
+
+fn fault_text(fault: &Fault, facts: &Facts<'_>, group: Option<&str>) -> String {
+    let name = |class: usize| facts.classes.names().get(class).map_or("Uncoded", String::as_str);
+    let place = group.map_or_else(String::new, |group| format!("group {group:?}: "));
+    match fault {
+        Fault::Uncoded { found, expected } => {
+            let (found, expected) = (text::count(*found), text::count(*expected));
+            format!("{place}{found} people have no label, and {expected} should have none")
+        }
+        Fault::Count { class, found, least, most } => {
+            let (found, least, most) = (text::count(*found), text::count(*least), text::count(*most));
+            let target = if least == most { least } else { format!("{least} to {most}") };
+            format!("{place}{found} people are {:?}, and the target is {target}", name(*class))
+        }
+        Fault::Exchange { moves, gain } => {
+            let gain = GRID.total(*gain);
+            let moved = |own: &Move| {
+                format!("{} from {:?} to {:?}", located(facts.output, own.row), name(own.from), name(own.to))
+            };
+            let moves = moves.iter().map(moved).collect::<Vec<_>>().join("; ");
+            format!("{place}other labels are better by {gain:.3e}: change {moves}")
+        }
+        Fault::Price { row, label, better, .. } => {
+            let row = located(facts.output, *row);
+            let (label, better) = (name(*label), name(*better));
+            format!("{place}{row}: the label is {label:?}, but at the prices of the decision {better:?} is better")
+        }
+    }
+}

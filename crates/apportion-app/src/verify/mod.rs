@@ -1,0 +1,192 @@
+//! The job `verify`: checks an output of `label` or `apply` against its scores, without the code that made it. It shares
+//! nothing with the solver but the grid.
+//!
+//! `settings` and `expected` say how labels were made and what they should be, `columns` which columns hold them; `pass`
+//! reads scores and output together, and `checks` draws the conclusions.
+
+mod checks;
+mod columns;
+mod expected;
+mod faults;
+mod pass;
+mod settings;
+mod stop;
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use apportion::Decision;
+use apportion::text::{Message, Setting};
+use apportion::verify::Verifier;
+use apportion_io::{Input, NoProgress, RowReader, TableStream};
+use serde::{Deserialize, Serialize};
+
+use self::checks::{Facts, Findings};
+use self::columns::Columns;
+use self::pass::{Pass, located};
+use self::settings::{Kind, LabelSettings};
+use self::stop::{Checked, Stop, differs};
+use crate::input::Source;
+use crate::provenance::{Provenance, Recorded, SavedCertificate, find, holds_metadata};
+use crate::saved_decision::{SavedDecision, check_classes};
+use crate::text::{message_text, optional_message_text};
+use crate::{Context, Error, Result, memory};
+
+/// What to verify.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Request {
+    /// The output of `label` or `apply`.
+    pub inputs: Source,
+    /// The scores that the labels were made from.
+    pub against: Source,
+    /// How the labels were made, if the output has no provenance or another one applies.
+    pub settings: Recorded,
+    /// Which of these settings were given. They replace those of the provenance.
+    pub given: BTreeSet<Setting>,
+    /// The decision with the prices of the labels; that of the provenance if not set.
+    pub decision: Option<PathBuf>,
+    /// The provenance of an output that does not hold it.
+    pub provenance: Option<PathBuf>,
+    /// The column of the labels; that of the provenance, or `label`, if not set.
+    pub label: Option<String>,
+    /// How much memory to use, in bytes; a quarter of the machine's if not set.
+    pub memory: Option<u64>,
+}
+
+/// What was verified, up to the first difference.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Response {
+    /// Whether everything that could be checked holds.
+    pub verified: bool,
+    /// The first difference.
+    #[serde(serialize_with = "optional_message_text")]
+    pub difference: Option<Message>,
+    /// How the labels were made, and how that is known.
+    pub asked: Option<String>,
+    /// What was verified.
+    pub checks: Vec<String>,
+    /// What could not be checked.
+    pub not_checked: Vec<NotChecked>,
+    /// Anything else worth knowing, such as another SHA-256 of the same rows.
+    pub remarks: Vec<String>,
+    /// The number of people with each label.
+    pub counts: Option<Vec<u64>>,
+    /// The target of each class.
+    pub targets: Option<Vec<u64>>,
+    /// The certificate, computed again.
+    pub certificate: Option<SavedCertificate>,
+}
+
+/// Something that could not be checked.
+#[derive(Clone, Debug, Serialize)]
+pub struct NotChecked {
+    /// What was not checked.
+    pub what: String,
+    /// The reason.
+    #[serde(serialize_with = "message_text")]
+    pub why: Message,
+}
+
+/// Verifies an output. A difference is a result, not an error.
+///
+/// # Errors
+/// If a file cannot be read, or the settings do not allow the verification.
+pub fn run(request: &Request, context: &Context) -> Result<Response> {
+    let mut findings = Findings::default();
+    match context.install(|| Ok(verify(request, context, &mut findings)))? {
+        Ok(()) => Ok(findings.into_response(None)),
+        Err(Stop::Difference(difference)) => Ok(findings.into_response(Some(difference))),
+        Err(Stop::Error(error)) => Err(error),
+    }
+}
+
+fn verify(request: &Request, context: &Context, findings: &mut Findings) -> Checked<()> {
+    // Progress is that of the scores; notes are about the output.
+    let output = request.inputs.open(&Context { progress: Arc::new(NoProgress), ..context.clone() })?;
+    let input = request.against.open(&Context { notices: Arc::new(|_| {}), ..context.clone() })?;
+    let provenance = read_provenance(request, &output)?;
+    if provenance.as_ref().is_some_and(|own| own.job == "predict") {
+        let path = output.name(0).display();
+        let problem = "it holds scores that `predict` made, and no labels; name an output of `label` or `apply`";
+        return Err(Error::data(format!("{path}: {problem}")).into());
+    }
+    let settings = LabelSettings::resolve(request, provenance.as_ref())?;
+    let decision = read_decision(request, provenance.as_ref())?;
+    let table_options = settings.table_options(request, decision.as_ref(), &input)?;
+    let identical = input.identical_columns(&output);
+    let mut stream = TableStream::new(&input, &table_options, identical.clone())?;
+    let classes = stream.classes().clone();
+    let job = provenance.as_ref().map(|own| own.job.as_str());
+    let rows = provenance.as_ref().and_then(|own| own.rows).unwrap_or(u64::MAX);
+    let kind = settings.kind(job, rows);
+    let decision = match decision {
+        None if kind == Kind::Decided => settings.simple_decision(&classes)?,
+        decision => decision,
+    };
+    if let Some(decision) = &decision {
+        check_classes("the decision", decision.classes().names(), classes.names())?;
+        if provenance.is_some() {
+            expected::check_decision(&settings, decision)?;
+        }
+    }
+    let mut columns = Columns::find(request, &settings.recorded, &classes, &input, &output)?;
+    columns.compared.retain(|name| !identical.contains(name));
+    // A decision does not say how the people of tied rows were distributed.
+    let has_split_ties = kind == Kind::Joint && !columns.people.is_empty();
+    let memory = request.memory.unwrap_or_else(memory::default);
+    let verifier = Verifier::new(classes.len()).with_memory((memory / 2) as usize);
+    let mut pass = Pass::new(columns, decision.as_ref(), verifier, !settings.groups().is_empty());
+    if has_split_ties {
+        pass.applier = None;
+    }
+    let mut reader = RowReader::new(&output, pass.columns.of_output());
+    while let Some(batch) = stream.next_batch()? {
+        pass.check_batch(&batch, &mut reader, &stream)?;
+    }
+    if reader.next_rows(1)?.is_some() {
+        let place = located(&reader, pass.rows);
+        let problem = format!("the input has no such row: it ends after {} rows", pass.rows);
+        return Err(differs(format!("{place}: {problem}")));
+    }
+    findings.check(&Facts {
+        settings: &settings,
+        has_given_settings: provenance.as_ref().is_none_or(|own| own.options != settings.recorded),
+        provenance: provenance.as_ref(),
+        kind,
+        classes: &classes,
+        pass: &pass,
+        output: &reader,
+        groups: (0..stream.group_count()).map(|group| stream.group(group).1.to_vec()).collect(),
+        input: &input,
+    })
+}
+
+/// The provenance of the output, if there is one.
+fn read_provenance(request: &Request, output: &Input) -> Result<Option<Provenance>> {
+    if let Some(path) = &request.provenance {
+        return match find(path)? {
+            Some(found) => Ok(Some(found.provenance)),
+            None => {
+                let setting = Message::from(Setting::Provenance.with(path.display().to_string()));
+                let fix = Message::from("name a file that ") + Setting::Provenance + " wrote";
+                Err(Error::Data(setting + ": it holds no provenance; " + fix))
+            }
+        };
+    }
+    if !holds_metadata(&output.name(0).to_string_lossy()) {
+        return Ok(None);
+    }
+    Ok(find(output.path(0))?.map(|found| found.provenance))
+}
+
+/// The decision of the request, or else of the provenance.
+fn read_decision(request: &Request, provenance: Option<&Provenance>) -> Result<Option<Decision>> {
+    if let Some(path) = &request.decision {
+        return SavedDecision::file(path).read().map(Some);
+    }
+    let Some(saved) = provenance.and_then(|own| own.decision.clone()) else { return Ok(None) };
+    let decision = serde_json::from_value(saved);
+    decision.map(Some).map_err(|error| Error::data(format!("the decision in the provenance: {error}")))
+}

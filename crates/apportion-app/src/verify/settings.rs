@@ -1,0 +1,180 @@
+//! How labels were made, by their provenance and by the settings of the request.
+
+use apportion::rule::Thresholds;
+use apportion::text::{Message, Setting};
+use apportion::{Classes, Decision, Matrix, Penalty, Rule, Scores, Settings};
+use apportion_io::{ClassColumn, ClassSettings, Input, TableOptions};
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::{Error as NameError, StrDeserializer};
+
+use super::Request;
+use super::stop::{Checked, differs};
+use crate::memory;
+use crate::provenance::{Provenance, Recorded};
+use crate::rule::RuleName;
+use crate::{Error, Result};
+
+/// Settings that are of no use without a rule. If one of them is given and nothing else is known, the rule is the default.
+const OF_RULES: [Setting; 9] = [
+    Setting::Rule,
+    Setting::Reference,
+    Setting::Gamma,
+    Setting::Penalty,
+    Setting::Coverage,
+    Setting::AtLeast,
+    Setting::AtMost,
+    Setting::Tolerance,
+    Setting::Nested,
+];
+
+/// How labels were made, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Nothing is known.
+    Unknown,
+    /// By match or balance, over all rows.
+    Joint,
+    /// By a rule that uses one row at a time, or by a decision of other rows: labels are those of the decision.
+    Decided,
+}
+
+/// The settings that labels were made with, and their rule.
+#[derive(Clone, Debug)]
+pub(super) struct LabelSettings {
+    pub(super) recorded: Recorded,
+    pub(super) rule: Option<RuleName>,
+}
+
+impl LabelSettings {
+    /// Takes the settings of the provenance, and those of the request in their place.
+    pub(super) fn resolve(request: &Request, provenance: Option<&Provenance>) -> Checked<LabelSettings> {
+        let own = &request.settings;
+        let given = |setting: &Setting| request.given.contains(setting);
+        let base = provenance.map(|provenance| provenance.options.clone()).unwrap_or_default();
+        let mut recorded = base.overridden(own, &request.given);
+        if recorded.rule.is_none() && provenance.is_none() && OF_RULES.iter().any(given) {
+            recorded.rule = own.rule.clone().or_else(|| Some(RuleName::Match.name().into()));
+            recorded.reference.clone_from(&own.reference);
+            (recorded.gamma, recorded.penalty) = (own.gamma, own.penalty.clone());
+        } else if given(&Setting::Rule) {
+            recorded.gamma = own.gamma.or(recorded.gamma);
+            recorded.penalty = own.penalty.clone().or(recorded.penalty);
+            recorded.reference = recorded.reference.or_else(|| own.reference.clone());
+            (recorded.at, recorded.at_by_class, recorded.k) = (own.at, own.at_by_class.clone(), own.k);
+        }
+        let rule = match &recorded.rule {
+            None => None,
+            Some(name) => match RuleName::parse(name) {
+                Some(rule) => Some(rule),
+                None => return Err(differs(format!("the provenance names an unknown rule, {name:?}"))),
+            },
+        };
+        Ok(LabelSettings { recorded, rule })
+    }
+
+    /// How labels are made with these settings by a job, for a table with this number of rows.
+    pub(super) fn kind(&self, job: Option<&str>, rows: u64) -> Kind {
+        if job == Some("apply") {
+            return Kind::Decided;
+        }
+        match self.rule {
+            None => Kind::Unknown,
+            Some(RuleName::Match | RuleName::Balance) => {
+                let is_sampled = self.recorded.from_sample.is_some_and(|sample| sample < rows);
+                if is_sampled || self.is_argmax() { Kind::Decided } else { Kind::Joint }
+            }
+            Some(RuleName::Argmax | RuleName::Threshold | RuleName::Thompson | RuleName::TopK | RuleName::Learned) => {
+                Kind::Decided
+            }
+        }
+    }
+
+    /// Whether the rule is balance and its labels are those of argmax: only accuracy counts, and nothing bounds it.
+    pub(super) fn is_argmax(&self) -> bool {
+        let own = &self.recorded;
+        let is_bounded = !own.at_least.is_empty() || !own.at_most.is_empty() || own.margin.is_some();
+        self.rule == Some(RuleName::Balance) && own.gamma == Some(1.0) && own.coverage.is_none() && !is_bounded
+    }
+
+    /// How balance measures the distance from the reference.
+    pub(super) fn penalty(&self) -> Result<Penalty> {
+        let Some(name) = self.recorded.penalty.as_deref() else { return Ok(Penalty::default()) };
+        let deserializer: StrDeserializer<'_, NameError> = name.into_deserializer();
+        Penalty::deserialize(deserializer).map_err(|_| Error::data(format!("the penalty {name:?} is unknown")))
+    }
+
+    /// The columns that define the groups.
+    pub(super) fn groups(&self) -> &[String] {
+        if self.recorded.nested.is_empty() { &self.recorded.by } else { &self.recorded.nested }
+    }
+
+    /// The decision of a rule that uses one row at a time, which its settings define; `None` for other rules.
+    pub(super) fn simple_decision(&self, classes: &Classes) -> Result<Option<Decision>> {
+        let own = &self.recorded;
+        let rule = match self.rule {
+            Some(RuleName::Argmax) => Rule::Argmax,
+            Some(RuleName::Balance) if self.is_argmax() => Rule::Argmax,
+            Some(RuleName::Threshold) => {
+                Rule::Threshold(Thresholds { default: own.at.unwrap_or(0.8), by_class: own.at_by_class.clone() })
+            }
+            Some(RuleName::Thompson) => Rule::Thompson,
+            Some(RuleName::TopK) => Rule::TopK(own.k.unwrap_or(2)),
+            None | Some(RuleName::Match | RuleName::Balance | RuleName::Learned) => return Ok(None),
+        };
+        let no_rows = Scores::new(classes, Matrix::RowsF64(&[]))?;
+        let settings = Settings { seed: own.seed.unwrap_or(0), ..Settings::default() };
+        Ok(Some(rule.fit(&no_rows, &settings)?))
+    }
+
+    /// How the scores are read.
+    pub(super) fn table_options(
+        &self,
+        request: &Request,
+        decision: Option<&Decision>,
+        input: &Input,
+    ) -> Result<TableOptions> {
+        let own = &self.recorded;
+        let known = input.columns(0)?;
+        let fit_info = decision.and_then(Decision::fit_info);
+        let of_decision = fit_info.map_or(&[][..], |info| &info.scores);
+        let has = |columns: &[String]| !columns.is_empty() && columns.iter().all(|name| known.contains(name));
+        let scores = [&own.scores[..], of_decision].into_iter().find(|columns| has(columns)).unwrap_or_default();
+        let classes = match decision {
+            Some(decision) if own.classes.is_empty() && !scores.is_empty() => decision.classes().names().to_vec(),
+            Some(_) | None => own.classes.clone(),
+        };
+        let by = match fit_info {
+            Some(info) if self.groups().is_empty() => info.groups.clone(),
+            Some(_) | None => self.groups().to_vec(),
+        };
+        Ok(TableOptions {
+            scores: scores.to_vec(),
+            classes,
+            id: own.id.clone(),
+            by,
+            by_setting: if own.nested.is_empty() { Setting::By } else { Setting::Nested },
+            count: own.count.clone(),
+            truth: truth_column(own)?,
+            normalize: own.normalize,
+            only_with_truth: own.only_with_truth,
+            skip_missing: own.skip_missing,
+            memory: request.memory.unwrap_or_else(memory::default),
+            ..TableOptions::default()
+        })
+    }
+}
+
+/// How the truth is read.
+fn truth_column(recorded: &Recorded) -> Result<Option<ClassColumn>> {
+    let Some(column) = recorded.truth.clone() else { return Ok(None) };
+    let mut map = Vec::with_capacity(recorded.truth_map.len());
+    for text in &recorded.truth_map {
+        let Some((value, class)) = text.split_once('=') else {
+            let problem = format!(": {text:?} is not VALUE=CLASS");
+            return Err(Error::Settings(Message::from(Setting::TruthMap) + problem));
+        };
+        map.push((value.trim().to_owned(), class.trim().to_owned()));
+    }
+    Ok(Some(ClassColumn { column, map, exclude: recorded.truth_exclude.clone(), settings: ClassSettings::TRUTH }))
+}

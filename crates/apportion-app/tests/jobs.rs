@@ -1,0 +1,108 @@
+//! Jobs as a program calls them: requests with defaults, responses that serialize, and errors that name settings by id.
+
+use std::fs;
+
+use apportion::text::Setting;
+use apportion_app::input::Source;
+use apportion_app::simulate::{Normal, Population, Voters};
+use apportion_app::{Context, Error, demo, export, provenance, reproduce, simulate, verify};
+use apportion_io::PlainValues;
+use serde_json::json;
+use tempfile::TempDir;
+
+fn message(error: &Error) -> String {
+    error.message().to_string()
+}
+
+#[test]
+fn an_empty_request_has_defaults_and_every_request_survives_json() {
+    macro_rules! check {
+        ($($job:path),+) => {
+            $({
+                use $job::Request;
+                let empty: Request = serde_json::from_value(json!({})).unwrap();
+                let saved = serde_json::to_value(&empty).unwrap();
+                assert_eq!(saved, serde_json::to_value(Request::default()).unwrap());
+                let again: Request = serde_json::from_value(saved.clone()).unwrap();
+                assert_eq!(serde_json::to_value(&again).unwrap(), saved);
+            })+
+        };
+    }
+    check!(verify, provenance::show, export, simulate, reproduce, demo);
+    let given: verify::Request =
+        serde_json::from_value(json!({ "settings": { "rule": "match" }, "given": ["rule", "at_least"] })).unwrap();
+    assert!(given.given.contains(&Setting::AtLeast) && given.given.len() == 2);
+    let simulated: simulate::Request =
+        serde_json::from_value(json!({ "population": { "worst-case": { "classes": 3 } }, "rows": 5 })).unwrap();
+    assert_eq!((simulated.population.name(), simulated.population.default_rows()), ("worst-case", 5000));
+    assert_eq!(serde_json::to_value(export::Dialect::PostgreSql).unwrap(), export::Dialect::PostgreSql.name());
+}
+
+#[test]
+fn simulated_rows_are_returned_or_written() {
+    let voters = simulate::Request { rows: Some(70_000), ..simulate::Request::default() };
+    let response = simulate::run(&voters, &Context::default()).unwrap();
+    assert_eq!(serde_json::to_value(&response).unwrap(), json!({ "rows": 70_000, "written": [] }));
+    let rows: Vec<usize> = response.blocks.iter().map(apportion_io::PlainRows::len).collect();
+    assert_eq!(rows, [65_536, 4_464]);
+    let last = response.blocks[1].columns();
+    assert!(matches!(&last[0].values, PlainValues::Whole(ids) if ids.last() == Some(&70_000)));
+    assert!(matches!(&last[5].values, PlainValues::Single(_)) && last[5].name == "p_white");
+
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("normal.csv");
+    let normal = Normal { prior: vec![0.5, 0.5], ..Normal::default() };
+    let request = simulate::Request {
+        population: Population::Normal(normal),
+        rows: Some(3),
+        output: Some(path.display().to_string()),
+        ..simulate::Request::default()
+    };
+    let response = simulate::run(&request, &Context::default()).unwrap();
+    assert_eq!((response.written, response.blocks.len()), (vec![path.clone()], 0));
+    let text = fs::read_to_string(path).unwrap();
+    assert!(text.starts_with("id,truth,p_1,p_2\n1,") && text.lines().count() == 4, "{text}");
+}
+
+#[test]
+fn errors_name_settings_by_id() {
+    let merge = vec![("aian".to_owned(), "martian".to_owned())];
+    let voters = Population::Voters(Voters { merge, ..Voters::default() });
+    let request = simulate::Request { population: voters, rows: Some(1), ..simulate::Request::default() };
+    let error = simulate::run(&request, &Context::default()).unwrap_err();
+    assert!(error.is_usage() && message(&error).starts_with("`merge`: \"aian=martian\" is not CLASS=CLASS"), "{error}");
+    let request = simulate::Request { rows: Some(0), ..simulate::Request::default() };
+    let error = simulate::run(&request, &Context::default()).unwrap_err();
+    assert!(error.is_usage() && message(&error).starts_with("`rows`: it must be from 1"), "{error}");
+    let folder = TempDir::new().unwrap();
+    let request = demo::Request { folder: folder.path().into(), ..demo::Request::default() };
+    let error = demo::run(&request, &Context::default()).unwrap_err();
+    assert!(message(&error).ends_with("name another with `folder`, or allow it with `force`"), "{error}");
+}
+
+#[test]
+fn labels_are_verified_and_a_difference_is_a_result() {
+    let folder = TempDir::new().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let scores = write("scores.csv", "p_a,p_b\n0.9,0.1\n0.6,0.4\n0.5,0.5\n");
+    let good = write("good.csv", "p_a,p_b,label\n0.9,0.1,a\n0.6,0.4,a\n0.5,0.5,b\n");
+    let bad = write("bad.csv", "p_a,p_b,label\n0.9,0.1,b\n0.6,0.4,a\n0.5,0.5,a\n");
+    let request = |output: String| verify::Request {
+        inputs: Source::files([output]),
+        against: Source::files([scores.clone()]),
+        given: [Setting::Reference].into(),
+        ..verify::Request::default()
+    };
+    let response = verify::run(&request(good), &Context::default()).unwrap();
+    assert!(response.verified && response.difference.is_none());
+    assert_eq!((response.counts, response.targets), (Some(vec![2, 1]), Some(vec![2, 1])));
+    let response = verify::run(&request(bad), &Context::default()).unwrap();
+    let json = serde_json::to_value(&response).unwrap();
+    let difference = json["difference"].as_str().unwrap();
+    assert!(!response.verified && difference.starts_with("other labels are better by "), "{difference}");
+    assert!(difference.ends_with("or name the file of `provenance`"), "{difference}");
+}
