@@ -26,6 +26,10 @@ pub use file::{
     Progress, is_same_file, read_metadata, refuse_nested_columns, refuse_overwrite, remove_unfinished,
     wait_if_interrupted, write_atomically, write_batches, write_folder_atomically, write_with_columns,
 };
+pub use file::{
+    ColumnBatch, ColumnBatches, DictionaryTexts, NumberColumn, PlainColumn, PlainValues, TextColumn, Texts,
+    ValueColumn, plain_batch, write_plain_columns, write_with_plain_columns,
+};
 pub use keyed::{KeyedFile, KeyedOptions, KeyedTable, PlaceCode, Subject, TableKeys, level_of_code, rank_of_column};
 pub use table::{
     ClassColumn, MemoryTable, OutcomeColumn, RecognizedScores, RowMask, ScoreColumns, Table, TableBatch, TableOptions,

@@ -11,6 +11,7 @@
 
 mod atomic_write;
 mod batches;
+mod column_batch;
 mod column_reader;
 mod decode;
 mod explain;
@@ -26,6 +27,7 @@ mod output;
 mod page_header;
 mod parquet_copy;
 mod parquet_reader;
+mod plain_columns;
 mod progress;
 mod quotes;
 mod read_ahead;
@@ -38,12 +40,14 @@ mod writer;
 
 pub use atomic_write::{remove_unfinished, wait_if_interrupted, write_atomically, write_folder_atomically};
 pub use batches::Batches;
+pub use column_batch::{ColumnBatch, ColumnBatches, DictionaryTexts, NumberColumn, TextColumn, Texts, ValueColumn};
 pub use column_reader::ColumnReader;
 pub use format::{Compression, Format};
 pub use input::{Input, InputOptions, is_same_file};
 pub use metadata::{KEY as METADATA_KEY, read_metadata};
 pub use nested_columns::refuse_nested_columns;
 pub use output::{AddedColumns, Output, refuse_overwrite, write_batches, write_with_columns};
+pub use plain_columns::{PlainColumn, PlainValues, plain_batch, write_plain_columns, write_with_plain_columns};
 pub use progress::{NoProgress, Progress};
 
 pub(crate) use stable_file::{is_changed, read_at};
