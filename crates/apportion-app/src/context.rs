@@ -17,6 +17,8 @@ pub struct Context {
     pub notices: Arc<dyn Fn(Notice) + Send + Sync>,
     /// The number of threads; that of the global pool if not set.
     pub threads: Option<usize>,
+    /// The command that started the job, as a shell takes it, for provenance; empty if there is none.
+    pub command: String,
 }
 
 /// A sentence that a job says on the way.
@@ -30,7 +32,7 @@ pub enum Notice {
 
 impl Default for Context {
     fn default() -> Context {
-        Context { progress: Arc::new(NoProgress), notices: Arc::new(|_| {}), threads: None }
+        Context { progress: Arc::new(NoProgress), notices: Arc::new(|_| {}), threads: None, command: String::new() }
     }
 }
 

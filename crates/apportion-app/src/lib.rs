@@ -9,9 +9,11 @@ mod context;
 mod error;
 pub mod input;
 pub mod memory;
+pub mod predict;
 pub mod protect;
 pub mod provenance;
 pub mod reference;
+pub mod tables;
 pub mod text;
 
 pub use context::{Context, Notice, Working};

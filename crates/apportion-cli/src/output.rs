@@ -16,7 +16,7 @@ use crate::outcome::Given;
 use crate::provenance::ProvenanceArgs;
 use crate::text;
 use crate::usage::usage;
-use apportion_app::protect::{SideInput, refuse_overwriting_outputs};
+use apportion_app::protect::{SideInput, refuse_overwriting_outputs, refuse_unsafe_formats};
 use apportion_app::provenance::{Provenance, Recorded, holds_metadata};
 
 /// Where labels go.
@@ -205,18 +205,6 @@ fn label_columns(
 fn people_columns(table: &Table, allotment: &Allotment, rows: &Taken) -> Vec<ArrayRef> {
     let people = |class: usize| rows.spread((rows.first..rows.end).map(move |row| allotment.row(row)[class]));
     (0..=table.classes().len()).map(|class| Arc::new(people(class).collect::<UInt64Array>()) as ArrayRef).collect()
-}
-
-/// Refuses `--safe-csv` for an output that is not text.
-pub(crate) fn refuse_unsafe_formats(safe_csv: bool, output: &str) -> Result<()> {
-    let ending = |ending: &&&str| output.to_lowercase().ends_with(**ending);
-    let others = [".parquet", ".pq", ".arrow", ".ipc", ".feather", ".arrows"];
-    match others.iter().find(ending).filter(|_| safe_csv) {
-        Some(ending) => {
-            Err(usage(format!("--safe-csv: it is for CSV and TSV outputs, and not for {ending}; leave it out")))
-        }
-        None => Ok(()),
-    }
 }
 
 /// Which files were written.

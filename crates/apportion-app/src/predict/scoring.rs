@@ -1,124 +1,204 @@
-//! The new columns, row after row: scores, and how they were made.
+//! The new columns of each row: scores, and how they were found.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use apportion_bisg::{Bisg, Fit, Level, MatchInfo, NameMatch, RakedCells};
-use apportion_io::{ColumnReader, Input};
-use arrow::array::{ArrayRef, DictionaryArray, Float64Array, RecordBatch, StringArray, UInt8Array};
-use arrow::datatypes::{DataType, Field, FieldRef, Schema, UInt8Type};
+use apportion_bisg::{Bisg, Level, MatchInfo, NameMatch};
+use apportion_io::{ColumnBatches, Input, PlainColumn, PlainValues};
 use rayon::prelude::*;
 
-use super::people::{Change, Known, Lookup, People, Scored};
+use super::passes::AllPeople;
+use super::people::{Adjustment, Lookup, NameCache, People, Scored};
 use super::tally::Tally;
 
-/// Makes the scores of row after row.
+/// Scores people batch by batch.
 pub(super) struct Scorer<'a> {
     lookup: Lookup<'a>,
     all: &'a AllPeople,
-    side: ColumnReader<'a>,
-    known: Known,
+    batches: ColumnBatches<'a>,
+    cache: NameCache,
     pub(super) tally: Tally,
 }
 
-/// What was found of all people together, before anybody has a score.
-pub(super) enum AllPeople {
-    /// Nothing: the model does not look at them.
-    Nothing,
-    /// Raking's weights, and the passes that they took.
-    Weights(Vec<f64>, usize),
-    /// fBISG's draws, row by row.
-    Draws(Vec<u16>),
-    /// The scores of all who are alike, raked to margins by surname and place.
-    RakingStatus(RakedCells, Fit),
-}
-
-impl AllPeople {
-    /// How many people there were, where it matters that they are the same ones again.
-    pub(super) fn rows(&self, classes: usize) -> Option<usize> {
-        match self {
-            AllPeople::Draws(draws) => Some(draws.len() / classes),
-            _ => None,
-        }
-    }
-}
-
 impl<'a> Scorer<'a> {
+    /// Starts at the first row.
     pub(super) fn new(lookup: Lookup<'a>, all: &'a AllPeople, input: &'a Input) -> Scorer<'a> {
-        let side = ColumnReader::new(input, &lookup.columns.all());
-        Scorer { lookup, all, side, known: Known::default(), tally: Tally::new(lookup.bisg) }
+        let batches = ColumnBatches::new(input, &lookup.columns.all());
+        Scorer { lookup, all, batches, cache: NameCache::default(), tally: Tally::new(lookup.bisg) }
     }
 
-    /// The scores of all rows, some at a time.
-    pub(super) fn all(&mut self, fields: Vec<FieldRef>, most: usize) -> Result<Vec<RecordBatch>> {
-        let (schema, mut batches, mut first) = (Arc::new(Schema::new(fields)), Vec::new(), 0);
+    /// Scores all rows, `batch_rows` at a time.
+    pub(super) fn score_all(&mut self, layout: &Layout, batch_rows: usize) -> apportion_io::Result<Vec<PlainColumn>> {
+        let mut all = layout.no_rows();
         loop {
-            let columns = self.next(first, most)?;
-            let batch = RecordBatch::try_new(schema.clone(), columns)?;
-            if batch.num_rows() == 0 && !batches.is_empty() {
-                return Ok(batches);
+            let more = self.score_rows(layout, all.rows, batch_rows)?;
+            if more.rows == 0 {
+                return Ok(layout.columns(all));
             }
-            first += batch.num_rows();
-            batches.push(batch);
+            all.append(more);
         }
     }
 
-    /// The new columns of the next rows.
-    pub(super) fn next(&mut self, first: usize, rows: usize) -> apportion_io::Result<Vec<ArrayRef>> {
+    /// Returns the new columns of the next rows, of which the first is row `first`.
+    pub(super) fn next_columns(
+        &mut self,
+        layout: &Layout,
+        first: usize,
+        rows: usize,
+    ) -> apportion_io::Result<Vec<PlainColumn>> {
+        Ok(layout.columns(self.score_rows(layout, first, rows)?))
+    }
+
+    fn score_rows(&mut self, layout: &Layout, first: usize, rows: usize) -> apportion_io::Result<NewRows> {
         let bisg = self.lookup.bisg;
         let (mut scored, mut row): (Vec<Scored>, usize) = (Vec::new(), first);
-        for batch in self.side.next_rows(rows)? {
-            let people = People::of(&batch, self.lookup, &mut self.known)?;
-            let change = match (self.all, self.lookup.margins) {
-                (AllPeople::Weights(weights, _), _) => Change::Weights(weights),
-                (AllPeople::Draws(draws), _) => Change::Draws(draws.get(row * bisg.classes()..).unwrap_or_default()),
-                (AllPeople::RakingStatus(raked, _), Some(margins)) => Change::RakingStatus(raked, margins),
-                _ => Change::None,
+        for batch in self.batches.next_rows(rows)? {
+            let people = People::new(&batch, self.lookup, &mut self.cache)?;
+            let adjustment = match (self.all, self.lookup.margins) {
+                (AllPeople::Weights(weights, _), _) => Adjustment::Weights(weights),
+                (AllPeople::Draws(draws), _) => {
+                    Adjustment::Draws(draws.get(row * bisg.classes()..).unwrap_or_default())
+                }
+                (AllPeople::Raked(raked, _), Some(margins)) => Adjustment::Raked(raked, margins),
+                (AllPeople::Raked(..), None) | (AllPeople::Unused, _) => Adjustment::None,
             };
             row += people.len();
-            scored.extend(people.score(bisg, change));
+            scored.extend(people.score(bisg, adjustment));
         }
         scored.iter().for_each(|some| self.tally.merge(&some.tally));
-        Ok(arrays(&scored, bisg))
+        Ok(layout.rows(&scored))
     }
 }
 
 /// The names and types of the new columns.
-pub(super) fn fields(prefix: &str, classes: &[String], bisg: &Bisg) -> Vec<FieldRef> {
-    let scores = classes.iter().map(|class| Field::new(format!("{prefix}{class}"), DataType::Float64, false));
-    let before = if prefix == "p_" { "" } else { prefix };
-    let word = DataType::Dictionary(Box::new(DataType::UInt8), Box::new(DataType::Utf8));
-    let first_name = bisg.has_first_names().then_some("first_name_match");
-    let how = ["surname_match"].into_iter().chain(first_name).chain(["place_used", "dropped"]);
-    let how = how.map(|name| Field::new(format!("{before}{name}"), word.clone(), false));
-    scores.chain(how).map(Arc::new).collect()
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    /// One for each class.
+    score_names: Vec<String>,
+    /// Columns that say how scores were found.
+    match_columns: Vec<MatchColumn>,
+    levels: Vec<&'static str>,
 }
 
-/// Their values.
-fn arrays(scored: &[Scored], bisg: &Bisg) -> Vec<ArrayRef> {
-    let k = bisg.classes();
-    let rows = scored.iter().map(|some| some.how.len()).sum();
-    let column = |class: usize| -> ArrayRef {
-        let mut values: Vec<f64> = Vec::with_capacity(rows);
-        scored.iter().for_each(|some| values.extend(some.scores.iter().skip(class).step_by(k)));
-        Arc::new(Float64Array::from(values))
-    };
-    let mut columns: Vec<ArrayRef> = (0..k).into_par_iter().map(column).collect();
-    let names = NameMatch::ALL.map(NameMatch::name);
-    let levels: Vec<&str> = bisg.levels().into_iter().map(Level::name).chain(["none"]).collect();
-    let none = levels.len() as u8 - 1;
-    columns.push(words(scored, &names, |how| how.surname as u8));
-    if bisg.has_first_names() {
-        columns.push(words(scored, &names, |how| how.first_name as u8));
+/// A column that says how scores were found.
+#[derive(Clone, Debug)]
+struct MatchColumn {
+    name: String,
+    kind: MatchKind,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum MatchKind {
+    Surname,
+    FirstName,
+    Place,
+    Dropped,
+}
+
+/// The values of some rows, by column.
+struct NewRows {
+    rows: usize,
+    scores: Vec<Vec<f64>>,
+    /// Indices of words.
+    matches: Vec<Vec<u8>>,
+}
+
+impl NewRows {
+    fn append(&mut self, mut more: NewRows) {
+        self.rows += more.rows;
+        self.scores.iter_mut().zip(&mut more.scores).for_each(|(own, more)| own.append(more));
+        self.matches.iter_mut().zip(&mut more.matches).for_each(|(own, more)| own.append(more));
     }
-    columns.push(words(scored, &levels, |how| how.place.unwrap_or(none)));
-    columns.push(words(scored, &DROPPED, |how| {
-        u8::from(how.without_surname) + 2 * u8::from(how.without_first_name) + 4 * u8::from(how.place.is_none())
-    }));
-    columns
 }
 
-/// What was left out, by its bits.
+impl Layout {
+    pub(super) fn new(prefix: &str, classes: &[String], bisg: &Bisg) -> Layout {
+        // With the default prefix, only scores have one.
+        let match_prefix = if prefix == "p_" { "" } else { prefix };
+        let mut kinds = vec![("surname_match", MatchKind::Surname)];
+        if bisg.has_first_names() {
+            kinds.push(("first_name_match", MatchKind::FirstName));
+        }
+        kinds.extend([("place_used", MatchKind::Place), ("dropped", MatchKind::Dropped)]);
+        let column = |(name, kind): (&str, MatchKind)| MatchColumn { name: format!("{match_prefix}{name}"), kind };
+        Layout {
+            score_names: classes.iter().map(|class| format!("{prefix}{class}")).collect(),
+            match_columns: kinds.into_iter().map(column).collect(),
+            levels: bisg.levels().into_iter().map(Level::name).chain(["none"]).collect(),
+        }
+    }
+
+    /// Returns the names of the columns.
+    pub(super) fn names(&self) -> impl Iterator<Item = &String> {
+        self.score_names.iter().chain(self.match_columns.iter().map(|column| &column.name))
+    }
+
+    /// Returns the columns without rows.
+    pub(super) fn empty_columns(&self) -> Vec<PlainColumn> {
+        self.columns(self.no_rows())
+    }
+
+    fn no_rows(&self) -> NewRows {
+        let scores = vec![Vec::new(); self.score_names.len()];
+        NewRows { rows: 0, scores, matches: vec![Vec::new(); self.match_columns.len()] }
+    }
+
+    /// Collects the values of each column.
+    fn rows(&self, scored: &[Scored]) -> NewRows {
+        let k = self.score_names.len();
+        let rows = scored.iter().map(|some| some.matches.len()).sum();
+        let score_column = |class: usize| {
+            let mut values: Vec<f64> = Vec::with_capacity(rows);
+            scored.iter().for_each(|some| values.extend(some.scores.iter().skip(class).step_by(k)));
+            values
+        };
+        let match_column = |column: &MatchColumn| {
+            let mut codes: Vec<u8> = Vec::with_capacity(rows);
+            scored.iter().for_each(|some| codes.extend(some.matches.iter().map(|info| self.code(column.kind, info))));
+            codes
+        };
+        NewRows {
+            rows,
+            scores: (0..k).into_par_iter().map(score_column).collect(),
+            matches: self.match_columns.iter().map(match_column).collect(),
+        }
+    }
+
+    fn columns(&self, rows: NewRows) -> Vec<PlainColumn> {
+        let mut columns = Vec::new();
+        for (name, scores) in self.score_names.iter().zip(rows.scores) {
+            columns.push(PlainColumn { name: name.clone(), values: PlainValues::Numbers(scores) });
+        }
+        for (column, codes) in self.match_columns.iter().zip(rows.matches) {
+            let words = self.words(column.kind);
+            columns.push(PlainColumn { name: column.name.clone(), values: PlainValues::Words { codes, words } });
+        }
+        columns
+    }
+
+    /// Returns the words of a column.
+    fn words(&self, kind: MatchKind) -> Vec<String> {
+        let words: &[&str] = match kind {
+            MatchKind::Surname | MatchKind::FirstName => &NameMatch::ALL.map(NameMatch::name),
+            MatchKind::Place => &self.levels,
+            MatchKind::Dropped => &DROPPED,
+        };
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    /// Returns the index of the word of a person.
+    fn code(&self, kind: MatchKind, info: &MatchInfo) -> u8 {
+        match kind {
+            MatchKind::Surname => info.surname as u8,
+            MatchKind::FirstName => info.first_name as u8,
+            MatchKind::Place => info.place.unwrap_or(self.levels.len() as u8 - 1),
+            MatchKind::Dropped => {
+                u8::from(info.without_surname)
+                    + 2 * u8::from(info.without_first_name)
+                    + 4 * u8::from(info.place.is_none())
+            }
+        }
+    }
+}
+
+/// What was left out of a score, by bits.
 const DROPPED: [&str; 8] = [
     "",
     "surname",
@@ -129,12 +209,3 @@ const DROPPED: [&str; 8] = [
     "first name+place",
     "surname+first name+place",
 ];
-
-fn words(scored: &[Scored], words: &[&str], code: impl Fn(&MatchInfo) -> u8) -> ArrayRef {
-    let mut codes = Vec::new();
-    scored.iter().for_each(|some| codes.extend(some.how.iter().map(&code)));
-    let codes = UInt8Array::from(codes);
-    let words = Arc::new(StringArray::from_iter_values(words));
-    // Codes are below the number of words: other ones are a fault of this file.
-    Arc::new(DictionaryArray::<UInt8Type>::try_new(codes, words).expect("a word for each code"))
-}
