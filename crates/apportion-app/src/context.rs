@@ -17,7 +17,7 @@ pub struct Context {
     pub notices: Arc<dyn Fn(Notice) + Send + Sync>,
     /// The number of threads; that of the global pool if not set.
     pub threads: Option<usize>,
-    /// The command as a shell takes it, for provenance.
+    /// The command that started the job, as a shell takes it, for provenance; empty if there is none.
     pub command: String,
 }
 

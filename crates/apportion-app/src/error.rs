@@ -1,5 +1,7 @@
 //! Errors of jobs: data that a front end renders, with settings named by id.
 
+use std::path::Path;
+
 use apportion::text::{Message, Setting};
 
 /// An error of a job.
@@ -41,6 +43,12 @@ impl Error {
     /// Returns an error of the data.
     pub fn data(message: impl Into<Message>) -> Error {
         Error::Data(message.into())
+    }
+
+    /// Returns the error with the file in which it came up.
+    pub fn in_file(self, path: &Path) -> Error {
+        let message = Message::from(format!("{}: ", path.display())) + self.message();
+        if self.is_usage() { Error::Settings(message) } else { Error::Data(message) }
     }
 
     /// Returns the sentence, for a front end to render.

@@ -11,6 +11,7 @@ mod error;
 pub mod export;
 pub mod input;
 pub mod memory;
+pub mod predict;
 pub mod protect;
 pub mod provenance;
 pub mod reference;
@@ -20,6 +21,7 @@ pub mod saved_decision;
 pub mod settings;
 pub mod simulate;
 pub mod table;
+pub mod tables;
 pub mod text;
 pub mod verify;
 

@@ -86,6 +86,22 @@ pub fn refuse_filled_folder(folder: &Path, force: bool) -> Result<()> {
     Err(crate::Error::Data(Message::from(problem) + Setting::Force))
 }
 
+/// Refuses the setting for safe CSV if the output is not text.
+///
+/// # Errors
+/// If the extension is that of a Parquet or Arrow file.
+pub fn refuse_unsafe_formats(safe_csv: bool, output: &str) -> Result<()> {
+    let output = output.to_lowercase();
+    let extensions = [".parquet", ".pq", ".arrow", ".ipc", ".feather", ".arrows"];
+    match extensions.iter().find(|extension| output.ends_with(**extension)) {
+        Some(extension) if safe_csv => {
+            let problem = format!(": it is for CSV and TSV outputs, and not for {extension}; leave it out");
+            Err(crate::Error::settings(Message::from(Setting::SafeCsv) + problem))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

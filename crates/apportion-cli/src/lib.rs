@@ -4,6 +4,7 @@
 mod command;
 mod estimates;
 mod host;
+mod job;
 mod job_context;
 mod message;
 mod options;

@@ -11,7 +11,7 @@ use crate::outcome::Given;
 use crate::provenance::ProvenanceArgs;
 use crate::text;
 use crate::usage::usage;
-use apportion_app::protect::{SideInput, refuse_overwriting_outputs};
+use apportion_app::protect::{SideInput, refuse_overwriting_outputs, refuse_unsafe_formats};
 use apportion_app::provenance::{Provenance, Recorded, holds_metadata};
 
 /// Where labels go.
@@ -124,18 +124,6 @@ impl OutputArgs {
         let paths = self.columns().write(input, &self.place(options, metadata), table, assigned)?;
         self.provenance.settings().write(provenance).map_err(|error| after_output(error.into(), &paths))?;
         Ok(paths)
-    }
-}
-
-/// Refuses `--safe-csv` for an output that is not text.
-pub(crate) fn refuse_unsafe_formats(safe_csv: bool, output: &str) -> Result<()> {
-    let ending = |ending: &&&str| output.to_lowercase().ends_with(**ending);
-    let others = [".parquet", ".pq", ".arrow", ".ipc", ".feather", ".arrows"];
-    match others.iter().find(ending).filter(|_| safe_csv) {
-        Some(ending) => {
-            Err(usage(format!("--safe-csv: it is for CSV and TSV outputs, and not for {ending}; leave it out")))
-        }
-        None => Ok(()),
     }
 }
 

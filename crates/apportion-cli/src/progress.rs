@@ -16,11 +16,24 @@ pub(crate) struct Bar {
 
 impl Bar {
     pub(crate) fn new(quiet: bool) -> Bar {
-        let style = ProgressStyle::with_template("{msg} {wide_bar} {percent:>3}%, {eta} left");
         let bar = ProgressBar::with_draw_target(None, target(quiet));
-        Bar { bar: style.map_or(bar.clone(), |style| bar.with_style(style)), pass: ("", Instant::now()).into() }
+        Bar { bar, pass: ("", Instant::now()).into() }
+    }
+
+    /// Shows a bar, or a spinner if the amount of work is unknown.
+    fn set_style(&self, is_known: bool) {
+        let template = if is_known { BAR } else { SPINNER };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.bar.set_style(style);
+        }
+        if is_known { self.bar.disable_steady_tick() } else { self.bar.enable_steady_tick(TICK) }
     }
 }
+
+/// What is shown of work whose length is known, and of other work.
+const BAR: &str = "{msg} {wide_bar} {percent:>3}%, {eta} left";
+const SPINNER: &str = "{msg} {spinner} {elapsed}";
+const TICK: Duration = Duration::from_millis(200);
 
 impl Progress for Bar {
     fn begin(&self, what: &'static str, bytes: u64) {
@@ -30,6 +43,7 @@ impl Progress for Bar {
         self.bar.set_message(what);
         self.bar.set_length(bytes);
         self.bar.reset();
+        self.set_style(bytes > 0);
     }
 
     fn update(&self, rows: u64, bytes: u64) {
@@ -41,6 +55,7 @@ impl Progress for Bar {
     }
 
     fn end(&self) {
+        self.bar.disable_steady_tick();
         self.bar.finish_and_clear();
     }
 }
@@ -51,15 +66,9 @@ pub(crate) struct Working(ProgressBar);
 impl Working {
     pub(crate) fn on(what: &'static str, quiet: bool) -> Working {
         let bar = ProgressBar::with_draw_target(None, target(quiet)).with_message(what);
-        let style = ProgressStyle::with_template("{msg} {spinner} {elapsed}");
-        let bar = style.map_or(bar.clone(), |style| bar.with_style(style));
-        bar.enable_steady_tick(Duration::from_millis(200));
+        let bar = ProgressStyle::with_template(SPINNER).map_or(bar.clone(), |style| bar.with_style(style));
+        bar.enable_steady_tick(TICK);
         Working(bar)
-    }
-
-    /// How far it has come.
-    pub(crate) fn say(&self, words: String) {
-        self.0.set_message(words);
     }
 }
 

@@ -127,7 +127,8 @@ fn places_that_are_in_no_table_are_warned_of() {
     fs::write(folder.path().join("people.csv"), "surname,county_fips\nSmith,Durham\nSmith,Wake\nSmith,37063\n")
         .unwrap();
     let said = text(&apportion(folder.path(), &split("predict people.csv -o out.csv")).stderr);
-    assert!(said.contains("warning: the places of 2 of 3 people are in no table, and their scores are by larger ones; check the column"), "{said}");
+    let expected = "the places of 2 of 3 people are not in any table, so larger places are used; check the column";
+    assert!(said.contains(&format!("warning: {expected}")), "{said}");
 }
 
 #[test]
@@ -485,10 +486,10 @@ fn raking_goes_three_ways_where_margins_by_surname_and_place_are_known() {
     );
     assert!(!folder.join("o.csv").exists());
     for (line, wanted) in [
-        ("--model rake", "--model rake needs what all scores together are to be"),
+        ("--model rake", "--model rake needs target shares: use --margin, or --surname-margin and --place-margin"),
         (
             "--model rake --margin margin.csv --place-margin by_county.csv",
-            "--margin: the margins by surname and place say",
+            "--margin: the margins by surname and place determine",
         ),
         ("--place-margin by_county.csv", "--surname-margin, --place-margin: they are for --model rake"),
     ] {
@@ -568,12 +569,12 @@ fn places_are_found_as_files_write_them() {
     };
     let found = told("surname,state,county\nSmith,NC,Nowhere\n");
     assert!(
-        found.contains("warning: the places of 1 of 1 people are in no table, and their scores are by larger"),
+        found.contains("warning: the places of 1 of 1 people are not in any table, so larger places are used"),
         "{found}"
     );
     assert!(!told("surname,state\nSmith,NC\n").contains("warning"));
     let found = told("surname,state\nQxzqxz,NC\n12345,NC\n");
-    assert!(found.contains("warning: the surnames of 2 of 2 people are in no table; check the column"), "{found}");
+    assert!(found.contains("warning: the surnames of 2 of 2 people are not in the table; check the column"), "{found}");
     assert!(told("surname,state\n").contains("all.csv: it has columns but no rows; check how it was made"));
     // A name's case does not matter where places go by names.
     fs::write(

@@ -26,11 +26,12 @@ pub use core_message::core_message;
 pub use error::{Error, Location, Result};
 pub use file::{
     AddedColumns, Assigned, Batches, ColumnReader, Compression, Format, Input, InputOptions, LabelColumns,
-    METADATA_KEY, NewColumn, NewKind, NewValues, NoProgress, Output, PlainColumn, PlainRows, PlainValues, Progress,
-    TextTable, Texts, is_same_file, read_metadata, refuse_nested_columns, refuse_overwrite, remove_unfinished,
-    wait_if_interrupted, write_atomically, write_batches, write_folder_atomically, write_new_table, write_plain_rows,
-    write_with_columns, write_with_new_columns,
+    METADATA_KEY, NoProgress, Output, PlainColumn, PlainRows, PlainValues, Progress, TextList, TextTable, is_same_file,
+    plain_batch, read_metadata, refuse_nested_columns, refuse_overwrite, remove_unfinished, wait_if_interrupted,
+    write_atomically, write_batches, write_folder_atomically, write_plain_columns, write_plain_rows,
+    write_with_columns, write_with_plain_columns,
 };
+pub use file::{ColumnBatch, ColumnBatches, DictionaryTexts, NumberColumn, TextColumn, Texts, ValueColumn};
 pub use keyed::{KeyedFile, KeyedOptions, KeyedTable, PlaceCode, Subject, TableKeys, level_of_code, rank_of_column};
 pub use table::{
     CellDifference, ClassColumn, ClassSettings, ComparedSide, CountValues, MemoryTable, NumberValues, OutcomeColumn,

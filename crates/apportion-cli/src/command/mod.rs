@@ -99,7 +99,7 @@ impl Command {
             Command::Verify(args) => verify::run(&args, line),
             Command::Provenance(args) => provenance::run(&args, line),
             Command::Predict(args) => predict::run(&args, line),
-            Command::Tables(args) => tables::run(&args),
+            Command::Tables(args) => tables::run(&args, line),
             Command::Simulate(args) => simulate::run(&args, line),
             Command::Reproduce(args) => reproduce::run(&args, line),
             Command::Demo(args) => demo::run(&args, line),

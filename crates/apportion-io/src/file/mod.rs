@@ -12,6 +12,7 @@
 
 mod atomic_write;
 mod batches;
+mod column_batch;
 mod column_reader;
 mod decode;
 mod explain;
@@ -24,12 +25,11 @@ mod ipc;
 mod label_columns;
 mod metadata;
 mod nested_columns;
-mod new_columns;
 mod output;
 mod page_header;
 mod parquet_copy;
 mod parquet_reader;
-mod plain_rows;
+mod plain_columns;
 mod progress;
 mod quotes;
 mod read_ahead;
@@ -42,15 +42,18 @@ mod writer;
 
 pub use atomic_write::{remove_unfinished, wait_if_interrupted, write_atomically, write_folder_atomically};
 pub use batches::Batches;
+pub use column_batch::{ColumnBatch, ColumnBatches, DictionaryTexts, NumberColumn, TextColumn, Texts, ValueColumn};
 pub use column_reader::ColumnReader;
 pub use format::{Compression, Format};
 pub use input::{Input, InputOptions, is_same_file};
 pub use label_columns::{Assigned, LabelColumns};
 pub use metadata::{KEY as METADATA_KEY, read_metadata};
 pub use nested_columns::refuse_nested_columns;
-pub use new_columns::{NewColumn, NewKind, NewValues, write_new_table, write_with_new_columns};
 pub use output::{AddedColumns, Output, refuse_overwrite, write_batches, write_with_columns};
-pub use plain_rows::{PlainColumn, PlainRows, PlainValues, Texts, write_plain_rows};
+pub use plain_columns::{
+    PlainColumn, PlainRows, PlainValues, TextList, plain_batch, write_plain_columns, write_plain_rows,
+    write_with_plain_columns,
+};
 pub use progress::{NoProgress, Progress};
 pub use text_table::TextTable;
 

@@ -1,4 +1,4 @@
-//! Counties by their names, as voter files have them: with a state, most names are one county's.
+//! Looks up counties by name within a state, as voter files write them.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -10,18 +10,19 @@ use apportion_io::PlaceCode;
 /// Codes by state and name.
 type Names = HashMap<u64, HashMap<String, u64>>;
 
-/// What stands after a name, and is none of it.
+/// Words after the name of a county that are not part of it.
 const KINDS: [&str; 5] = ["COUNTY", "PARISH", "BOROUGH", "MUNICIPIO", "CENSUSAREA"];
 
-/// The code of a county of a state by its name; none where the name is of no county, or of a county and of a city alike.
+/// Returns the code of a county by its state and name; `None` if the name is unknown, or shared by a county and a city.
 pub(super) fn code_of_county(state: u64, name: &str) -> Option<u64> {
     static NAMES: OnceLock<Names> = OnceLock::new();
     let names = NAMES.get_or_init(read).get(&state)?;
-    let name = folded(name);
+    let name = normalized(name);
     let bare = || KINDS.iter().find_map(|kind| name.strip_suffix(kind));
     names.get(&name).or_else(|| names.get(bare()?)).copied()
 }
 
+/// Reads the names of all counties.
 fn read() -> Names {
     let table = CensusTable::Counties2010.load();
     let mut names: HashMap<u64, HashMap<String, Vec<u64>>> = HashMap::new();
@@ -29,23 +30,24 @@ fn read() -> Names {
         let mut parts = key.split('\t');
         let code = parts.next().and_then(|code| PlaceCode::from_text(code, Level::County));
         let (Some(code), Some(name)) = (code, parts.nth(1)) else { continue };
-        names.entry(code.code / 1000).or_default().entry(folded(name)).or_default().push(code.code);
+        names.entry(code.code / 1000).or_default().entry(normalized(name)).or_default().push(code.code);
     }
     let of_state =
-        |names: HashMap<String, Vec<u64>>| names.into_iter().flat_map(|(name, codes)| told_apart(&name, &codes));
+        |names: HashMap<String, Vec<u64>>| names.into_iter().flat_map(|(name, codes)| unambiguous(&name, &codes));
     names.into_iter().map(|(state, names)| (state, of_state(names).collect())).collect()
 }
 
-/// A name that a county shares with a city, whose code is the higher, is told apart by these words alone.
-fn told_apart(name: &str, codes: &[u64]) -> Vec<(String, u64)> {
+/// Returns the names under which counties are found. A name that a county shares with a city, which has the higher code,
+/// needs one of these words.
+fn unambiguous(name: &str, codes: &[u64]) -> Vec<(String, u64)> {
     match codes {
         [county, city] => vec![(format!("{name}COUNTY"), *county), (format!("{name}CITY"), *city)],
         codes => codes.iter().map(|code| (name.to_owned(), *code)).collect(),
     }
 }
 
-/// In capitals, letters alone; Saint as St., and letters without the marks that Spanish names have.
-fn folded(name: &str) -> String {
+/// Returns the letters of a name in upper case and without accents; SAINT becomes ST.
+fn normalized(name: &str) -> String {
     let plain = |letter| match letter {
         'á' | 'Á' => 'A',
         'é' | 'É' => 'E',
@@ -65,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counties_are_found_as_files_write_them() {
+    fn counties_are_found_as_voter_files_write_them() {
         for (state, name, code) in [
             (37, "DURHAM", Some(37063)),
             (37, "Durham County", Some(37063)),

@@ -1,0 +1,247 @@
+//! Which columns hold the names and places of people: those that the request names, or those recognized by their names.
+
+use std::collections::BTreeMap;
+
+use apportion::text::{Message, Setting};
+use apportion_bisg::Level;
+use apportion_io::{Input, PlaceCode, did_you_mean, rank_of_column, same_name};
+
+use super::Request;
+use crate::{Error, Result};
+
+/// Names of surname columns.
+const SURNAMES: [&str; 11] = [
+    "surname",
+    "last_name",
+    "lastname",
+    "family_name",
+    "lname",
+    "name_last",
+    "last",
+    "voters_lastname",
+    "vb_tsmart_last_name",
+    "tsmart_last_name",
+    "voter_last_name",
+];
+/// Names of first name columns.
+const FIRST_NAMES: [&str; 11] = [
+    "first_name",
+    "firstname",
+    "given_name",
+    "fname",
+    "name_first",
+    "first",
+    "forename",
+    "voters_firstname",
+    "vb_tsmart_first_name",
+    "tsmart_first_name",
+    "voter_first_name",
+];
+/// Names of columns with the names of counties.
+const COUNTY_NAMES: [&str; 4] = ["county", "county_name", "county_desc", "countyname"];
+/// Parts of the names of place columns.
+const PLACE_WORDS: [&str; 8] = ["zip", "zcta", "county", "state", "tract", "block", "fips", "geoid"];
+
+/// The columns that are read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PeopleColumns {
+    pub(super) surname: String,
+    pub(super) first_name: Option<String>,
+    /// Names of user-defined places.
+    pub(super) own_place: Option<String>,
+    /// Codes of places, the smallest level first.
+    pub(super) codes: Vec<(Level, String)>,
+    /// The code of the state that all people live in, if the request says so.
+    pub(super) within: Option<u64>,
+    /// A note on columns that look like places and are not used.
+    pub(super) unused: Option<Message>,
+}
+
+impl PeopleColumns {
+    /// Finds the columns of the first file.
+    pub(super) fn find(request: &Request, input: &Input) -> Result<PeopleColumns> {
+        let (names, path) = (input.columns(0)?, input.name(0));
+        let within = request.within.as_deref().map(state_code).transpose()?;
+        let columns = PeopleColumns::among(&names, request, within).map_err(|error| error.in_file(path))?;
+        if columns.has_places() || request.is_by_names_alone() {
+            return Ok(columns);
+        }
+        let problem = format!("{}: no column of places was recognized among {}", path.display(), names.join(", "));
+        Err(Error::data(
+            Message::from(problem)
+                + "; name it with "
+                + Setting::County
+                + ", "
+                + Setting::Zcta
+                + ", "
+                + Setting::Tract
+                + ", "
+                + Setting::BlockGroup
+                + ", "
+                + Setting::State
+                + " or "
+                + Setting::Place
+                + ", or make scores by names alone with "
+                + Setting::Geography.with("none"),
+        ))
+    }
+
+    /// Finds the columns among the names of a file.
+    fn among(names: &[String], request: &Request, within: Option<u64>) -> Result<PeopleColumns> {
+        let surname = match &request.surname {
+            Some(name) => named(names, name, Setting::Surname)?,
+            None => recognized(names, &SURNAMES).ok_or_else(|| not_recognized("surnames", names, Setting::Surname))?,
+        };
+        let first_name = match &request.first_name {
+            Some(name) => Some(named(names, name, Setting::FirstName)?),
+            None if request.needs_first_names() => Some(
+                recognized(names, &FIRST_NAMES)
+                    .ok_or_else(|| not_recognized("first names", names, Setting::FirstName))?,
+            ),
+            None => None,
+        };
+        let own_place = request.place.as_ref().map(|name| named(names, name, Setting::Place)).transpose()?;
+        let code_columns = [
+            (Level::BlockGroup, Setting::BlockGroup, &request.block_group),
+            (Level::Tract, Setting::Tract, &request.tract),
+            (Level::Zcta, Setting::Zcta, &request.zcta),
+            (Level::County, Setting::County, &request.county),
+            (Level::State, Setting::State, &request.state),
+        ];
+        let uses_places = !request.is_by_names_alone();
+        // Columns are recognized by their names if the request names no column of places.
+        let recognizes = uses_places && own_place.is_none() && code_columns.iter().all(|(.., column)| column.is_none());
+        let mut codes = Vec::new();
+        for (level, setting, column) in code_columns {
+            match column {
+                Some(name) => codes.push((level, named(names, name, setting)?)),
+                None if recognizes => codes.extend(best_column(names, level).map(|name| (level, name))),
+                None => {}
+            }
+        }
+        let mut found = PeopleColumns { surname, first_name, own_place, codes, within, unused: None };
+        if recognizes {
+            found.add_county_names(names);
+        }
+        if uses_places {
+            found.unused = found.unused_places(names);
+        }
+        Ok(found)
+    }
+
+    fn has_level(&self, level: Level) -> bool {
+        self.codes.iter().any(|(own, _)| *own == level)
+    }
+
+    /// Adds a column with names of counties, or with parts of their codes. Both need a known state.
+    fn add_county_names(&mut self, names: &[String]) {
+        let knows_state = self.has_level(Level::State) || self.within.is_some();
+        if self.has_level(Level::County) || !knows_state {
+            return;
+        }
+        if let Some(name) = recognized(names, &COUNTY_NAMES) {
+            let state = self.codes.iter().position(|(level, _)| *level == Level::State);
+            self.codes.insert(state.unwrap_or(self.codes.len()), (Level::County, name));
+        }
+    }
+
+    /// Returns a note on the columns that look like places and are not used.
+    fn unused_places(&self, names: &[String]) -> Option<Message> {
+        let used = self.all();
+        let is_place = |name: &&String| PLACE_WORDS.iter().any(|word| name.to_ascii_lowercase().contains(word));
+        // The names of counties add nothing to their codes.
+        let has_counties = self.has_level(Level::County);
+        let adds = |name: &&String| !has_counties || !COUNTY_NAMES.iter().any(|own| same_name(own, name));
+        let unused: Vec<&str> = names
+            .iter()
+            .filter(|name| !used.contains(name))
+            .filter(is_place)
+            .filter(adds)
+            .map(String::as_str)
+            .collect();
+        if unused.is_empty() {
+            return None;
+        }
+        let note = Message::from(format!("not used: {}", unused.join(", ")));
+        let has_county_names = recognized(names, &COUNTY_NAMES).is_some_and(|name| unused.contains(&name.as_str()));
+        if !has_county_names || self.codes.iter().any(|(level, _)| level.is_nested()) {
+            return Some(note);
+        }
+        let needs = "; names of counties need a state: ";
+        Some(note + needs + Setting::State.with("COL") + ", or " + Setting::Within.with("NC"))
+    }
+
+    /// Returns the names of all columns, sorted.
+    pub(super) fn all(&self) -> Vec<String> {
+        let mut all: Vec<String> = self.labeled().into_iter().map(|(_, name)| name.clone()).collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    /// Returns the columns with what they hold.
+    fn labeled(&self) -> Vec<(&'static str, &String)> {
+        let mut all = vec![("surname", &self.surname)];
+        all.extend(self.first_name.iter().map(|name| ("first name", name)));
+        all.extend(self.own_place.iter().map(|name| (Level::Own.name(), name)));
+        all.extend(self.codes.iter().map(|(level, name)| (level.name(), name)));
+        all
+    }
+
+    /// Returns the columns by what they hold.
+    pub(super) fn by_content(&self) -> BTreeMap<&'static str, String> {
+        self.labeled().into_iter().map(|(content, name)| (content, name.clone())).collect()
+    }
+
+    /// Describes the columns in one line.
+    pub(super) fn describe(&self) -> String {
+        let parts = self.labeled().into_iter().map(|(content, name)| format!("{content} in {name:?}"));
+        parts.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns whether any column says where people live.
+    pub(super) fn has_places(&self) -> bool {
+        self.own_place.is_some() || !self.codes.is_empty()
+    }
+
+    /// Returns whether a column says where people live more closely than by their state.
+    pub(super) fn is_closer_than_state(&self) -> bool {
+        self.own_place.is_some() || self.codes.iter().any(|(level, _)| *level != Level::State)
+    }
+}
+
+/// Returns the code of the state of `within`.
+fn state_code(state: &str) -> Result<u64> {
+    let unknown = || {
+        let problem = format!(": {state:?} is not a state; use an abbreviation or a FIPS code, such as NC or 37");
+        Error::settings(Message::from(Setting::Within) + problem)
+    };
+    PlaceCode::from_text(state, Level::State).map(|code| code.code).ok_or_else(unknown)
+}
+
+/// Returns the first column with a known name.
+fn recognized(names: &[String], known: &[&str]) -> Option<String> {
+    known.iter().find_map(|known| names.iter().find(|name| same_name(name, known)).cloned())
+}
+
+/// Returns the column whose name fits codes of a level best.
+fn best_column(names: &[String], level: Level) -> Option<String> {
+    let ranked = names.iter().filter_map(|name| Some((rank_of_column(name, level)?, name)));
+    ranked.min_by_key(|(rank, _)| *rank).map(|(_, name)| name.clone())
+}
+
+fn not_recognized(what: &str, names: &[String], setting: Setting) -> Error {
+    let problem = format!("no column of {what} was recognized among {}; name it with ", names.join(", "));
+    Error::data(Message::from(problem) + setting)
+}
+
+/// Returns the column that a setting names.
+fn named(names: &[String], name: &str, setting: Setting) -> Result<String> {
+    let exact = names.iter().find(|own| *own == name);
+    if let Some(found) = exact.or_else(|| names.iter().find(|own| same_name(own, name))) {
+        return Ok(found.clone());
+    }
+    let hint = did_you_mean(name, names.iter().map(String::as_str));
+    let problem = format!(": there is no column {name:?}{hint}; the columns are {}", names.join(", "));
+    Err(Error::data(Message::from(setting) + problem))
+}

@@ -1,0 +1,304 @@
+//! Makes scores from names and places: BISG, BIFSG, voter BISG, raking and fBISG. All input rows are written again, in
+//! order, with the scores; those of a table in memory are returned.
+//!
+//! ```text
+//! columns ─┐
+//! sources ─┴─▶ model ──passes over all people (rake, fbisg)──▶ scoring ──▶ output, tally ──▶ summary
+//! ```
+
+mod columns;
+mod counties;
+mod margin;
+mod passes;
+mod people;
+mod request;
+mod scoring;
+pub(crate) mod sources;
+mod summary;
+mod tally;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use apportion::Classes;
+use apportion::text::{Message, Setting};
+use apportion_io::{ColumnBatches, Input, Output, PlainColumn, refuse_nested_columns, write_with_plain_columns};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use self::columns::PeopleColumns;
+use self::passes::AllPeople;
+use self::people::Lookup;
+pub use self::request::{Model, Request};
+use self::scoring::{Layout, Scorer};
+use self::sources::{Tables, UsedTable};
+use self::summary::PredictSummary;
+use crate::protect::{refuse_overwriting_outputs, refuse_unsafe_formats};
+use crate::provenance::{ExtraFile, InputHashes, Provenance, Recorded, holds_metadata};
+use crate::{Context, Error, Result};
+
+/// What was found: how names and places matched, and the sums of the scores.
+#[derive(Clone, Debug, Serialize)]
+pub struct Response {
+    /// The version of the program.
+    pub apportion: String,
+    /// The model.
+    pub model: Model,
+    /// The number of people.
+    pub people: u64,
+    /// The classes, in the order of the scores.
+    pub classes: Vec<String>,
+    /// The columns that were read, by what they hold.
+    pub columns: BTreeMap<&'static str, String>,
+    /// The means of the scores.
+    pub posterior: Vec<f64>,
+    /// The shares of the classes among the people of the tables, if the tables have numbers of people.
+    pub in_tables: Option<Vec<f64>>,
+    /// People by how their surname was found.
+    pub surname_match: MatchCounts,
+    /// People by how their first name was found, if first names are used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_name_match: Option<MatchCounts>,
+    /// People by the level of the place that was used.
+    pub place_used: MatchCounts,
+    /// People by what was left out of their scores.
+    pub dropped: MatchCounts,
+    /// The number of place codes whose leading zeros were restored.
+    pub repaired_codes: u64,
+    /// The tables, in one line each.
+    pub tables: Vec<String>,
+    /// Warnings.
+    pub remarks: Vec<String>,
+    /// The margin, as it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub margin: Option<Vec<f64>>,
+    /// The state whose places were used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub within: Option<String>,
+    /// How the model used all people, if it did.
+    #[serde(flatten)]
+    pub fit: Option<PopulationFit>,
+    /// Where the scores come from, if it was recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Provenance>,
+    /// Whether the people of `in_tables` are those of the places, and not those of the surnames.
+    #[serde(skip)]
+    pub has_place_people: bool,
+    /// The files that were written; empty for standard output and for a table in memory.
+    #[serde(skip)]
+    pub paths: Vec<PathBuf>,
+    /// The new columns of a table in memory.
+    #[serde(skip)]
+    pub scores: Vec<PlainColumn>,
+}
+
+/// How a model used all people.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum PopulationFit {
+    /// Scores were raked to one margin.
+    Raked {
+        /// The weights of the classes.
+        weights: Vec<f64>,
+        /// The number of passes over the people.
+        passes: usize,
+    },
+    /// Scores were raked to margins by surname and place.
+    RakedByRow {
+        /// The number of people with different names, places or scores.
+        cells: usize,
+        /// The number of rounds.
+        rounds: usize,
+        /// The largest deviation from a margin, as a share of all people.
+        off: f64,
+        /// The people in each margin.
+        in_margins: InMargins,
+    },
+    /// Classes were drawn.
+    Drawn {
+        /// The seed.
+        seed: u64,
+        /// The number of sweeps that were discarded.
+        burn_in: u16,
+        /// The number of sweeps that were counted.
+        sweeps: u16,
+    },
+}
+
+/// The number of people in each margin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct InMargins {
+    /// In the margin by surname.
+    pub surname: u64,
+    /// In the margin by place.
+    pub place: u64,
+}
+
+/// Numbers of people by category, in order. It serializes to a map.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MatchCounts(pub Vec<(&'static str, u64)>);
+
+impl Serialize for MatchCounts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (category, people) in &self.0 {
+            map.serialize_entry(category, people)?;
+        }
+        map.end()
+    }
+}
+
+/// Makes scores.
+///
+/// # Errors
+/// If the settings cannot be combined, a file or table cannot be used, or raking does not converge.
+pub fn run(request: &Request, context: &Context) -> Result<Response> {
+    request.check()?;
+    context.install(|| predict(request, context))
+}
+
+fn predict(request: &Request, context: &Context) -> Result<Response> {
+    let input = request.source.open(context)?;
+    let mut output = match request.source.is_in_memory() {
+        true => None,
+        false => Some(checked_output(request, &input)?),
+    };
+    let columns = PeopleColumns::find(request, &input)?;
+    let mut tables = Tables::read(request, &columns)?;
+    let classes = checked_classes(&tables.classes)?;
+    let used = std::mem::take(&mut tables.used);
+    let hashes = start_hashes(request, &input, &used)?;
+    let margin = margin::read(request, &classes, context)?;
+    let margins = tables.margins.take();
+    let bisg = margin::model(request, tables, margin.clone())?;
+    let layout = Layout::new(&request.prefix, classes.names(), &bisg);
+    refuse_existing_names(&layout, &input)?;
+
+    let model = request.describe_model();
+    context.note(format!("{}: {model}; {}", input.name(0).display(), columns.describe()));
+    if let Some(note) = &columns.unused {
+        context.note(note.clone());
+    }
+    used.iter().for_each(|table| context.note(table.description.clone()));
+    let has_rows = !ColumnBatches::new(&input, &columns.all()).next_rows(1)?.is_empty();
+    if !has_rows && output.is_some() {
+        let problem = "it has columns but no rows; check how it was made";
+        return Err(apportion_io::Error::file(input.name(0), problem).into());
+    }
+
+    let lookup = Lookup { columns: &columns, bisg: &bisg, margins: margins.as_ref() };
+    let all = AllPeople::collect(request, &input, lookup, margin.as_deref(), classes.names(), context)?;
+    let rows = all.rows(&bisg);
+    let mut provenance = match hashes {
+        Some(hashes) => Some(record(request, hashes, &used, &classes, &columns, context)?),
+        None => None,
+    };
+    if let (Some(provenance), Some(output)) = (&mut provenance, &mut output) {
+        provenance.rows = rows.map(|rows| rows as u64);
+        output.metadata = provenance.metadata()?;
+    }
+    let mut scorer = Scorer::new(lookup, &all, &input);
+    let (mut paths, mut scores) = (Vec::new(), Vec::new());
+    match &output {
+        None => scores = scorer.score_all(&layout, request.source.batch_rows)?,
+        Some(output) => {
+            let mut values = |first: usize, rows: usize| scorer.next_columns(&layout, first, rows);
+            paths = write_with_plain_columns(&input, output, &layout.empty_columns(), rows, &mut values)?;
+        }
+    }
+    if let Some(provenance) = &mut provenance {
+        provenance.rows = Some(scorer.tally.people);
+    }
+    request.provenance.write(provenance.as_ref())?;
+    let summary = PredictSummary {
+        request,
+        columns: &columns,
+        classes: &classes,
+        bisg: &bisg,
+        used: &used,
+        margin,
+        all: &all,
+        tally: &scorer.tally,
+    };
+    Ok(Response { provenance, paths, scores, ..summary.response() })
+}
+
+/// Returns the output after checking that it can be written.
+fn checked_output(request: &Request, input: &Input) -> Result<Output> {
+    let Some(path) = request.output.clone() else {
+        return Err(Error::settings(
+            Message::from(Setting::Output) + ": the scores of files need an output; name a file",
+        ));
+    };
+    refuse_unsafe_formats(request.safe_csv, &path)?;
+    refuse_overwriting_outputs(&path, input, &request.side_inputs())?;
+    let output = Output { path, force: request.force, safe_csv: request.safe_csv, ..Output::default() };
+    output.check(Some(input))?;
+    refuse_nested_columns(input, &output)?;
+    Ok(output)
+}
+
+fn checked_classes(names: &[String]) -> Result<Classes> {
+    Classes::new(names.to_vec()).map_err(|error| {
+        let fix = Message::from("; rename classes with ") + Setting::Crosswalk.with("OLD=NEW");
+        Error::data(Error::from(error).message() + fix)
+    })
+}
+
+/// Refuses new columns whose names the input has already.
+fn refuse_existing_names(layout: &Layout, input: &Input) -> Result<()> {
+    for file in 0..input.names().len() {
+        let names = input.columns(file)?;
+        if let Some(existing) = layout.names().find(|name| names.contains(name)) {
+            let path = input.name(file).display();
+            let problem = format!("{path}: it has a column {existing:?} already; remove it, or use another prefix: ");
+            return Err(Error::data(Message::from(problem) + Setting::Prefix.with("bisg_")));
+        }
+    }
+    Ok(())
+}
+
+/// Starts to compute the SHA-256 of all files, if provenance is recorded.
+fn start_hashes(request: &Request, input: &Input, used: &[UsedTable]) -> Result<Option<InputHashes>> {
+    let margins = [&request.margin, &request.surname_margin, &request.place_margin];
+    let is_margin = |name: &String| margins.into_iter().any(|own| own.as_ref() == Some(name));
+    let mut files = Vec::new();
+    for table in used.iter().filter(|table| table.built_in().is_none()) {
+        let what = if is_margin(&table.name) { "the margin" } else { "the table" };
+        files.push(ExtraFile { path: (&table.name).into(), what, rows: Some(table.rows) });
+    }
+    if let Some(path) = &request.margin {
+        files.push(ExtraFile { path: path.into(), what: "the margin", rows: None });
+    }
+    let output = request.output.as_deref().unwrap_or("-");
+    request.provenance.check(&[input], &files, Path::new(output), request.force)?;
+    let is_folder = output.ends_with('/') || Path::new(output).is_dir();
+    let holds_it =
+        holds_metadata(output) || is_folder && input.names().any(|name| holds_metadata(&name.to_string_lossy()));
+    let is_wanted = !request.source.is_in_memory() && request.provenance.is_wanted(holds_it);
+    Ok(is_wanted.then(|| InputHashes::start(input, "people", files)))
+}
+
+/// Records where the scores come from.
+fn record(
+    request: &Request,
+    hashes: InputHashes,
+    used: &[UsedTable],
+    classes: &Classes,
+    columns: &PeopleColumns,
+    context: &Context,
+) -> Result<Provenance> {
+    let options = Recorded {
+        model: Some(request.model.name().into()),
+        prefix: Some(request.prefix.clone()),
+        within: request.within.clone(),
+        classes: classes.names().to_vec(),
+        columns: columns.all(),
+        seed: (request.model == Model::Fbisg).then(|| request.gibbs().seed),
+        ..Recorded::default()
+    };
+    let mut provenance = Provenance::new("predict", &context.command, options, hashes.finish(None)?);
+    let built_in = used.iter().filter_map(UsedTable::built_in);
+    provenance.tables = built_in.map(|table| format!("{}: {}", table.name(), table.title())).collect();
+    Ok(provenance)
+}

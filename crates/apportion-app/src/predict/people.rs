@@ -1,0 +1,382 @@
+//! A batch of people: their names and places, looked up in the tables of a model, and what the model computes from them.
+
+use std::sync::Arc;
+
+use apportion_bisg::{
+    Bisg, Cells, KnownMargins, Level, MarginRows, Margins, MatchInfo, NameId, Person, Place, RakedCells, Scratch,
+};
+use apportion_io::{ColumnBatch, DictionaryTexts, NumberColumn, PlaceCode, TextColumn, Texts, ValueColumn};
+use rayon::prelude::*;
+
+use super::columns::PeopleColumns;
+use super::counties::code_of_county;
+use super::tally::Tally;
+
+/// Number of people whose scores one thread computes at a time.
+const CHUNK: usize = 4096;
+
+/// The place ID of people without a known place.
+pub(super) const NO_PLACE: u64 = u64::MAX;
+
+/// The tables in which names and places are looked up.
+#[derive(Clone, Copy)]
+pub(super) struct Lookup<'a> {
+    pub(super) columns: &'a PeopleColumns,
+    pub(super) bisg: &'a Bisg,
+    /// Margins by surname or place to which people are raked.
+    pub(super) margins: Option<&'a KnownMargins>,
+}
+
+/// The scores of some people, row by row, and how they were found.
+pub(super) struct Scored {
+    pub(super) scores: Vec<f64>,
+    pub(super) matches: Vec<MatchInfo>,
+    pub(super) tally: Tally,
+}
+
+/// How a model that uses all people changes the scores by names and places.
+#[derive(Clone, Copy)]
+pub(super) enum Adjustment<'a> {
+    /// It does not.
+    None,
+    /// Scores are multiplied by the weights of the classes.
+    Weights(&'a [f64]),
+    /// Scores are the frequencies of the classes in these draws, for each person of the batch.
+    Draws(&'a [u16]),
+    /// Scores are those of each cell, raked to margins by surname and place.
+    Raked(&'a RakedCells, &'a KnownMargins),
+}
+
+/// The columns of a batch.
+pub(super) struct People {
+    surname: Names,
+    first_name: Option<Names>,
+    own_place: Option<Texts>,
+    codes: Vec<Codes>,
+    within: Option<u64>,
+    /// Surnames as found in a margin by surname.
+    margin_names: Option<Names>,
+}
+
+/// A column of names.
+enum Names {
+    /// Names that are looked up row by row.
+    Texts(Texts),
+    /// A dictionary whose words were looked up.
+    Found(DictionaryTexts, Arc<Vec<NameId>>),
+}
+
+/// A column of place codes.
+struct Codes {
+    level: Level,
+    values: CodeValues,
+}
+
+enum CodeValues {
+    Texts(Texts),
+    Numbers(NumberColumn),
+    /// A dictionary, and the code of each word.
+    Dictionary(DictionaryTexts, Vec<Option<PlaceCode>>),
+}
+
+/// Words that were looked up before. Batches of a file often share their words.
+#[derive(Default)]
+pub(super) struct NameCache {
+    surnames: Option<FoundWords>,
+    first_names: Option<FoundWords>,
+    margin_names: Option<FoundWords>,
+}
+
+struct FoundWords {
+    words: Texts,
+    ids: Arc<Vec<NameId>>,
+}
+
+impl People {
+    /// Looks up the names of a batch as far as they are dictionaries, and reads its places.
+    pub(super) fn new(batch: &ColumnBatch, lookup: Lookup<'_>, cache: &mut NameCache) -> apportion_io::Result<People> {
+        let Lookup { columns, bisg, margins } = lookup;
+        let surname =
+            Names::new(batch, &columns.surname, &mut cache.surnames, |name, scratch| bisg.find_surname(name, scratch))?;
+        let first_name = columns.first_name.as_ref().map(|column| {
+            Names::new(batch, column, &mut cache.first_names, |name, scratch| bisg.find_first_name(name, scratch))
+        });
+        let margin_names = margins.map(|margins| {
+            Names::new(batch, &columns.surname, &mut cache.margin_names, |name, scratch| {
+                margins.find_name(name, scratch)
+            })
+        });
+        let codes = columns.codes.iter().map(|(level, column)| Codes::new(batch, column, *level));
+        Ok(People {
+            surname,
+            first_name: first_name.transpose()?,
+            own_place: columns.own_place.as_ref().map(|column| batch.texts(column)).transpose()?,
+            codes: codes.collect::<apportion_io::Result<_>>()?,
+            within: columns.within,
+            margin_names: margin_names.transpose()?,
+        })
+    }
+
+    /// Returns the number of people.
+    pub(super) fn len(&self) -> usize {
+        match &self.surname {
+            Names::Texts(texts) => texts.len(),
+            Names::Found(dictionary, _) => dictionary.len(),
+        }
+    }
+
+    /// Scores all people, in chunks.
+    pub(super) fn score(&self, bisg: &Bisg, adjustment: Adjustment<'_>) -> Vec<Scored> {
+        self.in_chunks(|start, end| {
+            let (mut scored, people) = self.score_range(bisg, start, end);
+            self.adjust(bisg, adjustment, start, &people, &mut scored);
+            let rows = scored.matches.iter().zip(scored.scores.chunks_exact(bisg.classes()));
+            rows.for_each(|(info, scores)| scored.tally.add(info, scores));
+            scored
+        })
+    }
+
+    /// Computes something from each chunk of people in parallel; returns the results in order.
+    fn in_chunks<T: Send>(&self, compute: impl Fn(usize, usize) -> T + Sync) -> Vec<T> {
+        let starts: Vec<usize> = (0..self.len()).step_by(CHUNK).collect();
+        starts.into_par_iter().map(|start| compute(start, self.len().min(start + CHUNK))).collect()
+    }
+
+    /// Returns the sums that raking to one margin needs, at some weights.
+    pub(super) fn margins(&self, bisg: &Bisg, weights: &[f64]) -> Vec<Margins> {
+        self.in_chunks(|start, end| {
+            let (scored, _) = self.score_range(bisg, start, end);
+            let mut margins = Margins::new(bisg.classes());
+            scored.scores.chunks_exact(bisg.classes()).for_each(|scores| margins.add(scores, weights));
+            margins
+        })
+    }
+
+    /// Counts people by their rows in margins by surname and place, and by their scores.
+    pub(super) fn cells(&self, bisg: &Bisg, margins: &KnownMargins) -> Vec<Cells> {
+        self.in_chunks(|start, end| {
+            let (scored, people) = self.score_range(bisg, start, end);
+            let mut cells = Cells::default();
+            let rows = self.margin_rows(start, &people, margins);
+            for (rows, scores) in rows.into_iter().zip(scored.scores.chunks_exact(bisg.classes())) {
+                cells.add(rows, scores);
+            }
+            cells
+        })
+    }
+
+    /// Returns what fBISG needs of each person: the names, and the ID of the place.
+    pub(super) fn names_and_places(&self, bisg: &Bisg) -> Vec<Vec<(NameId, NameId, u64)>> {
+        self.in_chunks(|start, end| {
+            let people = self.range(bisg, start, end, &mut Tally::new(bisg));
+            let place = |person: &Person<'_>| bisg.place_of(&person.place).unwrap_or(NO_PLACE);
+            people.iter().map(|person| (person.surname, person.first_name, place(person))).collect()
+        })
+    }
+
+    /// Looks up a range of people.
+    fn range(&self, bisg: &Bisg, start: usize, end: usize, tally: &mut Tally) -> Vec<Person<'_>> {
+        let mut scratch = Scratch::default();
+        let surnames = self.surname.ids(start, end, |names, ids| bisg.find_surnames(names, &mut scratch, ids));
+        let first_names = match &self.first_name {
+            Some(names) => names.ids(start, end, |names, ids| bisg.find_first_names(names, &mut scratch, ids)),
+            None => vec![NameId::MISSING; end - start],
+        };
+        let places = (start..end).map(|row| self.place(row, tally));
+        let named = surnames.into_iter().zip(first_names).zip(places);
+        named.map(|((surname, first_name), place)| Person { surname, first_name, place }).collect()
+    }
+
+    /// Returns the rows of people, from row `start` on, in margins by surname and place.
+    fn margin_rows(&self, start: usize, people: &[Person<'_>], margins: &KnownMargins) -> Vec<MarginRows> {
+        let (mut scratch, end) = (Scratch::default(), start + people.len());
+        let names = match &self.margin_names {
+            Some(names) => names.ids(start, end, |names, ids| margins.find_names(names, &mut scratch, ids)),
+            None => vec![NameId::MISSING; people.len()],
+        };
+        names.into_iter().zip(people).map(|(name, person)| margins.rows(name, &person.place)).collect()
+    }
+
+    /// Scores a range of people by names and places.
+    fn score_range(&self, bisg: &Bisg, start: usize, end: usize) -> (Scored, Vec<Person<'_>>) {
+        let mut scored = Scored {
+            scores: vec![0.0; (end - start) * bisg.classes()],
+            matches: Vec::with_capacity(end - start),
+            tally: Tally::new(bisg),
+        };
+        let people = self.range(bisg, start, end, &mut scored.tally);
+        bisg.score_all(&people, &mut scored.scores, &mut scored.matches);
+        (scored, people)
+    }
+
+    /// Adjusts the scores of people from row `start` on.
+    fn adjust(
+        &self,
+        bisg: &Bisg,
+        adjustment: Adjustment<'_>,
+        start: usize,
+        people: &[Person<'_>],
+        scored: &mut Scored,
+    ) {
+        let k = bisg.classes();
+        let rows = scored.scores.chunks_exact_mut(k);
+        match adjustment {
+            Adjustment::None => {}
+            Adjustment::Weights(weights) => rows.for_each(|scores| reweight(scores, weights)),
+            Adjustment::Draws(draws) => {
+                let draws = draws.get(start * k..).unwrap_or_default().chunks_exact(k);
+                for (((scores, draws), person), info) in rows.zip(draws).zip(people).zip(&mut scored.matches) {
+                    if set_frequencies(scores, draws) {
+                        info.place = bisg.place_of(&person.place).and_then(|place| bisg.level_at(place));
+                    }
+                }
+            }
+            Adjustment::Raked(raked, margins) => {
+                let margin_rows = self.margin_rows(start, people, margins);
+                rows.zip(margin_rows).for_each(|(scores, rows)| raked.apply(rows, scores));
+            }
+        }
+    }
+
+    /// Returns where a person lives. Larger places are read first, because the codes of smaller ones may be only the
+    /// part within them.
+    #[inline]
+    fn place(&self, row: usize, tally: &mut Tally) -> Place<'_> {
+        let mut place = Place { own: self.own_place.as_ref().map(|names| names.get(row)), ..Place::default() };
+        let (mut state, mut county) = (self.within, None);
+        for codes in self.codes.iter().rev() {
+            let (level, Some(code)) = (codes.level, codes.get(row, state)) else { continue };
+            let code = match (level, code.code) {
+                (Level::County, part @ 0..1_000) => state.map(|state| state * 1_000 + part),
+                (Level::Tract, part @ 0..1_000_000) => county.map(|county: u64| county * 1_000_000 + part),
+                (_, whole) => {
+                    tally.repaired += u64::from(code.repaired);
+                    Some(whole)
+                }
+            };
+            let Some(code) = code else { continue };
+            match level {
+                Level::Zcta => place.zcta = Some(code),
+                Level::State => state = Some(code),
+                Level::County => county = Some(code),
+                Level::Own | Level::BlockGroup | Level::Tract | Level::Nation | Level::All => {}
+            }
+            if level.is_nested() {
+                place.wider.rotate_right(1);
+                place.wider[0] = place.code.replace((level, code));
+            }
+        }
+        place
+    }
+}
+
+/// Sets scores to the frequencies of the classes in the draws. People without draws keep their scores; returns whether
+/// there are draws.
+fn set_frequencies(scores: &mut [f64], draws: &[u16]) -> bool {
+    let sum: f64 = draws.iter().copied().map(f64::from).sum();
+    if sum > 0.0 {
+        scores.iter_mut().zip(draws).for_each(|(score, &count)| *score = f64::from(count) / sum);
+    }
+    sum > 0.0
+}
+
+/// Multiplies scores by the weights of the classes. Scores whose products are all zero are not changed.
+fn reweight(scores: &mut [f64], weights: &[f64]) {
+    let sum: f64 = scores.iter().zip(weights).map(|(score, weight)| score * weight).sum();
+    if sum > 0.0 {
+        scores.iter_mut().zip(weights).for_each(|(score, weight)| *score *= weight / sum);
+    }
+}
+
+impl Names {
+    /// Reads a column. The words of a dictionary are looked up in parallel, unless they were before.
+    fn new(
+        batch: &ColumnBatch,
+        column: &str,
+        cache: &mut Option<FoundWords>,
+        find: impl Fn(&str, &mut Scratch) -> NameId + Sync,
+    ) -> apportion_io::Result<Names> {
+        let dictionary = match batch.text_column(column)? {
+            TextColumn::Plain(texts) => return Ok(Names::Texts(texts)),
+            TextColumn::Dictionary(dictionary) => dictionary,
+        };
+        let words = dictionary.words();
+        if let Some(found) = cache.as_ref().filter(|found| found.words.is_same_memory(words)) {
+            return Ok(Names::Found(dictionary, found.ids.clone()));
+        }
+        let starts: Vec<usize> = (0..words.len()).step_by(CHUNK).collect();
+        let chunk = |start: usize| -> Vec<NameId> {
+            let mut scratch = Scratch::default();
+            (start..words.len().min(start + CHUNK)).map(|word| find(words.get(word), &mut scratch)).collect()
+        };
+        let ids: Vec<Vec<NameId>> = starts.into_par_iter().map(chunk).collect();
+        let ids = Arc::new(ids.concat());
+        *cache = Some(FoundWords { words: words.clone(), ids: ids.clone() });
+        Ok(Names::Found(dictionary, ids))
+    }
+
+    /// Returns the names of a range of rows as found in a table.
+    fn ids(
+        &self,
+        start: usize,
+        end: usize,
+        find: impl FnOnce(&mut dyn Iterator<Item = &str>, &mut Vec<NameId>),
+    ) -> Vec<NameId> {
+        let mut all = Vec::with_capacity(end - start);
+        match self {
+            Names::Texts(texts) => find(&mut (start..end).map(|row| texts.get(row)), &mut all),
+            Names::Found(dictionary, ids) => {
+                let id = |row: usize| dictionary.code(row).and_then(|code| ids.get(code).copied());
+                all.extend((start..end).map(|row| id(row).unwrap_or(NameId::MISSING)));
+            }
+        }
+        all
+    }
+}
+
+impl Codes {
+    fn new(batch: &ColumnBatch, column: &str, level: Level) -> apportion_io::Result<Codes> {
+        let values = match batch.value_column(column)? {
+            ValueColumn::Numbers(numbers) => CodeValues::Numbers(numbers),
+            ValueColumn::Text(TextColumn::Plain(texts)) => CodeValues::Texts(texts),
+            // If a dictionary has as many words as rows, parsing its words first gains nothing.
+            ValueColumn::Text(TextColumn::Dictionary(dictionary)) if dictionary.words().len() > dictionary.len() => {
+                CodeValues::Texts(batch.texts(column)?)
+            }
+            ValueColumn::Text(TextColumn::Dictionary(dictionary)) => {
+                let words = dictionary.words();
+                let codes = (0..words.len()).map(|word| PlaceCode::from_text(words.get(word), level)).collect();
+                CodeValues::Dictionary(dictionary, codes)
+            }
+        };
+        Ok(Codes { level, values })
+    }
+
+    /// Returns the code of a row. Names of counties need a known state.
+    #[inline]
+    fn get(&self, row: usize, state: Option<u64>) -> Option<PlaceCode> {
+        let code = match &self.values {
+            CodeValues::Numbers(numbers) => {
+                numbers.get(row).and_then(|number| PlaceCode::from_number(number, self.level))
+            }
+            CodeValues::Texts(texts) => PlaceCode::from_text(texts.get(row), self.level),
+            CodeValues::Dictionary(dictionary, codes) => {
+                dictionary.code(row).and_then(|code| codes.get(code).copied()).flatten()
+            }
+        };
+        code.or_else(|| self.county_by_name(row, state))
+    }
+
+    /// Returns the code of a county by its name.
+    fn county_by_name(&self, row: usize, state: Option<u64>) -> Option<PlaceCode> {
+        if self.level != Level::County {
+            return None;
+        }
+        let name = match &self.values {
+            CodeValues::Numbers(_) => return None,
+            CodeValues::Texts(texts) => texts.get(row),
+            CodeValues::Dictionary(dictionary, _) => dictionary.words().get(dictionary.code(row)?),
+        };
+        Some(PlaceCode { code: code_of_county(state?, name)?, repaired: false })
+    }
+}

@@ -1,0 +1,309 @@
+//! The settings of the job: their defaults, which of them can be combined, and what they mean.
+
+use std::collections::BTreeMap;
+
+use apportion::text::{Message, Setting};
+use apportion_bisg::census::CensusTable;
+use apportion_bisg::{Gibbs, MarginKey};
+use apportion_io::MemoryTable;
+use serde::{Deserialize, Serialize};
+
+use crate::input::Source;
+use crate::protect::SideInput;
+use crate::provenance::ProvenanceSettings;
+use crate::{Error, Result};
+
+/// The settings of the job.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Request {
+    /// The people: files, or a table in memory.
+    #[serde(flatten)]
+    pub source: Source,
+    /// The output file, a directory with one file per input, or `-` for CSV on standard output. Scores of a table in
+    /// memory are returned instead.
+    pub output: Option<String>,
+    /// Whether to replace an existing output.
+    pub force: bool,
+    /// Whether CSV and TSV text that a spreadsheet could run as a formula gets an apostrophe.
+    pub safe_csv: bool,
+    /// Whether and where provenance is written.
+    #[serde(flatten)]
+    pub provenance: ProvenanceSettings,
+    /// The model.
+    pub model: Model,
+    /// The column of surnames; recognized by its name if not set.
+    pub surname: Option<String>,
+    /// The column of first names; recognized by its name if not set.
+    pub first_name: Option<String>,
+    /// The column of user-defined places, such as precincts. If no column of places is set, they are recognized by their
+    /// names.
+    pub place: Option<String>,
+    /// The column of Census block groups or blocks.
+    pub block_group: Option<String>,
+    /// The column of Census tracts.
+    pub tract: Option<String>,
+    /// The column of ZIP codes.
+    pub zcta: Option<String>,
+    /// The column of counties: FIPS codes, or names and three digits if the state is known.
+    pub county: Option<String>,
+    /// The column of states: abbreviations, names or FIPS codes.
+    pub state: Option<String>,
+    /// The table of surnames: a file, or the name of a built-in table.
+    pub surnames: String,
+    /// The table of first names: a file, or the name of a built-in table.
+    pub first_names: String,
+    /// Tables of places, at most one per level; `none` for scores by names alone. Built-in tables are used if it is empty.
+    pub geography: Vec<String>,
+    /// The prefix of the columns that hold the numbers of a table, if there are several sets, such as `vap_*`.
+    pub numbers: Option<String>,
+    /// The classes, in the order of the scores; those of the surnames if it is empty.
+    pub classes: Vec<String>,
+    /// New names of classes of the tables. Classes with the same name are merged.
+    pub crosswalk: BTreeMap<String, String>,
+    /// For `voter` and `rake`: the file with the shares of the classes.
+    pub margin: Option<String>,
+    /// A table in memory in place of the file of `margin`.
+    #[serde(skip)]
+    pub margin_table: Option<MemoryTable>,
+    /// For `rake`: the file with the people of each class by surname, or their shares.
+    pub surname_margin: Option<String>,
+    /// For `rake`: the file with the people of each class by place, or their shares.
+    pub place_margin: Option<String>,
+    /// For `rake` by surname or place: the allowed deviation from a margin, as a share of all people.
+    pub tolerance: Option<f64>,
+    /// The state whose places are used: its abbreviation, name or FIPS code.
+    pub within: Option<String>,
+    /// For `voter`: whether to use the published factor of surnames.
+    pub as_published: bool,
+    /// For `fbisg`: the seed of the draws.
+    pub seed: Option<u64>,
+    /// For `fbisg`: the number of sweeps that are discarded.
+    pub burn_in: Option<u16>,
+    /// For `fbisg`: the number of sweeps that are counted.
+    pub sweeps: Option<u16>,
+    /// The prefix of the score columns.
+    pub prefix: String,
+}
+
+/// How scores are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Model {
+    /// By surname and place.
+    #[default]
+    Bisg,
+    /// By surname, first name and place.
+    Bifsg,
+    /// By surname and place, for registered voters with known shares of the classes.
+    Voter,
+    /// BISG, weighted so that all scores meet a margin.
+    Rake,
+    /// By surname and place, allowing for errors in the counts of places (Gibbs sampling).
+    Fbisg,
+}
+
+impl Model {
+    /// All models.
+    pub const ALL: [Model; 5] = [Model::Bisg, Model::Bifsg, Model::Voter, Model::Rake, Model::Fbisg];
+
+    /// Returns the name, as in settings and JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Model::Bisg => "bisg",
+            Model::Bifsg => "bifsg",
+            Model::Voter => "voter",
+            Model::Rake => "rake",
+            Model::Fbisg => "fbisg",
+        }
+    }
+}
+
+impl Default for Request {
+    fn default() -> Request {
+        Request {
+            source: Source::default(),
+            output: None,
+            force: false,
+            safe_csv: false,
+            provenance: ProvenanceSettings::default(),
+            model: Model::default(),
+            surname: None,
+            first_name: None,
+            place: None,
+            block_group: None,
+            tract: None,
+            zcta: None,
+            county: None,
+            state: None,
+            surnames: CensusTable::Surnames2020.name().into(),
+            first_names: CensusTable::FirstNames2020.name().into(),
+            geography: Vec::new(),
+            numbers: None,
+            classes: Vec::new(),
+            crosswalk: BTreeMap::new(),
+            margin: None,
+            margin_table: None,
+            surname_margin: None,
+            place_margin: None,
+            tolerance: None,
+            within: None,
+            as_published: false,
+            seed: None,
+            burn_in: None,
+            sweeps: None,
+            prefix: "p_".into(),
+        }
+    }
+}
+
+impl Request {
+    /// Refuses settings that are invalid or cannot be combined.
+    pub(super) fn check(&self) -> Result<()> {
+        let is = |model: Model| self.model == model;
+        let by_row = self.surname_margin.is_some() || self.place_margin.is_some();
+        let only_for = |setting: Setting, model: Model| {
+            Message::from(setting) + ": it is for " + Setting::Model.with(model.name())
+        };
+        let model = || Message::from(Setting::Model.with(self.model.name()));
+        let both_margins =
+            |between: &'static str| Message::from(Setting::SurnameMargin) + between + Setting::PlaceMargin;
+        let problem = if self.first_name.is_some() && is(Model::Bisg) {
+            let problem = ": bisg uses surname and place only; use ";
+            Message::from(Setting::FirstName) + problem + Setting::Model.with(Model::Bifsg.name())
+        } else if self.margin.is_some() && !is(Model::Voter) && !is(Model::Rake) {
+            only_for(Setting::Margin, Model::Voter) + " and rake"
+        } else if self.as_published && !is(Model::Voter) {
+            only_for(Setting::AsPublished, Model::Voter)
+        } else if by_row && !is(Model::Rake) {
+            both_margins(", ") + ": they are for " + Setting::Model.with(Model::Rake.name())
+        } else if self.tolerance.is_some() && !by_row {
+            Message::from(Setting::Tolerance) + ": it is for " + both_margins(" and ")
+        } else if self.tolerance.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
+            Message::from(Setting::Tolerance) + ": it must be from 0 to 1"
+        } else if self.seed.is_some() && !is(Model::Fbisg) {
+            only_for(Setting::Seed, Model::Fbisg) + "; nothing else is drawn"
+        } else if self.burn_in.is_some() && !is(Model::Fbisg) {
+            only_for(Setting::BurnIn, Model::Fbisg)
+        } else if self.sweeps.is_some() && !is(Model::Fbisg) {
+            only_for(Setting::Sweeps, Model::Fbisg)
+        } else if self.sweeps == Some(0) {
+            Message::from(Setting::Sweeps) + ": it must be at least 1"
+        } else if is(Model::Voter) && self.margin.is_none() {
+            let problem = " needs the shares of the classes among voters; give them with ";
+            model() + problem + Setting::Margin.with("FILE")
+        } else if is(Model::Rake) && by_row && self.margin.is_some() {
+            let problem = ": the margins by surname and place determine the people of each class; leave it out";
+            Message::from(Setting::Margin) + problem
+        } else if is(Model::Rake) && !by_row && self.margin.is_none() {
+            model() + " needs target shares: use " + Setting::Margin + ", or " + both_margins(" and ")
+        } else {
+            return Ok(());
+        };
+        Err(Error::settings(problem))
+    }
+
+    /// Describes the model in a few words.
+    pub(super) fn describe_model(&self) -> String {
+        let name = match self.model {
+            Model::Bisg => "BISG",
+            Model::Bifsg => "BIFSG",
+            Model::Voter => "voter BISG, fitted",
+            Model::Rake => "BISG, raked",
+            Model::Fbisg => "fBISG",
+        };
+        let mut text = name.to_owned();
+        let margins = [&self.margin, &self.surname_margin, &self.place_margin];
+        let margins: Vec<&str> = margins.into_iter().flatten().map(String::as_str).collect();
+        if !margins.is_empty() {
+            text = format!("{text} to {}", margins.join(" and "));
+        }
+        if let Some(state) = &self.within {
+            text = format!("{text}, within {state}");
+        }
+        text
+    }
+
+    /// Returns the settings of fBISG.
+    pub(super) fn gibbs(&self) -> Gibbs {
+        let default = Gibbs::default();
+        Gibbs {
+            burn_in: self.burn_in.unwrap_or(default.burn_in),
+            kept: self.sweeps.unwrap_or(default.kept),
+            seed: self.seed.unwrap_or(default.seed),
+        }
+    }
+
+    /// Returns whether first names are used.
+    pub(super) fn needs_first_names(&self) -> bool {
+        self.model == Model::Bifsg || self.first_name.is_some()
+    }
+
+    /// Returns whether the model needs places as people by class.
+    pub(super) fn needs_people_by_place(&self) -> bool {
+        match self.model {
+            Model::Voter | Model::Fbisg => true,
+            Model::Bisg | Model::Bifsg | Model::Rake => false,
+        }
+    }
+
+    /// Returns whether no places are used.
+    pub(super) fn is_by_names_alone(&self) -> bool {
+        self.geography.iter().any(|name| name == "none")
+    }
+
+    /// Returns the setting and the file of a margin by surname or place.
+    pub(super) fn margin_by(&self, key: MarginKey) -> (Setting, Option<&str>) {
+        match key {
+            MarginKey::Name => (Setting::SurnameMargin, self.surname_margin.as_deref()),
+            MarginKey::Place => (Setting::PlaceMargin, self.place_margin.as_deref()),
+        }
+    }
+
+    /// Returns the files of tables and margins, which the output must not overwrite.
+    pub(super) fn side_inputs(&self) -> Vec<SideInput> {
+        let margins = [
+            (Setting::Margin, &self.margin),
+            (Setting::SurnameMargin, &self.surname_margin),
+            (Setting::PlaceMargin, &self.place_margin),
+        ];
+        let margins = margins.into_iter().filter_map(|(setting, path)| Some((setting, path.as_ref()?)));
+        let names = [(Setting::Surnames, &self.surnames), (Setting::FirstNames, &self.first_names)];
+        let places = self.geography.iter().map(|path| (Setting::Geography, path));
+        margins.chain(names).chain(places).map(|(setting, path)| SideInput::new(setting, path)).collect()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_have_defaults() {
+        let text =
+            r#"{"inputs": ["people.csv"], "model": "fbisg", "crosswalk": {"api": "asian"}, "no_provenance": true}"#;
+        let request: Request = serde_json::from_str(text).unwrap();
+        assert_eq!((request.model, request.source.inputs), (Model::Fbisg, vec!["people.csv".to_owned()]));
+        assert_eq!((request.surnames.as_str(), request.prefix.as_str()), ("surnames-2020", "p_"));
+        assert_eq!((request.crosswalk["api"].as_str(), request.provenance.no_provenance), ("asian", true));
+        for model in Model::ALL {
+            assert_eq!(serde_json::to_value(model).unwrap(), model.name());
+        }
+    }
+
+    #[test]
+    fn invalid_settings_are_refused() {
+        let rake = Request { model: Model::Rake, ..Request::default() };
+        let by_place = Request { place_margin: Some("p.csv".into()), ..rake.clone() };
+        for (request, expected) in [
+            (rake, "`model` rake needs target shares: use `margin`, or `surname_margin` and `place_margin`"),
+            (Request { tolerance: Some(2.0), ..by_place }, "`tolerance`: it must be from 0 to 1"),
+            (Request { model: Model::Fbisg, sweeps: Some(0), ..Request::default() }, "`sweeps`: it must be at least 1"),
+        ] {
+            let error = request.check().unwrap_err();
+            assert!(error.is_usage());
+            assert_eq!(error.to_string(), expected);
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! The tables of a model: built-in Census tables, or files of the user.
+
+use std::path::{Path, PathBuf};
+
+use apportion::text::{Message, Setting};
+use apportion_bisg::census::{CLASSES, CensusTable};
+use apportion_bisg::{KnownMargins, Level, NameTable, Numbers, PlaceTable};
+use apportion_io::{
+    Input, InputOptions, KeyedOptions, KeyedTable, PlaceCode, Subject, TableKeys, did_you_mean, same_name,
+};
+
+use super::Request;
+use super::columns::PeopleColumns;
+use crate::text::count;
+use crate::{Error, Result};
+
+/// The tables of a model, all with the same classes.
+pub(super) struct Tables {
+    pub(super) classes: Vec<String>,
+    pub(super) surnames: NameTable,
+    pub(super) first_names: Option<NameTable>,
+    pub(super) places: Vec<PlaceTable>,
+    /// Margins by surname and place to which people are raked.
+    pub(super) margins: Option<KnownMargins>,
+    pub(super) used: Vec<UsedTable>,
+}
+
+/// A table that was read.
+#[derive(Clone, Debug)]
+pub(super) struct UsedTable {
+    /// The file, or the name of a built-in table.
+    pub(super) name: String,
+    pub(super) rows: u64,
+    /// What it holds, in one line.
+    pub(super) description: String,
+}
+
+impl Tables {
+    /// Reads all tables of a request and gives them the same classes.
+    pub(super) fn read(request: &Request, columns: &PeopleColumns) -> Result<Tables> {
+        TableFiles::read(request, columns)?.with_same_classes(request, columns.within)
+    }
+}
+
+/// Tables as they were read, with classes of their own.
+struct TableFiles {
+    surnames: KeyedTable,
+    first_names: Option<KeyedTable>,
+    places: Vec<KeyedTable>,
+    surname_margin: Option<KeyedTable>,
+    place_margin: Option<KeyedTable>,
+}
+
+impl TableFiles {
+    fn read(request: &Request, columns: &PeopleColumns) -> Result<TableFiles> {
+        let classes: Vec<String> = request.classes.iter().chain(request.crosswalk.keys()).cloned().collect();
+        let options = KeyedOptions { classes: &classes, numbers: request.numbers.as_deref(), key: None };
+        let names = |name: &str, subject, setting| read(name, subject, &options, setting);
+        let places = |name: &str, setting| read_places(name, columns.own_place.as_deref(), &options, setting);
+        Ok(TableFiles {
+            surnames: names(&request.surnames, Subject::Surnames, Setting::Surnames)?,
+            first_names: match columns.first_name {
+                Some(_) => Some(names(&request.first_names, Subject::FirstNames, Setting::FirstNames)?),
+                None => None,
+            },
+            places: if request.is_by_names_alone() {
+                Vec::new()
+            } else if request.geography.is_empty() {
+                census_places(request, columns)?
+            } else {
+                request.geography.iter().map(|name| places(name, Setting::Geography)).collect::<Result<_>>()?
+            },
+            surname_margin: match &request.surname_margin {
+                Some(name) => Some(names(name, Subject::Surnames, Setting::SurnameMargin)?),
+                None => None,
+            },
+            place_margin: match &request.place_margin {
+                Some(name) => Some(places(name, Setting::PlaceMargin)?),
+                None => None,
+            },
+        })
+    }
+
+    fn all(&self) -> impl Iterator<Item = &KeyedTable> {
+        let margins = self.surname_margin.iter().chain(&self.place_margin);
+        std::iter::once(&self.surnames).chain(&self.first_names).chain(&self.places).chain(margins)
+    }
+
+    /// Gives all tables the classes of the request, or else those of the surnames.
+    fn with_same_classes(mut self, request: &Request, within: Option<u64>) -> Result<Tables> {
+        self.check_crosswalk(request)?;
+        let used = self.all().map(UsedTable::new).collect();
+        let crosswalk: Vec<(String, String)> = request.crosswalk.clone().into_iter().collect();
+        self.surnames.rename(&crosswalk)?;
+        if !request.classes.is_empty() {
+            self.surnames.reorder_classes(&request.classes)?;
+        }
+        let classes = self.surnames.classes.clone();
+        let margins = self.surname_margin.iter_mut().chain(&mut self.place_margin);
+        for table in self.first_names.iter_mut().chain(&mut self.places).chain(margins) {
+            table.rename(&crosswalk)?;
+            table.reorder_classes(&classes)?;
+        }
+        let has_states = self.places.is_empty() || self.places.iter().any(|table| table.level().is_nested());
+        if within.is_some() && !has_states {
+            let problem = ": no table of places says their states; add one that does, such as counties-2010";
+            return Err(Error::settings(Message::from(Setting::Within) + problem));
+        }
+        let mut places = Vec::new();
+        for table in self.places {
+            places.push(places_within(table, within)?);
+        }
+        let margins = match (self.surname_margin, self.place_margin) {
+            (None, None) => None,
+            (names, places) => Some(KnownMargins::new(
+                names.map(KeyedTable::into_names).transpose()?,
+                places.map(KeyedTable::into_places).transpose()?,
+            )?),
+        };
+        Ok(Tables {
+            classes,
+            surnames: self.surnames.into_names()?,
+            first_names: self.first_names.map(KeyedTable::into_names).transpose()?,
+            places,
+            margins,
+            used,
+        })
+    }
+
+    /// Refuses a crosswalk of a class that no table has.
+    fn check_crosswalk(&self, request: &Request) -> Result<()> {
+        let classes = || self.all().flat_map(|table| &table.classes);
+        let Some(unknown) = request.crosswalk.keys().find(|old| !classes().any(|class| class == *old)) else {
+            return Ok(());
+        };
+        let hint = did_you_mean(unknown, classes().map(String::as_str));
+        let problem = format!(": no table has a class {unknown:?}{hint}");
+        Err(Error::settings(Message::from(Setting::Crosswalk) + problem))
+    }
+}
+
+impl UsedTable {
+    fn new(table: &KeyedTable) -> UsedTable {
+        let (name, rows) = (table.path.display().to_string(), table.rows() as u64);
+        UsedTable { name, rows, description: describe(table) }
+    }
+
+    /// Returns the built-in table of this name.
+    pub(super) fn built_in(&self) -> Option<CensusTable> {
+        CensusTable::named(&self.name)
+    }
+}
+
+/// Returns the places of a table, or only those of one state.
+fn places_within(table: KeyedTable, within: Option<u64>) -> Result<PlaceTable> {
+    let path = table.path.clone();
+    let places = table.into_places()?;
+    let Some(state) = within else { return Ok(places) };
+    let places = places.within(state);
+    if places.places() == 0 {
+        let problem = Message::from(format!("{}: it has no place in the state of ", path.display()));
+        return Err(Error::data(problem + Setting::Within));
+    }
+    Ok(places)
+}
+
+/// Returns the built-in tables for the places that the columns of the people name.
+fn census_places(request: &Request, columns: &PeopleColumns) -> Result<Vec<KeyedTable>> {
+    let mut places = Vec::new();
+    let has_zctas = columns.codes.iter().any(|(level, _)| *level == Level::Zcta);
+    // The built-in ZCTAs have neither states nor people by class.
+    if has_zctas && !request.needs_people_by_place() && request.within.is_none() {
+        places.push(built_in(CensusTable::Zctas2010));
+    }
+    if columns.codes.iter().any(|(level, _)| level.is_nested()) {
+        places.push(built_in(CensusTable::Counties2010));
+    }
+    if !places.is_empty() {
+        return Ok(places);
+    }
+    Err(Error::data(if !has_zctas {
+        Message::from("no table inside the program has such places; give one with ") + Setting::Geography.with("FILE")
+    } else if request.needs_people_by_place() {
+        let problem = ": it needs places as people by class, and the ZIP codes inside the program have none; name a column of counties \
+                       or states, or give people by ZIP code with ";
+        Message::from(Setting::Model.with(request.model.name())) + problem + Setting::Geography.with("FILE")
+    } else {
+        let problem = ": ZIP codes do not say their state; name a column of counties or states, or leave it out";
+        Message::from(Setting::Within) + problem
+    }))
+}
+
+/// Reads a table by the name of a built-in one, or from a file.
+fn read(name: &str, subject: Subject, options: &KeyedOptions<'_>, setting: Setting) -> Result<KeyedTable> {
+    if let Some(table) = CensusTable::named(name) {
+        if subject_of(table) != subject {
+            let problem = format!(": {name} is another kind of table; `apportion tables` lists them");
+            return Err(Error::settings(Message::from(setting) + problem));
+        }
+        return Ok(built_in(table));
+    }
+    if !Path::new(name).exists() && !name.contains(['.', '/', '\\']) {
+        let hint = did_you_mean(name, CensusTable::ALL.map(CensusTable::name));
+        let problem = format!(": there is neither a file {name:?} nor a table of this name inside the program{hint}");
+        return Err(Error::data(Message::from(setting) + problem));
+    }
+    Ok(KeyedTable::read(name, subject, options)?)
+}
+
+/// Reads a table of places: by the column of user-defined places if it has one, and by codes otherwise.
+fn read_places(
+    name: &str,
+    own_place: Option<&str>,
+    options: &KeyedOptions<'_>,
+    setting: Setting,
+) -> Result<KeyedTable> {
+    let mut key = None;
+    if let Some(own) = own_place
+        && CensusTable::named(name).is_none()
+        && Path::new(name).exists()
+    {
+        let columns = Input::new(&[name.to_owned()], InputOptions::default())?.columns(0)?;
+        key = columns.iter().any(|column| same_name(column, own)).then_some(own);
+    }
+    read(name, Subject::Places, &KeyedOptions { key, ..*options }, setting)
+}
+
+/// Returns what the keys of a built-in table are.
+fn subject_of(table: CensusTable) -> Subject {
+    match table {
+        CensusTable::Surnames2020 | CensusTable::Surnames2010 => Subject::Surnames,
+        CensusTable::FirstNames2020 => Subject::FirstNames,
+        CensusTable::Counties2010 | CensusTable::Zctas2010 => Subject::Places,
+    }
+}
+
+/// Returns a built-in table in the form of one that was read from a file.
+pub(crate) fn built_in(table: CensusTable) -> KeyedTable {
+    let rows = table.load();
+    let codes = |level: Level| {
+        let code = |key: &str| PlaceCode::from_text(key.split('\t').next().unwrap_or_default(), level);
+        TableKeys::Codes(level, rows.keys().filter_map(code).map(|code| code.code).collect())
+    };
+    let keys = match table {
+        CensusTable::Counties2010 => codes(Level::County),
+        CensusTable::Zctas2010 => codes(Level::Zcta),
+        CensusTable::Surnames2020 | CensusTable::Surnames2010 | CensusTable::FirstNames2020 => {
+            TableKeys::Texts(rows.keys().map(str::to_owned).collect())
+        }
+    };
+    KeyedTable {
+        path: PathBuf::from(table.name()),
+        key: table.key().into(),
+        keys,
+        classes: CLASSES.map(String::from).to_vec(),
+        values: rows.values,
+        counts: rows.counts.map(|counts| counts.into_iter().map(|count| count as f64).collect()),
+        numbers: table.numbers(),
+    }
+}
+
+/// Describes a table in one line.
+pub(crate) fn describe(table: &KeyedTable) -> String {
+    let keys = match &table.keys {
+        TableKeys::Texts(_) => "keys",
+        TableKeys::Codes(level, _) => match level {
+            Level::BlockGroup => "block groups",
+            Level::Tract => "tracts",
+            Level::Zcta => "ZCTAs",
+            Level::County => "counties",
+            Level::State => "states",
+            Level::Own | Level::Nation | Level::All => "places",
+        },
+    };
+    let numbers = match (table.numbers, table.counts.is_some()) {
+        (Numbers::People, _) => "people by class",
+        (Numbers::Shares, true) => "shares of the classes, and people",
+        (Numbers::Shares, false) => "shares of the classes",
+        (Numbers::KeyGivenClass, _) => "P(key | class)",
+    };
+    format!("{}: {} {keys} ({}), {numbers}", table.path.display(), count(table.rows() as u64), table.key)
+}

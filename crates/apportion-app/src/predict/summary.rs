@@ -1,0 +1,76 @@
+//! The response of the job: how scores were made, for whom, and their sums.
+
+use apportion::Classes;
+use apportion_bisg::{Bisg, MarginKey};
+
+use super::columns::PeopleColumns;
+use super::passes::AllPeople;
+use super::sources::UsedTable;
+use super::tally::Tally;
+use super::{InMargins, PopulationFit, Request, Response};
+
+/// What a response is made of.
+pub(super) struct PredictSummary<'a> {
+    pub(super) request: &'a Request,
+    pub(super) columns: &'a PeopleColumns,
+    pub(super) classes: &'a Classes,
+    pub(super) bisg: &'a Bisg,
+    pub(super) used: &'a [UsedTable],
+    pub(super) margin: Option<Vec<f64>>,
+    pub(super) all: &'a AllPeople,
+    pub(super) tally: &'a Tally,
+}
+
+impl PredictSummary<'_> {
+    /// Returns the response, without provenance, paths and scores.
+    pub(super) fn response(self) -> Response {
+        let tally = self.tally;
+        let mut remarks = self.bisg.remarks().to_vec();
+        remarks.extend(tally.warnings(self.columns.is_closer_than_state()));
+        Response {
+            apportion: env!("CARGO_PKG_VERSION").into(),
+            model: self.request.model,
+            people: tally.people,
+            classes: self.classes.names().to_vec(),
+            columns: self.columns.by_content(),
+            posterior: tally.posterior(),
+            in_tables: self.bisg.margin().map(<[f64]>::to_vec),
+            surname_match: tally.surname_match(),
+            first_name_match: tally.first_name_match(),
+            place_used: tally.place_used(),
+            dropped: tally.dropped(),
+            repaired_codes: tally.repaired,
+            tables: self.used.iter().map(|table| table.description.clone()).collect(),
+            remarks,
+            fit: self.fit(),
+            within: self.request.within.clone(),
+            margin: self.margin,
+            provenance: None,
+            has_place_people: self.bisg.has_people(),
+            paths: Vec::new(),
+            scores: Vec::new(),
+        }
+    }
+
+    fn fit(&self) -> Option<PopulationFit> {
+        match self.all {
+            AllPeople::Unused => None,
+            AllPeople::Weights(weights, passes) => {
+                Some(PopulationFit::Raked { weights: weights.clone(), passes: *passes })
+            }
+            AllPeople::Draws(_) => {
+                let gibbs = self.request.gibbs();
+                Some(PopulationFit::Drawn { seed: gibbs.seed, burn_in: gibbs.burn_in, sweeps: gibbs.kept })
+            }
+            AllPeople::Raked(raked, fit) => Some(PopulationFit::RakedByRow {
+                cells: raked.cells(),
+                rounds: fit.rounds,
+                off: fit.off,
+                in_margins: InMargins {
+                    surname: raked.covered(MarginKey::Name),
+                    place: raked.covered(MarginKey::Place),
+                },
+            }),
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Counts of all people: how their names and places were found, and the sums of their scores.
+
+use apportion::verify::{GRID, Grid};
+use apportion_bisg::{Bisg, Level, MatchInfo, NameMatch};
+
+use super::MatchCounts;
+use crate::text::count;
+
+/// What can be left out of a score.
+const PARTS: [&str; 3] = ["surname", "first name", "place"];
+
+/// Counts that do not depend on the order in which they are added.
+#[derive(Clone, Debug)]
+pub(super) struct Tally {
+    pub(super) people: u64,
+    surnames: [u64; NameMatch::ALL.len()],
+    first_names: [u64; NameMatch::ALL.len()],
+    /// People by the level of the place that was used; the last is no place.
+    places: Vec<u64>,
+    levels: Vec<&'static str>,
+    dropped: [u64; PARTS.len()],
+    /// Codes without their leading zeros.
+    pub(super) repaired: u64,
+    /// Sums of the scores, in multiples of the grid's unit.
+    sums: Vec<i128>,
+    has_first_names: bool,
+}
+
+impl Tally {
+    pub(super) fn new(bisg: &Bisg) -> Tally {
+        let levels: Vec<&str> = bisg.levels().into_iter().map(Level::name).collect();
+        Tally {
+            people: 0,
+            surnames: [0; NameMatch::ALL.len()],
+            first_names: [0; NameMatch::ALL.len()],
+            places: vec![0; levels.len() + 1],
+            levels,
+            dropped: [0; PARTS.len()],
+            repaired: 0,
+            sums: vec![0; bisg.classes()],
+            has_first_names: bisg.has_first_names(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, info: &MatchInfo, scores: &[f64]) {
+        self.people += 1;
+        self.surnames[info.surname as usize] += 1;
+        self.first_names[info.first_name as usize] += 1;
+        self.places[info.place.map_or(self.levels.len(), usize::from)] += 1;
+        let dropped = [info.without_surname, info.without_first_name, info.place.is_none()];
+        self.dropped.iter_mut().zip(dropped).for_each(|(count, dropped)| *count += u64::from(dropped));
+        self.sums.iter_mut().zip(scores).for_each(|(sum, score)| *sum += i128::from(GRID.round(*score)));
+    }
+
+    pub(super) fn merge(&mut self, other: &Tally) {
+        let add = |own: &mut [u64], other: &[u64]| own.iter_mut().zip(other).for_each(|(own, other)| *own += other);
+        self.people += other.people;
+        self.repaired += other.repaired;
+        add(&mut self.surnames, &other.surnames);
+        add(&mut self.first_names, &other.first_names);
+        add(&mut self.places, &other.places);
+        add(&mut self.dropped, &other.dropped);
+        self.sums.iter_mut().zip(&other.sums).for_each(|(own, other)| *own += other);
+    }
+
+    /// Returns the means of the scores.
+    pub(super) fn posterior(&self) -> Vec<f64> {
+        let people = self.people.max(1) as f64 * Grid::UNIT as f64;
+        self.sums.iter().map(|&sum| sum as f64 / people).collect()
+    }
+
+    /// Returns people by how their surname was found.
+    pub(super) fn surname_match(&self) -> MatchCounts {
+        name_counts(&self.surnames)
+    }
+
+    /// Returns people by how their first name was found, if first names are used.
+    pub(super) fn first_name_match(&self) -> Option<MatchCounts> {
+        self.has_first_names.then(|| name_counts(&self.first_names))
+    }
+
+    /// Returns people by the level of the place that was used.
+    pub(super) fn place_used(&self) -> MatchCounts {
+        MatchCounts(self.levels.iter().copied().chain(["none"]).zip(self.places.iter().copied()).collect())
+    }
+
+    /// Returns people by what was left out of their scores.
+    pub(super) fn dropped(&self) -> MatchCounts {
+        MatchCounts(PARTS.into_iter().zip(self.dropped).collect())
+    }
+
+    /// Returns warnings if many places, or most surnames, are in no table.
+    pub(super) fn warnings(&self, closer_than_state: bool) -> Vec<String> {
+        let is_wide = |level: &str| {
+            ["nation", "all places", "none"].contains(&level) || closer_than_state && level == Level::State.name()
+        };
+        let wide = self.place_used().0.iter().filter(|(level, _)| is_wide(level)).map(|(_, people)| people).sum();
+        let unnamed = self.surnames[NameMatch::None as usize];
+        let of_all = |people: u64| format!("{} of {} people", count(people), count(self.people));
+        let mut warnings = Vec::new();
+        if !self.levels.is_empty() && 20 * wide > self.people {
+            let people = of_all(wide);
+            warnings.push(format!(
+                "the places of {people} are not in any table, so larger places are used; check the column"
+            ));
+        }
+        if 2 * unnamed > self.people {
+            warnings.push(format!("the surnames of {} are not in the table; check the column", of_all(unnamed)));
+        }
+        warnings
+    }
+}
+
+fn name_counts(counts: &[u64; NameMatch::ALL.len()]) -> MatchCounts {
+    MatchCounts(NameMatch::ALL.map(NameMatch::name).into_iter().zip(counts.iter().copied()).collect())
+}

@@ -1,0 +1,368 @@
+//! Lists, describes, exports and checks the tables that scores are made from: built-in Census tables, and files.
+
+use std::path::PathBuf;
+
+use apportion::text::{Message, Setting};
+use apportion_bisg::Numbers;
+use apportion_bisg::census::{CLASSES, CensusTable};
+use apportion_io::{
+    KeyedFile, KeyedOptions, KeyedTable, Output, PlainColumn, PlainValues, Subject, did_you_mean, write_plain_columns,
+};
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::predict::sources::{built_in, describe};
+use crate::text::count;
+use crate::{Context, Error, Result};
+
+/// What to do.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "action")]
+pub enum Request {
+    /// Lists the built-in tables.
+    #[default]
+    List,
+    /// Describes a built-in table.
+    Show {
+        /// The table.
+        name: String,
+    },
+    /// Writes a built-in table to a file.
+    Export(ExportRequest),
+    /// Checks a file.
+    Check(CheckRequest),
+}
+
+/// The settings of an export.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExportRequest {
+    /// The table.
+    pub name: String,
+    /// The output file, or `-` for CSV on standard output.
+    pub output: String,
+    /// Whether to replace an existing file.
+    pub force: bool,
+}
+
+/// The settings of a check.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CheckRequest {
+    /// The file.
+    pub file: String,
+    /// What its keys are; recognized by its columns if not set.
+    pub of: Option<TableOf>,
+    /// The prefix of the columns that hold its numbers, if there are several sets, such as `vap_*`.
+    pub numbers: Option<String>,
+    /// Classes in addition to those that are known by their names.
+    pub classes: Vec<String>,
+    /// The key column; recognized by its name if not set.
+    pub key: Option<String>,
+}
+
+/// What the keys of a table are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TableOf {
+    /// Surnames.
+    Surnames,
+    /// First names.
+    FirstNames,
+    /// Places.
+    Places,
+}
+
+impl TableOf {
+    fn subject(self) -> Subject {
+        match self {
+            TableOf::Surnames => Subject::Surnames,
+            TableOf::FirstNames => Subject::FirstNames,
+            TableOf::Places => Subject::Places,
+        }
+    }
+}
+
+/// What was found or written.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Response {
+    /// The built-in tables.
+    List(Vec<ListedTable>),
+    /// A built-in table.
+    Show(ShownTable),
+    /// An export.
+    Export(ExportedTable),
+    /// A checked file.
+    Check(CheckedTable),
+}
+
+/// A built-in table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ListedTable {
+    /// The name.
+    pub name: &'static str,
+    /// The number of rows.
+    pub rows: u64,
+    /// What it holds.
+    pub title: &'static str,
+}
+
+/// A built-in table in detail.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ShownTable {
+    /// The name.
+    pub name: &'static str,
+    /// What it holds.
+    pub title: &'static str,
+    /// Its keys and numbers, in one line.
+    pub description: String,
+    /// The classes.
+    pub classes: Vec<&'static str>,
+    /// The first keys.
+    pub keys: Vec<String>,
+    /// Where it comes from, in Markdown.
+    pub provenance: &'static str,
+}
+
+/// An export.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ExportedTable {
+    /// The file that was written; none for standard output.
+    pub paths: Vec<PathBuf>,
+}
+
+/// What a file holds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CheckedTable {
+    /// The file.
+    pub file: String,
+    /// What its keys are: `surnames`, `first names` or `places`.
+    pub of: &'static str,
+    /// The number of rows.
+    pub rows: usize,
+    /// The number of keys that can be used.
+    pub keys: usize,
+    /// The classes.
+    pub classes: Vec<String>,
+    /// What its numbers are: `people`, `class given key` or `key given class`.
+    pub numbers: &'static str,
+    /// The geographic level of places.
+    pub level: Option<&'static str>,
+    /// The shares of the classes, if known.
+    pub margin: Option<Vec<f64>>,
+    /// The number of people, if known.
+    pub people: Option<f64>,
+    /// The key with the most people, if known.
+    pub largest: Option<LargestKey>,
+    /// Numeric columns that are not used.
+    pub unused: Vec<String>,
+    /// What a user should know.
+    #[serde(serialize_with = "as_texts")]
+    pub remarks: Vec<Message>,
+    /// The table in one line.
+    #[serde(skip)]
+    pub description: String,
+}
+
+/// The key with the most people. An error in reading a table often shows here.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LargestKey {
+    /// The key.
+    pub key: String,
+    /// Its people.
+    pub people: f64,
+}
+
+fn as_texts<S: Serializer>(messages: &[Message], serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_seq(messages.iter().map(Message::to_string))
+}
+
+/// Lists, describes, exports or checks tables.
+///
+/// # Errors
+/// If there is no such table, or a file cannot be read or written.
+pub fn run(request: &Request, context: &Context) -> Result<Response> {
+    context.check_cancelled()?;
+    match request {
+        Request::List => Ok(Response::List(list())),
+        Request::Show { name } => show(name).map(Response::Show),
+        Request::Export(request) => export(request).map(Response::Export),
+        Request::Check(request) => check(request).map(Response::Check),
+    }
+}
+
+/// Lists the built-in tables.
+pub fn list() -> Vec<ListedTable> {
+    let listed =
+        |table: CensusTable| ListedTable { name: table.name(), rows: table.load().rows() as u64, title: table.title() };
+    CensusTable::ALL.map(listed).to_vec()
+}
+
+/// Describes a built-in table.
+///
+/// # Errors
+/// If there is no such table.
+pub fn show(name: &str) -> Result<ShownTable> {
+    let table = named(name)?;
+    Ok(ShownTable {
+        name: table.name(),
+        title: table.title(),
+        description: describe(&built_in(table)),
+        classes: CLASSES.to_vec(),
+        keys: table.load().keys().take(3).map(|key| key.replace('\t', " ")).collect(),
+        provenance: table.provenance(),
+    })
+}
+
+/// Returns a built-in table by its name.
+fn named(name: &str) -> Result<CensusTable> {
+    let names = CensusTable::ALL.map(CensusTable::name);
+    CensusTable::named(name).ok_or_else(|| {
+        let hint = did_you_mean(name, names);
+        Error::settings(format!("there is no table {name:?} inside the program{hint}; they are {}", names.join(", ")))
+    })
+}
+
+/// Writes a built-in table to a file.
+///
+/// # Errors
+/// If there is no such table, or the file cannot be written.
+pub fn export(request: &ExportRequest) -> Result<ExportedTable> {
+    let table = named(&request.name)?;
+    let output = Output { path: request.output.clone(), force: request.force, ..Output::default() };
+    output.check(None)?;
+    Ok(ExportedTable { paths: write_plain_columns(&output, columns(table))? })
+}
+
+/// Returns the columns of a built-in table.
+fn columns(table: CensusTable) -> Vec<PlainColumn> {
+    let rows = table.load();
+    let column = |name: &str, values: PlainValues| PlainColumn { name: name.to_owned(), values };
+    let key_part = |part: usize| {
+        let part = |key: &str| key.split('\t').nth(part).unwrap_or_default().to_owned();
+        PlainValues::Text(rows.keys().map(part).collect())
+    };
+    let mut columns = vec![column(table.key(), key_part(0))];
+    if table == CensusTable::Counties2010 {
+        columns.extend([column("state", key_part(1)), column("county", key_part(2))]);
+    }
+    if let Some(counts) = &rows.counts {
+        columns.push(column("count", PlainValues::Whole(counts.clone())));
+    }
+    for (class, name) in CLASSES.iter().enumerate() {
+        let values = rows.values.iter().skip(class).step_by(CLASSES.len());
+        columns.push(match table.numbers() {
+            Numbers::People => {
+                column(&format!("n_{name}"), PlainValues::Whole(values.map(|value| *value as u64).collect()))
+            }
+            // A place without people has no shares.
+            Numbers::Shares | Numbers::KeyGivenClass => {
+                let shares = values.map(|value| value.is_finite().then_some(*value)).collect();
+                column(&format!("p_{name}"), PlainValues::OptionalDouble(shares))
+            }
+        });
+    }
+    columns
+}
+
+/// Checks a file.
+///
+/// # Errors
+/// If it cannot be read, or is not a table of names or places.
+pub fn check(request: &CheckRequest) -> Result<CheckedTable> {
+    let options =
+        KeyedOptions { classes: &request.classes, numbers: request.numbers.as_deref(), key: request.key.as_deref() };
+    let file = KeyedFile::read(&request.file, request.of.map(TableOf::subject), &options)?;
+    let KeyedFile { table, subject, unused, separator } = file;
+    let mut remarks: Vec<Message> = separator.into_iter().map(Message::from).collect();
+    remarks.extend(unused_remark(&unused));
+    let mut checked = CheckedTable {
+        file: request.file.clone(),
+        of: match subject {
+            Subject::Surnames => "surnames",
+            Subject::FirstNames => "first names",
+            Subject::Places => "places",
+        },
+        rows: table.rows(),
+        keys: 0,
+        classes: table.classes.clone(),
+        numbers: match table.numbers {
+            Numbers::People => "people",
+            Numbers::Shares => "class given key",
+            Numbers::KeyGivenClass => "key given class",
+        },
+        level: None,
+        margin: None,
+        people: None,
+        largest: None,
+        unused,
+        remarks,
+        description: describe(&table),
+    };
+    if let Some(people) = table.people() {
+        let known = || people.iter().copied().enumerate().filter(|(_, people)| people.is_finite());
+        if let Some((row, most)) = known().max_by(|(_, a), (_, b)| a.total_cmp(b)) {
+            checked.people = Some(known().map(|(_, people)| people).sum());
+            checked.largest = Some(LargestKey { key: table.key_of(row), people: most });
+        }
+    }
+    match subject {
+        Subject::Places => check_places(table, &mut checked)?,
+        Subject::Surnames | Subject::FirstNames => check_names(table, &mut checked)?,
+    }
+    Ok(checked)
+}
+
+/// Checks that names can be used.
+fn check_names(table: KeyedTable, checked: &mut CheckedTable) -> Result<()> {
+    let names = table.into_names()?;
+    if !names.has_others() {
+        let remark = "it has no row ALL OTHER NAMES: a name that is not in it says nothing";
+        checked.remarks.push(remark.into());
+    }
+    if names.margin().is_none() && !names.is_key_given_class() {
+        let remark = "it has no number of people (a column count): places as P(place | class) go with it, or as people by \
+                      class of the same area";
+        checked.remarks.push(remark.into());
+    }
+    checked.keys = names.names();
+    checked.margin = names.margin().map(<[f64]>::to_vec);
+    Ok(())
+}
+
+/// Checks that places can be used.
+fn check_places(table: KeyedTable, checked: &mut CheckedTable) -> Result<()> {
+    let (rows, numbers, level) = (table.rows(), table.numbers, table.level());
+    let places = table.into_places()?;
+    if places.places() < rows {
+        let empty = count((rows - places.places()) as u64);
+        checked.remarks.push(format!("{empty} places have no people; larger places are used for them").into());
+    }
+    if numbers == Numbers::KeyGivenClass && places.states().len() == 1 {
+        let remark = "it is one state's: P(place | class) brings the surnames' prior to it; people by class would not";
+        checked.remarks.push(remark.into());
+    }
+    checked.keys = places.places();
+    checked.level = Some(level.name());
+    if numbers == Numbers::People {
+        let sums = places.sums();
+        let all: f64 = sums.iter().sum();
+        checked.margin = Some(sums.iter().map(|sum| sum / all).collect());
+    }
+    Ok(())
+}
+
+/// Returns a remark on numeric columns that are not used: one may be a class with an unknown name.
+fn unused_remark(unused: &[String]) -> Option<Message> {
+    const SHOWN: usize = 12;
+    if unused.is_empty() {
+        return None;
+    }
+    let shown = unused.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = match unused.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let remark = format!("columns of numbers that are not used: {shown}{more}; if one is a class, name it with ");
+    Some(Message::from(remark) + Setting::Classes)
+}

@@ -1,0 +1,248 @@
+//! Columns that a program computed, as plain values: written to a new file, or added to the rows of an input.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow::array::{
+    ArrayRef, DictionaryArray, Float32Array, Float64Array, RecordBatch, StringArray, UInt8Array, UInt64Array,
+};
+use arrow::datatypes::{DataType, Field, FieldRef, Schema, UInt8Type};
+use arrow::error::ArrowError;
+
+use super::input::Input;
+use super::output::{AddedColumns, Output, write_batches, write_with_columns};
+use crate::error::{Error, Result};
+
+/// A named column of plain values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlainColumn {
+    /// The name.
+    pub name: String,
+    /// The values, row by row.
+    pub values: PlainValues,
+}
+
+/// The values of a column. A column without rows still has a type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PlainValues {
+    /// Text.
+    Text(TextList),
+    /// One of a few words for each row.
+    Words {
+        /// The index of each row's word.
+        codes: Vec<u8>,
+        /// All words.
+        words: Vec<String>,
+    },
+    /// Whole numbers.
+    Whole(Vec<u64>),
+    /// Numbers in single precision.
+    Single(Vec<f32>),
+    /// Numbers in double precision.
+    Double(Vec<f64>),
+    /// Numbers in double precision, some of them missing.
+    OptionalDouble(Vec<Option<f64>>),
+}
+
+/// TextList, stored one after another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TextList {
+    text: String,
+    /// The end of each in `text`.
+    ends: Vec<usize>,
+}
+
+/// Some rows as named columns of the same length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PlainRows {
+    columns: Vec<PlainColumn>,
+}
+
+impl PlainRows {
+    /// Creates rows from columns, which must have the same length.
+    pub fn new(columns: Vec<PlainColumn>) -> PlainRows {
+        PlainRows { columns }
+    }
+
+    /// Returns the columns.
+    pub fn columns(&self) -> &[PlainColumn] {
+        &self.columns
+    }
+
+    /// Returns the number of rows.
+    pub fn len(&self) -> usize {
+        self.columns.first().map_or(0, |column| column.values.len())
+    }
+
+    /// Returns whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the rows as an Arrow batch.
+    ///
+    /// # Errors
+    /// If the columns have different lengths.
+    pub fn to_batch(&self) -> Result<RecordBatch> {
+        plain_batch(self.columns.clone())
+    }
+}
+
+impl PlainColumn {
+    /// Creates a column.
+    pub fn new(name: impl Into<String>, values: PlainValues) -> PlainColumn {
+        PlainColumn { name: name.into(), values }
+    }
+
+    fn field(&self) -> FieldRef {
+        let (data_type, nullable) = match &self.values {
+            PlainValues::Text(_) => (DataType::Utf8, false),
+            PlainValues::Words { .. } => {
+                (DataType::Dictionary(Box::new(DataType::UInt8), Box::new(DataType::Utf8)), false)
+            }
+            PlainValues::Whole(_) => (DataType::UInt64, false),
+            PlainValues::Single(_) => (DataType::Float32, false),
+            PlainValues::Double(_) => (DataType::Float64, false),
+            PlainValues::OptionalDouble(_) => (DataType::Float64, true),
+        };
+        Arc::new(Field::new(&self.name, data_type, nullable))
+    }
+
+    /// Converts the values. Numbers are not copied.
+    fn into_array(self) -> Result<ArrayRef> {
+        Ok(match self.values {
+            PlainValues::Text(texts) => Arc::new(StringArray::from_iter_values(texts.iter())),
+            PlainValues::Words { codes, words } => {
+                let words = Arc::new(StringArray::from(words));
+                let array = DictionaryArray::<UInt8Type>::try_new(UInt8Array::from(codes), words);
+                Arc::new(array.map_err(|error| invalid(&error))?)
+            }
+            PlainValues::Whole(numbers) => Arc::new(UInt64Array::from(numbers)),
+            PlainValues::Single(numbers) => Arc::new(Float32Array::from(numbers)),
+            PlainValues::Double(numbers) => Arc::new(Float64Array::from(numbers)),
+            PlainValues::OptionalDouble(numbers) => Arc::new(Float64Array::from(numbers)),
+        })
+    }
+}
+
+impl PlainValues {
+    /// Returns the number of values.
+    pub fn len(&self) -> usize {
+        match self {
+            PlainValues::Text(texts) => texts.ends.len(),
+            PlainValues::Words { codes, .. } => codes.len(),
+            PlainValues::Whole(numbers) => numbers.len(),
+            PlainValues::Single(numbers) => numbers.len(),
+            PlainValues::Double(numbers) => numbers.len(),
+            PlainValues::OptionalDouble(numbers) => numbers.len(),
+        }
+    }
+
+    /// Returns whether there are no values.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl TextList {
+    /// Returns the texts, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        let mut start = 0;
+        self.ends.iter().map(move |&end| {
+            let text = &self.text[start..end];
+            start = end;
+            text
+        })
+    }
+}
+
+impl<S: AsRef<str>> FromIterator<S> for TextList {
+    fn from_iter<I: IntoIterator<Item = S>>(texts: I) -> TextList {
+        let mut all = TextList::default();
+        for text in texts {
+            all.text.push_str(text.as_ref());
+            all.ends.push(all.text.len());
+        }
+        all
+    }
+}
+
+/// Returns the error for columns that do not fit together.
+fn invalid(error: &ArrowError) -> Error {
+    Error::settings(format!("the new columns are not valid ({error}); please report this"))
+}
+
+/// Converts columns to one Arrow batch.
+///
+/// # Errors
+/// If the columns differ in length, or a word is missing.
+pub fn plain_batch(columns: Vec<PlainColumn>) -> Result<RecordBatch> {
+    let fields: Vec<FieldRef> = columns.iter().map(PlainColumn::field).collect();
+    let arrays: Vec<ArrayRef> = columns.into_iter().map(PlainColumn::into_array).collect::<Result<_>>()?;
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(|error| invalid(&error))
+}
+
+/// Writes columns to a file, and returns its path.
+///
+/// # Errors
+/// If the columns differ in length, or the file cannot be written.
+pub fn write_plain_columns(output: &Output, columns: Vec<PlainColumn>) -> Result<Vec<PathBuf>> {
+    let batch = plain_batch(columns)?;
+    write_batches(output, &batch.schema(), std::iter::once(batch))
+}
+
+/// Writes rows that are generated block by block. `first` is the first block, which defines the columns. Returns the path of
+/// the file; none for standard output.
+///
+/// # Errors
+/// If the file cannot be written, or a block has other columns.
+///
+/// # Panics
+/// If the columns of a block have different lengths.
+pub fn write_plain_rows(
+    output: &Output,
+    first: PlainRows,
+    others: impl Iterator<Item = PlainRows>,
+) -> Result<Vec<PathBuf>> {
+    let schema = Arc::new(Schema::new(first.columns.iter().map(PlainColumn::field).collect::<Vec<_>>()));
+    let batches = std::iter::once(first).chain(others).map(|rows| {
+        // Such a block is a fault of the caller. It must not end the file as if it were complete.
+        plain_batch(rows.columns).expect("the columns of a block have the same length")
+    });
+    write_batches(output, &schema, batches)
+}
+
+/// Writes all input rows with added columns, and returns the paths of the files written. `layout` has the columns
+/// without rows, `rows` is the expected number of rows if it is known, and `values(first, count)` returns the columns of
+/// `count` rows, starting with row `first`.
+///
+/// # Errors
+/// If the input cannot be read, or the output cannot be written.
+pub fn write_with_plain_columns(
+    input: &Input,
+    output: &Output,
+    layout: &[PlainColumn],
+    rows: Option<usize>,
+    values: &mut dyn FnMut(usize, usize) -> Result<Vec<PlainColumn>>,
+) -> Result<Vec<PathBuf>> {
+    let fields = layout.iter().map(PlainColumn::field).collect();
+    let mut arrays =
+        |first: usize, count: usize| values(first, count)?.into_iter().map(PlainColumn::into_array).collect();
+    write_with_columns(input, output, AddedColumns { fields, rows, values: &mut arrays })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_have_one_length() {
+        let ids = PlainColumn::new("id", PlainValues::Whole(vec![1, 2]));
+        let names = |names: &[&str]| PlainColumn::new("name", PlainValues::Text(names.iter().copied().collect()));
+        let rows = PlainRows::new(vec![ids.clone(), names(&["a", ""])]);
+        assert_eq!((rows.len(), rows.to_batch().unwrap().num_rows()), (2, 2));
+        assert!(PlainRows::new(vec![ids, names(&["a"])]).to_batch().is_err());
+        let texts: TextList = ["b", "", "cd"].into_iter().collect();
+        assert_eq!(texts.iter().collect::<Vec<_>>(), ["b", "", "cd"]);
+    }
+}
