@@ -2,12 +2,11 @@
 //! words, and are given what they would have printed.
 
 mod command;
-mod estimates;
+mod disparity_builder;
 mod host;
 mod memory;
 mod message;
 mod options;
-mod outcome;
 mod output;
 mod panics;
 mod progress;
@@ -16,6 +15,7 @@ mod provenance;
 mod reference;
 mod report;
 mod rule;
+mod rule_result;
 mod summary;
 mod text;
 mod usage;

@@ -12,9 +12,9 @@ use arrow::datatypes::{DataType, Field, FieldRef};
 use clap::Args;
 
 use crate::options::TableArgs;
-use crate::outcome::Given;
 use crate::protect::{SideInput, refuse_overwriting_outputs};
 use crate::provenance::{Provenance, ProvenanceArgs, Recorded, holds_metadata};
+use crate::rule_result::Assignment;
 use crate::text;
 use crate::usage::usage;
 
@@ -127,14 +127,14 @@ impl OutputArgs {
         options: &TableArgs,
         input: &Input,
         table: &Table,
-        given: &Given,
+        given: &Assignment,
         provenance: Option<&Provenance>,
     ) -> Result<Vec<PathBuf>> {
         if let Some(host) = options.memory_host() {
             host.keep(table, given);
             return Ok(Vec::new());
         }
-        let draws = if let Given::Labels(draws) = given { draws.len() as u64 } else { 1 };
+        let draws = if let Assignment::Labels(draws) = given { draws.len() as u64 } else { 1 };
         let mut done = 0;
         let mut next = |first: usize, rows: usize| {
             // Rows beyond those that were read are refused when all are counted.
@@ -145,8 +145,8 @@ impl OutputArgs {
             let taken = Taken { kept, first: done, end };
             done = end;
             match given {
-                Given::People(allotment) => Ok(people_columns(table, allotment, &taken)),
-                Given::Labels(draws) => {
+                Assignment::People(allotment) => Ok(people_columns(table, allotment, &taken)),
+                Assignment::Labels(draws) => {
                     let with_scores = !self.only_label;
                     let columns = draws.iter().map(|labels| label_columns(table, labels.values(), &taken, with_scores));
                     Ok(columns.collect::<apportion_io::Result<Vec<_>>>()?.concat())

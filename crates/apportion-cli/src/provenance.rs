@@ -25,7 +25,7 @@ use sha2::{Digest, Sha256};
 pub(crate) use options::Recorded;
 pub(crate) use read::find;
 
-use crate::outcome::Outcome;
+use crate::rule_result::RuleResult;
 use crate::usage::usage;
 
 /// The version of the format.
@@ -187,10 +187,10 @@ impl Provenance {
     }
 
     /// Adds what labels are.
-    pub(crate) fn with_outcome(mut self, outcome: &Outcome, groups: Option<&[String]>) -> Provenance {
-        let glance = &outcome.glance;
-        self.counts = Some(glance.counts.clone());
-        self.unlabeled = Some(glance.people - glance.labeled);
+    pub(crate) fn with_outcome(mut self, outcome: &RuleResult, groups: Option<&[String]>) -> Provenance {
+        let summary = &outcome.summary;
+        self.counts = Some(summary.counts());
+        self.unlabeled = Some(summary.people - summary.labeled);
         self.targets = outcome.targets.clone().map(|overall| {
             let by_group = outcome.joint.as_ref().map_or(&[][..], |joint| &joint.group_targets);
             let groups = groups.filter(|groups| groups.len() <= MOST_GROUPS).unwrap_or_default();

@@ -1,63 +1,65 @@
-//! What a rule did to a table: for the summary, for comparisons, and as JSON.
+//! The result of a rule on a table: what summaries, comparisons and `--json` show of it.
 
 use anyhow::Result;
-use apportion::audit::{Crosstab, Drift, LabelSummary};
+use apportion::audit::{AuditOptions, Drift, Section, Tally};
 use apportion::decision::Fitted;
 use apportion::learn::Model;
 use apportion::rule::{Allotment, Joint, JointRule};
 use apportion::{Classes, Decision, Frontier, Labels, Match, Reference, Rule, Scores, Settings};
 use serde_json::{Value, json};
 
-/// What rows were given: a label each, at every draw, or labels for the people that they stand for.
-pub(crate) enum Given {
+/// The labels of all rows: one per row for each draw, or those of the people that rows represent.
+pub(crate) enum Assignment {
     Labels(Vec<Labels>),
     People(Allotment),
 }
 
-impl Given {
-    /// What a rule gives, at each of some draws; its decision, and its proof.
+impl Assignment {
+    /// Returns the labels that a rule gives at each draw, its decision, and its certificate.
     pub(crate) fn by(
         rule: &Rule,
         scores: &Scores<'_>,
         settings: &Settings,
         draws: u64,
-    ) -> apportion::Result<(Given, Decision, Option<Joint>)> {
+    ) -> apportion::Result<(Assignment, Decision, Option<Joint>)> {
         if scores.counts().is_some() {
             let allotted = rule.allot(scores, settings)?;
-            return Ok((Given::People(allotted.allotment), allotted.decision, allotted.joint));
+            return Ok((Assignment::People(allotted.allotment), allotted.decision, allotted.joint));
         }
-        let labelled = rule.label(scores, settings)?;
-        let mut all = vec![labelled.labels];
+        let labeled = rule.label(scores, settings)?;
+        let mut all = vec![labeled.labels];
         for draw in 1..draws {
-            all.push(labelled.decision.draw(scores, draw)?);
+            all.push(labeled.decision.draw(scores, draw)?);
         }
-        Ok((Given::Labels(all), labelled.decision, labelled.joint))
+        Ok((Assignment::Labels(all), labeled.decision, labeled.joint))
     }
 
-    /// What a decision gives.
-    pub(crate) fn of(decision: &Decision, scores: &Scores<'_>) -> apportion::Result<Given> {
+    /// Returns the labels that a decision gives.
+    pub(crate) fn of(decision: &Decision, scores: &Scores<'_>) -> apportion::Result<Assignment> {
         Ok(match scores.counts() {
-            None => Given::Labels(vec![decision.apply(scores)?]),
-            Some(_) => Given::People(decision.allot(scores, 0)?),
+            None => Assignment::Labels(vec![decision.apply(scores)?]),
+            Some(_) => Assignment::People(decision.allot(scores, 0)?),
         })
     }
 
-    /// People by group, truth and label; of several draws at the first.
-    pub(crate) fn crossing(&self, scores: &Scores<'_>) -> apportion::Result<Crosstab> {
+    /// Sums the figures of the labels, of the first draw if there are several.
+    pub(crate) fn tally(&self, scores: &Scores<'_>, options: &AuditOptions) -> apportion::Result<Tally> {
         match self {
-            Given::People(allotment) => Crosstab::of_allotment(scores, allotment),
-            Given::Labels(draws) => Crosstab::of(scores, &draws[0]),
+            Assignment::People(allotment) => Tally::of_allotment(scores, allotment, options),
+            Assignment::Labels(draws) => Tally::of(scores, &draws[0], options),
         }
     }
 }
 
-/// The frontier that labels are held against, the one to the posterior; none of nobody.
+/// Returns the frontier to the posterior, with which labels are compared; `None` without people.
 pub(crate) fn frontier(scores: &Scores<'_>, settings: &Settings) -> apportion::Result<Option<Frontier>> {
-    let walk = || Frontier::of(&Match::overall(Reference::Posterior), scores, settings);
-    (scores.people() > 0).then(walk).transpose()
+    if scores.people() == 0 {
+        return Ok(None);
+    }
+    Frontier::of(&Match::overall(Reference::Posterior), scores, settings).map(Some)
 }
 
-/// Drift as `--json` prints it.
+/// Returns drift as `--json` prints it.
 pub(crate) fn drift_json(drift: &Drift) -> Value {
     json!({ "people": drift.people, "explained": drift.explained, "beyond": drift.worst().is_some() })
 }
@@ -66,59 +68,70 @@ pub(crate) fn drift_json(drift: &Drift) -> Value {
 #[derive(Clone, Copy)]
 pub(crate) struct Sample {
     pub(crate) rows: u64,
-    /// Whether the counts were to be those of the reference.
+    /// Whether the rule matches the reference exactly on the sample.
     pub(crate) to_match: bool,
 }
 
-/// Labels, looked at.
+/// The result of a rule, or of labels that exist already.
 #[derive(Clone)]
-pub(crate) struct Outcome {
+pub(crate) struct RuleResult {
     pub(crate) name: String,
-    pub(crate) glance: LabelSummary,
+    /// Counts, shares, bias and accuracy.
+    pub(crate) summary: Section,
     pub(crate) joint: Option<Joint>,
-    /// The reference in whole numbers, where the rule aims at one.
+    /// The target of each class, if the rule has one.
     pub(crate) targets: Option<Vec<u64>>,
-    /// What was solved, where it was a sample of the rows.
+    /// The rows that were solved, if they are a sample.
     pub(crate) sample: Option<Sample>,
-    /// By how much the counts are off what the decision was fitted to give, where it was fitted to other rows.
+    /// The drift of the counts, if the decision was fitted to other rows.
     pub(crate) drift: Option<Drift>,
-    /// The fidelity to the posterior within groups, where it was asked for.
+    /// The fidelity to the posterior within groups, if it was requested.
     pub(crate) in_groups: Option<f64>,
-    /// How far it lies below the frontier; none within where that cannot be said.
-    pub(crate) below_frontier: Option<Option<f64>>,
-    /// The counts of every draw, where there are several.
+    /// The distance below the frontier, if it was requested; the inner value is `None` if it is undefined.
+    pub(crate) frontier_gap: Option<Option<f64>>,
+    /// The counts of each draw, if there are several.
     pub(crate) draws: Vec<Vec<u64>>,
 }
 
-impl Outcome {
-    /// What argmax would give.
-    pub(crate) fn of_argmax(scores: &Scores<'_>) -> Result<Outcome> {
+impl RuleResult {
+    /// Returns the result of argmax.
+    pub(crate) fn of_argmax(scores: &Scores<'_>) -> Result<RuleResult> {
         let argmax = Rule::Argmax.fit(scores, &Settings::default())?;
-        Outcome::new("argmax", scores, &Given::of(&argmax, scores)?, None)
+        RuleResult::new("argmax", scores, &Assignment::of(&argmax, scores)?, None)
     }
 
-    /// Looks at what was given; of several draws at the first.
-    pub(crate) fn new(name: &str, scores: &Scores<'_>, given: &Given, joint: Option<Joint>) -> Result<Outcome> {
-        let (glance, draws) = match given {
-            Given::People(allotment) => (LabelSummary::of_allotment(scores, allotment)?, Vec::new()),
-            Given::Labels(draws) => (LabelSummary::of(scores, &draws[0])?, draws.iter().map(Labels::counts).collect()),
+    /// Summarizes labels, of the first draw if there are several.
+    pub(crate) fn new(
+        name: &str,
+        scores: &Scores<'_>,
+        assignment: &Assignment,
+        joint: Option<Joint>,
+    ) -> Result<RuleResult> {
+        let tally = assignment.tally(scores, &AuditOptions::summary())?;
+        Ok(RuleResult::of_tally(name, &tally, assignment, joint))
+    }
+
+    /// Returns the result from sums of the same labels.
+    pub(crate) fn of_tally(name: &str, tally: &Tally, assignment: &Assignment, joint: Option<Joint>) -> RuleResult {
+        let draws = match assignment {
+            Assignment::People(_) => Vec::new(),
+            Assignment::Labels(draws) => draws.iter().map(Labels::counts).collect(),
         };
-        let targets = joint.as_ref().map(|joint| joint.targets.clone());
-        Ok(Outcome {
+        RuleResult {
             name: name.to_owned(),
-            glance,
+            summary: tally.overall(),
+            targets: joint.as_ref().map(|joint| joint.targets.clone()),
             joint,
-            targets,
             sample: None,
             drift: None,
             in_groups: None,
-            below_frontier: None,
+            frontier_gap: None,
             draws,
-        })
+        }
     }
 
-    /// Says what the counts should have been, where the rule was solved on a sample.
-    pub(crate) fn held_against(mut self, rule: &Rule, scores: &Scores<'_>) -> Result<Outcome> {
+    /// Adds the targets that the counts should have, if the rule was solved on a sample.
+    pub(crate) fn with_targets(mut self, rule: &Rule, scores: &Scores<'_>) -> Result<RuleResult> {
         if let (None, Some((exact, rows))) = (&self.joint, rule.on_sample()) {
             self.targets = Some(exact.targets(scores)?);
             let to_match = matches!(exact, JointRule::Match(_)) && exact.matching().bounds.is_empty();
@@ -127,9 +140,9 @@ impl Outcome {
         Ok(self)
     }
 
-    /// As `--json` prints it. Documented in docs/json.md.
+    /// Returns the result as `--json` prints it. Documented in docs/json.md.
     pub(crate) fn json(&self, classes: &Classes, seed: u64, decision: Option<&Decision>) -> Value {
-        let glance = &self.glance;
+        let summary = &self.summary;
         let joint = self.joint.as_ref();
         let (prices, model) = match decision.map(Decision::fitted) {
             Some(Fitted::Prices(prices)) => (Some(json!(prices)), None),
@@ -142,20 +155,20 @@ impl Outcome {
         };
         let mut object = json!({
             "rule": self.name,
-            "rows": glance.rows,
-            "people": glance.people,
-            "labelled": glance.labeled,
+            "rows": summary.rows,
+            "people": summary.people,
+            "labelled": summary.labeled,
             "classes": classes.names(),
-            "counts": glance.counts,
+            "counts": summary.counts(),
             "targets": self.targets,
-            "expected_accuracy": glance.expected_accuracy,
-            "accuracy": glance.accuracy,
+            "expected_accuracy": summary.expected_accuracy,
+            "accuracy": summary.accuracy,
             "fidelity": {
-                "posterior": glance.fidelity_to_posterior,
-                "truth": glance.fidelity_to_truth,
+                "posterior": summary.fidelity_to_posterior(),
+                "truth": summary.fidelity_to_truth(),
             },
             "objective": joint.filter(|joint| joint.gamma_objective.is_none())
-                .map_or(glance.label_scores, |joint| joint.certificate.objective()),
+                .map_or(summary.label_scores, |joint| joint.certificate.objective()),
             "gamma_objective": joint.and_then(|joint| joint.gamma_objective),
             "prices": prices,
             "certificate": joint.map(|joint| json!({
@@ -169,8 +182,8 @@ impl Outcome {
         if let Some(fidelity) = self.in_groups {
             object["fidelity"]["posterior_in_groups"] = json!(fidelity);
         }
-        if let Some(below) = self.below_frontier {
-            object["below_frontier"] = json!(below);
+        if let Some(gap) = self.frontier_gap {
+            object["frontier_gap"] = json!(gap);
         }
         if let Some(model) = model {
             object["model"] = model;
