@@ -29,7 +29,7 @@ NAMES = {
     "--normalize": "normalize=True", "--skip-missing": "skip_missing=True",
 }  # fmt: skip
 #: Options that are whole numbers, and those that are yes or no.
-WHOLE = {"k", "seed", "draws", "from_sample", "batch", "points", "rows", "burn_in", "sweeps"}
+WHOLE = {"k", "seed", "draws", "from_sample", "batch", "points", "rows", "burn_in", "sweeps", "bootstrap"}
 FLAGS = {
     "only_with_truth", "skip_missing", "normalize", "force", "json", "percent", "single", "double", "as_published",
     "no_scores",

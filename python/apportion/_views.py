@@ -103,8 +103,10 @@ class Audit(View):
     >>> import apportion
     >>> voters = apportion.simulate_voters(1000, seed=1)
     >>> audit = apportion.audit(voters, apportion.label(voters, "argmax"), by="county")
-    >>> audit.to_arrow().column_names
+    >>> audit.to_arrow().column_names[:6]
     ['class', 'labels', 'share', 'share_by_scores', 'bias', 'bias_to_truth']
+    >>> audit.argmax_agreement, audit.unlabeled
+    (1.0, None)
     >>> audit.by_group().num_rows == 6 * len(audit.details["groups"])
     True
     """
@@ -122,6 +124,43 @@ class Audit(View):
         """The share of each class among the labels, less its share by the scores."""
         return dict(zip(self._content["classes"], self._content["bias"]["posterior"], strict=True))
 
+    @property
+    def argmax_agreement(self) -> float | None:
+        """The share of labels that are the argmax class."""
+        agreement: float | None = self._content["argmax_agreement"]
+        return agreement
+
+    @property
+    def tied(self) -> int:
+        """The number of people with several classes of the largest score."""
+        tied: int = self._content["tied"]
+        return tied
+
+    @property
+    def unlabeled(self) -> dict[str, Any] | None:
+        """The people without a label: how many, their mean scores, and the quartiles of their largest score."""
+        unlabeled: dict[str, Any] | None = self._content["uncoded_rows"]
+        return unlabeled
+
+    @property
+    def intervals(self) -> dict[str, Any] | None:
+        """95% intervals: of the accuracy if truth is known, and of all figures with `bootstrap`."""
+        intervals: dict[str, Any] | None = self._content.get("intervals")
+        accuracy = self._content["accuracy_interval"]
+        if intervals is None and accuracy is not None:
+            return {"accuracy": accuracy}
+        return intervals
+
+    def calibration(self) -> pa.Table:
+        """The calibration of the scores, for each class and bin of scores; without a row if no truth is known."""
+        rows = [
+            {"class": name, **_bin_row(score_bin)}
+            for name, own in zip(self._content["classes"], self._content["calibration"], strict=True)
+            if own is not None
+            for score_bin in own["equal_width"]["bins"]
+        ]
+        return pa.Table.from_pylist(rows)
+
     def by_group(self) -> pa.Table:
         """The same numbers for each class of each group; without a row where there are no groups."""
         classes = self._content["classes"]
@@ -135,9 +174,23 @@ class Audit(View):
         return [_class_row(self._content, place) for place in range(len(self._content["classes"]))]
 
 
+def _bin_row(own: Mapping[str, Any]) -> dict[str, Any]:
+    interval = own["interval"] or {}
+    return {
+        "from": own["from"],
+        "to": own["to"],
+        "people": own["people"],
+        "mean_score": own["mean_score"],
+        "observed": own["observed"],
+        "low": interval.get("low"),
+        "high": interval.get("high"),
+    }
+
+
 def _class_row(content: Mapping[str, Any], place: int) -> dict[str, Any]:
     bias, truth = content["bias"]["posterior"][place], content["bias"]["truth"][place]
     share = content["shares"][place]
+    split = content["split"][place] or {}
     return {
         "class": content["classes"][place],
         "labels": content["counts"][place],
@@ -145,6 +198,10 @@ def _class_row(content: Mapping[str, Any], place: int) -> dict[str, Any]:
         "share_by_scores": None if share is None or bias is None else share - bias,
         "bias": bias,
         "bias_to_truth": truth,
+        "miscalibration": split.get("miscalibration"),
+        "discretization": split.get("discretization"),
+        "calibration_error": content["calibration_error"][place],
+        "kuiper": content["kuiper"][place],
     }
 
 
@@ -269,6 +326,7 @@ def audit(
     label_map: Mapping[str, str] | None = None,
     uncoded: str | None = None,
     decision: Decision | None = None,
+    bootstrap: int | None = None,
     focus: str | None = None,
     geometry: str | os.PathLike[str] | None = None,
     geometry_key: Sequence[str] | str | None = None,
@@ -291,6 +349,7 @@ def audit(
         uncoded: the values that stand for no label, and what to do with such rows: "Uncoded=drop", "=argmax" or "=keep".
         decision: the decision that gave the labels: there is a warning where their counts have drifted from those that it was
             fitted to give, further than chance explains.
+        bootstrap: the number of bootstrap replicates for 95% intervals of shares, bias, accuracy and fidelity, such as 200.
         focus: the class that is set against all others together.
         geometry, geometry_key: outlines of the groups, for a map in the report.
         options: those of `label` that say how the table is read.
@@ -304,6 +363,7 @@ def audit(
     words |= {
         "label_map": label_map,
         "uncoded": uncoded,
+        "bootstrap": bootstrap,
         "focus": focus,
         "geometry": geometry,
         "geometry_key": geometry_key,

@@ -9,7 +9,7 @@ use apportion::{Label, UNCODED};
 use apportion_io::{MemoryTable, Progress, RecordBatch, Table};
 use apportion_report::Document;
 
-use crate::outcome::Given;
+use crate::rule_result::Assignment;
 
 /// What a program lends to a command, and what it is given.
 #[derive(Clone, Default)]
@@ -69,10 +69,10 @@ impl Host {
     }
 
     /// Keeps what rows were given.
-    pub(crate) fn keep(&self, table: &Table, given: &Given) {
+    pub(crate) fn keep(&self, table: &Table, given: &Assignment) {
         let columns = match given {
-            Given::Labels(draws) => draws.iter().map(|labels| codes(table, labels.values())).collect(),
-            Given::People(allotment) => {
+            Assignment::Labels(draws) => draws.iter().map(|labels| codes(table, labels.values())).collect(),
+            Assignment::People(allotment) => {
                 let people = |class: usize| (0..table.rows()).map(move |row| allotment.row(row)[class]);
                 let column = |class| ResultColumn::People(table.row_mask().spread(people(class)).collect());
                 (0..=table.classes().len()).map(column).collect()

@@ -2,19 +2,19 @@
 //! words, and are given what they would have printed.
 
 mod command;
-mod estimates;
+mod disparity_builder;
 mod host;
 mod job;
 mod job_context;
 mod message;
 mod options;
-mod outcome;
 mod output;
 mod panics;
 mod progress;
 mod provenance;
 mod report;
 mod rule;
+mod rule_result;
 mod summary;
 mod text;
 mod usage;

@@ -7,8 +7,8 @@ use apportion_io::{Assigned, Input, LabelColumns, Output, Table, refuse_nested_c
 use clap::Args;
 
 use crate::options::TableArgs;
-use crate::outcome::Given;
 use crate::provenance::ProvenanceArgs;
+use crate::rule_result::Assignment;
 use crate::text;
 use crate::usage::usage;
 use apportion_app::protect::{SideInput, refuse_overwriting_outputs, refuse_unsafe_formats};
@@ -109,7 +109,7 @@ impl OutputArgs {
         options: &TableArgs,
         input: &Input,
         table: &Table,
-        given: &Given,
+        given: &Assignment,
         provenance: Option<&Provenance>,
     ) -> Result<Vec<PathBuf>> {
         if let Some(host) = options.memory_host() {
@@ -117,8 +117,8 @@ impl OutputArgs {
             return Ok(Vec::new());
         }
         let assigned = match given {
-            Given::Labels(draws) => Assigned::Labels(draws),
-            Given::People(allotment) => Assigned::People(allotment),
+            Assignment::Labels(draws) => Assigned::Labels(draws),
+            Assignment::People(allotment) => Assigned::People(allotment),
         };
         let metadata = provenance.map(Provenance::metadata).transpose()?.unwrap_or_default();
         let paths = self.columns().write(input, &self.place(options, metadata), table, assigned)?;

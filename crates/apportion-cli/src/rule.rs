@@ -10,7 +10,7 @@ use apportion_io::Table;
 use clap::{Args, ValueEnum};
 
 use crate::options::{Grouping, TableArgs};
-use crate::outcome::Outcome;
+use crate::rule_result::RuleResult;
 use crate::summary::Aim;
 use crate::text;
 use crate::usage::usage;
@@ -260,10 +260,10 @@ impl RuleArgs {
 
     /// What the shares of the labels are to be on other rows, too, given the labels of these; none where the rule promises
     /// no counts, or where they depend on how many rows each group has.
-    pub(crate) fn wanted(&self, outcome: &Outcome, by_group: bool) -> Option<ExpectedShares> {
-        let glance = &outcome.glance;
+    pub(crate) fn wanted(&self, outcome: &RuleResult, by_group: bool) -> Option<ExpectedShares> {
+        let summary = &outcome.summary;
         let joint = matches!(self.rule, RuleName::Match | RuleName::Balance | RuleName::Learned);
-        if !joint || glance.labeled == 0 {
+        if !joint || summary.labeled == 0 {
             return None;
         }
         let to_posterior = self.reference == "posterior";
@@ -273,9 +273,9 @@ impl RuleArgs {
         if by_group {
             return None;
         }
-        let counts: Vec<f64> = glance.counts.iter().map(|&count| count as f64).collect();
+        let counts: Vec<f64> = summary.counts().iter().map(|&count| count as f64).collect();
         Some(if to_posterior {
-            let both = shares(&counts).into_iter().zip(shares(&glance.posterior_sums));
+            let both = shares(&counts).into_iter().zip(shares(&summary.posterior_sums()));
             ExpectedShares::OffsetFromPosterior(both.map(|(labels, scores)| labels - scores).collect())
         } else {
             let targets = outcome.targets.as_ref().filter(|_| !self.is_traded());

@@ -263,20 +263,20 @@ fn what_rules_give_away_is_said() {
     let parsed = |args: &[&str]| serde_json::from_str::<serde_json::Value>(&run(folder, args)).unwrap();
     let compared = parsed(&["compare", "voters.csv", "--json", "-q"]);
     let rule = |name: &str| compared.as_array().unwrap().iter().find(|rule| rule["rule"] == name).unwrap().clone();
-    let below = |name: &str| rule(name)["below_frontier"].as_f64().unwrap();
+    let below = |name: &str| rule(name)["frontier_gap"].as_f64().unwrap();
     assert_eq!((below("argmax"), below("match")), (0.0, 0.0));
     assert!(below("learned") > 0.0 && below("learned") < 0.005 && below("top-2") > 0.03);
-    assert!(rule("threshold 0.8")["below_frontier"].is_null());
+    assert!(rule("threshold 0.8")["frontier_gap"].is_null());
     assert_eq!(rule("learned")["sample"], 3000, "all, where there are no more");
 
     run(folder, &["label", "voters.csv", "--rule", "thompson", "-o", "drawn.csv", "-q"]);
     let audit = ["audit", "drawn.csv", "--label", "label", "-q"];
     let found = parsed(&[&audit[..], &["--json"]].concat());
-    assert_eq!(found["below_frontier"], rule("thompson")["below_frontier"]);
+    assert_eq!(found["frontier_gap"], rule("thompson")["frontier_gap"]);
     let bias = found["argmax_bias"]["bias"].as_f64().unwrap();
     assert!(bias > 0.0 && bias <= found["mae"].as_f64().unwrap() && found["argmax_bias"]["class"] == "white");
     let said = run(folder, &audit);
-    let words = format!("below the frontier by {:.2} points", 100.0 * below("thompson"));
+    let words = format!("{:.2} points below the frontier: other labels", 100.0 * below("thompson"));
     assert!(said.contains(&words) && said.contains("Theorem 1"), "{said}");
     run(folder, &["label", "voters.csv", "-o", "matched.csv", "-q"]);
     assert!(run(folder, &["audit", "matched.csv", "--label", "label", "-q"]).contains("on the frontier"));

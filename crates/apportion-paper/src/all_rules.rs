@@ -1,6 +1,6 @@
 //! All rules at one variance, and how far each lies below the frontier: fig:pareto-simulation, and Theorem 2.
 
-use apportion::audit::LabelSummary;
+use apportion::audit::Section;
 use apportion::rule::{JointRule, Learned, Thresholds};
 use apportion::simulate::{Normal, PAPER_PRIOR};
 use apportion::{Balance, Frontier, Match, Reference, Result, Rule, Scores, Settings};
@@ -47,7 +47,7 @@ pub struct Contestant {
     pub coverage: Mean,
     /// How much more accurate the best labels are that are as faithful. None where some rows have no label, or the rule aims
     /// elsewhere.
-    pub below_frontier: Option<Mean>,
+    pub frontier_gap: Option<Mean>,
 }
 
 /// The rules, and the frontier that they are held against.
@@ -94,7 +94,7 @@ struct Seen {
     fidelity: f64,
     fidelity_to_truth: f64,
     coverage: f64,
-    below_frontier: Option<f64>,
+    frontier_gap: Option<f64>,
 }
 
 impl Contest {
@@ -103,7 +103,7 @@ impl Contest {
         let seen = plan.each(|seed| one(frontier.variance, plan.rows, seed))?;
         let contestant = |rules: &[&Seen]| {
             let mean = |figure: fn(&Seen) -> f64| Mean::of(rules.iter().map(|rule| figure(rule)));
-            let below: Option<Vec<f64>> = rules.iter().map(|rule| rule.below_frontier).collect();
+            let below: Option<Vec<f64>> = rules.iter().map(|rule| rule.frontier_gap).collect();
             Contestant {
                 name: rules[0].name,
                 kind: rules[0].kind,
@@ -112,7 +112,7 @@ impl Contest {
                 fidelity: mean(|seen| seen.fidelity),
                 fidelity_to_truth: mean(|seen| seen.fidelity_to_truth),
                 coverage: mean(|seen| seen.coverage),
-                below_frontier: below.map(Mean::of),
+                frontier_gap: below.map(Mean::of),
             }
         };
         let over_datasets = |list: fn(&Both) -> &Vec<Seen>| {
@@ -159,17 +159,17 @@ impl Seen {
         frontier: &Frontier,
         settings: &Settings,
     ) -> Result<Seen> {
-        let glance = LabelSummary::of(scores, &rule.label(scores, settings)?.labels)?;
+        let summary = Section::summary(scores, &rule.label(scores, settings)?.labels)?;
         Ok(Seen {
             name,
             kind,
             // None of these is missing where there are rows, and all rows have a truth; nobody labelled is nobody right.
-            accuracy: glance.accuracy.unwrap_or_default(),
-            expected_accuracy: glance.expected_accuracy.unwrap_or_default(),
-            fidelity: glance.fidelity_to_posterior.unwrap_or_default(),
-            fidelity_to_truth: glance.fidelity_to_truth.unwrap_or_default(),
-            coverage: glance.labeled as f64 / glance.people as f64,
-            below_frontier: frontier.frontier_gap(&glance).filter(|_| kind != Kind::JointElsewhere),
+            accuracy: summary.accuracy.unwrap_or_default(),
+            expected_accuracy: summary.expected_accuracy.unwrap_or_default(),
+            fidelity: summary.fidelity_to_posterior().unwrap_or_default(),
+            fidelity_to_truth: summary.fidelity_to_truth().unwrap_or_default(),
+            coverage: summary.labeled as f64 / summary.people as f64,
+            frontier_gap: frontier.frontier_gap(&summary).filter(|_| kind != Kind::JointElsewhere),
         })
     }
 }

@@ -1,6 +1,6 @@
 //! How near each learner comes to the labels of match, from one batch: the paper says on about 99 rows of a hundred.
 
-use apportion::audit::LabelSummary;
+use apportion::audit::Section;
 use apportion::learn::Learner;
 use apportion::rule::{JointRule, Learned};
 use apportion::simulate::{Normal, PAPER_PRIOR};
@@ -29,7 +29,7 @@ pub struct Pupil {
     /// −Σ |share − posterior|.
     pub fidelity: f64,
     /// How much more accurate the best labels are that are as faithful.
-    pub below_frontier: f64,
+    pub frontier_gap: f64,
 }
 
 /// All learners, on one dataset of a variance. It is one since a forest takes its time, and so large since a batch of the
@@ -63,16 +63,16 @@ impl Pupil {
         exact: &Labels,
         frontier: &Frontier,
     ) -> Result<Pupil> {
-        let glance = LabelSummary::of(scores, labels)?;
+        let summary = Section::summary(scores, labels)?;
         let same = labels.values().iter().zip(exact.values()).filter(|(own, exact)| own == exact).count();
         Ok(Pupil {
             name,
             batch,
-            rows: glance.rows,
-            agreement: same as f64 / glance.rows as f64,
+            rows: summary.rows,
+            agreement: same as f64 / summary.rows as f64,
             // Neither is missing where every row has a label, as by these rules.
-            fidelity: glance.fidelity_to_posterior.unwrap_or_default(),
-            below_frontier: frontier.frontier_gap(&glance).unwrap_or_default(),
+            fidelity: summary.fidelity_to_posterior().unwrap_or_default(),
+            frontier_gap: frontier.frontier_gap(&summary).unwrap_or_default(),
         })
     }
 }

@@ -1,6 +1,6 @@
 //! The rules on made-up voters, in place of the commercial file, which is not public: the layout of the paper's tables.
 
-use apportion::audit::LabelSummary;
+use apportion::audit::Section;
 use apportion::rule::Thresholds;
 use apportion::simulate::{VoterOptions, VoterTables, Voters};
 use apportion::{Balance, Classes, Groups, Label, Match, Matrix, Reference, Result, Rule, Scores, Settings, seed};
@@ -182,12 +182,12 @@ fn drop_unsure(rows: &mut Vec<Row>, number: usize) {
 
 impl Outcome {
     fn of(rule: &Rule, scores: &Scores<'_>, settings: &Settings) -> Result<Outcome> {
-        let glance = LabelSummary::of(scores, &rule.label(scores, settings)?.labels)?;
+        let summary = Section::summary(scores, &rule.label(scores, settings)?.labels)?;
         Ok(Outcome {
-            coverage: glance.labeled as f64 / glance.people as f64,
-            accuracy: glance.accuracy.unwrap_or_default(),
-            fidelity_to_truth: glance.fidelity_to_truth.unwrap_or_default(),
-            fidelity_to_posterior: glance.fidelity_to_posterior.unwrap_or_default(),
+            coverage: summary.labeled as f64 / summary.people as f64,
+            accuracy: summary.accuracy.unwrap_or_default(),
+            fidelity_to_truth: summary.fidelity_to_truth().unwrap_or_default(),
+            fidelity_to_posterior: summary.fidelity_to_posterior().unwrap_or_default(),
         })
     }
 }

@@ -58,16 +58,16 @@ fn joint_rules_lie_on_the_frontier_and_sampling_below() {
     let full = reduced().all_rules.contestants.iter().filter(|rule| rule.coverage.mean == 1.0);
     assert!(full.clone().all(|rule| rule.expected_accuracy.mean <= best) && full.count() == 7);
     for name in ["argmax", "balance γ 0.9", "match"] {
-        assert!(contestant(name).below_frontier.unwrap().mean.abs() < 1e-9, "{name}");
+        assert!(contestant(name).frontier_gap.unwrap().mean.abs() < 1e-9, "{name}");
     }
     for name in ["thompson", "top-2"] {
-        let below = contestant(name).below_frontier.unwrap();
+        let below = contestant(name).frontier_gap.unwrap();
         assert!(below.mean > 20.0 * below.standard_error && below.mean > 0.01, "{name}: {below:?}");
     }
     // Dominated: match is more accurate and nearer to the counts.
     let (thompson, matched) = (contestant("thompson"), contestant("match"));
     assert!(matched.accuracy.mean > thompson.accuracy.mean + 0.05 && matched.fidelity.mean > thompson.fidelity.mean);
-    assert!(contestant("threshold 0.8").below_frontier.is_none());
+    assert!(contestant("threshold 0.8").frontier_gap.is_none());
 }
 
 /// What is learned from balance lies near the frontier all along it, and next to where balance itself is.
@@ -76,13 +76,13 @@ fn what_is_learned_follows_the_frontier() {
     let Contest { learned, stops, .. } = &reduced().all_rules;
     assert_eq!(learned.len(), GAMMAS.len());
     for (rule, stop) in learned.iter().zip(stops) {
-        let below = rule.below_frontier.unwrap().mean;
+        let below = rule.frontier_gap.unwrap().mean;
         assert!((0.0..0.005).contains(&below), "γ {}: {below}", stop.gamma);
         assert!((rule.expected_accuracy.mean - stop.accuracy.mean).abs() < 0.01, "γ {}: {rule:?}", stop.gamma);
         assert!((rule.fidelity.mean - stop.fidelity.mean).abs() < 0.05, "γ {}: {rule:?}", stop.gamma);
     }
     let (own, thompson) = (contestant("learned"), contestant("thompson"));
-    assert!(own.below_frontier.unwrap().mean < thompson.below_frontier.unwrap().mean / 20.0);
+    assert!(own.frontier_gap.unwrap().mean < thompson.frontier_gap.unwrap().mean / 20.0);
 }
 
 /// The paper: "≈ 99% of predicted labels being identical to those of the matching solution", here from a fifth of its batch.
@@ -92,7 +92,7 @@ fn learners_agree_with_match() {
     assert_eq!(pupils.iter().map(|pupil| pupil.name).collect::<Vec<_>>(), ["svm", "logistic", "forest"]);
     for pupil in pupils {
         assert_eq!((pupil.batch, pupil.rows), (2000, 20_000));
-        assert!(pupil.agreement > 0.96 && pupil.below_frontier < 0.005, "{pupil:?}");
+        assert!(pupil.agreement > 0.96 && pupil.frontier_gap < 0.005, "{pupil:?}");
     }
 }
 

@@ -1,8 +1,9 @@
 //! An outcome compared between classes by several estimators, as plain data; and how it is told.
 
 use apportion::estimate::{Counts, Estimate, Figure, Gap, LabelBias};
+use apportion::text::{Message, Setting};
 
-use crate::study::FEWEST;
+use crate::study::{FEWEST, LabelKind};
 use crate::text;
 
 /// What several estimators say of one outcome.
@@ -31,8 +32,10 @@ pub struct Disparity {
 pub struct Estimator {
     /// Its name; of labels, who gave them.
     pub name: String,
-    /// What kind it is.
+    /// What kind of estimator it is.
     pub method: Method,
+    /// How the labels were made, if it is the mean of labels.
+    pub labels: Option<LabelKind>,
     /// For each value whose share is told, or for the mean.
     pub estimates: Vec<Estimate>,
     /// Of labels where truth is known: for the same, and each class, why they are off.
@@ -69,28 +72,36 @@ impl Method {
         }
     }
 
-    /// What must hold for it to be right, in plain words.
-    pub fn needs(self) -> &'static str {
+    /// Returns what must hold for it to be right, in plain words.
+    pub fn needs(self) -> Message {
         match self {
-            Method::Truth => "truth: the mean of those who are so in truth, where that is known.",
+            Method::Truth => "truth: the mean of those who are so in truth, where that is known.".into(),
             Method::Labels => {
-                "labels: the mean of those labelled so. Right only where labels are wrong without regard to the outcome."
+                "labels: the mean of those labelled so. Right only where labels are wrong without regard to \
+                               the outcome."
+                    .into()
             }
             Method::Weighted => {
-                "weighted: everybody counts for each class as much as the scores say. Right where, among people with the \
-                 same scores, class and outcome have nothing to do with each other."
+                "weighted: everybody counts for each class as much as the scores say. Right where, among \
+                                 people with the same scores, class and outcome have nothing to do with each other."
+                    .into()
             }
             Method::Imputed => {
-                "imputed: classes drawn by the scores, many times. Needs what weighted needs; the doubt about each \
-                 person's class is in its interval."
+                "imputed: classes drawn by the scores, many times. Needs what weighted needs; the doubt \
+                                about each person's class is in its interval."
+                    .into()
             }
             Method::Birdie => {
-                "BIRDiE: the outcomes correct the scores. Right where, among people of one class, the outcome has nothing to do \
-                 with the name; nor with the place, unless --by tells places apart."
+                Message::from(
+                    "BIRDiE: the outcomes correct the scores. Right where, among people of one class, the outcome has \
+                     nothing to do with the name; nor with the place, unless ",
+                ) + Setting::By
+                    + " tells places apart."
             }
             Method::Bounds => {
-                "bounds: what the rate lies between, whatever class and outcome have to do with each other, if the scores \
-                 are right on average in each cell. What chance adds is not in them."
+                "bounds: what the rate lies between, whatever class and outcome have to do with each other, \
+                               if the scores are right on average in each cell. What chance adds is not in them."
+                    .into()
             }
         }
     }
@@ -160,9 +171,10 @@ impl Disparity {
     /// What labels make of it, in one sentence: where they are furthest from the truth or, where it is not known, from the
     /// weighted estimate.
     pub fn sentence(&self) -> Option<String> {
-        let named = |name: &str| self.estimators.iter().find(|own| own.method == Method::Labels && own.name == name);
+        let of_kind = |kind| self.estimators.iter().find(|own| own.labels == Some(kind));
+        let own = of_kind(LabelKind::Own).or_else(|| of_kind(LabelKind::OwnColumn));
         let first = || self.estimators.iter().find(|own| own.method == Method::Labels);
-        let labels = named("your labels").or_else(|| named("argmax")).or_else(first)?;
+        let labels = own.or_else(|| of_kind(LabelKind::ARGMAX)).or_else(first)?;
         let of = |method: Method| self.estimators.iter().find(|own| own.method == method);
         let (right, says) = match of(Method::Truth) {
             Some(truth) => (truth, "what it is in truth"),
@@ -174,7 +186,8 @@ impl Disparity {
         };
         let all = (0..self.told()).flat_map(|level| (0..self.classes.len()).map(move |class| (level, class)));
         let (level, class, off) = all.filter_map(off).max_by(|a, b| a.2.abs().total_cmp(&b.2.abs()))?;
-        let name = if labels.name == "your labels" { labels.name.clone() } else { format!("{} labels", labels.name) };
+        let is_own = labels.labels == Some(LabelKind::Own);
+        let name = if is_own { labels.name.clone() } else { format!("{} labels", labels.name) };
         let (what, of) = (self.what(level), &self.classes[class]);
         let article = if what == self.outcome { "" } else { "the " };
         let size = self.show_difference(off.abs());

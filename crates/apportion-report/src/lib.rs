@@ -35,7 +35,9 @@ pub use disparity::{Disparity, Estimator, Method};
 pub use document::{Block, Card, Cell, Chart, Document, Section, Sheet, Slider, Table, Views};
 pub use figures::is_own_figure;
 pub use geometry::{Geometry, GeometryError, Shapes};
-pub use study::{Backdrop, Groups, Labelling, LearnedStop, Off, Parts, Proof, Provenance, Sample, Study, Trade};
+pub use study::{
+    Groups, LabelKind, Labelling, LearnedStop, NameSetting, Provenance, Sample, Study, Trade, TradeReference,
+};
 
 impl Study {
     /// The report, in sections.

@@ -1,7 +1,9 @@
-//! What a report is made of: results that were computed already, as plain data, and the few figures that follow from them.
+//! The input of a report: results that were computed already, as plain data, and the few figures that follow from them.
 
-use apportion::audit::{Binning, Interval};
-use apportion::rule::Point;
+use apportion::Certificate;
+use apportion::audit::{Bias, Calibration, GroupTotals, Interval, Section, Split};
+use apportion::rule::{Point, RuleKind};
+use apportion::text::{Message, Setting};
 
 use crate::disparity::Disparity;
 use crate::geometry::Shapes;
@@ -17,7 +19,9 @@ pub struct Study {
     /// Rows of the table.
     pub rows: u64,
     /// All people.
-    pub whole: Backdrop,
+    pub whole: GroupTotals,
+    /// Whether a column of true classes was given, even if it is empty.
+    pub truth_given: bool,
     /// What makes groups, such as "county"; and the groups.
     pub groups: Option<Groups>,
     /// The labellings. There is at least one.
@@ -26,8 +30,10 @@ pub struct Study {
     pub subject: usize,
     /// The labelling whose counts are right, that the subject is set against.
     pub remedy: Option<usize>,
-    /// Whether the scores of each class are as often true as they say, where truth is known.
-    pub calibration: Vec<Option<Binning>>,
+    /// The calibration of the scores of each class, if truth is known.
+    pub calibration: Vec<Option<Calibration>>,
+    /// All figures of the labels that the report is about: agreement with argmax, ties, unlabeled rows, intervals.
+    pub audit: Option<Section>,
     /// The frontiers, to the posterior and to the truth.
     pub trades: Vec<Trade>,
     /// What is learned from balance to the posterior, from argmax to match; nothing where nobody asked.
@@ -40,23 +46,15 @@ pub struct Study {
     pub shapes: Option<Shapes>,
     /// Where all this comes from.
     pub provenance: Provenance,
+    /// How the front end writes a setting, for example as an option.
+    pub name_setting: NameSetting,
 }
+
+/// Writes a setting with an example of its value, if there is one.
+pub type NameSetting = fn(Setting, Option<&str>) -> String;
 
 /// Groups of fewer people are not named, and nothing is said of them.
 pub(crate) const FEWEST: u64 = 5;
-
-/// People, whatever their labels.
-#[derive(Clone, Debug, Default)]
-pub struct Backdrop {
-    /// How many.
-    pub people: u64,
-    /// The mean score of each class.
-    pub posterior: Vec<f64>,
-    /// How many are of each class in truth, where it is known of anybody.
-    pub truth: Option<Vec<u64>>,
-    /// The mean score of each class among those whose truth is known.
-    pub posterior_with_truth: Option<Vec<f64>>,
-}
 
 /// Groups of people.
 #[derive(Clone, Debug)]
@@ -66,14 +64,34 @@ pub struct Groups {
     /// Their names.
     pub names: Vec<String>,
     /// Their people.
-    pub backdrops: Vec<Backdrop>,
+    pub totals: Vec<GroupTotals>,
 }
 
-/// What a rule gave, or labels that there were already.
+/// How labels were made. The report decides by this, never by a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LabelKind {
+    /// The labels of the user, called "your labels".
+    Own,
+    /// One of several columns of labels of the user, called by the name of the column.
+    OwnColumn,
+    /// The labels of a rule.
+    Rule(RuleKind),
+    /// The labels of a joint rule that was solved in batches.
+    Batched,
+}
+
+impl LabelKind {
+    /// The labels of argmax.
+    pub(crate) const ARGMAX: LabelKind = LabelKind::Rule(RuleKind::Argmax);
+}
+
+/// The labels that a rule gave, or that existed already.
 #[derive(Clone, Debug)]
 pub struct Labelling {
-    /// Its name.
+    /// Its name, to show.
     pub name: String,
+    /// How the labels were made.
+    pub kind: LabelKind,
     /// People of each class.
     pub counts: Vec<u64>,
     /// People without a label.
@@ -94,32 +112,43 @@ pub struct Labelling {
     pub fidelity_in_groups: Option<f64>,
     /// The part of each class's scores that lies on labelled rows, where rows are Uncoded and no truth is known.
     pub coverage: Option<Vec<Option<f64>>>,
-    /// How much more accurate the best labels are whose counts are as near to the posterior.
-    pub below_frontier: Option<f64>,
-    /// For joint rules, the proof.
-    pub proof: Option<Proof>,
+    /// How much more accurate the best labels with equally close counts would be in expectation.
+    pub frontier_gap: Option<f64>,
+    /// The certificate of a joint rule.
+    pub certificate: Option<Certificate>,
+    /// The number of rows for which several classes were equally good for a joint rule.
+    pub tied_rows: u64,
     /// The people of each class at every draw, where there are several; all else is of the first.
     pub draws: Vec<Vec<u64>>,
 }
 
-/// The certificate of a joint rule.
-#[derive(Clone, Debug)]
-pub struct Proof {
-    /// What the labels reach, in units of 2^-40.
-    pub primal: String,
-    /// What no labels can exceed.
-    pub dual: String,
-    /// The difference.
-    pub gap: f64,
-    /// Rows for which several classes were equally good.
-    pub tied_rows: u64,
+/// The reference of a frontier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TradeReference {
+    /// The mean of the scores.
+    Posterior,
+    /// The shares of the truth.
+    Truth,
+    /// Another one.
+    Other,
+}
+
+impl TradeReference {
+    /// Returns the word for it, after "the".
+    pub fn word(self) -> &'static str {
+        match self {
+            TradeReference::Posterior => "posterior",
+            TradeReference::Truth => "truth",
+            TradeReference::Other => "reference",
+        }
+    }
 }
 
 /// The frontier to a reference.
 #[derive(Clone, Debug)]
 pub struct Trade {
-    /// "posterior" or "truth", or the word for another reference.
-    pub reference: &'static str,
+    /// The reference at its end.
+    pub reference: TradeReference,
     /// Some of its points, from argmax to match.
     pub points: Vec<Point>,
     /// How many points there are in all.
@@ -163,71 +192,15 @@ pub struct Provenance {
     pub command: String,
 }
 
-/// How far a count is off.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Off {
-    /// Share less reference.
-    pub difference: f64,
-    /// The same in people, were everybody labelled in these shares: see [`Labelling::people_off`].
-    pub people: f64,
-    /// The same in percent of the reference.
-    pub percent: Option<f64>,
-}
-
-/// Why a count is off the truth, each part as [`Off`] is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Parts {
-    /// What the scores do.
-    pub miscalibration: Off,
-    /// What the labels do to the scores.
-    pub discretization: Off,
-}
-
-impl Off {
-    fn of(share: f64, reference: f64, people: u64) -> Off {
-        Off::between(share, reference, reference, people)
-    }
-
-    /// The difference of two shares, in percent of a third.
-    fn between(share: f64, other: f64, reference: f64, people: u64) -> Off {
-        let difference = share - other;
-        let percent = Some(100.0 * (difference / reference)).filter(|percent| percent.is_finite());
-        Off { difference, people: difference * people as f64, percent }
-    }
-}
-
-impl Backdrop {
-    /// People whose truth is known.
-    pub fn with_truth(&self) -> u64 {
-        self.truth.iter().flatten().sum()
-    }
-
-    /// The true share of a class.
-    pub fn truth_share(&self, class: usize) -> Option<f64> {
-        let truth = self.truth.as_ref()?;
-        part(truth[class], self.with_truth())
-    }
-
-    /// Whether there are enough people for a report to speak of them apart: what it says of very few, it says of each.
-    pub(crate) fn is_told(&self) -> bool {
-        self.people >= FEWEST
-    }
-
-    /// The share of all classes but one by the scores, where there are people enough to speak of.
-    pub(crate) fn others_told(&self, focus: usize) -> Option<f64> {
-        self.is_told().then(|| self.others(focus))
-    }
-
-    /// The mean score of all classes but one.
-    pub fn others(&self, focus: usize) -> f64 {
-        all_but(&self.posterior, focus)
-    }
+/// Whether there are enough people for a report to describe them separately: figures of very few people describe each.
+pub(crate) fn is_shown(totals: &GroupTotals) -> bool {
+    totals.people >= FEWEST
 }
 
 impl Groups {
     /// The groups that are spoken of, by their places.
     pub fn told(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.names.len()).filter(|&group| self.backdrops[group].is_told())
+        (0..self.names.len()).filter(|&group| is_shown(&self.totals[group]))
     }
 
     /// How many there are of which nothing is said.
@@ -257,9 +230,12 @@ impl Groups {
 }
 
 impl Labelling {
-    /// What it does, in a word for one rule or for labels, which are many.
+    /// Returns the verb that fits the name: singular for a rule, plural for "your labels".
     pub(crate) fn does(&self, one: &'static str, many: &'static str) -> &'static str {
-        if self.name == "your labels" { many } else { one }
+        match self.kind {
+            LabelKind::Own => many,
+            LabelKind::OwnColumn | LabelKind::Rule(_) | LabelKind::Batched => one,
+        }
     }
 
     /// People with a label.
@@ -268,7 +244,7 @@ impl Labelling {
     }
 
     /// How far a count is off in people. Where people are without a label, shares among the others say nothing of that.
-    pub fn people_off(&self, off: &Off) -> Option<f64> {
+    pub fn people_off(&self, off: &Bias) -> Option<f64> {
         (self.uncoded == 0).then_some(off.people)
     }
 
@@ -309,32 +285,34 @@ impl Study {
     }
 
     /// How far the share of a class is from that of the scores.
-    pub fn off_posterior(&self, labelling: &Labelling, class: usize) -> Option<Off> {
+    pub fn off_posterior(&self, labelling: &Labelling, class: usize) -> Option<Bias> {
         let share = part(labelling.counts[class], labelling.labelled())?;
-        Some(Off::of(share, self.whole.posterior[class], self.whole.people))
+        Some(Bias::new(share, self.whole.posterior_share(class), self.whole.people))
     }
 
     /// How far the share of a class is from the truth, among people whose truth is known.
-    pub fn off_truth(&self, labelling: &Labelling, class: usize) -> Option<Off> {
+    pub fn off_truth(&self, labelling: &Labelling, class: usize) -> Option<Bias> {
         let counts = labelling.counts_with_truth()?;
         let share = part(counts[class], counts.iter().sum())?;
-        Some(Off::of(share, self.whole.truth_share(class)?, self.whole.with_truth()))
+        Some(Bias::new(share, self.whole.truth_share(class)?, self.whole.with_truth()))
     }
 
     /// The same against the truth where it is known, and else against the scores.
-    pub fn off(&self, labelling: &Labelling, class: usize) -> Option<Off> {
+    pub fn off(&self, labelling: &Labelling, class: usize) -> Option<Bias> {
         if self.has_truth() { self.off_truth(labelling, class) } else { self.off_posterior(labelling, class) }
     }
 
-    /// Why it is off the truth.
-    pub fn parts(&self, labelling: &Labelling, class: usize) -> Option<Parts> {
+    /// Returns the parts of the bias against the truth: due to the scores, and due to the labels.
+    pub fn split(&self, labelling: &Labelling, class: usize) -> Option<Split> {
         let counts = labelling.counts_with_truth()?;
-        let (share, people) = (part(counts[class], counts.iter().sum())?, self.whole.with_truth());
+        let share = part(counts[class], counts.iter().sum())?;
         let (posterior, truth) = (self.whole.posterior_with_truth.as_ref()?[class], self.whole.truth_share(class)?);
-        Some(Parts {
-            miscalibration: Off::between(posterior, truth, truth, people),
-            discretization: Off::between(share, posterior, truth, people),
-        })
+        Some(Split::new(share, posterior, truth, self.whole.with_truth()))
+    }
+
+    /// Returns a message with its settings as the front end writes them.
+    pub(crate) fn render(&self, message: Message) -> String {
+        message.render(self.name_setting)
     }
 
     /// Whether the truth of anybody is known.
@@ -372,11 +350,11 @@ impl Study {
     }
 
     /// How far a class is off the scores, in a group.
-    pub fn class_off(&self, labelling: &Labelling, group: usize, class: usize) -> Option<Off> {
-        let backdrop = Some(&self.groups.as_ref()?.backdrops[group]).filter(|own| own.is_told())?;
+    pub fn class_off(&self, labelling: &Labelling, group: usize, class: usize) -> Option<Bias> {
+        let totals = Some(&self.groups.as_ref()?.totals[group]).filter(|own| is_shown(own))?;
         let labels = labelling.in_groups.get(group)?;
         let share = part(labels[class], labels[..self.k()].iter().sum())?;
-        Some(Off::of(share, backdrop.posterior[class], backdrop.people))
+        Some(Bias::new(share, totals.posterior_share(class), totals.people))
     }
 
     /// The groups, where they are spoken of.
@@ -385,26 +363,26 @@ impl Study {
     }
 
     /// How far all classes but the focus class are off the scores, in a group.
-    pub fn group_off(&self, labelling: &Labelling, group: usize) -> Option<Off> {
-        let backdrop = Some(&self.groups.as_ref()?.backdrops[group]).filter(|own| own.is_told())?;
+    pub fn group_off(&self, labelling: &Labelling, group: usize) -> Option<Bias> {
+        let totals = Some(&self.groups.as_ref()?.totals[group]).filter(|own| is_shown(own))?;
         let labels = labelling.in_groups.get(group)?;
         let labelled: u64 = labels[..self.k()].iter().sum();
         let share = part(labelled - labels[self.focus], labelled)?;
-        Some(Off::of(share, backdrop.others(self.focus), backdrop.people))
+        Some(Bias::new(share, totals.posterior_of_others(self.focus), totals.people))
     }
 
     /// The same of all people.
-    pub fn others_off(&self, labelling: &Labelling) -> Option<Off> {
+    pub fn others_off(&self, labelling: &Labelling) -> Option<Bias> {
         let labelled = labelling.labelled();
         let share = part(labelled - labelling.counts[self.focus], labelled)?;
-        Some(Off::of(share, self.whole.others(self.focus), self.whole.people))
+        Some(Bias::new(share, self.whole.posterior_of_others(self.focus), self.whole.people))
     }
 
     /// In how many groups all but the focus class are undercounted by a person or more, and of how many. Labels are whole
     /// people and scores are not: even right counts are short by a part of a person in about half of the groups.
     pub fn undercounted(&self, labelling: &Labelling) -> Option<(usize, usize)> {
         let groups = self.groups.as_ref()?.names.len();
-        let offs: Vec<Off> = (0..groups).filter_map(|group| self.group_off(labelling, group)).collect();
+        let offs: Vec<Bias> = (0..groups).filter_map(|group| self.group_off(labelling, group)).collect();
         let low = offs.iter().filter(|off| off.people <= -1.0).count();
         (!offs.is_empty()).then_some((low, offs.len()))
     }
@@ -413,9 +391,4 @@ impl Study {
 /// A part of a whole; none where that is nobody.
 pub(crate) fn part(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
-}
-
-/// The sum of shares without one of them.
-pub(crate) fn all_but(shares: &[f64], focus: usize) -> f64 {
-    shares.iter().enumerate().filter(|(class, _)| *class != focus).map(|(_, share)| share).sum()
 }

@@ -1,16 +1,44 @@
 //! A report from plain data: its sentences, what is left out, and names that stay text wherever they come.
 #![allow(clippy::unwrap_used)] // in helpers, too
 
-use apportion::audit::{Binning, Interval};
-use apportion::rule::Point;
+use apportion::audit::{Calibration, GroupTotals, Interval};
+use apportion::rule::{Point, RuleKind};
+use apportion::text::Setting;
 use apportion_report::{
-    Backdrop, Block, Chart, Disparity, Estimator, Geometry, Groups, Labelling, Method, Provenance, Sample, Study,
-    Table, Trade,
+    Block, Chart, Disparity, Estimator, Geometry, Groups, LabelKind, Labelling, Method, Provenance, Sample, Study,
+    Table, Trade, TradeReference,
 };
+
+/// Settings as options of a command line.
+fn option(setting: Setting, value: Option<&str>) -> String {
+    format!("--{} {}", setting.id(), value.unwrap_or_default()).trim_end().to_owned()
+}
+
+fn totals(people: u64, posterior: &[f64], truth: Option<&[u64]>) -> GroupTotals {
+    let mut totals = GroupTotals::default();
+    totals.people = people;
+    totals.posterior = Some(posterior.to_vec());
+    totals.truth = truth.map(<[u64]>::to_vec);
+    totals.posterior_with_truth = truth.map(|_| posterior.to_vec());
+    totals
+}
+
+/// The same shares of another number of people.
+fn of_people(people: u64, totals: &GroupTotals) -> GroupTotals {
+    let mut totals = totals.clone();
+    totals.people = people;
+    totals
+}
 
 fn labelling(name: &str, counts: [u64; 3], confusion: Option<[[u64; 4]; 3]>, in_groups: &[[u64; 4]]) -> Labelling {
     Labelling {
         name: name.into(),
+        kind: match name {
+            "argmax" => LabelKind::Rule(RuleKind::Argmax),
+            "match" => LabelKind::Rule(RuleKind::Match),
+            "threshold" => LabelKind::Rule(RuleKind::Threshold),
+            other => panic!("{other}"),
+        },
         counts: counts.to_vec(),
         uncoded: 0,
         confusion: confusion.map(|rows| rows.map(|row| row.to_vec()).to_vec()),
@@ -21,15 +49,16 @@ fn labelling(name: &str, counts: [u64; 3], confusion: Option<[[u64; 4]; 3]>, in_
         fidelity_to_truth: confusion.map(|_| -0.3),
         fidelity_in_groups: None,
         coverage: None,
-        below_frontier: Some(0.0),
-        proof: None,
+        frontier_gap: Some(0.0),
+        certificate: None,
+        tied_rows: 0,
         draws: Vec::new(),
     }
 }
 
 /// A hundred people of three classes, labelled by argmax and by match.
 fn study(classes: [&str; 3], has_truth: bool) -> Study {
-    let truth = has_truth.then(|| vec![60, 30, 10]);
+    let truth: Option<&[u64]> = has_truth.then_some(&[60, 30, 10]);
     let confusion = has_truth.then_some([[58, 2, 0, 0], [10, 20, 0, 0], [8, 2, 0, 0]]);
     let matched = has_truth.then_some([[52, 5, 3, 0], [5, 21, 4, 0], [5, 2, 3, 0]]);
     let point = |from_gamma: f64, counts: [u64; 3], accuracy, fidelity| Point {
@@ -43,12 +72,8 @@ fn study(classes: [&str; 3], has_truth: bool) -> Study {
         classes: classes.map(String::from).to_vec(),
         focus: 0,
         rows: 100,
-        whole: Backdrop {
-            people: 100,
-            posterior: vec![0.62, 0.28, 0.10],
-            posterior_with_truth: has_truth.then(|| vec![0.62, 0.28, 0.10]),
-            truth,
-        },
+        whole: totals(100, &[0.62, 0.28, 0.10], truth),
+        truth_given: has_truth,
         groups: None,
         labellings: vec![
             labelling("argmax", [76, 24, 0], confusion, &[]),
@@ -57,8 +82,9 @@ fn study(classes: [&str; 3], has_truth: bool) -> Study {
         subject: 0,
         remedy: Some(1),
         calibration: vec![None; 3],
+        audit: None,
         trades: vec![Trade {
-            reference: "posterior",
+            reference: TradeReference::Posterior,
             points: vec![point(0.9, [76, 24, 0], 0.76, -0.28), point(0.0, [62, 28, 10], 0.75, 0.0)],
             of: 2,
             error: 0.0,
@@ -68,6 +94,7 @@ fn study(classes: [&str; 3], has_truth: bool) -> Study {
         outcomes: None,
         shapes: None,
         provenance: Provenance { command: "apportion compare 'a b.csv'".into(), ..Provenance::default() },
+        name_setting: option,
     }
 }
 
@@ -114,7 +141,7 @@ fn what_is_not_known_is_left_out_in_a_line() {
 #[test]
 fn nobody_is_no_reason_to_fail() {
     let mut nobody = study(["white", "black", "other"], false);
-    nobody.whole = Backdrop { people: 0, posterior: vec![0.0; 3], truth: None, posterior_with_truth: None };
+    nobody.whole = GroupTotals::default();
     nobody.labellings = vec![labelling("argmax", [0; 3], None, &[])];
     nobody.trades = Vec::new();
     nobody.remedy = None;
@@ -145,7 +172,7 @@ fn rules_are_on_the_chart_by_the_measure_of_the_frontier() {
 #[test]
 fn a_truth_that_is_known_of_some_has_no_frontier() {
     let mut own = study(["white", "black", "other"], true);
-    own.trades.push(Trade { reference: "truth", ..own.trades[0].clone() });
+    own.trades.push(Trade { reference: TradeReference::Truth, ..own.trades[0].clone() });
     let references = |own: &Study| {
         let mut all: Vec<String> = chart(own, "trade").sheet.rows.iter().map(|row| row[1].clone()).collect();
         all.dedup();
@@ -164,6 +191,7 @@ fn ties_are_named_and_labels_are_many() {
     let mut own = study(["white", "black", "other"], false);
     assert!(lead(&own, "tables").contains("argmax and match are the most accurate"));
     own.labellings[0].name = "your labels".into();
+    own.labellings[0].kind = LabelKind::Own;
     own.labellings[0].expected_accuracy = Some(0.8);
     assert!(lead(&own, "tables").contains("your labels are the most accurate (expected accuracy 0.8000)"));
 }
@@ -216,13 +244,13 @@ fn nobody_with_a_label_has_sentences_of_its_own() {
 #[test]
 fn overcounts_are_seen_where_nothing_is_undercounted() {
     let mut own = study(["white", "black", "other"], false);
-    own.whole.posterior = vec![0.60, 0.283, 0.103];
+    own.whole.posterior = Some(vec![0.60, 0.283, 0.103]);
     own.labellings[0].counts = vec![62, 28, 10];
     assert_eq!(
         lead(&own, "counts"),
         "Argmax undercounts no class by a person or more, and overcounts white by 2 (+3.3%)."
     );
-    own.whole.posterior[0] = 0.617;
+    own.whole.posterior = Some(vec![0.617, 0.283, 0.103]);
     assert_eq!(lead(&own, "counts"), "Argmax has every class within a person of the scores.");
 }
 
@@ -242,7 +270,7 @@ fn grouped(of_groups: [[u64; 4]; 2]) -> Study {
     own.groups = Some(Groups {
         word: "county".into(),
         names: vec!["a".into(), "b".into()],
-        backdrops: vec![own.whole.clone(), own.whole.clone()],
+        totals: vec![own.whole.clone(), own.whole.clone()],
     });
     own.labellings[0].in_groups = of_groups.map(|row| row.to_vec()).to_vec();
     own.labellings[0].counts = (0..3).map(|class| of_groups[0][class] + of_groups[1][class]).collect();
@@ -262,7 +290,7 @@ fn groups_are_undercounted_by_whole_people() {
     let sheet = chart(&own, "groups").sheet;
     assert!(!sheet.rows[0][7].is_empty() && sheet.rows[1][7].is_empty());
     own = grouped([[62, 28, 10, 0], [62, 28, 10, 0]]);
-    own.groups.as_mut().unwrap().backdrops[0].posterior = vec![0.615, 0.285, 0.10]; // half a person
+    own.groups.as_mut().unwrap().totals[0].posterior = Some(vec![0.615, 0.285, 0.10]); // half a person
     assert_eq!(
         lead(&own, "groups"),
         "By argmax, all but white are undercounted by a person or more in 0 of 2 counties, and are as many overall as the \
@@ -305,15 +333,15 @@ fn the_triangle_tells_classes_from_no_label() {
     assert!(lead(&own, "simplex").ends_with(
         ": match gives 1 of them another class than argmax, near the borders; 1 without a label has one by it."
     ));
-    own.labellings[0].name = "thompson".into();
+    own.labellings[0].kind = LabelKind::Rule(RuleKind::Thompson);
     assert!(!lead(&own, "simplex").contains("borders"));
 }
 
 #[test]
 fn small_classes_are_judged_by_their_own_measure() {
-    let binning = || Some(Binning { bins: Vec::new(), expected_error: 0.0 });
+    let calibration = || Some(Calibration::default());
     let mut own = study(["white", "black", "other"], true);
-    own.calibration = vec![binning(), binning(), binning()];
+    own.calibration = vec![calibration(), calibration(), calibration()];
     assert!(lead(&own, "calibration").contains("furthest off for"));
     own.whole.truth = Some(vec![60_000, 39_900, 100]);
     own.whole.people = 100_000;
@@ -323,8 +351,9 @@ fn small_classes_are_judged_by_their_own_measure() {
     assert!(lead(&own, "calibration").ends_with("as often true as they say."));
     own.calibration = vec![None; 3];
     own.whole.truth = None;
+    own.truth_given = false;
     assert!(lead(&own, "calibration").starts_with("No truth was given: --truth COL"));
-    own.provenance.facts.push(("Truth".into(), "column race".into()));
+    own.truth_given = true;
     assert!(lead(&own, "calibration").starts_with("The truth that was given is empty: --truth COL"));
 }
 
@@ -335,7 +364,7 @@ fn names_stay_text_in_page_charts_and_markdown() {
     own.groups = Some(Groups {
         word: "county".into(),
         names: vec![hostile.into(), "%{x}".into()],
-        backdrops: vec![own.whole.clone(), own.whole.clone()],
+        totals: vec![own.whole.clone(), own.whole.clone()],
     });
     for labelling in &mut own.labellings {
         labelling.in_groups = vec![vec![76, 24, 0, 0], vec![62, 28, 10, 0]];
@@ -399,7 +428,7 @@ fn with_few() -> Study {
     let mut own = grouped([[62, 28, 10, 0], [1, 2, 0, 0]]);
     let groups = own.groups.as_mut().unwrap();
     groups.names = vec!["Large".into(), "Person 17".into()];
-    groups.backdrops[1].people = 3;
+    groups.totals[1].people = 3;
     let names = groups.names.clone();
     own.shapes = Some(Geometry::parse(SQUARES.as_bytes()).unwrap().matched(&names, None).unwrap());
     own
@@ -421,7 +450,7 @@ fn where_groups_are_people_none_is_named() {
     let mut own = with_few();
     let groups = own.groups.as_mut().unwrap();
     groups.names.push("Person 18".into());
-    groups.backdrops.push(Backdrop { people: 1, ..groups.backdrops[0].clone() });
+    groups.totals.push(of_people(1, &groups.totals[0]));
     own.labellings[0].in_groups.push(vec![1, 0, 0, 0]);
     assert!(own.groups.as_ref().unwrap().are_people());
     let all = written(&own);
@@ -466,8 +495,7 @@ fn biases_are_told_in_points_and_percent() {
 fn of_very_many_groups_the_largest_are_told_class_by_class() {
     let mut own = grouped([[62, 28, 10, 0], [76, 24, 0, 0]]);
     let groups = own.groups.as_mut().unwrap();
-    let backdrop = |place: u64| Backdrop { people: 100 + place, ..groups.backdrops[0].clone() };
-    groups.backdrops = (0..1200).map(backdrop).collect();
+    groups.totals = (0..1200).map(|group| of_people(100 + group, &groups.totals[0])).collect();
     groups.names = (0..1200).map(|place| format!("g{place}")).collect();
     own.labellings[0].in_groups = vec![vec![62, 28, 10, 0]; 1200];
     let classes = table(&own, "groups-classes");
@@ -481,20 +509,16 @@ fn many_classes() -> Study {
     let mut own = study(["a", "b", "c"], false);
     let spread = |labels: u64| (0..20).map(|_| labels).collect::<Vec<u64>>();
     own.classes = (1..=20).map(|place| format!("The class of {place} among twenty")).collect();
-    own.whole = Backdrop {
-        people: 400,
-        posterior: vec![0.05; 20],
-        truth: Some(spread(20)),
-        posterior_with_truth: Some(vec![0.05; 20]),
-    };
+    own.whole = totals(400, &[0.05; 20], Some(&spread(20)));
     for labelling in &mut own.labellings {
         labelling.counts = spread(20);
         let hits = |class: usize| (0..21).map(|label| if label == class { 20 } else { 0 }).collect();
         labelling.confusion = Some((0..20).map(hits).collect());
     }
     own.labellings[1].name = "threshold".into();
+    own.labellings[1].kind = LabelKind::Rule(RuleKind::Threshold);
     own.labellings[1].uncoded = 1;
-    own.calibration = vec![Some(Binning { bins: Vec::new(), expected_error: 0.0 }); 20];
+    own.calibration = vec![Some(Calibration::default()); 20];
     own.trades[0].points.iter_mut().for_each(|point| point.counts = spread(20));
     own.sample = Some(Sample { corners: [0, 1], points: vec![[0.5, 0.25, 0.25]], labels: vec![vec![0], vec![19]] });
     own
@@ -536,7 +560,7 @@ fn a_person_is_much_of_a_small_class() {
     // Half a person is rounding, and no undercount.
     let mut half = study(["white", "black", "other"], false);
     half.labellings[0].counts = vec![62, 28, 10];
-    half.whole.posterior = vec![0.613, 0.28, 0.107];
+    half.whole.posterior = Some(vec![0.613, 0.28, 0.107]);
     assert_eq!(lead(&half, "counts"), "Argmax has every class within a person of the scores.");
 }
 
@@ -571,7 +595,7 @@ fn one_is_one_and_several_are_many() {
     one.labellings.truncate(1);
     one.remedy = None;
     let groups = one.groups.as_mut().unwrap();
-    (groups.names, groups.backdrops) = (vec!["a".into()], vec![Backdrop { people: 6, ..groups.backdrops[0].clone() }]);
+    (groups.names, groups.totals) = (vec!["a".into()], vec![of_people(6, &groups.totals[0])]);
     one.labellings[0].in_groups = vec![vec![6, 0, 0, 0]];
     one.sample = Some(Sample { corners: [0, 1], points: vec![[0.5, 0.25, 0.25]], labels: vec![vec![0]] });
     let all = written(&one);
@@ -598,7 +622,8 @@ fn with_outcome(mut study: Study) -> Study {
         };
         let gaps = vec![gap(0, 1), gap(0, 2), gap(1, 2)];
         let estimates = vec![apportion::estimate::Estimate { classes: figures.to_vec(), gaps }];
-        Estimator { name: name.into(), method, estimates, biases: Vec::new() }
+        let labels = (method == Method::Labels).then_some(LabelKind::Rule(RuleKind::Argmax));
+        Estimator { name: name.into(), method, labels, estimates, biases: Vec::new() }
     };
     let heads = |rows| apportion::estimate::Counts { rows, people: rows };
     study.outcomes = Some(Disparity {

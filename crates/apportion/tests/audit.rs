@@ -2,7 +2,7 @@
 //! other orders, batches and numbers of threads.
 
 use apportion::audit::{
-    Audit, AuditOptions, Binning, Bootstrap, Crosstab, GroupSection, Interval, LabelSummary, PopulationTotals, Section,
+    Audit, AuditOptions, Binning, Bootstrap, ClassAudit, GroupMeasures, GroupSection, Interval, Measures, Section,
     Tally, UncodedPolicy, Undercounted,
 };
 use apportion::{Classes, Error, Groups, Keys, Label, Labels, Matrix, Scaling, Scores, UNCODED, seed};
@@ -177,7 +177,7 @@ fn worked_example_argmax() {
     let argmax = section.score_error.argmax.expect("rows");
     assert!(argmax.class == 0 && argmax.bound_holds && argmax.allowance < 1e-11);
     close(argmax.bias, 0.275);
-    assert_eq!((section.argmax_agreement, section.tied, section.coverage), (Some(1.0), 0, Some(1.0)));
+    assert_eq!((section.argmax_agreement, section.tied, section.coverage), (Some(1.0), Some(0), Some(1.0)));
     close(section.others.and_then(|others| others.against_posterior).map(|bias| bias.difference), -0.275);
     assert!(section.confusion.is_none() && section.accuracy.is_none() && section.classes[0].calibration.is_none());
 }
@@ -241,8 +241,8 @@ fn north_carolina_split() {
     let audit = Audit::of(&scores, &labels, &AuditOptions::default()).expect("an audit");
     let black = &audit.overall.classes[1];
     let split = black.split.expect("truth");
-    close(split.miscalibration, -16.3);
-    close(split.discretization, -11.9);
+    close(split.miscalibration.percent, -16.3);
+    close(split.discretization.percent, -11.9);
     close(black.against_truth.and_then(|bias| bias.percent), -28.2);
     assert_eq!((black.truth_count, black.truth_coverage), (Some(2000), Some(1.0)));
 }
@@ -307,7 +307,7 @@ fn check(section: &Section, table: &Table, group: Option<u32>, policy: UncodedPo
         let most = person.q[usize::from(argmax(person.q))];
         person.q.iter().filter(|&&q| q == most).count() > 1
     };
-    assert_eq!(section.tied, left_in.iter().filter(tied).count() as u64);
+    assert_eq!(section.tied, Some(left_in.iter().filter(tied).count() as u64));
 
     let mut l1 = [0.0; 2];
     let (mut l2, mut kl) = (0.0, 0.0);
@@ -320,7 +320,7 @@ fn check(section: &Section, table: &Table, group: Option<u32>, policy: UncodedPo
         let share_known = part(&known_labeled, |person| person.label == label);
         let posterior_known = mean(&known, |person| person.q[class]);
         assert_eq!(audit.labels, labeled.iter().filter(|person| person.label == label).count() as u64);
-        assert_eq!(audit.argmax, left_in.iter().filter(|person| argmax(person.q) == label).count() as u64);
+        assert_eq!(audit.argmax, Some(left_in.iter().filter(|person| argmax(person.q) == label).count() as u64));
         close(audit.share, share);
         close(audit.posterior_share, posterior);
         close(audit.posterior_sum, left_in.iter().map(|person| person.q[class]).sum::<f64>());
@@ -336,9 +336,10 @@ fn check(section: &Section, table: &Table, group: Option<u32>, policy: UncodedPo
         close(posterior_bias.and_then(|bias| bias.percent), percent(share, posterior));
         close(truth_bias.map(|bias| bias.difference), difference(share_known, truth));
         close(truth_bias.and_then(|bias| bias.percent), percent(share_known, truth));
-        if let Some(split) = audit.split {
-            close(split.miscalibration, 100.0 * (posterior_known.expect("truth") / truth.expect("truth") - 1.0));
-            close(truth_bias.and_then(|bias| bias.percent), split.miscalibration + split.discretization);
+        let split = audit.split.and_then(|split| Some((split.miscalibration.percent?, split.discretization.percent?)));
+        if let Some((miscalibration, discretization)) = split {
+            close(miscalibration, 100.0 * (posterior_known.expect("truth") / truth.expect("truth") - 1.0));
+            close(truth_bias.and_then(|bias| bias.percent), miscalibration + discretization);
         }
         let mass = |people: &[&Person<'_>]| people.iter().map(|person| person.q[class]).sum::<f64>();
         close(audit.posterior_coverage, Some(mass(&given) / mass(&all)).filter(|part| part.is_finite()));
@@ -506,8 +507,8 @@ fn agrees_with_the_naive_implementation() {
                 .collect();
             let (of, groups) = (missing.len(), missing.iter().filter(|(share, _)| *share > 1e-9).count());
             let by_a_person_or_more = missing.iter().filter(|(share, people)| share * people >= 1.0).count();
-            let expected = Undercounted { groups, by_a_person_or_more, of };
-            assert_eq!(audit.undercounted, (of > 0).then_some(expected));
+            let expected = (groups, by_a_person_or_more, of);
+            assert_eq!(audit.undercounted.map(undercounted), (of > 0).then_some(expected));
         }
     }
 }
@@ -989,8 +990,8 @@ fn one_class() {
         assert_eq!((section.accuracy, section.expected_accuracy), (Some(1.0), Some(1.0)));
         close(section.against_posterior.map(|distance| distance.l1), 0.0);
         close(section.others.and_then(|others| others.share), 0.0);
-        assert_eq!(audit.undercounted, Some(Undercounted { groups: 0, by_a_person_or_more: 0, of: 2 }));
-        assert_eq!(section.tied, 0);
+        assert_eq!(audit.undercounted.map(undercounted), Some((0, 0, 2)));
+        assert_eq!(section.tied, Some(0));
     }
 }
 
@@ -1071,13 +1072,17 @@ fn people_of_one_row_may_have_several_labels() {
     let labels = Labels::new(vec![0, 1, 1], &classes).unwrap();
     let expected = Audit::of(&people, &labels, &AuditOptions::default()).unwrap();
     assert_eq!((audit.overall.rows, audit.overall.people), (3, 14));
-    let figures = |audit: &Audit| format!("{:?}", Section { rows: 0, ..audit.overall.clone() });
+    let figures = |audit: &Audit| {
+        let mut section = audit.overall.clone();
+        section.rows = 0;
+        format!("{section:?}")
+    };
     assert_eq!(figures(&audit), figures(&expected));
 }
 
 /// The figures of a glance are those of the audit, in any table.
 #[test]
-fn a_glance_is_an_audit_in_small() {
+fn a_summary_is_an_audit_without_some_measures() {
     let (classes, mut random) = (Classes::new(["a", "b", "c"]).unwrap(), Random(5, 0));
     for rows in [1, 7, 200, 70_000] {
         let mut values = Vec::new();
@@ -1094,22 +1099,10 @@ fn a_glance_is_an_audit_in_small() {
         let counts: Vec<u64> = (0..rows).map(|_| u64::from(draw(4, false))).collect();
         let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
         for scores in [scores.clone(), scores.clone().with_truth(&truth).unwrap().with_counts(&counts).unwrap()] {
-            let (label_summary, audit) = (LabelSummary::of(&scores, &labels).unwrap(), audit(&scores, &labels));
-            assert_eq!(
-                (label_summary.rows, label_summary.people, label_summary.labeled),
-                (audit.rows, audit.people, audit.labeled)
-            );
-            assert_eq!(label_summary.counts, audit.classes.iter().map(|class| class.labels).collect::<Vec<_>>());
-            assert_eq!(
-                label_summary.posterior_sums,
-                audit.classes.iter().map(|class| class.posterior_sum).collect::<Vec<_>>()
-            );
-            assert_eq!(
-                (label_summary.accuracy, label_summary.expected_accuracy),
-                (audit.accuracy, audit.expected_accuracy)
-            );
-            assert_eq!(label_summary.fidelity_to_posterior, audit.against_posterior.map(|distance| distance.fidelity));
-            assert_eq!(label_summary.fidelity_to_truth, audit.against_truth.map(|distance| distance.fidelity));
+            let audit = Audit::of(&scores, &labels, &AuditOptions::default()).unwrap().overall;
+            assert_eq!(Section::summary(&scores, &labels).unwrap(), without_measures(&audit));
+            let scores_by_label: f64 = audit.classes.iter().map(|class| class.label_scores).sum();
+            assert!((scores_by_label - audit.label_scores).abs() < 1e-9);
         }
         let codes: Vec<u32> = (0..rows).map(|row| row as u32 % 5).collect();
         let names: Vec<String> = (0..5).map(|group| group.to_string()).collect();
@@ -1120,12 +1113,45 @@ fn a_glance_is_an_audit_in_small() {
         let all: Vec<(f64, f64)> = audit.groups.iter().filter_map(known).collect();
         let expected =
             all.iter().map(|(people, far)| people * far).sum::<f64>() / all.iter().map(|(p, _)| p).sum::<f64>();
-        let crosstab = Crosstab::of(&grouped, &labels).unwrap();
-        let found = PopulationTotals::of(&grouped).unwrap().fidelity_in_groups(&crosstab);
+        let tally = Tally::of(&grouped, &labels, &AuditOptions::summary_by_group()).unwrap();
+        let found = tally.fidelity_in_groups();
+        assert_eq!(found, audit.fidelity_in_groups);
         assert_eq!(found.is_none(), all.is_empty());
         assert!(found.is_none_or(|found| (found - expected).abs() < 1e-12), "{found:?} {expected}");
+        for group in &audit.groups {
+            assert_eq!(tally.group(group.code).unwrap(), without_measures(&group.section));
+        }
     }
-    fn audit(scores: &Scores<'_>, labels: &Labels) -> Section {
-        Audit::of(scores, labels, &AuditOptions::default()).unwrap().overall
+}
+
+fn undercounted(own: Undercounted) -> (usize, usize, usize) {
+    (own.groups, own.by_a_person_or_more, own.of)
+}
+
+/// The section without what a summary does not sum. Class by class, and of the whole.
+fn without_measures(section: &Section) -> Section {
+    let mut section = section.clone();
+    let error = &mut section.score_error;
+    (error.implied_mae, error.observed_mae, error.argmax) = (None, None, None);
+    (section.argmax_agreement, section.tied, section.uncoded_rows, section.intervals) = (None, None, None, None);
+    let clear = |class: &mut ClassAudit| (class.argmax, class.calibration) = (None, None);
+    section.classes.iter_mut().for_each(clear);
+    section
+}
+
+#[test]
+fn measures_of_groups_are_their_own() {
+    let table = Table::random(7, 300, 3, 4, false);
+    let bootstrap = Some(Bootstrap { replicates: 5, ..Bootstrap::default() });
+    let options = AuditOptions { bootstrap, ..AuditOptions::default() };
+    let all = table.audit(&options);
+    let few = GroupMeasures::Each(Measures::SUMMARY);
+    let own = table.audit(&AuditOptions { group_measures: few, ..options.clone() });
+    assert_eq!(own.overall, all.overall);
+    assert!(all.overall.intervals.is_some() && all.groups.iter().all(|group| group.section.intervals.is_some()));
+    for (own, all) in own.groups.iter().zip(&all.groups) {
+        assert_eq!(own.section, without_measures(&all.section));
     }
+    let none = table.audit(&AuditOptions { group_measures: GroupMeasures::None, ..options });
+    assert!(none.overall == all.overall && none.groups.is_empty() && none.fidelity_in_groups.is_none());
 }

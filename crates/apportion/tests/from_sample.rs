@@ -127,7 +127,7 @@ fn a_bad_row_of_the_sample_is_named_by_its_place() {
 /// What a decision's labels of some rows are off by.
 fn drift(decision: &Decision, values: &[f64]) -> Drift {
     let scores = Scores::new(decision.classes(), Matrix::RowsF64(values)).unwrap();
-    let label_summary = LabelSummary::of(&scores, &decision.apply(&scores).unwrap()).unwrap();
+    let label_summary = Section::summary(&scores, &decision.apply(&scores).unwrap()).unwrap();
     decision.drift(&scores, &label_summary).unwrap().unwrap()
 }
 
@@ -168,7 +168,7 @@ fn rows_of_the_fit_do_not_drift() {
 fn decisions_without_counts_or_origin_say_nothing_of_drift() {
     let (classes, values) = (classes(6), normal(&mut Chance::new(71), 100, 0.5));
     let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
-    let label_summary = LabelSummary::of(&scores, &Rule::Argmax.label(&scores, &SETTINGS).unwrap().labels).unwrap();
+    let label_summary = Section::summary(&scores, &Rule::Argmax.label(&scores, &SETTINGS).unwrap().labels).unwrap();
     assert_eq!(fitted(&Rule::Argmax, &values, None).drift(&scores, &label_summary).unwrap(), None);
     assert_eq!(Rule::Match(posterior()).fit(&scores, &SETTINGS).unwrap().drift(&scores, &label_summary).unwrap(), None);
 }

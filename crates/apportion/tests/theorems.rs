@@ -51,13 +51,13 @@ fn below_the_frontier_by_all_labellings() {
         let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
         let frontier = Frontier::of(&Match::overall(Reference::Posterior), &scores, &Settings::default()).unwrap();
         let targets = frontier.points().last().unwrap().counts;
-        let all: Vec<(u64, f64, LabelSummary)> = (0..3u32.pow(6))
+        let all: Vec<(u64, f64, Section)> = (0..3u32.pow(6))
             .map(|number| {
                 let labels: Vec<Label> = (0..6).map(|row| (number / 3u32.pow(row) % 3) as Label).collect();
                 let value = labels.iter().enumerate().map(|(row, &label)| values[3 * row + usize::from(label)]).sum();
                 let labels = Labels::new(labels, &classes).unwrap();
                 let off = labels.counts().iter().zip(&targets).map(|(&count, &target)| count.abs_diff(target)).sum();
-                (off, value, LabelSummary::of(&scores, &labels).unwrap())
+                (off, value, Section::summary(&scores, &labels).unwrap())
             })
             .collect();
         for (off, value, label_summary) in &all {
@@ -68,7 +68,7 @@ fn below_the_frontier_by_all_labellings() {
         }
         for point in frontier.points() {
             let labels = frontier.rule(point.to_gamma).label(&scores, &Settings::default()).unwrap().labels;
-            assert_eq!(frontier.frontier_gap(&LabelSummary::of(&scores, &labels).unwrap()), Some(0.0));
+            assert_eq!(frontier.frontier_gap(&Section::summary(&scores, &labels).unwrap()), Some(0.0));
         }
     }
 }
@@ -81,7 +81,7 @@ fn below_the_frontier_only_where_it_can_be_said() {
     let (aim, settings) = (Match::overall(Reference::Posterior), Settings::default());
     let frontier = Frontier::of(&aim, &scores, &settings).unwrap();
     let label_summary =
-        |labels: &[Label]| LabelSummary::of(&scores, &Labels::new(labels.to_vec(), &classes).unwrap()).unwrap();
+        |labels: &[Label]| Section::summary(&scores, &Labels::new(labels.to_vec(), &classes).unwrap()).unwrap();
     assert!((frontier.frontier_gap(&label_summary(&[1, 0])).unwrap() - 0.4).abs() < 1e-11, "argmax is as near");
     assert_eq!(frontier.frontier_gap(&label_summary(&[0, UNCODED])), None);
     let twice = scores.clone().with_counts(&[2, 2]).unwrap();

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
 use apportion::Decision;
-use apportion::audit::LabelSummary;
+use apportion::audit::Section;
 use apportion::decision::Fitted;
 use apportion::learn::Model;
 use apportion::rule::Joint;
@@ -220,12 +220,12 @@ impl Provenance {
     /// Adds the counts of labels, their targets and their certificate.
     pub fn with_labels(
         mut self,
-        summary: &LabelSummary,
+        summary: &Section,
         targets: Option<&[u64]>,
         joint: Option<&Joint>,
         groups: Option<&[String]>,
     ) -> Provenance {
-        self.counts = Some(summary.counts.clone());
+        self.counts = Some(summary.counts());
         self.unlabeled = Some(summary.people - summary.labeled);
         self.targets = targets.map(|overall| {
             let by_group = joint.map_or(&[][..], |joint| &joint.group_targets);

@@ -3,17 +3,18 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use apportion::audit::PopulationTotals;
-use apportion::rule::{Batches, Joint, JointRule, Learned, Thresholds};
+use apportion::audit::AuditOptions;
+use apportion::rule::{Batches, Joint, JointRule, Learned, RuleKind, Thresholds};
 use apportion::{Balance, Frontier, Labels, Match, Reference, Rule, Scores};
 use apportion_io::{ClassColumn, ClassSettings};
+use apportion_report::LabelKind;
 use clap::Args;
 
-use crate::estimates::{Estimating, OutcomeArgs};
+use crate::disparity_builder::{DisparityBuilder, OutcomeArgs};
 use crate::options::{TableArgs, pairs};
-use crate::outcome::{self, Given, Outcome};
 use crate::progress::Working;
-use crate::report::{Gallery, Place, ReportArgs, of_report};
+use crate::report::{ReportArgs, Role, StudyBuilder, of_report};
+use crate::rule_result::{self, Assignment, RuleResult};
 use crate::text;
 use crate::usage::usage;
 use apportion_app::provenance::InputHashes;
@@ -29,9 +30,9 @@ Examples:
   apportion compare scores.parquet --batch 10000
   apportion compare voters.csv --label race_proxy --label-map W=white,B=black
 
-\"below frontier\" is the expected accuracy that a rule gives away: how much more accurate the best labels are whose counts are
-as near to the posterior. It is said of rules that label every row; those that aim elsewhere, at groups or at the truth, give it
-for that.")]
+\"frontier gap\" is the expected accuracy that a rule gives up: other labels with counts equally close to the posterior would be
+more accurate by this much. It is shown for rules that label every row. Rules with another reference (groups or the truth) have a
+gap because they aim at that reference.")]
 pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(super) table: TableArgs,
@@ -84,32 +85,38 @@ pub(crate) fn run(args: &CompareArgs, line: &[String]) -> Result<()> {
     let working = Working::on("comparing", args.table.quiet);
     let settings = args.table.settings();
     let by_group = !args.table.by.is_empty();
-    let backdrop = (by_group || report.is_some()).then(|| PopulationTotals::of(&scores)).transpose();
-    let backdrop = backdrop.map_err(|error| table.locate(error))?;
-    let frontier = outcome::frontier(&scores, &settings).map_err(|error| table.locate(error))?;
+    let frontier = rule_result::frontier(&scores, &settings).map_err(|error| table.locate(error))?;
     let frontier = frontier.as_ref();
-    let begin = |backdrop| -> Result<Gallery<'_>> {
-        let gallery = Gallery::new(&scores, backdrop, frontier, &args.report, args.table.groups(), settings.seed)?;
-        Ok(gallery.with_outcome(Estimating::begin(&table, &scores, args.outcome.as_ref(), &args.more)?))
+    let study = match &report {
+        Some(_) => {
+            let groups = args.table.groups();
+            let builder = StudyBuilder::new(&scores, frontier, &args.report, groups, settings.seed)?;
+            let disparity = DisparityBuilder::begin(&table, &scores, args.outcome.as_ref(), &args.more)?;
+            Some(builder.with_outcome(disparity))
+        }
+        None => None,
     };
-    let gallery = backdrop.as_ref().filter(|_| report.is_some()).map(begin).transpose()?;
-    let mut wall = Wall { scores: &scores, backdrop: backdrop.as_ref(), frontier, gallery, outcomes: Vec::new() };
+    let mut comparison = Comparison { scores: &scores, by_group, frontier, study, results: Vec::new() };
     if let Some(labels) = table.labels() {
-        let given = Given::Labels(vec![Labels::new(labels.to_vec(), table.classes())?]);
-        wall.hang(Place::Subject, "your labels", &given, None)?;
+        let assignment = Assignment::Labels(vec![Labels::new(labels.to_vec(), table.classes())?]);
+        comparison.add(Role::Subject, LabelKind::Own, "your labels", &assignment, None)?;
     }
     let can_learn = scores.counts().is_none() && scores.rows() > 0;
     for (name, rule) in rules(by_group, args.table.truth.is_some(), can_learn) {
         args.table.refuse_stopped()?;
         let begin = Instant::now();
-        let (given, _, joint) = Given::by(&rule, &scores, &settings, 1).map_err(|error| table.locate(error))?;
+        let labeled = Assignment::by(&rule, &scores, &settings, 1).map_err(|error| table.locate(error))?;
+        let (assignment, _, joint) = labeled;
         let seconds = begin.elapsed().as_secs_f64();
-        let place = match name {
-            "argmax" if args.label.is_none() => Place::Subject,
-            "match" => Place::Remedy,
-            _ => Place::Beside,
+        let kind = LabelKind::Rule(rule.kind());
+        let role = if rule.kind() == RuleKind::Argmax && args.label.is_none() {
+            Role::Subject
+        } else if rule.kind() == RuleKind::Match {
+            Role::Corrected
+        } else {
+            Role::Other
         };
-        wall.hang(place, name, &given, Some(By { rule: &rule, joint, seconds }))?;
+        comparison.add(role, kind, name, &assignment, Some(RuleRun { rule: &rule, joint, seconds }))?;
     }
     let mut losses = Vec::new();
     if let Some(size) = args.batch {
@@ -127,21 +134,22 @@ pub(crate) fn run(args: &CompareArgs, line: &[String]) -> Result<()> {
                 batched.loss(),
                 batched.count_difference
             ));
-            let given = Given::Labels(vec![batched.labels]);
-            wall.hang(Place::Beside, &format!("{name} in batches"), &given, None)?;
+            let assignment = Assignment::Labels(vec![batched.labels]);
+            let name = format!("{name} in batches");
+            comparison.add(Role::Other, LabelKind::Batched, &name, &assignment, None)?;
         }
     }
-    let Wall { gallery, outcomes, .. } = wall;
-    if let (Some(report), Some(mut gallery), Some(origin)) = (report, gallery, origin) {
-        gallery.learn(&settings)?;
+    let Comparison { study, results, .. } = comparison;
+    if let (Some(report), Some(mut study), Some(origin)) = (report, study, origin) {
+        study.learn(&settings)?;
         let files = origin.finish(Some(&table.file_rows()))?;
         let provenance = of_report(&files, &table, &args.table, args.table.groups(), line, facts(args));
-        report.write(gallery.study(&settings, provenance)?, &args.table)?;
+        report.write(study.study(&settings, args.table.truth.is_some(), provenance)?, &args.table)?;
     }
     drop(working);
-    let json = |(outcome, _): &(Outcome, _)| outcome.json(table.classes(), settings.seed, None);
-    let all: Vec<_> = outcomes.iter().map(json).collect();
-    args.table.print_either(&all.into(), || [vec![side_by_side(&outcomes)], losses].concat().join("\n"))
+    let json = |(result, _): &(RuleResult, _)| result.json(table.classes(), settings.seed, None);
+    let all: Vec<_> = results.iter().map(json).collect();
+    args.table.print_either(&all.into(), || [vec![side_by_side(&results)], losses].concat().join("\n"))
 }
 
 /// What a reader of the report needs to know of the rules and of labels that there were already.
@@ -167,40 +175,54 @@ fn facts(args: &CompareArgs) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// Where labellings are looked at, one beside the other.
-struct Wall<'a> {
+/// The labelings of one table, side by side.
+struct Comparison<'a> {
     scores: &'a Scores<'a>,
-    /// Where there are groups, or a report.
-    backdrop: Option<&'a PopulationTotals>,
-    /// The one to the posterior; none of nobody.
+    by_group: bool,
+    /// The frontier to the posterior; `None` without people.
     frontier: Option<&'a Frontier>,
-    gallery: Option<Gallery<'a>>,
-    outcomes: Vec<(Outcome, Option<f64>)>,
+    /// The study of the report, if one is written.
+    study: Option<StudyBuilder<'a>>,
+    /// The results, with the seconds that the rule took.
+    results: Vec<(RuleResult, Option<f64>)>,
 }
 
-/// The rule that gave labels, its proof, and how long it took.
-struct By<'a> {
+/// A rule that gave labels, its certificate, and how long it took.
+struct RuleRun<'a> {
     rule: &'a Rule,
     joint: Option<Joint>,
     seconds: f64,
 }
 
-impl Wall<'_> {
-    fn hang(&mut self, place: Place, name: &str, given: &Given, by: Option<By<'_>>) -> Result<()> {
-        let seconds = by.as_ref().map(|by| by.seconds);
-        let mut outcome = match by {
-            Some(by) => Outcome::new(name, self.scores, given, by.joint)?.held_against(by.rule, self.scores)?,
-            None => Outcome::new(name, self.scores, given, None)?,
+impl Comparison<'_> {
+    fn add(
+        &mut self,
+        role: Role,
+        kind: LabelKind,
+        name: &str,
+        assignment: &Assignment,
+        run: Option<RuleRun<'_>>,
+    ) -> Result<()> {
+        let options = match &self.study {
+            Some(study) => study.options(role),
+            None if self.by_group => AuditOptions::summary_by_group(),
+            None => AuditOptions::summary(),
         };
-        outcome.below_frontier = Some(self.frontier.and_then(|frontier| frontier.frontier_gap(&outcome.glance)));
-        if let Some(backdrop) = self.backdrop {
-            let crossing = given.crossing(self.scores)?;
-            outcome.in_groups = backdrop.fidelity_in_groups(&crossing);
-            if let Some(gallery) = &mut self.gallery {
-                gallery.hang(place, &outcome, given, &crossing)?;
+        let tally = assignment.tally(self.scores, &options)?;
+        let seconds = run.as_ref().map(|run| run.seconds);
+        let mut result = match run {
+            Some(run) => {
+                let result = RuleResult::of_tally(name, &tally, assignment, run.joint);
+                result.with_targets(run.rule, self.scores)?
             }
+            None => RuleResult::of_tally(name, &tally, assignment, None),
+        };
+        result.frontier_gap = Some(self.frontier.and_then(|frontier| frontier.frontier_gap(&result.summary)));
+        result.in_groups = tally.fidelity_in_groups();
+        if let Some(study) = &mut self.study {
+            study.add(role, kind, &result, assignment, &tally)?;
         }
-        self.outcomes.push((outcome, seconds));
+        self.results.push((result, seconds));
         Ok(())
     }
 }
@@ -230,28 +252,29 @@ fn rules(by_group: bool, truth: bool, can_learn: bool) -> Vec<(&'static str, Rul
     rules
 }
 
-fn side_by_side(outcomes: &[(Outcome, Option<f64>)]) -> String {
-    let by_group = outcomes.iter().any(|(outcome, _)| outcome.in_groups.is_some());
+/// Returns the table of all results.
+fn side_by_side(results: &[(RuleResult, Option<f64>)]) -> String {
+    let by_group = results.iter().any(|(result, _)| result.in_groups.is_some());
     let mut header = vec!["rule", "accuracy", "expected", "fidelity to posterior"];
     header.extend(by_group.then_some("in groups"));
-    header.extend(["to truth", "coverage", "below frontier", "seconds"]);
-    let row = |(outcome, seconds): &(Outcome, Option<f64>)| {
-        let glance = &outcome.glance;
-        let coverage = (glance.people > 0).then(|| glance.labeled as f64 / glance.people as f64);
+    header.extend(["to truth", "coverage", "frontier gap", "seconds"]);
+    let mut rows = Vec::with_capacity(results.len());
+    for (result, seconds) in results {
+        let summary = &result.summary;
         let mut row = vec![
-            outcome.name.clone(),
-            text::plain(glance.accuracy, 4),
-            text::plain(glance.expected_accuracy, 4),
-            text::plain(glance.fidelity_to_posterior, 4),
+            result.name.clone(),
+            text::plain(summary.accuracy, 4),
+            text::plain(summary.expected_accuracy, 4),
+            text::plain(summary.fidelity_to_posterior(), 4),
         ];
-        row.extend(by_group.then(|| text::plain(outcome.in_groups, 4)));
+        row.extend(by_group.then(|| text::plain(result.in_groups, 4)));
         row.extend([
-            text::plain(glance.fidelity_to_truth, 4),
-            text::plain(coverage, 3),
-            text::plain(outcome.below_frontier.flatten(), 4),
+            text::plain(summary.fidelity_to_truth(), 4),
+            text::plain(summary.coverage, 3),
+            text::plain(result.frontier_gap.flatten(), 4),
             text::plain(*seconds, 3),
         ]);
-        row
-    };
-    text::columns(&header, &outcomes.iter().map(row).collect::<Vec<_>>())
+        rows.push(row);
+    }
+    text::columns(&header, &rows)
 }

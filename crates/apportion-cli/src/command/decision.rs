@@ -12,11 +12,11 @@ use serde::Serialize;
 
 use crate::host::Host;
 use crate::options::TableArgs;
-use crate::outcome::{Given, Outcome};
 use crate::output::{OutputArgs, written};
 use crate::progress::Working;
 use crate::provenance::ProvenanceArgs;
 use crate::rule::RuleArgs;
+use crate::rule_result::{Assignment, RuleResult};
 use crate::summary::{Aim, drift_warning, summary};
 use crate::usage::usage;
 use apportion::text::Setting;
@@ -77,10 +77,10 @@ pub(crate) fn fit(args: &FitArgs, line: &[String]) -> Result<()> {
     let scores = table.scores()?;
     let (rule, settings) = (args.rule.rule(&table, &args.table)?, args.table.settings());
     let working = Working::on("fitting", args.table.quiet);
-    let (given, decision, joint) = Given::by(&rule, &scores, &settings, 1).map_err(|error| table.locate(error))?;
+    let (given, decision, joint) = Assignment::by(&rule, &scores, &settings, 1).map_err(|error| table.locate(error))?;
     let tied = joint.as_ref().map_or(0, |joint| joint.tied_rows);
-    let outcome = Outcome::new(&args.rule.name(), &scores, &given, joint)?.held_against(&rule, &scores)?;
-    let argmax = args.table.is_heard().then(|| Outcome::of_argmax(&scores)).transpose()?;
+    let outcome = RuleResult::new(&args.rule.name(), &scores, &given, joint)?.with_targets(&rule, &scores)?;
+    let argmax = args.table.is_heard().then(|| RuleResult::of_argmax(&scores)).transpose()?;
     drop(working);
     let decision = decision.with_fit_info(FitInfo {
         scores: table.score_columns().to_vec(),
@@ -97,7 +97,7 @@ pub(crate) fn fit(args: &FitArgs, line: &[String]) -> Result<()> {
             args.rule.record(&mut options);
             let files = origin.finish(Some(&table.file_rows()))?;
             Some(Provenance::new("fit", &shell_command(line), options, files).with_labels(
-                &outcome.glance,
+                &outcome.summary,
                 outcome.targets.as_deref(),
                 outcome.joint.as_ref(),
                 table.group_names(),
@@ -162,10 +162,10 @@ pub(crate) fn apply(args: &ApplyArgs, line: &[String]) -> Result<()> {
     let scores = table.scores()?;
     check_classes(&args.decision, decision.classes().names(), table.classes().names())?;
     let working = Working::on("labelling", args.table.quiet);
-    let given = Given::of(&decision, &scores).map_err(|error| table.locate(error))?;
-    let mut outcome = Outcome::new("apply", &scores, &given, None)?;
-    outcome.drift = decision.drift(&scores, &outcome.glance)?;
-    let argmax = args.table.is_heard().then(|| Outcome::of_argmax(&scores)).transpose()?;
+    let given = Assignment::of(&decision, &scores).map_err(|error| table.locate(error))?;
+    let mut outcome = RuleResult::new("apply", &scores, &given, None)?;
+    outcome.drift = decision.drift(&scores, &outcome.summary)?;
+    let argmax = args.table.is_heard().then(|| RuleResult::of_argmax(&scores)).transpose()?;
     drop(working);
     let provenance = match origin {
         Some(origin) => {
@@ -178,7 +178,7 @@ pub(crate) fn apply(args: &ApplyArgs, line: &[String]) -> Result<()> {
             provenance.rows = Some(table.row_mask().total() as u64);
             Some(
                 provenance
-                    .with_labels(&outcome.glance, outcome.targets.as_deref(), outcome.joint.as_ref(), None)
+                    .with_labels(&outcome.summary, outcome.targets.as_deref(), outcome.joint.as_ref(), None)
                     .with_decision(&decision)?,
             )
         }
@@ -196,7 +196,7 @@ pub(crate) fn apply(args: &ApplyArgs, line: &[String]) -> Result<()> {
         args.table.say(&summary(&table, argmax, &outcome, Aim::Scores));
     }
     let drift = outcome.drift.as_ref();
-    if let Some(warning) = drift.and_then(|drift| drift_warning(&decision, drift, &outcome.glance)) {
+    if let Some(warning) = drift.and_then(|drift| drift_warning(&decision, drift, &outcome.summary)) {
         args.table.say(&warning);
     }
     args.table.say(&format!("\n{}", written(&paths)));

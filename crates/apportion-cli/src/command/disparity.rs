@@ -1,20 +1,21 @@
 //! `apportion disparity`: an outcome compared between classes, by every estimator side by side.
 
 use anyhow::Result;
-use apportion::audit::{Interval, PopulationTotals};
+use apportion::audit::Interval;
 use apportion::estimate::{Estimate, Figure, Gap};
-use apportion::rule::Thresholds;
+use apportion::rule::{Joint, Thresholds};
 use apportion::{Labels, Match, Reference, Rule, Scores, Settings};
 use apportion_io::{ClassColumn, ClassSettings, Table};
-use apportion_report::{Disparity, Estimator, Method};
+use apportion_report::{Disparity, Estimator, LabelKind, Method};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::estimates::{Estimating, OutcomeArgs};
+use crate::disparity_builder::{DisparityBuilder, OutcomeArgs};
+use crate::message;
 use crate::options::{TableArgs, pairs};
-use crate::outcome::{self, Given};
 use crate::progress::Working;
-use crate::report::{Gallery, Place, ReportArgs, of_report};
+use crate::report::{ReportArgs, Role, StudyBuilder, of_report};
+use crate::rule_result::{self, Assignment};
 use crate::text;
 use crate::usage::usage;
 use apportion_app::provenance::InputHashes;
@@ -71,25 +72,26 @@ pub(crate) fn run(args: &DisparityArgs, line: &[String]) -> Result<()> {
     report.as_mut().map(|report| report.outline(&scores)).transpose()?;
     let working = Working::on("comparing", args.table.quiet);
     let settings = args.table.settings();
-    let Some(mut estimating) = Estimating::begin(&table, &scores, column, &args.more)? else { return Ok(()) };
+    let Some(mut builder) = DisparityBuilder::begin(&table, &scores, column, &args.more)? else { return Ok(()) };
     let disparity = if let (Some(report), Some(origin)) = (report, origin) {
-        let backdrop = PopulationTotals::of(&scores).map_err(|error| table.locate(error))?;
-        let frontier = outcome::frontier(&scores, &settings).map_err(|error| table.locate(error))?;
+        let frontier = rule_result::frontier(&scores, &settings).map_err(|error| table.locate(error))?;
         let (frontier, groups) = (frontier.as_ref(), args.table.groups());
-        let gallery = Gallery::new(&scores, &backdrop, frontier, &args.report, groups, settings.seed)?;
-        let mut gallery = gallery.with_outcome(Some(estimating));
-        each_labelling(args, &table, &scores, &settings, |place, name, given, joint| {
-            gallery.show(place, name, given, joint)
+        let study = StudyBuilder::new(&scores, frontier, &args.report, groups, settings.seed)?;
+        let mut study = study.with_outcome(Some(builder));
+        for_each_labeling(args, &table, &scores, &settings, |role, kind, name, assignment, joint| {
+            study.add_labels(role, kind, name, assignment, joint)
         })?;
         let files = origin.finish(Some(&table.file_rows()))?;
         let provenance = of_report(&files, &table, &args.table, args.table.groups(), line, facts(args));
-        let study = gallery.study(&settings, provenance)?;
+        let study = study.study(&settings, args.table.truth.is_some(), provenance)?;
         let Some(disparity) = study.outcomes.clone() else { return Ok(()) };
         report.write(study, &args.table)?;
         disparity
     } else {
-        each_labelling(args, &table, &scores, &settings, |_, name, given, _| estimating.look(name, given))?;
-        estimating.finish(&settings)?
+        for_each_labeling(args, &table, &scores, &settings, |_, kind, name, assignment, _| {
+            builder.add(name, kind, assignment)
+        })?;
+        builder.finish(&settings)?
     };
     drop(working);
     args.table.print_either(&as_json(&disparity), || as_text(&disparity))
@@ -104,32 +106,35 @@ fn label_columns(args: &DisparityArgs) -> Result<Vec<ClassColumn>> {
     Ok(args.label.iter().map(column).collect())
 }
 
-/// Labels that there are already, and those of the rules, one after the other.
-fn each_labelling(
+/// Calls `add` with existing labels and with those of the rules, one after the other.
+fn for_each_labeling(
     args: &DisparityArgs,
     table: &Table,
     scores: &Scores<'_>,
     settings: &Settings,
-    mut look: impl FnMut(Place, &str, &Given, Option<apportion::rule::Joint>) -> Result<()>,
+    mut add: impl FnMut(Role, LabelKind, &str, &Assignment, Option<Joint>) -> Result<()>,
 ) -> Result<()> {
-    for (place, (column, labels)) in args.label.iter().zip(table.all_labels()).enumerate() {
-        let name = if args.label.len() == 1 { "your labels" } else { column };
-        let given = Given::Labels(vec![Labels::new(labels.clone(), table.classes())?]);
-        look(if place == 0 { Place::Subject } else { Place::Beside }, name, &given, None)?;
+    let is_one = args.label.len() == 1;
+    let kind = if is_one { LabelKind::Own } else { LabelKind::OwnColumn };
+    for (index, (column, labels)) in args.label.iter().zip(table.all_labels()).enumerate() {
+        let name = if is_one { "your labels" } else { column };
+        let assignment = Assignment::Labels(vec![Labels::new(labels.clone(), table.classes())?]);
+        let role = if index == 0 { Role::Subject } else { Role::Other };
+        add(role, kind, name, &assignment, None)?;
     }
-    let first = if args.label.is_empty() { Place::Subject } else { Place::Beside };
-    let posterior = || Match::overall(Reference::Posterior);
+    let first = if args.label.is_empty() { Role::Subject } else { Role::Other };
     let mut rules = vec![
         ("argmax", first, Rule::Argmax),
-        ("threshold 0.8", Place::Beside, Rule::Threshold(Thresholds::at(0.8))),
-        ("match", Place::Remedy, Rule::Match(posterior())),
+        ("threshold 0.8", Role::Other, Rule::Threshold(Thresholds::at(0.8))),
+        ("match", Role::Corrected, Rule::Match(Match::overall(Reference::Posterior))),
     ];
     if !args.table.by.is_empty() {
-        rules.push(("match by group", Place::Beside, Rule::Match(Match::by_group(Reference::Posterior))));
+        rules.push(("match by group", Role::Other, Rule::Match(Match::by_group(Reference::Posterior))));
     }
-    for (name, place, rule) in rules {
-        let (given, _, joint) = Given::by(&rule, scores, settings, 1).map_err(|error| table.locate(error))?;
-        look(place, name, &given, joint)?;
+    for (name, role, rule) in rules {
+        let labeled = Assignment::by(&rule, scores, settings, 1).map_err(|error| table.locate(error))?;
+        let (assignment, _, joint) = labeled;
+        add(role, LabelKind::Rule(rule.kind()), name, &assignment, joint)?;
     }
     Ok(())
 }
@@ -173,7 +178,7 @@ fn as_text(own: &Disparity) -> String {
     lines.extend(own.sentence());
     let mut methods: Vec<Method> = own.estimators.iter().map(|own| own.method).collect();
     methods.dedup();
-    let needs = methods.into_iter().map(Method::needs).map(String::from);
+    let needs = methods.into_iter().map(|method| message::render(&method.needs()));
     lines.push(needs.chain(own.remarks.iter().cloned()).collect::<Vec<_>>().join("\n"));
     lines.join("\n\n")
 }
@@ -201,7 +206,7 @@ fn as_json(own: &Disparity) -> Value {
         json!({
             "name": each.name,
             "method": each.method.id(),
-            "needs": each.method.needs(),
+            "needs": message::render(&each.method.needs()),
             "values": each.estimates.iter().enumerate().map(|(level, estimate)| {
                 let biases = each.biases.get(level);
                 json!({

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use apportion::rule::Point;
 use apportion::{Frontier, Match};
-use apportion_report::Trade;
+use apportion_report::{Trade, TradeReference};
 use clap::Args;
 use serde_json::json;
 
@@ -55,7 +55,8 @@ pub(crate) fn run(args: &FrontierArgs) -> Result<()> {
     let all = frontier.len();
     let words = format!("{all} points in all; between those shown, accuracy is off by {error:.1e} at most");
     if let Some(host) = &args.table.host {
-        let reference = if args.reference == "posterior" { "posterior" } else { "reference" };
+        let is_posterior = args.reference == "posterior";
+        let reference = if is_posterior { TradeReference::Posterior } else { TradeReference::Other };
         let trade = Trade { reference, points: points.clone(), of: all, error };
         host.results().document = Some(trade.document(table.classes().names()));
     }

@@ -1,17 +1,16 @@
 //! `apportion label`: every input row again, in order, with its label.
 
 use anyhow::Result;
-use apportion::audit::PopulationTotals;
 use apportion::{Match, Reference, Rule, Scores};
-use apportion_report::{self as report, Study};
+use apportion_report::{self as report, LabelKind, Study};
 use clap::Args;
 
 use crate::options::TableArgs;
-use crate::outcome::{self, Given, Outcome};
 use crate::output::{OutputArgs, after_output, written};
 use crate::progress::Working;
-use crate::report::{Gallery, Place, ReportArgs, of_report};
+use crate::report::{ReportArgs, Role, StudyBuilder, of_report};
 use crate::rule::RuleArgs;
+use crate::rule_result::{self, Assignment, RuleResult};
 use crate::summary::summary;
 use crate::usage::usage;
 use apportion_app::provenance::{InputHashes, Provenance, Recorded, shell_command};
@@ -79,9 +78,9 @@ pub(crate) fn run(args: &LabelArgs, line: &[String]) -> Result<()> {
 
     let working = Working::on("labelling", args.table.quiet);
     let (given, decision, joint) =
-        Given::by(&rule, &scores, &settings, args.rule.draws()).map_err(|error| table.locate(error))?;
-    let outcome = Outcome::new(&name, &scores, &given, joint)?.held_against(&rule, &scores)?;
-    let argmax = args.table.is_heard().then(|| Outcome::of_argmax(&scores)).transpose()?;
+        Assignment::by(&rule, &scores, &settings, args.rule.draws()).map_err(|error| table.locate(error))?;
+    let outcome = RuleResult::new(&name, &scores, &given, joint)?.with_targets(&rule, &scores)?;
+    let argmax = args.table.is_heard().then(|| RuleResult::of_argmax(&scores)).transpose()?;
     let files = origin.map(|origin| origin.finish(Some(&table.file_rows()))).transpose()?.unwrap_or_default();
     let study = match &report {
         Some(_) => {
@@ -104,7 +103,7 @@ pub(crate) fn run(args: &LabelArgs, line: &[String]) -> Result<()> {
             Some(
                 provenance
                     .with_labels(
-                        &outcome.glance,
+                        &outcome.summary,
                         outcome.targets.as_deref(),
                         outcome.joint.as_ref(),
                         table.group_names(),
@@ -137,20 +136,19 @@ fn beside_rules(
     args: &LabelArgs,
     scores: &Scores<'_>,
     rule: &Rule,
-    outcome: &Outcome,
-    given: &Given,
+    outcome: &RuleResult,
+    given: &Assignment,
     provenance: report::Provenance,
 ) -> Result<Study> {
     let (settings, groups) = (args.table.settings(), args.rule.groups(&args.table));
-    let backdrop = PopulationTotals::of(scores)?;
-    let frontier = outcome::frontier(scores, &settings)?;
-    let mut gallery = Gallery::new(scores, &backdrop, frontier.as_ref(), &args.report, groups, settings.seed)?;
+    let frontier = rule_result::frontier(scores, &settings)?;
+    let mut builder = StudyBuilder::new(scores, frontier.as_ref(), &args.report, groups, settings.seed)?;
     let mut plain = vec![
-        ("argmax", Place::Beside, Rule::Argmax),
-        ("match", Place::Remedy, Rule::Match(Match::overall(Reference::Posterior))),
+        ("argmax", Role::Other, Rule::Argmax),
+        ("match", Role::Corrected, Rule::Match(Match::overall(Reference::Posterior))),
     ];
     if !groups.columns.is_empty() {
-        plain.push(("match by group", Place::Beside, Rule::Match(Match::by_group(Reference::Posterior))));
+        plain.push(("match by group", Role::Other, Rule::Match(Match::by_group(Reference::Posterior))));
     }
     // A rule with options of its own is another than the one that has only its name.
     let name = match plain.iter().find(|(_, _, known)| known == rule) {
@@ -160,9 +158,10 @@ fn beside_rules(
     };
     let mut outcome = outcome.clone();
     outcome.name = name;
-    gallery.hang(Place::Subject, &outcome, given, &given.crossing(scores)?)?;
-    for (name, place, rule) in plain.into_iter().filter(|(_, _, known)| known != rule) {
-        gallery.label_by(name, place, &rule, &settings)?;
+    let tally = given.tally(scores, &builder.options(Role::Subject))?;
+    builder.add(Role::Subject, LabelKind::Rule(rule.kind()), &outcome, given, &tally)?;
+    for (name, role, rule) in plain.into_iter().filter(|(_, _, known)| known != rule) {
+        builder.add_rule(role, name, &rule, &settings)?;
     }
-    gallery.study(&settings, provenance)
+    builder.study(&settings, args.table.truth.is_some(), provenance)
 }

@@ -1,9 +1,9 @@
 //! `--report` and `--figures`: what was computed, to look at.
 
 mod figures;
-mod gallery;
 mod provenance;
 mod sample;
+mod study_builder;
 
 use std::path::{Path, PathBuf};
 
@@ -13,8 +13,8 @@ use apportion_io::{Error, Input, refuse_overwrite, write_atomically};
 use apportion_report::{Document, Geometry, GeometryError, Groups, Shapes, Study};
 use clap::Args;
 
-pub(crate) use gallery::{Gallery, Place};
 pub(crate) use provenance::of_report;
+pub(crate) use study_builder::{Role, StudyBuilder};
 
 use crate::options::{Grouping, TableArgs};
 use crate::usage::usage;

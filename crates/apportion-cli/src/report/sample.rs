@@ -7,7 +7,7 @@ use apportion::verify::GRID;
 use apportion::{Classes, Scores, UNCODED, seed};
 use apportion_report::Sample;
 
-use crate::outcome::Given;
+use crate::rule_result::Assignment;
 
 /// How many people are drawn.
 const PEOPLE: usize = 600;
@@ -53,15 +53,15 @@ impl SampleRows {
         Ok(SampleRows { rows, sample: Sample { corners, points, labels: Vec::new() } })
     }
 
-    /// Notes the labels that the rows were given.
-    pub(crate) fn look(&mut self, given: &Given, classes: &Classes) {
+    /// Adds the labels of the rows.
+    pub(crate) fn add(&mut self, assignment: &Assignment, classes: &Classes) {
         let k = classes.len();
-        let label = |&(row, hash): &(usize, u64)| match given {
-            Given::Labels(draws) => match draws[0].values()[row] {
+        let label = |&(row, hash): &(usize, u64)| match assignment {
+            Assignment::Labels(draws) => match draws[0].values()[row] {
                 UNCODED => k,
                 label => usize::from(label),
             },
-            Given::People(allotment) => {
+            Assignment::People(allotment) => {
                 let people = allotment.row(row);
                 let mut chosen = hash % people.iter().sum::<u64>().max(1);
                 let is_here = |&count: &u64| {

@@ -14,7 +14,7 @@ pub(super) fn section(own: &Reproduction) -> Section {
     let all_rules = &own.all_rules;
     let full = all_rules.contestants.iter().filter(|rule| rule.coverage.mean == 1.0);
     let best = full.max_by(|a, b| a.expected_accuracy.mean.total_cmp(&b.expected_accuracy.mean));
-    let below = |rule: &Contestant| rule.below_frontier.map_or(0.0, |below| below.mean);
+    let below = |rule: &Contestant| rule.frontier_gap.map_or(0.0, |below| below.mean);
     let worst = all_rules.contestants.iter().max_by(|a, b| below(a).total_cmp(&below(b)));
     let lead = match (best, worst) {
         (Some(best), Some(worst)) => format!(
@@ -89,7 +89,7 @@ fn sheet(all_rules: &Contest) -> Sheet {
         let Contestant { expected_accuracy, fidelity, accuracy, fidelity_to_truth, coverage, .. } = *rule;
         let numbers =
             [expected_accuracy, fidelity, accuracy, fidelity_to_truth, coverage].into_iter().flat_map(both_of);
-        let below = rule.below_frontier.map_or_else(Default::default, both_of);
+        let below = rule.frontier_gap.map_or_else(Default::default, both_of);
         sheet.push([rule.name.to_owned(), gamma].into_iter().chain(numbers).chain(below));
     }
     for stop in &all_rules.stops {
@@ -111,8 +111,8 @@ const COLUMNS: [&str; 12] = [
     "fidelity_to_truth_error",
     "coverage",
     "coverage_error",
-    "below_frontier",
-    "below_frontier_error",
+    "frontier_gap",
+    "frontier_gap_error",
 ];
 
 fn figures(all_rules: &Contest) -> Table {
@@ -125,7 +125,7 @@ fn figures(all_rules: &Contest) -> Table {
             with_error(rule.fidelity, 3),
             with_error(rule.fidelity_to_truth, 3),
             Cell::number(Some(rule.coverage.mean), |own| plain(own, 3)),
-            rule.below_frontier.map_or_else(|| Cell::number(None, |_| String::new()), below),
+            rule.frontier_gap.map_or_else(|| Cell::number(None, |_| String::new()), below),
         ]
     };
     let columns = [
@@ -151,7 +151,7 @@ fn learners(own: &Reproduction) -> Table {
             Cell::text(pupil.name),
             Cell::number(Some(pupil.agreement), |own| percent(own, 2)),
             Cell::number(Some(pupil.fidelity), |own| plain(own, 4)),
-            Cell::number(Some(pupil.below_frontier), |own| plain(own, 5)),
+            Cell::number(Some(pupil.frontier_gap), |own| plain(own, 5)),
         ]
     };
     let columns = ["Learner", "Labels as match has them", "Fidelity to posterior", "Below the frontier"];
@@ -170,9 +170,9 @@ fn learners(own: &Reproduction) -> Table {
 
 /// The same as numbers.
 pub(super) fn learners_sheet(own: &Reproduction) -> Sheet {
-    let mut sheet = Sheet::new(["learner", "batch", "rows", "agreement", "fidelity_to_posterior", "below_frontier"]);
+    let mut sheet = Sheet::new(["learner", "batch", "rows", "agreement", "fidelity_to_posterior", "frontier_gap"]);
     for pupil in &own.pupils {
-        let numbers = [pupil.agreement, pupil.fidelity, pupil.below_frontier].map(|own| full(Some(own)));
+        let numbers = [pupil.agreement, pupil.fidelity, pupil.frontier_gap].map(|own| full(Some(own)));
         sheet.push([pupil.name.to_owned(), pupil.batch.to_string(), pupil.rows.to_string()].into_iter().chain(numbers));
     }
     sheet

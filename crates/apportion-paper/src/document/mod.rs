@@ -90,8 +90,7 @@ fn table(id: &str, caption: &str, columns: &[&str], rows: Vec<Vec<Cell>>) -> Tab
 
 fn glance(own: &Reproduction) -> Section {
     let all_rules = &own.all_rules;
-    let thompson =
-        all_rules.contestants.iter().find(|rule| rule.name == "thompson").and_then(|rule| rule.below_frontier);
+    let thompson = all_rules.contestants.iter().find(|rule| rule.name == "thompson").and_then(|rule| rule.frontier_gap);
     let equal = own.worst_case.iter().filter(|case| case.is_equal()).count();
     let mut cards = vec![
         Card {

@@ -1,5 +1,6 @@
 //! Calibration: how often scores are true, by class, with intervals (the paper's fig:calibration-nc).
 
+use apportion::text::{Message, Setting};
 use serde_json::{Value, json};
 
 use super::groups::FEW;
@@ -12,10 +13,10 @@ use crate::text;
 
 pub(super) fn section(study: &Study) -> Section {
     if study.calibration.iter().all(Option::is_none) {
-        let was_given = study.whole.truth.is_some() || study.provenance.facts.iter().any(|(what, _)| what == "Truth");
-        let why = if was_given { "The truth that was given is empty" } else { "No truth was given" };
-        let way = format!("{why}: --truth COL shows whether the scores are as often true as they say.");
-        return nothing("calibration", "Calibration", way);
+        let why = if study.truth_given { "The truth that was given is empty: " } else { "No truth was given: " };
+        let message = Message::from(why) + Setting::Truth.with("COL");
+        let message = message + " shows whether the scores are as often true as they say.";
+        return nothing("calibration", "Calibration", study.render(message));
     }
     let blocks = vec![Block::Chart(Box::new(curves(study))), Block::Table(table(study))];
     Section { id: "calibration", title: "Calibration", lead: lead(study), blocks }
@@ -82,7 +83,7 @@ fn curves(study: &Study) -> Chart {
             .into();
     let say = |class: usize| {
         let own = study.calibration[class].as_ref()?;
-        Some(format!("{} {}", study.classes[class], text::plain(own.expected_error, 4)))
+        Some(format!("{} {}", study.classes[class], text::plain(own.equal_width.expected_error, 4)))
     };
     let errors: Vec<String> = (0..study.k()).filter_map(say).collect();
     chart.alt = format!("Calibration curves. Expected calibration error: {}.", text::list(&errors));
@@ -93,7 +94,7 @@ fn curves(study: &Study) -> Chart {
 const DIAGONAL: &str = "as often as they say";
 
 fn curve(study: &Study, class: usize, name: &str) -> Option<Value> {
-    let bins = &study.calibration[class].as_ref()?.bins;
+    let bins = &study.calibration[class].as_ref()?.equal_width.bins;
     let bins = || bins.iter().filter(|bin| bin.people > 0);
     let away = |up: bool| {
         column(bins().map(move |bin| {
@@ -118,7 +119,7 @@ fn curve(study: &Study, class: usize, name: &str) -> Option<Value> {
 fn sheet(study: &Study) -> Sheet {
     let mut sheet = Sheet::new(["class", "from", "to", "people", "mean_score", "observed", "low", "high"]);
     for (class, name) in study.classes.iter().enumerate() {
-        for bin in study.calibration[class].iter().flat_map(|own| &own.bins) {
+        for bin in study.calibration[class].iter().flat_map(|own| &own.equal_width.bins) {
             sheet.push([
                 name.clone(),
                 full(Some(bin.from)),
@@ -134,6 +135,10 @@ fn sheet(study: &Study) -> Sheet {
     sheet
 }
 
+const KUIPER: &str = "Expected calibration error: the mean distance between score and truth over ten bins of scores. Kuiper statistic: \
+                      the largest surplus or deficit of true members over any range of scores, as a share of all people; it \
+                      needs no bins.";
+
 fn table(study: &Study) -> Table {
     let row = |(class, name): (usize, &String)| {
         let own = study.calibration[class].as_ref();
@@ -142,16 +147,25 @@ fn table(study: &Study) -> Table {
             Cell::text(name),
             Cell::number(scores, |share| text::percent(share, 2)),
             Cell::number(study.whole.truth_share(class), |share| text::percent(share, 2)),
-            Cell::number(own.map(|own| own.expected_error), |error| text::plain(error, 4)),
+            Cell::number(own.map(|own| own.equal_width.expected_error), |error| text::plain(error, 4)),
+            Cell::number(own.map(|own| own.equal_count.expected_error), |error| text::plain(error, 4)),
+            Cell::number(own.map(|own| own.kuiper), |kuiper| text::plain(kuiper, 4)),
         ]
     };
-    let columns = ["Class", "Mean score", "In truth", "Expected calibration error"];
+    let columns = [
+        "Class",
+        "Mean score",
+        "In truth",
+        "Expected calibration error",
+        "The same, bins of equal counts",
+        "Kuiper statistic",
+    ];
     Table {
         id: "calibration-table".into(),
         caption: "Scores against truth, by class".into(),
         columns: columns.map(String::from).to_vec(),
         rows: study.classes.iter().enumerate().map(row).collect(),
-        note: String::new(),
+        note: KUIPER.into(),
         sortable: false,
     }
 }

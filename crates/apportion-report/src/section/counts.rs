@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use apportion::audit::Bias;
 use serde_json::{Value, json};
 
 use super::Section;
@@ -9,7 +10,7 @@ use super::glance::{WHOLE, in_percent, missing, nobody, worst};
 use crate::chart::{Grid, chart, column, full, labels, nth, over, second_line, titles};
 use crate::document::{Block, Cell, Chart, Sheet, Table};
 use crate::palette;
-use crate::study::{Labelling, Off, Study};
+use crate::study::{Labelling, Study};
 use crate::text;
 
 pub(super) fn section(study: &Study) -> Section {
@@ -39,7 +40,7 @@ fn lead(study: &Study) -> String {
         missing(subject, &off),
         in_percent(&off)
     );
-    let parts = study.parts(subject, class).and_then(|parts| {
+    let parts = study.split(subject, class).and_then(|parts| {
         let (scores, labels) = (parts.miscalibration.percent?, parts.discretization.percent?);
         Some(format!(
             ": {} comes of the scores (miscalibration), {} of making labels of them (discretization).",
@@ -81,7 +82,7 @@ enum Unit {
 }
 
 impl Unit {
-    fn of(self, labelling: &Labelling, off: &Off) -> Option<f64> {
+    fn of(self, labelling: &Labelling, off: &Bias) -> Option<f64> {
         match self {
             Unit::Percent => off.percent,
             Unit::People => labelling.people_off(off),
@@ -166,7 +167,7 @@ fn panels(study: &Study, id: &str, title: &str, unit: Unit, classes: Range<usize
 
 /// What a person is of a small class: whole people cannot come nearer to its share.
 fn rounding(study: &Study) -> Option<String> {
-    let sum = |class: usize| study.whole.posterior[class] * study.whole.people as f64;
+    let sum = |class: usize| study.whole.posterior_sum(class);
     let some = (0..study.k()).filter(|&class| sum(class) > 0.0 && sum(class) < 100.0);
     let class = some.min_by(|&a, &b| sum(a).total_cmp(&sum(b)))?;
     let much = if sum(class) > 1.0 { text::percent(1.0 / sum(class), 1) } else { "more than all".into() };
@@ -183,7 +184,7 @@ fn range(study: &Study, unit: Unit) -> [f64; 2] {
     let mut ends = [0.0_f64; 2];
     for labelling in &study.labellings {
         for class in 0..study.k() {
-            let parts = study.parts(labelling, class).map(|parts| [parts.miscalibration, parts.discretization]);
+            let parts = study.split(labelling, class).map(|parts| [parts.miscalibration, parts.discretization]);
             let parts = parts.into_iter().flatten().chain(study.off(labelling, class));
             let parts: Vec<f64> = parts.filter_map(|off| unit.of(labelling, &off)).collect();
             let below: f64 = parts.iter().take(2).filter(|own| **own < 0.0).sum();
@@ -203,7 +204,7 @@ fn draws(study: &Study) -> Option<Table> {
         let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
         let mean = counts().map(|count| count as f64).sum::<f64>() / own.draws.len() as f64;
         let people = |number: u64| Cell::number(Some(number as f64), |_| text::count(number));
-        let sum = study.whole.posterior[class] * study.whole.people as f64;
+        let sum = study.whole.posterior_sum(class);
         vec![
             Cell::text(name),
             Cell::number(Some(sum), text::sum),
@@ -226,7 +227,7 @@ fn draws(study: &Study) -> Option<Table> {
 
 fn traces(study: &Study, panel: usize, class: usize, unit: Unit) -> Vec<Value> {
     let names = labels(study.labellings.iter().map(|labelling| &labelling.name));
-    let values = |of: &dyn Fn(&Labelling) -> Option<Off>| {
+    let values = |of: &dyn Fn(&Labelling) -> Option<Bias>| {
         column(study.labellings.iter().map(|labelling| of(labelling).and_then(|off| unit.of(labelling, &off))))
     };
     let bar = |what: &str, opacity: f64, x: Vec<Value>| {
@@ -242,8 +243,8 @@ fn traces(study: &Study, panel: usize, class: usize, unit: Unit) -> Vec<Value> {
     if !study.has_truth() {
         return vec![bar("discretization", 1.0, total)];
     }
-    let scores = values(&|labelling| study.parts(labelling, class).map(|parts| parts.miscalibration));
-    let making = values(&|labelling| study.parts(labelling, class).map(|parts| parts.discretization));
+    let scores = values(&|labelling| study.split(labelling, class).map(|parts| parts.miscalibration));
+    let making = values(&|labelling| study.split(labelling, class).map(|parts| parts.discretization));
     let mut sum = bar("together", 1.0, total);
     sum["type"] = json!("scatter");
     sum["mode"] = json!("markers");
@@ -290,13 +291,13 @@ fn sheet(study: &Study, classes: Range<usize>) -> Sheet {
     for labelling in &study.labellings {
         let judged = labelling.counts_with_truth();
         for class in classes.clone() {
-            let (off, parts) = (study.off(labelling, class), study.parts(labelling, class));
+            let (off, parts) = (study.off(labelling, class), study.split(labelling, class));
             sheet.push([
                 labelling.name.clone(),
                 study.classes[class].clone(),
                 labelling.counts[class].to_string(),
                 judged.as_ref().map_or_else(String::new, |counts| counts[class].to_string()),
-                full(Some(study.whole.posterior[class] * study.whole.people as f64)),
+                full(Some(study.whole.posterior_sum(class))),
                 full(off.map(|off| off.difference)),
                 full(off.and_then(|off| labelling.people_off(&off))),
                 full(off.and_then(|off| off.percent)),

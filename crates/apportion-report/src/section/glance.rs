@@ -1,8 +1,10 @@
 //! At a glance: how many people, the worst undercount, and what matching would change at which price.
 
+use apportion::audit::Bias;
+
 use super::{ADVICE, Section};
 use crate::document::{Block, Card};
-use crate::study::{Labelling, Off, Study};
+use crate::study::{LabelKind, Labelling, Study};
 use crate::text;
 
 pub(super) fn section(study: &Study) -> Section {
@@ -23,13 +25,13 @@ pub(super) fn section(study: &Study) -> Section {
 pub(super) const WHOLE: f64 = 1.0 - 1e-9;
 
 /// The class with the most people too few: one at least.
-pub(super) fn worst(study: &Study, labelling: &Labelling) -> Option<(usize, Off)> {
+pub(super) fn worst(study: &Study, labelling: &Labelling) -> Option<(usize, Bias)> {
     let offs = (0..study.k()).filter_map(|class| Some((class, study.off(labelling, class)?)));
     offs.filter(|(_, off)| off.people <= -WHOLE).min_by(|(_, a), (_, b)| a.people.total_cmp(&b.people))
 }
 
 /// How many are missing; or, where people are without a label and counts cannot tell, how much of the share.
-pub(super) fn missing(labelling: &Labelling, off: &Off) -> String {
+pub(super) fn missing(labelling: &Labelling, off: &Bias) -> String {
     match labelling.people_off(off) {
         Some(people) => text::count(people.abs().round() as u64),
         None => text::points_of(off.difference, 2),
@@ -37,7 +39,7 @@ pub(super) fn missing(labelling: &Labelling, off: &Off) -> String {
 }
 
 /// The same in percent, after it.
-pub(super) fn in_percent(off: &Off) -> String {
+pub(super) fn in_percent(off: &Bias) -> String {
     off.percent.map_or_else(String::new, |percent| format!(" ({})", text::signed_percent(percent)))
 }
 
@@ -94,7 +96,7 @@ fn lead(study: &Study) -> String {
 }
 
 /// What the remedy makes of an undercount, and at which price, as far as both are known.
-fn remedied(study: &Study, class: usize, before: &Off) -> Option<String> {
+fn remedied(study: &Study, class: usize, before: &Bias) -> Option<String> {
     let remedy = study.remedy()?;
     let (before, after) = (before.percent?, study.off(remedy, class)?.percent?);
     let does = if after.abs() < before.abs() { "brings that to" } else { "has it at" };
@@ -110,7 +112,7 @@ fn remedied(study: &Study, class: usize, before: &Off) -> Option<String> {
 
 /// What the likeliest class would have done, where the subject does no harm.
 fn argmax_instead(study: &Study) -> Option<String> {
-    let argmax = study.labellings.iter().find(|own| own.name == "argmax")?;
+    let argmax = study.labellings.iter().find(|own| own.kind == LabelKind::ARGMAX)?;
     let (class, off) = worst(study, argmax)?;
     let name = &study.classes[class];
     Some(format!("; argmax would count {} fewer {name}{}.", missing(argmax, &off), in_percent(&off)))
@@ -142,7 +144,7 @@ fn people_note(study: &Study) -> String {
 }
 
 /// How far a count is off in people, or a share in points where counts cannot tell.
-fn amount(labelling: &Labelling, off: &Off) -> String {
+fn amount(labelling: &Labelling, off: &Bias) -> String {
     labelling.people_off(off).map_or_else(|| text::points(off.difference, 2), text::people)
 }
 

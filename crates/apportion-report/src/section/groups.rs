@@ -1,12 +1,14 @@
 //! Groups: a point a county, its share of all but the focus class against their bias (the paper's fig:pocrep), and tables.
 
+use apportion::audit::GroupTotals;
+use apportion::text::{Message, Setting};
 use serde_json::{Value, json};
 
 use super::{Section, nothing};
 use crate::chart::{chart, column, full, label, labels, rounded};
 use crate::document::{Block, Cell, Chart, Sheet, Table, Views};
 use crate::palette;
-use crate::study::{Backdrop, FEWEST, Groups, Labelling, Study};
+use crate::study::{FEWEST, Groups, Labelling, Study};
 use crate::text;
 
 /// Groups of fewer people are flagged: what is said of them is mostly chance.
@@ -14,11 +16,13 @@ pub(super) const FEW: u64 = 30;
 
 pub(super) fn section(study: &Study) -> Section {
     let Some(groups) = &study.groups else {
-        return nothing("groups", "Groups", "No groups were named: --by COL shows each county, state or other group.");
+        let message = Message::from("No groups were given: ") + Setting::By.with("COL");
+        return nothing("groups", "Groups", study.render(message + " shows each county, state or other group."));
     };
     if let Some(why) = groups.why_untold() {
-        let way = "--by is for counties, states and other groups of many; what identifies a row is named with --id.";
-        return nothing("groups", "Groups", format!("{why}. {way}"));
+        let message = Message::from(format!("{why}. Use ")) + Setting::By;
+        let message = message + " for counties, states and other groups of many people, and " + Setting::Id;
+        return nothing("groups", "Groups", study.render(message + " for what identifies a row."));
     }
     let mut blocks = vec![Block::Chart(Box::new(points(study, groups))), Block::Table(table(study, groups))];
     blocks.extend(by_class(study, groups).map(Block::Table));
@@ -64,7 +68,7 @@ fn points(study: &Study, groups: &Groups) -> Chart {
         let each = groups.told().map(|group| Some(100.0 * study.group_off(labelling, group)?.difference));
         (column(each), column([study.others_off(labelling).map(|off| 100.0 * off.difference)]))
     };
-    let told: Vec<&Backdrop> = groups.told().map(|group| &groups.backdrops[group]).collect();
+    let told: Vec<&GroupTotals> = groups.told().map(|group| &groups.totals[group]).collect();
     let shown = order(study);
     let (of_groups, overall) = bias(shown[0]);
     // The more points, the smaller: thousands must not cover each other.
@@ -74,7 +78,7 @@ fn points(study: &Study, groups: &Groups) -> Chart {
     let data = vec![
         json!({
             "type": "scatter", "mode": "markers", "name": "groups", "text": labels(groups.told().map(|group| &groups.names[group])),
-            "x": column(told.iter().map(|own| Some(100.0 * own.others(study.focus)))),
+            "x": column(told.iter().map(|own| Some(100.0 * own.posterior_of_others(study.focus)))),
             "y": of_groups, "hovertemplate": hover,
             "marker": {
                 "size": told.iter().map(|own| size(own.people)).collect::<Vec<_>>(),
@@ -83,7 +87,7 @@ fn points(study: &Study, groups: &Groups) -> Chart {
         }),
         json!({
             "type": "scatter", "mode": "markers+text", "name": "overall", "text": ["overall"], "textposition": "top center",
-            "x": column([Some(100.0 * study.whole.others(study.focus))]), "y": overall, "hovertemplate": hover,
+            "x": column([Some(100.0 * study.whole.posterior_of_others(study.focus))]), "y": overall, "hovertemplate": hover,
             "marker": { "symbol": "diamond", "size": 14, "color": palette::ACCENT, "line": { "width": 1.5, "color": "#fff" } },
         }),
     ];
@@ -109,7 +113,7 @@ fn points(study: &Study, groups: &Groups) -> Chart {
 }
 
 fn largest(groups: &Groups) -> f64 {
-    groups.backdrops.iter().map(|own| own.people).max().unwrap_or(1).max(1) as f64
+    groups.totals.iter().map(|own| own.people).max().unwrap_or(1).max(1) as f64
 }
 
 fn alt(study: &Study, groups: &Groups) -> String {
@@ -146,18 +150,18 @@ fn sheet(study: &Study, groups: &Groups) -> Sheet {
     ]);
     let k = study.k();
     let mut push = |labelling: &Labelling, group: usize, class: Option<usize>| {
-        let (own, labels) = (&groups.backdrops[group], &labelling.in_groups[group]);
+        let (own, labels) = (&groups.totals[group], &labelling.in_groups[group]);
         let (name, people, share, off) = match class {
             Some(class) => (
                 study.classes[class].clone(),
                 labels[class],
-                own.posterior[class],
+                own.posterior_share(class),
                 study.class_off(labelling, group, class),
             ),
             None => (
                 format!("all but {}", study.classes[study.focus]),
                 labels[..k].iter().sum::<u64>() - labels[study.focus],
-                own.others(study.focus),
+                own.posterior_of_others(study.focus),
                 study.group_off(labelling, group),
             ),
         };
@@ -194,17 +198,17 @@ fn table(study: &Study, groups: &Groups) -> Table {
     let mut columns = vec![text::begin(&groups.word), "People".into(), format!("All but {focus}, by the scores")];
     columns.extend(shown.iter().map(|labelling| text::begin(&labelling.name)));
     let row = |group: usize| {
-        let own = &groups.backdrops[group];
+        let own = &groups.totals[group];
         let mut row = vec![
             flagged(&groups.names[group], own.people < FEW),
             Cell::number(Some(own.people as f64), |_| text::count(own.people)),
-            Cell::number(Some(own.others(study.focus)), |share| text::percent(share, 1)),
+            Cell::number(Some(own.posterior_of_others(study.focus)), |share| text::percent(share, 1)),
         ];
         let off = |labelling: &&Labelling| study.group_off(labelling, group).map(|off| 100.0 * off.difference);
         row.extend(shown.iter().map(|labelling| Cell::number(off(labelling), |points| text::signed(points, 2))));
         row
     };
-    let few = groups.told().filter(|&group| groups.backdrops[group].people < FEW).count();
+    let few = groups.told().filter(|&group| groups.totals[group].people < FEW).count();
     let mut notes = Vec::new();
     if few > 0 {
         notes.push(format!("° {} of fewer than {FEW} people: mostly chance.", text::counted(few as u64, &groups.word)));
@@ -230,13 +234,13 @@ fn by_class(study: &Study, groups: &Groups) -> Option<Table> {
     let mut shown: Vec<usize> = groups.told().filter(|_| !subject.in_groups.is_empty()).collect();
     let (all, most) = (shown.len(), (MOST_ROWS / study.k()).max(1));
     if all > most {
-        shown.sort_by_key(|&group| std::cmp::Reverse(groups.backdrops[group].people));
+        shown.sort_by_key(|&group| std::cmp::Reverse(groups.totals[group].people));
         shown.truncate(most);
         shown.sort_unstable();
     }
     let row = |group: usize, class: usize| {
-        let (own, off) = (&groups.backdrops[group], study.class_off(subject, group, class));
-        let sum = own.posterior[class] * own.people as f64;
+        let (own, off) = (&groups.totals[group], study.class_off(subject, group, class));
+        let sum = own.posterior_sum(class);
         let labels = subject.in_groups[group][class];
         vec![
             flagged(&groups.names[group], own.people < FEW || sum < FEWEST as f64),
@@ -254,11 +258,9 @@ fn by_class(study: &Study, groups: &Groups) -> Option<Table> {
         groups.word
     )];
     if shown.len() < all {
-        notes.push(format!(
-            "These are the {} with the most people, of {}; --figures DIR writes all.",
-            text::counted(shown.len() as u64, &groups.word),
-            text::count(all as u64)
-        ));
+        let (largest, all) = (text::counted(shown.len() as u64, &groups.word), text::count(all as u64));
+        let message = Message::from(format!("These are the {largest} with the most people, of {all}; "));
+        notes.push(study.render(message + Setting::Figures.with("DIR") + " writes all."));
     }
     let columns = ["Class", "By the scores", "Labels", "Off, in points", "Off, in %"].map(String::from);
     (!rows.is_empty()).then(|| Table {

@@ -1,5 +1,8 @@
 //! The map: the bias of each group, a panel a rule on one scale, beside where the people live (the paper's fig:maps).
 
+use apportion::audit::GroupTotals;
+use apportion::rule::RuleKind;
+use apportion::text::{Message, Setting};
 use serde_json::{Value, json};
 
 use super::groups::{FEW, biases, is_nothing};
@@ -8,7 +11,7 @@ use crate::chart::{Grid, chart, column, full, labels, nth, over, second_line, ti
 use crate::document::{Block, Chart, Sheet};
 use crate::geometry::Shapes;
 use crate::palette;
-use crate::study::{Groups, Labelling, Study};
+use crate::study::{Groups, LabelKind, Labelling, Study, is_shown};
 use crate::text;
 
 /// So many outlines can be drawn in a page before it becomes slow.
@@ -19,9 +22,9 @@ pub(super) fn section(study: &Study) -> Section {
         (Some(groups), Some(shapes)) => (groups, shapes),
         (None, Some(_)) => return nothing("map", "Map", "Most groups have too few people to be shown: see Groups."),
         _ => {
-            let way =
-                "No outlines were given: --geometry FILE (GeoJSON, TopoJSON or Shapefile) with --by COL shows a map.";
-            return nothing("map", "Map", way);
+            let message = Message::from("No outlines were given: ") + Setting::Geometry.with("FILE");
+            let message = message + " (GeoJSON, TopoJSON or Shapefile) with " + Setting::By.with("COL");
+            return nothing("map", "Map", study.render(message + " shows a map."));
         }
     };
     let shown = shown(study, groups);
@@ -34,25 +37,31 @@ pub(super) fn section(study: &Study) -> Section {
 fn shown<'a>(study: &'a Study, groups: &Groups) -> Vec<&'a Labelling> {
     let most = (MOST_OUTLINES / groups.names.len().max(1)).saturating_sub(1).max(2);
     let all = study.labellings.iter().enumerate().filter(|(_, labelling)| !labelling.in_groups.is_empty());
-    let rank = |place: usize, labelling: &Labelling| match labelling.name.as_str() {
-        _ if place == study.subject => 0,
-        "match by group" => 1,
-        _ if Some(place) == study.remedy => 2,
-        "thompson" => 3,
-        _ => 4,
-    };
     let mut all: Vec<(usize, usize, &Labelling)> =
-        all.map(|(place, labelling)| (rank(place, labelling), place, labelling)).collect();
+        all.map(|(place, labelling)| (rank(study, place, labelling.kind), place, labelling)).collect();
     all.sort_by_key(|(rank, place, _)| (*rank, *place));
     all.truncate(most);
     all.sort_by_key(|(_, place, _)| *place);
     all.into_iter().map(|(_, _, labelling)| labelling).collect()
 }
 
+/// Returns the rank of labels among those that have a map, the first being 0.
+fn rank(study: &Study, place: usize, kind: LabelKind) -> usize {
+    if place == study.subject {
+        return 0;
+    }
+    let rank_of_others = if Some(place) == study.remedy { 2 } else { 4 };
+    match kind {
+        LabelKind::Rule(RuleKind::MatchByGroup) => 1,
+        LabelKind::Rule(RuleKind::Thompson) => rank_of_others.min(3),
+        LabelKind::Own | LabelKind::OwnColumn | LabelKind::Rule(_) | LabelKind::Batched => rank_of_others,
+    }
+}
+
 /// On the group that loses most, of those that are on the map and not mostly chance.
 fn lead(study: &Study, groups: &Groups, shapes: &Shapes) -> String {
     let subject = study.subject();
-    let is_told = |&group: &usize| shapes.has(group) && groups.backdrops[group].people >= FEW;
+    let is_told = |&group: &usize| shapes.has(group) && groups.totals[group].people >= FEW;
     let mut told: Vec<usize> = (0..groups.names.len()).filter(is_told).collect();
     if told.is_empty() {
         told = (0..groups.names.len()).filter(|&group| shapes.has(group)).collect();
@@ -72,14 +81,15 @@ fn lead(study: &Study, groups: &Groups, shapes: &Shapes) -> String {
         study.classes[study.focus],
         groups.names[group],
         text::points(off.difference, 2),
-        text::percent(groups.backdrops[group].others(study.focus), 1)
+        text::percent(groups.totals[group].posterior_of_others(study.focus), 1)
     )
 }
 
 fn maps(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&Labelling]) -> Chart {
     let panels = shown.len() + 1;
     let most = scale(study, groups, shown);
-    let share = column(groups.backdrops.iter().map(|own| own.others_told(study.focus).map(|share| 100.0 * share)));
+    let of_others = |own: &GroupTotals| is_shown(own).then(|| 100.0 * own.posterior_of_others(study.focus));
+    let share = column(groups.totals.iter().map(of_others));
     let trace = |panel: usize, z: Vec<Value>, axis: &str, hover: &str| {
         let known: Vec<usize> = (0..z.len()).filter(|&group| shapes.has(group) && !z[group].is_null()).collect();
         let pick = |all: &[Value]| known.iter().map(|&group| all[group].clone()).collect::<Vec<_>>();
@@ -197,8 +207,8 @@ fn sheet(study: &Study, groups: &Groups) -> Sheet {
     let names = all.iter().map(|labelling| format!("bias by {}", labelling.name));
     let mut sheet = Sheet::new(["group".to_owned(), "posterior_share".into()].into_iter().chain(names));
     for group in groups.told() {
-        let (own, name) = (&groups.backdrops[group], &groups.names[group]);
-        let share = Some(own.others(study.focus));
+        let (own, name) = (&groups.totals[group], &groups.names[group]);
+        let share = Some(own.posterior_of_others(study.focus));
         let offs = all.iter().map(|labelling| full(study.group_off(labelling, group).map(|off| off.difference)));
         sheet.push([name.clone(), full(share)].into_iter().chain(offs));
     }

@@ -1,5 +1,6 @@
 //! The sections of a report, one file each: the sentence that leads it, its charts and its tables.
 
+mod audit;
 mod calibration;
 mod counts;
 mod glance;

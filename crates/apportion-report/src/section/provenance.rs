@@ -40,15 +40,15 @@ fn facts(study: &Study) -> Table {
 /// The certificates of the joint rules.
 fn proofs(study: &Study) -> Option<Table> {
     let rows = study.labellings.iter().filter_map(|own| {
-        let proof = own.proof.as_ref()?;
+        let proof = own.certificate.as_ref()?;
         let verdict =
-            if proof.primal == proof.dual { "proved optimal".to_owned() } else { format!("within {:.1e}", proof.gap) };
+            if proof.is_closed() { "proved optimal".to_owned() } else { format!("within {:.1e}", proof.gap()) };
         Some(vec![
             Cell::text(&own.name),
-            Cell::text(&proof.primal),
-            Cell::text(&proof.dual),
+            Cell::text(proof.primal.to_string()),
+            Cell::text(proof.dual.to_string()),
             Cell::text(verdict),
-            Cell::number(Some(proof.tied_rows as f64), |_| text::count(proof.tied_rows)),
+            Cell::number(Some(own.tied_rows as f64), |_| text::count(own.tied_rows)),
         ])
     });
     let rows: Vec<Vec<Cell>> = rows.collect();

@@ -2,13 +2,15 @@
 
 use std::ops::Range;
 
+use apportion::rule::RuleKind;
+use apportion::text::{Message, Setting};
 use serde_json::{Value, json};
 
 use super::{Section, nothing};
 use crate::chart::{Grid, Legend, NARROW, WIDE, chart, label, nth, over};
 use crate::document::{Block, Chart, Sheet};
 use crate::palette;
-use crate::study::{Sample, Study};
+use crate::study::{LabelKind, Sample, Study};
 use crate::text;
 
 pub(super) fn section(study: &Study) -> Section {
@@ -63,7 +65,9 @@ fn lead(study: &Study, sample: &Sample) -> String {
         (pairs().filter(|(a, _)| **a == uncoded).count(), pairs().filter(|(_, b)| **b == uncoded).count());
     let people = |number: usize| text::count(number as u64);
     // Only then all that moves lies between two borders.
-    let where_they_are = if before == "argmax" && after == "match" && moved > 0 { ", near the borders" } else { "" };
+    let kinds = (study.labellings[subject].kind, study.labellings[remedy].kind);
+    let is_between = kinds == (LabelKind::ARGMAX, LabelKind::Rule(RuleKind::Match)) && moved > 0;
+    let where_they_are = if is_between { ", near the borders" } else { "" };
     let mut end = format!("{after} gives {} of them another class than {before}{where_they_are}", people(moved));
     if gained > 0 {
         end += &format!("; {} without a label {} one by it", people(gained), text::verb(gained, "has", "have"));
@@ -105,10 +109,10 @@ fn triangles(study: &Study, sample: &Sample, ways: Range<usize>) -> Chart {
     let mut chart = chart("simplex", "Scores on the triangle, by label", data, wide, sheet);
     chart.narrow = layout(1);
     let [a, b, others] = corners(study, sample);
-    chart.caption = format!(
-        "The nearer to a corner, the likelier its class: {a}, {b} and {others}. A seeded sample; scores rounded to hundredths. \
-         --simplex names other corners."
-    );
+    let message = Message::from(format!(
+        "The nearer to a corner, the likelier its class: {a}, {b} and {others}. A seeded sample; scores rounded to hundredths. "
+    ));
+    chart.caption = study.render(message + Setting::Simplex + " chooses other corners.");
     chart.alt = format!(
         "Triangles, one for each of {} of labelling. {}",
         text::counted(ways.len() as u64, "way"),

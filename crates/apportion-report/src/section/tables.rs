@@ -1,14 +1,17 @@
 //! Tables: the rules side by side (the paper's tab:table-extended), counts, biases, confusion, rates, and who has no label.
 
+use apportion::audit::Bias;
+
 use super::Section;
 use super::groups::FEW;
 use crate::document::{Block, Cell, Table};
-use crate::study::{Labelling, Off, Study, part};
+use crate::study::{Labelling, Study, part};
 use crate::text;
 
 pub(super) fn section(study: &Study) -> Section {
     let mut tables = vec![rules(study), counts(study)];
     tables.extend(biases(study));
+    tables.extend(super::audit::tables(study));
     tables.extend(confusion(study));
     tables.extend(rates(study));
     tables.extend(coverage(study));
@@ -57,8 +60,8 @@ fn rules(study: &Study) -> Table {
     columns.extend(groups.then(|| "Fidelity within groups".into()));
     columns.extend(truth.then(|| "Fidelity to truth".into()));
     columns.push("Labelled".into());
-    let frontier = study.labellings.iter().any(|own| own.below_frontier.is_some());
-    columns.extend(frontier.then(|| "Below the frontier".into()));
+    let frontier = study.labellings.iter().any(|own| own.frontier_gap.is_some());
+    columns.extend(frontier.then(|| "Frontier gap".into()));
     let row = |own: &Labelling| {
         let four = |number: Option<f64>| Cell::number(number, |number| text::plain(number, 4));
         let mut row = vec![Cell::text(&own.name)];
@@ -72,7 +75,7 @@ fn rules(study: &Study) -> Table {
         row.extend(truth.then(|| four(own.fidelity_to_truth)));
         let labelled = part(own.labelled(), own.labelled() + own.uncoded);
         row.push(Cell::number(labelled, |share| text::percent(share, 1)));
-        row.extend(frontier.then(|| four(own.below_frontier)));
+        row.extend(frontier.then(|| four(own.frontier_gap)));
         row
     };
     Table {
@@ -80,13 +83,14 @@ fn rules(study: &Study) -> Table {
         caption: "The rules side by side".into(),
         columns,
         rows: study.labellings.iter().map(row).collect(),
-        note: if frontier { BELOW.into() } else { String::new() },
+        note: if frontier { FRONTIER_GAP.into() } else { String::new() },
         sortable: true,
     }
 }
 
-const BELOW: &str = "Below the frontier: how much greater the expected accuracy is of the best labels whose counts are as near to \
-                     the posterior. Rules that aim elsewhere, at the truth or at the counts of each group, give it for that.";
+const FRONTIER_GAP: &str = "Frontier gap: other labels with counts equally close to the posterior would be more accurate by this much \
+                            in expectation. Rules with another reference (the truth, or the counts of each group) have a gap \
+                            because they aim at that reference.";
 
 /// People of each class, by rule.
 fn counts(study: &Study) -> Table {
@@ -101,8 +105,7 @@ fn counts(study: &Study) -> Table {
         };
         rows.push((name, truth.iter().map(|&number| people(number)).chain([Cell::text("–")]).collect()));
     }
-    let sums = study.whole.posterior.iter().map(|share| share * study.whole.people as f64);
-    let sums = sums.map(|sum| Cell::number(Some(sum), text::sum));
+    let sums = (0..study.k()).map(|class| Cell::number(Some(study.whole.posterior_sum(class)), text::sum));
     rows.push(("by the scores".into(), sums.chain([Cell::text("–")]).collect()));
     rows.extend(study.labellings.iter().map(|own| {
         (own.name.clone(), own.counts.iter().chain([&own.uncoded]).map(|&number| people(number)).collect())
@@ -113,9 +116,9 @@ fn counts(study: &Study) -> Table {
 
 /// How far the share of each class is off, in points and in percent of the class: the truth where it is known, and the scores.
 fn biases(study: &Study) -> Vec<Table> {
-    type Of = fn(&Study, &Labelling, usize) -> Option<Off>;
+    type Of = fn(&Study, &Labelling, usize) -> Option<Bias>;
     let table = |id: &str, reference: &str, of: Of| {
-        let cell = |off: Option<Off>| {
+        let cell = |off: Option<Bias>| {
             let points = off.map(|off| 100.0 * off.difference);
             let percent = off
                 .and_then(|off| off.percent)

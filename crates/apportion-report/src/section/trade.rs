@@ -7,7 +7,7 @@ use super::{Section, nothing};
 use crate::chart::{Grid, chart, column, full, label, nth, over, rounded};
 use crate::document::{Block, Cell, Chart, Document, Sheet, Slider, Table};
 use crate::palette;
-use crate::study::{Labelling, Study, Trade, part};
+use crate::study::{Labelling, Study, Trade, TradeReference, part};
 use crate::text;
 
 pub(super) fn section(study: &Study) -> Section {
@@ -17,7 +17,7 @@ pub(super) fn section(study: &Study) -> Section {
     };
     let mut blocks = vec![Block::Chart(Box::new(rules(study, &shown)))];
     blocks.extend(below(study).map(Block::Text));
-    let first_exact = shown.iter().copied().find(|trade| trade.reference == "posterior").unwrap_or(first);
+    let first_exact = shown.iter().copied().find(|trade| trade.reference == TradeReference::Posterior).unwrap_or(first);
     blocks.push(Block::Slider(Box::new(slider(study, first_exact))));
     if study.has_truth() && !study.has_whole_truth() {
         blocks.push(Block::Text(format!(
@@ -31,7 +31,9 @@ pub(super) fn section(study: &Study) -> Section {
 
 /// The frontiers of everybody, which those to the truth are only where it is known of all.
 fn shown(study: &Study) -> Vec<&Trade> {
-    let is_shown = |trade: &&Trade| !trade.points.is_empty() && (trade.reference != "truth" || study.has_whole_truth());
+    let is_shown = |trade: &&Trade| {
+        !trade.points.is_empty() && (trade.reference != TradeReference::Truth || study.has_whole_truth())
+    };
     study.trades.iter().filter(is_shown).collect()
 }
 
@@ -58,7 +60,7 @@ fn lead(trade: &Trade) -> String {
 /// Theorem 2 on these people: who gives accuracy away that no count asks for, and how much.
 fn below(study: &Study) -> Option<String> {
     let mut all: Vec<(f64, &str)> =
-        study.labellings.iter().filter_map(|own| Some((own.below_frontier?, own.name.as_str()))).collect();
+        study.labellings.iter().filter_map(|own| Some((own.frontier_gap?, own.name.as_str()))).collect();
     all.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     let (below, on): (Vec<_>, Vec<_>) = all.into_iter().partition(|(far, _)| *far >= 5e-5);
     if below.is_empty() {
@@ -69,8 +71,8 @@ fn below(study: &Study) -> Option<String> {
     let on: Vec<&str> = on.into_iter().map(|(_, name)| name).collect();
     let on = if on.is_empty() { String::new() } else { format!(" On it: {}.", text::list(&on)) };
     Some(format!(
-        "Below the frontier to the posterior, in expected accuracy, at counts as near: {}.{on} By the paper’s Theorem 2, of the \
-         rules that look at one row at a time argmax alone is on it.",
+        "Below the frontier to the posterior, in expected accuracy, at equally good counts: {}.{on} By the paper’s Theorem 2, of \
+         the rules that look at one row at a time argmax alone is on it.",
         text::list(&below)
     ))
 }
@@ -131,7 +133,8 @@ fn rules(study: &Study, trades: &[&Trade]) -> Chart {
         Some(format!("{} fidelity {}, expected accuracy {}", labelling.name, text::plain(x, 3), text::plain(y, 4)))
     };
     let all: Vec<String> = study.labellings.iter().filter_map(of).collect();
-    chart.alt = format!("Expected accuracy against fidelity to the {}: {}.", trades[0].reference, all.join("; "));
+    chart.alt =
+        format!("Expected accuracy against fidelity to the {}: {}.", trades[0].reference.word(), all.join("; "));
     chart
 }
 
@@ -191,7 +194,8 @@ fn marker(study: &Study, place: usize) -> Value {
 }
 
 fn layout(trades: &[&Trade], grid: Grid) -> Value {
-    let titles: Vec<String> = trades.iter().map(|trade| format!("Fidelity to the {}", trade.reference)).collect();
+    let titles: Vec<String> =
+        trades.iter().map(|trade| format!("Fidelity to the {}", trade.reference.word())).collect();
     let axes = grid.layout(&titles, |panel| {
         let x = json!({
             "domain": grid.x(panel), "anchor": nth("y", panel), "title": { "text": "fidelity" }, "zeroline": true,
@@ -224,8 +228,8 @@ fn sheet(study: &Study, trades: &[&Trade]) -> Sheet {
         for labelling in &study.labellings {
             sheet.push([
                 labelling.name.clone(),
-                trade.reference.into(),
-                full(if trade.reference == "truth" {
+                trade.reference.word().into(),
+                full(if trade.reference == TradeReference::Truth {
                     labelling.fidelity_to_truth
                 } else {
                     labelling.fidelity_to_posterior
@@ -240,7 +244,7 @@ fn sheet(study: &Study, trades: &[&Trade]) -> Sheet {
         for stop in &study.learned {
             sheet.push([
                 "learned".into(),
-                trade.reference.into(),
+                trade.reference.word().into(),
                 String::new(),
                 full(stop.expected_accuracy),
                 String::new(),
@@ -252,7 +256,7 @@ fn sheet(study: &Study, trades: &[&Trade]) -> Sheet {
         for point in &trade.points {
             sheet.push([
                 "frontier".into(),
-                trade.reference.into(),
+                trade.reference.word().into(),
                 full(Some(point.fidelity)),
                 full(Some(point.accuracy)),
                 String::new(),
@@ -307,7 +311,7 @@ fn along(classes: &[String], trade: &Trade) -> Chart {
     let layout = json!({
         "height": 330,
         "margin": { "l": 64, "r": 16, "t": 16, "b": 48 },
-        "xaxis": { "title": { "text": format!("fidelity to the {}", trade.reference) }, "zeroline": false },
+        "xaxis": { "title": { "text": format!("fidelity to the {}", trade.reference.word()) }, "zeroline": false },
         "yaxis": { "title": { "text": "expected accuracy" }, "zeroline": false, "tickformat": ".3f" },
     });
     let mut chart =

@@ -193,8 +193,8 @@ def check_numbers(page, compared):
             ("Fidelity within groups", own["fidelity"]["posterior_in_groups"]),
         ]:
             assert row[head] == value, (own["rule"], head, row[head], value)
-        below = own["below_frontier"]
-        assert row["Below the frontier"] == ("–" if below is None else below), (own["rule"], row, below)
+        below = own["frontier_gap"]
+        assert row["Frontier gap"] == ("–" if below is None else below), (own["rule"], row, below)
         assert counts[own["rule"]] == own["counts"] + [own["people"] - own["labelled"]], own["rule"]
 
 

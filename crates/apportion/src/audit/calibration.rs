@@ -216,39 +216,6 @@ impl Histogram<'_> {
     }
 }
 
-/// The ten bins of equal width only: smaller and faster than a histogram.
-#[derive(Clone, Debug)]
-pub(super) struct Tenths(Vec<[Bucket; TENTHS]>);
-
-impl Tenths {
-    pub(super) fn new(columns: usize) -> Tenths {
-        Tenths(vec![[Bucket::default(); TENTHS]; columns])
-    }
-
-    /// Adds the scores of a row with known true class.
-    #[inline]
-    pub(super) fn add(&mut self, row: &[i64], people: u64, truth: usize) {
-        for (class, (tenths, &score)) in self.0.iter_mut().zip(row).enumerate() {
-            let members = if class == truth { people } else { 0 };
-            tenths[bucket_of(score, 0)] += Bucket { people, members, scores: times(score, people) };
-        }
-    }
-
-    pub(super) fn merge(&mut self, other: &Tenths) {
-        self.0.iter_mut().zip(&other.0).for_each(|(sums, others)| add_all(sums, others));
-    }
-
-    /// The bins of each column, where anybody is in them.
-    pub(super) fn binnings(&self) -> Vec<Option<Binning>> {
-        let of_column = |tenths: &[Bucket; TENTHS]| {
-            let people = sum(tenths).people;
-            let histogram = Histogram { fineness: 0, tenths: std::array::from_fn(|tenth| &tenths[tenth..=tenth]) };
-            (people > 0).then(|| binning(histogram.equal_width(), people))
-        };
-        self.0.iter().map(of_column).collect()
-    }
-}
-
 /// People whose score lies between two values.
 struct BinSums {
     from: f64,

@@ -2,6 +2,9 @@
 
 use super::calibration::{GROUP_FINENESS, Histograms, OVERALL_FINENESS};
 use super::intervals::Replicates;
+use super::options::Measures;
+use super::score_sums::ScoreSums;
+use super::uncoded::UncodedPolicy;
 use crate::kernel::Grid;
 use crate::scores::{Label, UNCODED};
 
@@ -24,14 +27,12 @@ pub(super) struct Row<'a> {
     pub(super) people: u64,
     /// The label as given.
     pub(super) given: Label,
-    /// The label after the policy for Uncoded rows.
-    pub(super) label: Label,
+    /// The label after the policy for Uncoded rows; `None` if the policy excludes the row.
+    pub(super) label: Option<Label>,
     /// The true class.
     pub(super) truth: Label,
-    /// Quantities that depend on the scores only.
-    pub(super) shape: Shape,
-    /// Whether the policy includes the row.
-    pub(super) considered: bool,
+    /// Quantities that depend on the scores only, if a cell needs them.
+    pub(super) shape: Option<Shape>,
     /// The weight of the row in each bootstrap replicate.
     pub(super) weights: &'a [u8],
 }
@@ -79,182 +80,293 @@ impl Shape {
 /// includes.
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
+    classes: usize,
     /// Rows.
     pub(super) rows: u64,
     /// People, as given.
     pub(super) people: u64,
-    /// Labeled people, as given.
-    pub(super) labeled_given: u64,
-    /// Scores by class over labeled rows, as given.
-    pub(super) posterior_labeled: Vec<i128>,
-    /// Scores by class over the rows Uncoded as given.
-    pub(super) posterior_uncoded: Vec<i128>,
-    /// True classes of the rows Uncoded as given.
-    pub(super) truth_uncoded: Vec<u64>,
-    /// People whose given label is argmax.
-    pub(super) agreeing: u64,
-    /// The largest scores of rows Uncoded as given.
-    pub(super) uncoded_tops: Histograms,
-    /// People included.
-    pub(super) considered: u64,
-    /// People by label, then Uncoded.
-    pub(super) labels: Vec<u64>,
+    /// People Uncoded as given, by true class (last: unknown truth).
+    uncoded: Vec<u64>,
+    /// People of unknown truth by label (last: Uncoded).
+    labels_without_truth: Vec<u64>,
     /// People by true class and label (last: Uncoded), row by row; empty without truth.
-    pub(super) confusion: Vec<u64>,
-    /// Scores by class over the rows with truth.
-    pub(super) posterior_with_truth: Vec<i128>,
+    confusion: Vec<u64>,
+    /// Scores by class of the rows as given: labeled or Uncoded, each with known and with unknown truth.
+    labeled_scores: ScoresByTruth,
+    uncoded_scores: ScoresByTruth,
+    /// Σ of the labels' scores, by label.
+    pub(super) label_scores: Vec<i128>,
+    /// Sums about the scores themselves, if requested.
+    pub(super) errors: Option<Box<ErrorSums>>,
+    /// Scores by class against truth, if requested.
+    pub(super) calibration: Option<Histograms>,
+    /// Sums of the bootstrap.
+    pub(super) replicates: Replicates,
+}
+
+/// Sums of scores over people with known and with unknown truth.
+#[derive(Clone, Debug, Default)]
+struct ScoresByTruth {
+    known: ScoreSums,
+    unknown: ScoreSums,
+}
+
+/// Sums about the scores: their error, argmax, ties, and the top scores of Uncoded rows.
+#[derive(Clone, Debug)]
+pub(super) struct ErrorSums {
     /// People by argmax class.
     pub(super) argmax: Vec<u64>,
+    /// People whose given label is argmax.
+    pub(super) agreeing: u64,
     /// People with a tied maximum.
     pub(super) tied: u64,
     /// Σ of Σ q².
     pub(super) squares: i128,
     /// Σ of the allowances for Theorem 1.
     pub(super) allowance: i128,
-    /// Σ of the labels' scores.
-    pub(super) label_scores: i128,
     /// Σ of the true classes' scores.
     pub(super) truth_scores: i128,
-    /// Scores by class against truth.
-    pub(super) calibration: Histograms,
-    /// Sums of the bootstrap.
-    pub(super) replicates: Replicates,
+    /// The largest scores of rows Uncoded as given.
+    pub(super) uncoded_tops: Histograms,
 }
 
 impl Cell {
-    /// Creates empty sums.
-    pub(super) fn new(classes: usize, replicates: usize, extent: Extent) -> Cell {
+    /// Creates empty sums with the requested measures.
+    pub(super) fn new(classes: usize, measures: Measures, replicates: usize, extent: Extent) -> Cell {
         Cell {
+            classes,
             rows: 0,
             people: 0,
-            labeled_given: 0,
-            posterior_labeled: vec![0; classes],
-            posterior_uncoded: vec![0; classes],
-            truth_uncoded: vec![0; classes],
-            agreeing: 0,
-            uncoded_tops: Histograms::new(1, fineness(extent)),
-            considered: 0,
-            labels: vec![0; classes + 1],
+            uncoded: vec![0; classes + 1],
+            labels_without_truth: vec![0; classes + 1],
             confusion: Vec::new(),
-            posterior_with_truth: vec![0; classes],
-            argmax: vec![0; classes],
-            tied: 0,
-            squares: 0,
-            allowance: 0,
-            label_scores: 0,
-            truth_scores: 0,
-            calibration: Histograms::new(classes, fineness(extent)),
+            labeled_scores: ScoresByTruth::default(),
+            uncoded_scores: ScoresByTruth::default(),
+            label_scores: vec![0; classes],
+            errors: measures.score_error.then(|| Box::new(ErrorSums::new(classes, extent))),
+            calibration: measures.calibration.then(|| Histograms::new(classes, fineness(extent))),
             replicates: Replicates::new(classes, replicates),
         }
     }
 
-    /// Returns the number of classes.
-    pub(super) fn classes(&self) -> usize {
-        self.argmax.len()
-    }
-
     /// Adds a row.
+    #[inline]
     pub(super) fn add(&mut self, row: &Row<'_>) {
         self.rows += u64::from(row.is_new);
         if row.people == 0 {
             return;
         }
-        self.add_given(row);
-        if row.considered {
-            self.add_considered(row);
-            if row.truth != UNCODED {
-                self.add_truth(row);
-            }
-            self.replicates.add(row);
-        }
-    }
-
-    /// Adds figures of the labels as given.
-    fn add_given(&mut self, row: &Row<'_>) {
         self.people += row.people;
         if row.given == UNCODED {
-            add_scores(&mut self.posterior_uncoded, row);
-            self.uncoded_tops.add(0, row.shape.top, row.people, false);
-            if row.truth != UNCODED {
-                self.truth_uncoded[usize::from(row.truth)] += row.people;
-            }
+            let truth = self.column(row.truth);
+            self.uncoded[truth] += row.people;
+        }
+        let scores = if row.given == UNCODED { &mut self.uncoded_scores } else { &mut self.labeled_scores };
+        let sums = if row.truth == UNCODED { &mut scores.unknown } else { &mut scores.known };
+        sums.add(row.scores, row.people);
+        if let (Some(errors), Some(shape)) = (&mut self.errors, &row.shape) {
+            errors.add(row, shape);
+        }
+        if let Some(label) = row.label {
+            self.add_included(row, label);
+        }
+    }
+
+    /// Adds a row that the policy includes.
+    #[inline]
+    fn add_included(&mut self, row: &Row<'_>, label: Label) {
+        let column = self.column(label);
+        if label != UNCODED {
+            self.label_scores[column] += i128::from(row.scores[column]) * i128::from(row.people);
+        }
+        if row.truth == UNCODED {
+            self.labels_without_truth[column] += row.people;
         } else {
-            add_scores(&mut self.posterior_labeled, row);
-            self.labeled_given += row.people;
-            if row.given == row.shape.argmax {
-                self.agreeing += row.people;
+            self.allocate_truth();
+            let truth = usize::from(row.truth);
+            self.confusion[truth * (self.classes + 1) + column] += row.people;
+            if let Some(calibration) = &mut self.calibration {
+                for (class, &score) in row.scores.iter().enumerate() {
+                    calibration.add(class, score, row.people, class == truth);
+                }
             }
         }
-    }
-
-    /// Adds figures that need no truth.
-    fn add_considered(&mut self, row: &Row<'_>) {
-        let people = i128::from(row.people);
-        self.considered += row.people;
-        self.argmax[usize::from(row.shape.argmax)] += row.people;
-        if row.shape.tied {
-            self.tied += row.people;
-        }
-        self.squares += row.shape.squares * people;
-        self.allowance += row.shape.allowance * people;
-        let column = self.column(row.label);
-        self.labels[column] += row.people;
-        if row.label != UNCODED {
-            self.label_scores += i128::from(row.scores[column]) * people;
-        }
-    }
-
-    /// Adds figures that need truth.
-    fn add_truth(&mut self, row: &Row<'_>) {
-        self.allocate_truth();
-        let truth = usize::from(row.truth);
-        let entry = truth * self.labels.len() + self.column(row.label);
-        self.confusion[entry] += row.people;
-        self.truth_scores += i128::from(row.scores[truth]) * i128::from(row.people);
-        add_scores(&mut self.posterior_with_truth, row);
-        for (class, &score) in row.scores.iter().enumerate() {
-            self.calibration.add(class, score, row.people, class == truth);
-        }
+        self.replicates.add(row, label);
     }
 
     /// The matrix is allocated only if there is truth.
+    #[inline]
     fn allocate_truth(&mut self) {
         if self.confusion.is_empty() {
-            let classes = self.classes();
-            self.confusion = vec![0; classes * (classes + 1)];
+            self.confusion = vec![0; self.classes * (self.classes + 1)];
         }
     }
 
-    /// Returns the column of a label in the counts and the confusion matrix; Uncoded is last.
+    /// Returns the position of a label or a true class; Uncoded is last.
+    #[inline]
     fn column(&self, label: Label) -> usize {
-        if label == UNCODED { self.classes() } else { usize::from(label) }
+        if label == UNCODED { self.classes } else { usize::from(label) }
     }
 
     /// Adds the sums of other rows.
     pub(super) fn merge(&mut self, other: &Cell) {
         self.rows += other.rows;
         self.people += other.people;
-        self.labeled_given += other.labeled_given;
-        add_all(&mut self.posterior_labeled, &other.posterior_labeled);
-        add_all(&mut self.posterior_uncoded, &other.posterior_uncoded);
-        add_all(&mut self.truth_uncoded, &other.truth_uncoded);
-        self.agreeing += other.agreeing;
-        self.uncoded_tops.merge(&other.uncoded_tops);
-        self.considered += other.considered;
-        add_all(&mut self.labels, &other.labels);
-        add_all(&mut self.posterior_with_truth, &other.posterior_with_truth);
-        add_all(&mut self.argmax, &other.argmax);
-        self.tied += other.tied;
-        self.squares += other.squares;
-        self.allowance += other.allowance;
-        self.label_scores += other.label_scores;
-        self.truth_scores += other.truth_scores;
+        add_all(&mut self.uncoded, &other.uncoded);
+        add_all(&mut self.labels_without_truth, &other.labels_without_truth);
+        self.labeled_scores.merge(&other.labeled_scores);
+        self.uncoded_scores.merge(&other.uncoded_scores);
+        add_all(&mut self.label_scores, &other.label_scores);
         if !other.confusion.is_empty() {
             self.allocate_truth();
             add_all(&mut self.confusion, &other.confusion);
-            self.calibration.merge(&other.calibration);
+        }
+        if let (Some(errors), Some(others)) = (&mut self.errors, &other.errors) {
+            errors.merge(others);
+        }
+        if let (Some(calibration), Some(others)) = (&mut self.calibration, &other.calibration) {
+            calibration.merge(others);
         }
         self.replicates.merge(&other.replicates);
+    }
+
+    /// Returns the number of classes.
+    pub(super) fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// Returns the people who are labeled as given.
+    pub(super) fn labeled_given(&self) -> u64 {
+        self.people - self.uncoded.iter().sum::<u64>()
+    }
+
+    /// Returns the people by label, then Uncoded.
+    pub(super) fn labels(&self) -> Vec<u64> {
+        let mut labels = self.labels_without_truth.clone();
+        self.confusion_rows().for_each(|row| add_all(&mut labels, row));
+        labels
+    }
+
+    /// Returns the people that the policy includes.
+    pub(super) fn included(&self) -> u64 {
+        self.labels_without_truth.iter().sum::<u64>() + self.confusion.iter().sum::<u64>()
+    }
+
+    /// Returns the people by label among those with known truth.
+    pub(super) fn labels_with_truth(&self) -> Vec<u64> {
+        let mut labels = vec![0; self.classes];
+        self.confusion_rows().for_each(|row| add_all(&mut labels, row));
+        labels
+    }
+
+    /// Whether the truth of anyone is known.
+    pub(super) fn has_truth(&self) -> bool {
+        !self.confusion.is_empty()
+    }
+
+    /// Returns the confusion matrix: one row per true class, with one column per label, then Uncoded. Empty without truth.
+    pub(super) fn confusion_rows(&self) -> impl Iterator<Item = &[u64]> {
+        self.confusion.chunks_exact(self.classes + 1)
+    }
+
+    /// Returns the people by true class.
+    pub(super) fn truth(&self) -> Vec<u64> {
+        let mut counts: Vec<u64> = self.confusion_rows().map(|row| row.iter().sum()).collect();
+        counts.resize(self.classes, 0);
+        counts
+    }
+
+    /// Returns the people by true class who are Uncoded as given.
+    pub(super) fn truth_uncoded(&self) -> &[u64] {
+        &self.uncoded[..self.classes]
+    }
+
+    /// Returns the number of true positives of a class.
+    pub(super) fn hits(&self, class: usize) -> u64 {
+        self.confusion.get(class * (self.classes + 1) + class).copied().unwrap_or(0)
+    }
+
+    /// Returns the sum of scores of each class over labeled rows, as given.
+    pub(super) fn posterior_labeled(&self) -> Vec<i128> {
+        self.sum_scores(&[&self.labeled_scores.known, &self.labeled_scores.unknown])
+    }
+
+    /// Returns the sum of scores of each class over rows Uncoded as given.
+    pub(super) fn posterior_uncoded(&self) -> Vec<i128> {
+        self.sum_scores(&[&self.uncoded_scores.known, &self.uncoded_scores.unknown])
+    }
+
+    /// Returns the sum of scores of each class over the rows that the policy includes.
+    pub(super) fn posterior(&self, policy: UncodedPolicy) -> Vec<i128> {
+        let mut sums = self.posterior_labeled();
+        if policy != UncodedPolicy::Drop {
+            add_all(&mut sums, &self.posterior_uncoded());
+        }
+        sums
+    }
+
+    /// Returns the same over rows with known truth.
+    pub(super) fn posterior_with_truth(&self, policy: UncodedPolicy) -> Vec<i128> {
+        if policy == UncodedPolicy::Drop {
+            return self.sum_scores(&[&self.labeled_scores.known]);
+        }
+        self.sum_scores(&[&self.labeled_scores.known, &self.uncoded_scores.known])
+    }
+
+    fn sum_scores(&self, parts: &[&ScoreSums]) -> Vec<i128> {
+        let mut sums = vec![0; self.classes];
+        parts.iter().for_each(|part| part.add_to(&mut sums));
+        sums
+    }
+}
+
+impl ScoresByTruth {
+    fn merge(&mut self, other: &ScoresByTruth) {
+        self.known.merge(&other.known);
+        self.unknown.merge(&other.unknown);
+    }
+}
+
+impl ErrorSums {
+    fn new(classes: usize, extent: Extent) -> ErrorSums {
+        ErrorSums {
+            argmax: vec![0; classes],
+            agreeing: 0,
+            tied: 0,
+            squares: 0,
+            allowance: 0,
+            truth_scores: 0,
+            uncoded_tops: Histograms::new(1, fineness(extent)),
+        }
+    }
+
+    fn add(&mut self, row: &Row<'_>, shape: &Shape) {
+        if row.given == UNCODED {
+            self.uncoded_tops.add(0, shape.top, row.people, false);
+        } else if row.given == shape.argmax {
+            self.agreeing += row.people;
+        }
+        if row.label.is_none() {
+            return;
+        }
+        let people = i128::from(row.people);
+        self.argmax[usize::from(shape.argmax)] += row.people;
+        self.tied += if shape.tied { row.people } else { 0 };
+        self.squares += shape.squares * people;
+        self.allowance += shape.allowance * people;
+        if row.truth != UNCODED {
+            self.truth_scores += i128::from(row.scores[usize::from(row.truth)]) * people;
+        }
+    }
+
+    fn merge(&mut self, other: &ErrorSums) {
+        add_all(&mut self.argmax, &other.argmax);
+        self.agreeing += other.agreeing;
+        self.tied += other.tied;
+        self.squares += other.squares;
+        self.allowance += other.allowance;
+        self.truth_scores += other.truth_scores;
+        self.uncoded_tops.merge(&other.uncoded_tops);
     }
 }
 
@@ -264,13 +376,6 @@ fn fineness(extent: Extent) -> u32 {
         Extent::Overall => OVERALL_FINENESS,
         Extent::Group => GROUP_FINENESS,
     }
-}
-
-/// Adds the scores of a row, times its people.
-#[inline]
-fn add_scores(sums: &mut [i128], row: &Row<'_>) {
-    let people = i128::from(row.people);
-    sums.iter_mut().zip(row.scores).for_each(|(sum, &score)| *sum += i128::from(score) * people);
 }
 
 /// Adds one list to another of the same length.

@@ -1,8 +1,8 @@
 //! Shares of labels, posterior and truth, and their differences.
 
 use super::cell::Cell;
-use super::options::UncodedPolicy;
 use super::report::{Bias, Distance, Others, Split};
+use super::uncoded::UncodedPolicy;
 use crate::kernel::GRID;
 
 /// The shares of each class; `None` without people.
@@ -19,41 +19,28 @@ pub(super) struct Shares {
     pub(super) posterior_with_truth: Option<Vec<f64>>,
     /// Of the given reference.
     pub(super) given: Option<Vec<f64>>,
+    /// The people that the policy includes.
+    pub(super) included: u64,
+    /// Those of them with known truth.
+    pub(super) with_truth: u64,
 }
 
 impl Shares {
     /// Returns the shares of a cell.
     pub(super) fn of(cell: &Cell, policy: UncodedPolicy, given: Option<&[f64]>) -> Shares {
-        let truth = truth_counts(cell);
-        let labels_with_truth = labels_with_truth(cell);
+        let (truth, included) = (cell.truth(), cell.included());
+        let with_truth = truth.iter().sum();
         Shares {
-            labels: shares_of_people(&cell.labels[..cell.classes()]),
-            posterior: share_of_scores(&posterior(cell, policy), cell.considered),
-            posterior_with_truth: share_of_scores(&cell.posterior_with_truth, truth.iter().sum()),
+            labels: shares_of_people(&cell.labels()[..cell.classes()]),
+            posterior: share_of_scores(&cell.posterior(policy), included),
+            posterior_with_truth: share_of_scores(&cell.posterior_with_truth(policy), with_truth),
             truth: shares_of_people(&truth),
-            labels_with_truth: shares_of_people(&labels_with_truth),
+            labels_with_truth: shares_of_people(&cell.labels_with_truth()),
             given: given.map(<[f64]>::to_vec),
+            included,
+            with_truth,
         }
     }
-}
-
-/// Returns the sum of scores of each class over the rows that the policy includes.
-pub(super) fn posterior(cell: &Cell, policy: UncodedPolicy) -> Vec<i128> {
-    let both = cell.posterior_labeled.iter().zip(&cell.posterior_uncoded);
-    both.map(|(labeled, uncoded)| if policy == UncodedPolicy::Drop { *labeled } else { labeled + uncoded }).collect()
-}
-
-/// Returns the people by true class.
-pub(super) fn truth_counts(cell: &Cell) -> Vec<u64> {
-    let mut counts: Vec<u64> = cell.confusion.chunks_exact(cell.classes() + 1).map(|row| row.iter().sum()).collect();
-    counts.resize(cell.classes(), 0);
-    counts
-}
-
-/// Returns the people by label among those with known truth.
-pub(super) fn labels_with_truth(cell: &Cell) -> Vec<u64> {
-    let rows = || cell.confusion.chunks_exact(cell.classes() + 1);
-    (0..cell.classes()).map(|class| rows().map(|row| row[class]).sum()).collect()
 }
 
 /// Returns counts as shares of their sum.
@@ -72,25 +59,38 @@ pub(super) fn differences(shares: &[f64], reference: &[f64]) -> Vec<f64> {
     shares.iter().zip(reference).map(|(share, reference)| share - reference).collect()
 }
 
-/// Returns the bias of a share, if both shares are known.
-pub(super) fn bias(share: Option<f64>, reference: Option<f64>) -> Option<Bias> {
-    let (share, reference) = (share?, reference?);
-    let difference = share - reference;
-    Some(Bias { difference, percent: percent(difference, reference) })
+/// Returns the bias of a share among some people, if both shares are known.
+pub(super) fn bias(share: Option<f64>, reference: Option<f64>, people: u64) -> Option<Bias> {
+    Some(Bias::new(share?, reference?, people))
 }
 
-/// Returns the decomposition of the relative bias against the truth, over rows with known truth.
-pub(super) fn split(labels: Option<f64>, posterior: Option<f64>, truth: Option<f64>) -> Option<Split> {
-    let (labels, posterior, truth) = (labels?, posterior?, truth?);
-    Some(Split {
-        miscalibration: percent(posterior - truth, truth)?,
-        discretization: percent(labels - posterior, truth)?,
-    })
+/// Returns the decomposition of the bias against the truth, over rows with known truth.
+pub(super) fn split(labels: Option<f64>, posterior: Option<f64>, truth: Option<f64>, people: u64) -> Option<Split> {
+    Some(Split::new(labels?, posterior?, truth?, people))
 }
 
-/// Returns a difference in percent of a reference; `None` if it is zero.
-fn percent(difference: f64, reference: f64) -> Option<f64> {
-    Some(100.0 * (difference / reference)).filter(|percent| percent.is_finite())
+impl Bias {
+    /// Returns the difference between a share of some people and its reference.
+    pub fn new(share: f64, reference: f64, people: u64) -> Bias {
+        Bias::between(share, reference, reference, people)
+    }
+
+    /// Returns the difference of two shares, in percent of a third.
+    fn between(share: f64, other: f64, reference: f64, people: u64) -> Bias {
+        let difference = share - other;
+        let percent = Some(100.0 * (difference / reference)).filter(|percent| percent.is_finite());
+        Bias { difference, people: difference * people as f64, percent }
+    }
+}
+
+impl Split {
+    /// Returns the parts of the difference between the shares of labels and truth.
+    pub fn new(labels: f64, posterior: f64, truth: f64, people: u64) -> Split {
+        Split {
+            miscalibration: Bias::between(posterior, truth, truth, people),
+            discretization: Bias::between(labels, posterior, truth, people),
+        }
+    }
 }
 
 /// Returns the distance of shares from a reference.
@@ -130,8 +130,8 @@ pub(super) fn others(shares: &Shares, focus: usize) -> Others {
         share,
         posterior_share,
         truth_share,
-        against_posterior: bias(share, posterior_share),
-        against_truth: bias(together(&shares.labels_with_truth), truth_share),
+        against_posterior: bias(share, posterior_share, shares.included),
+        against_truth: bias(together(&shares.labels_with_truth), truth_share, shares.with_truth),
     }
 }
 

@@ -7,7 +7,7 @@
 
 use rayon::prelude::*;
 
-use crate::audit::LabelSummary;
+use crate::audit::Section;
 use crate::decision::{Decision, ExpectedShares, Fitted};
 use crate::error::Result;
 use crate::kernel::{GRID, STRETCH};
@@ -41,9 +41,9 @@ impl Drift {
 }
 
 impl Decision {
-    /// Returns the drift of labels given by this decision; `None` if it has no expected counts or no
-    /// [`FitInfo`](crate::decision::FitInfo).
-    pub fn drift(&self, scores: &Scores<'_>, summary: &LabelSummary) -> Result<Option<Drift>> {
+    /// Returns the drift of labels given by this decision, from their summary with Uncoded rows kept; `None` if the
+    /// decision has no expected counts or no [`FitInfo`](crate::decision::FitInfo).
+    pub fn drift(&self, scores: &Scores<'_>, summary: &Section) -> Result<Option<Drift>> {
         let groups = match self.fitted() {
             Fitted::Prices(groups) => groups.len(),
             Fitted::Learned(_) => 1,
@@ -53,13 +53,14 @@ impl Decision {
         else {
             return Ok(None);
         };
+        let counts = summary.counts();
         let labeled = summary.labeled as f64;
         let shares = shares_on(expected, summary);
-        let people = summary.counts.iter().zip(&shares).map(|(&count, share)| count as f64 - share * labeled).collect();
+        let people = counts.iter().zip(&shares).map(|(&count, share)| count as f64 - share * labeled).collect();
         let fitted = info.sample.unwrap_or(info.people).max(1) as f64;
         let times = (1.0 + summary.people as f64 / fitted) * people_at_once(scores);
         let explained = squares(scores)?.into_iter().enumerate().map(|(class, squares)| {
-            let variance = squares + summary.counts[class] as f64 - 2.0 * summary.label_scores_by_class[class];
+            let variance = squares + counts[class] as f64 - 2.0 * summary.classes[class].label_scores;
             DEVIATIONS * (variance.max(0.0) * times).sqrt() + groups as f64 + 1.0
         });
         Ok(Some(Drift { explained: explained.collect(), people }))
@@ -67,8 +68,8 @@ impl Decision {
 }
 
 /// Returns the expected shares of the labels on these rows.
-fn shares_on(expected: &ExpectedShares, summary: &LabelSummary) -> Vec<f64> {
-    let posterior = summary.posterior_sums.iter().map(|sum| sum / summary.people.max(1) as f64);
+fn shares_on(expected: &ExpectedShares, summary: &Section) -> Vec<f64> {
+    let posterior = summary.classes.iter().map(|class| class.posterior_sum / summary.people.max(1) as f64);
     match expected {
         ExpectedShares::Posterior => posterior.collect(),
         ExpectedShares::OffsetFromPosterior(off) => posterior.zip(off).map(|(share, off)| share + off).collect(),

@@ -5,24 +5,24 @@
 //! the labels, and closeness is Σ |count − target| in whole people. So no truth is needed, and the result is as good
 //! as the scores.
 
-use super::label_summary::LabelSummary;
+use super::report::Section;
 use crate::kernel::GRID;
 use crate::rule::Frontier;
 
 impl Frontier {
     /// Returns how much larger the expected accuracy of the best labels with equally close counts is: 0 on the
-    /// frontier, never negative. `None` if undefined: if people are unlabeled, if they are not the people of the
+    /// frontier, never negative. `None` if undefined: if included people are unlabeled, if they are not the people of the
     /// frontier, or if the frontier is by group.
     ///
     /// ```
-    /// # use apportion::audit::LabelSummary;
+    /// # use apportion::audit::Section;
     /// # use apportion::*;
     /// # let classes = Classes::new(["white", "black"])?;
     /// # let scores = Scores::new(&classes, Matrix::RowsF64(&[0.9, 0.1, 0.7, 0.3, 0.6, 0.4, 0.6, 0.4, 0.7, 0.3]))?;
     /// # let settings = Settings::default();
     /// let frontier = Frontier::of(&Match::overall(Reference::Posterior), &scores, &settings)?;
     /// let gap = |labels| {
-    ///     let summary = LabelSummary::of(&scores, &Labels::new(labels, &classes)?)?;
+    ///     let summary = Section::summary(&scores, &Labels::new(labels, &classes)?)?;
     ///     Ok::<_, Error>(frontier.frontier_gap(&summary))
     /// };
     /// assert_eq!(gap(vec![0, 0, 0, 0, 0])?, Some(0.0)); // argmax
@@ -30,13 +30,15 @@ impl Frontier {
     /// assert!(gap(vec![0, 1, 0, 0, 0])?.is_some_and(|gap| (gap - 0.04).abs() < 1e-9));
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn frontier_gap(&self, labels: &LabelSummary) -> Option<f64> {
+    pub fn frontier_gap(&self, labels: &Section) -> Option<f64> {
         let targets = self.overall_targets()?;
-        if labels.people == 0 || labels.labeled != labels.people || labels.people != targets.iter().sum::<u64>() {
+        let counts = labels.counts();
+        let people = counts.iter().sum::<u64>();
+        if people == 0 || people != labels.included || people != targets.iter().sum::<u64>() {
             return None;
         }
-        let off = labels.counts.iter().zip(targets).map(|(count, target)| count.abs_diff(*target)).sum();
+        let off = counts.iter().zip(targets).map(|(count, target)| count.abs_diff(*target)).sum();
         // Both are rounded from integers by the same function, so the difference is never negative.
-        Some((GRID.total(self.best_within(off)) - labels.label_scores) / labels.people as f64)
+        Some((GRID.total(self.best_within(off)) - labels.label_scores) / people as f64)
     }
 }

@@ -8,7 +8,7 @@ use super::counts::{differences, distance, share_of_scores, shares_of_people};
 use super::options::Bootstrap;
 use super::report::{Interval, Intervals};
 use crate::kernel::GRID;
-use crate::scores::UNCODED;
+use crate::scores::{Label, UNCODED};
 use crate::seed;
 
 /// The 97.5% quantile of the standard normal distribution.
@@ -30,6 +30,13 @@ pub(crate) fn wilson_at(rate: f64, n: f64) -> Interval {
     let half = NORMAL * (rate * (1.0 - rate) / n + z2 / (4.0 * n * n)).sqrt() / (1.0 + z2 / n);
     // Rounding must not exclude a rate of 0 or 1 from its interval.
     Interval { low: (middle - half).clamp(0.0, rate), high: (middle + half).clamp(rate, 1.0) }
+}
+
+impl Interval {
+    /// Returns Wilson's 95% interval of a rate, assuming independent people; `None` without people.
+    pub fn of_rate(hits: u64, people: u64) -> Option<Interval> {
+        wilson(hits, people)
+    }
 }
 
 /// Draws the weights of a row in each replicate.
@@ -94,7 +101,7 @@ impl Replicates {
 
     /// Adds a row with its weights.
     #[inline]
-    pub(super) fn add(&mut self, row: &Row<'_>) {
+    pub(super) fn add(&mut self, row: &Row<'_>, label: Label) {
         let k = self.classes;
         let people = self.people.chunks_exact_mut(3 * k + 2);
         let scores = self.scores.chunks_exact_mut(k + 1);
@@ -107,14 +114,15 @@ impl Replicates {
             for (sum, &score) in scores.iter_mut().zip(row.scores) {
                 *sum += i128::from(score) * i128::from(times);
             }
-            let (label, truth) = (usize::from(row.label), usize::from(row.truth));
-            if row.label != UNCODED {
+            let is_labeled = label != UNCODED;
+            let (label, truth) = (usize::from(label), usize::from(row.truth));
+            if is_labeled {
                 people[label] += times;
                 scores[k] += i128::from(row.scores[label]) * i128::from(times);
             }
             if row.truth != UNCODED {
                 people[2 * k + truth] += times;
-                if row.label != UNCODED {
+                if is_labeled {
                     people[k + label] += times;
                     people[3 * k] += if label == truth { times } else { 0 };
                 }
@@ -128,9 +136,9 @@ impl Replicates {
         add_all(&mut self.scores, &other.scores);
     }
 
-    /// Returns the intervals; `None` without a bootstrap.
+    /// Returns the intervals; `None` without a bootstrap or if none were summed.
     pub(super) fn intervals(&self, bootstrap: Option<&Bootstrap>) -> Option<Intervals> {
-        let level = bootstrap?.level;
+        let level = bootstrap.filter(|_| self.number > 0)?.level;
         let figures: Vec<Figures> = (0..self.number).map(|replicate| self.figures(replicate)).collect();
         let one = |pick: &dyn Fn(&Figures) -> Option<f64>| percentile(figures.iter().filter_map(pick).collect(), level);
         let each = |pick: &dyn Fn(&Figures) -> Option<&Vec<f64>>| -> Vec<Option<Interval>> {

@@ -1,24 +1,27 @@
 //! Audit of labels: counts, bias, accuracy and calibration against the scores, the truth and a reference.
 //!
-//! An audit is one pass. [`Tally`] accumulates rows in any number of batches; tallies can be merged;
-//! [`Tally::finish`] turns the sums into an [`Audit`]. All sums are integers on the grid, so an audit is bitwise the
-//! same for any row order, batch size and number of threads. [`Audit::of`] audits a table in memory.
+//! There is one accumulator, [`Tally`], and one result for a set of rows, [`Section`]: a summary, a comparison, an audit
+//! and a report show parts of it. [`AuditOptions`] say what to sum; a [`Section::summary`] sums only what the last lines
+//! of a labeling show. Tallies accumulate rows in any number of batches and can be merged; [`Tally::finish`] turns the
+//! sums into an [`Audit`]: a section for all rows and one for each group. All sums are integers on the grid, so results
+//! are bitwise the same for any row order, batch size and number of threads. [`Audit::of`] audits a table in memory.
 //!
 //! | file | purpose |
 //! |---|---|
-//! | `options` | options of an audit, checked once |
-//! | `tally` | reads rows and adds each to its cells |
-//! | `cell` | the sums of one section: all rows, or one group |
+//! | `options` | options of an audit, checked once; what to sum |
+//! | `uncoded` | how rows without a label are treated |
+//! | `tally` | the accumulator: reads rows and adds each to its cells |
+//! | `cell`, `score_sums` | the sums of one section: all rows, or one group |
 //! | `counts` | shares, bias, distances, the decomposition of undercounts, all other classes together |
 //! | `accuracy` | accuracy, confusion matrix, rates, errors of the scores |
 //! | `calibration` | histograms of scores, bins, calibration error and Kuiper's statistic |
 //! | `intervals` | Wilson intervals and the bootstrap |
 //! | `section` | assembles the figures of one section |
+//! | `totals` | people, scores and truth of a group, without labels |
 //! | `report` | the result: plain data |
-//! | `label_summary` | the few figures of a summary |
 //! | `drift` | whether a decision still gives the expected counts on rows that it was not fitted to |
 //! | `frontier_gap` | how far labels are below the frontier |
-//! | `population`, `crosstab` | figures that do not depend on labels, and counts by label: together, a comparison of several labelings |
+//! | `read` | a parallel pass over all rows |
 //!
 //! # Rows included in a figure
 //! - A row that represents c people has weight c in every figure. A row with c = 0 counts in `rows` only.
@@ -34,26 +37,26 @@ mod accuracy;
 mod calibration;
 mod cell;
 mod counts;
-mod crosstab;
 mod drift;
 mod frontier_gap;
 mod intervals;
-mod label_summary;
 mod options;
-mod population;
+mod read;
 mod report;
+mod score_sums;
 mod section;
 mod tally;
+mod totals;
+mod uncoded;
 
-pub use crosstab::Crosstab;
 pub use drift::Drift;
 pub(crate) use intervals::{Draws, NORMAL, wilson_at};
-pub use label_summary::LabelSummary;
-pub use options::{AuditOptions, Bootstrap, UncodedPolicy};
-pub(crate) use population::read;
-pub use population::{GroupTotals, PopulationTotals, calibration_in_tenths, posterior_coverage};
+pub use options::{AuditOptions, Bootstrap, GroupMeasures, Measures};
+pub(crate) use read::read;
 pub use report::{
     ArgmaxBias, Audit, Bias, Bin, Binning, Calibration, ClassAudit, Confusion, Distance, GroupSection, Interval,
     Intervals, Others, Rates, ScoreError, Section, Split, UncodedRows, Undercounted,
 };
 pub use tally::Tally;
+pub use totals::GroupTotals;
+pub use uncoded::{IncludedRows, UncodedPolicy};

@@ -1,5 +1,6 @@
 //! Options of an audit, checked once.
 
+use super::uncoded::UncodedPolicy;
 use crate::error::{Error, Result};
 use crate::scores::{Classes, SUM_TOLERANCE, expect_length};
 
@@ -22,19 +23,51 @@ pub struct AuditOptions {
     pub group_references: Option<Vec<Vec<f64>>>,
     /// Settings of the bootstrap, if intervals are requested.
     pub bootstrap: Option<Bootstrap>,
+    /// What is summed over all rows.
+    pub measures: Measures,
+    /// What is summed over each group.
+    pub group_measures: GroupMeasures,
 }
 
-/// How Uncoded rows are treated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum UncodedPolicy {
-    /// Reported as they are: excluded from the labels, included in the reference.
-    #[default]
-    Keep,
-    /// Excluded from the labels and the reference.
-    Drop,
-    /// Given the argmax class.
-    Argmax,
+/// The sums of each group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GroupMeasures {
+    /// Groups are ignored.
+    None,
+    /// Counts, shares, bias and accuracy, with these measures.
+    Each(Measures),
+}
+
+impl Default for GroupMeasures {
+    fn default() -> Self {
+        GroupMeasures::Each(Measures::ALL)
+    }
+}
+
+/// The sums of an audit beyond counts, shares, bias and accuracy. What is not summed is `None` in the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct Measures {
+    /// The error of the scores, argmax and ties, and the top scores of Uncoded rows.
+    pub score_error: bool,
+    /// Calibration of the scores, if truth is known.
+    pub calibration: bool,
+    /// Intervals of the bootstrap, if one is requested.
+    pub intervals: bool,
+}
+
+impl Measures {
+    /// All measures.
+    pub const ALL: Measures = Measures { score_error: true, calibration: true, intervals: true };
+    /// Counts, shares, bias and accuracy only: several times faster.
+    pub const SUMMARY: Measures = Measures { score_error: false, calibration: false, intervals: false };
+}
+
+impl Default for Measures {
+    fn default() -> Self {
+        Measures::ALL
+    }
 }
 
 /// A Poisson bootstrap: in each replicate a row has a Poisson(1) weight, which depends on the seed, the row's key and
@@ -60,6 +93,25 @@ impl Default for Bootstrap {
 }
 
 impl AuditOptions {
+    /// Returns options for the few figures of a summary, overall only.
+    pub fn summary() -> AuditOptions {
+        let (measures, group_measures) = (Measures::SUMMARY, GroupMeasures::None);
+        AuditOptions { measures, group_measures, ..AuditOptions::default() }
+    }
+
+    /// Returns options for the few figures of a summary, overall and by group.
+    pub fn summary_by_group() -> AuditOptions {
+        AuditOptions { group_measures: GroupMeasures::Each(Measures::SUMMARY), ..AuditOptions::summary() }
+    }
+
+    /// Returns the number of bootstrap replicates to sum with some measures.
+    pub(super) fn replicates(&self, measures: Measures) -> usize {
+        match &self.bootstrap {
+            Some(bootstrap) if measures.intervals => bootstrap.replicates as usize,
+            _ => 0,
+        }
+    }
+
     /// Returns the options with normalized references.
     pub(super) fn checked(&self, classes: &Classes, groups: &[String]) -> Result<AuditOptions> {
         let mut checked = self.clone();

@@ -19,6 +19,9 @@ pub struct Audit {
     pub groups: Vec<GroupSection>,
     /// The number of groups in which the other classes are undercounted; `None` if no group has labels.
     pub undercounted: Option<Undercounted>,
+    /// The mean fidelity of the labels to the posterior within groups, weighted by people. Labels with correct overall
+    /// counts can be far off in each group. `None` if no group has labels.
+    pub fidelity_in_groups: Option<f64>,
 }
 
 /// The number of groups in which the classes other than the focus class together have fewer labels than posterior.
@@ -27,6 +30,7 @@ pub struct Audit {
 /// Labels are whole people but the posterior is not, so even an exact match by group leaves about half of the groups
 /// short by a fraction of a person; groups that are short by whole people are counted separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Undercounted {
     /// Groups with an undercount.
     pub groups: usize,
@@ -50,6 +54,7 @@ pub struct GroupSection {
 
 /// The figures of a set of rows.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Section {
     /// Number of rows, including rows without people.
     pub rows: u64,
@@ -60,6 +65,8 @@ pub struct Section {
     pub labeled: u64,
     /// Number of people that the given labels leave Uncoded; together with `labeled`, all people.
     pub uncoded: u64,
+    /// Number of people that the policy for Uncoded rows includes.
+    pub included: u64,
     /// Number of people with known truth.
     pub with_truth: u64,
     /// Labeled people as a share of all people, as given.
@@ -74,6 +81,10 @@ pub struct Section {
     pub against_given: Option<Distance>,
     /// Share of correct labels among labeled people with known truth.
     pub accuracy: Option<f64>,
+    /// Wilson's 95% interval of the accuracy, assuming independent people.
+    pub accuracy_interval: Option<Interval>,
+    /// Sum of the labels' scores.
+    pub label_scores: f64,
     /// Mean score of the label among labeled people.
     pub expected_accuracy: Option<f64>,
     /// Confusion matrix, if truth is known.
@@ -82,14 +93,45 @@ pub struct Section {
     pub score_error: ScoreError,
     /// Share of labeled people whose given label is the argmax class.
     pub argmax_agreement: Option<f64>,
-    /// Number of people with several classes of largest score.
-    pub tied: u64,
+    /// Number of people with several classes of largest score, if score errors were summed.
+    pub tied: Option<u64>,
     /// Description of the Uncoded rows, if any.
     pub uncoded_rows: Option<UncodedRows>,
     /// All classes except the focus class, together.
     pub others: Option<Others>,
     /// Bootstrap intervals, if requested.
     pub intervals: Option<Intervals>,
+}
+
+impl Section {
+    /// Returns the number of people of each class.
+    pub fn counts(&self) -> Vec<u64> {
+        self.classes.iter().map(|class| class.labels).collect()
+    }
+
+    /// Returns the sum of the scores of each class.
+    pub fn posterior_sums(&self) -> Vec<f64> {
+        self.classes.iter().map(|class| class.posterior_sum).collect()
+    }
+
+    /// Returns −Σ |share of the labels − share of the scores|.
+    pub fn fidelity_to_posterior(&self) -> Option<f64> {
+        self.against_posterior.map(|distance| distance.fidelity)
+    }
+
+    /// Returns −Σ |share of the labels − share of the truth|, over rows with known truth.
+    pub fn fidelity_to_truth(&self) -> Option<f64> {
+        self.against_truth.map(|distance| distance.fidelity)
+    }
+
+    /// Returns the number of labels whose truth is known.
+    pub fn labeled_with_truth(&self) -> u64 {
+        let mut people = 0;
+        for row in self.confusion.iter().flat_map(|confusion| &confusion.people) {
+            people += row[..self.classes.len()].iter().sum::<u64>();
+        }
+        people
+    }
 }
 
 /// The figures of one class.
@@ -122,14 +164,16 @@ pub struct ClassAudit {
     pub against_truth: Option<Bias>,
     /// Share minus given share.
     pub against_given: Option<Bias>,
-    /// Decomposition of the relative bias against the truth; `None` if no one is of this true class.
+    /// Decomposition of the bias against the truth.
     pub split: Option<Split>,
     /// The part of this class's posterior sum that belongs to labeled rows.
     pub posterior_coverage: Option<f64>,
     /// The share of this class's true members who are labeled.
     pub truth_coverage: Option<f64>,
-    /// Number of people whose argmax class this is.
-    pub argmax: u64,
+    /// Sum of the scores of people with this label.
+    pub label_scores: f64,
+    /// Number of people whose argmax class this is, if score errors were summed.
+    pub argmax: Option<u64>,
     /// Precision, recall and error rates, if truth is known.
     pub rates: Option<Rates>,
     /// Calibration of the scores, if truth is known.
@@ -142,22 +186,24 @@ pub struct ClassAudit {
 pub struct Bias {
     /// Share minus reference: 0.01 is one point.
     pub difference: f64,
+    /// The difference times the number of people that the reference describes.
+    pub people: f64,
     /// The difference in percent of the reference; `None` if the reference is zero.
     pub percent: Option<f64>,
 }
 
-/// Decomposition of the bias of a label's share against the truth, in percent of the true share. The two parts sum to
-/// the relative bias.
+/// Decomposition of the bias of a label's share against the truth. The two parts sum to the bias; percentages are of the
+/// true share.
 ///
 /// These are shares among labeled rows: if rows are Uncoded, a class that keeps more of its rows than others gains,
 /// even if it has fewer labels than members.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Split {
-    /// Due to the scores: (posterior − truth) / truth.
-    pub miscalibration: f64,
-    /// Due to the labels: (labels − posterior) / truth. Labels matched to the truth undo the miscalibration here.
-    pub discretization: f64,
+    /// Due to the scores: posterior − truth.
+    pub miscalibration: Bias,
+    /// Due to the labels: labels − posterior. Labels matched to the truth undo the miscalibration here.
+    pub discretization: Bias,
 }
 
 /// The distance between the labels' shares m and the shares p of a reference.
@@ -253,7 +299,7 @@ pub struct Others {
 }
 
 /// Calibration of the scores of a class.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Calibration {
     /// Ten bins of equal width; a score on a boundary is in the upper bin, 1 in the last.
@@ -269,7 +315,8 @@ pub struct Calibration {
 }
 
 /// Bins, and their calibration error.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Binning {
     /// The bins, from low scores to high.
     pub bins: Vec<Bin>,
@@ -279,6 +326,7 @@ pub struct Binning {
 
 /// People whose score of a class lies in one range.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Bin {
     /// Lower end of the bin.
     pub from: f64,

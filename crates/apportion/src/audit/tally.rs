@@ -1,15 +1,17 @@
-//! The pass of an audit: reads each row once and adds it to the sums of all rows and of its group.
+//! The one accumulator of audits, summaries and comparisons: reads each row once and adds it to the sums of all rows and
+//! of its group.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
 use super::cell::{Cell, Extent, Row, Shape};
-use super::counts::{largest, posterior, share_of_scores};
+use super::counts::{distance_between, largest, share_of_scores, shares_of_people};
 use super::intervals::Draws;
-use super::options::{AuditOptions, UncodedPolicy};
+use super::options::{AuditOptions, GroupMeasures, Measures};
 use super::report::{Audit, GroupSection, Section, Undercounted};
 use super::section::SectionBuilder;
+use super::totals::GroupTotals;
 use crate::error::{Error, Result};
 use crate::kernel::Grid;
 use crate::label::Labels;
@@ -19,7 +21,10 @@ use crate::scores::{Classes, Label, MAX_PEOPLE, Scores, UNCODED, expect_length};
 /// Minimum number of rows per thread.
 const ROWS_PER_PIECE: usize = 1024;
 
-/// An audit in progress: accumulates rows in batches and can be merged with tallies of other rows.
+/// The sums of an audit: accumulates rows in batches and can be merged with tallies of other rows.
+///
+/// [`AuditOptions`] say what to sum. A tally is compact; results are computed from it on request, for all rows
+/// ([`Tally::overall`]), for a group ([`Tally::group`]), or for everything ([`Tally::finish`]).
 ///
 /// ```
 /// use apportion::audit::{AuditOptions, Tally};
@@ -56,12 +61,52 @@ enum LabelSource<'a> {
 }
 
 impl Tally {
-    /// Starts an audit. If `groups` is empty, groups of the batches are ignored.
+    /// Starts an audit. If `groups` is empty or the options ignore groups, groups of the batches are ignored.
     pub fn new(classes: &Classes, options: &AuditOptions, groups: &[String]) -> Result<Tally> {
+        let groups = match options.group_measures {
+            GroupMeasures::None => &[],
+            GroupMeasures::Each(_) => groups,
+        };
         let options = options.checked(classes, groups)?;
-        let overall = Cell::new(classes.len(), replicates(&options), Extent::Overall);
+        let replicates = options.replicates(options.measures);
+        let overall = Cell::new(classes.len(), options.measures, replicates, Extent::Overall);
         let (classes, groups, cells) = (classes.clone(), groups.to_vec(), vec![None; groups.len()]);
         Ok(Tally { classes, options, groups, overall, cells, refused: None })
+    }
+
+    /// Sums a table in memory on the current rayon pool, by group if it has groups.
+    pub fn of(scores: &Scores<'_>, labels: &Labels, options: &AuditOptions) -> Result<Tally> {
+        let tally = Tally::for_table(scores, options)?;
+        tally.check_fit(scores, labels)?;
+        tally.with_all(scores, LabelSource::Labels(labels))
+    }
+
+    /// Sums rows that represent several people, who may have several labels.
+    pub fn of_allotment(scores: &Scores<'_>, allotment: &Allotment, options: &AuditOptions) -> Result<Tally> {
+        let tally = Tally::for_table(scores, options)?;
+        expect_length("the list of allotted rows", allotment.rows().len(), scores.rows())?;
+        expect_length("the list of the allotment's classes", allotment.classes(), scores.classes().len())?;
+        tally.with_all(scores, LabelSource::People(allotment))
+    }
+
+    fn for_table(scores: &Scores<'_>, options: &AuditOptions) -> Result<Tally> {
+        Tally::new(scores.classes(), options, scores.groups().map_or(&[][..], |groups| groups.names))
+    }
+
+    /// Adds all rows of a table in parallel.
+    fn with_all(mut self, scores: &Scores<'_>, given: LabelSource<'_>) -> Result<Tally> {
+        let pieces: Vec<Result<Tally>> = pieces_of(scores.rows())
+            .into_par_iter()
+            .map(|rows| {
+                let mut piece = self.clone();
+                piece.add_rows(scores, given, rows).map(|()| piece)
+            })
+            .collect();
+        // In row order, so that the first invalid row is reported.
+        for piece in pieces {
+            self.merge(&piece?)?;
+        }
+        Ok(self)
     }
 
     /// Adds a batch. After an error the tally cannot be used: part of the batch may be in the sums.
@@ -97,40 +142,105 @@ impl Tally {
     /// Returns the audit of the rows so far. Fails if a batch was invalid.
     pub fn finish(&self) -> Result<Audit> {
         self.check_usable()?;
-        let focus = self.focus();
-        let frame = SectionBuilder { classes: &self.classes, options: &self.options, focus };
-        let overall = frame.section(&self.overall, self.options.reference.as_deref());
-        let group = |(code, (cell, name)): (usize, (&Option<Box<Cell>>, &String))| {
-            let given = self.options.group_references.as_ref().map(|references| &references[code][..]);
-            let section = frame.section(cell.as_ref()?, given);
-            Some(GroupSection { code, name: name.clone(), section })
-        };
-        let groups: Vec<GroupSection> = self.cells.iter().zip(&self.groups).enumerate().filter_map(group).collect();
-        let undercounted = undercounted(&groups, self.classes.len());
-        let (classes, options) = (self.classes.clone(), self.options.clone());
-        Ok(Audit { classes, options, focus, overall, groups, undercounted })
+        let mut groups = Vec::new();
+        for (code, name) in self.groups.iter().enumerate() {
+            if let Some(section) = self.group(code) {
+                groups.push(GroupSection { code, name: name.clone(), section });
+            }
+        }
+        Ok(Audit {
+            classes: self.classes.clone(),
+            options: self.options.clone(),
+            focus: self.focus(),
+            overall: self.overall(),
+            undercounted: undercounted(&groups, self.classes.len()),
+            fidelity_in_groups: self.fidelity_in_groups(),
+            groups,
+        })
+    }
+
+    /// Returns the figures of all rows so far.
+    pub fn overall(&self) -> Section {
+        self.builder().section(&self.overall, self.options.reference.as_deref())
+    }
+
+    /// Returns the figures of a group; `None` if it has no rows.
+    pub fn group(&self, code: usize) -> Option<Section> {
+        let given = self.options.group_references.as_ref().map(|references| &references[code][..]);
+        Some(self.builder().section(self.cells.get(code)?.as_ref()?, given))
+    }
+
+    /// Returns the number of groups.
+    pub fn groups(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// Returns the totals that do not depend on labels: of a group, or of all included people.
+    pub fn totals(&self, group: Option<usize>) -> GroupTotals {
+        self.cell(group).map(|cell| GroupTotals::of(cell, self.options.uncoded)).unwrap_or_default()
+    }
+
+    /// Returns the number of people of each label, then Uncoded: of a group, or of all included people.
+    pub fn labels(&self, group: Option<usize>) -> Vec<u64> {
+        self.cell(group).map_or_else(|| vec![0; self.classes.len() + 1], Cell::labels)
+    }
+
+    /// Returns the mean fidelity of the labels to the posterior within groups, weighted by people; `None` if no group has
+    /// labels.
+    pub fn fidelity_in_groups(&self) -> Option<f64> {
+        let (mut people, mut sum) = (0.0, 0.0);
+        for cell in self.cells.iter().flatten() {
+            let totals = GroupTotals::of(cell, self.options.uncoded);
+            let labels = shares_of_people(&cell.labels()[..self.classes.len()]);
+            if let Some(distance) = distance_between(labels.as_ref(), totals.posterior.as_ref()) {
+                people += totals.people as f64;
+                sum += totals.people as f64 * distance.fidelity;
+            }
+        }
+        (people > 0.0).then(|| sum / people)
+    }
+
+    /// Returns the sums of a group, or of all rows.
+    fn cell(&self, group: Option<usize>) -> Option<&Cell> {
+        match group {
+            Some(code) => self.cells.get(code)?.as_deref(),
+            None => Some(&self.overall),
+        }
+    }
+
+    fn builder(&self) -> SectionBuilder<'_> {
+        SectionBuilder { classes: &self.classes, options: &self.options, focus: self.focus() }
     }
 
     /// Returns the focus class: the requested one, or the largest of the overall reference.
     fn focus(&self) -> Option<usize> {
-        let posterior = || share_of_scores(&posterior(&self.overall, self.options.uncoded), self.overall.considered);
+        let posterior = || share_of_scores(&self.overall.posterior(self.options.uncoded), self.overall.included());
         let reference = || self.options.reference.clone().or_else(posterior);
         self.options.focus.or_else(|| largest(&reference()?))
+    }
+
+    /// Whether rows must be described by their scores' shape.
+    fn needs_shape(&self) -> bool {
+        let of_groups = match self.options.group_measures {
+            GroupMeasures::Each(measures) => measures.score_error && !self.groups.is_empty(),
+            GroupMeasures::None => false,
+        };
+        self.options.measures.score_error || of_groups
     }
 
     /// Reads rows, each once, without allocations.
     fn add_rows(&mut self, scores: &Scores<'_>, given: LabelSource<'_>, rows: Range<usize>) -> Result<()> {
         let mut draws = Draws::new(self.options.bootstrap.as_ref());
+        let needs_shape = self.needs_shape();
         scores.read_rows(rows, |index, values| {
             let mut row = Row {
                 scores: values,
                 is_new: true,
                 people: scores.counts().map_or(1, |counts| counts[index]),
                 given: UNCODED,
-                label: UNCODED,
+                label: None,
                 truth: scores.truth().map_or(UNCODED, |truth| truth[index]),
-                shape: Shape::of(values),
-                considered: true,
+                shape: needs_shape.then(|| Shape::of(values)),
                 weights: draws.of(scores.keys().of(index)),
             };
             match given {
@@ -157,18 +267,17 @@ impl Tally {
     /// Adds a row, or those of its people who have one label.
     #[inline]
     fn add_row(&mut self, scores: &Scores<'_>, index: usize, given: Label, row: &Row<'_>) {
-        let policy = self.options.uncoded;
-        let row = Row {
-            given,
-            label: if given == UNCODED && policy == UncodedPolicy::Argmax { row.shape.argmax } else { given },
-            considered: given != UNCODED || policy != UncodedPolicy::Drop,
-            ..*row
-        };
+        let argmax = || row.shape.unwrap_or_else(|| Shape::of(row.scores)).argmax;
+        let row = Row { given, label: self.options.uncoded.label(given, argmax), ..*row };
         self.overall.add(&row);
-        if let Some(groups) = scores.groups().filter(|_| !self.groups.is_empty()) {
-            let new = || Box::new(Cell::new(row.scores.len(), replicates(&self.options), Extent::Group));
-            self.cells[groups.codes[index] as usize].get_or_insert_with(new).add(&row);
+        let (Some(groups), GroupMeasures::Each(measures)) = (scores.groups(), self.options.group_measures) else {
+            return;
+        };
+        if self.groups.is_empty() {
+            return;
         }
+        let cell = &mut self.cells[groups.codes[index] as usize];
+        cell.get_or_insert_with(|| new_group(row.scores.len(), measures, &self.options)).add(&row);
     }
 
     /// Fails if an earlier batch was invalid.
@@ -210,35 +319,25 @@ impl Tally {
 impl Audit {
     /// Audits a table in memory on the current rayon pool, by group if it has groups.
     pub fn of(scores: &Scores<'_>, labels: &Labels, options: &AuditOptions) -> Result<Audit> {
-        let tally = Audit::begin(scores, options)?;
-        tally.check_fit(scores, labels)?;
-        Audit::with(tally, scores, LabelSource::Labels(labels))
+        Tally::of(scores, labels, options)?.finish()
     }
 
     /// Audits rows that represent several people, who may have several labels.
     pub fn of_allotment(scores: &Scores<'_>, allotment: &Allotment, options: &AuditOptions) -> Result<Audit> {
-        let tally = Audit::begin(scores, options)?;
-        expect_length("the list of allotted rows", allotment.rows().len(), scores.rows())?;
-        expect_length("the list of the allotment's classes", allotment.classes(), scores.classes().len())?;
-        Audit::with(tally, scores, LabelSource::People(allotment))
+        Tally::of_allotment(scores, allotment, options)?.finish()
     }
+}
 
-    fn begin(scores: &Scores<'_>, options: &AuditOptions) -> Result<Tally> {
-        Tally::new(scores.classes(), options, scores.groups().map_or(&[][..], |groups| groups.names))
+impl Section {
+    /// Summarizes labels: counts, shares, bias and accuracy over all rows, several times faster than an audit.
+    pub fn summary(scores: &Scores<'_>, labels: &Labels) -> Result<Section> {
+        Ok(Tally::of(scores, labels, &AuditOptions::summary())?.overall())
     }
+}
 
-    fn with(mut tally: Tally, scores: &Scores<'_>, given: LabelSource<'_>) -> Result<Audit> {
-        let pieces: Vec<Result<Tally>> = pieces_of(scores.rows())
-            .into_par_iter()
-            .map(|rows| {
-                let mut piece = tally.clone();
-                piece.add_rows(scores, given, rows).map(|()| piece)
-            })
-            .collect();
-        // In row order, so that the first invalid row is reported.
-        pieces.into_iter().try_for_each(|piece| tally.merge(&piece?))?;
-        tally.finish()
-    }
+/// Creates the sums of a group.
+fn new_group(classes: usize, measures: Measures, options: &AuditOptions) -> Box<Cell> {
+    Box::new(Cell::new(classes, measures, options.replicates(measures), Extent::Group))
 }
 
 /// Divides the rows evenly among the threads.
@@ -246,11 +345,6 @@ fn pieces_of(rows: usize) -> Vec<Range<usize>> {
     let pieces = rows.div_ceil(ROWS_PER_PIECE).clamp(1, rayon::current_num_threads().max(1));
     let size = rows.div_ceil(pieces);
     (0..pieces).map(|piece| (piece * size).min(rows)..((piece + 1) * size).min(rows)).collect()
-}
-
-/// Returns the number of requested replicates.
-fn replicates(options: &AuditOptions) -> usize {
-    options.bootstrap.map_or(0, |bootstrap| bootstrap.replicates as usize)
 }
 
 /// Checks that exact totals do not overflow.

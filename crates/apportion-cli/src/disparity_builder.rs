@@ -1,4 +1,4 @@
-//! An outcome compared between classes by every estimator: for `disparity`, and for the reports of `compare` and `audit`.
+//! Compares an outcome between classes by every estimator, for `disparity` and for the reports of `compare` and `audit`.
 
 use anyhow::Result;
 use apportion::estimate::{
@@ -7,14 +7,14 @@ use apportion::estimate::{
 use apportion::text::{Message, Setting};
 use apportion::{Scores, Settings};
 use apportion_io::{Error, OutcomeColumn, Table, TableOptions};
-use apportion_report::{Disparity, Estimator, Method};
+use apportion_report::{Disparity, Estimator, LabelKind, Method};
 use clap::Args;
 
-use crate::outcome::Given;
+use crate::rule_result::Assignment;
 use crate::text;
 use crate::usage::usage;
 
-/// How an outcome is understood and compared.
+/// Options of an outcome.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct OutcomeArgs {
     /// The value of the outcome that counts as 1, all others being 0: its share is compared.
@@ -29,14 +29,14 @@ pub(crate) struct OutcomeArgs {
 }
 
 impl OutcomeArgs {
-    /// Has the columns read that are needed.
+    /// Requests the columns that are needed.
     pub(crate) fn ask(&self, outcome: Option<&String>, options: &mut TableOptions) {
         let value = self.outcome_value.clone();
         options.outcome = outcome.map(|column| OutcomeColumn { column: column.clone(), value });
         options.cells.clone_from(&self.cells);
     }
 
-    /// What a reader of a report needs to know of the outcome.
+    /// Returns what a report says about the outcome.
     pub(crate) fn facts(&self, outcome: Option<&String>) -> Vec<(&'static str, String)> {
         let Some(outcome) = outcome else { return Vec::new() };
         let value = self.outcome_value.as_ref().map_or_else(String::new, |value| format!("; {value} counts as 1"));
@@ -48,8 +48,8 @@ impl OutcomeArgs {
     }
 }
 
-/// Estimates in the making: labellings are looked at one after the other, and then forgotten.
-pub(crate) struct Estimating<'a> {
+/// Collects the estimators of an outcome: labels are added one after the other and need not be kept.
+pub(crate) struct DisparityBuilder<'a> {
     table: &'a Table,
     scores: &'a Scores<'a>,
     outcome: String,
@@ -60,14 +60,14 @@ pub(crate) struct Estimating<'a> {
     labels: Vec<Estimator>,
 }
 
-impl<'a> Estimating<'a> {
-    /// Begins, and refuses what cannot be compared. Nothing where no outcome was asked for.
+impl<'a> DisparityBuilder<'a> {
+    /// Starts a comparison and checks that it is possible. Returns `None` if no outcome was requested.
     pub(crate) fn begin(
         table: &'a Table,
         scores: &'a Scores<'a>,
         outcome: Option<&String>,
         args: &OutcomeArgs,
-    ) -> Result<Option<Estimating<'a>>> {
+    ) -> Result<Option<DisparityBuilder<'a>>> {
         let (Some(outcomes), Some(outcome)) = (table.outcomes()?, outcome) else { return Ok(None) };
         let against = args.against.as_ref().map(|class| table.classes().position(class)).transpose();
         let against = against.map_err(|error| anyhow::Error::from(error).context("--against"))?;
@@ -88,31 +88,33 @@ impl<'a> Estimating<'a> {
         let weighted = Weighted::of(scores, &outcomes).map_err(|error| table.locate(error))?;
         let against = against.unwrap_or_else(|| weighted.largest());
         let (outcome, labels) = (outcome.clone(), Vec::new());
-        Ok(Some(Estimating { table, scores, outcome, outcomes, weighted, bounds, against, labels }))
+        Ok(Some(DisparityBuilder { table, scores, outcome, outcomes, weighted, bounds, against, labels }))
     }
 
-    /// Looks at labels; of several draws at the first.
-    pub(crate) fn look(&mut self, name: &str, given: &Given) -> Result<()> {
-        let hard = match given {
-            Given::Labels(draws) => LabelEstimator::of(self.scores, &self.outcomes, &draws[0])?,
-            Given::People(allotment) => LabelEstimator::of_allotment(self.scores, &self.outcomes, allotment)?,
+    /// Adds labels, of the first draw if there are several.
+    pub(crate) fn add(&mut self, name: &str, kind: LabelKind, assignment: &Assignment) -> Result<()> {
+        let hard = match assignment {
+            Assignment::Labels(draws) => LabelEstimator::of(self.scores, &self.outcomes, &draws[0])?,
+            Assignment::People(allotment) => LabelEstimator::of_allotment(self.scores, &self.outcomes, allotment)?,
         };
         let biases = if hard.truth().is_some() { hard.biases() } else { Vec::new() };
         self.labels.push(Estimator {
             name: name.to_owned(),
             method: Method::Labels,
+            labels: Some(kind),
             estimates: hard.estimates(),
             biases,
         });
         Ok(())
     }
 
-    /// All estimators side by side.
+    /// Returns all estimators.
     pub(crate) fn finish(self, settings: &Settings) -> Result<Disparity> {
         let (scores, outcomes) = (self.scores, &self.outcomes);
         let own = |name: &str, method: Method, estimates| Estimator {
             name: name.to_owned(),
             method,
+            labels: None,
             estimates,
             biases: Vec::new(),
         };

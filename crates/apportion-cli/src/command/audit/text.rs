@@ -1,0 +1,244 @@
+//! An audit as text: tables by class, a few lines, and the groups with the largest bias.
+
+use apportion::audit::{Audit, Bias, ClassAudit, GroupSection, Interval, Intervals, Section};
+
+use super::Findings;
+use crate::text;
+
+/// Returns the text of an audit.
+pub(super) fn of(findings: &Findings) -> String {
+    let audit = &findings.audit;
+    let section = &audit.overall;
+    let mut lines = vec![size(section), counts(section)];
+    lines.extend(accuracy(section));
+    lines.extend(argmax(audit));
+    lines.extend(findings.frontier_gap.map(frontier_gap));
+    lines.extend(unlabeled(section));
+    lines.extend(findings.drifted.as_ref().map(|drifted| drifted.words.clone()));
+    lines.extend(against_truth(section));
+    lines.extend(section.intervals.as_ref().map(|own| intervals(section, own)));
+    lines.extend(by_group(audit));
+    lines.join("\n")
+}
+
+/// Returns the number of rows or people, and of labels.
+fn size(section: &Section) -> String {
+    let word = if section.people == section.rows { "rows" } else { "people" };
+    let labeled = section.counts().iter().sum();
+    format!("{} {word}, {} labeled", text::count(section.people), text::count(labeled))
+}
+
+/// Returns the counts of each class, and their bias.
+fn counts(section: &Section) -> String {
+    let with_truth = section.with_truth > 0;
+    let mut header = vec!["class", "labels", "scores sum to", "off by", ""];
+    if with_truth {
+        header.extend(["truth", "off by", ""]);
+    }
+    let mut rows = Vec::with_capacity(section.classes.len());
+    for class in &section.classes {
+        let mut row = vec![class.class.clone(), text::count(class.labels), format!("{:.1}", class.posterior_sum)];
+        row.extend(bias(class.against_posterior));
+        if with_truth {
+            row.push(class.truth_count.map_or_else(|| "–".into(), text::count));
+            row.extend(bias(class.against_truth));
+        }
+        rows.push(row);
+    }
+    text::columns(&header, &rows)
+}
+
+/// Returns a bias in points and in percent.
+fn bias(bias: Option<Bias>) -> [String; 2] {
+    let points = bias.map(|bias| 100.0 * bias.difference);
+    [text::signed(points, 2, " points"), text::signed(bias.and_then(|bias| bias.percent), 1, "%")]
+}
+
+/// Returns lines on accuracy and fidelity, by the scores and by the truth.
+fn accuracy(section: &Section) -> Vec<String> {
+    let mut lines = vec![format!(
+        "expected accuracy {}, fidelity to the posterior {}",
+        text::plain(section.expected_accuracy, 4),
+        text::plain(section.fidelity_to_posterior(), 4)
+    )];
+    if section.with_truth > 0 {
+        let interval = section.accuracy_interval.map_or_else(String::new, |own| format!(" (95% {})", range(own, 4)));
+        lines.push(format!(
+            "accuracy {}{interval}, fidelity to the truth {}, over {} labels with known truth",
+            text::plain(section.accuracy, 4),
+            text::plain(section.fidelity_to_truth(), 4),
+            text::count(section.labeled_with_truth())
+        ));
+    }
+    lines
+}
+
+/// Returns an interval: "0.7912 to 0.8034".
+fn range(interval: Interval, decimals: usize) -> String {
+    format!("{:.decimals$} to {:.decimals$}", interval.low, interval.high)
+}
+
+/// Returns lines on argmax: its agreement with the labels, ties, and its bias with the bound of Theorem 1.
+fn argmax(audit: &Audit) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(agreement) = audit.overall.argmax_agreement {
+        let tied = audit.overall.tied.unwrap_or(0);
+        let ties = match tied {
+            0 => String::new(),
+            1 => "; 1 person has several classes with the largest score".to_owned(),
+            _ => format!("; {} people have several classes with the largest score", text::count(tied)),
+        };
+        lines.push(format!("{:.1}% of labels are the argmax class{ties}", 100.0 * agreement));
+    }
+    let error = &audit.overall.score_error;
+    if let (Some(argmax), Some(mae)) = (error.argmax, error.implied_mae) {
+        lines.push(format!(
+            "argmax's largest bias is {} for {}; these scores allow {:.2} at most (their mean absolute error; Theorem 1)",
+            text::signed(Some(100.0 * argmax.bias), 2, " points"),
+            audit.classes.names()[argmax.class],
+            100.0 * mae
+        ));
+    }
+    lines
+}
+
+/// Returns a line on Theorem 2: the accuracy that the labels give up.
+fn frontier_gap(gap: f64) -> String {
+    if gap < 5e-5 {
+        return "on the frontier: no labels with equally good counts are more accurate in expectation (Theorem 2)"
+            .into();
+    }
+    let points = format!("{:.2} points", 100.0 * gap);
+    format!(
+        "{points} below the frontier: other labels with equally good counts would be {points} more accurate in expectation \
+         (Theorem 2)"
+    )
+}
+
+/// Describes unlabeled people, if there are any.
+fn unlabeled(section: &Section) -> Option<String> {
+    let rows = section.uncoded_rows.as_ref()?;
+    let mean = |(class, mean): (&ClassAudit, &f64)| format!("{} {mean:.3}", class.class);
+    let means: Vec<String> = section.classes.iter().zip(&rows.mean_scores).map(mean).collect();
+    let [low, middle, high] = rows.top_score_quartiles;
+    Some(format!(
+        "{} of {} people are unlabeled; their mean scores: {}; quartiles of their largest score: {low:.3}, {middle:.3}, \
+         {high:.3}",
+        text::count(rows.people),
+        text::count(section.people),
+        means.join(", ")
+    ))
+}
+
+/// Returns a table of what needs truth: the parts of the bias, calibration, precision and recall.
+fn against_truth(section: &Section) -> Option<String> {
+    if section.with_truth == 0 {
+        return None;
+    }
+    let header = ["class", "miscalibration", "discretization", "calibration error", "Kuiper", "precision", "recall"];
+    let mut rows = Vec::with_capacity(section.classes.len());
+    for class in &section.classes {
+        let (split, calibration) = (class.split.as_ref(), class.calibration.as_ref());
+        rows.push(vec![
+            class.class.clone(),
+            text::signed(split.and_then(|split| split.miscalibration.percent), 1, "%"),
+            text::signed(split.and_then(|split| split.discretization.percent), 1, "%"),
+            text::plain(calibration.map(|own| own.equal_width.expected_error), 4),
+            text::plain(calibration.map(|own| own.kuiper), 4),
+            text::plain(class.rates.and_then(|rates| rates.precision), 3),
+            text::plain(class.rates.and_then(|rates| rates.recall), 3),
+        ]);
+    }
+    Some(format!(
+        "\nagainst the truth (bias in percent of the true share: due to the scores, and due to the labels):\n{}",
+        text::columns(&header, &rows)
+    ))
+}
+
+/// Returns the intervals of the bootstrap.
+fn intervals(section: &Section, own: &Intervals) -> String {
+    let with_truth = section.with_truth > 0;
+    let mut header = vec!["class", "share, %", "bias, points"];
+    header.extend(with_truth.then_some("bias against truth, points"));
+    let mut rows = Vec::with_capacity(section.classes.len());
+    for (class, audit) in section.classes.iter().enumerate() {
+        let mut row = vec![audit.class.clone(), in_percent(own.share[class])];
+        row.push(in_percent(own.bias_against_posterior[class]));
+        row.extend(with_truth.then(|| in_percent(own.bias_against_truth[class])));
+        rows.push(row);
+    }
+    let four = |interval: Option<Interval>| interval.map_or_else(|| "–".into(), |own| range(own, 4));
+    let mut lines = vec![
+        "\n95% intervals (bootstrap):".to_owned(),
+        text::columns(&header, &rows),
+        format!(
+            "expected accuracy {}, fidelity to the posterior {}",
+            four(own.expected_accuracy),
+            four(own.fidelity_to_posterior)
+        ),
+    ];
+    if with_truth {
+        let (accuracy, fidelity) = (four(own.accuracy), four(own.fidelity_to_truth));
+        lines.push(format!("accuracy {accuracy}, fidelity to the truth {fidelity}"));
+    }
+    lines.join("\n")
+}
+
+/// Returns an interval of shares in percent or points.
+fn in_percent(interval: Option<Interval>) -> String {
+    let Some(own) = interval else { return "–".into() };
+    range(Interval { low: 100.0 * own.low, high: 100.0 * own.high }, 2)
+}
+
+/// The number of groups that are shown; `--json` has all.
+const SHOWN: usize = 10;
+
+/// Groups with fewer people are not shown, as in reports: their numbers would describe individuals.
+const LEAST_PEOPLE: u64 = 5;
+
+/// Returns the number of groups in which classes other than the focus class are undercounted, and the groups with the
+/// largest bias.
+fn by_group(audit: &Audit) -> Vec<String> {
+    let (Some(under), Some(focus)) = (&audit.undercounted, audit.focus) else { return Vec::new() };
+    let focus = &audit.classes.names()[focus];
+    let mut lines = vec![format!(
+        "\nall classes but {focus} together are undercounted in {} of {} groups, in {} by a person or more",
+        under.groups, under.of, under.by_a_person_or_more
+    )];
+    if let Some(fidelity) = audit.fidelity_in_groups {
+        lines.push(format!("fidelity to the posterior within groups {fidelity:.4}"));
+    }
+    let large = |group: &&GroupSection| group.section.people >= LEAST_PEOPLE;
+    let mut rows: Vec<(f64, Vec<String>)> = audit.groups.iter().filter(large).filter_map(group_row).collect();
+    rows.sort_by(|(a, _), (b, _)| b.abs().total_cmp(&a.abs()));
+    let shown: Vec<Vec<String>> = rows.iter().take(SHOWN).map(|(_, row)| row.clone()).collect();
+    if !shown.is_empty() {
+        let header = ["group", "people", "% by labels", "% by scores", "off by"];
+        lines.push(format!("all classes but {focus} in the groups with the largest bias:"));
+        lines.push(text::columns(&header, &shown));
+    }
+    let small = audit.groups.iter().filter(|group| group.section.people < LEAST_PEOPLE).count();
+    if small > 0 {
+        let groups = text::counted(small as u64, "group", "groups");
+        lines.push(format!("{groups} with fewer than {LEAST_PEOPLE} people: not shown here; --json has all"));
+    }
+    if rows.len() > SHOWN {
+        lines.push(format!("… and {} more groups; --json has all", text::count((rows.len() - SHOWN) as u64)));
+    }
+    lines
+}
+
+/// Returns the bias of a group and its row of the table.
+fn group_row(group: &GroupSection) -> Option<(f64, Vec<String>)> {
+    let others = group.section.others?;
+    let off = others.against_posterior?.difference;
+    let percent = |share: Option<f64>| text::plain(share.map(|share| 100.0 * share), 2);
+    let row = vec![
+        group.name.clone(),
+        text::count(group.section.people),
+        percent(others.share),
+        percent(others.posterior_share),
+        text::signed(Some(100.0 * off), 2, " points"),
+    ];
+    Some((off, row))
+}

@@ -1,0 +1,301 @@
+//! Collects the input of a report while labels are computed: each labeling is summed once and need not be kept.
+
+use anyhow::Result;
+use apportion::audit::{AuditOptions, GroupMeasures, GroupTotals, Measures, Section, Tally};
+use apportion::rule::{Joint, JointRule, Learned};
+use apportion::{Balance, Frontier, Match, Reference, Rule, Scores, Settings};
+use apportion_report::{Groups, LabelKind, Labelling, LearnedStop, Provenance, Study, Trade, TradeReference};
+use rayon::prelude::*;
+
+use super::ReportArgs;
+use super::sample::SampleRows;
+use crate::disparity_builder::DisparityBuilder;
+use crate::options::Grouping;
+use crate::rule_result::{Assignment, RuleResult};
+
+/// Points of a frontier that a report shows.
+const STOPS: usize = 200;
+
+/// The weights of accuracy at which a model is trained: from argmax to match, with every second value of the paper.
+const LEARNED_GAMMAS: [f64; 12] = [1.0, 0.98, 0.96, 0.94, 0.92, 0.90, 0.88, 0.86, 0.84, 0.82, 0.80, 0.0];
+
+/// The number of rows on which the model is evaluated: enough for a line, and little work.
+const LEARNED_ROWS: usize = 100_000;
+
+/// The role of labels in a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// The labels that the report is about.
+    Subject,
+    /// Labels with correct counts, with which the subject is compared.
+    Corrected,
+    /// Other labels.
+    Other,
+}
+
+/// Builds the study of a report from the labelings of one table.
+pub(crate) struct StudyBuilder<'a> {
+    scores: &'a Scores<'a>,
+    /// The focus class and the corners of the triangle, if they were given.
+    focus: Option<usize>,
+    corners: Option<[usize; 2]>,
+    seed: u64,
+    /// The word for one group.
+    word: String,
+    /// The frontier to the posterior; `None` without people.
+    frontier: Option<&'a Frontier>,
+    /// What does not depend on labels; known once labels were added.
+    population: Option<Population>,
+    sample: Option<SampleRows>,
+    labellings: Vec<Labelling>,
+    subject: usize,
+    corrected: Option<usize>,
+    /// All figures of the subject.
+    audit: Option<Section>,
+    learned: Vec<LearnedStop>,
+    disparity: Option<DisparityBuilder<'a>>,
+}
+
+/// The people of a table, without labels.
+#[derive(Default)]
+struct Population {
+    whole: GroupTotals,
+    groups: Vec<GroupTotals>,
+    focus: usize,
+}
+
+impl<'a> StudyBuilder<'a> {
+    pub(crate) fn new(
+        scores: &'a Scores<'a>,
+        frontier: Option<&'a Frontier>,
+        args: &ReportArgs,
+        groups: Grouping<'_>,
+        seed: u64,
+    ) -> Result<StudyBuilder<'a>> {
+        Ok(StudyBuilder {
+            scores,
+            focus: args.focus_class(scores.classes())?,
+            corners: args.corners(scores.classes())?,
+            seed,
+            word: word(groups.columns),
+            frontier,
+            population: None,
+            sample: None,
+            labellings: Vec::new(),
+            subject: 0,
+            corrected: None,
+            audit: None,
+            learned: Vec::new(),
+            disparity: None,
+        })
+    }
+
+    /// Also compares an outcome between the classes of each labeling.
+    pub(crate) fn with_outcome(mut self, disparity: Option<DisparityBuilder<'a>>) -> StudyBuilder<'a> {
+        self.disparity = disparity;
+        self
+    }
+
+    /// Uses figures of the subject that were computed already.
+    pub(crate) fn with_audit(mut self, audit: Section) -> StudyBuilder<'a> {
+        self.audit = Some(audit);
+        self
+    }
+
+    /// Returns what to sum of labels before they are added.
+    pub(crate) fn options(&self, role: Role) -> AuditOptions {
+        let measures = match role {
+            Role::Subject if self.audit.is_none() => Measures { intervals: false, ..Measures::ALL },
+            Role::Subject | Role::Corrected | Role::Other => Measures::SUMMARY,
+        };
+        AuditOptions { measures, group_measures: GroupMeasures::Each(Measures::SUMMARY), ..AuditOptions::default() }
+    }
+
+    /// Adds labels with their sums.
+    pub(crate) fn add(
+        &mut self,
+        role: Role,
+        kind: LabelKind,
+        result: &RuleResult,
+        assignment: &Assignment,
+        tally: &Tally,
+    ) -> Result<()> {
+        self.count_people(tally)?;
+        match role {
+            Role::Subject => self.subject = self.labellings.len(),
+            Role::Corrected => self.corrected = Some(self.labellings.len()),
+            Role::Other => {}
+        }
+        if role == Role::Subject && self.audit.is_none() {
+            self.audit = Some(tally.overall());
+        }
+        if let Some(sample) = &mut self.sample {
+            sample.add(assignment, self.scores.classes());
+        }
+        if let Some(disparity) = &mut self.disparity {
+            disparity.add(&result.name, kind, assignment)?;
+        }
+        let summary = &result.summary;
+        let uncoded = summary.people - summary.labeled;
+        let coverage = || summary.classes.iter().map(|class| class.posterior_coverage).collect();
+        self.labellings.push(Labelling {
+            name: result.name.clone(),
+            kind,
+            counts: summary.counts(),
+            uncoded,
+            confusion: summary.confusion.as_ref().map(|confusion| confusion.people.clone()),
+            in_groups: (0..tally.groups()).map(|group| tally.labels(Some(group))).collect(),
+            accuracy: summary.accuracy,
+            expected_accuracy: summary.expected_accuracy,
+            fidelity_to_posterior: summary.fidelity_to_posterior(),
+            fidelity_to_truth: summary.fidelity_to_truth(),
+            fidelity_in_groups: tally.fidelity_in_groups(),
+            // If truth is known, the confusion matrix shows it.
+            coverage: (uncoded > 0 && summary.confusion.is_none()).then(coverage),
+            frontier_gap: self.frontier.and_then(|frontier| frontier.frontier_gap(summary)),
+            certificate: result.joint.as_ref().map(|joint| joint.certificate),
+            tied_rows: result.joint.as_ref().map_or(0, |joint| joint.tied_rows),
+            draws: if result.draws.len() > 1 { result.draws.clone() } else { Vec::new() },
+        });
+        Ok(())
+    }
+
+    /// Adds labels that were not summed yet.
+    pub(crate) fn add_labels(
+        &mut self,
+        role: Role,
+        kind: LabelKind,
+        name: &str,
+        assignment: &Assignment,
+        joint: Option<Joint>,
+    ) -> Result<()> {
+        let tally = assignment.tally(self.scores, &self.options(role))?;
+        let result = RuleResult::of_tally(name, &tally, assignment, joint);
+        self.add(role, kind, &result, assignment, &tally)
+    }
+
+    /// Labels by a rule and adds the labels.
+    pub(crate) fn add_rule(&mut self, role: Role, name: &str, rule: &Rule, settings: &Settings) -> Result<()> {
+        let (assignment, _, joint) = Assignment::by(rule, self.scores, settings, 1)?;
+        self.add_labels(role, LabelKind::Rule(rule.kind()), name, &assignment, joint)
+    }
+
+    /// Trains a model on balance at several γ and evaluates it on rows drawn by the seed. Does nothing if rows represent
+    /// several people, or if there are none.
+    pub(crate) fn learn(&mut self, settings: &Settings) -> Result<()> {
+        if self.scores.counts().is_none() && self.scores.rows() > 0 {
+            let sample = apportion::rule::Sample::draw(self.scores, LEARNED_ROWS, settings.seed)?;
+            let (some, all) = (sample.scores()?, self.scores.people());
+            let stops = LEARNED_GAMMAS.into_par_iter().map(|gamma| learned(&some, all, gamma, settings));
+            self.learned = stops.collect::<apportion::Result<_>>()?;
+        }
+        Ok(())
+    }
+
+    /// Traces the frontier to the truth and returns the study.
+    pub(crate) fn study(self, settings: &Settings, truth_given: bool, provenance: Provenance) -> Result<Study> {
+        let Population { whole, groups: totals, focus } = self.population.unwrap_or_default();
+        let audit = self.audit;
+        let classes = self.scores.classes().names().to_vec();
+        let calibration = match &audit {
+            Some(audit) => audit.classes.iter().map(|class| class.calibration.clone()).collect(),
+            None => vec![None; classes.len()],
+        };
+        let groups = |groups: apportion::Groups<'_>| Groups { word: self.word, names: groups.names.to_vec(), totals };
+        Ok(Study {
+            focus,
+            rows: self.scores.rows() as u64,
+            groups: self.scores.groups().map(groups),
+            trades: trades(self.scores, whole.truth.is_some(), self.frontier, settings)?,
+            whole,
+            truth_given,
+            learned: self.learned,
+            labellings: self.labellings,
+            subject: self.subject,
+            remedy: self.corrected,
+            calibration,
+            audit,
+            sample: self.sample.map(SampleRows::finish).filter(|sample| !sample.points.is_empty()),
+            outcomes: self.disparity.map(|disparity| disparity.finish(settings)).transpose()?,
+            shapes: None,
+            provenance,
+            classes,
+            name_setting: crate::message::option,
+        })
+    }
+
+    /// Keeps what does not depend on labels, and draws the sample of the triangle, when the first labels are added.
+    fn count_people(&mut self, tally: &Tally) -> Result<()> {
+        if self.population.is_some() {
+            return Ok(());
+        }
+        let classes = self.scores.classes().len();
+        let whole = tally.totals(None);
+        let by_size = largest_first(&whole, classes);
+        let focus = self.focus.or(by_size.first().copied()).unwrap_or(0);
+        let corners = self.corners.or_else(|| Some([*by_size.first()?, *by_size.get(1)?]));
+        if let Some(corners) = corners.filter(|_| classes > 2) {
+            self.sample = Some(SampleRows::choose(self.scores, corners, self.seed)?);
+        }
+        let groups = (0..tally.groups()).map(|group| tally.totals(Some(group))).collect();
+        self.population = Some(Population { whole, groups, focus });
+        Ok(())
+    }
+}
+
+/// Returns the classes, those with the largest mean score first.
+fn largest_first(whole: &GroupTotals, classes: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..classes).collect();
+    order.sort_by(|&a, &b| whole.posterior_share(b).total_cmp(&whole.posterior_share(a)));
+    order
+}
+
+/// Returns the word for one group: the name of the column if it is a common word.
+fn word(columns: &[String]) -> String {
+    const KNOWN: [&str; 9] = ["county", "state", "precinct", "district", "region", "tract", "city", "town", "province"];
+    let name = columns.last().map(|name| name.to_lowercase()).unwrap_or_default();
+    if KNOWN.contains(&name.as_str()) { name } else { "group".into() }
+}
+
+/// Returns what a support vector machine trained on balance gives, as in the paper's fig:pareto-NC: on some rows, scaled to
+/// all people.
+fn learned(scores: &Scores<'_>, all: u64, gamma: f64, settings: &Settings) -> apportion::Result<LearnedStop> {
+    let balance = Balance::new(gamma, Match::overall(Reference::Posterior));
+    let labels = Rule::Learned(Learned::new(JointRule::Balance(balance))).label(scores, settings)?.labels;
+    let summary = Section::summary(scores, &labels)?;
+    let counts = as_of_all(&summary.counts(), summary.people, all);
+    Ok(LearnedStop { gamma, people: summary.people, counts, expected_accuracy: summary.expected_accuracy })
+}
+
+/// Scales counts of some people to all people; the remainder goes to the largest class.
+fn as_of_all(counts: &[u64], people: u64, all: u64) -> Vec<u64> {
+    let scaled = |&count: &u64| (u128::from(count) * u128::from(all) / u128::from(people.max(1))) as u64;
+    let mut counts: Vec<u64> = counts.iter().map(scaled).collect();
+    let left = all - counts.iter().sum::<u64>();
+    if let Some(largest) = counts.iter_mut().max() {
+        *largest += left;
+    }
+    counts
+}
+
+/// Returns the frontier to the posterior and, if it is known, to the truth.
+fn trades(
+    scores: &Scores<'_>,
+    has_truth: bool,
+    posterior: Option<&Frontier>,
+    settings: &Settings,
+) -> Result<Vec<Trade>> {
+    let shown = |reference, frontier: &Frontier| {
+        let thinned = frontier.thinned(STOPS);
+        Trade { reference, points: thinned.points, of: frontier.len(), error: thinned.error }
+    };
+    let mut trades = Vec::new();
+    if let Some(frontier) = posterior {
+        trades.push(shown(TradeReference::Posterior, frontier));
+    }
+    if has_truth {
+        let frontier = Frontier::of(&Match::overall(Reference::Truth), scores, settings)?;
+        trades.push(shown(TradeReference::Truth, &frontier));
+    }
+    Ok(trades)
+}
