@@ -90,5 +90,5 @@ fn apply(request: &Request, context: &Context) -> Result<Response> {
     let contract = result.contract(table.classes(), decision.seed(), Some(&decision));
     let labels = if settings.source.is_in_memory() { assignment.columns(&table) } else { Vec::new() };
     let measured = Measured::new(&table, result, argmax, Aim::Scores);
-    Ok(Response { contract, provenance, paths, labels, decision, measured, document: None })
+    Ok(Response { contract, provenance, paths, labels, decision, measured, report: None })
 }

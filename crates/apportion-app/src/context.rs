@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use apportion::text::Message;
+use apportion::text::{Message, Part, Setting};
 use apportion_io::{NoProgress, Progress};
 
 use crate::{Error, Result};
@@ -19,6 +19,8 @@ pub struct Context {
     pub threads: Option<usize>,
     /// The command that started the job, as a shell takes it, for provenance; empty if there is none.
     pub command: String,
+    /// How the front end writes a setting, for reports.
+    pub name_setting: fn(Setting, Option<&str>) -> String,
 }
 
 /// A sentence that a job says on the way.
@@ -32,7 +34,13 @@ pub enum Notice {
 
 impl Default for Context {
     fn default() -> Context {
-        Context { progress: Arc::new(NoProgress), notices: Arc::new(|_| {}), threads: None, command: String::new() }
+        Context {
+            progress: Arc::new(NoProgress),
+            notices: Arc::new(|_| {}),
+            threads: None,
+            command: String::new(),
+            name_setting: |setting, value| Message::from(Part::Setting(setting, value.map(str::to_owned))).to_string(),
+        }
     }
 }
 

@@ -84,7 +84,8 @@ pub fn check_classes(path: &Path, fitted: &[String], found: &[String]) -> Result
     let differ = differ.map(|(what, classes)| format!("{what} {classes}")).collect::<Vec<_>>().join(", and ");
     let (name, classes) = (path.display(), fitted.join(","));
     let message = if differ.is_empty() {
-        Message::from(format!("{name}: the decision has its classes in another order; use ")) + Setting::Classes.with(classes)
+        Message::from(format!("{name}: the decision has its classes in another order; use "))
+            + Setting::Classes.with(classes)
     } else if fitted.len() != found.len() {
         Message::from(format!("{name}: {differ}; choose the columns with "))
             + Setting::Scores

@@ -91,7 +91,7 @@ fn fit(request: &Request, context: &Context) -> Result<Response> {
     let argmax = request.with_argmax.then(|| RuleResult::of_argmax(&scores)).transpose()?;
     drop(working);
 
-    let (counts, sums) = (&result.summary.counts, &result.summary.posterior_sums);
+    let (counts, sums) = (result.summary.counts(), result.summary.posterior_sums());
     let by_group = !groups.columns.is_empty();
     let decision = decision.with_fit_info(FitInfo {
         scores: table.score_columns().to_vec(),
@@ -99,7 +99,7 @@ fn fit(request: &Request, context: &Context) -> Result<Response> {
         people: scores.people(),
         tied,
         sample: result.sample.map(|sample| sample.rows),
-        expected_shares: rule.expected_shares(counts, sums, result.targets.as_deref(), by_group),
+        expected_shares: rule.expected_shares(&counts, &sums, result.targets.as_deref(), by_group),
     });
     let collected = match hashes {
         Some(hashes) => {

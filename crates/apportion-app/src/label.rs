@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use apportion::text::{Message, Setting};
 use apportion::{Decision, Match, Reference, Rule, Scores};
 use apportion_io::Table;
-use apportion_report::{Document, LabelKind, Study};
+use apportion_report::{LabelKind, Study};
 use serde::{Deserialize, Serialize};
 
 use crate::labels::{Assignment, LabelColumn, LabelContract, RuleResult};
 use crate::output::{OutputSettings, after_output};
 use crate::provenance::{InputHashes, Provenance, Recorded};
-use crate::report::{ReportSettings, Role, StudyBuilder, frontier, report_provenance};
+use crate::report::{ReportSettings, Role, StudyBuilder, WrittenReport, frontier, report_provenance};
 use crate::rule::RuleSettings;
 use crate::settings::{Job, check};
 use crate::table::TableSettings;
@@ -61,7 +61,7 @@ pub struct Response {
     pub measured: Measured,
     /// The report.
     #[serde(skip)]
-    pub document: Option<Document>,
+    pub report: Option<WrittenReport>,
 }
 
 /// What a summary of labels shows.
@@ -116,7 +116,9 @@ fn label(request: &Request, context: &Context) -> Result<Response> {
     rule.check(!settings.by.is_empty())?;
     if settings.count.is_some() && rule.draws() > 1 {
         let both = Message::from(Setting::Draws) + " and " + Setting::Count;
-        return Err(Error::Settings(both + ": a row's people are drawn one by one already; use another " + Setting::Seed));
+        return Err(Error::Settings(
+            both + ": a row's people are drawn one by one already; use another " + Setting::Seed,
+        ));
     }
     let input = settings.source.open(context)?;
     let side = rule.side_inputs();
@@ -171,7 +173,7 @@ fn label(request: &Request, context: &Context) -> Result<Response> {
         false => None,
     };
     let paths = output.write(settings, &input, &table, &assignment, provenance.as_ref())?;
-    let document = match (report, study) {
+    let report = match (report, study) {
         (Some(report), Some(study)) => {
             Some(report.write(study, context).map_err(|error| after_output(&error, &paths))?)
         }
@@ -180,7 +182,7 @@ fn label(request: &Request, context: &Context) -> Result<Response> {
     let contract = result.contract(table.classes(), settings.settings().seed, Some(&decision));
     let labels = if settings.source.is_in_memory() { assignment.columns(&table) } else { Vec::new() };
     let measured = Measured::new(&table, result, argmax, Aim::of(rule));
-    Ok(Response { contract, provenance, paths, labels, decision, measured, document })
+    Ok(Response { contract, provenance, paths, labels, decision, measured, report })
 }
 
 /// The labels, and those that argmax and match would have given.
@@ -211,7 +213,7 @@ fn study(
     };
     builder.add_labels(Role::Subject, LabelKind::Rule(rule.kind()), &name, assignment, result.joint.clone())?;
     for (name, role, other) in others.into_iter().filter(|(_, _, other)| other != rule) {
-        builder.label_by(name, role, &other, &settings)?;
+        builder.add_rule(role, name, &other, &settings)?;
     }
     builder.study(&settings, request.table.truth.is_some(), provenance, context)
 }

@@ -200,7 +200,9 @@ impl RuleResult {
                 (None, Some(json!({ "learner": "forest", "trees": forest.trees.len() })))
             }
             Some(Fitted::Learned(model)) => (None, Some(json!(model))),
-            Some(Fitted::Argmax | Fitted::Threshold { .. } | Fitted::Thompson | Fitted::TopK { .. }) | None => (None, None),
+            Some(Fitted::Argmax | Fitted::Threshold { .. } | Fitted::Thompson | Fitted::TopK { .. }) | None => {
+                (None, None)
+            }
         };
         let objective = joint.filter(|joint| joint.gamma_objective.is_none());
         LabelContract {

@@ -5,16 +5,24 @@
 //! here reads arguments, prints, or spells a setting as one of them does: messages name settings by
 //! [`Setting`](apportion::text::Setting).
 
+pub mod apply;
 mod context;
+pub mod decision_file;
 pub mod demo;
+pub mod disparity_builder;
 mod error;
 pub mod export;
+pub mod fit;
 pub mod input;
+pub mod label;
+pub mod labels;
 pub mod memory;
+pub mod output;
 pub mod predict;
 pub mod protect;
 pub mod provenance;
 pub mod reference;
+pub mod report;
 pub mod reproduce;
 pub mod rule;
 pub mod saved_decision;

@@ -7,7 +7,7 @@ use apportion_io::{Input, LabelColumns, Output, Table, refuse_nested_columns};
 use serde::{Deserialize, Serialize};
 
 use crate::labels::Assignment;
-use crate::protect::{SideInput, refuse_overwriting_outputs};
+use crate::protect::{SideInput, refuse_overwriting_outputs, refuse_unsafe_formats};
 use crate::provenance::{Provenance, ProvenanceSettings, Recorded, holds_metadata};
 use crate::table::TableSettings;
 use crate::{Error, Result};
@@ -150,22 +150,6 @@ fn taken_name(column: &str, names: &[String], wanted: &str) -> Message {
     let is_free = |name: &String| names.iter().all(|own| !begins(own, name));
     let free = (2..).map(|number| format!("{wanted}_{number}")).find(is_free).unwrap_or_default();
     exists + "name the new one with " + Setting::LabelName.with(free)
-}
-
-/// Refuses to neutralize formulas in an output that is not text.
-///
-/// # Errors
-/// If it is Parquet or Arrow.
-pub fn refuse_unsafe_formats(safe_csv: bool, output: &str) -> Result<()> {
-    let others = [".parquet", ".pq", ".arrow", ".ipc", ".feather", ".arrows"];
-    let ending = others.iter().find(|ending| output.to_lowercase().ends_with(**ending));
-    match ending.filter(|_| safe_csv) {
-        Some(ending) => {
-            let problem = format!(": it is for CSV and TSV outputs, and not for {ending}; leave it out");
-            Err(Error::settings(Message::from(Setting::SafeCsv) + problem))
-        }
-        None => Ok(()),
-    }
 }
 
 /// Returns which files were written, as a sentence.

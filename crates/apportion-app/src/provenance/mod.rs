@@ -25,6 +25,7 @@ use sha2::{Digest, Sha256};
 pub use options::{Recorded, RecordedBound};
 pub use read::{Found, find};
 
+use crate::labels::RuleResult;
 use crate::{Error, Result};
 
 /// The version of the format.
@@ -239,6 +240,11 @@ impl Provenance {
         self
     }
 
+    /// Adds the counts, targets and certificate of a result.
+    pub fn with_result(self, result: &RuleResult, groups: Option<&[String]>) -> Provenance {
+        self.with_labels(&result.summary, result.targets.as_deref(), result.joint.as_ref(), groups)
+    }
+
     /// Adds the decision, unless it is large.
     pub fn with_decision(mut self, decision: &Decision) -> Result<Provenance> {
         self.decision_omitted = match decision.fitted() {
@@ -261,7 +267,8 @@ impl Provenance {
 }
 
 impl SavedCertificate {
-    fn of(joint: &Joint) -> SavedCertificate {
+    /// Returns the certificate of a joint rule.
+    pub fn of(joint: &Joint) -> SavedCertificate {
         let certificate = joint.certificate;
         SavedCertificate {
             primal: certificate.primal.to_string(),

@@ -1,44 +1,60 @@
 //! Compares an outcome between classes by every estimator, for `disparity` and for the reports of `compare` and `audit`.
 
-use anyhow::Result;
 use apportion::estimate::{
     Birdie, BirdieOptions, CellBounds, IMPUTATIONS, Imputed, LabelEstimator, Outcomes, SMALL_CELL, Weighted,
 };
 use apportion::text::{Message, Setting};
 use apportion::{Scores, Settings};
-use apportion_io::{Error, OutcomeColumn, Table, TableOptions};
+use apportion_io::{OutcomeColumn, Table, TableOptions};
 use apportion_report::{Disparity, Estimator, LabelKind, Method};
-use clap::Args;
+use serde::{Deserialize, Serialize};
 
-use crate::rule_result::Assignment;
-use crate::text;
-use crate::usage::usage;
+use crate::labels::Assignment;
+use crate::{Context, Error, Result, text};
 
-/// Options of an outcome.
-#[derive(Args, Clone, Debug, Default)]
-pub(crate) struct OutcomeArgs {
-    /// The value of the outcome that counts as 1, all others being 0: its share is compared.
-    #[arg(long, value_name = "VALUE", requires = "outcome")]
-    outcome_value: Option<String>,
-    /// Columns whose values together are a cell of people who are alike, for bounds that need no assumption.
-    #[arg(long, value_name = "COL[,COL]", value_delimiter = ',', requires = "outcome")]
-    cells: Vec<String>,
-    /// The class that others are compared with; the largest by the scores where none is named.
-    #[arg(long, value_name = "CLASS", requires = "outcome")]
-    against: Option<String>,
+/// Settings of an outcome.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OutcomeSettings {
+    /// The column.
+    pub outcome: Option<String>,
+    /// The value that counts as 1, all others being 0.
+    pub outcome_value: Option<String>,
+    /// Columns that together make cells of similar people, for bounds.
+    pub cells: Vec<String>,
+    /// The class that others are compared with.
+    pub against: Option<String>,
 }
 
-impl OutcomeArgs {
+impl OutcomeSettings {
     /// Requests the columns that are needed.
-    pub(crate) fn ask(&self, outcome: Option<&String>, options: &mut TableOptions) {
+    pub fn ask(&self, options: &mut TableOptions) {
         let value = self.outcome_value.clone();
-        options.outcome = outcome.map(|column| OutcomeColumn { column: column.clone(), value });
+        options.outcome = self.outcome.as_ref().map(|column| OutcomeColumn { column: column.clone(), value });
         options.cells.clone_from(&self.cells);
     }
 
+    /// Refuses settings of an outcome without its column.
+    ///
+    /// # Errors
+    /// If there are some.
+    pub fn check(&self) -> Result<()> {
+        let given = [
+            (self.outcome_value.is_some(), Setting::OutcomeValue),
+            (!self.cells.is_empty(), Setting::Cells),
+            (self.against.is_some(), Setting::Against),
+        ];
+        match given.into_iter().find(|(given, _)| *given && self.outcome.is_none()) {
+            Some((_, setting)) => {
+                Err(Error::settings(Message::from(setting) + " needs " + Setting::Outcome.with("COL")))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Returns what a report says about the outcome.
-    pub(crate) fn facts(&self, outcome: Option<&String>) -> Vec<(&'static str, String)> {
-        let Some(outcome) = outcome else { return Vec::new() };
+    pub fn facts(&self) -> Vec<(&'static str, String)> {
+        let Some(outcome) = &self.outcome else { return Vec::new() };
         let value = self.outcome_value.as_ref().map_or_else(String::new, |value| format!("; {value} counts as 1"));
         let mut facts = vec![("Outcome", format!("column {outcome}{value}"))];
         if !self.cells.is_empty() {
@@ -49,7 +65,7 @@ impl OutcomeArgs {
 }
 
 /// Collects the estimators of an outcome: labels are added one after the other and need not be kept.
-pub(crate) struct DisparityBuilder<'a> {
+pub struct DisparityBuilder<'a> {
     table: &'a Table,
     scores: &'a Scores<'a>,
     outcome: String,
@@ -62,21 +78,22 @@ pub(crate) struct DisparityBuilder<'a> {
 
 impl<'a> DisparityBuilder<'a> {
     /// Starts a comparison and checks that it is possible. Returns `None` if no outcome was requested.
-    pub(crate) fn begin(
+    pub fn begin(
         table: &'a Table,
         scores: &'a Scores<'a>,
-        outcome: Option<&String>,
-        args: &OutcomeArgs,
+        settings: &OutcomeSettings,
     ) -> Result<Option<DisparityBuilder<'a>>> {
-        let (Some(outcomes), Some(outcome)) = (table.outcomes()?, outcome) else { return Ok(None) };
-        let against = args.against.as_ref().map(|class| table.classes().position(class)).transpose();
-        let against = against.map_err(|error| anyhow::Error::from(error).context("--against"))?;
+        let (Some(outcomes), Some(outcome)) = (table.outcomes()?, &settings.outcome) else { return Ok(None) };
+        let position =
+            |class: &String| table.classes().position(class).map_err(|error| Error::Setting(Setting::Against, error));
+        let against = settings.against.as_ref().map(position).transpose()?;
         let bounds = match table.cells() {
             Some(_) if outcomes.are_numbers() => {
-                let problem = format!("--cells: bounds are for rates, and {outcome} is a number");
-                return Err(usage(format!(
-                    "{problem}; say what counts with --outcome-value VALUE, or leave --cells away"
-                )));
+                let problem =
+                    Message::from(Setting::Cells) + format!(": bounds are for rates, and {outcome} is a number");
+                let fix =
+                    Message::from("; say what counts with ") + Setting::OutcomeValue.with("VALUE") + ", or leave ";
+                return Err(Error::Settings(problem + fix + Setting::Cells + " away"));
             }
             Some((cells, number)) => {
                 let bounds = CellBounds::of(scores, &outcomes, cells, number).map_err(|error| table.locate(error))?;
@@ -92,7 +109,7 @@ impl<'a> DisparityBuilder<'a> {
     }
 
     /// Adds labels, of the first draw if there are several.
-    pub(crate) fn add(&mut self, name: &str, kind: LabelKind, assignment: &Assignment) -> Result<()> {
+    pub fn add(&mut self, name: &str, kind: LabelKind, assignment: &Assignment) -> Result<()> {
         let hard = match assignment {
             Assignment::Labels(draws) => LabelEstimator::of(self.scores, &self.outcomes, &draws[0])?,
             Assignment::People(allotment) => LabelEstimator::of_allotment(self.scores, &self.outcomes, allotment)?,
@@ -109,7 +126,7 @@ impl<'a> DisparityBuilder<'a> {
     }
 
     /// Returns all estimators.
-    pub(crate) fn finish(self, settings: &Settings) -> Result<Disparity> {
+    pub fn finish(self, settings: &Settings, context: &Context) -> Result<Disparity> {
         let (scores, outcomes) = (self.scores, &self.outcomes);
         let own = |name: &str, method: Method, estimates| Estimator {
             name: name.to_owned(),
@@ -127,10 +144,9 @@ impl<'a> DisparityBuilder<'a> {
         estimators.push(own("imputed", Method::Imputed, imputed.estimates()));
         let mut remarks = left_out(&self.weighted);
         if outcomes.are_numbers() {
-            remarks.push(format!(
-                "BIRDiE and bounds are for shares, and {} is a number; --outcome-value VALUE says what counts.",
-                self.outcome
-            ));
+            let why = format!("BIRDiE and bounds are for shares, and {} is a number; ", self.outcome);
+            let fix = (context.name_setting)(Setting::OutcomeValue, Some("VALUE"));
+            remarks.push(format!("{why}{fix} says what counts."));
         } else {
             let options = BirdieOptions { seed: settings.seed, ..BirdieOptions::default() };
             let birdie = Birdie::fit_from(scores, outcomes, &self.weighted, &options).map_err(locate)?;
@@ -188,7 +204,7 @@ fn refuse_alone(bounds: &CellBounds) -> Result<()> {
         text::count(sizes.alone),
         text::count(sizes.people)
     );
-    Err(Error::Settings(Message::from(Setting::Cells) + problem).into())
+    Err(apportion_io::Error::Settings(Message::from(Setting::Cells) + problem).into())
 }
 
 fn about_cells(bounds: &CellBounds) -> Option<String> {

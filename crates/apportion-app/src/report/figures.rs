@@ -1,24 +1,25 @@
-//! `--figures`: a folder of charts, written whole, in which only figures of ours are ever replaced or removed.
+//! Figures: a folder of charts, written whole, in which only figures of ours are ever replaced or removed.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
 use apportion_io::{Error, write_folder_atomically};
 use apportion_report::is_own_figure;
 
-use super::{refuse_filled, refuse_no_folder};
+use crate::Result;
+use crate::protect::refuse_filled_folder;
+use crate::provenance::refuse_missing_folder;
 
 /// Refuses a folder that figures cannot be written into, before anything is read. The report may lie among them.
-pub(crate) fn check<'p>(
+pub(super) fn check<'p>(
     folder: &Path,
     inputs: impl Iterator<Item = &'p Path>,
     report: Option<&Path>,
     force: bool,
 ) -> Result<()> {
-    refuse_no_folder(folder)?;
+    refuse_missing_folder(folder)?;
     refuse_beside_inputs(folder, inputs)?;
-    refuse_filled(folder, force)?;
+    refuse_filled_folder(folder, force)?;
     let (_, others) = files_in(folder)?;
     let is_report = |other: &&PathBuf| match (other.canonicalize(), report.map(Path::canonicalize)) {
         (Ok(other), Some(Ok(report))) => other == report,
@@ -35,7 +36,7 @@ pub(crate) fn check<'p>(
 }
 
 /// Writes figures into a folder, all or none, and then removes those of an earlier run that are not among them.
-pub(crate) fn write(folder: &Path, files: &[(String, Vec<u8>)]) -> Result<()> {
+pub(super) fn write(folder: &Path, files: &[(String, Vec<u8>)]) -> Result<()> {
     let (ours, _) = files_in(folder)?;
     write_folder_atomically(folder, files)?;
     let names: BTreeSet<&str> = files.iter().map(|(name, _)| name.as_str()).collect();

@@ -3,16 +3,17 @@
 use apportion_io::Table;
 use apportion_report::Provenance;
 
-use crate::options::{Grouping, TableArgs};
-use apportion_app::provenance::{InputFile, shell_command};
+use crate::Context;
+use crate::provenance::InputFile;
+use crate::table::{Grouping, TableSettings};
 
 /// What a report says of where its numbers come from.
-pub(crate) fn of_report(
+pub fn report_provenance(
     files: &[InputFile],
     table: &Table,
-    options: &TableArgs,
+    settings: &TableSettings,
     by: Grouping<'_>,
-    line: &[String],
+    context: &Context,
     more: Vec<(&str, String)>,
 ) -> Provenance {
     let file = |file: &InputFile| {
@@ -23,10 +24,10 @@ pub(crate) fn of_report(
         };
         (name, file.rows.unwrap_or(0), file.sha256.clone().unwrap_or_else(|| "in memory".into()))
     };
-    let facts = options.facts(table, by).into_iter().chain(more);
+    let facts = settings.facts(table, by).into_iter().chain(more);
     Provenance {
         files: files.iter().map(file).collect(),
         facts: facts.map(|(name, fact)| (name.to_owned(), fact)).collect(),
-        command: shell_command(line),
+        command: context.command.clone(),
     }
 }

@@ -1,17 +1,17 @@
 //! Collects the input of a report while labels are computed: each labeling is summed once and need not be kept.
 
-use anyhow::Result;
 use apportion::audit::{AuditOptions, GroupMeasures, GroupTotals, Measures, Section, Tally};
 use apportion::rule::{Joint, JointRule, Learned};
 use apportion::{Balance, Frontier, Match, Reference, Rule, Scores, Settings};
 use apportion_report::{Groups, LabelKind, Labelling, LearnedStop, Provenance, Study, Trade, TradeReference};
 use rayon::prelude::*;
 
-use super::ReportArgs;
+use super::ReportSettings;
 use super::sample::SampleRows;
 use crate::disparity_builder::DisparityBuilder;
-use crate::options::Grouping;
-use crate::rule_result::{Assignment, RuleResult};
+use crate::labels::{Assignment, RuleResult};
+use crate::table::Grouping;
+use crate::{Context, Result};
 
 /// Points of a frontier that a report shows.
 const STOPS: usize = 200;
@@ -24,7 +24,7 @@ const LEARNED_ROWS: usize = 100_000;
 
 /// The role of labels in a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub enum Role {
     /// The labels that the report is about.
     Subject,
     /// Labels with correct counts, with which the subject is compared.
@@ -34,7 +34,7 @@ pub(crate) enum Role {
 }
 
 /// Builds the study of a report from the labelings of one table.
-pub(crate) struct StudyBuilder<'a> {
+pub struct StudyBuilder<'a> {
     scores: &'a Scores<'a>,
     /// The focus class and the corners of the triangle, if they were given.
     focus: Option<usize>,
@@ -65,17 +65,17 @@ struct Population {
 }
 
 impl<'a> StudyBuilder<'a> {
-    pub(crate) fn new(
+    pub fn new(
         scores: &'a Scores<'a>,
         frontier: Option<&'a Frontier>,
-        args: &ReportArgs,
+        report: &ReportSettings,
         groups: Grouping<'_>,
         seed: u64,
     ) -> Result<StudyBuilder<'a>> {
         Ok(StudyBuilder {
             scores,
-            focus: args.focus_class(scores.classes())?,
-            corners: args.corners(scores.classes())?,
+            focus: report.focus_class(scores.classes())?,
+            corners: report.corners(scores.classes())?,
             seed,
             word: word(groups.columns),
             frontier,
@@ -91,19 +91,19 @@ impl<'a> StudyBuilder<'a> {
     }
 
     /// Also compares an outcome between the classes of each labeling.
-    pub(crate) fn with_outcome(mut self, disparity: Option<DisparityBuilder<'a>>) -> StudyBuilder<'a> {
+    pub fn with_outcome(mut self, disparity: Option<DisparityBuilder<'a>>) -> StudyBuilder<'a> {
         self.disparity = disparity;
         self
     }
 
     /// Uses figures of the subject that were computed already.
-    pub(crate) fn with_audit(mut self, audit: Section) -> StudyBuilder<'a> {
+    pub fn with_audit(mut self, audit: Section) -> StudyBuilder<'a> {
         self.audit = Some(audit);
         self
     }
 
     /// Returns what to sum of labels before they are added.
-    pub(crate) fn options(&self, role: Role) -> AuditOptions {
+    pub fn options(&self, role: Role) -> AuditOptions {
         let measures = match role {
             Role::Subject if self.audit.is_none() => Measures { intervals: false, ..Measures::ALL },
             Role::Subject | Role::Corrected | Role::Other => Measures::SUMMARY,
@@ -112,7 +112,7 @@ impl<'a> StudyBuilder<'a> {
     }
 
     /// Adds labels with their sums.
-    pub(crate) fn add(
+    pub fn add(
         &mut self,
         role: Role,
         kind: LabelKind,
@@ -161,7 +161,7 @@ impl<'a> StudyBuilder<'a> {
     }
 
     /// Adds labels that were not summed yet.
-    pub(crate) fn add_labels(
+    pub fn add_labels(
         &mut self,
         role: Role,
         kind: LabelKind,
@@ -175,14 +175,14 @@ impl<'a> StudyBuilder<'a> {
     }
 
     /// Labels by a rule and adds the labels.
-    pub(crate) fn add_rule(&mut self, role: Role, name: &str, rule: &Rule, settings: &Settings) -> Result<()> {
-        let (assignment, _, joint) = Assignment::by(rule, self.scores, settings, 1)?;
+    pub fn add_rule(&mut self, role: Role, name: &str, rule: &Rule, settings: &Settings) -> Result<()> {
+        let (assignment, _, joint) = Assignment::of_rule(rule, self.scores, settings, 1)?;
         self.add_labels(role, LabelKind::Rule(rule.kind()), name, &assignment, joint)
     }
 
     /// Trains a model on balance at several γ and evaluates it on rows drawn by the seed. Does nothing if rows represent
     /// several people, or if there are none.
-    pub(crate) fn learn(&mut self, settings: &Settings) -> Result<()> {
+    pub fn learn(&mut self, settings: &Settings) -> Result<()> {
         if self.scores.counts().is_none() && self.scores.rows() > 0 {
             let sample = apportion::rule::Sample::draw(self.scores, LEARNED_ROWS, settings.seed)?;
             let (some, all) = (sample.scores()?, self.scores.people());
@@ -193,7 +193,13 @@ impl<'a> StudyBuilder<'a> {
     }
 
     /// Traces the frontier to the truth and returns the study.
-    pub(crate) fn study(self, settings: &Settings, truth_given: bool, provenance: Provenance) -> Result<Study> {
+    pub fn study(
+        self,
+        settings: &Settings,
+        truth_given: bool,
+        provenance: Provenance,
+        context: &Context,
+    ) -> Result<Study> {
         let Population { whole, groups: totals, focus } = self.population.unwrap_or_default();
         let audit = self.audit;
         let classes = self.scores.classes().names().to_vec();
@@ -216,11 +222,11 @@ impl<'a> StudyBuilder<'a> {
             calibration,
             audit,
             sample: self.sample.map(SampleRows::finish).filter(|sample| !sample.points.is_empty()),
-            outcomes: self.disparity.map(|disparity| disparity.finish(settings)).transpose()?,
+            outcomes: self.disparity.map(|disparity| disparity.finish(settings, context)).transpose()?,
             shapes: None,
             provenance,
             classes,
-            name_setting: crate::message::option,
+            name_setting: context.name_setting,
         })
     }
 

@@ -2,12 +2,12 @@
 
 use std::collections::BinaryHeap;
 
-use anyhow::Result;
 use apportion::verify::GRID;
 use apportion::{Classes, Scores, UNCODED, seed};
 use apportion_report::Sample;
 
-use crate::rule_result::Assignment;
+use crate::Result;
+use crate::labels::Assignment;
 
 /// How many people are drawn.
 const PEOPLE: usize = 600;
@@ -16,7 +16,7 @@ const PEOPLE: usize = 600;
 const SALT: u64 = 0x7472_6961_6e67_6c65;
 
 /// Rows that were drawn, and what is known of them so far.
-pub(crate) struct SampleRows {
+pub(super) struct SampleRows {
     /// The rows, each with a number that chooses one of its people.
     rows: Vec<(usize, u64)>,
     sample: Sample,
@@ -24,7 +24,7 @@ pub(crate) struct SampleRows {
 
 impl SampleRows {
     /// Draws rows, each as likely as it has people: those whose draw comes first, were each person to wait a random time.
-    pub(crate) fn choose(scores: &Scores<'_>, corners: [usize; 2], seed: u64) -> Result<SampleRows> {
+    pub(super) fn choose(scores: &Scores<'_>, corners: [usize; 2], seed: u64) -> Result<SampleRows> {
         let keys = scores.keys();
         let mut soonest: BinaryHeap<(u64, usize, u64)> = BinaryHeap::new();
         for row in 0..scores.rows() {
@@ -54,7 +54,7 @@ impl SampleRows {
     }
 
     /// Adds the labels of the rows.
-    pub(crate) fn add(&mut self, assignment: &Assignment, classes: &Classes) {
+    pub(super) fn add(&mut self, assignment: &Assignment, classes: &Classes) {
         let k = classes.len();
         let label = |&(row, hash): &(usize, u64)| match assignment {
             Assignment::Labels(draws) => match draws[0].values()[row] {
@@ -75,7 +75,7 @@ impl SampleRows {
         self.sample.labels.push(self.rows.iter().map(label).collect());
     }
 
-    pub(crate) fn finish(self) -> Sample {
+    pub(super) fn finish(self) -> Sample {
         self.sample
     }
 }

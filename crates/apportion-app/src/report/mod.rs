@@ -1,0 +1,237 @@
+//! Reports: what they are made of, and where they and their figures go.
+
+mod figures;
+mod provenance;
+mod sample;
+mod study_builder;
+
+use std::path::{Path, PathBuf};
+
+use apportion::text::{Message, Setting};
+use apportion::{Classes, Frontier, Match, Reference, Scores, Settings};
+use apportion_io::{Input, refuse_overwrite, write_atomically};
+use apportion_report::{Document, Geometry, GeometryError, Groups, Shapes, Study};
+use serde::{Deserialize, Serialize};
+
+pub use provenance::report_provenance;
+pub use study_builder::{Role, StudyBuilder};
+
+use crate::protect::{SideInput, refuse_overwriting};
+use crate::provenance::{ExtraFile, refuse_missing_folder};
+use crate::table::Grouping;
+use crate::{Context, Error, Result};
+
+/// Whether and where a report is written.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReportSettings {
+    /// A file: a page (.html) or Markdown (.md).
+    pub report: Option<PathBuf>,
+    /// A folder for the data and specification of every chart.
+    pub figures: Option<PathBuf>,
+    /// Outlines of the groups, for a map.
+    pub geometry: Option<PathBuf>,
+    /// The property of the outlines that holds the names of the groups.
+    pub geometry_key: Vec<String>,
+    /// Two classes for corners of the triangle.
+    pub simplex: Vec<String>,
+    /// The class to compare with all others combined.
+    pub focus: Option<String>,
+    /// Whether the report is returned even if no file is named.
+    #[serde(skip)]
+    pub in_memory: bool,
+}
+
+/// A report that can be written, once its study is complete.
+#[derive(Debug)]
+pub struct Report<'a> {
+    settings: &'a ReportSettings,
+    geometry: Option<Geometry>,
+    /// The outlines of the table's groups, once these are known.
+    shapes: Option<Shapes>,
+}
+
+impl ReportSettings {
+    /// Returns whether a report is made.
+    pub fn is_wanted(&self) -> bool {
+        self.report.is_some() || self.figures.is_some() || self.in_memory
+    }
+
+    /// Refuses, before anything is read, what could not be written or drawn. Returns `None` if no report is made.
+    ///
+    /// # Errors
+    /// If there is something.
+    pub fn prepare(
+        &self,
+        input: &Input,
+        side: &[SideInput],
+        groups: Grouping<'_>,
+        force: bool,
+    ) -> Result<Option<Report<'_>>> {
+        if !self.is_wanted() {
+            return self.refuse_without_report().map(|()| None);
+        }
+        if self.geometry.is_some() && groups.columns.is_empty() {
+            let problem = ": outlines are those of groups; name their column with ";
+            return Err(Error::settings(Message::from(Setting::Geometry) + problem + Setting::By));
+        }
+        if self.geometry.is_none() && !self.geometry_key.is_empty() {
+            let needs = Message::from(Setting::GeometryKey) + " needs " + Setting::Geometry.with("FILE");
+            return Err(Error::Settings(needs));
+        }
+        if !matches!(self.simplex.len(), 0 | 2) {
+            let problem = ": it must be two classes; all others together are in the third corner";
+            return Err(Error::settings(Message::from(Setting::Simplex) + problem));
+        }
+        let geometry = self.geometry.iter().map(|path| SideInput::new(Setting::Geometry, path));
+        let side: Vec<SideInput> = side.iter().cloned().chain(geometry).collect();
+        if let Some(path) = &self.report {
+            refuse_overwriting(path, Some(input), &side)?;
+            refuse_overwrite(path, Some(input), force)?;
+            refuse_missing_folder(path)?;
+        }
+        if let Some(folder) = &self.figures {
+            let inputs = input.names().chain(side.iter().map(|own| own.path.as_path()));
+            figures::check(folder, inputs, self.report.as_deref(), force)?;
+        }
+        let geometry = self.geometry.as_deref().map(outlines).transpose()?;
+        Ok(Some(Report { settings: self, geometry, shapes: None }))
+    }
+
+    /// Refuses settings of a report without one.
+    fn refuse_without_report(&self) -> Result<()> {
+        let example = Setting::Report.with("FILE.html");
+        if self.geometry.is_some() {
+            let problem = ": it is for a map in a report; name one with ";
+            return Err(Error::settings(Message::from(Setting::Geometry) + problem + example));
+        }
+        let given = [(!self.simplex.is_empty(), Setting::Simplex), (self.focus.is_some(), Setting::Focus)];
+        match given.into_iter().find(|(given, _)| *given) {
+            Some((_, setting)) => Err(Error::settings(Message::from(setting) + ": it is for " + example)),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses an outcome without a report that shows it.
+    ///
+    /// # Errors
+    /// If there is one.
+    pub fn check_outcome(&self, outcome: Option<&String>) -> Result<()> {
+        if outcome.is_none() || self.is_wanted() {
+            return Ok(());
+        }
+        let problem = Message::from(Setting::Outcome) + ": it is for " + Setting::Report.with("FILE.html");
+        Err(Error::Settings(problem + "; `apportion disparity` prints the same"))
+    }
+
+    /// Returns the class to compare with the others, if one is named.
+    ///
+    /// # Errors
+    /// If it is unknown.
+    pub fn focus_class(&self, classes: &Classes) -> Result<Option<usize>> {
+        let position = |class: &String| classes.position(class).map_err(|error| Error::Setting(Setting::Focus, error));
+        self.focus.as_ref().map(position).transpose()
+    }
+
+    /// The classes in the corners of the triangle, if they are named.
+    fn corners(&self, classes: &Classes) -> Result<Option<[usize; 2]>> {
+        let [a, b] = &self.simplex[..] else { return Ok(None) };
+        let position =
+            |class: &str| classes.position(class.trim()).map_err(|error| Error::Setting(Setting::Simplex, error));
+        let corners = [position(a)?, position(b)?];
+        if corners[0] == corners[1] {
+            let problem = ": it must be two different classes";
+            return Err(Error::settings(Message::from(Setting::Simplex) + problem));
+        }
+        Ok(Some(corners))
+    }
+}
+
+/// A report that was made.
+#[derive(Clone, Debug)]
+pub struct WrittenReport {
+    /// The report.
+    pub document: Document,
+    /// The file it was written to.
+    pub report: Option<PathBuf>,
+    /// The folder its figures were written to.
+    pub figures: Option<PathBuf>,
+}
+
+/// Returns the frontier to the posterior, with which labels are compared; `None` without people.
+///
+/// # Errors
+/// If it cannot be computed.
+pub fn frontier(scores: &Scores<'_>, settings: &Settings) -> apportion::Result<Option<Frontier>> {
+    if scores.people() == 0 {
+        return Ok(None);
+    }
+    Frontier::of(&Match::overall(Reference::Posterior), scores, settings).map(Some)
+}
+
+impl Report<'_> {
+    /// Returns the files that the report is made of besides the tables.
+    pub fn extra_files(&self) -> Vec<ExtraFile> {
+        let (Some(path), Some(geometry)) = (&self.settings.geometry, &self.geometry) else { return Vec::new() };
+        let file = |path: PathBuf| ExtraFile { path, what: "outlines", rows: Some(geometry.outlines() as u64) };
+        // The names of a Shapefile's outlines are in a file of their own.
+        let names = ["dbf", "DBF"].map(|ending| path.with_extension(ending)).into_iter().find(|own| own.is_file());
+        let is_shapefile = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("shp"));
+        std::iter::once(path.clone()).chain(names.filter(|_| is_shapefile)).map(file).collect()
+    }
+
+    /// Finds the outlines of the groups, before any work is done that would be lost if there were none.
+    ///
+    /// # Errors
+    /// If no outline has the name of a group.
+    pub fn outline(&mut self, scores: &Scores<'_>) -> Result<()> {
+        if let (Some(geometry), Some(groups)) = (&self.geometry, scores.groups()) {
+            let key = Some(&self.settings.geometry_key[..]).filter(|key| !key.is_empty());
+            self.shapes = Some(geometry.matched(groups.names, key).map_err(|error| in_geometry(error.message()))?);
+        }
+        Ok(())
+    }
+
+    /// Writes the report and its figures.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn write(self, mut study: Study, context: &Context) -> Result<WrittenReport> {
+        study.shapes.clone_from(&self.shapes);
+        if let Some(why) = study.groups.as_ref().and_then(Groups::why_untold) {
+            let problem =
+                format!("the report shows no groups: {why}; group by a column such as the county, and name what ");
+            context.warn(Message::from(problem) + "identifies a row with " + Setting::Id);
+        }
+        let document = study.document();
+        if let Some(path) = &self.settings.report {
+            write_atomically(path, text_for(path, &document).as_bytes())?;
+        }
+        if let Some(folder) = &self.settings.figures {
+            figures::write(folder, &document.figures())?;
+        }
+        let (report, figures) = (self.settings.report.clone(), self.settings.figures.clone());
+        Ok(WrittenReport { document, report, figures })
+    }
+}
+
+/// An error of the outlines.
+fn in_geometry(problem: Message) -> Error {
+    Error::Data(Message::from(Setting::Geometry) + ": " + problem)
+}
+
+/// The outlines of a file.
+fn outlines(path: &Path) -> Result<Geometry> {
+    Geometry::read(path).map_err(|error| {
+        let error = match error {
+            GeometryError::Io(error) => apportion_io::Error::io(path, &error),
+            GeometryError::Format(problem) => apportion_io::Error::file(path, problem),
+        };
+        in_geometry(error.message())
+    })
+}
+
+fn text_for(path: &Path, document: &Document) -> String {
+    let is_markdown = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("md"));
+    if is_markdown { document.to_markdown() } else { document.to_html() }
+}
