@@ -287,6 +287,50 @@ fn what_rules_give_away_is_said() {
     assert!(some("Uncoded=argmax").contains("on the frontier") && some("Uncoded=drop").contains("frontier"));
 }
 
+/// An audit shows what it computes, in text and in JSON, and docs/json.md names every key.
+#[test]
+fn an_audit_shows_what_it_computes() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    voters(folder, 600);
+    run(folder, &["label", "voters.csv", "--rule", "threshold", "--at", "0.6", "-o", "some.csv", "-q"]);
+    let audit =
+        ["audit", "some.csv", "--label", "label", "--truth", "race", "--by", "county", "--bootstrap", "20", "-q"];
+    let said = run(folder, &audit);
+    for words in [
+        "(95% interval ",
+        "% of labels are the argmax class",
+        "people are unlabeled; quartiles of their largest score: ",
+        "mean scores of unlabeled people: white ",
+        "class     miscalibration  discretization  calibration error  Kuiper  precision  recall",
+        "95% intervals (bootstrap):",
+        "fidelity to the posterior within groups",
+    ] {
+        assert!(said.contains(words), "{words}\n{said}");
+    }
+    let found = serde_json::from_str::<serde_json::Value>(&run(folder, &[&audit[..], &["--json"]].concat())).unwrap();
+    let uncoded = found["uncoded"].as_u64().unwrap();
+    assert!(uncoded > 0 && uncoded == found["uncoded_rows"]["people"] && 600 - uncoded == found["labelled"]);
+    assert_eq!(found["calibration"][0]["kuiper"], found["kuiper"][0]);
+    let (share, interval) = (found["shares"][0].as_f64().unwrap(), &found["intervals"]["share"][0]);
+    assert!(interval["low"].as_f64().unwrap() < share && share < interval["high"].as_f64().unwrap());
+    assert!(found["groups"][0]["kuiper"].is_array() && found["groups"][0]["intervals"].is_null());
+
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json.md")).unwrap();
+    let page = page.split("## `apportion audit`").nth(1).unwrap().split("\n## ").next().unwrap();
+    let mut named: Vec<&str> = Vec::new();
+    for row in page.lines().filter(|line| line.starts_with("| `")) {
+        let first = row.split(" | ").next().unwrap().split(" {").next().unwrap();
+        named.extend(first.split('`').skip(1).step_by(2));
+    }
+    for key in found.as_object().unwrap().keys() {
+        assert!(named.contains(&key.as_str()), "{key} is not in docs/json.md");
+    }
+    for key in named {
+        assert!(found.get(key).is_some() || key == "drift", "{key} is in docs/json.md only");
+    }
+}
+
 /// What the SQL says is tested in the library, and that databases agree by `make test-sql`.
 #[test]
 fn a_decision_is_exported_as_sql() {

@@ -62,7 +62,8 @@ fn accuracy(section: &Section) -> Vec<String> {
         text::plain(section.fidelity_to_posterior(), 4)
     )];
     if section.with_truth > 0 {
-        let interval = section.accuracy_interval.map_or_else(String::new, |own| format!(" (95% {})", range(own, 4)));
+        let interval =
+            section.accuracy_interval.map_or_else(String::new, |own| format!(" (95% interval {})", range(own, 4)));
         lines.push(format!(
             "accuracy {}{interval}, fidelity to the truth {}, over {} labels with known truth",
             text::plain(section.accuracy, 4),
@@ -122,8 +123,8 @@ fn unlabeled(section: &Section) -> Option<String> {
     let means: Vec<String> = section.classes.iter().zip(&rows.mean_scores).map(mean).collect();
     let [low, middle, high] = rows.top_score_quartiles;
     Some(format!(
-        "{} of {} people are unlabeled; their mean scores: {}; quartiles of their largest score: {low:.3}, {middle:.3}, \
-         {high:.3}",
+        "{} of {} people are unlabeled; quartiles of their largest score: {low:.3}, {middle:.3}, {high:.3}\n\
+         mean scores of unlabeled people: {}",
         text::count(rows.people),
         text::count(section.people),
         means.join(", ")
