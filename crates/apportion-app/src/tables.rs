@@ -9,9 +9,11 @@ use apportion_io::{
     KeyedFile, KeyedOptions, KeyedTable, Output, PlainColumn, PlainValues, Subject, did_you_mean, write_plain_columns,
 };
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value};
 
 use crate::predict::sources::{built_in, describe};
 use crate::text::count;
+use crate::settings::{self, Job};
 use crate::{Context, Error, Result};
 
 /// What to do.
@@ -24,7 +26,7 @@ pub enum Request {
     /// Describes a built-in table.
     Show {
         /// The table.
-        name: String,
+        table: String,
     },
     /// Writes a built-in table to a file.
     Export(ExportRequest),
@@ -32,12 +34,31 @@ pub enum Request {
     Check(CheckRequest),
 }
 
+impl Request {
+    /// Returns the request of a job about tables from values by the ids of settings.
+    ///
+    /// # Errors
+    /// If a value is out of range, or the job is not about tables.
+    pub fn from_values(job: Job, values: Map<String, Value>) -> Result<Request> {
+        match job {
+            Job::TablesList => Ok(Request::List),
+            Job::TablesShow => {
+                let ExportRequest { table, .. } = settings::from_values(job, values)?;
+                Ok(Request::Show { table })
+            }
+            Job::TablesExport => Ok(Request::Export(settings::from_values(job, values)?)),
+            Job::TablesCheck => Ok(Request::Check(settings::from_values(job, values)?)),
+            other => Err(Error::settings(format!("{other:?} is not about tables"))),
+        }
+    }
+}
+
 /// The settings of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ExportRequest {
     /// The table.
-    pub name: String,
+    pub table: String,
     /// The output file, or `-` for CSV on standard output.
     pub output: String,
     /// Whether to replace an existing file.
@@ -49,7 +70,7 @@ pub struct ExportRequest {
 #[serde(default)]
 pub struct CheckRequest {
     /// The file.
-    pub file: String,
+    pub table: String,
     /// What its keys are; recognized by its columns if not set.
     pub of: Option<TableOf>,
     /// The prefix of the columns that hold its numbers, if there are several sets, such as `vap_*`.
@@ -185,7 +206,7 @@ pub fn run(request: &Request, context: &Context) -> Result<Response> {
     context.check_cancelled()?;
     match request {
         Request::List => Ok(Response::List(list())),
-        Request::Show { name } => show(name).map(Response::Show),
+        Request::Show { table } => show(table).map(Response::Show),
         Request::Export(request) => export(request).map(Response::Export),
         Request::Check(request) => check(request).map(Response::Check),
     }
@@ -228,7 +249,7 @@ fn named(name: &str) -> Result<CensusTable> {
 /// # Errors
 /// If there is no such table, or the file cannot be written.
 pub fn export(request: &ExportRequest) -> Result<ExportedTable> {
-    let table = named(&request.name)?;
+    let table = named(&request.table)?;
     let output = Output { path: request.output.clone(), force: request.force, ..Output::default() };
     output.check(None)?;
     Ok(ExportedTable { paths: write_plain_columns(&output, columns(table))? })
@@ -272,12 +293,12 @@ fn columns(table: CensusTable) -> Vec<PlainColumn> {
 pub fn check(request: &CheckRequest) -> Result<CheckedTable> {
     let options =
         KeyedOptions { classes: &request.classes, numbers: request.numbers.as_deref(), key: request.key.as_deref() };
-    let file = KeyedFile::read(&request.file, request.of.map(TableOf::subject), &options)?;
+    let file = KeyedFile::read(&request.table, request.of.map(TableOf::subject), &options)?;
     let KeyedFile { table, subject, unused, separator } = file;
     let mut remarks: Vec<Message> = separator.into_iter().map(Message::from).collect();
     remarks.extend(unused_remark(&unused));
     let mut checked = CheckedTable {
-        file: request.file.clone(),
+        file: request.table.clone(),
         of: match subject {
             Subject::Surnames => "surnames",
             Subject::FirstNames => "first names",

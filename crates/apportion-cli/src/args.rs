@@ -49,11 +49,11 @@ fn is_of_terminal(setting: Setting) -> bool {
 fn argument(job: Job, heading: &'static str, declaration: &'static Declaration) -> Arg {
     let (setting, kind) = (declaration.setting, declaration.kind);
     let mut argument = Arg::new(setting.id()).help(render(&declaration.help())).required(declaration.is_required);
-    argument = match positional(job) == Some(setting) {
-        true => argument,
-        false => argument.long(long_name(setting)).help_heading(heading),
-    };
-    if let Some(letter) = short_name(setting) {
+    let is_positional = positional(job) == Some(setting);
+    if !is_positional {
+        argument = argument.long(long_name(setting)).help_heading(heading);
+    }
+    if let Some(letter) = short_name(setting).filter(|_| !is_positional) {
         argument = argument.short(letter);
     }
     if setting == Setting::Zcta {
@@ -73,7 +73,8 @@ fn argument(job: Job, heading: &'static str, declaration: &'static Declaration) 
         }
         _ => {
             argument = argument.value_parser(move |text: &str| kind.read(&[text.to_owned()]).map(|_| text.to_owned()));
-            match (kind.is_list(), positional(job) == Some(setting)) {
+            let is_paths = is_positional || (job, setting) == (Job::Verify, Setting::Against);
+            match (kind.is_list(), is_paths) {
                 (true, true) => argument.num_args(1..).action(ArgAction::Append),
                 (true, false) => argument.value_delimiter(',').action(ArgAction::Append),
                 (false, _) => argument,

@@ -3,6 +3,7 @@
 mod paper;
 mod voters;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use apportion::simulate::PAPER_PRIOR;
@@ -10,9 +11,11 @@ use apportion::text::{Message, Setting};
 use apportion_io::{Output, PlainColumn, PlainRows, PlainValues, write_plain_rows};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use self::paper::PaperRows;
 use self::voters::VoterRows;
+use crate::settings::{self, Job};
 use crate::{Context, Error, Result};
 
 /// Rows of a block.
@@ -39,6 +42,23 @@ pub struct Request {
     pub output: Option<String>,
     /// Whether to replace an existing file.
     pub force: bool,
+}
+
+impl Request {
+    /// Returns the request of a simulation from values by the ids of settings.
+    ///
+    /// # Errors
+    /// If a value is out of range, or the job is not a simulation.
+    pub fn from_values(job: Job, values: Map<String, Value>) -> Result<Request> {
+        let population = match job {
+            Job::SimulateVoters => Population::Voters(settings::from_values(job, values.clone())?),
+            Job::SimulateNormal => Population::Normal(settings::from_values(job, values.clone())?),
+            Job::SimulateCategorical => Population::Categorical(settings::from_values(job, values.clone())?),
+            Job::SimulateWorstCase => Population::WorstCase(settings::from_values(job, values.clone())?),
+            other => return Err(Error::settings(format!("{other:?} is not a simulation"))),
+        };
+        Ok(Request { population, ..settings::from_values(job, values)? })
+    }
 }
 
 /// Who is simulated.
@@ -91,15 +111,15 @@ pub struct Voters {
     pub sharpen: f64,
     /// How much the tables that people are drawn from differ from those of the scores.
     pub noise: f64,
-    /// Classes to count as another: (class, other class).
-    pub merge: Vec<(String, String)>,
+    /// Classes to count as another.
+    pub merge: BTreeMap<String, String>,
     /// Whether to leave out the scores.
     pub no_scores: bool,
 }
 
 impl Default for Voters {
     fn default() -> Voters {
-        Voters { prior_shift: 0.0, sharpen: 1.0, noise: 0.0, merge: Vec::new(), no_scores: false }
+        Voters { prior_shift: 0.0, sharpen: 1.0, noise: 0.0, merge: BTreeMap::new(), no_scores: false }
     }
 }
 

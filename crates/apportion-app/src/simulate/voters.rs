@@ -1,5 +1,7 @@
 //! Rows of a voter file: people who do not exist, with names and counties, and the scores that BISG would give.
 
+use std::collections::BTreeMap;
+
 use std::collections::HashSet;
 
 use apportion::simulate::{RareNames, Voter, VoterOptions, VoterTables};
@@ -87,7 +89,7 @@ struct MergedClasses {
 }
 
 impl MergedClasses {
-    fn new(merge: &[(String, String)]) -> Result<MergedClasses> {
+    fn new(merge: &BTreeMap<String, String>) -> Result<MergedClasses> {
         let known = |name: &str| CLASSES.iter().position(|class| *class == name.trim());
         let mut into: [usize; CLASSES.len()] = std::array::from_fn(|class| class);
         for (from, to) in merge {

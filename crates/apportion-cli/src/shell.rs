@@ -3,54 +3,60 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
+use apportion_app::output::written;
 use apportion_io::write_atomically;
-use clap::{Args, CommandFactory};
+use clap::{Arg, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use crate::Program;
-use crate::output::written;
-use crate::text;
+use crate::{program, text};
 
-/// Options of `completions`.
-#[derive(Args)]
-#[command(after_help = "\
+/// Returns the command `completions`.
+pub(crate) fn completions_command() -> Command {
+    let shell = Arg::new("shell").required(true).value_parser(value_parser!(Shell)).help("The shell");
+    Command::new("completions").about("Prints a script that completes commands and options in a shell").arg(shell).after_help(
+        "\
 Examples:
   apportion completions bash > apportion.bash
   apportion completions zsh > _apportion
   apportion completions fish > apportion.fish
 
 Where they go: bash, ~/.local/share/bash-completion/completions/apportion; zsh, a folder of $fpath, as _apportion; fish,
-~/.config/fish/completions/apportion.fish; PowerShell and elvish, a file that the profile reads.")]
-pub(crate) struct CompletionsArgs {
-    /// The shell.
-    shell: Shell,
+~/.config/fish/completions/apportion.fish; PowerShell and elvish, a file that the profile reads.",
+    )
 }
 
-pub(crate) fn completions(args: &CompletionsArgs) -> Result<()> {
+/// Prints the completions of a shell.
+pub(crate) fn completions(matches: &ArgMatches) -> Result<()> {
+    let Some(shell) = matches.get_one::<Shell>("shell") else { return Ok(()) };
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Program::command(), "apportion", &mut script);
+    clap_complete::generate(*shell, &mut program::command(), "apportion", &mut script);
     text::print(String::from_utf8(script)?.trim_end())
 }
 
-/// Options of `man`.
-#[derive(Args)]
-#[command(after_help = "\
+/// Returns the command `man`.
+pub(crate) fn man_command() -> Command {
+    let folder = Arg::new("output")
+        .short('o')
+        .long("output")
+        .value_name("DIR")
+        .value_parser(value_parser!(PathBuf))
+        .help("Folder for one page per command; otherwise all pages go to standard output");
+    Command::new("man").about("Prints the manual pages, or writes them to a folder").arg(folder).after_help(
+        "\
 Examples:
   apportion man > apportion.1
-  apportion man -o .")]
-pub(crate) struct ManArgs {
-    /// A folder for one page a command; without it all pages go to standard output, one after the other.
-    #[arg(short, long, value_name = "DIR")]
-    output: Option<PathBuf>,
+  apportion man -o .",
+    )
 }
 
-pub(crate) fn man(args: &ManArgs) -> Result<()> {
-    let mut program = Program::command().disable_help_subcommand(true);
+/// Prints or writes the manual pages.
+pub(crate) fn man(matches: &ArgMatches) -> Result<()> {
+    let mut program = program::command().disable_help_subcommand(true);
     program.build();
     let mut pages = Vec::new();
     collect(&program, "apportion", &mut pages)?;
-    let Some(folder) = &args.output else {
+    let Some(folder) = matches.get_one::<PathBuf>("output") else {
         return text::print(pages.iter().map(|(_, page)| page.trim_end()).collect::<Vec<_>>().join("\n"));
     };
     std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::text;
 
 /// Provenance as lines of text.
-pub(crate) fn text(provenance: &Provenance) -> String {
+pub(super) fn text(provenance: &Provenance) -> String {
     let mut lines = vec![
         format!("made by apportion {}: {}", provenance.apportion, provenance.job),
         format!("command: {}", provenance.command),

@@ -1,0 +1,156 @@
+//! Runs jobs: options become a request, and the response is printed as text or JSON.
+
+mod demo;
+mod predict_text;
+mod provenance_text;
+mod simulate;
+mod tables;
+mod verify;
+
+use std::slice::from_ref;
+
+use anyhow::Result;
+use apportion_app::output::written;
+use apportion_app::settings::Job;
+use apportion_app::summary::{drift_warning, summary};
+use apportion_app::{apply, audit, compare, disparity, export, fit, frontier, label, predict, provenance, reproduce};
+use clap::ArgMatches;
+
+use crate::message::render;
+use crate::terminal::Terminal;
+use crate::text;
+
+/// Runs a job.
+///
+/// # Errors
+/// If the job fails, or its result cannot be printed.
+pub(crate) fn run(job: Job, matches: &ArgMatches, line: &[String]) -> Result<()> {
+    let terminal = Terminal::new(job, matches, line)?;
+    match job {
+        Job::Label => label(&terminal),
+        Job::Audit => audit(&terminal),
+        Job::Compare => compare(&terminal),
+        Job::Disparity => disparity(&terminal),
+        Job::Frontier => frontier(&terminal),
+        Job::Fit => fit(&terminal),
+        Job::Apply => apply(&terminal),
+        Job::Export => export(&terminal),
+        Job::Verify => verify::run(&terminal),
+        Job::Provenance => provenance(&terminal),
+        Job::Predict => predict(&terminal),
+        Job::TablesList | Job::TablesShow | Job::TablesExport | Job::TablesCheck => tables::run(job, &terminal),
+        Job::SimulateVoters | Job::SimulateNormal | Job::SimulateCategorical | Job::SimulateWorstCase => {
+            simulate::run(job, &terminal)
+        }
+        Job::Reproduce => reproduce(&terminal),
+        Job::Demo => demo::run(&terminal),
+    }
+}
+
+fn label(terminal: &Terminal) -> Result<()> {
+    terminal.refuse_two_outputs()?;
+    let request = label::Request { with_argmax: !terminal.quiet, ..terminal.request()? };
+    let response = label::run(&request, &terminal.context())?;
+    terminal.print_json(&response)?;
+    say_labels(terminal, &response);
+    terminal.say_report(response.report.as_ref());
+    Ok(())
+}
+
+fn apply(terminal: &Terminal) -> Result<()> {
+    terminal.refuse_two_outputs()?;
+    let request = apply::Request { with_argmax: !terminal.quiet, ..terminal.request()? };
+    let response = apply::run(&request, &terminal.context())?;
+    terminal.print_json(&response)?;
+    say_labels(terminal, &response);
+    Ok(())
+}
+
+/// Says what labels were made, whether their counts drifted, and where they are.
+fn say_labels(terminal: &Terminal, response: &label::Response) {
+    let measured = &response.measured;
+    if let Some(summary) = summary(measured) {
+        terminal.say(render(&summary));
+    }
+    let drift = measured.result.drift.as_ref();
+    let warning = drift.and_then(|drift| drift_warning(&response.decision, drift, &measured.result.summary));
+    if let Some(warning) = warning {
+        terminal.say(render(&warning));
+    }
+    terminal.say_written(&response.paths);
+}
+
+fn fit(terminal: &Terminal) -> Result<()> {
+    terminal.refuse_two_outputs()?;
+    let request = fit::Request { with_argmax: !terminal.quiet, ..terminal.request()? };
+    let response = fit::run(&request, &terminal.context())?;
+    let to_stdout = request.output == "-";
+    if to_stdout || terminal.json {
+        text::print(serde_json::to_string_pretty(&response)?)?;
+    }
+    if to_stdout {
+        return Ok(());
+    }
+    if let Some(summary) = summary(&response.measured) {
+        terminal.say(render(&summary));
+    }
+    terminal.say_written(from_ref(&request.output.into()));
+    Ok(())
+}
+
+fn audit(terminal: &Terminal) -> Result<()> {
+    let response = audit::run(&terminal.request()?, &terminal.context())?;
+    terminal.say_report(response.report.as_ref());
+    terminal.print_either(&response, || render(&response.text()))
+}
+
+fn compare(terminal: &Terminal) -> Result<()> {
+    let response = compare::run(&terminal.request()?, &terminal.context())?;
+    terminal.say_report(response.report.as_ref());
+    terminal.print_either(&response, || render(&response.text()))
+}
+
+fn disparity(terminal: &Terminal) -> Result<()> {
+    let response = disparity::run(&terminal.request()?, &terminal.context())?;
+    terminal.say_report(response.report.as_ref());
+    terminal.print_either(&response, || render(&response.text()))
+}
+
+fn frontier(terminal: &Terminal) -> Result<()> {
+    let response = frontier::run(&terminal.request()?, &terminal.context())?;
+    terminal.print_either(&response, || render(&response.text()))
+}
+
+fn export(terminal: &Terminal) -> Result<()> {
+    let response = export::run(&terminal.request()?, &terminal.context())?;
+    match &response.written {
+        Some(path) => terminal.say(written(from_ref(path))),
+        None => text::print(response.sql.trim_end())?,
+    }
+    Ok(())
+}
+
+fn provenance(terminal: &Terminal) -> Result<()> {
+    let response = provenance::show::run(&terminal.request()?, &terminal.context())?;
+    if terminal.json {
+        text::print(serde_json::to_string_pretty(&response)?)
+    } else {
+        text::print_text(provenance_text::text(&response.provenance))
+    }
+}
+
+fn predict(terminal: &Terminal) -> Result<()> {
+    terminal.refuse_two_outputs()?;
+    let request: predict::Request = terminal.request()?;
+    let response = predict::run(&request, &terminal.context())?;
+    terminal.print_json(&response)?;
+    predict_text::parts(&request, &response).iter().for_each(|part| terminal.say(part));
+    terminal.say_written(&response.paths);
+    Ok(())
+}
+
+fn reproduce(terminal: &Terminal) -> Result<()> {
+    let response = reproduce::run(&terminal.request()?, &terminal.context())?;
+    terminal.say(format!("written to {}", response.written.display()));
+    Ok(())
+}

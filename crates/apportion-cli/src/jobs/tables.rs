@@ -1,0 +1,63 @@
+//! Lists, describes, exports and checks tables of names and places.
+
+use anyhow::Result;
+use apportion_app::output::written;
+use apportion_app::settings::Job;
+use apportion_app::tables::{self, CheckedTable, ListedTable, Request, Response, ShownTable};
+
+use crate::message::render;
+use crate::terminal::Terminal;
+use crate::text;
+
+pub(super) fn run(job: Job, terminal: &Terminal) -> Result<()> {
+    let request = Request::from_values(job, terminal.values().clone())?;
+    match tables::run(&request, &terminal.context())? {
+        Response::List(tables) => text::print_text(list(&tables)),
+        Response::Show(table) => text::print_text(show(&table)),
+        Response::Export(exported) => {
+            terminal.say(written(&exported.paths));
+            Ok(())
+        }
+        Response::Check(checked) => terminal.print_either(&checked, || check(&checked)),
+    }
+}
+
+fn list(tables: &[ListedTable]) -> String {
+    let width = tables.iter().map(|table| table.name.len()).max().unwrap_or(0);
+    let line = |table: &ListedTable| {
+        let rows = text::count(table.rows);
+        format!("{:<width$}  {rows:>9}  {}", table.name, table.title)
+    };
+    tables.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn show(table: &ShownTable) -> String {
+    format!(
+        "{}\n{}\nclasses: {}\nkeys: {}, …\n\n{}",
+        table.title,
+        table.description,
+        table.classes.join(", "),
+        table.keys.join(", "),
+        table.provenance
+    )
+}
+
+fn check(table: &CheckedTable) -> String {
+    let mut lines = vec![table.description.clone()];
+    lines.push(match &table.margin {
+        Some(margin) => {
+            let row = |(class, share): (&String, &f64)| vec![class.clone(), text::plain(Some(100.0 * share), 2)];
+            let rows: Vec<Vec<String>> = table.classes.iter().zip(margin).map(row).collect();
+            text::columns(&["class", "share, %"], &rows)
+        }
+        None => format!("classes: {}", table.classes.join(", ")),
+    });
+    if let (Some(all), Some(largest)) = (table.people, &table.largest) {
+        let what = if table.level.is_some() { "largest place" } else { "largest row" };
+        let [all, most] = [all, largest.people].map(|people| text::count(people.round() as u64));
+        lines.push(format!("{all} people; the {what}, {}, has {most}", largest.key));
+    }
+    lines.extend(table.remarks.iter().map(|remark| format!("note: {}", render(remark))));
+    lines.push("sound".into());
+    lines.join("\n")
+}

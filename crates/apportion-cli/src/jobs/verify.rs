@@ -1,0 +1,87 @@
+//! Checks an output against its scores, and prints what was checked.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use anyhow::{Result, anyhow};
+use apportion::text::Setting;
+use apportion_app::input::{Encoding, Source};
+use apportion_app::provenance::Recorded;
+use apportion_app::rule::RuleSettings;
+use apportion_app::table::TableSettings;
+use apportion_app::verify::{self, Request, Response};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::message::render;
+use crate::terminal::Terminal;
+use crate::text;
+
+/// The options of the command.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Options {
+    #[serde(flatten)]
+    table: TableSettings,
+    #[serde(flatten)]
+    rule: RuleSettings,
+    output: Vec<String>,
+    against: Vec<String>,
+    decision: Option<PathBuf>,
+    provenance: Option<PathBuf>,
+    label: Option<String>,
+}
+
+pub(super) fn run(terminal: &Terminal) -> Result<()> {
+    let response = verify::run(&request(terminal)?, &terminal.context())?;
+    if terminal.json {
+        text::print(json(&response)?)?;
+    } else {
+        lines(&response).iter().try_for_each(text::print)?;
+    }
+    match &response.difference {
+        Some(difference) => Err(anyhow!(render(difference))),
+        None => Ok(()),
+    }
+}
+
+fn request(terminal: &Terminal) -> Result<Request> {
+    let options: Options = terminal.request()?;
+    let mut settings = Recorded::default();
+    options.table.record(&mut settings);
+    options.rule.record(&mut settings);
+    let given: BTreeSet<Setting> =
+        Setting::ALL.iter().copied().filter(|setting| terminal.values().contains_key(setting.id())).collect();
+    let (source, memory) = (options.table.source, options.table.memory);
+    Ok(Request {
+        // The program writes text in UTF-8, with the usual separator.
+        inputs: Source { inputs: options.output, encoding: Encoding::Utf8, delimiter: None, ..source.clone() },
+        against: Source { inputs: options.against, ..source },
+        settings,
+        given,
+        decision: options.decision,
+        provenance: options.provenance,
+        label: options.label,
+        memory,
+    })
+}
+
+/// Returns the response as JSON, with settings written as options.
+fn json(response: &Response) -> Result<Value> {
+    let mut json = serde_json::to_value(response)?;
+    json["difference"] = response.difference.as_ref().map(render).into();
+    for (index, own) in response.not_checked.iter().enumerate() {
+        json["not_checked"][index]["why"] = render(&own.why).into();
+    }
+    Ok(json)
+}
+
+/// Returns the response as lines of text.
+fn lines(response: &Response) -> Vec<String> {
+    let asked = response.asked.iter().map(|line| format!("asked for: {line}"));
+    let checks = response.checks.iter().map(|line| format!("verified: {line}"));
+    let remarks = response.remarks.iter().map(|line| format!("remark: {line}"));
+    let not_checked = response.not_checked.iter();
+    let not_checked = not_checked.map(|own| format!("not checked: {}, because {}", own.what, render(&own.why)));
+    asked.chain(checks).chain(remarks).chain(not_checked).collect()
+}

@@ -1,0 +1,125 @@
+//! The terminal: what jobs are run with, and where their notices and results go.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use apportion::text::{Message, Setting};
+use apportion_app::output::written;
+use apportion_app::provenance::shell_command;
+use apportion_app::report::WrittenReport;
+use apportion_app::settings::{Job, from_values};
+use apportion_app::{Context, Notice};
+use clap::ArgMatches;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::message::{option, render};
+use crate::progress::Bar;
+use crate::{args, text};
+
+/// The terminal that a job is run from.
+#[derive(Clone, Debug)]
+pub(crate) struct Terminal {
+    job: Job,
+    values: Map<String, Value>,
+    command: String,
+    pub(crate) json: bool,
+    pub(crate) quiet: bool,
+}
+
+impl Terminal {
+    /// Returns the terminal of a job, with the values of its options.
+    ///
+    /// # Errors
+    /// If a value is not one of its option.
+    pub(crate) fn new(job: Job, matches: &ArgMatches, line: &[String]) -> Result<Terminal> {
+        let flag = |id: &str| matches.try_get_one::<bool>(id).ok().flatten().copied().unwrap_or(false);
+        let values = args::values(job, matches).map_err(apportion_app::Error::settings)?;
+        let (json, quiet) = (flag(Setting::Json.id()), flag(Setting::Quiet.id()));
+        Ok(Terminal { job, values, command: shell_command(line), json, quiet })
+    }
+
+    /// Returns the options as a request.
+    ///
+    /// # Errors
+    /// If a value is out of range, or an option belongs to another rule.
+    pub(crate) fn request<R: DeserializeOwned>(&self) -> Result<R> {
+        Ok(from_values(self.job, self.values.clone())?)
+    }
+
+    /// Returns the values of the options that were given, by the ids of their settings.
+    pub(crate) fn values(&self) -> &Map<String, Value> {
+        &self.values
+    }
+
+    /// Returns what the job is run with.
+    pub(crate) fn context(&self) -> Context {
+        let quiet = self.quiet;
+        let notices = Arc::new(move |notice: Notice| match notice {
+            _ if quiet => {}
+            Notice::Note(message) => text::say(render(&message)),
+            Notice::Warning(message) => text::say(format!("warning: {}", render(&message))),
+        });
+        let threads = self.values.get(Setting::Threads.id()).and_then(Value::as_u64);
+        Context {
+            progress: Arc::new(Bar::new(quiet)),
+            notices,
+            threads: threads.map(|threads| threads as usize),
+            command: self.command.clone(),
+            name_setting: option,
+        }
+    }
+
+    /// Refuses an output and JSON that both go to standard output.
+    ///
+    /// # Errors
+    /// If they do.
+    pub(crate) fn refuse_two_outputs(&self) -> Result<()> {
+        let to_stdout = self.values.get(Setting::Output.id()).and_then(Value::as_str) == Some("-");
+        if !to_stdout || !self.json {
+            return Ok(());
+        }
+        let both = Message::from(Setting::Output.with("-")) + " and " + Setting::Json;
+        Err(apportion_app::Error::Settings(both + " both write to standard output; choose one").into())
+    }
+
+    /// Prints a response as JSON, if that is asked for.
+    ///
+    /// # Errors
+    /// If standard output cannot be written.
+    pub(crate) fn print_json(&self, response: &impl Serialize) -> Result<()> {
+        if self.json { text::print(serde_json::to_value(response)?) } else { Ok(()) }
+    }
+
+    /// Prints a response as JSON if that is asked for, otherwise as text.
+    ///
+    /// # Errors
+    /// If standard output cannot be written.
+    pub(crate) fn print_either(&self, response: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
+        if self.json { self.print_json(response) } else { text::print_text(text()) }
+    }
+
+    /// Says a sentence on standard error, unless it is quiet.
+    pub(crate) fn say(&self, sentence: impl std::fmt::Display) {
+        if !self.quiet {
+            text::say(sentence);
+        }
+    }
+
+    /// Says which files were written.
+    pub(crate) fn say_written(&self, paths: &[std::path::PathBuf]) {
+        self.say(format!("\n{}", written(paths)));
+    }
+
+    /// Says where a report was written.
+    pub(crate) fn say_report(&self, report: Option<&WrittenReport>) {
+        let Some(written) = report else { return };
+        if let Some(path) = &written.report {
+            self.say(format!("report written to {}", path.display()));
+        }
+        if let Some(folder) = &written.figures {
+            self.say(format!("figures written to {}", folder.display()));
+        }
+    }
+}
