@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::predict::sources::{built_in, describe};
-use crate::text::count;
 use crate::settings::{self, Job};
+use crate::text::count;
 use crate::{Context, Error, Result};
 
 /// What to do.

@@ -121,9 +121,7 @@ fn short_name(setting: Setting) -> Option<char> {
 /// Options that were renamed: the setting, and its old name.
 fn renamed(job: Job) -> &'static [(Setting, &'static str)] {
     match job {
-        Job::Label | Job::Fit | Job::Verify => {
-            &[(Setting::Tolerance, "margin"), (Setting::TrainRows, "batch")]
-        }
+        Job::Label | Job::Fit | Job::Verify => &[(Setting::Tolerance, "margin"), (Setting::TrainRows, "batch")],
         _ => &[],
     }
 }

@@ -14,8 +14,11 @@ use crate::{program, text};
 /// Returns the command `completions`.
 pub(crate) fn completions_command() -> Command {
     let shell = Arg::new("shell").required(true).value_parser(value_parser!(Shell)).help("The shell");
-    Command::new("completions").about("Prints a script that completes commands and options in a shell").arg(shell).after_help(
-        "\
+    Command::new("completions")
+        .about("Prints a script that completes commands and options in a shell")
+        .arg(shell)
+        .after_help(
+            "\
 Examples:
   apportion completions bash > apportion.bash
   apportion completions zsh > _apportion
@@ -23,7 +26,7 @@ Examples:
 
 Where they go: bash, ~/.local/share/bash-completion/completions/apportion; zsh, a folder of $fpath, as _apportion; fish,
 ~/.config/fish/completions/apportion.fish; PowerShell and elvish, a file that the profile reads.",
-    )
+        )
 }
 
 /// Prints the completions of a shell.

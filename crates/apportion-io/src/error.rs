@@ -3,10 +3,9 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use apportion::text::{Message, Setting};
+use apportion::text::Message;
 
 use crate::core_message::{core_message, located_problem};
-use crate::file::is_changed;
 
 /// An error in a file, its content or the settings.
 #[derive(Debug)]
@@ -63,9 +62,6 @@ pub struct Location {
     pub column: Option<String>,
 }
 
-/// The name of standard output in errors.
-const STANDARD_OUTPUT: &str = "standard output";
-
 /// The result type of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -97,62 +93,6 @@ impl Error {
             }
         }
     }
-
-    /// Returns the error for a file that changed while it was being read.
-    pub(crate) fn changed(path: &Path) -> Error {
-        Error::file(path, "it changed while it was being read; nothing was written: run the command again")
-    }
-
-    /// Returns the error for a failed system call on a file, with the next step if there is one.
-    pub fn io(path: &Path, error: &std::io::Error) -> Error {
-        use std::io::ErrorKind;
-        if is_changed(error) {
-            return Error::changed(path);
-        }
-        let problem: Message = match error.kind() {
-            ErrorKind::NotFound => "there is no such file; check the path".into(),
-            ErrorKind::PermissionDenied => "permission is denied; ask its owner, or use another folder".into(),
-            ErrorKind::AlreadyExists => {
-                let problem = "another program has made this file in the meantime; choose another name, or replace it";
-                Message::from(format!("{problem} with ")) + Setting::Force
-            }
-            ErrorKind::StorageFull | ErrorKind::FileTooLarge | ErrorKind::QuotaExceeded => {
-                let rest = if path == Path::new(STANDARD_OUTPUT) {
-                    "The output so far is incomplete: delete it"
-                } else {
-                    "No file was left behind"
-                };
-                format!("{error}; make room, or write elsewhere. {rest}").into()
-            }
-            ErrorKind::BrokenPipe => error.to_string().into(),
-            _ => format!("{error}; check the path and the disk").into(),
-        };
-        Error::file(path, problem)
-    }
-
-    /// Returns the error for a file that must not be replaced.
-    pub(crate) fn exists(path: &Path) -> Error {
-        let problem = "it exists already; choose another name, or allow it with ";
-        Error::file(path, Message::from(problem) + Setting::Force)
-    }
-
-    /// Returns the error for a complete file that could not be renamed to its final name.
-    pub(crate) fn publishing(path: &Path, error: &std::io::Error) -> Error {
-        match error.kind() {
-            std::io::ErrorKind::AlreadyExists => Error::exists(path),
-            _ => Error::io(path, error),
-        }
-    }
-
-    /// Returns the error of a writer. The CSV and Parquet writers turn system errors into text; the
-    /// error number is parsed back.
-    pub(crate) fn writing(path: &Path, text: &str) -> Error {
-        let code = text.split("(os error ").nth(1).and_then(|rest| rest.split(')').next()?.parse().ok());
-        match code {
-            Some(code) => Error::io(path, &std::io::Error::from_raw_os_error(code)),
-            None => Error::file(path, format!("it could not be written ({text}). No file was left behind")),
-        }
-    }
 }
 
 /// Returns the start of a sentence about a row, or about one of its values.
@@ -180,19 +120,7 @@ impl From<apportion::Error> for Error {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Error as IoError, ErrorKind};
-
     use super::*;
-
-    #[test]
-    fn a_lost_race_and_a_full_standard_output_are_explained() {
-        let message = |path: &str, kind: ErrorKind| Error::io(Path::new(path), &IoError::from(kind)).to_string();
-        let lost = message("o.csv", ErrorKind::AlreadyExists);
-        assert!(lost.starts_with("o.csv: another program has made this file in the meantime"), "{lost}");
-        let full = message(STANDARD_OUTPUT, ErrorKind::StorageFull);
-        assert!(full.ends_with("The output so far is incomplete: delete it"), "{full}");
-        assert!(message("o.csv", ErrorKind::StorageFull).ends_with("No file was left behind"));
-    }
 
     #[test]
     fn errors_of_the_core_are_written_with_their_location_and_settings() {

@@ -13,17 +13,30 @@
 //! again, in order, with the labels. A row's label, key, group, truth, count and outcome are kept in
 //! memory; so are its scores while they fit, otherwise they are stored in a temporary file. Nothing
 //! else of a row is kept. Output appears complete or not at all.
+//!
+//! The feature `files`, on by default, is all of `file` and what it depends on: Arrow, Parquet and
+//! CSV. Without it, tables are built from columns in memory ([`Table::from_memory`],
+//! [`KeyedFile::from_columns`]). To check that build:
+//!
+//! ```text
+//! cargo test -p apportion-io --no-default-features
+//! cargo tree -p apportion-io --no-default-features -e normal    # no arrow, parquet or csv
+//! ```
 
 mod core_message;
 mod error;
+#[cfg(feature = "files")]
 mod file;
 mod keyed;
+mod read_at;
 mod table;
 
 pub use apportion::text::{group_name, quoted};
+#[cfg(feature = "files")]
 pub use arrow::array::RecordBatch;
 pub use core_message::core_message;
 pub use error::{Error, Location, Result};
+#[cfg(feature = "files")]
 pub use file::{
     AddedColumns, Assigned, Batches, ColumnReader, Compression, Format, Input, InputOptions, LabelColumns,
     METADATA_KEY, NoProgress, Output, PlainColumn, PlainRows, PlainValues, Progress, TextList, TextTable, is_same_file,
@@ -31,10 +44,16 @@ pub use file::{
     write_atomically, write_batches, write_folder_atomically, write_plain_columns, write_plain_rows,
     write_with_columns, write_with_plain_columns,
 };
-pub use file::{ColumnBatch, ColumnBatches, DictionaryTexts, NumberColumn, TextColumn, Texts, ValueColumn};
+#[cfg(feature = "files")]
+pub use file::{ColumnBatch, ColumnBatches, DictionaryTexts, NumberColumn, PlainTexts, TextColumn, ValueColumn};
 pub use keyed::{KeyedFile, KeyedOptions, KeyedTable, PlaceCode, Subject, TableKeys, level_of_code, rank_of_column};
 pub use table::{
-    CellDifference, ClassColumn, ClassSettings, ComparedSide, CountValues, MemoryTable, NumberValues, OutcomeColumn,
-    RecognizedScores, RowComparison, RowMask, RowReader, RowShift, Rows, ScoreColumns, Table, TableBatch, TableOptions,
-    TableStream, TextValues, closest_match, did_you_mean, find_scores, same_name,
+    Bits, ClassColumn, ClassSettings, Column, Integers, MemoryTable, OtherColumn, OutcomeColumn, RecognizedScores,
+    RowMask, ScoreColumns, Shared, SharedColumn, SharedValues, Table, TableOptions, TextBuffer, Texts, Validity,
+    Values, closest_match, did_you_mean, find_scores, same_name,
+};
+#[cfg(feature = "files")]
+pub use table::{
+    CellDifference, ComparedSide, CountValues, NumberValues, RowComparison, RowReader, RowShift, Rows, TableBatch,
+    TableStream, TextValues,
 };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use apportion_bisg::{
     Bisg, Cells, KnownMargins, Level, MarginRows, Margins, MatchInfo, NameId, Person, Place, RakedCells, Scratch,
 };
-use apportion_io::{ColumnBatch, DictionaryTexts, NumberColumn, PlaceCode, TextColumn, Texts, ValueColumn};
+use apportion_io::{ColumnBatch, DictionaryTexts, NumberColumn, PlaceCode, PlainTexts, TextColumn, ValueColumn};
 use rayon::prelude::*;
 
 use super::columns::PeopleColumns;
@@ -51,7 +51,7 @@ pub(super) enum Adjustment<'a> {
 pub(super) struct People {
     surname: Names,
     first_name: Option<Names>,
-    own_place: Option<Texts>,
+    own_place: Option<PlainTexts>,
     codes: Vec<Codes>,
     within: Option<u64>,
     /// Surnames as found in a margin by surname.
@@ -61,7 +61,7 @@ pub(super) struct People {
 /// A column of names.
 enum Names {
     /// Names that are looked up row by row.
-    Texts(Texts),
+    PlainTexts(PlainTexts),
     /// A dictionary whose words were looked up.
     Found(DictionaryTexts, Arc<Vec<NameId>>),
 }
@@ -73,7 +73,7 @@ struct Codes {
 }
 
 enum CodeValues {
-    Texts(Texts),
+    PlainTexts(PlainTexts),
     Numbers(NumberColumn),
     /// A dictionary, and the code of each word.
     Dictionary(DictionaryTexts, Vec<Option<PlaceCode>>),
@@ -88,7 +88,7 @@ pub(super) struct NameCache {
 }
 
 struct FoundWords {
-    words: Texts,
+    words: PlainTexts,
     ids: Arc<Vec<NameId>>,
 }
 
@@ -120,7 +120,7 @@ impl People {
     /// Returns the number of people.
     pub(super) fn len(&self) -> usize {
         match &self.surname {
-            Names::Texts(texts) => texts.len(),
+            Names::PlainTexts(texts) => texts.len(),
             Names::Found(dictionary, _) => dictionary.len(),
         }
     }
@@ -297,7 +297,7 @@ impl Names {
         find: impl Fn(&str, &mut Scratch) -> NameId + Sync,
     ) -> apportion_io::Result<Names> {
         let dictionary = match batch.text_column(column)? {
-            TextColumn::Plain(texts) => return Ok(Names::Texts(texts)),
+            TextColumn::Plain(texts) => return Ok(Names::PlainTexts(texts)),
             TextColumn::Dictionary(dictionary) => dictionary,
         };
         let words = dictionary.words();
@@ -324,7 +324,7 @@ impl Names {
     ) -> Vec<NameId> {
         let mut all = Vec::with_capacity(end - start);
         match self {
-            Names::Texts(texts) => find(&mut (start..end).map(|row| texts.get(row)), &mut all),
+            Names::PlainTexts(texts) => find(&mut (start..end).map(|row| texts.get(row)), &mut all),
             Names::Found(dictionary, ids) => {
                 let id = |row: usize| dictionary.code(row).and_then(|code| ids.get(code).copied());
                 all.extend((start..end).map(|row| id(row).unwrap_or(NameId::MISSING)));
@@ -338,10 +338,10 @@ impl Codes {
     fn new(batch: &ColumnBatch, column: &str, level: Level) -> apportion_io::Result<Codes> {
         let values = match batch.value_column(column)? {
             ValueColumn::Numbers(numbers) => CodeValues::Numbers(numbers),
-            ValueColumn::Text(TextColumn::Plain(texts)) => CodeValues::Texts(texts),
+            ValueColumn::Text(TextColumn::Plain(texts)) => CodeValues::PlainTexts(texts),
             // If a dictionary has as many words as rows, parsing its words first gains nothing.
             ValueColumn::Text(TextColumn::Dictionary(dictionary)) if dictionary.words().len() > dictionary.len() => {
-                CodeValues::Texts(batch.texts(column)?)
+                CodeValues::PlainTexts(batch.texts(column)?)
             }
             ValueColumn::Text(TextColumn::Dictionary(dictionary)) => {
                 let words = dictionary.words();
@@ -359,7 +359,7 @@ impl Codes {
             CodeValues::Numbers(numbers) => {
                 numbers.get(row).and_then(|number| PlaceCode::from_number(number, self.level))
             }
-            CodeValues::Texts(texts) => PlaceCode::from_text(texts.get(row), self.level),
+            CodeValues::PlainTexts(texts) => PlaceCode::from_text(texts.get(row), self.level),
             CodeValues::Dictionary(dictionary, codes) => {
                 dictionary.code(row).and_then(|code| codes.get(code).copied()).flatten()
             }
@@ -374,7 +374,7 @@ impl Codes {
         }
         let name = match &self.values {
             CodeValues::Numbers(_) => return None,
-            CodeValues::Texts(texts) => texts.get(row),
+            CodeValues::PlainTexts(texts) => texts.get(row),
             CodeValues::Dictionary(dictionary, _) => dictionary.words().get(dictionary.code(row)?),
         };
         Some(PlaceCode { code: code_of_county(state?, name)?, repaired: false })

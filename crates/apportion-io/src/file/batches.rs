@@ -183,7 +183,7 @@ fn with_partition_columns(source: &Source, schema: &SchemaRef, include: &dyn Fn(
 /// Reads the schema of a file from its header or footer.
 fn read_schema(source: &Source, options: &InputOptions) -> Result<SchemaRef> {
     let stable = match &source.content {
-        Content::Memory(table) => return Ok(table.schema().clone()),
+        Content::Memory(table) => return Ok(table.schema()),
         Content::File(stable) => stable,
     };
     match source.format {
@@ -278,7 +278,7 @@ fn open_memory(
     options: &InputOptions,
     include: &dyn Fn(&str) -> bool,
 ) -> Result<OpenedFile> {
-    let indices = column_indices(source, table.schema(), include)?;
+    let indices = column_indices(source, &table.schema(), include)?;
     let schema = Arc::new(table.schema().project(&indices).map_err(|error| explain(source, &error))?);
     let (read, mut done) = (Arc::new(AtomicU64::new(0)), 0);
     let counter = read.clone();

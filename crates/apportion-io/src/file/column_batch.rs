@@ -34,7 +34,7 @@ pub struct ColumnBatch(RecordBatch);
 #[derive(Clone, Debug)]
 pub enum TextColumn {
     /// A text for each row.
-    Plain(Texts),
+    Plain(PlainTexts),
     /// Indices of words.
     Dictionary(DictionaryTexts),
 }
@@ -82,9 +82,9 @@ impl ColumnBatch {
     ///
     /// # Errors
     /// If it cannot be converted to text.
-    pub fn texts(&self, name: &str) -> Result<Texts> {
+    pub fn texts(&self, name: &str) -> Result<PlainTexts> {
         let texts = cast(self.column(name)?, &DataType::Utf8).map_err(|_| unreadable(name))?;
-        Ok(Texts(texts.as_string().clone()))
+        Ok(PlainTexts(texts.as_string().clone()))
     }
 
     fn column(&self, name: &str) -> Result<&ArrayRef> {
@@ -106,14 +106,14 @@ fn dictionary(column: &ArrayRef) -> Option<DictionaryTexts> {
     let wanted = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
     let column = cast(column, &wanted).ok()?;
     let column = column.as_dictionary_opt::<Int32Type>()?;
-    Some(DictionaryTexts { codes: column.keys().clone(), words: Texts(column.values().as_string().clone()) })
+    Some(DictionaryTexts { codes: column.keys().clone(), words: PlainTexts(column.values().as_string().clone()) })
 }
 
 /// One text per row.
 #[derive(Clone, Debug)]
-pub struct Texts(StringArray);
+pub struct PlainTexts(StringArray);
 
-impl Texts {
+impl PlainTexts {
     /// Returns the number of texts.
     pub fn len(&self) -> usize {
         self.0.len()
@@ -130,9 +130,9 @@ impl Texts {
         if self.0.is_null(row) { "" } else { self.0.value(row) }
     }
 
-    /// Returns whether both are the same texts in memory. The batches of a Parquet row group share their words. Texts
+    /// Returns whether both are the same texts in memory. The batches of a Parquet row group share their words. PlainTexts
     /// keep their memory, so that no others can take its place.
-    pub fn is_same_memory(&self, other: &Texts) -> bool {
+    pub fn is_same_memory(&self, other: &PlainTexts) -> bool {
         let (own, other) = (&self.0, &other.0);
         own.len() == other.len()
             && own.value_offsets().as_ptr() == other.value_offsets().as_ptr()
@@ -144,7 +144,7 @@ impl Texts {
 #[derive(Clone, Debug)]
 pub struct DictionaryTexts {
     codes: Int32Array,
-    words: Texts,
+    words: PlainTexts,
 }
 
 impl DictionaryTexts {
@@ -159,7 +159,7 @@ impl DictionaryTexts {
     }
 
     /// Returns all words.
-    pub fn words(&self) -> &Texts {
+    pub fn words(&self) -> &PlainTexts {
         &self.words
     }
 

@@ -11,7 +11,8 @@ use rayon::prelude::*;
 use super::format::Format;
 use super::guard::guarded;
 use super::input::Input;
-use super::stable_file::{StableChunks, read_at};
+use super::stable_file::StableChunks;
+use crate::read_at::read_at;
 
 /// Bytes that are compared at a time.
 const BLOCK: u64 = 1 << 20;

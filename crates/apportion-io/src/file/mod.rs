@@ -1,6 +1,8 @@
 //! Files: which ones to read, their formats, their rows as Arrow batches, and output that appears
 //! complete or not at all.
 //!
+//! Arrow arrays become the columns of tables without copying (`arrow_columns`).
+//!
 //! Reading: `find` and `input` hold the files, `format` and `separator` detect how they are
 //! written, `batches` opens them. `text`, `parquet_reader` and `ipc` decode one format each, in
 //! threads that read ahead (`read_ahead`). `stable_file` makes sure that a file that is read several
@@ -10,11 +12,13 @@
 //! to Parquet (`parquet_copy`). The added columns are labels (`label_columns`) or made by a program
 //! (`new_columns`). `atomic_write` gives a file its name when it is complete.
 
+mod arrow_columns;
 mod atomic_write;
 mod batches;
 mod column_batch;
 mod column_reader;
 mod decode;
+mod errors;
 mod explain;
 mod find;
 mod format;
@@ -42,7 +46,9 @@ mod writer;
 
 pub use atomic_write::{remove_unfinished, wait_if_interrupted, write_atomically, write_folder_atomically};
 pub use batches::Batches;
-pub use column_batch::{ColumnBatch, ColumnBatches, DictionaryTexts, NumberColumn, TextColumn, Texts, ValueColumn};
+pub use column_batch::{
+    ColumnBatch, ColumnBatches, DictionaryTexts, NumberColumn, PlainTexts, TextColumn, ValueColumn,
+};
 pub use column_reader::ColumnReader;
 pub use format::{Compression, Format};
 pub use input::{Input, InputOptions, is_same_file};
@@ -57,4 +63,4 @@ pub use plain_columns::{
 pub use progress::{NoProgress, Progress};
 pub use text_table::TextTable;
 
-pub(crate) use stable_file::{is_changed, read_at};
+pub(crate) use arrow_columns::{array_of, column_of, columns_of, data_type_of};

@@ -18,6 +18,7 @@ use parquet::file::reader::{ChunkReader, Length};
 use twox_hash::XxHash3_64;
 
 use super::page_header::{self, Problem};
+use crate::read_at::{read_at, read_some_at};
 
 /// A file with its identity and the checksums of the ranges read so far.
 #[derive(Debug)]
@@ -350,36 +351,6 @@ impl Read for VerifyingReader {
         }
         Ok(read)
     }
-}
-
-/// Fills the buffer from a given byte, independently of other threads.
-#[cfg(unix)]
-pub(crate) fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
-}
-
-#[cfg(unix)]
-fn read_some_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, bytes, at)
-}
-
-/// Fills the buffer from a given byte, independently of other threads.
-#[cfg(windows)]
-pub(crate) fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        let read = read_some_at(file, bytes, at)?;
-        if read == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        bytes = &mut bytes[read..];
-        at += read as u64;
-    }
-    Ok(())
-}
-
-#[cfg(windows)]
-fn read_some_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, bytes, at)
 }
 
 #[cfg(test)]

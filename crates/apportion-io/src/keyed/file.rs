@@ -5,16 +5,16 @@ use std::path::PathBuf;
 
 use apportion::text::{Message, Setting, quoted};
 use apportion_bisg::Numbers;
-use arrow::array::{Array, ArrayRef, AsArray, StringArray};
-use arrow::compute::{cast, concat_batches};
-use arrow::datatypes::{DataType, Float64Type};
+#[cfg(feature = "files")]
+use arrow::compute::concat_batches;
 
 use super::sums::detect_numbers;
 use super::{KeyedFile, KeyedOptions, KeyedTable, Subject, TableKeys};
 use crate::error::{Error, Result};
-use crate::file::{Input, InputOptions};
+#[cfg(feature = "files")]
+use crate::file::{Input, InputOptions, columns_of};
 use crate::table::{
-    Amount, PERCENT_SUFFIXES, ambiguous_comma, fill_suppressed, is_suppressed, normalize_name, parse_amount,
+    Amount, Column, PERCENT_SUFFIXES, ambiguous_comma, fill_suppressed, is_suppressed, normalize_name, parse_amount,
     split_class,
 };
 
@@ -24,34 +24,36 @@ const PEOPLE: [&str; 7] = ["n_", "count_", "num_", "pop_", "vap_", "tot_", "cvap
 /// Suffixes after these prefixes that are not classes.
 const TOTALS: [&str; 6] = ["total", "all", "sum", "people", "pop", "tot"];
 
-/// A file in memory.
-pub(super) struct LoadedFile {
+/// A table in memory, usually of a file.
+pub(super) struct LoadedFile<'a> {
     pub(super) path: PathBuf,
     pub(super) names: Vec<String>,
-    pub(super) columns: Vec<ArrayRef>,
+    pub(super) columns: Vec<Column<'a>>,
     pub(super) rows: usize,
     /// Whether values are separated by commas, which affects how commas in numbers are interpreted.
-    comma_separated: bool,
+    pub(super) comma_separated: bool,
     /// A note on the separator, if it is not the default.
-    separator: Option<Message>,
+    pub(super) separator: Option<Message>,
 }
 
-impl LoadedFile {
-    pub(super) fn open(path: &str) -> Result<LoadedFile> {
-        let input = Input::new(&[path.to_owned()], InputOptions::default())?;
-        let batches = input.open(0)?;
-        let (names, schema, path) = (batches.names(), batches.schema().clone(), batches.name().to_owned());
-        let batches = batches.collect::<Result<Vec<_>>>()?;
-        let batch = concat_batches(&schema, &batches).map_err(|error| Error::file(&path, error.to_string()))?;
-        if batch.num_rows() == 0 {
-            return Err(Error::file(&path, "it has columns but no rows; check how it was made"));
-        }
-        let (columns, rows) = (batch.columns().to_vec(), batch.num_rows());
-        let (comma_separated, separator) = (input.separator(0) == Some(b','), input.separator_note());
-        Ok(LoadedFile { path, names, columns, rows, comma_separated, separator })
-    }
+/// Reads a file.
+#[cfg(feature = "files")]
+pub(super) fn read_file(path: &str, subject: Option<Subject>, options: &KeyedOptions<'_>) -> Result<KeyedFile> {
+    let input = Input::new(&[path.to_owned()], InputOptions::default())?;
+    let batches = input.open(0)?;
+    let (names, schema, path) = (batches.names(), batches.schema().clone(), batches.name().to_owned());
+    let batches = batches.collect::<Result<Vec<_>>>()?;
+    let batch = concat_batches(&schema, &batches).map_err(|error| Error::file(&path, error.to_string()))?;
+    let (columns, rows) = (columns_of(&batch), batch.num_rows());
+    let (comma_separated, separator) = (input.separator(0) == Some(b','), input.separator_note());
+    LoadedFile { path, names, columns, rows, comma_separated, separator }.read(subject, options)
+}
 
+impl LoadedFile<'_> {
     pub(super) fn read(self, subject: Option<Subject>, options: &KeyedOptions<'_>) -> Result<KeyedFile> {
+        if self.rows == 0 {
+            return Err(Error::file(&self.path, "it has columns but no rows; check how it was made"));
+        }
         let class_columns = self.class_columns(options)?;
         let subject = subject.unwrap_or_else(|| self.subject(options.key));
         let (key_indices, keys) = self.keys(subject, options, &class_columns)?;
@@ -180,7 +182,7 @@ impl LoadedFile {
     }
 
     fn holds_numbers(&self, index: usize) -> bool {
-        if self.columns[index].data_type().is_numeric() {
+        if self.columns[index].is_numeric() {
             return true;
         }
         let Ok(texts) = self.texts(index) else { return false };
@@ -207,12 +209,11 @@ impl LoadedFile {
     }
 
     pub(super) fn texts(&self, index: usize) -> Result<Vec<String>> {
-        let text =
-            cast(&self.columns[index], &DataType::Utf8).map_err(|error| Error::file(&self.path, error.to_string()))?;
-        let text: &StringArray = text.as_string();
-        Ok((0..self.rows)
-            .map(|row| if text.is_null(row) { String::new() } else { text.value(row).to_owned() })
-            .collect())
+        let texts = self.columns[index].texts().ok_or_else(|| {
+            let (name, kind) = (&self.names[index], self.columns[index].kind());
+            Error::file(&self.path, format!("its column {name:?} holds {kind}, which is no text; leave it out"))
+        })?;
+        Ok((0..self.rows).map(|row| texts.get(row).to_owned()).collect())
     }
 
     /// Parses columns of numbers. An ambiguous comma is interpreted like the other commas of the
@@ -247,11 +248,13 @@ impl LoadedFile {
 
     fn parse_amounts(&self, index: usize) -> Result<Vec<Amount>> {
         let column = &self.columns[index];
-        if column.data_type().is_numeric() {
-            let numbers =
-                cast(column, &DataType::Float64).map_err(|error| Error::file(&self.path, error.to_string()))?;
-            let numbers = numbers.as_primitive::<Float64Type>().iter();
-            return Ok(numbers.map(|number| Amount::Plain(number.unwrap_or(f64::NAN))).collect());
+        if column.is_numeric() {
+            let mut amounts = Vec::with_capacity(self.rows);
+            let numbers = column.each_number(0..self.rows, |_, number| amounts.push(Amount::Plain(number)));
+            return numbers.map(|()| amounts).ok_or_else(|| {
+                let (name, kind) = (&self.names[index], column.kind());
+                Error::file(&self.path, format!("its column {name:?} holds {kind}, not numbers; leave it out"))
+            });
         }
         let read = |(row, text): (usize, &String)| {
             parse_amount(text)

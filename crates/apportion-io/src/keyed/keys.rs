@@ -1,8 +1,6 @@
 //! Finds the key columns of a table: names, codes of places, or parts of codes.
 
 use apportion_bisg::Level;
-use arrow::array::ArrayRef;
-use arrow::datatypes::DataType;
 
 use super::file::LoadedFile;
 use super::place_code::{PlaceCode, is_complete, level_of_code, parse_code_part, rank_of_column};
@@ -35,7 +33,7 @@ struct Codes {
     codes: Vec<Option<u64>>,
 }
 
-impl LoadedFile {
+impl LoadedFile<'_> {
     /// Returns what the keys are, judging by the key column given by the user or by known column
     /// names.
     pub(super) fn subject(&self, key: Option<&str>) -> Subject {
@@ -79,8 +77,7 @@ impl LoadedFile {
             Subject::Places => &PLACES,
         };
         let by_name = names.iter().chain([&NAME]).find_map(|name| self.column(name));
-        let is_text =
-            |index: &usize| self.columns[*index].data_type().is_string() || is_dictionary(&self.columns[*index]);
+        let is_text = |index: &usize| self.columns[*index].is_text();
         let others: Vec<usize> = (0..self.names.len())
             .filter(|index| is_text(index) && class_columns.iter().all(|(column, _)| column != index))
             .collect();
@@ -190,8 +187,4 @@ impl LoadedFile {
         };
         codes.codes.into_iter().enumerate().map(code).collect()
     }
-}
-
-fn is_dictionary(column: &ArrayRef) -> bool {
-    matches!(column.data_type(), DataType::Dictionary(_, _))
 }

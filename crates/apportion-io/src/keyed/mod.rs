@@ -7,7 +7,7 @@ mod file;
 mod keys;
 mod place_code;
 mod sums;
-#[cfg(test)]
+#[cfg(all(test, feature = "files"))]
 mod tests;
 
 use std::path::{Path, PathBuf};
@@ -16,6 +16,7 @@ use apportion::text::{Message, Setting};
 use apportion_bisg::{Level, NameTable, Numbers, PlaceTable};
 
 use crate::error::{Error, Result};
+use crate::table::Column;
 use file::LoadedFile;
 
 pub use place_code::{PlaceCode, level_of_code, rank_of_column};
@@ -97,13 +98,38 @@ pub struct KeyedFile {
 
 impl KeyedFile {
     /// Reads a file. The kind of keys is recognized by the columns if `subject` is `None`.
+    #[cfg(feature = "files")]
     pub fn read(path: &str, subject: Option<Subject>, options: &KeyedOptions<'_>) -> Result<KeyedFile> {
-        LoadedFile::open(path)?.read(subject, options)
+        file::read_file(path, subject, options)
+    }
+
+    /// Reads columns of the same length, with their names; `name` is that of the table, for messages.
+    pub fn from_columns(
+        name: &str,
+        columns: &[(String, Column<'_>)],
+        subject: Option<Subject>,
+        options: &KeyedOptions<'_>,
+    ) -> Result<KeyedFile> {
+        let rows = columns.first().map_or(0, |(_, column)| column.len());
+        if let Some((other, _)) = columns.iter().find(|(_, column)| column.len() != rows) {
+            let problem = format!("its column {other:?} has another number of rows than the others");
+            return Err(Error::file(Path::new(name), problem));
+        }
+        let loaded = LoadedFile {
+            path: PathBuf::from(name),
+            names: columns.iter().map(|(name, _)| name.clone()).collect(),
+            columns: columns.iter().map(|(_, column)| *column).collect(),
+            rows,
+            comma_separated: false,
+            separator: None,
+        };
+        loaded.read(subject, options)
     }
 }
 
 impl KeyedTable {
     /// Reads a file.
+    #[cfg(feature = "files")]
     pub fn read(path: &str, subject: Subject, options: &KeyedOptions<'_>) -> Result<KeyedTable> {
         KeyedFile::read(path, Some(subject), options).map(|file| file.table)
     }

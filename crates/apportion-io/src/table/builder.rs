@@ -1,15 +1,12 @@
 //! Builds a score table from batches of rows.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use apportion::text::{Message, Setting, quoted};
 use apportion::{Classes, Scaling, Scores, seed};
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, StringArray};
-use arrow::compute::{cast, filter_record_batch};
-use arrow::datatypes::{DataType, Float32Type, Float64Type};
 
 use super::class_column::{ClassColumn, ClassColumnBuilder};
+use super::column::{Column, ColumnTexts, Values};
 use super::groups::GroupBuilder;
 use super::memory_table::MemoryTable;
 use super::number::{fill_suppressed, parse_count, parse_number};
@@ -33,6 +30,8 @@ pub(crate) struct TableBuilder {
     columns: ScoreColumns,
     recognized: Option<RecognizedScores>,
     classes: Classes,
+    /// The names of the columns of the current file.
+    names: Vec<String>,
     indices: ColumnIndices,
     values: ScoreValues,
     percentages: Percentages,
@@ -91,11 +90,24 @@ impl ColumnIndices {
     }
 }
 
-/// A batch, or its selected rows.
-struct FilteredBatch {
-    batch: RecordBatch,
-    /// The indices of these rows in the batch; `None` if all are selected.
-    rows: Option<Vec<usize>>,
+/// A batch, and its selected rows.
+struct SelectedRows<'b> {
+    columns: &'b [Column<'b>],
+    /// The number of rows of the batch.
+    total: usize,
+    /// The indices of the selected rows; `None` if all are selected.
+    selected: Option<Vec<usize>>,
+}
+
+impl SelectedRows<'_> {
+    fn len(&self) -> usize {
+        self.selected.as_ref().map_or(self.total, Vec::len)
+    }
+
+    /// Returns the index in the batch of each selected row.
+    fn rows(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.len()).map(move |index| self.selected.as_ref().map_or(index, |rows| rows[index]))
+    }
 }
 
 impl TableBuilder {
@@ -122,6 +134,7 @@ impl TableBuilder {
             columns,
             recognized,
             classes,
+            names: Vec::new(),
             indices: ColumnIndices::default(),
             percentages: Percentages::default(),
             keys: Vec::new(),
@@ -157,6 +170,7 @@ impl TableBuilder {
     /// Starts a file with these columns.
     pub(crate) fn begin(&mut self, names: &[String], path: &Path) -> Result<()> {
         self.indices = self.indices_in(names, path)?;
+        self.names = names.to_vec();
         self.files.push((path.to_owned(), 0));
         Ok(())
     }
@@ -185,83 +199,79 @@ impl TableBuilder {
     }
 
     /// Adds the rows of a batch of the current file.
-    pub(crate) fn push_batch(&mut self, batch: &RecordBatch) -> Result<()> {
-        let selected = self.filter_rows(batch)?;
+    pub(crate) fn push_batch(&mut self, columns: &[Column<'_>], total: usize) -> Result<()> {
+        let selected = self.filter_rows(columns, total)?;
         self.push_scores(&selected)?;
         self.push_keys(&selected)?;
         self.push_groups(&selected)?;
         if let (Some(index), Some(column)) = (self.indices.truth, &self.options.truth) {
-            self.truth.push(&self.text(&selected, index)?, column, &self.classes);
+            self.truth.push(&self.text(&selected, index)?, selected.rows(), column, &self.classes);
         }
         for label in 0..self.indices.labels.len() {
             let values = self.text(&selected, self.indices.labels[label])?;
-            self.labels[label].push(&values, &self.options.labels[label], &self.classes);
+            self.labels[label].push(&values, selected.rows(), &self.options.labels[label], &self.classes);
         }
         self.push_outcome(&selected)?;
         self.push_counts(&selected)?;
         if let Some((_, rows)) = self.files.last_mut() {
-            *rows += batch.num_rows();
+            *rows += total;
         }
         Ok(())
     }
 
     /// Selects the rows that are not excluded.
-    fn filter_rows(&mut self, batch: &RecordBatch) -> Result<FilteredBatch> {
-        let whole = FilteredBatch { batch: batch.clone(), rows: None };
-        let mut keep = vec![true; batch.num_rows()];
+    fn filter_rows<'b>(&mut self, columns: &'b [Column<'b>], total: usize) -> Result<SelectedRows<'b>> {
+        let whole = SelectedRows { columns, total, selected: None };
+        let mut keep = vec![true; total];
         if let (true, Some(index), Some(column)) =
             (self.options.only_with_truth, self.indices.truth, &self.options.truth)
         {
             let truth = self.text(&whole, index)?;
             for (row, keep) in keep.iter_mut().enumerate() {
-                *keep = !column.excludes(truth.value(row));
+                *keep = !column.excludes(truth.get(row));
             }
         }
         if self.options.skip_missing {
-            let column = |&index: &usize| match as_text(batch.column(index)) {
-                Some(text) => Arc::new(text) as ArrayRef,
-                None => batch.column(index).clone(),
-            };
-            let columns: Vec<ArrayRef> = self.indices.scores.iter().map(column).collect();
-            for (row, keep) in keep.iter_mut().enumerate() {
-                *keep &= columns.iter().any(|column| has_number(column, row));
+            let mut has_score = vec![false; total];
+            for &index in &self.indices.scores {
+                mark_numbers(&columns[index], &mut has_score);
             }
+            keep.iter_mut().zip(has_score).for_each(|(keep, has_score)| *keep &= has_score);
         }
         if keep.iter().all(|&keep| keep) {
-            self.row_mask.push_kept(keep.len());
+            self.row_mask.push_kept(total);
             return Ok(whole);
         }
         keep.iter().for_each(|&keep| self.row_mask.push(keep));
-        let rows = (0..keep.len()).filter(|&row| keep[row]).collect();
-        let batch = filter_record_batch(batch, &BooleanArray::from(keep));
-        let batch = batch.map_err(|error| Error::settings(error.to_string()))?;
-        Ok(FilteredBatch { batch, rows: Some(rows) })
+        let selected = (0..total).filter(|&row| keep[row]).collect();
+        Ok(SelectedRows { columns, total, selected: Some(selected) })
     }
 
-    fn push_scores(&mut self, selected: &FilteredBatch) -> Result<()> {
+    fn push_scores(&mut self, selected: &SelectedRows<'_>) -> Result<()> {
         if matches!(self.values, ScoreValues::Borrowed(_)) {
             return Ok(());
         }
-        let (k, rows) = (self.indices.scores.len(), selected.batch.num_rows());
-        let column = |class: usize| selected.batch.column(self.indices.scores[class]);
-        if (0..k).all(|class| column(class).data_type() == &DataType::Float32) {
+        let (k, rows) = (self.indices.scores.len(), selected.len());
+        let single = |&index: &usize| match selected.columns[index] {
+            Column::F32(values) => Some(values),
+            _ => None,
+        };
+        if let Some(singles) = self.indices.scores.iter().map(single).collect::<Option<Vec<Values<'_, f32>>>>() {
             let mut values = vec![0.0; rows * k];
-            for class in 0..k {
-                let column = column(class).as_primitive::<Float32Type>();
-                let class_values = values.iter_mut().skip(class).step_by(k);
-                if column.null_count() == 0 {
-                    class_values.zip(column.values()).for_each(|(value, &score)| *value = score);
+            for (class, column) in singles.iter().enumerate() {
+                let scores = values.iter_mut().skip(class).step_by(k);
+                if selected.selected.is_none() && column.validity.is_none() {
+                    scores.zip(column.values).for_each(|(value, &score)| *value = score);
                 } else {
-                    class_values.zip(column).for_each(|(value, score)| *value = score.unwrap_or(f32::NAN));
+                    scores.zip(selected.rows()).for_each(|(value, row)| *value = column.get(row).unwrap_or(f32::NAN));
                 }
             }
             self.percentages.observe(&values, k);
             return self.values.push_singles(&values);
         }
         let mut values = vec![0.0; rows * k];
-        for class in 0..k {
-            let numbers = self.numbers(selected, self.indices.scores[class], parse_number)?;
-            values.iter_mut().skip(class).step_by(k).zip(numbers).for_each(|(value, number)| *value = number);
+        for (class, &index) in self.indices.scores.iter().enumerate() {
+            self.each_number(selected, index, parse_number, |row, number| values[row * k + class] = number)?;
         }
         self.percentages.observe(&values, k);
         let percent = self.percentages.scaling() == Scaling::Percent;
@@ -269,72 +279,80 @@ impl TableBuilder {
         self.values.push_doubles(&values)
     }
 
-    /// Returns a column as numbers, with NaN for missing values.
-    fn numbers(&self, selected: &FilteredBatch, index: usize, parse: fn(&str) -> Option<f64>) -> Result<Vec<f64>> {
-        let column = selected.batch.column(index);
-        if let Some(text) = as_text(column) {
-            let mut numbers = Vec::with_capacity(text.len());
-            for row in 0..text.len() {
-                let value = if text.is_null(row) { "" } else { text.value(row) };
-                let Some(number) = parse(value) else {
-                    let problem = format!("{} is no number; mend it, or name another column", quoted(value));
-                    return Err(self.value_error(selected, index, row, problem));
+    /// Calls `put` with the index and the number of each selected row; NaN if it is missing.
+    fn each_number(
+        &self,
+        selected: &SelectedRows<'_>,
+        index: usize,
+        parse: fn(&str) -> Option<f64>,
+        mut put: impl FnMut(usize, f64),
+    ) -> Result<()> {
+        let column = &selected.columns[index];
+        if column.is_text() {
+            let texts = self.text(selected, index)?;
+            for (place, row) in selected.rows().enumerate() {
+                let text = texts.get(row);
+                let Some(number) = parse(text) else {
+                    let problem = format!("{} is no number; mend it, or name another column", quoted(text));
+                    return Err(self.value_error(selected, index, place, problem));
                 };
-                numbers.push(number);
+                put(place, number);
             }
-            return Ok(numbers);
+            return Ok(());
         }
-        let numbers = cast(column, &DataType::Float64).map_err(|_| {
-            let problem = format!("the column holds {}, not numbers; name another", column.data_type());
+        column.each_number(selected.rows(), put).ok_or_else(|| {
+            let problem = format!("the column holds {}, not numbers; name another", column.kind());
             self.value_error(selected, index, 0, problem)
-        })?;
-        let numbers = numbers.as_primitive::<Float64Type>();
-        Ok(numbers.iter().map(|number| number.unwrap_or(f64::NAN)).collect())
+        })
     }
 
     /// Returns a column as text, with empty strings for missing values.
-    fn text(&self, selected: &FilteredBatch, index: usize) -> Result<StringArray> {
-        let column = selected.batch.column(index);
-        let text = cast(column, &DataType::Utf8).map_err(|_| {
-            let problem = format!("the column holds {}, which is no text; name another", column.data_type());
+    fn text<'b>(&self, selected: &SelectedRows<'b>, index: usize) -> Result<ColumnTexts<'b>> {
+        let column = &selected.columns[index];
+        column.texts().ok_or_else(|| {
+            let problem = format!("the column holds {}, which is no text; name another", column.kind());
             self.value_error(selected, index, 0, problem)
-        })?;
-        let text = text.as_string::<i32>();
-        if text.null_count() == 0 {
-            return Ok(text.clone());
-        }
-        Ok(text.iter().map(|value| Some(value.unwrap_or(""))).collect())
+        })
     }
 
-    fn value_error(&self, selected: &FilteredBatch, index: usize, row: usize, problem: impl Into<Message>) -> Error {
+    /// Returns the error for a value of a selected row.
+    fn value_error(&self, selected: &SelectedRows<'_>, index: usize, row: usize, problem: impl Into<Message>) -> Error {
         let (path, before) = self.files.last().cloned().unwrap_or_default();
-        let column = selected.batch.schema().field(index).name().clone();
-        let row = selected.rows.as_ref().map_or(row, |rows| rows[row]);
-        Error::Value { path, row: (before + row) as u64 + 1, column, problem: problem.into() }
+        let row = selected.rows().nth(row).unwrap_or_default();
+        Error::Value {
+            path,
+            row: (before + row) as u64 + 1,
+            column: self.names[index].clone(),
+            problem: problem.into(),
+        }
     }
 
-    fn push_keys(&mut self, selected: &FilteredBatch) -> Result<()> {
+    fn push_keys(&mut self, selected: &SelectedRows<'_>) -> Result<()> {
         let Some(index) = self.indices.id else { return Ok(()) };
         let text = self.text(selected, index)?;
         let before = self.drained_rows + self.keys.len();
-        for row in 0..text.len() {
-            let id = text.value(row);
+        for (index, row) in selected.rows().enumerate() {
+            let id = text.get(row);
             self.rows_without_id += u64::from(id.is_empty());
             // Rows without an ID are different people: the row number distinguishes them.
             self.keys.push(match id {
-                "" => seed::key_of_text(&format!("row {}", before + row)),
+                "" => seed::key_of_text(&format!("row {}", before + index)),
                 id => seed::key_of_text(id),
             });
         }
         Ok(())
     }
 
-    fn push_groups(&mut self, selected: &FilteredBatch) -> Result<()> {
+    fn push_groups(&mut self, selected: &SelectedRows<'_>) -> Result<()> {
         let texts =
             |indices: &[usize]| indices.iter().map(|&index| self.text(selected, index)).collect::<Result<Vec<_>>>();
         let (by, cells) = (texts(&self.indices.by)?, texts(&self.indices.cells)?);
-        self.groups.push(&by);
-        self.cells.push(&cells);
+        if !by.is_empty() {
+            self.groups.push(&by, selected.rows());
+        }
+        if !cells.is_empty() {
+            self.cells.push(&cells, selected.rows());
+        }
         let (found, rows) = (self.cells.column.names.len(), self.cells.column.ids.len());
         if found > MAX_SPARSE_CELLS && 2 * found > rows {
             let problem = format!(
@@ -346,30 +364,34 @@ impl TableBuilder {
         Ok(())
     }
 
-    fn push_outcome(&mut self, selected: &FilteredBatch) -> Result<()> {
+    fn push_outcome(&mut self, selected: &SelectedRows<'_>) -> Result<()> {
         let (Some(index), Some(column)) = (self.indices.outcome, &self.options.outcome) else { return Ok(()) };
         let mut builder = std::mem::take(&mut self.outcome);
-        if selected.batch.column(index).data_type().is_numeric() {
-            for (row, number) in self.numbers(selected, index, parse_number)?.into_iter().enumerate() {
+        if selected.columns[index].is_numeric() {
+            let mut numbers = Vec::with_capacity(selected.len());
+            self.each_number(selected, index, parse_number, |_, number| numbers.push(number))?;
+            for (row, number) in numbers.into_iter().enumerate() {
                 builder
                     .push_number(number, column)
                     .map_err(|problem| self.value_error(selected, index, row, problem))?;
             }
         } else {
             let text = self.text(selected, index)?;
-            for row in 0..text.len() {
+            for (place, row) in selected.rows().enumerate() {
                 builder
-                    .push_text(text.value(row), column)
-                    .map_err(|problem| self.value_error(selected, index, row, problem))?;
+                    .push_text(text.get(row), column)
+                    .map_err(|problem| self.value_error(selected, index, place, problem))?;
             }
         }
         self.outcome = builder;
         Ok(())
     }
 
-    fn push_counts(&mut self, selected: &FilteredBatch) -> Result<()> {
+    fn push_counts(&mut self, selected: &SelectedRows<'_>) -> Result<()> {
         let Some(index) = self.indices.count else { return Ok(()) };
-        for (row, number) in self.numbers(selected, index, parse_count)?.into_iter().enumerate() {
+        let mut numbers = Vec::with_capacity(selected.len());
+        self.each_number(selected, index, parse_count, |_, number| numbers.push(number))?;
+        for (row, number) in numbers.into_iter().enumerate() {
             if let Some(problem) = count_problem(number) {
                 return Err(self.value_error(selected, index, row, problem));
             }
@@ -380,6 +402,7 @@ impl TableBuilder {
 
     /// Returns the rows so far as a table without groups, and the group of each row. More rows can
     /// be added; columns and groups stay the same.
+    #[cfg(feature = "files")]
     pub(crate) fn drain(&mut self) -> Result<(Table, Vec<u32>)> {
         if let Some(column) = &self.options.truth {
             self.truth.refuse_unknown(column, &self.classes)?;
@@ -412,10 +435,12 @@ impl TableBuilder {
     }
 
     /// Returns the groups so far in order of appearance: the value of each column.
+    #[cfg(feature = "files")]
     pub(crate) fn group_values(&self) -> &[Vec<String>] {
         &self.groups.column.values
     }
 
+    #[cfg(feature = "files")]
     pub(crate) fn classes(&self) -> &Classes {
         &self.classes
     }
@@ -500,26 +525,13 @@ fn count_problem(number: f64) -> Option<String> {
     Some(format!("{found}; counts must be whole numbers, and not negative; mend it"))
 }
 
-/// Returns whether a row of a score column has a value.
-fn has_number(column: &ArrayRef, row: usize) -> bool {
-    if column.is_null(row) {
-        return false;
+/// Marks the rows of a score column that have a value.
+fn mark_numbers(column: &Column<'_>, has_score: &mut [bool]) {
+    let texts = if column.is_text() { column.texts() } else { None };
+    let is_missing = |texts: &ColumnTexts<'_>, row: usize| parse_number(texts.get(row)).is_some_and(f64::is_nan);
+    for (row, has_score) in has_score.iter_mut().enumerate().filter(|(_, has_score)| !**has_score) {
+        *has_score = column.has_value(row) && !texts.as_ref().is_some_and(|texts| is_missing(texts, row));
     }
-    if let Some(text) = column.as_string_opt::<i32>() {
-        return !parse_number(text.value(row)).is_some_and(f64::is_nan);
-    }
-    let nan = column.as_primitive_opt::<Float32Type>().is_some_and(|column| column.value(row).is_nan())
-        || column.as_primitive_opt::<Float64Type>().is_some_and(|column| column.value(row).is_nan());
-    !nan
-}
-
-/// Returns a column of any text type as strings; `None` for other types.
-fn as_text(column: &ArrayRef) -> Option<StringArray> {
-    let is_text = match column.data_type() {
-        DataType::Dictionary(_, values) => matches!(**values, DataType::Utf8 | DataType::LargeUtf8),
-        kind => matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View),
-    };
-    is_text.then(|| Some(cast(column, &DataType::Utf8).ok()?.as_string().clone()))?
 }
 
 /// Returns the columns in the order of the classes given by the user.

@@ -2,8 +2,8 @@
 
 use apportion::text::{Message, Setting, quoted};
 use apportion::{Classes, Label, UNCODED};
-use arrow::array::{Array, StringArray};
 
+use super::column::ColumnTexts;
 use super::suggest::{closest_match, did_you_mean};
 use crate::error::{Error, Result};
 
@@ -117,10 +117,15 @@ impl ClassColumn {
 }
 
 impl ClassColumnBuilder {
-    pub(crate) fn push(&mut self, text: &StringArray, column: &ClassColumn, classes: &Classes) {
-        self.values.reserve(text.len());
-        for row in 0..text.len() {
-            let value = text.value(row).trim();
+    pub(crate) fn push(
+        &mut self,
+        texts: &ColumnTexts<'_>,
+        rows: impl Iterator<Item = usize>,
+        column: &ClassColumn,
+        classes: &Classes,
+    ) {
+        for row in rows {
+            let value = texts.get(row).trim();
             let mapped = column.map.iter().find(|(from, _)| from == value).map_or(value, |(_, class)| class.as_str());
             let excluded = column.excludes(value);
             let class = classes.names().iter().position(|name| name == mapped);

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use apportion::text::write_group_name;
-use arrow::array::{Array, StringArray};
+
+use super::column::ColumnTexts;
 
 /// The group of each row.
 #[derive(Debug, Default)]
@@ -57,20 +58,19 @@ pub(crate) struct GroupBuilder {
 }
 
 impl GroupBuilder {
-    /// Adds the rows of some columns, whose values together form a group. Does nothing without
-    /// columns.
-    pub(crate) fn push(&mut self, columns: &[StringArray]) {
+    /// Adds rows of some columns, whose values together form a group.
+    pub(crate) fn push(&mut self, columns: &[ColumnTexts<'_>], rows: impl Iterator<Item = usize>) {
         let mut name = String::new();
-        for row in 0..columns.first().map_or(0, Array::len) {
+        for row in rows {
             name.clear();
-            write_group_name(columns.iter().map(|column| column.value(row)), &mut name);
+            write_group_name(columns.iter().map(|column| column.get(row)), &mut name);
             let id = match self.id_of.get(&name) {
                 Some(&id) => id,
                 None => {
                     let id = self.column.names.len() as u32;
                     self.id_of.insert(name.clone(), id);
                     self.column.names.push(name.clone());
-                    self.column.values.push(columns.iter().map(|column| column.value(row).to_owned()).collect());
+                    self.column.values.push(columns.iter().map(|column| column.get(row).to_owned()).collect());
                     id
                 }
             };

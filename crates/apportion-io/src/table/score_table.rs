@@ -1,6 +1,6 @@
 //! A score table: scores, keys, groups, truth, labels and counts of the input rows.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use apportion::estimate::Outcomes;
 use apportion::text::{Message, Setting};
@@ -9,12 +9,14 @@ use apportion::{Classes, Groups, Keys, Label, Scaling, Scores, UNCODED};
 use super::builder::TableBuilder;
 use super::class_column::ClassColumn;
 use super::groups::GroupColumn;
+use super::memory_table::MemoryTable;
 use super::outcome::{OutcomeColumn, OutcomeValues};
 use super::row_mask::RowMask;
 use super::score_columns::{RecognizedScores, ScoreColumns};
 use super::spill::ScoreValues;
 use crate::error::{Error, Location, Result};
-use crate::file::Input;
+#[cfg(feature = "files")]
+use crate::file::{Input, columns_of};
 
 /// The columns to read, and how to interpret them.
 #[derive(Clone, Debug)]
@@ -97,29 +99,44 @@ pub struct Table {
 
 impl Table {
     /// Reads the required columns of all files.
+    #[cfg(feature = "files")]
     pub fn read(input: &Input, options: &TableOptions) -> Result<Table> {
         input.begin("reading");
         let mut builder: Option<TableBuilder> = None;
         for file in 0..input.names().len() {
-            let names = input.columns(file)?;
-            let path = input.name(file);
+            let (names, path) = (input.columns(file)?, input.name(file));
             let builder = match &mut builder {
                 Some(builder) => builder,
                 None => builder.insert(TableBuilder::new(&names, path, options)?),
             };
             if let Some(table) = input.memory_table(file) {
-                builder.borrow_scores(table, &names)?;
+                let mut done = 0;
+                push_memory(builder, path, table, input.options.batch_rows, |rows| {
+                    done += rows as u64;
+                    input.report_progress(file, rows as u64, done);
+                    if input.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+                })?;
+                continue;
             }
             let needed = builder.needed_columns(&names, path)?;
             let batches = input.open_columns(file, &|name| needed.iter().any(|column| column == name))?;
             builder.begin(&batches.names(), path)?;
             for batch in batches {
-                builder.push_batch(&batch?)?;
+                let batch = batch?;
+                builder.push_batch(&columns_of(&batch), batch.num_rows())?;
                 builder.expect_rows(input.expected_rows())?;
             }
         }
         input.end();
         builder.ok_or_else(|| Error::settings("no file was named"))?.finish()
+    }
+
+    /// Reads the required columns of a table in memory; `name` is used in messages.
+    pub fn from_memory(name: &str, table: &MemoryTable, options: &TableOptions) -> Result<Table> {
+        let path = Path::new(name);
+        let mut builder = TableBuilder::new(&table.column_names(), path, options)?;
+        push_memory(&mut builder, path, table, MEMORY_BATCH, |_| Ok(()))?;
+        builder.finish()
     }
 
     /// Returns the scores as the core library expects them.
@@ -301,4 +318,27 @@ impl Table {
         }
         (PathBuf::new(), row as u64 + 1)
     }
+}
+
+/// Rows of a table in memory that are read at a time.
+const MEMORY_BATCH: usize = 1 << 16;
+
+/// Adds the rows of a table in memory; `after` is called with the number of rows of each batch.
+fn push_memory(
+    builder: &mut TableBuilder,
+    path: &Path,
+    table: &MemoryTable,
+    batch_rows: usize,
+    mut after: impl FnMut(usize) -> Result<()>,
+) -> Result<()> {
+    let names = table.column_names();
+    builder.borrow_scores(table, &names)?;
+    let needed = builder.needed_columns(&names, path)?;
+    let indices: Vec<usize> = (0..names.len()).filter(|&index| needed.contains(&names[index])).collect();
+    builder.begin(&indices.iter().map(|&index| names[index].clone()).collect::<Vec<_>>(), path)?;
+    table.for_each_batch(&indices, batch_rows, |columns, rows| {
+        builder.push_batch(columns, rows)?;
+        builder.expect_rows(table.rows() as u64)?;
+        after(rows)
+    })
 }

@@ -14,7 +14,7 @@ use bytemuck::{Pod, cast_slice, cast_slice_mut};
 
 use super::memory_table::BorrowedScores;
 use crate::error::{Error, Result};
-use crate::file::read_at;
+use crate::read_at::read_at;
 
 /// Memory limits for the scores.
 #[derive(Clone, Copy, Debug)]

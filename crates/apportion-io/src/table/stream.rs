@@ -8,7 +8,7 @@ use arrow::array::RecordBatch;
 use super::builder::TableBuilder;
 use super::score_table::{Table, TableOptions};
 use crate::error::{Error, Result};
-use crate::file::{Batches, Input};
+use crate::file::{Batches, Input, columns_of};
 
 /// The rows of some files, one batch after another.
 pub struct TableStream<'a> {
@@ -66,7 +66,7 @@ impl<'a> TableStream<'a> {
         loop {
             if let Some(batch) = self.batches.as_mut().and_then(Batches::next) {
                 let batch = batch?;
-                self.builder.push_batch(&batch)?;
+                self.builder.push_batch(&columns_of(&batch), batch.num_rows())?;
                 let (table, groups) = self.builder.drain()?;
                 let first = self.rows_before;
                 self.rows_before += batch.num_rows() as u64;

@@ -1,0 +1,231 @@
+//! Arrow arrays as the columns that tables are built from. Numbers and text are borrowed; other types are converted when
+//! they are needed.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, Float32Array, Float64Array, GenericStringArray,
+    OffsetSizeTrait, RecordBatch, StringArray,
+};
+use arrow::compute::cast;
+use arrow::datatypes::{
+    DataType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
+    UInt64Type,
+};
+
+use crate::table::{Bits, Column, Integers, OtherColumn, TextBuffer, Texts, Validity, Values};
+
+/// Returns the columns of a batch.
+pub(crate) fn columns_of(batch: &RecordBatch) -> Vec<Column<'_>> {
+    batch.columns().iter().map(column_of).collect()
+}
+
+/// Returns an array as a column.
+pub(crate) fn column_of(array: &ArrayRef) -> Column<'_> {
+    match array.data_type() {
+        DataType::Float32 => Column::F32(values_of::<Float32Type>(array)),
+        DataType::Float64 => Column::F64(values_of::<Float64Type>(array)),
+        DataType::Boolean => {
+            let values = array.as_boolean().values();
+            let bits = Bits::Packed { bytes: values.values(), offset: values.offset(), len: values.len() };
+            Column::Booleans(bits, validity_of(array))
+        }
+        DataType::Utf8 | DataType::LargeUtf8 => texts_of(array).map_or(Column::Other(array), Column::Text),
+        DataType::Dictionary(..) => dictionary_of(array).unwrap_or(Column::Other(array)),
+        _ => integers_of(array).map_or(Column::Other(array), Column::Integers),
+    }
+}
+
+fn validity_of(array: &dyn Array) -> Validity<'_> {
+    let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0)?;
+    Some(Bits::Packed { bytes: nulls.validity(), offset: nulls.offset(), len: nulls.len() })
+}
+
+fn values_of<T: ArrowPrimitiveType>(array: &dyn Array) -> Values<'_, T::Native> {
+    Values { values: array.as_primitive::<T>().values(), validity: validity_of(array) }
+}
+
+fn integers_of(array: &dyn Array) -> Option<Integers<'_>> {
+    Some(match array.data_type() {
+        DataType::Int8 => Integers::I8(values_of::<Int8Type>(array)),
+        DataType::Int16 => Integers::I16(values_of::<Int16Type>(array)),
+        DataType::Int32 => Integers::I32(values_of::<Int32Type>(array)),
+        DataType::Int64 => Integers::I64(values_of::<Int64Type>(array)),
+        DataType::UInt8 => Integers::U8(values_of::<UInt8Type>(array)),
+        DataType::UInt16 => Integers::U16(values_of::<UInt16Type>(array)),
+        DataType::UInt32 => Integers::U32(values_of::<UInt32Type>(array)),
+        DataType::UInt64 => Integers::U64(values_of::<UInt64Type>(array)),
+        _ => return None,
+    })
+}
+
+/// Returns text; `None` if its bytes are not valid UTF-8 outside of its values.
+fn texts_of(array: &dyn Array) -> Option<Texts<'_>> {
+    match array.data_type() {
+        DataType::Utf8 => {
+            let text = array.as_string::<i32>();
+            Texts::from_offsets32(text.value_offsets(), used_bytes(text)?, validity_of(array))
+        }
+        DataType::LargeUtf8 => {
+            let text = array.as_string::<i64>();
+            Texts::from_offsets64(text.value_offsets(), used_bytes(text)?, validity_of(array))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the bytes from the first text to the last.
+fn used_bytes<O: OffsetSizeTrait>(text: &GenericStringArray<O>) -> Option<&[u8]> {
+    let offsets = text.value_offsets();
+    let (first, last) = (offsets.first()?.as_usize(), offsets.last()?.as_usize());
+    text.value_data().get(first..last)
+}
+
+/// Returns a dictionary of text.
+fn dictionary_of(array: &dyn Array) -> Option<Column<'_>> {
+    let dictionary = array.as_any_dictionary_opt()?;
+    Some(Column::Dictionary(integers_of(dictionary.keys())?, texts_of(dictionary.values().as_ref())?))
+}
+
+impl OtherColumn for ArrayRef {
+    fn len(&self) -> usize {
+        Array::len(self)
+    }
+
+    fn kind(&self) -> String {
+        self.data_type().to_string()
+    }
+
+    fn is_text(&self) -> bool {
+        match self.data_type() {
+            DataType::Dictionary(_, values) => matches!(**values, DataType::Utf8 | DataType::LargeUtf8),
+            kind => matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View),
+        }
+    }
+
+    fn is_numeric(&self) -> bool {
+        self.data_type().is_numeric()
+    }
+
+    fn is_valid(&self, row: usize) -> bool {
+        Array::is_valid(self, row)
+    }
+
+    fn numbers(&self) -> Option<Vec<f64>> {
+        let numbers = cast(self, &DataType::Float64).ok()?;
+        let numbers = numbers.as_primitive::<Float64Type>();
+        Some(numbers.iter().map(|number| number.unwrap_or(f64::NAN)).collect())
+    }
+
+    fn texts(&self) -> Option<TextBuffer> {
+        let converted = cast(self, &DataType::Utf8).ok()?;
+        let mut texts = TextBuffer::default();
+        converted.as_string::<i32>().iter().for_each(|text| texts.push(text.unwrap_or("")));
+        Some(texts)
+    }
+}
+
+/// Copies a column into an array: for a table in memory that is read like a file.
+pub(crate) fn array_of(column: &Column<'_>) -> ArrayRef {
+    match column {
+        Column::F32(values) => Arc::new((0..column.len()).map(|row| values.get(row)).collect::<Float32Array>()),
+        Column::F64(values) => Arc::new((0..column.len()).map(|row| values.get(row)).collect::<Float64Array>()),
+        Column::Integers(integers) => integer_array(integers),
+        Column::Booleans(bits, validity) => {
+            let is_valid = |row: usize| validity.is_none_or(|valid| valid.get(row));
+            Arc::new((0..column.len()).map(|row| is_valid(row).then(|| bits.get(row))).collect::<BooleanArray>())
+        }
+        Column::Text(_) | Column::Dictionary(..) | Column::Other(_) => {
+            let texts = column.texts();
+            let text = |row: usize| texts.as_ref().filter(|_| column.has_value(row)).map(|texts| texts.get(row));
+            Arc::new((0..column.len()).map(text).collect::<StringArray>())
+        }
+    }
+}
+
+/// Returns the type of the array that [`array_of`] makes.
+pub(crate) fn data_type_of(column: &Column<'_>) -> DataType {
+    match column {
+        Column::F32(_) => DataType::Float32,
+        Column::F64(_) => DataType::Float64,
+        Column::Integers(integers) => integer_array(&integers.slice(&(0..0))).data_type().clone(),
+        Column::Booleans(..) => DataType::Boolean,
+        Column::Text(_) | Column::Dictionary(..) | Column::Other(_) => DataType::Utf8,
+    }
+}
+
+fn integer_array(integers: &Integers<'_>) -> ArrayRef {
+    fn array<T: ArrowPrimitiveType>(values: &Values<'_, T::Native>) -> ArrayRef {
+        let values = (0..values.values.len()).map(|row| values.get(row));
+        Arc::new(values.collect::<arrow::array::PrimitiveArray<T>>())
+    }
+    match integers {
+        Integers::I8(values) => array::<Int8Type>(values),
+        Integers::I16(values) => array::<Int16Type>(values),
+        Integers::I32(values) => array::<Int32Type>(values),
+        Integers::I64(values) => array::<Int64Type>(values),
+        Integers::U8(values) => array::<UInt8Type>(values),
+        Integers::U16(values) => array::<UInt16Type>(values),
+        Integers::U32(values) => array::<UInt32Type>(values),
+        Integers::U64(values) => array::<UInt64Type>(values),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use arrow::array::{Date32Array, Decimal128Array, DictionaryArray, Int64Array, StringViewArray};
+
+    use super::*;
+
+    /// Text and numbers are those of Arrow's casts, for every type and for slices.
+    #[test]
+    fn columns_are_converted_as_arrow_converts_them() {
+        let floats = [0.0, -0.0, 1.0, 1e15, 1e16, 1.5e17, 0.1, 1e-4, 1e-5, 1.25e-7, f64::NAN, f64::INFINITY];
+        let arrays: Vec<ArrayRef> = vec![
+            Arc::new(Float64Array::from_iter(floats.into_iter().map(Some).chain([None]))),
+            Arc::new(Float32Array::from_iter(floats.into_iter().map(|value| Some(value as f32)).chain([None]))),
+            Arc::new(Int64Array::from(vec![Some(i64::MIN), None, Some(37063), Some(0)])),
+            Arc::new(BooleanArray::from(vec![Some(true), None, Some(false), Some(true)])),
+            Arc::new(StringArray::from(vec![Some("é"), None, Some(""), Some("x, y")])),
+            Arc::new(StringViewArray::from(vec![Some("a text that is not inlined"), None, Some("b")])),
+            Arc::new(Date32Array::from(vec![Some(19_000), None, Some(0)])),
+            Arc::new(Decimal128Array::from(vec![Some(1250), None, Some(7)]).with_precision_and_scale(5, 2).unwrap()),
+            Arc::new(vec![Some("b"), None, Some("a"), Some("b")].into_iter().collect::<DictionaryArray<Int8Type>>()),
+        ];
+        for array in arrays {
+            let len = Array::len(&array);
+            for array in [array.slice(0, len), array.slice(1, len - 1)] {
+                let column = column_of(&array);
+                assert_eq!(column.len(), Array::len(&array));
+                let expected = cast(&array, &DataType::Utf8).unwrap();
+                let texts = column.texts().unwrap();
+                let found: Vec<&str> = (0..column.len()).map(|row| texts.get(row)).collect();
+                let expected: Vec<&str> = expected.as_string::<i32>().iter().map(|text| text.unwrap_or("")).collect();
+                assert_eq!(found, expected, "{}", array.data_type());
+                if column.is_text() {
+                    continue;
+                }
+                let mut found = Vec::new();
+                let numbers = column.each_number(0..column.len(), |_, number| found.push(number.to_bits()));
+                let expected = OtherColumn::numbers(&array);
+                assert_eq!(numbers.map(|()| found), expected.map(|all| all.iter().map(|n| n.to_bits()).collect()));
+            }
+        }
+    }
+
+    #[test]
+    fn columns_become_arrays_again() {
+        let arrays: Vec<ArrayRef> = vec![
+            Arc::new(Float32Array::from(vec![Some(0.5), None])),
+            Arc::new(Int64Array::from(vec![None, Some(3)])),
+            Arc::new(BooleanArray::from(vec![Some(true), None])),
+            Arc::new(StringArray::from(vec![Some("a"), None])),
+        ];
+        for array in arrays {
+            let column = column_of(&array);
+            assert_eq!(&array_of(&column), &array);
+            assert_eq!(&data_type_of(&column), array.data_type());
+        }
+    }
+}
