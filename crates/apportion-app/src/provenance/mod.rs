@@ -252,7 +252,12 @@ impl Provenance {
                 Some(format!("it has prices for {} groups, and at most {MOST_GROUPS} are kept here", groups.len()))
             }
             Fitted::Learned(Model::Forest(_)) => Some("it is a forest, which is too large".into()),
-            _ => None,
+            Fitted::Argmax
+            | Fitted::Threshold { .. }
+            | Fitted::Thompson
+            | Fitted::TopK { .. }
+            | Fitted::Prices(_)
+            | Fitted::Learned(Model::Svm(_) | Model::Logistic(_)) => None,
         };
         if self.decision_omitted.is_none() {
             self.decision = Some(serde_json::to_value(decision).map_err(|error| Error::data(error.to_string()))?);
