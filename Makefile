@@ -19,7 +19,7 @@ PROGRAM = $(or $(CARGO_TARGET_DIR),target)/debug/apportion
 RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/apportion
 PARTS := test-rust test-example test-sql test-learned test-surgeo test-report test-python test-instructions test-trust
 
-.PHONY: help demo reproduce test $(PARTS) explore instructions lint deny trust load fuzz trust-trials \
+.PHONY: help demo reproduce check test $(PARTS) explore instructions lint deny trust load fuzz trust-trials \
 	bench bench-files bench-peers bench-predict bench-python clean
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -33,11 +33,19 @@ reproduce: ## The paper's figures and tables computed anew, into ./paper
 test: ## All tests: every part runs even if an earlier one fails, and a summary ends it
 	@MAKE="$(MAKE)" .ci/parts $(PARTS)
 
+check: ## The inner loop: format, clippy, unit tests and quick integration tests
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked --quiet -- -D warnings
+	$(CARGO) test --workspace --locked --quiet --lib
+	$(CARGO) test --workspace --locked --quiet --test root_names --test jobs --test memory
+
 test-rust: ## Tests of all crates, and the snippets of their documentation
 	$(CARGO) test --workspace --locked --no-fail-fast
 
-test-example: ## The example of a voter file
+test-example: ## The examples: a voter file in memory, and people to a report
+	$(CARGO) test --workspace --locked --quiet --no-run
 	$(CARGO) run --locked --quiet -p apportion --example voter_file
+	$(or $(CARGO_TARGET_DIR),target)/debug/examples/people_to_report
 
 explore: ## The properties of the tests, on cases that no run has seen
 	PROPTEST_RNG_SEED=$(or $(SEED),$(shell date +%s)) $(CARGO) test --workspace --locked
