@@ -56,7 +56,7 @@ FAMILIES = {
         {"rule": "balance", "gamma": 0.9, "penalty": "l2", "by": "county"},
     ),
     "learned": (
-        ["--rule", "learned", "--learner", "logistic", "--batch", "500"],
+        ["--rule", "learned", "--learner", "logistic", "--train-rows", "500"],
         {"rule": "learned", "learner": "logistic", "batch": 500},
     ),
 }

@@ -123,13 +123,13 @@ fn every_rule_runs() {
         "--rule balance --gamma 0.9 --penalty l2",
         "--rule balance --gamma 0.9 --penalty l2-squared --by county",
         "--rule balance --gamma 0.9 --penalty kl",
-        "--rule balance --gamma 1 --margin 0.01",
+        "--rule balance --gamma 1 --tolerance 0.01",
         "--rule match --from-sample 500",
         "--rule balance --from-sample 500 --coverage 0.9",
         "--rule match --from-sample 500 --reference uniform --at-least black=20%",
         "--rule learned",
-        "--rule learned --learner logistic --batch 500 --reference uniform",
-        "--rule learned --learner forest --batch 500",
+        "--rule learned --learner logistic --train-rows 500 --reference uniform",
+        "--rule learned --learner forest --train-rows 500",
         "--rule learned --gamma 0.95",
     ];
     for (place, rule) in rules.into_iter().enumerate() {
@@ -167,7 +167,7 @@ fn a_model_is_saved_applied_and_exported() {
     let folder = folder.path();
     voters(folder, 3000);
     for learner in ["svm", "logistic", "forest"] {
-        let rule = ["--id", "id", "--rule", "learned", "--learner", learner, "--batch", "1000"];
+        let rule = ["--id", "id", "--rule", "learned", "--learner", learner, "--train-rows", "1000"];
         let (decision, labelled, applied) =
             (format!("{learner}.json"), format!("{learner}.csv"), format!("{learner}-applied.csv"));
         let labelled_json =

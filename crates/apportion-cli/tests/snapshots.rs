@@ -52,7 +52,7 @@ fn summaries() {
         "fit voters.csv -o decision.json",
         "apply voters.csv --decision decision.json -o applied.csv",
         "label voters.csv -o sampled.csv --from-sample 500",
-        "label voters.csv -o learned.csv --rule learned --batch 500",
+        "label voters.csv -o learned.csv --rule learned --train-rows 500",
         "label voters.csv -o balanced.csv --rule learned --gamma 0.95",
         "audit match.csv --label label --truth race --by county",
         "audit match.csv --label label",

@@ -83,7 +83,7 @@ fn every_rule_and_option_is_verified() {
         "--rule balance --gamma 0.5 --penalty l2-squared --by county",
         "--rule balance --gamma 0.8 --penalty kl",
         "--rule balance --gamma 0.8 --penalty l2",
-        "--rule balance --gamma 1 --margin 0.01",
+        "--rule balance --gamma 1 --tolerance 0.01",
         "--rule balance --gamma 1",
         "--rule balance --gamma 0",
         "--rule argmax",
@@ -93,7 +93,7 @@ fn every_rule_and_option_is_verified() {
         "--rule top-k --k 2",
         "--from-sample 100",
         "--from-sample 10000",
-        "--rule learned --batch 300",
+        "--rule learned --train-rows 300",
         "--normalize --seed 9",
         "--only-label --id id",
     ] {

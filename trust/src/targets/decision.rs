@@ -6,7 +6,8 @@
 use apportion::decision::{Fitted, GroupPrices};
 use apportion::sql::{Dialect, SqlOptions};
 use apportion::{Classes, Decision, Groups, Matrix, Scores, UNCODED};
-use apportion_cli::Host;
+use apportion_app::input::Source;
+use apportion_app::{Context, apply, export};
 
 use super::files::checked;
 use crate::Outcome;
@@ -141,12 +142,14 @@ fn check_program(data: &[u8], classes: &Classes) {
     scratch::with_files(&[("table.csv", &table), ("decision.json", data)], |folder| {
         let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
         let (input, decision, output) = (path("table.csv"), path("decision.json"), path("out.csv"));
-        let words = ["apply", &input, "--decision", &decision, "-o", &output, "-q"].map(str::to_owned);
-        if checked(apportion_cli::call(&words, &Host::default()).map(drop)).is_some() {
+        let mut request = apply::Request { decision: decision.clone().into(), ..Default::default() };
+        request.table.source = Source::files([input]);
+        request.output.output.clone_from(&output);
+        if checked(apply::run(&request, &Context::default())).is_some() {
             let rows = csv::Reader::from_path(&output).map(|mut rows| rows.byte_records().count());
             assert!(matches!(rows, Ok(ROWS)), "{rows:?} rows in the output");
         }
-        let words = ["export", &decision, "--sql", "duckdb", "-q"].map(str::to_owned);
-        checked(apportion_cli::call(&words, &Host::default()).map(drop));
+        let request = export::Request { decision: decision.into(), ..Default::default() };
+        checked(export::run(&request, &Context::default()));
     });
 }

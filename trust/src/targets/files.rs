@@ -7,7 +7,8 @@ use ::arrow::array::{Array, AsArray, RecordBatch};
 use ::arrow::compute::cast;
 use ::arrow::datatypes::DataType;
 use apportion::{Match, Reference, Rule, Settings};
-use apportion_cli::Host;
+use apportion_app::input::Source;
+use apportion_app::{Context, label};
 use apportion_io::{Input, InputOptions, Table, TableOptions};
 use rayon::ThreadPool;
 
@@ -93,7 +94,7 @@ pub(super) fn check_table(path: &str, options: &InputOptions, rows: usize) -> bo
     true
 }
 
-/// Labels a file by the whole program, into another file, which must have as many rows or not exist at all.
+/// Labels a file by the whole job `label`, into another file, which must have as many rows or not exist at all.
 ///
 /// # Panics
 /// If the output has another number of rows, or files are left behind.
@@ -101,8 +102,10 @@ pub(super) fn check_program(folder: &Path, input: &str, output: &str, rows: usiz
     let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
     let (input, to) = (path(input), path(output));
     let before = files_in(folder);
-    let words = ["label", &input, "-o", &to, "-q"].map(str::to_owned);
-    let done = checked(apportion_cli::call(&words, &Host::default()).map(drop)).is_some();
+    let mut request = label::Request::default();
+    request.table.source = Source::files([input]);
+    request.output.output.clone_from(&to);
+    let done = checked(label::run(&request, &Context::default())).is_some();
     let new: Vec<String> = files_in(folder).into_iter().filter(|name| !before.contains(name)).collect();
     if !done {
         assert!(new.is_empty(), "a run that failed left {new:?} behind");

@@ -4,7 +4,8 @@
 //! names or places; labels by a reference from a file are as many as there are rows, with a closed certificate.
 
 use apportion_bisg::{Numbers, Scratch};
-use apportion_cli::Host;
+use apportion_app::input::Source;
+use apportion_app::{Context, label};
 use apportion_io::{KeyedFile, KeyedOptions, KeyedTable, Subject, TableKeys};
 
 use super::files::{checked, in_threads};
@@ -85,14 +86,14 @@ fn check_table(table: &KeyedTable) {
 
 /// Labels by a reference from the file; whether it was accepted.
 fn check_reference(scores: &str, reference: &str, output: &str, by: &[&str]) -> bool {
-    let mut words = vec!["label", scores, "-o", output, "--reference", reference, "--json", "-q"];
-    words.extend(by);
-    let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
-    let Some(results) = checked(apportion_cli::call(&words, &Host::default())) else { return false };
-    let printed: serde_json::Value =
-        results.printed.first().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-    let closed = &printed["certificate"];
-    assert_eq!(closed["primal"], closed["dual"], "an open certificate");
+    let mut request = label::Request::default();
+    request.table.source = Source::files([scores]);
+    request.table.by = by.iter().map(|column| (*column).to_owned()).collect();
+    request.rule.reference = Some(reference.to_owned());
+    request.output.output = output.to_owned();
+    let Some(response) = checked(label::run(&request, &Context::default())) else { return false };
+    let closed = response.contract.certificate.is_some_and(|certificate| certificate.primal == certificate.dual);
+    assert!(closed, "an open certificate");
     let rows = csv::Reader::from_path(output).map(|mut rows| rows.byte_records().count());
     assert!(matches!(rows, Ok(5)), "{rows:?} rows in the output");
     true

@@ -64,7 +64,7 @@ def main():
         apportion("label", "rows.csv", "--id", "id", "-o", "exact.csv")
         lesson, exact = labels("matched.csv"), labels("exact.csv")
         for learner, (peer, least, near) in PEERS.items():
-            fit = ["--rule", "learned", "--learner", learner, "--batch", str(BATCH)]
+            fit = ["--rule", "learned", "--learner", learner, "--train-rows", str(BATCH)]
             apportion("fit", "batch.csv", "--id", "id", *fit, "-o", f"{learner}.json")
             apportion("apply", "rows.csv", "--id", "id", "--decision", f"{learner}.json", "-o", f"{learner}.csv")
             ours = labels(f"{learner}.csv")
