@@ -40,7 +40,7 @@ pub(super) fn run(data: &[u8]) -> Outcome {
                 accepted = true;
             }
         }
-        let by: &[&str] = if choice >> 2 & 1 == 0 { &["--by", "county"] } else { &[] };
+        let by: &[&str] = if choice >> 2 & 1 == 0 { &["county"] } else { &[] };
         // The whole program takes a hundred times as long as the reader.
         if choice >> 4 & 7 == 0 || data.windows(5).any(|word| word == b"share") {
             accepted |= check_reference(&scores, &numbers, &path("out.csv"), by);
