@@ -5,7 +5,7 @@ use std::fs;
 use apportion::text::Setting;
 use apportion_app::input::Source;
 use apportion_app::simulate::{Normal, Population, Voters};
-use apportion_app::{Context, Error, demo, export, provenance, reproduce, simulate, verify};
+use apportion_app::{Context, Error, audit, compare, demo, export, provenance, reproduce, simulate, verify};
 use apportion_io::PlainValues;
 use serde_json::json;
 use tempfile::TempDir;
@@ -28,7 +28,7 @@ fn an_empty_request_has_defaults_and_every_request_survives_json() {
             })+
         };
     }
-    check!(verify, provenance::show, export, simulate, reproduce, demo);
+    check!(audit, compare, verify, provenance::show, export, simulate, reproduce, demo);
     let given: verify::Request =
         serde_json::from_value(json!({ "settings": { "rule": "match" }, "given": ["rule", "at_least"] })).unwrap();
     assert!(given.given.contains(&Setting::AtLeast) && given.given.len() == 2);
