@@ -64,7 +64,7 @@ fn apply(request: &Request, context: &Context) -> Result<Response> {
     let table = settings.read(&input, settings.groups(), context, |_| {})?;
     output.check_names(&input, &table, 1)?;
     let scores = table.scores()?;
-    decision_file::check_classes(path, decision.classes().names(), table.classes().names())?;
+    decision_file::check_classes(path.display(), decision.classes().names(), table.classes().names())?;
 
     let working = context.working("labelling");
     let assignment = Assignment::of_decision(&decision, &scores).map_err(|error| table.locate(error))?;

@@ -1,5 +1,6 @@
 //! Saved decisions: reading and writing them, and tables that they can be applied to.
 
+use std::fmt::Display;
 use std::fs;
 use std::path::Path;
 
@@ -36,13 +37,13 @@ pub fn read(path: &Path, json: Option<&str>) -> Result<Decision> {
         })?,
     };
     serde_json::from_str(&text).map_err(|error| {
-        let problem = brief(&error.to_string());
+        let problem = shortened(&error.to_string());
         Error::data(format!("{name}: it is no decision ({problem}); make one with `apportion fit`"))
     })
 }
 
-/// The start and the end of a long message: a stranger's file may have anything in the middle.
-fn brief(message: &str) -> String {
+/// Returns the beginning and the end of a long message: a file from elsewhere may have anything in the middle.
+fn shortened(message: &str) -> String {
     const KEPT: usize = 60;
     let letters: Vec<char> = message.chars().collect();
     if letters.len() <= 3 * KEPT {
@@ -70,11 +71,12 @@ pub fn with_scores_of(decision: &Decision, settings: &TableSettings, input: &Inp
     Ok(settings)
 }
 
-/// Refuses a table with other classes than those of a decision, and says how they can be made the same.
+/// Refuses a table with other classes than those of a decision, and says how they can be made the same. The decision has a
+/// name for the message, such as that of its file.
 ///
 /// # Errors
 /// If they differ.
-pub fn check_classes(path: &Path, fitted: &[String], found: &[String]) -> Result<()> {
+pub fn check_classes(name: impl Display, fitted: &[String], found: &[String]) -> Result<()> {
     if fitted == found {
         return Ok(());
     }
@@ -82,7 +84,7 @@ pub fn check_classes(path: &Path, fitted: &[String], found: &[String]) -> Result
     let differ = [("the table lacks", missing), ("the decision does not know", unknown)];
     let differ = differ.into_iter().filter(|(_, classes)| !classes.is_empty());
     let differ = differ.map(|(what, classes)| format!("{what} {classes}")).collect::<Vec<_>>().join(", and ");
-    let (name, classes) = (path.display(), fitted.join(","));
+    let classes = fitted.join(",");
     let message = if differ.is_empty() {
         Message::from(format!("{name}: the decision has its classes in another order; use "))
             + Setting::Classes.with(classes)
@@ -99,6 +101,7 @@ pub fn check_classes(path: &Path, fitted: &[String], found: &[String]) -> Result
     Err(Error::Data(message))
 }
 
+/// Returns the classes that others do not have, quoted.
 fn without(some: &[String], others: &[String]) -> String {
     let own = some.iter().filter(|class| !others.contains(class));
     own.map(|class| format!("{class:?}")).collect::<Vec<_>>().join(", ")

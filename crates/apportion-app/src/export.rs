@@ -9,16 +9,17 @@ use apportion::text::{Message, Setting};
 use apportion_io::{is_same_file, quoted, refuse_overwrite, write_atomically};
 use serde::{Deserialize, Serialize};
 
-use crate::saved_decision::SavedDecision;
-use crate::text;
-use crate::{Context, Error, Result};
+use crate::{Context, Error, Result, decision_file, text};
 
 /// Which decision to export, and to which SQL.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {
-    /// The decision.
-    pub decision: SavedDecision,
+    /// The file of the decision. If the decision is in memory, its name in messages.
+    pub decision: PathBuf,
+    /// The decision as JSON, in place of the file.
+    #[serde(skip)]
+    pub decision_json: Option<String>,
     /// The SQL dialect.
     pub sql: Dialect,
     /// The score columns, one for each class, in the order of the classes; those of the fit if empty.
@@ -103,7 +104,7 @@ pub fn run(request: &Request, context: &Context) -> Result<Response> {
     if let Some(path) = output {
         request.check_output(path)?;
     }
-    let decision = request.decision.read()?;
+    let decision = decision_file::read(&request.decision, request.decision_json.as_deref())?;
     let sql = decision.to_sql(&request.sql_options(&decision)?)?;
     if let Some(info) = decision.fit_info().filter(|info| info.tied > 0) {
         let (tied, people) = (text::count(info.tied), text::count(info.people));
@@ -120,7 +121,7 @@ pub fn run(request: &Request, context: &Context) -> Result<Response> {
 impl Request {
     /// Refuses a file that must not be replaced.
     fn check_output(&self, path: &Path) -> Result<()> {
-        if self.decision.json.is_none() && is_same_file(path, &self.decision.path) {
+        if self.decision_json.is_none() && is_same_file(path, &self.decision) {
             let problem = "it is one of the inputs, which are never overwritten; write elsewhere";
             return Err(apportion_io::Error::file(path, problem).into());
         }

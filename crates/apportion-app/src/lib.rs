@@ -6,6 +6,8 @@
 //! [`Setting`](apportion::text::Setting).
 
 pub mod apply;
+pub mod audit;
+pub mod compare;
 mod context;
 pub mod decision_file;
 pub mod demo;
@@ -25,9 +27,9 @@ pub mod reference;
 pub mod report;
 pub mod reproduce;
 pub mod rule;
-pub mod saved_decision;
 pub mod settings;
 pub mod simulate;
+pub mod summary;
 pub mod table;
 pub mod tables;
 pub mod text;

@@ -1,4 +1,4 @@
-//! Numbers in messages, and messages in responses.
+//! Tables and numbers in messages, and messages in responses.
 
 use apportion::text::Message;
 use serde::Serializer;
@@ -15,6 +15,60 @@ pub fn counted(number: u64, one: &str, several: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { several })
 }
 
+/// Returns a number with its sign and unit, or a dash if there is none.
+pub fn signed(number: Option<f64>, decimals: usize, unit: &str) -> String {
+    number.map_or_else(|| "–".into(), |number| format!("{number:+.decimals$}{unit}"))
+}
+
+/// Returns a number, or a dash if there is none.
+pub fn plain(number: Option<f64>, decimals: usize) -> String {
+    number.map_or_else(|| "–".into(), |number| format!("{number:.decimals$}"))
+}
+
+/// Returns a table as text, with the first column aligned to the left and the others to the right. Control characters in
+/// cells are escaped, so that a name cannot add a line.
+pub fn columns(header: &[&str], rows: &[Vec<String>]) -> String {
+    let safe = |cell: &String| escaped(cell, is_control);
+    let header: Vec<String> = header.iter().map(|name| (*name).to_owned()).collect();
+    let all: Vec<Vec<String>> =
+        std::iter::once(&header).chain(rows).map(|row| row.iter().map(safe).collect()).collect();
+    let width = |column: usize| all.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..header.len()).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
+            if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    all.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns text that is safe to show in a terminal: control characters and marks for the direction of text, which names
+/// from files may contain, are escaped. Line breaks and tabs stay.
+pub fn shown(text: &str) -> String {
+    escaped(text, |letter| is_control(letter) && !matches!(letter, '\n' | '\t'))
+}
+
+fn escaped(text: &str, is_unsafe: impl Fn(char) -> bool) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if is_unsafe(letter) { safe.extend(letter.escape_default()) } else { safe.push(letter) }
+    }
+    safe
+}
+
+/// Returns whether a letter is a control character of ASCII or Latin-1, a line separator, or a mark for the direction of
+/// text.
+fn is_control(letter: char) -> bool {
+    letter.is_control() || matches!(letter, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Returns messages as the lines of one.
+pub fn lines(messages: impl IntoIterator<Item = Message>) -> Message {
+    let joined = messages.into_iter().reduce(|all, line| all + "\n" + line);
+    joined.unwrap_or_default()
+}
+
 /// Serializes a message as text that names settings by their ids.
 pub(crate) fn message_text<S: Serializer>(message: &Message, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(message)
@@ -29,5 +83,23 @@ pub(crate) fn optional_message_text<S: Serializer>(
     match message {
         Some(message) => serializer.collect_str(message),
         None => serializer.serialize_none(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_escaped() {
+        assert_eq!(shown("a\u{1b}[31mb\r\u{7}"), "a\\u{1b}[31mb\\r\\u{7}");
+        assert_eq!(shown("\u{9b}2J\u{202e}x\u{7f}"), "\\u{9b}2J\\u{202e}x\\u{7f}");
+        assert_eq!(shown("one\ttwo\nÅ 民族 – …"), "one\ttwo\nÅ 民族 – …");
+    }
+
+    #[test]
+    fn a_name_cannot_add_a_line_to_a_table() {
+        let table = columns(&["class", "labels"], &[vec!["a\nproved".into(), "1".into()]]);
+        assert_eq!(table, "class      labels\na\\nproved       1");
     }
 }

@@ -6,7 +6,7 @@ use std::fs;
 use apportion::text::Setting;
 use apportion_app::input::Source;
 use apportion_app::simulate::{Normal, Population, Voters};
-use apportion_app::{Context, Error, demo, export, provenance, reproduce, simulate, verify};
+use apportion_app::{Context, Error, audit, compare, demo, export, provenance, reproduce, simulate, verify};
 use apportion_io::PlainValues;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -28,6 +28,8 @@ fn check_defaults<R: Default + Serialize + DeserializeOwned>() {
 
 #[test]
 fn an_empty_request_has_defaults_and_every_request_survives_json() {
+    check_defaults::<audit::Request>();
+    check_defaults::<compare::Request>();
     check_defaults::<verify::Request>();
     check_defaults::<provenance::show::Request>();
     check_defaults::<export::Request>();

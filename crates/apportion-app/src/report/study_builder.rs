@@ -65,6 +65,10 @@ struct Population {
 }
 
 impl<'a> StudyBuilder<'a> {
+    /// Returns a builder without labels.
+    ///
+    /// # Errors
+    /// If the focus class or a corner of the triangle is unknown.
     pub fn new(
         scores: &'a Scores<'a>,
         frontier: Option<&'a Frontier>,

@@ -173,6 +173,13 @@ pub(super) static GROUPS: &[Group] = &[
                 "DECISION.json",
                 &[T("Decision that made the labels, to test whether their counts have drifted more than chance explains")],
             ),
+            setting(
+                Setting::Bootstrap,
+                Kind::Whole(1, 100_000),
+                "REPLICATES",
+                &[T("Add 95% confidence intervals of shares, bias, accuracy and fidelity from this many bootstrap replicates, \
+                     for example 200. Time is about 20 nanoseconds per replicate and row")],
+            ),
         ],
     },
     Group {

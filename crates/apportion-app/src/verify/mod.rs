@@ -27,9 +27,9 @@ use self::columns::Columns;
 use self::pass::{Pass, located};
 use self::settings::{Kind, LabelSettings};
 use self::stop::{Checked, Stop, differs};
+use crate::decision_file::{self, check_classes};
 use crate::input::Source;
 use crate::provenance::{Provenance, Recorded, SavedCertificate, find, holds_metadata};
-use crate::saved_decision::{SavedDecision, check_classes};
 use crate::text::{message_text, optional_message_text};
 use crate::{Context, Error, Result, memory};
 
@@ -184,7 +184,7 @@ fn read_provenance(request: &Request, output: &Input) -> Result<Option<Provenanc
 /// The decision of the request, or else of the provenance.
 fn read_decision(request: &Request, provenance: Option<&Provenance>) -> Result<Option<Decision>> {
     if let Some(path) = &request.decision {
-        return SavedDecision::file(path).read().map(Some);
+        return decision_file::read(path, None).map(Some);
     }
     let Some(saved) = provenance.and_then(|own| own.decision.clone()) else { return Ok(None) };
     let decision = serde_json::from_value(saved);

@@ -107,7 +107,7 @@ fn audit(terminal: &Terminal) -> Result<()> {
 fn compare(terminal: &Terminal) -> Result<()> {
     let response = compare::run(&terminal.request()?, &terminal.context())?;
     terminal.say_report(response.report.as_ref());
-    terminal.print_either(&response, || render(&response.text()))
+    terminal.print_either(&response, || response.text())
 }
 
 fn disparity(terminal: &Terminal) -> Result<()> {

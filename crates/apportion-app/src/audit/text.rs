@@ -1,24 +1,27 @@
 //! An audit as text: tables by class, a few lines, and the groups with the largest bias.
 
 use apportion::audit::{Audit, Bias, ClassAudit, GroupSection, Interval, Intervals, Section};
+use apportion::text::{Message, Setting};
 
-use super::Findings;
+use super::Response;
 use crate::text;
 
-/// Returns the text of an audit.
-pub(super) fn of(findings: &Findings) -> String {
-    let audit = &findings.audit;
-    let section = &audit.overall;
-    let mut lines = vec![size(section), counts(section)];
-    lines.extend(accuracy(section));
-    lines.extend(argmax(audit));
-    lines.extend(findings.frontier_gap.map(frontier_gap));
-    lines.extend(unlabeled(section));
-    lines.extend(findings.drifted.as_ref().map(|drifted| drifted.words.clone()));
-    lines.extend(against_truth(section));
-    lines.extend(section.intervals.as_ref().map(|own| intervals(section, own)));
-    lines.extend(by_group(audit));
-    lines.join("\n")
+impl Response {
+    /// Returns the audit as text.
+    pub fn text(&self) -> Message {
+        let section = &self.audit.overall;
+        let mut before = vec![size(section), counts(section)];
+        before.extend(accuracy(section));
+        before.extend(argmax(&self.audit));
+        before.extend(self.frontier_gap.map(frontier_gap));
+        before.extend(unlabeled(section));
+        let mut after = Vec::new();
+        after.extend(against_truth(section));
+        after.extend(section.intervals.as_ref().map(|own| intervals(section, own)));
+        let drifted = self.drifted.as_ref().map(|drifted| drifted.words.clone());
+        let before = before.into_iter().map(Message::from).chain(drifted);
+        text::lines(before.chain(after.into_iter().map(Message::from)).chain(by_group(&self.audit)))
+    }
 }
 
 /// Returns the number of rows or people, and of labels.
@@ -191,7 +194,7 @@ fn in_percent(interval: Option<Interval>) -> String {
     range(Interval { low: 100.0 * own.low, high: 100.0 * own.high }, 2)
 }
 
-/// The number of groups that are shown; `--json` has all.
+/// The number of groups that are shown; JSON has all.
 const SHOWN: usize = 10;
 
 /// Groups with fewer people are not shown, as in reports: their numbers would describe individuals.
@@ -199,15 +202,18 @@ const LEAST_PEOPLE: u64 = 5;
 
 /// Returns the number of groups in which classes other than the focus class are undercounted, and the groups with the
 /// largest bias.
-fn by_group(audit: &Audit) -> Vec<String> {
+fn by_group(audit: &Audit) -> Vec<Message> {
     let (Some(under), Some(focus)) = (&audit.undercounted, audit.focus) else { return Vec::new() };
     let focus = &audit.classes.names()[focus];
-    let mut lines = vec![format!(
-        "\nall classes but {focus} together are undercounted in {} of {} groups, in {} by a person or more",
-        under.groups, under.of, under.by_a_person_or_more
-    )];
+    let mut lines: Vec<Message> = vec![
+        format!(
+            "\nall classes but {focus} together are undercounted in {} of {} groups, in {} by a person or more",
+            under.groups, under.of, under.by_a_person_or_more
+        )
+        .into(),
+    ];
     if let Some(fidelity) = audit.fidelity_in_groups {
-        lines.push(format!("fidelity to the posterior within groups {fidelity:.4}"));
+        lines.push(format!("fidelity to the posterior within groups {fidelity:.4}").into());
     }
     let large = |group: &&GroupSection| group.section.people >= LEAST_PEOPLE;
     let mut rows: Vec<(f64, Vec<String>)> = audit.groups.iter().filter(large).filter_map(group_row).collect();
@@ -215,16 +221,18 @@ fn by_group(audit: &Audit) -> Vec<String> {
     let shown: Vec<Vec<String>> = rows.iter().take(SHOWN).map(|(_, row)| row.clone()).collect();
     if !shown.is_empty() {
         let header = ["group", "people", "% by labels", "% by scores", "off by"];
-        lines.push(format!("all classes but {focus} in the groups with the largest bias:"));
-        lines.push(text::columns(&header, &shown));
+        lines.push(format!("all classes but {focus} in the groups with the largest bias:").into());
+        lines.push(text::columns(&header, &shown).into());
     }
     let small = audit.groups.iter().filter(|group| group.section.people < LEAST_PEOPLE).count();
     if small > 0 {
         let groups = text::counted(small as u64, "group", "groups");
-        lines.push(format!("{groups} with fewer than {LEAST_PEOPLE} people: not shown here; --json has all"));
+        let hidden = format!("{groups} with fewer than {LEAST_PEOPLE} people: not shown here; ");
+        lines.push(Message::from(hidden) + Setting::Json + " has all");
     }
     if rows.len() > SHOWN {
-        lines.push(format!("… and {} more groups; --json has all", text::count((rows.len() - SHOWN) as u64)));
+        let more = format!("… and {} more groups; ", text::count((rows.len() - SHOWN) as u64));
+        lines.push(Message::from(more) + Setting::Json + " has all");
     }
     lines
 }

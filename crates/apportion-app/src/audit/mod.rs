@@ -1,0 +1,281 @@
+//! Audits labels that exist already: their counts, bias, accuracy and calibration.
+
+mod json;
+mod text;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use apportion::audit::{Audit, AuditOptions, Bootstrap, Drift, GroupMeasures, Measures, Section, UncodedPolicy};
+use apportion::text::{Message, Setting};
+use apportion::{Decision, Frontier, Labels, Match, Reference, Rule, Scores};
+use apportion_io::{ClassColumn, ClassSettings, Table};
+use apportion_report::{LabelKind, Provenance, Study};
+use serde::{Deserialize, Serialize};
+
+use crate::disparity_builder::{DisparityBuilder, OutcomeSettings};
+use crate::labels::Assignment;
+use crate::protect::SideInput;
+use crate::provenance::InputHashes;
+use crate::report::{ReportSettings, Role, StudyBuilder, WrittenReport, frontier, report_provenance};
+use crate::settings::{Job, check};
+use crate::summary::drift_warning;
+use crate::table::TableSettings;
+use crate::{Context, Error, Result, decision_file};
+
+/// Which labels to audit, and what to compare them with.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Request {
+    /// The table.
+    #[serde(flatten)]
+    pub table: TableSettings,
+    /// The column of the labels.
+    pub label: String,
+    /// Values of the labels that stand for a class.
+    pub label_map: BTreeMap<String, String>,
+    /// Values that stand for no label, and how such rows are treated.
+    pub uncoded: Uncoded,
+    /// The file of the decision that made the labels, to test for drift. If the decision is in memory, its name in
+    /// messages.
+    pub decision: Option<PathBuf>,
+    /// The decision as JSON, in place of the file.
+    #[serde(skip)]
+    pub decision_json: Option<String>,
+    /// The number of bootstrap replicates for confidence intervals; no intervals if not set.
+    pub bootstrap: Option<u32>,
+    /// An outcome, for the report.
+    #[serde(flatten)]
+    pub outcome: OutcomeSettings,
+    /// The report.
+    #[serde(flatten)]
+    pub report: ReportSettings,
+    /// Whether to replace the report and the figures if they exist.
+    pub force: bool,
+}
+
+/// Values that stand for no label, and how such rows are treated. Empty values always stand for no label.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Uncoded {
+    /// The values.
+    pub values: Vec<String>,
+    /// How the rows are treated.
+    pub policy: UncodedPolicy,
+}
+
+impl Default for Uncoded {
+    fn default() -> Uncoded {
+        Uncoded { values: vec!["Uncoded".into()], policy: UncodedPolicy::Keep }
+    }
+}
+
+/// The audit of labels. It serializes to the figures of all rows, with those of each group in `groups`.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// All figures.
+    pub audit: Audit,
+    /// The distance below the frontier; `None` unless everyone has a label.
+    pub frontier_gap: Option<f64>,
+    /// Whether the counts have drifted, if a decision was given.
+    pub drifted: Option<Drifted>,
+    /// The report.
+    pub report: Option<WrittenReport>,
+}
+
+/// Whether labels still have the counts that their decision was fitted to give.
+#[derive(Clone, Debug)]
+pub struct Drifted {
+    /// The deviation of the counts; `None` if the decision promises no counts.
+    pub drift: Option<Drift>,
+    /// The result as a sentence.
+    pub words: Message,
+}
+
+impl Drifted {
+    /// Compares labels with the counts that a decision promises. The decision has a name for the sentence.
+    fn of(name: &str, decision: &Decision, scores: &Scores<'_>, labels: &Labels, audit: &Audit) -> Result<Drifted> {
+        // Drift is about the labels as they are.
+        let summary = match audit.options.uncoded {
+            UncodedPolicy::Keep => audit.overall.clone(),
+            UncodedPolicy::Drop | UncodedPolicy::Argmax => Section::summary(scores, labels)?,
+        };
+        let drift = decision.drift(scores, &summary)?;
+        let words = match &drift {
+            Some(drift) => drift_warning(decision, drift, &summary).unwrap_or_else(|| {
+                "no drift: the counts are as near to those that the decision was fitted to give as chance explains"
+                    .into()
+            }),
+            None => format!("{name}: the decision promises no counts, so none can drift").into(),
+        };
+        Ok(Drifted { drift, words })
+    }
+}
+
+/// Audits labels.
+///
+/// # Errors
+/// If the settings, the files, the labels or the scores do not allow it.
+pub fn run(request: &Request, context: &Context) -> Result<Response> {
+    context.install(|| audit(request, context))
+}
+
+fn audit(request: &Request, context: &Context) -> Result<Response> {
+    check(Job::Audit, request)?;
+    let Request { table: settings, outcome, report, .. } = request;
+    settings.check()?;
+    outcome.check()?;
+    report.check_outcome(outcome.outcome.as_ref())?;
+    let column = request.column()?;
+    let decision = request.decision()?;
+    let input = settings.source.open(context)?;
+    let groups = settings.groups();
+    // An audit without a report has a focus class as well.
+    let focus = report.focus.clone().filter(|_| report.is_wanted());
+    let shown = ReportSettings { focus, ..report.clone() };
+    let mut prepared = shown.prepare(&input, &request.side_inputs(), groups, request.force)?;
+    let hashes = prepared.as_ref().map(|report| InputHashes::start(&input, "scores", report.extra_files()));
+    let columns = match &decision {
+        Some((_, decision)) => decision_file::with_scores_of(decision, settings, &input)?,
+        None => settings.clone(),
+    };
+    let table = columns.read(&input, groups, context, |options| {
+        options.labels = vec![column];
+        outcome.ask(options);
+    })?;
+    if let Some((name, decision)) = &decision {
+        decision_file::check_classes(name, decision.classes().names(), table.classes().names())?;
+    }
+    let scores = table.scores()?;
+    if let Some(report) = &mut prepared {
+        report.outline(&scores)?;
+    }
+    let labels = Labels::new(table.labels().unwrap_or_default().to_vec(), table.classes())?;
+    let options = request.options(&table)?;
+
+    let working = context.working("auditing");
+    let audit = Audit::of(&scores, &labels, &options).map_err(|error| table.locate(error))?;
+    let drifted = match &decision {
+        Some((name, decision)) => Some(Drifted::of(name, decision, &scores, &labels, &audit)?),
+        None => None,
+    };
+    let included = options.uncoded.apply(&scores, labels)?;
+    let scores = match &included.counts {
+        Some(counts) => scores.clone().with_counts(counts)?,
+        None => scores,
+    };
+    let frontier = frontier(&scores, &settings.settings())?;
+    let frontier_gap = frontier.as_ref().and_then(|frontier| frontier.frontier_gap(&audit.overall));
+    drop(working);
+
+    let report = match (prepared, hashes) {
+        (Some(report), Some(hashes)) => {
+            let working = context.working("comparing with other rules");
+            let files = hashes.finish(Some(&table.file_rows()))?;
+            let facts = facts(request, drifted.as_ref(), context);
+            let provenance = report_provenance(&files, &table, settings, groups, context, facts);
+            let labels = Assignment::Labels(vec![included.labels]);
+            let builder = request.builder(&table, &scores, frontier.as_ref())?.with_audit(audit.overall.clone());
+            let study = study(request, builder, &labels, provenance, context)?;
+            drop(working);
+            Some(report.write(study, context)?)
+        }
+        (Some(_) | None, _) => None,
+    };
+    Ok(Response { audit, frontier_gap, drifted, report })
+}
+
+impl Request {
+    /// Returns the column of the labels.
+    fn column(&self) -> Result<ClassColumn> {
+        if self.label.is_empty() {
+            let problem = " is required: name the column of the labels";
+            return Err(Error::settings(Message::from(Setting::Label) + problem));
+        }
+        Ok(ClassColumn {
+            column: self.label.clone(),
+            map: self.label_map.iter().map(|(value, class)| (value.clone(), class.clone())).collect(),
+            exclude: self.uncoded.values.clone(),
+            settings: ClassSettings { exclude_example: "VALUE=keep", ..ClassSettings::LABEL },
+        })
+    }
+
+    /// Returns the decision and its name in messages, if there is one.
+    fn decision(&self) -> Result<Option<(String, Decision)>> {
+        if self.decision.is_none() && self.decision_json.is_none() {
+            return Ok(None);
+        }
+        let path = self.decision.clone().unwrap_or_else(|| "the decision".into());
+        let decision = decision_file::read(&path, self.decision_json.as_deref())?;
+        Ok(Some((path.display().to_string(), decision)))
+    }
+
+    fn side_inputs(&self) -> Vec<SideInput> {
+        self.decision.iter().map(|path| SideInput::new(Setting::Decision, path)).collect()
+    }
+
+    fn options(&self, table: &Table) -> Result<AuditOptions> {
+        let seed = self.table.settings().seed;
+        let bootstrap = |replicates| Bootstrap { replicates, seed, ..Bootstrap::default() };
+        Ok(AuditOptions {
+            uncoded: self.uncoded.policy,
+            focus: self.report.focus_class(table.classes())?,
+            bootstrap: self.bootstrap.map(bootstrap),
+            group_measures: GroupMeasures::Each(Measures { intervals: false, ..Measures::ALL }),
+            ..AuditOptions::default()
+        })
+    }
+
+    fn builder<'a>(
+        &self,
+        table: &'a Table,
+        scores: &'a Scores<'a>,
+        frontier: Option<&'a Frontier>,
+    ) -> Result<StudyBuilder<'a>> {
+        let seed = self.table.settings().seed;
+        let builder = StudyBuilder::new(scores, frontier, &self.report, self.table.groups(), seed)?;
+        Ok(builder.with_outcome(DisparityBuilder::begin(table, scores, &self.outcome)?))
+    }
+}
+
+/// Compares the labels with those of argmax and match, for the report.
+fn study(
+    request: &Request,
+    mut builder: StudyBuilder<'_>,
+    labels: &Assignment,
+    provenance: Provenance,
+    context: &Context,
+) -> Result<Study> {
+    let settings = request.table.settings();
+    builder.add_labels(Role::Subject, LabelKind::Own, "your labels", labels, None)?;
+    builder.add_rule(Role::Other, "argmax", &Rule::Argmax, &settings)?;
+    let posterior = Rule::Match(Match::overall(Reference::Posterior));
+    builder.add_rule(Role::Corrected, "match", &posterior, &settings)?;
+    if !request.table.by.is_empty() {
+        let by_group = Rule::Match(Match::by_group(Reference::Posterior));
+        builder.add_rule(Role::Other, "match by group", &by_group, &settings)?;
+    }
+    builder.study(&settings, request.table.truth.is_some(), provenance, context)
+}
+
+/// Returns what the report says about the labels.
+fn facts(request: &Request, drifted: Option<&Drifted>, context: &Context) -> Vec<(&'static str, String)> {
+    let Uncoded { values, policy } = &request.uncoded;
+    let policy = match policy {
+        UncodedPolicy::Keep => "counted as they are",
+        UncodedPolicy::Drop => "left out of everything",
+        UncodedPolicy::Argmax => "given the likeliest class",
+    };
+    let mut facts = vec![
+        ("Your labels", format!("column {}", request.label)),
+        ("Reference", "of match: the posterior, the mean of the scores".to_owned()),
+        ("Rows without a label", format!("those that are empty or {}: {policy}", values.join(", "))),
+    ];
+    facts.extend(request.outcome.facts());
+    if !request.label_map.is_empty() {
+        let mapped: Vec<String> = request.label_map.iter().map(|(value, class)| format!("{value}={class}")).collect();
+        facts.push(("Your labels, values mapped", mapped.join(", ")));
+    }
+    facts.extend(drifted.map(|drifted| ("Drift", drifted.words.render(context.name_setting))));
+    facts
+}

@@ -1,0 +1,397 @@
+//! Compares rules on the same scores.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use apportion::audit::AuditOptions;
+use apportion::rule::{Batches, Joint, JointRule, Learned, RuleKind, Thresholds};
+use apportion::text::{Message, Setting};
+use apportion::{Balance, Frontier, Labels, Match, Reference, Rule, Scores};
+use apportion_io::{ClassColumn, ClassSettings, Table};
+use apportion_report::LabelKind;
+use serde::{Deserialize, Serialize};
+
+use crate::disparity_builder::{DisparityBuilder, OutcomeSettings};
+use crate::labels::{Assignment, LabelContract, RuleResult};
+use crate::provenance::InputHashes;
+use crate::report::{ReportSettings, Role, StudyBuilder, WrittenReport, frontier, report_provenance};
+use crate::settings::{Job, check};
+use crate::table::TableSettings;
+use crate::{Context, Error, Result, text};
+
+/// The table on which rules are compared, and what else is compared with them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Request {
+    /// The table.
+    #[serde(flatten)]
+    pub table: TableSettings,
+    /// A column of labels that exist.
+    pub label: Option<String>,
+    /// Values of the labels that stand for a class.
+    pub label_map: BTreeMap<String, String>,
+    /// Values that stand for no label; empty ones always do.
+    pub uncoded: Vec<String>,
+    /// The number of rows of a batch, to show what batching loses; no batches if not set.
+    pub batch: Option<u64>,
+    /// An outcome, for the report.
+    #[serde(flatten)]
+    pub outcome: OutcomeSettings,
+    /// The report.
+    #[serde(flatten)]
+    pub report: ReportSettings,
+    /// Whether to replace the report and the figures if they exist.
+    pub force: bool,
+}
+
+impl Default for Request {
+    fn default() -> Request {
+        Request {
+            table: TableSettings::default(),
+            label: None,
+            label_map: BTreeMap::new(),
+            uncoded: vec![UNCODED_VALUE.into()],
+            batch: None,
+            outcome: OutcomeSettings::default(),
+            report: ReportSettings::default(),
+            force: false,
+        }
+    }
+}
+
+/// The default value that stands for no label.
+const UNCODED_VALUE: &str = "Uncoded";
+
+/// The weight of accuracy of `balance`.
+const GAMMA: f64 = 0.9;
+
+/// Rules side by side. It serializes to the list of their results.
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
+pub struct Response {
+    /// The result of each rule.
+    pub rules: Vec<LabelContract>,
+    /// The same results with all figures, and the time that each rule took.
+    #[serde(skip)]
+    pub compared: Vec<Compared>,
+    /// What batching loses, if batches were requested.
+    #[serde(skip)]
+    pub losses: Vec<BatchLoss>,
+    /// The report.
+    #[serde(skip)]
+    pub report: Option<WrittenReport>,
+}
+
+/// Labels that are compared.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// The counts, accuracy and fidelity of the labels.
+    pub result: RuleResult,
+    /// The time that the rule took, in seconds; `None` for existing labels and batches.
+    pub seconds: Option<f64>,
+}
+
+/// What a rule loses if it is solved in batches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BatchLoss {
+    /// The name of the rule.
+    pub rule: String,
+    /// The number of batches.
+    pub batches: usize,
+    /// The number of rows of a batch.
+    pub size: u64,
+    /// The loss of the objective.
+    pub loss: f64,
+    /// The sum of the absolute differences of the counts.
+    pub count_difference: u64,
+}
+
+impl Response {
+    /// Returns the comparison as text.
+    pub fn text(&self) -> String {
+        let losses = self.losses.iter().map(BatchLoss::text);
+        std::iter::once(side_by_side(&self.compared)).chain(losses).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl BatchLoss {
+    /// Returns the loss as a sentence.
+    pub fn text(&self) -> String {
+        let BatchLoss { rule, batches, size, loss, count_difference } = self;
+        format!(
+            "{rule}: {batches} batches of {size} lose {loss:.2e} of the objective, and counts differ by \
+             {count_difference} in all"
+        )
+    }
+}
+
+/// Compares rules.
+///
+/// # Errors
+/// If the settings, the files, the labels or the scores do not allow it.
+pub fn run(request: &Request, context: &Context) -> Result<Response> {
+    context.install(|| compare(request, context))
+}
+
+fn compare(request: &Request, context: &Context) -> Result<Response> {
+    check(Job::Compare, request)?;
+    let Request { table: settings, outcome, report, .. } = request;
+    settings.check()?;
+    request.check_label()?;
+    outcome.check()?;
+    report.check_outcome(outcome.outcome.as_ref())?;
+    let input = settings.source.open(context)?;
+    let groups = settings.groups();
+    let mut prepared = report.prepare(&input, &[], groups, request.force)?;
+    let hashes = prepared.as_ref().map(|report| InputHashes::start(&input, "scores", report.extra_files()));
+    let table = settings.read(&input, groups, context, |options| {
+        options.labels = request.column().into_iter().collect();
+        outcome.ask(options);
+    })?;
+    let scores = table.scores()?;
+    settings.refuse_empty_truth(&scores)?;
+    if let Some(report) = &mut prepared {
+        report.outline(&scores)?;
+    }
+
+    let working = context.working("comparing");
+    let rule_settings = settings.settings();
+    let frontier = frontier(&scores, &rule_settings).map_err(|error| table.locate(error))?;
+    let frontier = frontier.as_ref();
+    let study = match &prepared {
+        Some(_) => {
+            let builder = StudyBuilder::new(&scores, frontier, report, groups, rule_settings.seed)?;
+            Some(builder.with_outcome(DisparityBuilder::begin(&table, &scores, outcome)?))
+        }
+        None => None,
+    };
+    let by_group = !settings.by.is_empty();
+    let mut comparison = Comparison { scores: &scores, by_group, frontier, study, compared: Vec::new() };
+    if let Some(labels) = table.labels() {
+        let assignment = Assignment::Labels(vec![Labels::new(labels.to_vec(), table.classes())?]);
+        comparison.add(Role::Subject, LabelKind::Own, "your labels", &assignment, None)?;
+    }
+    comparison.add_rules(request, &table, context)?;
+    let losses = match request.batch {
+        Some(size) => comparison.add_batches(size, request, &table)?,
+        None => Vec::new(),
+    };
+    let Comparison { study, compared, .. } = comparison;
+    let report = match (prepared, study, hashes) {
+        (Some(report), Some(mut study), Some(hashes)) => {
+            study.learn(&rule_settings)?;
+            let files = hashes.finish(Some(&table.file_rows()))?;
+            let provenance = report_provenance(&files, &table, settings, groups, context, facts(request));
+            let study = study.study(&rule_settings, settings.truth.is_some(), provenance, context)?;
+            Some(report.write(study, context)?)
+        }
+        (Some(_) | None, ..) => None,
+    };
+    drop(working);
+    let contract = |own: &Compared| own.result.contract(table.classes(), rule_settings.seed, None);
+    Ok(Response { rules: compared.iter().map(contract).collect(), compared, losses, report })
+}
+
+impl Request {
+    /// Refuses settings of labels without their column.
+    fn check_label(&self) -> Result<()> {
+        let given =
+            [(!self.label_map.is_empty(), Setting::LabelMap), (self.uncoded != [UNCODED_VALUE], Setting::Uncoded)];
+        match given.into_iter().find(|(given, _)| *given && self.label.is_none()) {
+            Some((_, setting)) => Err(Error::settings(Message::from(setting) + " needs " + Setting::Label.with("COL"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the column of labels that exist, if one is named.
+    fn column(&self) -> Option<ClassColumn> {
+        Some(ClassColumn {
+            column: self.label.clone()?,
+            map: self.label_map.iter().map(|(value, class)| (value.clone(), class.clone())).collect(),
+            exclude: self.uncoded.clone(),
+            settings: ClassSettings::LABEL,
+        })
+    }
+}
+
+/// Returns what the report says about the rules and about labels that exist.
+fn facts(request: &Request) -> Vec<(&'static str, String)> {
+    let mut facts = vec![(
+        "Reference",
+        "the posterior, the mean of the scores; for rules “to truth” the shares of the truth".to_owned(),
+    )];
+    facts.push((
+        "Rules",
+        "threshold: the likeliest class where its score is 0.8 or more, else none; balance: γ 0.9 and the distance Σ|share − \
+         reference|; top-2: drawn among the two likeliest; match and balance: over all rows at once, or within each group; \
+         learned: by a linear support vector machine, from match on 10,000 rows drawn by the seed"
+            .to_owned(),
+    ));
+    facts.extend(request.outcome.facts());
+    if let Some(label) = &request.label {
+        facts.push(("Your labels", format!("column {label}; without a label: {}", request.uncoded.join(", "))));
+        if !request.label_map.is_empty() {
+            let mapped = request.label_map.iter().map(|(value, class)| format!("{value}={class}"));
+            facts.push(("Your labels, values mapped", mapped.collect::<Vec<_>>().join(", ")));
+        }
+    }
+    facts
+}
+
+/// The labelings of one table, side by side.
+struct Comparison<'a> {
+    scores: &'a Scores<'a>,
+    by_group: bool,
+    /// The frontier to the posterior; `None` without people.
+    frontier: Option<&'a Frontier>,
+    /// The study of the report, if one is written.
+    study: Option<StudyBuilder<'a>>,
+    /// The results.
+    compared: Vec<Compared>,
+}
+
+/// A rule that gave labels, its certificate, and how long it took.
+struct RuleRun<'a> {
+    rule: &'a Rule,
+    joint: Option<Joint>,
+    seconds: f64,
+}
+
+impl Comparison<'_> {
+    fn add(
+        &mut self,
+        role: Role,
+        kind: LabelKind,
+        name: &str,
+        assignment: &Assignment,
+        run: Option<RuleRun<'_>>,
+    ) -> Result<()> {
+        let options = match &self.study {
+            Some(study) => study.options(role),
+            None if self.by_group => AuditOptions::summary_by_group(),
+            None => AuditOptions::summary(),
+        };
+        let tally = assignment.tally(self.scores, &options)?;
+        let seconds = run.as_ref().map(|run| run.seconds);
+        let mut result = match run {
+            Some(run) => {
+                let result = RuleResult::of_tally(name, &tally, assignment, run.joint);
+                result.with_targets(run.rule, self.scores)?
+            }
+            None => RuleResult::of_tally(name, &tally, assignment, None),
+        };
+        result.frontier_gap = Some(self.frontier.and_then(|frontier| frontier.frontier_gap(&result.summary)));
+        result.in_groups = tally.fidelity_in_groups();
+        if let Some(study) = &mut self.study {
+            study.add(role, kind, &result, assignment, &tally)?;
+        }
+        self.compared.push(Compared { result, seconds });
+        Ok(())
+    }
+
+    /// Adds the labels of all rules.
+    fn add_rules(&mut self, request: &Request, table: &Table, context: &Context) -> Result<()> {
+        let (scores, settings) = (self.scores, request.table.settings());
+        let can_learn = scores.counts().is_none() && scores.rows() > 0;
+        for (name, rule) in rules(self.by_group, request.table.truth.is_some(), can_learn) {
+            context.check_cancelled()?;
+            let begin = Instant::now();
+            let solved = Assignment::of_rule(&rule, scores, &settings, 1);
+            let (assignment, _, joint) = solved.map_err(|error| table.locate(error))?;
+            let seconds = begin.elapsed().as_secs_f64();
+            let role = match rule.kind() {
+                RuleKind::Argmax if request.label.is_none() => Role::Subject,
+                RuleKind::Match => Role::Corrected,
+                RuleKind::Argmax
+                | RuleKind::Threshold
+                | RuleKind::Thompson
+                | RuleKind::TopK
+                | RuleKind::MatchByGroup
+                | RuleKind::OtherMatch
+                | RuleKind::Balance
+                | RuleKind::FromSample
+                | RuleKind::Learned => Role::Other,
+            };
+            let run = RuleRun { rule: &rule, joint, seconds };
+            self.add(role, LabelKind::Rule(rule.kind()), name, &assignment, Some(run))?;
+        }
+        Ok(())
+    }
+
+    /// Adds the labels of match and balance in batches, and returns what they lose.
+    fn add_batches(&mut self, size: u64, request: &Request, table: &Table) -> Result<Vec<BatchLoss>> {
+        let (scores, settings) = (self.scores, request.table.settings());
+        let batches = Batches { size: size as usize, within_groups: false };
+        let posterior = Match::overall(Reference::Posterior);
+        let balance = Balance::new(GAMMA, posterior.clone());
+        let mut losses = Vec::new();
+        for (name, batched) in [
+            ("match", batches.label_match(&posterior, scores, &settings)),
+            ("balance γ 0.9", batches.label_balance(&balance, scores, &settings)),
+        ] {
+            let batched = batched.map_err(|error| table.locate(error))?;
+            losses.push(BatchLoss {
+                rule: name.to_owned(),
+                batches: batched.batches,
+                size,
+                loss: batched.loss(),
+                count_difference: batched.count_difference,
+            });
+            let assignment = Assignment::Labels(vec![batched.labels]);
+            self.add(Role::Other, LabelKind::Batched, &format!("{name} in batches"), &assignment, None)?;
+        }
+        Ok(losses)
+    }
+}
+
+/// Returns the rules of the paper's extended table.
+fn rules(by_group: bool, truth: bool, can_learn: bool) -> Vec<(&'static str, Rule)> {
+    let posterior = || Match::overall(Reference::Posterior);
+    let mut rules = vec![
+        ("threshold 0.8", Rule::Threshold(Thresholds::at(0.8))),
+        ("balance γ 0.9", Rule::Balance(Balance::new(GAMMA, posterior()))),
+        ("argmax", Rule::Argmax),
+        ("match", Rule::Match(posterior())),
+    ];
+    if can_learn {
+        rules.push(("learned", Rule::Learned(Learned::new(JointRule::Match(posterior())))));
+    }
+    if by_group {
+        rules.push(("match by group", Rule::Match(Match::by_group(Reference::Posterior))));
+    }
+    rules.extend([("thompson", Rule::Thompson), ("top-2", Rule::TopK(2))]);
+    if truth {
+        rules.push(("match to truth", Rule::Match(Match::overall(Reference::Truth))));
+        if by_group {
+            rules.push(("match to truth by group", Rule::Match(Match::by_group(Reference::Truth))));
+        }
+    }
+    rules
+}
+
+/// Returns the table of all results.
+fn side_by_side(compared: &[Compared]) -> String {
+    let by_group = compared.iter().any(|own| own.result.in_groups.is_some());
+    let mut header = vec!["rule", "accuracy", "expected", "fidelity to posterior"];
+    header.extend(by_group.then_some("in groups"));
+    header.extend(["to truth", "coverage", "frontier gap", "seconds"]);
+    let mut rows = Vec::with_capacity(compared.len());
+    for Compared { result, seconds } in compared {
+        let summary = &result.summary;
+        let mut row = vec![
+            result.name.clone(),
+            text::plain(summary.accuracy, 4),
+            text::plain(summary.expected_accuracy, 4),
+            text::plain(summary.fidelity_to_posterior(), 4),
+        ];
+        row.extend(by_group.then(|| text::plain(result.in_groups, 4)));
+        row.extend([
+            text::plain(summary.fidelity_to_truth(), 4),
+            text::plain(summary.coverage, 3),
+            text::plain(result.frontier_gap.flatten(), 4),
+            text::plain(*seconds, 3),
+        ]);
+        rows.push(row);
+    }
+    text::columns(&header, &rows)
+}
