@@ -29,20 +29,13 @@ pub(crate) fn sentence(error: &anyhow::Error) -> String {
 
 /// Returns the sentence of an error without its causes.
 fn sentence_of(error: &(dyn std::error::Error + 'static)) -> String {
-    let message = if let Some(error) = error.downcast_ref::<apportion_app::Error>() {
-        error.message()
-    } else if let Some(error) = error.downcast_ref::<apportion_io::Error>() {
-        error.message()
-    } else if let Some(error) = error.downcast_ref::<apportion::Error>() {
-        apportion_io::core_message(error)
-    } else if let Some(error) = error.downcast_ref::<apportion_bisg::Error>() {
-        error.message()
-    } else if let Some(error) = error.downcast_ref::<apportion_report::GeometryError>() {
-        error.message()
-    } else {
-        error.to_string().into()
-    };
-    render(&message)
+    if let Some(error) = error.downcast_ref::<apportion_app::Error>() {
+        return render(&error.message());
+    }
+    match error.downcast_ref::<apportion_io::Error>() {
+        Some(error) => render(&error.message()),
+        None => error.to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -57,7 +50,7 @@ mod tests {
         let error: Result<(), _> = Err(apportion_io::Error::file("in.csv".as_ref(), problem));
         let error = error.context("--reference x").unwrap_err();
         assert_eq!(sentence(&error), "--reference x: in.csv: say which with --scores 'bisg_*'");
-        let error = anyhow::Error::from(apportion::Error::ReferenceByGroup).context("the report failed");
+        let error = anyhow::Error::from(apportion_app::Error::from(apportion::Error::ReferenceByGroup)).context("the report failed");
         assert!(sentence(&error).starts_with("the report failed: the reference is given by group"));
         assert!(sentence(&error).ends_with("match by group with --by"));
         assert_eq!(sentence(&anyhow::anyhow!("inner").context("outer")), "outer: inner");

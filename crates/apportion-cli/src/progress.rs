@@ -60,24 +60,6 @@ impl Progress for Bar {
     }
 }
 
-/// Shows that something goes on whose length nobody knows, until it is dropped.
-pub(crate) struct Working(ProgressBar);
-
-impl Working {
-    pub(crate) fn on(what: &'static str, quiet: bool) -> Working {
-        let bar = ProgressBar::with_draw_target(None, target(quiet)).with_message(what);
-        let bar = ProgressStyle::with_template(SPINNER).map_or(bar.clone(), |style| bar.with_style(style));
-        bar.enable_steady_tick(TICK);
-        Working(bar)
-    }
-}
-
-impl Drop for Working {
-    fn drop(&mut self) {
-        self.0.finish_and_clear();
-    }
-}
-
 /// Standard error, where it is a terminal and silence is not wanted.
 fn target(quiet: bool) -> ProgressDrawTarget {
     if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
