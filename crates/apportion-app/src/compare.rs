@@ -11,7 +11,7 @@ use apportion_io::{ClassColumn, ClassSettings, Table};
 use apportion_report::LabelKind;
 use serde::{Deserialize, Serialize};
 
-use crate::disparity_builder::{DisparityBuilder, OutcomeSettings};
+use crate::disparity::{DisparityBuilder, OutcomeSettings};
 use crate::labels::{Assignment, LabelContract, RuleResult};
 use crate::provenance::InputHashes;
 use crate::report::{ReportSettings, Role, StudyBuilder, WrittenReport, frontier, report_provenance};

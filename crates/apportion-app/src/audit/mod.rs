@@ -13,7 +13,7 @@ use apportion_io::{ClassColumn, ClassSettings, Table};
 use apportion_report::{LabelKind, Provenance, Study};
 use serde::{Deserialize, Serialize};
 
-use crate::disparity_builder::{DisparityBuilder, OutcomeSettings};
+use crate::disparity::{DisparityBuilder, OutcomeSettings};
 use crate::labels::Assignment;
 use crate::protect::SideInput;
 use crate::provenance::InputHashes;

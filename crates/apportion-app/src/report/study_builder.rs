@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::ReportSettings;
 use super::sample::SampleRows;
-use crate::disparity_builder::DisparityBuilder;
+use crate::disparity::DisparityBuilder;
 use crate::labels::{Assignment, RuleResult};
 use crate::table::Grouping;
 use crate::{Context, Result};

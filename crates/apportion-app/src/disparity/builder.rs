@@ -78,6 +78,9 @@ pub struct DisparityBuilder<'a> {
 
 impl<'a> DisparityBuilder<'a> {
     /// Starts a comparison and checks that it is possible. Returns `None` if no outcome was requested.
+    ///
+    /// # Errors
+    /// If the class to compare with is unknown, or if the outcomes, the cells or the scores do not allow it.
     pub fn begin(
         table: &'a Table,
         scores: &'a Scores<'a>,
@@ -109,6 +112,9 @@ impl<'a> DisparityBuilder<'a> {
     }
 
     /// Adds labels, of the first draw if there are several.
+    ///
+    /// # Errors
+    /// If the labels are not those of the scores.
     pub fn add(&mut self, name: &str, kind: LabelKind, assignment: &Assignment) -> Result<()> {
         let hard = match assignment {
             Assignment::Labels(draws) => LabelEstimator::of(self.scores, &self.outcomes, &draws[0])?,
@@ -126,6 +132,9 @@ impl<'a> DisparityBuilder<'a> {
     }
 
     /// Returns all estimators.
+    ///
+    /// # Errors
+    /// If an estimator cannot be computed.
     pub fn finish(self, settings: &Settings, context: &Context) -> Result<Disparity> {
         let (scores, outcomes) = (self.scores, &self.outcomes);
         let own = |name: &str, method: Method, estimates| Estimator {

@@ -1,0 +1,224 @@
+//! Compares an outcome between classes, by every estimator side by side.
+
+mod builder;
+mod contract;
+mod show;
+
+use std::collections::BTreeMap;
+
+use apportion::rule::{Joint, Thresholds};
+use apportion::text::{Message, Setting};
+use apportion::{Labels, Match, Reference, Rule, Scores, Settings};
+use apportion_io::{ClassColumn, ClassSettings, Table};
+use apportion_report::{Disparity, LabelKind};
+use serde::{Deserialize, Serialize};
+
+pub use builder::{DisparityBuilder, OutcomeSettings};
+pub use contract::{ClassContract, DisparityContract, EstimatorContract, GapContract, ValueContract};
+
+use crate::labels::Assignment;
+use crate::provenance::InputHashes;
+use crate::report::{ReportSettings, Role, StudyBuilder, WrittenReport, frontier, report_provenance};
+use crate::settings::{Job, check};
+use crate::table::TableSettings;
+use crate::{Context, Error, Result};
+
+/// The value that stands for no label by default.
+const UNCODED: &str = "Uncoded";
+
+/// Which outcome to compare, and with which labels.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Request {
+    /// The table.
+    #[serde(flatten)]
+    pub table: TableSettings,
+    /// The outcome. Its column is required.
+    #[serde(flatten)]
+    pub outcome: OutcomeSettings,
+    /// Columns of labels that exist, to compare with those of the rules.
+    pub label: Vec<String>,
+    /// Values of the labels that stand for a class.
+    pub label_map: BTreeMap<String, String>,
+    /// Values that stand for no label; empty ones always do.
+    pub uncoded: Vec<String>,
+    /// The report.
+    #[serde(flatten)]
+    pub report: ReportSettings,
+    /// Whether to replace the report and its figures if they exist.
+    pub force: bool,
+}
+
+impl Default for Request {
+    fn default() -> Request {
+        Request {
+            table: TableSettings::default(),
+            outcome: OutcomeSettings::default(),
+            label: Vec::new(),
+            label_map: BTreeMap::new(),
+            uncoded: vec![UNCODED.into()],
+            report: ReportSettings::default(),
+            force: false,
+        }
+    }
+}
+
+/// An outcome that was compared.
+#[derive(Clone, Debug, Serialize)]
+pub struct Response {
+    /// The estimates of every estimator.
+    #[serde(flatten)]
+    pub contract: DisparityContract,
+    /// The same, as a report shows it.
+    #[serde(skip)]
+    pub disparity: Disparity,
+    /// The report.
+    #[serde(skip)]
+    pub report: Option<WrittenReport>,
+}
+
+impl Response {
+    /// Returns the estimates and gaps as tables, with what each estimator needs.
+    pub fn text(&self) -> Message {
+        show::text(&self.disparity)
+    }
+}
+
+/// Compares an outcome between classes.
+///
+/// # Errors
+/// If the settings, the files, the scores or the outcomes do not allow it.
+pub fn run(request: &Request, context: &Context) -> Result<Response> {
+    context.install(|| disparity(request, context))
+}
+
+fn disparity(request: &Request, context: &Context) -> Result<Response> {
+    check(Job::Disparity, request)?;
+    let table_settings = &request.table;
+    table_settings.check()?;
+    request.check()?;
+    let input = table_settings.source.open(context)?;
+    let groups = table_settings.groups();
+    let mut report = request.report.prepare(&input, &[], groups, request.force)?;
+    let hashes = report.as_ref().map(|report| InputHashes::start(&input, "scores", report.extra_files()));
+    let table = table_settings.read(&input, groups, context, |options| {
+        options.labels = request.label_columns();
+        request.outcome.ask(options);
+    })?;
+    let scores = table.scores()?;
+    if let Some(report) = &mut report {
+        report.outline(&scores)?;
+    }
+
+    let working = context.working("comparing");
+    let settings = table_settings.settings();
+    let mut builder = DisparityBuilder::begin(&table, &scores, &request.outcome)?.ok_or_else(no_outcome)?;
+    let (disparity, report) = match (report, hashes) {
+        (Some(report), Some(hashes)) => {
+            let frontier = frontier(&scores, &settings).map_err(|error| table.locate(error))?;
+            let study = StudyBuilder::new(&scores, frontier.as_ref(), &request.report, groups, settings.seed)?;
+            let mut study = study.with_outcome(Some(builder));
+            for_each_labeling(request, &table, &scores, &settings, |role, kind, name, assignment, joint| {
+                study.add_labels(role, kind, name, assignment, joint)
+            })?;
+            let files = hashes.finish(Some(&table.file_rows()))?;
+            let provenance = report_provenance(&files, &table, table_settings, groups, context, request.facts());
+            let study = study.study(&settings, table_settings.truth.is_some(), provenance, context)?;
+            let disparity = study.outcomes.clone().ok_or_else(no_outcome)?;
+            drop(working);
+            (disparity, Some(report.write(study, context)?))
+        }
+        _ => {
+            for_each_labeling(request, &table, &scores, &settings, |_, kind, name, assignment, _| {
+                builder.add(name, kind, assignment)
+            })?;
+            let disparity = builder.finish(&settings, context)?;
+            drop(working);
+            (disparity, None)
+        }
+    };
+    Ok(Response { contract: DisparityContract::of(&disparity, context.name_setting), disparity, report })
+}
+
+fn no_outcome() -> Error {
+    Error::settings(Message::from(Setting::Outcome) + " is required: name the column of the outcome")
+}
+
+impl Request {
+    /// Refuses settings that need others.
+    fn check(&self) -> Result<()> {
+        if self.outcome.outcome.is_none() {
+            return Err(no_outcome());
+        }
+        let given =
+            [(!self.label_map.is_empty(), Setting::LabelMap), (self.uncoded.iter().ne([UNCODED]), Setting::Uncoded)];
+        if let Some((_, setting)) = given.into_iter().find(|(given, _)| *given && self.label.is_empty()) {
+            return Err(Error::settings(Message::from(setting) + " needs " + Setting::Label.with("COL")));
+        }
+        if self.report.focus.is_some() && !self.report.is_wanted() {
+            let problem = Message::from(Setting::Focus) + ": it is for " + Setting::Report.with("FILE.html") + "; ";
+            return Err(Error::Settings(
+                problem + Setting::Against.with("CLASS") + " says what others are compared with",
+            ));
+        }
+        Ok(())
+    }
+
+    fn label_columns(&self) -> Vec<ClassColumn> {
+        let map: Vec<(String, String)> =
+            self.label_map.iter().map(|(value, class)| (value.clone(), class.clone())).collect();
+        let column = |column: &String| {
+            let (column, map) = (column.clone(), map.clone());
+            ClassColumn { column, map, exclude: self.uncoded.clone(), settings: ClassSettings::LABEL }
+        };
+        self.label.iter().map(column).collect()
+    }
+
+    /// What a reader of the report needs to know.
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let mut facts = self.outcome.facts();
+        facts.push(("Reference", "of match: the posterior, the mean of the scores".to_owned()));
+        if !self.label.is_empty() {
+            let without = self.uncoded.join(", ");
+            facts.push(("Your labels", format!("columns {}; without a label: {without}", self.label.join(", "))));
+        }
+        if !self.label_map.is_empty() {
+            let mapped: Vec<String> = self.label_map.iter().map(|(value, class)| format!("{value}={class}")).collect();
+            facts.push(("Your labels, values mapped", mapped.join(", ")));
+        }
+        facts
+    }
+}
+
+/// Calls `add` with existing labels and with those of the rules, one after the other.
+fn for_each_labeling(
+    request: &Request,
+    table: &Table,
+    scores: &Scores<'_>,
+    settings: &Settings,
+    mut add: impl FnMut(Role, LabelKind, &str, &Assignment, Option<Joint>) -> Result<()>,
+) -> Result<()> {
+    let is_one = request.label.len() == 1;
+    let kind = if is_one { LabelKind::Own } else { LabelKind::OwnColumn };
+    for (index, (column, labels)) in request.label.iter().zip(table.all_labels()).enumerate() {
+        let name = if is_one { "your labels" } else { column };
+        let assignment = Assignment::Labels(vec![Labels::new(labels.clone(), table.classes())?]);
+        let role = if index == 0 { Role::Subject } else { Role::Other };
+        add(role, kind, name, &assignment, None)?;
+    }
+    let first = if request.label.is_empty() { Role::Subject } else { Role::Other };
+    let mut rules = vec![
+        ("argmax", first, Rule::Argmax),
+        ("threshold 0.8", Role::Other, Rule::Threshold(Thresholds::at(0.8))),
+        ("match", Role::Corrected, Rule::Match(Match::overall(Reference::Posterior))),
+    ];
+    if !request.table.by.is_empty() {
+        rules.push(("match by group", Role::Other, Rule::Match(Match::by_group(Reference::Posterior))));
+    }
+    for (name, role, rule) in rules {
+        let labeled = Assignment::of_rule(&rule, scores, settings, 1).map_err(|error| table.locate(error))?;
+        let (assignment, _, joint) = labeled;
+        add(role, LabelKind::Rule(rule.kind()), name, &assignment, joint)?;
+    }
+    Ok(())
+}

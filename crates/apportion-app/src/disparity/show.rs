@@ -1,0 +1,61 @@
+//! An outcome that was compared, as text: tables of estimates and gaps, and what each estimator needs.
+
+use apportion::audit::Interval;
+use apportion::text::{Message, Setting};
+use apportion_report::{Disparity, Estimator, Method};
+
+use crate::text;
+
+/// The number of values that are shown; JSON has all.
+const SHOWN: usize = 8;
+
+pub(super) fn text(own: &Disparity) -> Message {
+    let mut blocks: Vec<Message> = Vec::new();
+    for level in 0..own.told().min(SHOWN) {
+        let unit = if own.is_share() { ", %" } else { "" };
+        let estimates = table(own, &format!("{}{unit}", own.what(level)), |each, class| {
+            let figure = own.figure(each, level, class);
+            let (estimate, interval) = (figure.and_then(|own| own.estimate), figure.and_then(|own| own.interval));
+            cell(estimate, interval, |number| own.show(number))
+        });
+        let unit = if own.is_share() { ", points" } else { "" };
+        let gaps = table(own, &format!("gap to {}{unit}", own.classes[own.against]), |each, class| {
+            let gap = own.gap(each, level, class);
+            let (difference, interval) = (gap.and_then(|own| own.difference), gap.and_then(|own| own.interval));
+            cell(difference, interval, |number| own.show_difference(number))
+        });
+        blocks.extend([estimates.into(), gaps.into()]);
+    }
+    if own.told() > SHOWN {
+        let more = Message::from(format!("… and {} values more; ", own.told() - SHOWN));
+        blocks.push(more + Setting::Json + " has all");
+    }
+    blocks.extend(own.sentence().map(Message::from));
+    let mut methods: Vec<Method> = own.estimators.iter().map(|own| own.method).collect();
+    methods.dedup();
+    let needs = methods.into_iter().map(Method::needs);
+    blocks.push(joined(needs.chain(own.remarks.iter().cloned().map(Message::from)), "\n"));
+    joined(blocks, "\n\n")
+}
+
+/// Messages one after the other, with text between them.
+fn joined(messages: impl IntoIterator<Item = Message>, between: &str) -> Message {
+    messages.into_iter().reduce(|all, next| all + between + next).unwrap_or_default()
+}
+
+/// Estimators by classes.
+fn table(own: &Disparity, title: &str, cell: impl Fn(&Estimator, usize) -> String) -> String {
+    let header: Vec<&str> = std::iter::once(title).chain(own.classes.iter().map(String::as_str)).collect();
+    let row = |each: &Estimator| {
+        let cells = (0..own.classes.len()).map(|class| cell(each, class));
+        std::iter::once(each.name.clone()).chain(cells).collect()
+    };
+    text::columns(&header, &own.estimators.iter().map(row).collect::<Vec<_>>())
+}
+
+/// A number with its interval: `61.2 [60.4, 62.0]`.
+fn cell(number: Option<f64>, interval: Option<Interval>, show: impl Fn(f64) -> String) -> String {
+    let between = interval.map(|own| format!("[{}, {}]", show(own.low), show(own.high)));
+    let parts: Vec<String> = number.map(&show).into_iter().chain(between).collect();
+    if parts.is_empty() { "–".into() } else { parts.join(" ") }
+}

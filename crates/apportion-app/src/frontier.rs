@@ -1,0 +1,109 @@
+//! Lists every optimal trade of accuracy against fidelity.
+
+use apportion::rule::{Point, Thinned};
+use apportion::text::Message;
+use apportion::{Frontier, Match};
+use apportion_io::MemoryTable;
+use apportion_report::{Document, Trade, TradeReference};
+use serde::{Deserialize, Serialize};
+
+use crate::settings::{Job, check};
+use crate::table::TableSettings;
+use crate::{Context, Result, reference};
+
+/// The table and the reference of a frontier, and how much of it to return.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Request {
+    /// The table.
+    #[serde(flatten)]
+    pub table: TableSettings,
+    /// `posterior` (the default), `truth`, `uniform`, or a file of shares.
+    pub reference: Option<String>,
+    /// Shares in memory, in place of the file.
+    #[serde(skip)]
+    pub reference_table: Option<MemoryTable>,
+    /// The approximate number of points, evenly spread; all if not set.
+    pub points: Option<u64>,
+}
+
+impl Request {
+    /// Returns the reference by its name or path.
+    pub fn reference_name(&self) -> &str {
+        self.reference.as_deref().unwrap_or("posterior")
+    }
+}
+
+/// A frontier.
+#[derive(Clone, Debug, Serialize)]
+pub struct Response {
+    /// The classes.
+    pub classes: Vec<String>,
+    /// The largest error in accuracy between two points.
+    pub error: f64,
+    /// The points, from argmax to match.
+    pub points: Vec<Point>,
+    /// The number of points before some were left out.
+    #[serde(skip)]
+    pub all: usize,
+    /// The reference at the end of the frontier.
+    #[serde(skip)]
+    pub reference: TradeReference,
+}
+
+impl Response {
+    /// Returns the points as CSV, without a line break at the end.
+    pub fn text(&self) -> Message {
+        let counts = self.classes.iter().map(|class| format!("n_{class}")).collect::<Vec<_>>().join(",");
+        let mut lines = vec![format!("from_gamma,to_gamma,accuracy,fidelity,{counts}")];
+        for Point { from_gamma, to_gamma, counts, accuracy, fidelity } in &self.points {
+            let counts = counts.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+            lines.push(format!("{from_gamma},{to_gamma},{accuracy},{fidelity},{counts}"));
+        }
+        lines.join("\n").into()
+    }
+
+    /// Returns the number of points and their error in one sentence, which the job also says as a note.
+    pub fn summary(&self) -> Message {
+        let Response { all, error, .. } = self;
+        format!("{all} points in all; between those shown, accuracy is off by {error:.1e} at most").into()
+    }
+
+    /// Returns the frontier as a report of one chart.
+    pub fn document(&self) -> Document {
+        let trade = Trade { reference: self.reference, points: self.points.clone(), of: self.all, error: self.error };
+        trade.document(&self.classes)
+    }
+}
+
+/// Computes the frontier of a table.
+///
+/// # Errors
+/// If the settings, the files or the scores do not allow it.
+pub fn run(request: &Request, context: &Context) -> Result<Response> {
+    context.install(|| frontier(request, context))
+}
+
+fn frontier(request: &Request, context: &Context) -> Result<Response> {
+    check(Job::Frontier, request)?;
+    let settings = &request.table;
+    settings.check()?;
+    let table = settings.read(&settings.source.open(context)?, settings.groups(), context, |_| {})?;
+    let scores = table.scores()?;
+    let (name, given) = (request.reference_name(), request.reference_table.as_ref());
+    let reference = reference::read(name, given, table.classes(), &settings.by, context)?;
+    let aim = Match { by_group: !settings.by.is_empty(), ..Match::overall(reference) };
+    let working = context.working("walking the frontier");
+    let frontier = Frontier::of(&aim, &scores, &settings.settings()).map_err(|error| table.locate(error))?;
+    drop(working);
+    let Thinned { points, error } = match request.points {
+        Some(points) => frontier.thinned(usize::try_from(points).unwrap_or(usize::MAX)),
+        None => Thinned { points: frontier.points().collect(), error: 0.0 },
+    };
+    let is_posterior = name == "posterior";
+    let reference = if is_posterior { TradeReference::Posterior } else { TradeReference::Other };
+    let classes = table.classes().names().to_vec();
+    let response = Response { classes, error, points, all: frontier.len(), reference };
+    context.note(response.summary());
+    Ok(response)
+}
