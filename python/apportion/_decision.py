@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from ._call import call
 from ._frames import Array, Files
 from ._labels import Column, Rule
-from ._tables import CALLING, LABELLING, RULE, refuse_unknown, rest, table
+from ._run import run
+from ._tables import LABELLING, RULE, RUNNING, refuse_unknown, rest, table
 
 Dialect = Literal["duckdb", "postgresql", "sqlite", "bigquery", "snowflake", "spark"]
 
@@ -27,9 +27,9 @@ class Decision:
     array(['black', 'white'], dtype=object)
     """
 
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._content: dict[str, Any] = json.loads(text)
+    def __init__(self, content: dict[str, Any], text: str | None = None) -> None:
+        self._content = content
+        self._text = json.dumps(content, indent=2, ensure_ascii=False) if text is None else text
 
     @classmethod
     def from_json(cls, text: str) -> Decision:
@@ -52,7 +52,7 @@ class Decision:
             raise ValueError(f"it is no decision ({error}); {way}") from None
         if not isinstance(content, dict) or not isinstance(content.get("classes"), list):
             raise ValueError("it is no decision; make one with apportion.fit")
-        return cls(text)
+        return cls(content, text)
 
     def to_json(self) -> str:
         """The decision as text, which `from_json` and `apportion apply` read."""
@@ -90,26 +90,22 @@ class Decision:
         given["named"] = [origin.get("groups"), origin.get("scores")]
         if classes is None and not _has_columns(scores):
             given["classes"] = self.classes
-        lent, words = table(given)
+        lent, values = table(given)
         if lent.matrix is not None and by is None and origin.get("groups"):
             raise ValueError("by: the decision was fitted by groups; say which group each row is of")
-        words["decision"] = "decision"
-        words["json"] = True
         if isinstance(lent, Files):
             if output is None:
                 raise ValueError("output: labels of files go into a file; name it with output='labelled.parquet'")
-            words |= {"output": os.fspath(output), "force": overwrite}
+            values |= {"output": os.fspath(output), "force": overwrite}
         elif output is not None:
             raise ValueError("output: labels of what is in memory come back; write them with what made the frame")
-        else:
-            words["output"] = "-"
-        called = call("apply", lent, words, decision=self._text, threads=threads, progress=progress)
+        done = run("apply", lent, values, decision=self._text, threads=threads, progress=progress)
         if isinstance(lent, Files):
             return Path(os.fspath(output or ""))
         by_place = self.classes == [str(place) for place in range(len(self.classes))]
         if isinstance(lent, Array) and (codes or classes is None and by_place):
-            lent.classes = None  # what is wanted are the numbers of the columns, whatever these are called
-        return lent.give(called.columns().column(0).chunk(0).to_numpy(), called.classes, "label")
+            lent.classes = None  # the labels are to be indices of columns, whatever these are called
+        return lent.give(done.columns().column(0).chunk(0).to_numpy(), done.classes, "label")
 
     def to_sql(
         self,
@@ -129,10 +125,12 @@ class Decision:
         >>> "CASE" in decision.to_sql("sqlite")
         True
         """
-        options = {
-            "sql": dialect, "columns": columns, "by": by, "as": name, "table": table, "percent": percent, "single": single,
+        values = {
+            "sql": dialect, "scores": columns, "by": by, "label_name": name, "table": table, "percent": percent,
+            "single": single,
         }  # fmt: skip
-        return call("export decision", None, options, decision=self._text).printed[0]
+        sql: str = run("export", None, values, decision=self._text).result["sql"]
+        return sql.rstrip()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Decision) and self._labeling() == other._labeling()
@@ -160,9 +158,8 @@ def fit(
     """
     refuse_unknown("fit", options, LABELLING)
     given = {"scores": scores, "rule": rule, "by": by, "reference": reference, **options}
-    lent, words = table(given)
-    words |= {**rest(given, RULE), "output": "-"}
-    return Decision(call("fit", lent, words, **rest(given, CALLING)).printed[0])
+    lent, values = table(given)
+    return Decision(run("fit", lent, values | rest(given, RULE), **rest(given, RUNNING)).result)
 
 
 def _has_columns(scores: Any) -> bool:

@@ -7,6 +7,7 @@ as the maker of the input would have them: a Categorical with the same index, an
 from __future__ import annotations
 
 import difflib
+import itertools
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -23,9 +24,6 @@ NUMBERS = {
     "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "FLOAT", "DOUBLE",
     "DECIMAL",
 }  # fmt: skip
-
-#: The names of columns that are given as values beside a frame or a matrix.
-BESIDE = "apportion: {}"
 
 
 class Lent:
@@ -61,7 +59,8 @@ class Lent:
         columns = [] if self.table is None else self.table.columns
         names = [] if self.table is None else self.table.column_names
         own = getattr(values, "name", None)
-        name = own if isinstance(own, str) and own not in [*self.columns, *names] else BESIDE.format(what)
+        wanted = own if isinstance(own, str) else what
+        name = _free_name(wanted if wanted not in [*self.columns, *names] else what, [*self.columns, *names])
         self.table = pa.table([*columns, column], names=[*names, name])
         return name
 
@@ -289,6 +288,13 @@ def lend(
     if isinstance(scores, Mapping):
         return Arrow(_arrow(pa.table, dict(scores)))
     return Array(scores, classes, columns)
+
+
+def _free_name(wanted: str, taken: list[str]) -> str:
+    """A name for a column that no other column has, however names are compared."""
+    compared = {_same(name) for name in taken}
+    names = (wanted if number == 1 else f"{wanted}_{number}" for number in itertools.count(1))
+    return next(name for name in names if _same(name) not in compared)
 
 
 def _names(given: Any) -> list[str]:

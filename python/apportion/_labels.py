@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 
-from ._call import call
 from ._frames import Array, Files
-from ._tables import CALLING, LABELLING, RULE, TABLE, refuse_unknown, rest, table
+from ._run import run
+from ._tables import LABELLING, RULE, RUNNING, TABLE, refuse_unknown, rest, table
 
 Rule = Literal["argmax", "threshold", "thompson", "top-k", "match", "balance", "learned"]
 Penalty = Literal["l1", "l2", "l2-squared", "kl"]
@@ -66,11 +65,11 @@ def label(
     coverage: float | None = None,
     at_least: Bounds | None = None,
     at_most: Bounds | None = None,
-    margin: float | None = None,
+    tolerance: float | None = None,
     nested: Column | None = None,
     from_sample: int | None = None,
     learner: Learner | None = None,
-    batch: int | None = None,
+    train_rows: int | None = None,
     classes: Sequence[Any] | None = None,
     columns: Sequence[str] | None = None,
     id: Column | None = None,
@@ -84,6 +83,7 @@ def label(
     threads: int | None = None,
     memory: str | None = None,
     progress: bool | None = None,
+    **unknown: NoReturn,
 ) -> Any:
     """Labels every row, with the counts kept right.
 
@@ -113,10 +113,10 @@ def label(
         k: top-k: how many of the likeliest classes are drawn among.
         coverage: match, balance: label only this share of the rows.
         at_least, at_most: match, balance: bounds on the count of a class: {"black": 2000}, or as a share {"black": 0.2}.
-        margin: balance: every share within this much of the reference.
+        tolerance: balance: keeps every share within this distance of the reference (0.01 is one point).
         nested: match: columns of units inside units, the largest first.
         from_sample: match, balance: solve for so many rows, and label all by the prices of these.
-        learner, batch: learned: what learns, and from how many rows.
+        learner, train_rows: learned: the model, and the number of rows that it is trained on.
         classes: the names of an array's classes, or other names for those of a frame's.
         columns: the score columns of a frame; found by their names where they are not given.
         id: what identifies a row: ties and draws then do not depend on the order of the rows.
@@ -139,7 +139,9 @@ def label(
         ValueError: the scores are no probabilities, or options do not go together; the message says which row and column.
         TypeError: what was given is of no use as what it was given for.
     """
-    return _solved(dict(locals())).labels
+    given = dict(locals())
+    refuse_unknown("label", given.pop("unknown"), LABELLING | {"output", "overwrite"})
+    return _solved(given).labels
 
 
 def solve(
@@ -181,15 +183,15 @@ def draw(
         A column a draw, in a frame of the kind that went in, or an array.
     """
     refuse_unknown("draw", options, TABLE)
-    lent, words = table({"scores": scores, **options})
+    lent, values = table({"scores": scores, **options})
     _refuse_files(lent, "draw", "label --draws")
     if not isinstance(draws, (int, np.integer)) or draws < 1:
         raise ValueError(f"draws: it must be a whole number, at least 1, and not {draws!r}")
-    words |= {"rule": rule, "k": k, "draws": int(draws), "json": True, "output": "-"}
-    called = call("label", lent, words, **rest(options, ("threads", "progress")))
-    codes = [column.to_numpy() for column in called.columns().combine_chunks().columns]
+    values |= {"rule": rule, "k": k, "draws": int(draws)}
+    done = run("label", lent, values, **rest(options, ("threads", "progress")))
+    codes = [column.to_numpy() for column in done.columns().combine_chunks().columns]
     named = {f"label_{place + 1}": column for place, column in enumerate(codes)}
-    return lent.frame({name: lent.give(column, called.classes, name) for name, column in named.items()})
+    return lent.frame({name: lent.give(column, done.classes, name) for name, column in named.items()})
 
 
 def allot(
@@ -218,35 +220,32 @@ def allot(
     """
     refuse_unknown("allot", options, LABELLING)
     given = {"scores": scores, "count": count, "rule": rule, "by": by, "reference": reference, **options}
-    lent, words = table(given)
+    lent, values = table(given)
     _refuse_files(lent, "allot", "label --count")
-    words |= {**rest(given, RULE), "json": True, "output": "-"}
-    called = call("label", lent, words, **rest(given, CALLING))
-    names = [f"n_{name}" for name in [*called.classes, "uncoded"]]
-    columns = [column.to_numpy(zero_copy_only=False) for column in called.columns().combine_chunks().columns]
+    done = run("label", lent, values | rest(given, RULE), **rest(given, RUNNING))
+    names = [f"n_{name}" for name in [*done.classes, "uncoded"]]
+    columns = [column.to_numpy(zero_copy_only=False) for column in done.columns().combine_chunks().columns]
     return lent.frame(dict(zip(names, columns, strict=True)))
 
 
 def _solved(given: dict[str, Any]) -> Solution:
-    lent, words = table(given)
-    words |= {**rest(given, RULE), "json": True}
+    lent, values = table(given)
+    values |= rest(given, RULE)
     output = given.get("output")
     if isinstance(lent, Files):
         if output is None:
             raise ValueError("output: labels of files go into a file; name it with output='labelled.parquet'")
-        words |= {"output": os.fspath(output), "force": bool(given.get("overwrite"))}
+        values |= {"output": os.fspath(output), "force": bool(given.get("overwrite"))}
     elif output is not None:
         raise ValueError("output: labels of what is in memory come back; write them with what made the frame")
-    else:
-        words["output"] = "-"
     if given.get("codes") and isinstance(lent, Array):
-        lent.classes = None  # what is wanted are the numbers of the columns, whatever these are called
-    called = call("label", lent, words, **rest(given, CALLING))
-    details = json.loads(called.printed[0])
+        lent.classes = None  # the labels are to be indices of columns, whatever these are called
+    done = run("label", lent, values, **rest(given, RUNNING))
+    details = done.result
     if isinstance(lent, Files):
         labels: Any = Path(os.fspath(output or ""))
     else:
-        labels = lent.give(called.columns().column(0).chunk(0).to_numpy(), called.classes, "label")
+        labels = lent.give(done.columns().column(0).chunk(0).to_numpy(), done.classes, "label")
     classes: list[str] = details["classes"]
     return Solution(
         labels=labels,

@@ -10,18 +10,21 @@ class Document:
     def html(self) -> str: ...
     def markdown(self) -> str: ...
 
-class Called:
-    printed: list[str]
-    said: list[str]
+class Done:
+    result: Any
+    text: str
+    notes: list[str]
+    warnings: list[str]
     classes: list[str]
     def columns(self) -> pa.Table: ...
     def rows(self) -> pa.Table | None: ...
     def document(self) -> Document | None: ...
 
 def score_columns(names: Sequence[str]) -> list[str]: ...
-def call(
-    words: Sequence[str],
+def run(
+    job: str,
+    values: dict[str, Any],
     lent: dict[str, Any],
     threads: int | None,
     progress: Callable[[str, float | None], object] | None,
-) -> Called: ...
+) -> Done: ...

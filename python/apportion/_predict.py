@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from ._call import call, shares
 from ._frames import Files, lend
+from ._run import run
 
 Model = Literal["bisg", "bifsg", "fbisg", "voter", "rake"]
 
@@ -78,7 +77,7 @@ def predict(
     Returns:
         The scores, p_CLASS, and how they were made, in a frame of the kind that went in, row by row; or the path of `output`.
     """
-    options: dict[str, Any] = {
+    values: dict[str, Any] = {
         "model": model, "surname": surname, "first_name": first_name, "place": place, "block_group": block_group,
         "tract": tract, "zcta": zcta, "county": county, "state": state, "geography": _paths("geography", geography), "classes": classes,
         "crosswalk": crosswalk, "within": within, "seed": seed, "tolerance": tolerance,
@@ -91,20 +90,16 @@ def predict(
     lent = lend(people, named=[[str(name) for name in getattr(people, "columns", ()) if isinstance(name, str)]])
     if lent.matrix is not None:
         raise TypeError("people: a frame with the columns of names and places is needed, not an array")
-    given: dict[str, Any] = {}
-    if margin is not None:
-        options["margin"] = shares(margin, given)
     if isinstance(lent, Files):
         if output is None:
             raise ValueError("output: scores of files go into a file; name it with output='scores.parquet'")
-        options |= {"output": os.fspath(output), "force": overwrite}
+        values |= {"output": os.fspath(output), "force": overwrite}
     elif output is not None:
         raise ValueError("output: it is for files; scores of a frame are returned")
-    else:
-        options["output"] = "-"
-    called = call("predict", lent, options, lent_reference=given.get("reference"), threads=threads, progress=progress)
-    scores = Path(os.fspath(output or "")) if isinstance(lent, Files) else lent.own(called.rows())
-    return (scores, json.loads(called.printed[0])) if summary else scores
+    done = run("predict", lent, values, margin=margin, threads=threads, progress=progress)
+    rows = done.rows()
+    scores = Path(os.fspath(output or "")) if rows is None else lent.own(rows)
+    return (scores, done.result) if summary else scores
 
 
 def _paths(name: str, tables: Any) -> str | list[str] | None:

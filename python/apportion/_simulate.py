@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ._call import call
+from ._run import run
 
 
 def simulate_normal(
@@ -61,7 +61,7 @@ def simulate_worst_case(
     >>> people = apportion.simulate_worst_case(1000, unknown=0.5)
     >>> comparison = apportion.compare(people, truth="truth")
     """
-    return _made("worst-case", rows, seed, single, classes=classes, unknown=unknown, others=others)
+    return _made("worst_case", rows, seed, single, classes=classes, unknown=unknown, others=others)
 
 
 def simulate_voters(
@@ -79,7 +79,7 @@ def simulate_voters(
 
 
 def _made(what: str, rows: int, seed: int, single: bool, **options: Any) -> pa.Table:
-    options |= {"rows": rows, "seed": seed, "double": not single, "output": "-"}
-    made = call(f"simulate {what}", None, options).rows()
+    options |= {"rows": rows, "seed": seed, "double": not single}
+    made = run(f"simulate_{what}", None, options).rows()
     assert made is not None  # there is at least one row
     return made

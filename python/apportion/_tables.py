@@ -7,22 +7,25 @@ from typing import Any
 
 from ._frames import Lent, lend
 
-#: Options that say how the table is read, and go to the command as they are.
+#: Options that say how the table is read, and are passed to the job as they are.
 READING = ("truth_map", "truth_exclude", "only_with_truth", "skip_missing", "normalize", "memory", "seed")
 #: Options of rules.
 RULE = (
-    "rule", "gamma", "penalty", "at", "k", "coverage", "at_least", "at_most", "margin", "from_sample", "learner", "batch",
+    "rule", "gamma", "penalty", "at", "k", "coverage", "at_least", "at_most", "tolerance", "from_sample", "learner",
+    "train_rows",
 )  # fmt: skip
-#: Options that every function takes that reads a table.
+#: Options of all functions that read a table.
 TABLE = {"id", "truth", "classes", "columns", "threads", "progress", *READING}
 #: Options of functions that label by a rule.
 LABELLING = TABLE | {"nested", *RULE}
-#: What `call` takes by itself.
-CALLING = ("reference", "threads", "progress")
+#: Options of `run` itself.
+RUNNING = ("reference", "threads", "progress")
+#: Former names of options.
+RENAMED = {"margin": "tolerance", "batch": "train_rows"}
 
 
 def table(given: dict[str, Any], label: Any = None) -> tuple[Lent, dict[str, Any]]:
-    """The table, and the options that say what its columns hold. A column may be named, or given as values."""
+    """The table, and the settings that say what its columns hold. A column may be named, or given as values."""
     by, nested, columns = given.get("by"), given.get("nested"), given.get("columns")
     named = [given.get("id"), given.get("truth"), given.get("count"), by, nested, label, *given.get("named", [])]
     if isinstance(columns, str):
@@ -30,27 +33,27 @@ def table(given: dict[str, Any], label: Any = None) -> tuple[Lent, dict[str, Any
     elif columns is not None:
         columns = [str(name) for name in columns]
     lent = lend(given["scores"], given.get("classes"), columns, named)
-    options: dict[str, Any] = {name: given[name] for name in READING if name in given}
-    options["columns"] = columns
+    values: dict[str, Any] = {name: given[name] for name in READING if name in given}
+    values["scores"] = columns
     for name in columns or []:
         if lent.matrix is None:
             lent.refuse_unknown("columns", name)
     if columns is None and getattr(lent, "are_numbers", False):
         # The columns of an array that was made a frame: there is nothing else in it.
-        options |= {"columns": lent.columns, "classes": lent.columns}
+        values |= {"scores": lent.columns, "classes": lent.columns}
     if lent.matrix is not None:
-        options |= {"columns": lent.matrix[0], "classes": lent.matrix[0]}
+        values |= {"scores": lent.matrix[0], "classes": lent.matrix[0]}
     elif given.get("classes") is not None:
-        options["classes"] = [str(name) for name in given["classes"]]
+        values["classes"] = [str(name) for name in given["classes"]]
     for what in ("id", "truth", "count"):
         if given.get(what) is not None:
-            options[what] = lent.column(what, given[what])
+            values[what] = lent.column(what, given[what])
     for what, value in (("by", by), ("nested", nested)):
         if value is not None:
-            options[what] = _columns(lent, what, value)
+            values[what] = _columns(lent, what, value)
     if label is not None:
-        options["label"] = lent.column("label", label)
-    return lent, options
+        values["label"] = lent.column("label", label)
+    return lent, values
 
 
 def _columns(lent: Lent, what: str, given: Any) -> list[str]:
@@ -67,14 +70,16 @@ def _columns(lent: Lent, what: str, given: Any) -> list[str]:
 
 
 def refuse_unknown(function: str, options: dict[str, Any], known: set[str]) -> None:
-    """Refuses options that a function does not look at: whoever gives one means something by it."""
+    """Refuses options that a function does not use."""
     for option in options:
         if option not in known:
+            if RENAMED.get(option) in known:
+                raise TypeError(f"{function}() has no option {option!r}; it is called {RENAMED[option]} now")
             near = difflib.get_close_matches(option, sorted(known), 1)
             meant = f"; did you mean {near[0]}?" if near else ""
             raise TypeError(f"{function}() has no option {option!r}{meant}")
 
 
 def rest(given: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """Some of the options, where they are given."""
+    """Some of the options, if they are given."""
     return {name: given[name] for name in names if name in given}

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from . import _native
-from ._call import call, in_python
 from ._decision import Decision
 from ._labels import Column
+from ._run import run
 from ._tables import TABLE, refuse_unknown, rest, table
 
 if TYPE_CHECKING:
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 
 class View:
-    """What a command computed, with its charts."""
+    """A result, with its charts."""
 
     #: The chart that is shown where none is named.
     _first = ""
 
-    def __init__(self, called: _native.Called) -> None:
-        self._text = in_python(called.printed[-1])
-        self._document = called.document()
-        self._content: Any = json.loads(called.printed[0])
+    def __init__(self, done: _native.Done) -> None:
+        self._text = done.text
+        self._document = done.document()
+        self._content: Any = done.result
 
     @property
     def charts(self) -> list[str]:
@@ -356,11 +356,10 @@ def audit(
     """
     refuse_unknown("audit", options, TABLE | {"count"})
     given = {"scores": scores, "truth": truth, "by": by, **options}
-    lent, words = table(given, label=label)
+    lent, values = table(given, label=label)
     if uncoded is not None and "=" not in uncoded:
         raise ValueError("uncoded: it must be 'VALUE=argmax', 'VALUE=drop' or 'VALUE=keep'")
-    geometry = None if geometry is None else os.fspath(geometry)
-    words |= {
+    values |= {
         "label_map": label_map,
         "uncoded": uncoded,
         "bootstrap": bootstrap,
@@ -368,11 +367,10 @@ def audit(
         "geometry": geometry,
         "geometry_key": geometry_key,
     }
-    words |= {"json": True, "decision": None if decision is None else "decision"}
     if decision is not None and not isinstance(decision, Decision):
         raise TypeError("decision: it must be a Decision, as apportion.fit or Decision.from_json gives it")
     text = None if decision is None else decision.to_json()
-    return Audit(call("audit", lent, words, decision=text, **rest(options, ("threads", "progress"))))
+    return Audit(run("audit", lent, values, decision=text, **rest(options, ("threads", "progress"))))
 
 
 def compare(
@@ -383,6 +381,7 @@ def compare(
     label: Column | None = None,
     label_map: Mapping[str, str] | None = None,
     uncoded: Sequence[str] | str | None = None,
+    batch: int | None = None,
     focus: str | None = None,
     geometry: str | os.PathLike[str] | None = None,
     geometry_key: Sequence[str] | str | None = None,
@@ -401,15 +400,15 @@ def compare(
         truth, by: as of `audit`.
         label, label_map, uncoded: labels that exist already, to be set beside the rules; what their values mean, and which of
             these stand for no label.
+        batch: also solves match and balance in random batches of this size, to show the loss.
         focus, geometry, geometry_key: as of `audit`.
         options: those of `label` that say how the table is read.
     """
     refuse_unknown("compare", options, TABLE | {"count"})
-    lent, words = table({"scores": scores, "truth": truth, "by": by, **options}, label=label)
-    geometry = None if geometry is None else os.fspath(geometry)
-    words |= {"label_map": label_map, "uncoded": uncoded, "focus": focus, "geometry": geometry, "json": True}
-    words["geometry_key"] = geometry_key
-    return Comparison(call("compare", lent, words, **rest(options, ("threads", "progress"))))
+    lent, values = table({"scores": scores, "truth": truth, "by": by, **options}, label=label)
+    values |= {"label_map": label_map, "uncoded": uncoded, "batch": batch, "focus": focus}
+    values |= {"geometry": geometry, "geometry_key": geometry_key}
+    return Comparison(run("compare", lent, values, **rest(options, ("threads", "progress"))))
 
 
 def disparity(
@@ -446,10 +445,10 @@ def disparity(
     """
     refuse_unknown("disparity", options, TABLE | {"count"})
     given = {"scores": scores, "truth": truth, "by": by, "named": [outcome, cells], **options}
-    lent, words = table(given, label=label)
-    words |= {"outcome": lent.column("outcome", outcome), "outcome_value": outcome_value, "label_map": label_map}
-    words |= {"cells": cells, "against": against, "json": True}
-    return Disparity(call("disparity", lent, words, **rest(options, ("threads", "progress"))))
+    lent, values = table(given, label=label)
+    values |= {"outcome": lent.column("outcome", outcome), "outcome_value": outcome_value, "label_map": label_map}
+    values |= {"cells": cells, "against": against}
+    return Disparity(run("disparity", lent, values, **rest(options, ("threads", "progress"))))
 
 
 def frontier(
@@ -473,7 +472,6 @@ def frontier(
         options: those of `label` that say how the table is read.
     """
     refuse_unknown("frontier", options, TABLE | {"count"})
-    lent, words = table({"scores": scores, "by": by, **options})
-    words |= {"points": points, "json": True}
-    called = call("frontier", lent, words, reference=reference, **rest(options, ("threads", "progress")))
-    return Frontier(called)
+    lent, values = table({"scores": scores, "by": by, **options})
+    values["points"] = points
+    return Frontier(run("frontier", lent, values, reference=reference, **rest(options, ("threads", "progress"))))

@@ -1,29 +1,32 @@
-//! The bridge between Python and the program's commands: tables in, results out, and nothing decided here.
+//! The bridge between Python and the jobs of apportion: tables and settings in, results out, and no decision made here.
 //!
-//! [`call`] runs a command with the words of the command line on tables that Python lends by the Arrow PyCapsule interface.
-//! Python's lock is released while it works; meanwhile the thread that called looks for signals, so that Ctrl-C ends the
-//! work, and tells whoever wants to know how far it has come.
+//! [`run`] runs a job on tables that Python lends through the Arrow PyCapsule interface. Python's lock is released while it
+//! works; the calling thread checks for signals, so that Ctrl-C cancels the job, and reports progress.
 
-mod called;
+mod done;
+mod jobs;
+mod names;
+mod values;
 mod watch;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use apportion_cli::Host;
+use apportion_app::{Context, Notice};
 use apportion_io::MemoryTable;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use pyo3_arrow::{PyArray, PyTable};
 
-use called::{Called, Document};
+use done::{Document, Done};
 use watch::{Watch, attend};
 
-/// What Python lends to a command.
+/// What Python lends to a job.
 #[derive(FromPyObject)]
 struct Lent {
     #[pyo3(item)]
     table: Option<PyTable>,
-    /// The names of a matrix's columns, and its values, row by row.
+    /// The names of the columns of a matrix, and its values, row by row.
     #[pyo3(item)]
     matrix: Option<(Vec<String>, PyArray)>,
     #[pyo3(item)]
@@ -33,61 +36,78 @@ struct Lent {
 }
 
 impl Lent {
-    fn host(self) -> PyResult<Host> {
-        let held = |table: PyTable| {
+    fn read(self) -> PyResult<jobs::Lent> {
+        let in_memory = |table: PyTable| {
             let (batches, schema) = table.into_inner();
             MemoryTable::new(schema, batches)
         };
-        let mut table = self.table.map(held);
+        let mut table = self.table.map(in_memory);
         if let Some((names, values)) = self.matrix {
-            let beside =
+            let others =
                 table.unwrap_or_else(|| MemoryTable::new(Arc::new(arrow::datatypes::Schema::empty()), Vec::new()));
-            let whole = beside.with_matrix(names, values.into_inner().0);
+            let whole = others.with_matrix(names, values.into_inner().0);
             table = Some(whole.map_err(|error| PyValueError::new_err(error.to_string()))?);
         }
-        let mut host = Host::default();
-        (host.table, host.reference, host.decision) = (table, self.reference.map(held), self.decision);
-        Ok(host)
+        Ok(jobs::Lent { table, shares: self.reference.map(in_memory), decision: self.decision })
     }
 }
 
-/// Runs a command. `threads` is how many may work at once; `progress` is called with what is done, and the part of it that is
-/// done already.
+/// Runs a job. `values` are its settings, by id; `threads` is the number of threads; `progress` is called with what is being
+/// done and the part of it that is done.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value)] // what Python gives is ours
-fn call(
+#[allow(clippy::needless_pass_by_value)] // Python hands over what it passes
+fn run(
     py: Python<'_>,
-    words: Vec<String>,
+    job: &str,
+    values: &Bound<'_, PyDict>,
     lent: Lent,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Called> {
+) -> PyResult<Done> {
+    let job = jobs::find(job).ok_or_else(|| PyValueError::new_err(format!("there is no job {job:?}")))?;
+    let (values, lent) = (values::settings(job, values)?, lent.read()?);
     let watch = Arc::new(Watch::default());
-    let mut host = lent.host()?;
-    host.progress = Some(watch.clone());
-    let pool = threads.map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build()).transpose();
-    let pool = pool.map_err(|error| PyValueError::new_err(format!("threads: {error}")))?;
-    let work = move || match pool {
-        Some(pool) => pool.install(|| apportion_cli::call(&words, &host)),
-        None => apportion_cli::call(&words, &host),
+    let notices: Arc<Mutex<Vec<(bool, String)>>> = Arc::default();
+    let heard = notices.clone();
+    let context = Context {
+        progress: watch.clone(),
+        notices: Arc::new(move |notice| {
+            let (is_warning, message) = match notice {
+                Notice::Note(message) => (false, message),
+                Notice::Warning(message) => (true, message),
+            };
+            let text = names::render(&message);
+            let (is_warning, text) = match text.strip_prefix(jobs::WARNING) {
+                Some(text) => (true, text.to_owned()),
+                None => (is_warning, text),
+            };
+            heard.lock().unwrap_or_else(PoisonError::into_inner).push((is_warning, text));
+        }),
+        threads,
+        command: String::new(),
+        name_setting: names::python_name,
     };
-    attend(py, &watch, progress.as_ref(), work)?.map(Called::from).map_err(PyValueError::new_err)
+    let work = move || jobs::run(job, values, lent, &context);
+    let outcome = attend(py, &watch, progress.as_ref(), work)?;
+    let outcome = outcome.map_err(|error| PyValueError::new_err(jobs::sentence(&error)))?;
+    let notices = std::mem::take(&mut *notices.lock().unwrap_or_else(PoisonError::into_inner));
+    Done::new(py, outcome, notices)
 }
 
-/// The score columns among some names, where they are recognised.
+/// Returns the score columns among some names, if they are recognized.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value)] // what Python gives is ours
+#[allow(clippy::needless_pass_by_value)] // Python hands over what it passes
 fn score_columns(names: Vec<String>) -> Vec<String> {
     let found = apportion_io::find_scores(&names).ok().flatten();
     found.map(|found| found.scores.columns).unwrap_or_default()
 }
 
-/// What the Python package calls.
+/// The functions and classes that the Python package uses.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add_class::<Called>()?;
+    module.add_class::<Done>()?;
     module.add_class::<Document>()?;
     module.add_function(wrap_pyfunction!(score_columns, module)?)?;
-    module.add_function(wrap_pyfunction!(call, module)?)
+    module.add_function(wrap_pyfunction!(run, module)?)
 }

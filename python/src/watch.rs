@@ -1,4 +1,4 @@
-//! How far the work has come, and whether it is to go on: told by the thread that works, and looked at by the one that waits.
+//! Progress and cancellation, shared by the thread that works and the one that waits.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -9,10 +9,10 @@ use apportion_io::Progress;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-/// How long the waiting thread sleeps between two looks.
+/// The time between two checks of the waiting thread.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How far the work has come.
+/// The progress of a job.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     what: Mutex<&'static str>,
@@ -42,7 +42,7 @@ impl Progress for Watch {
 }
 
 impl Watch {
-    /// What is done, and the part of it that is done already; none where nobody knows how much there is.
+    /// Returns what is being done and the part of it that is done; `None` if its length is unknown.
     fn state(&self) -> (&'static str, Option<f64>) {
         let what = *self.what.lock().unwrap_or_else(PoisonError::into_inner);
         match self.bytes.load(Ordering::Relaxed) {
@@ -52,8 +52,8 @@ impl Watch {
     }
 }
 
-/// Does the work in a thread of its own, with Python's lock released, until it is done or a signal ends it. What was begun
-/// when the signal came is brought to its end first: no thread is left behind, and no file half written.
+/// Works in another thread, with Python's lock released, until the work is done or a signal cancels it. A cancelled thread
+/// is waited for, so that no thread and no half-written file is left behind.
 pub(crate) fn attend<T: Send>(
     py: Python<'_>,
     watch: &Watch,
@@ -65,7 +65,7 @@ pub(crate) fn attend<T: Send>(
         let worker = scope.spawn(move || {
             let _ = done.send(work());
         });
-        // A receiver is for one thread: it comes along where the lock is released, and back.
+        // A receiver belongs to one thread: it moves to where the lock is released, and back.
         let mut result = Some(result);
         loop {
             let receiver = result.take();
@@ -78,17 +78,17 @@ pub(crate) fn attend<T: Send>(
                 Some(Ok(value)) => return Ok(value),
                 Some(Err(RecvTimeoutError::Timeout)) => {}
                 _ => {
-                    // It panicked, which is a fault of ours: joined here, it does not become a panic of this thread.
+                    // The work panicked. Joined here, it does not panic this thread.
                     let _ = worker.join();
-                    let words = "the work ended without a result: please report it as a fault";
-                    return Err(PyRuntimeError::new_err(words));
+                    let problem = "the work ended without a result: please report it as a bug";
+                    return Err(PyRuntimeError::new_err(problem));
                 }
             }
-            let told = py.check_signals().and_then(|()| match progress {
+            let reported = py.check_signals().and_then(|()| match progress {
                 Some(progress) => progress.call1(py, watch.state()).map(drop),
                 None => Ok(()),
             });
-            if let Err(error) = told {
+            if let Err(error) = reported {
                 watch.stopped.store(true, Ordering::Relaxed);
                 py.detach(move || result.map(|result| result.recv()));
                 return Err(error);

@@ -35,8 +35,8 @@ FRAME = pd.DataFrame({"p_a": [0.6, 0.7, 0.9], "p_b": [0.4, 0.3, 0.1]})
         ([[0.6, 0.4], [0.5, 0.6]], {}, ValueError, "scores: row 2: the scores sum to 1.1.*normalize"),
         ([[1.5, -0.5]], {}, ValueError, 'row 1, column "1": the score of "1" is -0.5'),
         ([[0.6, np.inf]], {}, ValueError, "row 1"),
-        (GOOD, {"rule": "macth"}, ValueError, "invalid value 'macth' for rule; .*a similar value exists: 'match'"),
-        (GOOD, {"rule": 3}, ValueError, "invalid value '3'"),
+        (GOOD, {"rule": "macth"}, ValueError, r'rule: "macth" is none of argmax, .*\(did you mean "match"\?\)'),
+        (GOOD, {"rule": 3}, ValueError, 'rule: "3" is none of'),
         (GOOD, {"k": 2.5, "rule": "top-k"}, TypeError, "k: it must be a whole number, and not 2.5"),
         (GOOD, {"by": ["x", "y"]}, ValueError, "by has 2 values, and there are 3 rows"),
         (GOOD, {"by": 7}, TypeError, "by: a int is neither the name of a column nor a value for each row"),
@@ -53,7 +53,15 @@ FRAME = pd.DataFrame({"p_a": [0.6, 0.7, 0.9], "p_b": [0.4, 0.3, 0.1]})
         (GOOD, {"reference": 7}, TypeError, "reference: it must be 'posterior'"),
         (GOOD, {"reference": "posteriori"}, ValueError, 'did you mean "posterior"'),
         (GOOD, {"threads": 0}, ValueError, "threads: it must be a whole number from 1 to 1024"),
-        (GOOD, {"seed": -1}, ValueError, "invalid value '-1' for seed"),
+        (GOOD, {"seed": -1}, ValueError, "seed: it must be 0 or more"),
+        (GOOD, {"memory": "much"}, ValueError, "memory: it is a number with K, M, G or T"),
+        (GOOD, {"rule": "threshold", "at": {"0": 2}}, ValueError, "at: it must be from 0 to 1"),
+        (GOOD, {"rule": "balance", "gamma": float("nan")}, ValueError, "gamma: it must be a finite number, and not nan"),
+        (GOOD, {"at_least": {"0": b"x"}}, TypeError, "at_least: bytes is no value for it"),
+        (GOOD, {"at_least": {"0": "many"}}, ValueError, 'at_least: "many" is neither a whole number nor a percentage'),
+        (GOOD, {"truth_map": {"x": "0"}}, ValueError, "truth_map needs truth=…"),
+        (GOOD, {"rule": "learned", "by": ["x", "x", "y"]}, ValueError, "by: rule learned learns from a batch"),
+        (GOOD, {"tolerance": 0.01, "rule": "match"}, ValueError, "tolerance: it belongs to rule balance"),
         (GOOD, {"output": "x.csv"}, ValueError, "labels of what is in memory come back"),
         (GOOD, {"truth": ["0", "1", "7"], "reference": "truth"}, ValueError, "7"),
         (FRAME, {"by": "county"}, ValueError, "by: there is no column 'county'; the columns are p_a, p_b"),
@@ -82,8 +90,12 @@ def test_messages_speak_python() -> None:
     assert str(caught.value) == "at: it belongs to rule threshold"
     with pytest.raises(TypeError, match=r"solve\(\) has no option 'gama'; did you mean gamma\?"):
         apportion.solve(GOOD, gama=0.5)
-    with pytest.raises(TypeError):
-        apportion.label(GOOD, gama=0.5)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"label\(\) has no option 'gama'; did you mean gamma\?"):
+        apportion.label(GOOD, gama=0.5)  # type: ignore[arg-type]
+    for old, new in (("margin", "tolerance"), ("batch", "train_rows")):
+        for function in (apportion.label, apportion.solve, apportion.fit):
+            with pytest.raises(TypeError, match=f"has no option '{old}'; it is called {new} now"):
+                function(GOOD, **{old: 1})
     with pytest.raises(ValueError, match="it is no decision"):
         apportion.Decision.from_json("{}")
     with pytest.raises(ValueError, match="output: labels of files go into a file"):
@@ -137,7 +149,7 @@ options = st.fixed_dictionaries(
     optional={
         "rule": st.sampled_from(["match", "balance", "threshold", "thompson", "top-k", "learned"]) | anything,
         "by": anything, "reference": anything, "gamma": anything, "at": anything, "k": anything, "coverage": anything,
-        "at_least": anything, "margin": anything, "nested": anything, "from_sample": anything, "batch": anything,
+        "at_least": anything, "tolerance": anything, "nested": anything, "from_sample": anything, "train_rows": anything,
         "classes": anything, "columns": anything, "id": anything, "truth": anything, "seed": anything,
         "normalize": st.booleans(), "skip_missing": st.booleans(), "threads": st.none() | st.just(1),
     },
@@ -165,6 +177,41 @@ def test_counts_of_any_scores_are_right(scores: np.ndarray, rule: str) -> None:
     if rule == "match":
         counts = np.bincount(labels, minlength=scores.shape[1])
         assert (np.abs(counts - scores.sum(axis=0)) < 1 + 1e-6).all()
+
+
+def test_a_class_that_is_nearly_one_is_suggested() -> None:
+    with pytest.raises(ValueError, match=r'at_least: unknown class "wite"; .*\(did you mean "white"\?\)'):
+        apportion.label(GOOD, classes=["white", "black"], at_least={"wite": 1})
+    with pytest.raises(ValueError, match=r"truth_map=\{value: class\}.*truth_exclude=…"):
+        apportion.label(GOOD, truth=["0", "1", "seven"], reference="truth")
+    with pytest.raises(ValueError, match=r"the decision has its classes in another order; use classes=\['a', 'b'\]"):
+        apportion.fit(GOOD, classes=["a", "b"]).apply(GOOD, classes=["b", "a"])
+
+
+def test_notes_are_logged_and_columns_have_names(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    with caplog.at_level("INFO", "apportion"):
+        apportion.label(FRAME, by=["x", "x", "y"])
+        apportion.label(FRAME, reference={"a": 1.0})
+        FRAME.to_csv(tmp_path / "scores.csv")
+        apportion.label(tmp_path / "scores.csv", output=tmp_path / "labels.csv")
+    lines = [record.getMessage() for record in caplog.records]
+    assert any(line.startswith("scores: 2 classes") or "p_a" in line for line in lines), lines
+    assert any('no share of "b" is given' in line for line in lines), lines
+    assert any("written to" in line and "labels.csv" in line for line in lines), lines
+    assert not any("standard output" in line for line in lines), lines
+
+
+def test_natural_values_are_taken() -> None:
+    labels = apportion.label(GOOD, rule="threshold", at={None: 0.65, "1": 0.5}, memory="512M", seed=3.0).tolist()
+    assert labels == [-1, 0, 0]
+    assert apportion.label(GOOD, rule="threshold", at=0.65).tolist() == labels
+    assert apportion.solve(GOOD, at_least={"1": "50%"}).counts["1"] == 2
+    assert apportion.solve(GOOD, at_least={"1": 2}).counts["1"] == 2
+    people = apportion.simulate_normal(300, seed=1)
+    compared = apportion.compare(people, truth="truth", truth_exclude="6", batch=100)
+    assert "batches of 100" in repr(compared)
+    audit = apportion.audit(people, "truth", label_map={"6": "5"}, uncoded="4,3=drop")
+    assert audit.details["counts"][3] == 0 and audit.details["counts"][5] == 0
 
 
 def test_numbers_of_numpy_are_numbers() -> None:

@@ -33,9 +33,9 @@ RULES: list[tuple[str, dict[str, Any], list[str]]] = [
     ("match", {"from_sample": 5000}, ["--from-sample", "5000"]),
     ("balance", {"gamma": 0.8}, ["--gamma", "0.8"]),
     ("balance", {"penalty": "l2-squared"}, ["--penalty", "l2-squared"]),
-    ("balance", {"gamma": 1, "margin": 0.01}, ["--gamma", "1", "--margin", "0.01"]),
-    ("learned", {"batch": 2000}, ["--batch", "2000"]),
-    ("learned", {"batch": 2000, "learner": "logistic", "gamma": 0.9}, ["--batch", "2000", "--learner", "logistic", "--gamma", "0.9"]),
+    ("balance", {"gamma": 1, "tolerance": 0.01}, ["--gamma", "1", "--tolerance", "0.01"]),
+    ("learned", {"train_rows": 2000}, ["--train-rows", "2000"]),
+    ("learned", {"train_rows": 2000, "learner": "logistic", "gamma": 0.9}, ["--train-rows", "2000", "--learner", "logistic", "--gamma", "0.9"]),
 ]  # fmt: skip
 
 

@@ -16,6 +16,7 @@ mod scoring;
 pub(crate) mod sources;
 mod summary;
 mod tally;
+mod text;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

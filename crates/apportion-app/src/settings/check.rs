@@ -10,11 +10,17 @@ use super::{Declaration, Job, find, of_job};
 use crate::rule::RuleName;
 use crate::{Error, Result};
 
-/// Returns the request that values by the ids of settings make, once they are checked.
+/// Returns the request that values by the ids of settings make, once they are normalized and checked.
 ///
 /// # Errors
-/// If a setting is unknown, out of range, or belongs to another rule.
-pub fn from_values<R: DeserializeOwned>(job: Job, values: Map<String, Value>) -> Result<R> {
+/// If a setting is unknown, of another type, out of range, or belongs to another rule.
+pub fn from_values<R: DeserializeOwned>(job: Job, mut values: Map<String, Value>) -> Result<R> {
+    for (id, value) in &mut values {
+        if let Some(declaration) = find(job, id) {
+            let normalized = declaration.kind.normalize(value.take());
+            *value = normalized.map_err(|problem| in_setting(declaration, problem))?;
+        }
+    }
     check_values(job, &values)?;
     serde_json::from_value(values.into()).map_err(|error| Error::settings(error.to_string()))
 }
@@ -35,11 +41,14 @@ fn check_values(job: Job, values: &Map<String, Value>) -> Result<()> {
     for (id, value) in values {
         let Some(declaration) = find(job, id) else { return Err(unknown(job, id)) };
         if !value.is_null() {
-            let checked = declaration.kind.check(value);
-            checked.map_err(|problem| Error::settings(Message::from(declaration.setting) + ": " + problem))?;
+            declaration.kind.check(value).map_err(|problem| in_setting(declaration, problem))?;
         }
     }
     check_rules(job, values)
+}
+
+fn in_setting(declaration: &Declaration, problem: String) -> Error {
+    Error::settings(Message::from(declaration.setting) + ": " + problem)
 }
 
 fn unknown(job: Job, id: &str) -> Error {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use apportion_io::did_you_mean;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value, json};
 
 use crate::memory;
 
@@ -78,6 +78,44 @@ impl Kind {
         Ok(value)
     }
 
+    /// Returns a value in the form that requests have, from one that a programming language would use: `"512M"` as a
+    /// number of bytes, a number as the threshold of all classes, one text as a list of one. Anything else stays as it is,
+    /// for [`check`](Self::check) to judge.
+    ///
+    /// # Errors
+    /// If text cannot be read as a value of this kind.
+    pub fn normalize(self, value: Value) -> Read<Value> {
+        Ok(match (self, value) {
+            (Kind::Whole(..) | Kind::Size(..), Value::Number(number)) => whole(number).into(),
+            (Kind::Size(..), Value::String(text)) => json!(memory::parse(&text)?),
+            (Kind::Character, Value::String(text)) => json!(character(&text)?),
+            (Kind::Text | Kind::Report | Kind::Reference | Kind::Choice(_), value) => text_of(value),
+            (Kind::List, Value::Array(values)) => json!(texts_of(values)?),
+            (Kind::List, value @ (Value::String(_) | Value::Number(_))) => json!([text_of(value)]),
+            (Kind::Numbers, value @ Value::Number(_)) => json!([value]),
+            (Kind::Numbers, Value::String(text)) => json!([number(&text)?]),
+            (Kind::Pairs, Value::Object(pairs)) => {
+                pairs.into_iter().map(|(value, class)| (value, text_of(class))).collect::<Map<_, _>>().into()
+            }
+            (Kind::Pairs, Value::String(text)) => pairs(&[text])?,
+            (Kind::Pairs, Value::Array(values)) => pairs(&texts_of(values)?)?,
+            (Kind::Bounds, Value::Object(bounds)) => {
+                let bound = |(class, value): (String, Value)| Ok((class, bound_of(value)?));
+                bounds.into_iter().map(bound).collect::<Read<Map<_, _>>>()?.into()
+            }
+            (Kind::Bounds, Value::String(text)) => bounds(&[text])?,
+            (Kind::Bounds, Value::Array(values)) => bounds(&texts_of(values)?)?,
+            (Kind::Thresholds, Value::Object(classes)) if !classes.contains_key("by_class") => thresholds_of(
+                classes.into_iter().map(|(class, least)| (Some(class).filter(|own| !own.is_empty()), least)),
+            )?,
+            (Kind::Thresholds, value @ Value::Number(_)) => thresholds_of([(None, value)])?,
+            (Kind::Thresholds, Value::String(text)) => thresholds(&[text])?,
+            (Kind::Thresholds, Value::Array(values)) => thresholds(&texts_of(values)?)?,
+            (Kind::Uncoded, Value::String(text)) => uncoded(&text)?,
+            (_, value) => value,
+        })
+    }
+
     /// Checks the range of a value.
     ///
     /// # Errors
@@ -88,8 +126,11 @@ impl Kind {
         match self {
             Kind::Flag => value.as_bool().map(drop).ok_or_else(|| expected("true or false")),
             Kind::Whole(min, max) => {
-                let whole = value.as_u64().ok_or_else(|| expected("a whole number"))?;
                 let range = if max == u64::MAX { format!("{min} or more") } else { format!("from {min} to {max}") };
+                if value.as_i64().is_some_and(|whole| whole < 0) {
+                    return within(false, range);
+                }
+                let whole = value.as_u64().ok_or_else(|| expected("a whole number"))?;
                 within((min..=max).contains(&whole), range)
             }
             Kind::Number(min, max) => {
@@ -121,6 +162,57 @@ impl Kind {
             }
         }
     }
+}
+
+/// A float that is a whole number as one; any other number as it is.
+fn whole(number: Number) -> Number {
+    /// Every whole number up to this one is a float.
+    const MAX: f64 = 9_007_199_254_740_992.0;
+    match number.as_f64() {
+        Some(own) if number.is_f64() && own.fract() == 0.0 && own.abs() <= MAX => Number::from(own as i64),
+        _ => number,
+    }
+}
+
+/// A number as text; anything else as it is.
+fn text_of(value: Value) -> Value {
+    match value {
+        Value::Number(number) => number.to_string().into(),
+        other => other,
+    }
+}
+
+fn texts_of(values: Vec<Value>) -> Read<Vec<String>> {
+    let text = |value| match text_of(value) {
+        Value::String(text) => Ok(text),
+        other => Err(format!("it must be a list of texts, and {other} is none")),
+    };
+    values.into_iter().map(text).collect()
+}
+
+/// A bound from a count, a share or text.
+fn bound_of(value: Value) -> Read<Value> {
+    Ok(match value {
+        Value::Number(number) => match number.as_u64() {
+            Some(count) => json!({ "count": count }),
+            None if number.is_f64() => json!({ "share": number }),
+            None => return Err(format!("{number} is neither a count nor a share")),
+        },
+        Value::String(text) => bound(&text)?,
+        other => other,
+    })
+}
+
+/// Thresholds from numbers, or texts of numbers, of all classes and of single ones.
+fn thresholds_of(given: impl IntoIterator<Item = (Option<String>, Value)>) -> Read<Value> {
+    let mut texts = Vec::new();
+    for (class, least) in given {
+        let Value::String(least) = text_of(least.clone()) else {
+            return Err(format!("{least} is not a number: write 0.8, or a number for each class"));
+        };
+        texts.push((class, least));
+    }
+    read_thresholds(texts.iter().map(|(class, least)| (class.as_deref(), least.as_str())))
 }
 
 fn number(text: &str) -> Read<f64> {
@@ -179,20 +271,29 @@ fn bounds(texts: &[String]) -> Read<Value> {
     let mut bounds = Map::new();
     for text in texts {
         let (class, value) = text.rsplit_once('=').ok_or("it must be CLASS=N or CLASS=P%")?;
-        let bound = match value.trim().strip_suffix('%') {
-            Some(percent) => percent.trim().parse().ok().map(|percent: f64| json!({ "share": percent / 100.0 })),
-            None => value.trim().parse().ok().map(|count: u64| json!({ "count": count })),
-        };
-        let bound = bound.ok_or_else(|| format!("{value:?} is neither a whole number nor a percentage"))?;
-        bounds.insert(class.trim().to_owned(), bound);
+        bounds.insert(class.trim().to_owned(), bound(value)?);
     }
     Ok(bounds.into())
 }
 
+fn bound(value: &str) -> Read<Value> {
+    let bound = match value.trim().strip_suffix('%') {
+        Some(percent) => percent.trim().parse().ok().map(|percent: f64| json!({ "share": percent / 100.0 })),
+        None => value.trim().parse().ok().map(|count: u64| json!({ "count": count })),
+    };
+    bound.ok_or_else(|| format!("{value:?} is neither a whole number nor a percentage"))
+}
+
 fn thresholds(texts: &[String]) -> Read<Value> {
+    fn divided(text: &String) -> (Option<&str>, &str) {
+        text.rsplit_once('=').map_or((None, text.as_str()), |(class, least)| (Some(class), least))
+    }
+    read_thresholds(texts.iter().map(divided))
+}
+
+fn read_thresholds<'a>(given: impl Iterator<Item = (Option<&'a str>, &'a str)>) -> Read<Value> {
     let (mut all, mut by_class) = (None, BTreeMap::new());
-    for text in texts {
-        let (class, least) = text.rsplit_once('=').map_or((None, text.as_str()), |(class, least)| (Some(class), least));
+    for (class, least) in given {
         let least = number(least).map_err(|problem| format!("{problem}: write 0.8, or 0.8,black=0.5"))?;
         if !(0.0..=1.0).contains(&least) {
             return Err("it must be from 0 to 1: write 0.8, or 0.8,black=0.5".into());
@@ -251,5 +352,54 @@ mod tests {
         assert_eq!(read(Kind::Character, &["tab"]), Ok(json!('\t')));
         assert_eq!(read(Kind::Size(1 << 10, 1 << 30), &["2G"]), Err("it must be from 1K to 1G".into()));
         assert_eq!(read(Kind::Whole(1, 1000), &["1001"]), Err("it must be from 1 to 1000".into()));
+    }
+
+    #[test]
+    fn natural_values_become_those_of_requests() {
+        let rules = Kind::Choice(&[("match", "")]);
+        for (kind, natural, expected) in [
+            (Kind::Size(0, u64::MAX), json!("512M"), json!(512 << 20)),
+            (Kind::Size(0, u64::MAX), json!(1024), json!(1024)),
+            (Kind::Whole(1, 9), json!(3.0), json!(3)),
+            (Kind::Whole(1, 9), json!(2.5), json!(2.5)),
+            (Kind::Whole(0, 9), json!(-1.0), json!(-1)),
+            (Kind::Character, json!("tab"), json!("\t")),
+            (Kind::Text, json!(1), json!("1")),
+            (rules, json!(3), json!("3")),
+            (Kind::List, json!("county"), json!(["county"])),
+            (Kind::List, json!(["a", 2]), json!(["a", "2"])),
+            (Kind::Numbers, json!(0.5), json!([0.5])),
+            (Kind::Pairs, json!({ "W": "white", "1": 2 }), json!({ "W": "white", "1": "2" })),
+            (Kind::Pairs, json!("W=white"), json!({ "W": "white" })),
+            (Kind::Bounds, json!({ "a": 7, "b": 0.25 }), json!({ "a": { "count": 7 }, "b": { "share": 0.25 } })),
+            (Kind::Bounds, json!({ "a": "20%" }), json!({ "a": { "share": 0.2 } })),
+            (Kind::Bounds, json!({ "a": { "count": 7 } }), json!({ "a": { "count": 7 } })),
+            (Kind::Thresholds, json!(0.7), json!({ "all": 0.7, "by_class": {} })),
+            (Kind::Thresholds, json!({ "": 0.8, "b": 0.5 }), json!({ "all": 0.8, "by_class": { "b": 0.5 } })),
+            (Kind::Thresholds, json!({ "all": 0.5 }), json!({ "all": null, "by_class": { "all": 0.5 } })),
+            (Kind::Uncoded, json!("Uncoded=keep"), json!({ "values": ["Uncoded"], "policy": "keep" })),
+            (Kind::Flag, json!(true), json!(true)),
+        ] {
+            let once = kind.normalize(natural.clone()).unwrap();
+            assert_eq!(once, expected, "{kind:?} {natural}");
+            assert_eq!(kind.normalize(once), Ok(expected), "{kind:?} twice");
+        }
+    }
+
+    #[test]
+    fn values_that_are_no_values_are_refused() {
+        for (kind, value, problem) in [
+            (Kind::Size(0, 9), json!("much"), "it is a number with K, M, G or T, such as 512M or 2G"),
+            (Kind::Bounds, json!({ "a": -1 }), "-1 is neither a count nor a share"),
+            (Kind::Bounds, json!({ "a": "b" }), "\"b\" is neither a whole number nor a percentage"),
+            (Kind::Thresholds, json!({ "a": null }), "null is not a number: write 0.8, or a number for each class"),
+            (Kind::Thresholds, json!(8), "it must be from 0 to 1: write 0.8, or 0.8,black=0.5"),
+            (Kind::List, json!([["a"]]), "it must be a list of texts, and [\"a\"] is none"),
+            (Kind::Uncoded, json!("x"), "it must be VALUE=argmax, VALUE=drop or VALUE=keep"),
+        ] {
+            assert_eq!(kind.normalize(value.clone()), Err(problem.to_owned()), "{kind:?} {value}");
+        }
+        assert_eq!(Kind::Whole(1, 9).check(&json!(2.5)), Err("it must be a whole number, not 2.5".into()));
+        assert_eq!(Kind::Whole(0, u64::MAX).check(&json!(-1)), Err("it must be 0 or more".into()));
     }
 }

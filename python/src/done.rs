@@ -1,0 +1,109 @@
+//! The result of a job, for Python to take.
+
+use std::sync::Arc;
+
+use apportion_app::labels::LabelColumn;
+use arrow::array::{ArrayRef, Int16Array, RecordBatch, UInt64Array};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3_arrow::PyTable;
+
+use crate::jobs::Outcome;
+use crate::values;
+
+/// The result of a job.
+#[pyclass(frozen)]
+pub(crate) struct Done {
+    /// The response: dicts, lists, numbers and text.
+    #[pyo3(get)]
+    result: Py<PyAny>,
+    /// The response for people to read, if the job has such a text.
+    #[pyo3(get)]
+    text: String,
+    /// What was said on the way.
+    #[pyo3(get)]
+    notes: Vec<String>,
+    /// What may make the result misleading.
+    #[pyo3(get)]
+    warnings: Vec<String>,
+    /// The classes.
+    #[pyo3(get)]
+    classes: Vec<String>,
+    columns: Vec<ArrayRef>,
+    rows: Vec<RecordBatch>,
+    document: Option<apportion_report::Document>,
+}
+
+impl Done {
+    /// Makes what Python takes of the result of a job and its notices, each with whether it is a warning.
+    pub(crate) fn new(py: Python<'_>, outcome: Outcome, notices: Vec<(bool, String)>) -> PyResult<Done> {
+        let Outcome { result, text, classes, labels, rows, document } = outcome;
+        let (warnings, notes): (Vec<_>, Vec<_>) = notices.into_iter().partition(|(is_warning, _)| *is_warning);
+        let texts = |notices: Vec<(bool, String)>| notices.into_iter().map(|(_, text)| text).collect();
+        Ok(Done {
+            result: values::python(py, &result)?.unbind(),
+            text,
+            notes: texts(notes),
+            warnings: texts(warnings),
+            classes,
+            columns: labels.into_iter().map(array).collect(),
+            rows,
+            document,
+        })
+    }
+}
+
+/// A column as an Arrow array; codes are not copied.
+fn array(column: LabelColumn) -> ArrayRef {
+    match column {
+        LabelColumn::Codes(codes) => Arc::new(Int16Array::from(codes)),
+        LabelColumn::People(people) => Arc::new(UInt64Array::from(people)),
+    }
+}
+
+#[pymethods]
+impl Done {
+    /// The columns of labels, as a pyarrow table with one chunk per column. Nothing is copied.
+    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let named = self.columns.iter().enumerate().map(|(index, column)| (index.to_string(), column.clone()));
+        let batch = RecordBatch::try_from_iter(named).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let schema = batch.schema();
+        PyTable::try_new(vec![batch], schema)?.into_pyarrow(py)
+    }
+
+    /// The rows that were made, as a pyarrow table.
+    fn rows<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(first) = self.rows.first() else { return Ok(None) };
+        PyTable::try_new(self.rows.clone(), first.schema())?.into_pyarrow(py).map(Some)
+    }
+
+    /// The report.
+    fn document(&self) -> Option<Document> {
+        self.document.clone().map(Document)
+    }
+}
+
+/// A report, and its charts.
+#[pyclass(frozen)]
+pub(crate) struct Document(apportion_report::Document);
+
+#[pymethods]
+impl Document {
+    /// The charts: name, heading, and specification for Plotly as JSON.
+    fn charts(&self) -> Vec<(String, String, String)> {
+        let chart = |chart: &apportion_report::Chart| {
+            (chart.id.clone(), chart.title.clone(), self.0.specification(chart).to_string())
+        };
+        self.0.charts().map(chart).collect()
+    }
+
+    /// The report as a self-contained page.
+    fn html(&self) -> String {
+        self.0.to_html()
+    }
+
+    /// The report as Markdown.
+    fn markdown(&self) -> String {
+        self.0.to_markdown()
+    }
+}

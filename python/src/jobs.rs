@@ -1,0 +1,219 @@
+//! Runs jobs by name: values become a request, and a response becomes what Python takes.
+
+use apportion::text::Message;
+use apportion_app::labels::LabelColumn;
+use apportion_app::output::written;
+use apportion_app::report::WrittenReport;
+use apportion_app::settings::{Job, from_values};
+use apportion_app::summary::drift_warning;
+use apportion_app::{
+    Context, Error, Result, apply, audit, compare, disparity, export, fit, frontier, label, predict, simulate,
+};
+use apportion_io::{MemoryTable, PlainRows, plain_batch};
+use apportion_report::Document;
+use arrow::array::RecordBatch;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::names::{SHARES_IN_MEMORY, render};
+
+/// The jobs that Python runs, by name.
+const JOBS: [(&str, Job); 13] = [
+    ("label", Job::Label),
+    ("audit", Job::Audit),
+    ("compare", Job::Compare),
+    ("disparity", Job::Disparity),
+    ("frontier", Job::Frontier),
+    ("fit", Job::Fit),
+    ("apply", Job::Apply),
+    ("export", Job::Export),
+    ("predict", Job::Predict),
+    ("simulate_voters", Job::SimulateVoters),
+    ("simulate_normal", Job::SimulateNormal),
+    ("simulate_categorical", Job::SimulateCategorical),
+    ("simulate_worst_case", Job::SimulateWorstCase),
+];
+
+/// The name of a decision in memory, in place of a file.
+const DECISION: &str = "decision";
+
+/// How a sentence begins that is a warning.
+pub(crate) const WARNING: &str = "warning: ";
+
+/// Returns the job of a name.
+pub(crate) fn find(name: &str) -> Option<Job> {
+    JOBS.iter().find(|(own, _)| *own == name).map(|(_, job)| *job)
+}
+
+/// What a job reads from memory.
+#[derive(Default)]
+pub(crate) struct Lent {
+    /// The table, in place of files.
+    pub(crate) table: Option<MemoryTable>,
+    /// Shares for the reference or the margin, in place of a file.
+    pub(crate) shares: Option<MemoryTable>,
+    /// A decision as JSON, in place of a file.
+    pub(crate) decision: Option<String>,
+}
+
+/// The result of a job.
+#[derive(Default)]
+pub(crate) struct Outcome {
+    /// The response.
+    pub(crate) result: Value,
+    /// The response for people to read.
+    pub(crate) text: String,
+    /// The classes.
+    pub(crate) classes: Vec<String>,
+    /// Labels of a table in memory.
+    pub(crate) labels: Vec<LabelColumn>,
+    /// Rows that were made.
+    pub(crate) rows: Vec<RecordBatch>,
+    /// The report.
+    pub(crate) document: Option<Document>,
+}
+
+impl Outcome {
+    fn of(response: &impl Serialize) -> Result<Outcome> {
+        let result = serde_json::to_value(response).map_err(|error| Error::data(error.to_string()))?;
+        Ok(Outcome { result, ..Outcome::default() })
+    }
+
+    /// Adds the text for people to read. Warnings in it are said as such.
+    fn with_text(self, text: impl Into<Message>, context: &Context) -> Outcome {
+        let text = render(&text.into());
+        for warning in text.lines().filter(|line| line.starts_with(WARNING)) {
+            context.warn(warning);
+        }
+        Outcome { text, ..self }
+    }
+
+    fn with_report(self, report: Option<WrittenReport>) -> Outcome {
+        Outcome { document: report.map(|report| report.document), ..self }
+    }
+}
+
+/// Runs a job.
+///
+/// # Errors
+/// If the settings or the data do not allow it.
+pub(crate) fn run(job: Job, mut values: Map<String, Value>, lent: Lent, context: &Context) -> Result<Outcome> {
+    if lent.shares.is_some() {
+        let setting = if job == Job::Predict { "margin" } else { "reference" };
+        values.insert(setting.into(), SHARES_IN_MEMORY.into());
+    }
+    match job {
+        Job::Label => {
+            let mut request: label::Request = from_values(job, values)?;
+            (request.table.source.table, request.rule.reference_table) = (lent.table, lent.shares);
+            labeled(label::run(&request, context)?, context)
+        }
+        Job::Apply => {
+            let mut request: apply::Request = from_values(job, values)?;
+            request.table.source.table = lent.table;
+            (request.decision, request.decision_json) = (DECISION.into(), lent.decision);
+            let response = apply::run(&request, context)?;
+            let result = &response.measured.result;
+            let drift = result.drift.as_ref();
+            if let Some(warning) = drift.and_then(|drift| drift_warning(&response.decision, drift, &result.summary)) {
+                context.warn(warning);
+            }
+            labeled(response, context)
+        }
+        Job::Fit => {
+            let mut request: fit::Request = from_values(job, values)?;
+            (request.table.source.table, request.rule.reference_table) = (lent.table, lent.shares);
+            Outcome::of(&fit::run(&request, context)?)
+        }
+        Job::Export => {
+            let mut request: export::Request = from_values(job, values)?;
+            (request.decision, request.decision_json) = (DECISION.into(), lent.decision);
+            Outcome::of(&export::run(&request, context)?)
+        }
+        Job::Audit => {
+            let mut request: audit::Request = from_values(job, values)?;
+            request.table.source.table = lent.table;
+            request.decision = lent.decision.is_some().then(|| DECISION.into());
+            request.decision_json = lent.decision;
+            request.report.in_memory = true;
+            let response = audit::run(&request, context)?;
+            Ok(Outcome::of(&response)?.with_text(response.text(), context).with_report(response.report))
+        }
+        Job::Compare => {
+            let mut request: compare::Request = from_values(job, values)?;
+            request.table.source.table = lent.table;
+            request.report.in_memory = true;
+            let response = compare::run(&request, context)?;
+            Ok(Outcome::of(&response)?.with_text(response.text(), context).with_report(response.report))
+        }
+        Job::Predict => {
+            let mut request: predict::Request = from_values(job, values)?;
+            (request.source.table, request.margin_table) = (lent.table, lent.shares);
+            predicted(&request, context)
+        }
+        Job::Disparity => {
+            let mut request: disparity::Request = from_values(job, values)?;
+            request.table.source.table = lent.table;
+            request.report.in_memory = true;
+            let response = disparity::run(&request, context)?;
+            Ok(Outcome::of(&response)?.with_text(response.text(), context).with_report(response.report))
+        }
+        Job::Frontier => {
+            let mut request: frontier::Request = from_values(job, values)?;
+            (request.table.source.table, request.reference_table) = (lent.table, lent.shares);
+            let response = frontier::run(&request, context)?;
+            let outcome = Outcome::of(&response)?.with_text(response.summary(), context);
+            Ok(Outcome { document: Some(response.document()), ..outcome })
+        }
+        Job::SimulateVoters | Job::SimulateNormal | Job::SimulateCategorical | Job::SimulateWorstCase => {
+            let response = simulate::run(&simulate::Request::from_values(job, values)?, context)?;
+            let rows = response.blocks.iter().map(PlainRows::to_batch).collect::<std::result::Result<_, _>>()?;
+            Ok(Outcome { rows, ..Outcome::of(&response)? })
+        }
+        other => Err(Error::settings(format!("{other:?} is no job of Python's"))),
+    }
+}
+
+fn labeled(mut response: label::Response, context: &Context) -> Result<Outcome> {
+    note_written(&response.paths, context);
+    let outcome = Outcome::of(&response)?;
+    let labels = std::mem::take(&mut response.labels);
+    Ok(Outcome { labels, classes: response.contract.classes, ..outcome }.with_report(response.report))
+}
+
+fn predicted(request: &predict::Request, context: &Context) -> Result<Outcome> {
+    let mut response = predict::run(request, context)?;
+    for remark in &response.remarks {
+        context.warn(remark.as_str());
+    }
+    for part in response.text(request) {
+        context.note(part);
+    }
+    note_written(&response.paths, context);
+    let scores = std::mem::take(&mut response.scores);
+    let rows = if request.source.is_in_memory() { vec![plain_batch(scores)?] } else { Vec::new() };
+    Ok(Outcome { rows, classes: response.classes.clone(), ..Outcome::of(&response)? })
+}
+
+/// Says which files were written; labels in memory are in none.
+fn note_written(paths: &[std::path::PathBuf], context: &Context) {
+    if !paths.is_empty() {
+        context.note(written(paths));
+    }
+}
+
+/// Returns the sentence of an error, with a similar name if a class is unknown.
+pub(crate) fn sentence(error: &Error) -> String {
+    use apportion::Error as Core;
+    let core = match error {
+        Error::Core(core) | Error::Setting(_, core) | Error::Io(apportion_io::Error::Core { error: core, .. }) => {
+            Some(core)
+        }
+        _ => None,
+    };
+    let near = match core {
+        Some(Core::UnknownClass { name, classes }) => apportion_io::did_you_mean(name, classes.split(", ")),
+        _ => String::new(),
+    };
+    render(&(error.message() + near))
+}

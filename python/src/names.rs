@@ -1,0 +1,57 @@
+//! How Python writes settings and messages.
+
+use apportion::text::{Message, Setting};
+use apportion_app::text::shown;
+
+/// The name of a table of shares in memory, in place of a file.
+pub(crate) const SHARES_IN_MEMORY: &str = "shares.in-memory";
+
+/// Returns the keyword of a setting.
+pub(crate) fn keyword(setting: Setting) -> &'static str {
+    match setting {
+        Setting::Scores => "columns",
+        Setting::Force => "overwrite",
+        Setting::LabelName => "name",
+        Setting::Json => "details",
+        other => other.id(),
+    }
+}
+
+/// Returns a setting as Python writes it, with a value if there is one: `by`, `overwrite=True`, `within='NC'`.
+pub(crate) fn python_name(setting: Setting, value: Option<&str>) -> String {
+    let name = keyword(setting);
+    match (setting, value) {
+        (Setting::Force | Setting::Normalize | Setting::SkipMissing, None) => format!("{name}=True"),
+        (_, None | Some(SHARES_IN_MEMORY)) => name.to_owned(),
+        // One of several names, within a sentence.
+        (Setting::Rule | Setting::Model, Some(value)) => format!("{name} {value}"),
+        (Setting::TruthMap | Setting::LabelMap, Some("VALUE=CLASS")) => format!("{name}={{value: class}}"),
+        (Setting::Crosswalk, Some("OLD=NEW" | "OLD=NEW,…")) => format!("{name}={{old: new}}"),
+        (_, Some("COL" | "FILE" | "DIR" | "VALUE" | "VALUE=keep")) => format!("{name}=…"),
+        (Setting::TruthMap | Setting::LabelMap | Setting::Crosswalk, Some(pairs)) => {
+            let pair = |pair: &str| match pair.split_once('=') {
+                Some((old, new)) => format!("{}: {}", quoted(old), quoted(new)),
+                None => quoted(pair),
+            };
+            format!("{name}={{{}}}", joined(pairs, pair))
+        }
+        (Setting::Classes | Setting::Scores, Some(names)) => format!("{name}=[{}]", joined(names, quoted)),
+        (_, Some(value)) if value.parse::<f64>().is_ok() => format!("{name}={value}"),
+        (_, Some(value)) => format!("{name}={}", quoted(value)),
+    }
+}
+
+/// The parts of a list, each written in its own way.
+fn joined(list: &str, part: impl Fn(&str) -> String) -> String {
+    list.split(',').map(part).collect::<Vec<_>>().join(", ")
+}
+
+/// Text as Python writes it.
+fn quoted(text: &str) -> String {
+    if text.contains('\'') { format!("\"{text}\"") } else { format!("'{text}'") }
+}
+
+/// Returns a message with its settings as keywords. Control characters, which names from files may contain, are escaped.
+pub(crate) fn render(message: &Message) -> String {
+    shown(&message.render(python_name))
+}
