@@ -107,8 +107,7 @@ fn integer(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     if let Ok(number) = value.extract::<u64>() {
         return Ok(number.into());
     }
-    let too_large = || PyValueError::new_err(format!("{name}: the number is too large"));
-    finite(name, value, value.extract::<f64>().map_err(|_| too_large())?)
+    Err(PyValueError::new_err(format!("{name}: the number is out of range")))
 }
 
 fn finite(name: &str, value: &Bound<'_, PyAny>, number: f64) -> PyResult<Value> {

@@ -54,6 +54,7 @@ FRAME = pd.DataFrame({"p_a": [0.6, 0.7, 0.9], "p_b": [0.4, 0.3, 0.1]})
         (GOOD, {"reference": "posteriori"}, ValueError, 'did you mean "posterior"'),
         (GOOD, {"threads": 0}, ValueError, "threads: it must be a whole number from 1 to 1024"),
         (GOOD, {"seed": -1}, ValueError, "seed: it must be 0 or more"),
+        (GOOD, {"seed": 2**70}, ValueError, "seed: the number is out of range"),
         (GOOD, {"memory": "much"}, ValueError, "memory: it is a number with K, M, G or T"),
         (GOOD, {"rule": "threshold", "at": {"0": 2}}, ValueError, "at: it must be from 0 to 1"),
         (GOOD, {"rule": "balance", "gamma": float("nan")}, ValueError, "gamma: it must be a finite number, and not nan"),
