@@ -50,7 +50,8 @@ mod tests {
         let error: Result<(), _> = Err(apportion_io::Error::file("in.csv".as_ref(), problem));
         let error = error.context("--reference x").unwrap_err();
         assert_eq!(sentence(&error), "--reference x: in.csv: say which with --scores 'bisg_*'");
-        let error = anyhow::Error::from(apportion_app::Error::from(apportion::Error::ReferenceByGroup)).context("the report failed");
+        let error = anyhow::Error::from(apportion_app::Error::from(apportion::Error::ReferenceByGroup))
+            .context("the report failed");
         assert!(sentence(&error).starts_with("the report failed: the reference is given by group"));
         assert!(sentence(&error).ends_with("match by group with --by"));
         assert_eq!(sentence(&anyhow::anyhow!("inner").context("outer")), "outer: inner");

@@ -17,7 +17,7 @@ fn scores(row: usize) -> [f64; 3] {
 }
 
 fn truth(row: usize) -> &'static str {
-    if row % 11 == 0 { "" } else { CLASSES[row % 3] }
+    if row.is_multiple_of(11) { "" } else { CLASSES[row % 3] }
 }
 
 /// The rows as columns. Groups are a dictionary, and IDs are numbers.

@@ -1,9 +1,10 @@
 //! A report from plain data: its sentences, what is left out, and names that stay text wherever they come.
 #![allow(clippy::unwrap_used)] // in helpers, too
 
-use apportion::audit::{Calibration, GroupTotals, Interval};
+use apportion::audit::{Audit, AuditOptions, Bootstrap, Calibration, GroupTotals, Interval};
 use apportion::rule::{Point, RuleKind};
 use apportion::text::Setting;
+use apportion::{Classes, Labels, Matrix, Scores, UNCODED};
 use apportion_report::{
     Block, Chart, Disparity, Estimator, Geometry, Groups, LabelKind, Labelling, Method, Provenance, Sample, Study,
     Table, Trade, TradeReference,
@@ -693,4 +694,30 @@ fn outcomes_are_told_side_by_side() {
     assert!(chart.alt.contains("argmax: white 62.0% and black 47.9%"), "{}", chart.alt);
     let page = document.to_html();
     assert!(page.contains("turnout &lt;2024&gt;") || page.contains("turnout &#60;2024&#62;"));
+}
+
+#[test]
+fn figures_of_an_audit_are_tables() {
+    let classes = Classes::new(["white", "black", "other"]).unwrap();
+    let table_ids = |unlabeled: usize| {
+        let values: Vec<f64> =
+            (0..40).flat_map(|row| [0.5, 0.3 + row as f64 / 400.0, 0.2 - row as f64 / 400.0]).collect();
+        let labels = (0..40).map(|row| if row < unlabeled { UNCODED } else { (row % 2) as u8 }).collect();
+        let truth: Vec<u8> = (0..40).map(|row| (row % 3) as u8).collect();
+        let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap().with_truth(&truth).unwrap();
+        let bootstrap = Some(Bootstrap { replicates: 20, ..Bootstrap::default() });
+        let options = AuditOptions { bootstrap, ..AuditOptions::default() };
+        let audit = Audit::of(&scores, &Labels::new(labels, &classes).unwrap(), &options).unwrap();
+        let mut own = study(["white", "black", "other"], true);
+        own.audit = Some(audit.overall);
+        let sections = own.document().sections;
+        let blocks = sections.into_iter().flat_map(|section| section.blocks);
+        let ids = blocks.filter_map(|block| if let Block::Table(table) = block { Some(table.id) } else { None });
+        ids.collect::<Vec<String>>()
+    };
+    let ids = table_ids(5);
+    for id in ["split", "argmax-agreement", "unlabeled", "class-intervals", "intervals"] {
+        assert!(ids.iter().any(|own| own == id), "{id}: {ids:?}");
+    }
+    assert!(!table_ids(4).contains(&"unlabeled".to_owned()), "scores of very few people are not shown");
 }

@@ -178,7 +178,7 @@ impl<'a> Integers<'a> {
     /// Returns the value of a row as an index, if there is one.
     #[inline]
     fn index(&self, row: usize) -> Option<usize> {
-        with_integers!(self, values => values.get(row).and_then(|value| usize::try_from(value).ok()))
+        with_integers!(self, values => values.get(row).and_then(|value| usize::try_from(value as i128).ok()))
     }
 
     pub(crate) fn slice(self, rows: &Range<usize>) -> Integers<'a> {

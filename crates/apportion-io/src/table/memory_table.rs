@@ -159,8 +159,8 @@ impl MemoryTable {
                 batches.iter().map(range).collect()
             }
             #[cfg(feature = "files")]
-            Content::Batches(..) => vec![0..self.rows()],
-            Content::Columns(_) => vec![0..self.rows()],
+            Content::Batches(..) => std::iter::once(0..self.rows()).collect(),
+            Content::Columns(_) => std::iter::once(0..self.rows()).collect(),
         }
     }
 
@@ -295,7 +295,7 @@ impl MemoryTable {
 
     /// Adds a row-major matrix of `f32` or `f64` before the columns of the batches. If the batches
     /// have no columns, the rows are those of the matrix.
-    pub fn with_matrix(self, names: Vec<String>, values: ArrayRef) -> Result<MemoryTable> {
+    pub fn with_matrix(self, names: Vec<String>, values: &ArrayRef) -> Result<MemoryTable> {
         let kind = values.data_type().clone();
         let shared = match kind {
             DataType::Float32 => SharedValues::F32(Shared::new(values.as_primitive::<Float32Type>().values().clone())),
@@ -537,18 +537,17 @@ mod tests {
             Arc::new(Float32Array::from_iter_values(SCORES.iter().flatten().map(|&value| value as f32)));
         let names = || vec!["p_a".to_owned(), "p_b".to_owned()];
         let other = batch(&SCORES, &GROUPS).project(&[2]).unwrap();
-        let alone =
-            MemoryTable::new(Arc::new(Schema::empty()), Vec::new()).with_matrix(names(), values.clone()).unwrap();
+        let alone = MemoryTable::new(Arc::new(Schema::empty()), Vec::new()).with_matrix(names(), &values).unwrap();
         assert_eq!(alone.rows(), 5);
         let plain = read(alone.clone(), &TableOptions::default());
         assert!(plain.is_single_precision());
         let skipping = TableOptions { skip_missing: true, ..TableOptions::default() };
         assert_eq!(labels(&plain, false), labels(&read(alone, &skipping), false));
-        let both = MemoryTable::new(other.schema(), vec![other]).with_matrix(names(), values.clone()).unwrap();
+        let both = MemoryTable::new(other.schema(), vec![other]).with_matrix(names(), &values).unwrap();
         let by = TableOptions { by: vec!["county".into()], ..TableOptions::default() };
         let columns = MemoryTable::new(batch(&SCORES, &GROUPS).schema(), vec![batch(&SCORES, &GROUPS)]);
         assert_eq!(labels(&read(both, &by), true), labels(&read(columns, &by), true));
-        let wrong = MemoryTable::new(Arc::new(Schema::empty()), Vec::new()).with_matrix(vec!["a".into(); 3], values);
+        let wrong = MemoryTable::new(Arc::new(Schema::empty()), Vec::new()).with_matrix(vec!["a".into(); 3], &values);
         assert_eq!(wrong.unwrap_err().to_string(), "10 scores are not 0 rows of 3 classes");
     }
 

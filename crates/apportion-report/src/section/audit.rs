@@ -3,7 +3,7 @@
 use apportion::audit::{Interval, Intervals, Section as Figures};
 
 use crate::document::{Cell, Table};
-use crate::study::Study;
+use crate::study::{FEWEST, Study};
 use crate::text;
 
 /// Returns the tables, if the labels were audited.
@@ -13,7 +13,9 @@ pub(super) fn tables(study: &Study) -> Vec<Table> {
     tables.extend(split(study, audit));
     tables.extend(argmax(study, audit));
     tables.extend(unlabeled(study, audit));
-    tables.extend(audit.intervals.as_ref().map(|own| intervals(study, audit, own)));
+    if let Some(own) = &audit.intervals {
+        tables.extend([class_intervals(study, audit, own), intervals(study, audit, own)]);
+    }
     tables
 }
 
@@ -63,7 +65,8 @@ fn argmax(study: &Study, audit: &Figures) -> Option<Table> {
 
 /// Describes the scores of unlabeled people, if there are any.
 fn unlabeled(study: &Study, audit: &Figures) -> Option<Table> {
-    let own = audit.uncoded_rows.as_ref()?;
+    // The scores of very few people would describe each of them.
+    let own = audit.uncoded_rows.as_ref().filter(|own| own.people >= FEWEST)?;
     let share = |share: Option<f64>| Cell::number(share, |share| text::plain(share, 3));
     let mut rows = Vec::with_capacity(audit.classes.len());
     for (class, &mean) in audit.classes.iter().zip(&own.mean_scores) {
@@ -79,31 +82,36 @@ fn unlabeled(study: &Study, audit: &Figures) -> Option<Table> {
     Some(Table { note, ..table("unlabeled", caption, &["Class", "Unlabeled people", "All people"], rows) })
 }
 
-/// Returns the intervals of the bootstrap.
-fn intervals(study: &Study, audit: &Figures, own: &Intervals) -> Table {
+/// Returns the bootstrap intervals of shares and biases.
+fn class_intervals(study: &Study, audit: &Figures, own: &Intervals) -> Table {
     let with_truth = audit.confusion.is_some();
-    let mut columns = vec!["Figure", "Share", "Bias against the scores, points"];
+    let mut columns = vec!["Class", "Share", "Bias against the scores, points"];
     columns.extend(with_truth.then_some("Bias against the truth, points"));
-    let mut rows = Vec::new();
+    let mut rows = Vec::with_capacity(audit.classes.len());
     for (class, audit) in audit.classes.iter().enumerate() {
         let share = own.share[class].map(|own| range(own, |share| text::percent(share, 2)));
         let mut row = vec![Cell::text(&audit.class), cell(share), cell(own.bias_against_posterior[class].map(points))];
         row.extend(with_truth.then(|| cell(own.bias_against_truth[class].map(points))));
         rows.push(row);
     }
-    let four = |interval: Option<Interval>| cell(interval.map(|own| range(own, |number| text::plain(number, 4))));
-    let mut more =
+    let caption = format!("95% bootstrap intervals of the counts of {}", study.subject().name);
+    table("class-intervals", caption, &columns, rows)
+}
+
+/// Returns the bootstrap intervals of accuracy and fidelity.
+fn intervals(study: &Study, audit: &Figures, own: &Intervals) -> Table {
+    let mut figures =
         vec![("Expected accuracy", own.expected_accuracy), ("Fidelity to posterior", own.fidelity_to_posterior)];
-    if with_truth {
-        more.extend([("Accuracy", own.accuracy), ("Fidelity to truth", own.fidelity_to_truth)]);
+    if audit.confusion.is_some() {
+        figures.extend([("Accuracy", own.accuracy), ("Fidelity to truth", own.fidelity_to_truth)]);
     }
-    for (name, interval) in more {
-        let mut row = vec![Cell::text(name), four(interval)];
-        row.resize_with(columns.len(), || Cell::text("–"));
-        rows.push(row);
+    let mut rows = Vec::with_capacity(figures.len());
+    for (name, interval) in figures {
+        let shown = interval.map(|own| range(own, |number| text::plain(number, 4)));
+        rows.push(vec![Cell::text(name), cell(shown)]);
     }
-    let caption = format!("95% bootstrap intervals of the figures of {}", study.subject().name);
-    table("intervals", caption, &columns, rows)
+    let caption = format!("95% bootstrap intervals of accuracy and fidelity of {}", study.subject().name);
+    table("intervals", caption, &["Figure", "95% interval"], rows)
 }
 
 fn cell(text: Option<String>) -> Cell {
