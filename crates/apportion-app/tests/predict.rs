@@ -27,8 +27,8 @@ fn path(folder: &Path, name: &str) -> String {
 /// The same people in memory.
 fn in_memory() -> MemoryTable {
     let column = |name: &str, index: usize| {
-        let texts = PEOPLE.lines().skip(1).map(|line| line.split(',').nth(index).unwrap().to_owned()).collect();
-        PlainColumn { name: name.into(), values: PlainValues::Texts(texts) }
+        let texts: Vec<String> = PEOPLE.lines().skip(1).map(|line| line.split(',').nth(index).unwrap().to_owned()).collect();
+        PlainColumn { name: name.into(), values: PlainValues::Text(texts.into_iter().collect()) }
     };
     let batch = plain_batch(vec![column("surname", 0), column("county_fips", 1)]).unwrap();
     MemoryTable::new(batch.schema(), vec![batch])
@@ -64,7 +64,7 @@ fn files_and_tables_in_memory_have_the_same_scores() {
     let names: Vec<&str> = returned.scores.iter().map(|column| column.name.as_str()).collect();
     assert_eq!(names[..2], ["p_white", "p_black"]);
     assert_eq!(names[6..], ["surname_match", "place_used", "dropped"]);
-    let PlainValues::Numbers(black) = &returned.scores[1].values else { panic!("scores are numbers") };
+    let PlainValues::Double(black) = &returned.scores[1].values else { panic!("scores are numbers") };
     assert!(black.len() == 3 && black[0] > 0.5);
 
     let json = serde_json::to_value(&returned).unwrap();
@@ -113,12 +113,12 @@ fn errors_name_settings_and_not_options() {
 fn tables_are_exported_and_checked() {
     let folder = TempDir::new().unwrap();
     let file = path(folder.path(), "counties.csv");
-    let export = tables::ExportRequest { name: "counties-2010".into(), output: file.clone(), force: false };
+    let export = tables::ExportRequest { table: "counties-2010".into(), output: file.clone(), force: false };
     let request: tables::Request =
         serde_json::from_value(serde_json::to_value(tables::Request::Export(export)).unwrap()).unwrap();
     let exported = tables::run(&request, &Context::default()).unwrap();
     assert!(matches!(exported, tables::Response::Export(table) if table.paths.len() == 1));
-    let checked = tables::check(&tables::CheckRequest { file, ..tables::CheckRequest::default() }).unwrap();
+    let checked = tables::check(&tables::CheckRequest { table: file, ..tables::CheckRequest::default() }).unwrap();
     assert_eq!((checked.of, checked.level, checked.numbers), ("places", Some("county"), "people"));
     assert_eq!((checked.rows, checked.largest.unwrap().key.as_str()), (3221, "06037"));
     let error = tables::show("surnames-2000").unwrap_err();
