@@ -73,7 +73,7 @@ fn simulated_rows_are_returned_or_written() {
 
 #[test]
 fn errors_name_settings_by_id() {
-    let merge = vec![("aian".to_owned(), "martian".to_owned())];
+    let merge = [("aian".to_owned(), "martian".to_owned())].into();
     let voters = Population::Voters(Voters { merge, ..Voters::default() });
     let request = simulate::Request { population: voters, rows: Some(1), ..simulate::Request::default() };
     let error = simulate::run(&request, &Context::default()).unwrap_err();
