@@ -45,8 +45,8 @@ impl Lent {
         if let Some((names, values)) = self.matrix {
             let others =
                 table.unwrap_or_else(|| MemoryTable::new(Arc::new(arrow::datatypes::Schema::empty()), Vec::new()));
-            let whole = others.with_matrix(names, values.into_inner().0);
-            table = Some(whole.map_err(|error| PyValueError::new_err(error.to_string()))?);
+            let whole = others.with_matrix(names, &values.into_inner().0);
+            table = Some(whole.map_err(|error| PyValueError::new_err(names::render(&error.message())))?);
         }
         Ok(jobs::Lent { table, shares: self.reference.map(in_memory), decision: self.decision })
     }

@@ -285,10 +285,11 @@ fn bound(value: &str) -> Read<Value> {
 }
 
 fn thresholds(texts: &[String]) -> Read<Value> {
-    fn divided(text: &String) -> (Option<&str>, &str) {
-        text.rsplit_once('=').map_or((None, text.as_str()), |(class, least)| (Some(class), least))
-    }
-    read_thresholds(texts.iter().map(divided))
+    let divided = texts.iter().map(|text| match text.rsplit_once('=') {
+        Some((class, least)) => (Some(class), least),
+        None => (None, text.as_str()),
+    });
+    read_thresholds(divided)
 }
 
 fn read_thresholds<'a>(given: impl Iterator<Item = (Option<&'a str>, &'a str)>) -> Read<Value> {
