@@ -27,7 +27,8 @@ fn path(folder: &Path, name: &str) -> String {
 /// The same people in memory.
 fn in_memory() -> MemoryTable {
     let column = |name: &str, index: usize| {
-        let texts: Vec<String> = PEOPLE.lines().skip(1).map(|line| line.split(',').nth(index).unwrap().to_owned()).collect();
+        let texts: Vec<String> =
+            PEOPLE.lines().skip(1).map(|line| line.split(',').nth(index).unwrap().to_owned()).collect();
         PlainColumn { name: name.into(), values: PlainValues::Text(texts.into_iter().collect()) }
     };
     let batch = plain_batch(vec![column("surname", 0), column("county_fips", 1)]).unwrap();

@@ -13,7 +13,8 @@ use crate::{program, text};
 
 /// Returns the command `completions`.
 pub(crate) fn completions_command() -> Command {
-    let shell = Arg::new("shell").required(true).value_parser(value_parser!(Shell)).help("The shell");
+    let shell =
+        Arg::new("shell").value_name("SHELL").required(true).value_parser(value_parser!(Shell)).help("The shell");
     Command::new("completions")
         .about("Prints a script that completes commands and options in a shell")
         .arg(shell)

@@ -248,7 +248,7 @@ fn floridas_codes_are_mapped() {
     assert_eq!(found["accuracy"], 1.0);
     // Of nine rows, one has no truth, and two are left out.
     let output = apportion(folder.path(), &[&all[..], &truth[..2], &truth[4..], &map].concat());
-    assert!(text(&output.stdout).contains("over 6 labels whose truth is known"), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("over 6 labels with known truth"), "{}", text(&output.stdout));
 
     let message = refused(folder.path(), &["label", path.to_str().unwrap(), "-o", "out.csv", "--truth", "race"]);
     assert!(

@@ -22,6 +22,9 @@ fn files(folder: &Path) {
     run(folder, &["fit", "scores.csv", "-o", "decision.json", "--by", "county", "-q"]);
     run(folder, &["label", "scores.parquet", "-o", "labelled.parquet", "-q"]);
     fs::copy(folder.join("scores.parquet"), folder.join("more.parquet")).unwrap();
+    for name in ["csv", "parquet"] {
+        fs::copy(folder.join(format!("labelled.{name}")), folder.join(format!("labels.{name}"))).unwrap();
+    }
 
     let people = "id,first_name,surname,county_fips,zip\n1,Maria,García,37063,27701\n2,John,Smith Jr,37183,27601\n";
     fs::write(folder.join("people.csv"), people).unwrap();

@@ -115,7 +115,7 @@ fn wrong_values_end_with_2() {
     for (options, expected) in [
         (
             "--rule threshold --at much",
-            "invalid value 'much' for '--at <T[,CLASS=T]>': \"much\" is no number: write 0.8, or",
+            "invalid value 'much' for '--at <T[,CLASS=T]>': \"much\" is not a number: write 0.8, or",
         ),
         (
             "--rule threshold --at 0.8,black=8",
@@ -126,9 +126,12 @@ fn wrong_values_end_with_2() {
         ("--coverage 70", "invalid value '70' for '--coverage <SHARE>': it must be from 0 to 1"),
         ("--at-least black", "invalid value 'black' for '--at-least <CLASS=N|P%>': it must be CLASS=N or CLASS=P%"),
         ("--at-most black=x", "invalid value 'black=x' for '--at-most <CLASS=N|P%>': \"x\" is neither a whole number"),
-        ("--rule top-k --k 0", "invalid value '0' for '--k <K>': 0 is not in"),
-        ("--truth race --truth-map White", "--truth-map: \"White\" is not VALUE=CLASS"),
-        ("--delimiter ab", "--delimiter: it must be one character, or tab"),
+        ("--rule top-k --k 0", "invalid value '0' for '--k <K>': it must be from 1 to 255"),
+        (
+            "--truth race --truth-map White",
+            "invalid value 'White' for '--truth-map <VALUE=CLASS,…>': \"White\" is not VALUE=CLASS",
+        ),
+        ("--delimiter ab", "invalid value 'ab' for '--delimiter <CHAR>': it must be one character, or tab"),
         ("--gamma 0.5", "--gamma: it belongs to --rule balance"),
         ("--rule argmax --coverage 0.5", "--coverage: it belongs to --rule match or --rule balance"),
         ("--rule matsch", "invalid value 'matsch' for '--rule <RULE>'"),
@@ -149,13 +152,27 @@ fn wrong_values_end_with_2() {
             "invalid value 'Uncoded=dorp' for '--uncoded <VALUE[,VALUE]=argmax|drop|keep>': \"dorp\" is none of argmax, drop and keep \
              (did you mean \"drop\"?)",
         ),
-        ("audit t.csv --label race --label-map White", "--label-map: \"White\" is not VALUE=CLASS"),
+        (
+            "audit t.csv --label race --label-map White",
+            "invalid value 'White' for '--label-map <VALUE=CLASS,…>': \"White\" is not VALUE=CLASS",
+        ),
         ("label t.csv -o - --json", "-o - and --json both write to standard output; choose one"),
         ("compare t.csv --batch 0", "invalid value '0' for '--batch <ROWS>'"),
         ("frontier t.csv --gamma 0.5", "unexpected argument '--gamma' found"),
-        ("label t.csv -o o.csv --margin 0.1", "--margin: match leaves no room to be off"),
+        ("label t.csv -o o.csv --tolerance 0.1", "--tolerance: match hits its targets exactly"),
+        (
+            "label t.csv -o o.csv --margin 0.1",
+            "invalid value '0.1' for '--margin <VALUE>': it is called --tolerance now",
+        ),
+        (
+            "fit t.csv -o o.json --rule learned --batch 9",
+            "invalid value '9' for '--batch <VALUE>': it is called --train-rows now",
+        ),
         ("simulate voters --rows 5 --sharpen -1 -o o.csv", "unexpected argument '-1' found"),
-        ("simulate voters --rows 5 --sharpen=-1 -o o.csv", "the power"),
+        (
+            "simulate voters --rows 5 --sharpen=-1 -o o.csv",
+            "invalid value '-1' for '--sharpen <POWER>': it must be 0 or more",
+        ),
     ] {
         let found = misused(folder.path(), &split(line));
         assert!(found.starts_with(expected), "{line}: {found}");

@@ -494,7 +494,7 @@ fn the_command_line_is_checked() {
         assert_eq!(apportion(folder.path(), args).status.code(), Some(2), "{args:?}");
     }
     let help = apportion(folder.path(), &[]);
-    assert!(text(&help.stderr).contains("apportion label scores.parquet -o labelled.parquet"));
+    assert!(text(&help.stderr).contains("apportion label scores.parquet -o labels.parquet"));
 }
 
 #[test]
@@ -507,7 +507,7 @@ fn classes_of_made_up_voters_can_be_merged() {
     assert_eq!(found["classes"], serde_json::json!(["white", "black", "hispanic", "asian", "other"]));
     let merge = |pairs: &'static str| [&args[..7], &["--force", "--merge", pairs]].concat();
     for (pairs, problem) in [
-        ("aian", "is not CLASS=CLASS"),
+        ("aian", "is not VALUE=CLASS"),
         ("aian=x", "is not CLASS=CLASS"),
         ("asian=aian,aian=other", "goes into a class"),
     ] {

@@ -74,7 +74,7 @@ fn what_cannot_be_written_or_drawn_is_refused_first() {
     for (line, code, said) in [
         ("--report there.html", 1, "it exists already"),
         ("--report nowhere/report.html", 1, "there is no such folder"),
-        ("--report report.pdf", 2, ".html for a page, .md for Markdown"),
+        ("--report report.pdf", 2, "it must be a file that ends in .html (a page) or .md (Markdown)"),
         ("--figures full", 1, "it has files already"),
         ("--figures there.html", 1, "it is no folder"),
         ("--figures nowhere/figures", 1, "nowhere: there is no such folder; make it first"),

@@ -242,7 +242,7 @@ fn counts_on_the_command_line_are_bounded() {
         &["demo", "--rows", "10000000000000"],
     ] {
         let said = misused(folder, args);
-        assert!(said.contains("is not in "), "{args:?}: {said}");
+        assert!(said.contains("it must be from "), "{args:?}: {said}");
     }
     let said =
         misused(folder, &["label", "s.csv", "-o", "o.csv", "--rule", "thompson", "--draws", "9", "--memory", "20"]);

@@ -3,9 +3,9 @@
 //! Oracle: a table that is accepted has as many numbers as keys times classes, none of them negative, and can be used as
 //! names or places; labels by a reference from a file are as many as there are rows, with a closed certificate.
 
-use apportion_bisg::{Numbers, Scratch};
 use apportion_app::input::Source;
 use apportion_app::{Context, label};
+use apportion_bisg::{Numbers, Scratch};
 use apportion_io::{KeyedFile, KeyedOptions, KeyedTable, Subject, TableKeys};
 
 use super::files::{checked, in_threads};

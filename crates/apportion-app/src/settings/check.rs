@@ -61,6 +61,10 @@ fn check_rules(job: Job, values: &Map<String, Value>) -> Result<()> {
     let rule = values.get("rule").and_then(Value::as_str).unwrap_or(RuleName::default().name());
     for id in values.keys() {
         let Some(declaration) = find(job, id) else { continue };
+        // `RuleSettings::check` says what to use instead.
+        if declaration.setting == Setting::Tolerance && rule == RuleName::Match.name() {
+            continue;
+        }
         if !declaration.rules.is_empty() && declaration.rules.iter().all(|own| own.name() != rule) {
             return Err(belongs_to(declaration));
         }

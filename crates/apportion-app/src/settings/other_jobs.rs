@@ -11,6 +11,9 @@ use super::{Declaration, Group, Job, Kind};
 
 const SIMULATIONS: &[Job] = &[SimulateVoters, SimulateNormal, SimulateCategorical, SimulateWorstCase];
 
+/// The most rows that are simulated.
+const MAX_ROWS: u64 = 1 << 40;
+
 const DIALECTS: &[(&str, &str)] = &[
     ("duckdb", "DuckDB"),
     ("postgresql", "PostgreSQL"),
@@ -76,7 +79,7 @@ pub(super) static GROUPS: &[Group] = &[
         heading: "Simulation",
         jobs: &[SimulateVoters],
         settings: &[
-            setting(Setting::Rows, Kind::Whole(1, u64::MAX), "ROWS", &[T("Number of people")]).default("100000"),
+            setting(Setting::Rows, Kind::Whole(1, MAX_ROWS), "ROWS", &[T("Number of people")]).default("100000"),
             setting(
                 Setting::PriorShift,
                 Kind::Number(0.0, 1.0),
@@ -164,7 +167,7 @@ pub(super) static GROUPS: &[Group] = &[
     Group {
         heading: "Simulation",
         jobs: &[SimulateNormal, SimulateCategorical, SimulateWorstCase],
-        settings: &[setting(Setting::Rows, Kind::Whole(1, u64::MAX), "ROWS", &[T("Number of people")]).default("5000")],
+        settings: &[setting(Setting::Rows, Kind::Whole(1, MAX_ROWS), "ROWS", &[T("Number of people")]).default("5000")],
     },
     Group {
         heading: "Simulation",
@@ -220,7 +223,7 @@ pub(super) static GROUPS: &[Group] = &[
         heading: "Demonstration",
         jobs: &[Demo],
         settings: &[
-            setting(Setting::Rows, Kind::Whole(1, u64::MAX), "ROWS", &[T("Number of people")]).default("100000"),
+            setting(Setting::Rows, Kind::Whole(1, MAX_ROWS), "ROWS", &[T("Number of people")]).default("100000"),
             setting(Setting::Folder, Kind::Text, "FOLDER", &[T("Folder for the files")]).default("apportion-demo"),
             setting(
                 Setting::Report,

@@ -148,7 +148,7 @@ pub(super) static GROUPS: &[Group] = &[
             .default("posterior"),
             setting(
                 Setting::Points,
-                Kind::Whole(2, u64::MAX),
+                Kind::Whole(2, 1_000_000),
                 "POINTS",
                 &[T("Number of evenly spread points [default: all]")],
             ),
