@@ -1,4 +1,5 @@
 //! From a file of people to scores, labels by county, a comparison of rules and a report.
+#![allow(clippy::print_stdout)] // An example shows its results.
 use apportion_app::input::Source;
 use apportion_app::simulate::{Population, Voters};
 use apportion_app::{Context, compare, label, predict, simulate};

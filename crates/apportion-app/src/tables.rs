@@ -295,7 +295,7 @@ pub fn check(request: &CheckRequest) -> Result<CheckedTable> {
         KeyedOptions { classes: &request.classes, numbers: request.numbers.as_deref(), key: request.key.as_deref() };
     let file = KeyedFile::read(&request.table, request.of.map(TableOf::subject), &options)?;
     let KeyedFile { table, subject, unused, separator } = file;
-    let mut remarks: Vec<Message> = separator.into_iter().map(Message::from).collect();
+    let mut remarks: Vec<Message> = separator.into_iter().collect();
     remarks.extend(unused_remark(&unused));
     let mut checked = CheckedTable {
         file: request.table.clone(),

@@ -311,7 +311,7 @@ impl Study {
     }
 
     /// Returns a message with its settings as the front end writes them.
-    pub(crate) fn render(&self, message: Message) -> String {
+    pub(crate) fn render(&self, message: &Message) -> String {
         message.render(self.name_setting)
     }
 

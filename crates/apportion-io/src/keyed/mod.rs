@@ -7,7 +7,8 @@ mod file;
 mod keys;
 mod place_code;
 mod sums;
-#[cfg(all(test, feature = "files"))]
+#[cfg(test)]
+#[cfg(feature = "files")]
 mod tests;
 
 use std::path::{Path, PathBuf};

@@ -479,7 +479,8 @@ impl<T: Pod + Debug> Store<T> for ChunkedColumns<T> {
     }
 }
 
-#[cfg(all(test, feature = "files"))]
+#[cfg(test)]
+#[cfg(feature = "files")]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use apportion::{Match, Reference, Rule, Settings};

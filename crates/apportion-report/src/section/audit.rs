@@ -26,9 +26,7 @@ fn table(id: &str, caption: String, columns: &[&str], rows: Vec<Vec<Cell>>) -> T
 
 /// Returns the parts of the bias against the truth, class by class.
 fn split(study: &Study, audit: &Figures) -> Option<Table> {
-    if audit.confusion.is_none() {
-        return None;
-    }
+    audit.confusion.as_ref()?;
     let percent = |percent: Option<f64>| Cell::number(percent, text::signed_percent);
     let mut rows = Vec::with_capacity(audit.classes.len());
     for class in &audit.classes {

@@ -16,7 +16,7 @@ pub(super) fn section(study: &Study) -> Section {
         let why = if study.truth_given { "The truth that was given is empty: " } else { "No truth was given: " };
         let message = Message::from(why) + Setting::Truth.with("COL");
         let message = message + " shows whether the scores are as often true as they say.";
-        return nothing("calibration", "Calibration", study.render(message));
+        return nothing("calibration", "Calibration", study.render(&message));
     }
     let blocks = vec![Block::Chart(Box::new(curves(study))), Block::Table(table(study))];
     Section { id: "calibration", title: "Calibration", lead: lead(study), blocks }

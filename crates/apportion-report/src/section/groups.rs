@@ -17,12 +17,12 @@ pub(super) const FEW: u64 = 30;
 pub(super) fn section(study: &Study) -> Section {
     let Some(groups) = &study.groups else {
         let message = Message::from("No groups were given: ") + Setting::By.with("COL");
-        return nothing("groups", "Groups", study.render(message + " shows each county, state or other group."));
+        return nothing("groups", "Groups", study.render(&(message + " shows each county, state or other group.")));
     };
     if let Some(why) = groups.why_untold() {
         let message = Message::from(format!("{why}. Use ")) + Setting::By;
         let message = message + " for counties, states and other groups of many people, and " + Setting::Id;
-        return nothing("groups", "Groups", study.render(message + " for what identifies a row."));
+        return nothing("groups", "Groups", study.render(&(message + " for what identifies a row.")));
     }
     let mut blocks = vec![Block::Chart(Box::new(points(study, groups))), Block::Table(table(study, groups))];
     blocks.extend(by_class(study, groups).map(Block::Table));
@@ -260,7 +260,7 @@ fn by_class(study: &Study, groups: &Groups) -> Option<Table> {
     if shown.len() < all {
         let (largest, all) = (text::counted(shown.len() as u64, &groups.word), text::count(all as u64));
         let message = Message::from(format!("These are the {largest} with the most people, of {all}; "));
-        notes.push(study.render(message + Setting::Figures.with("DIR") + " writes all."));
+        notes.push(study.render(&(message + Setting::Figures.with("DIR") + " writes all.")));
     }
     let columns = ["Class", "By the scores", "Labels", "Off, in points", "Off, in %"].map(String::from);
     (!rows.is_empty()).then(|| Table {

@@ -24,7 +24,7 @@ pub(super) fn section(study: &Study) -> Section {
         _ => {
             let message = Message::from("No outlines were given: ") + Setting::Geometry.with("FILE");
             let message = message + " (GeoJSON, TopoJSON or Shapefile) with " + Setting::By.with("COL");
-            return nothing("map", "Map", study.render(message + " shows a map."));
+            return nothing("map", "Map", study.render(&(message + " shows a map.")));
         }
     };
     let shown = shown(study, groups);

@@ -29,7 +29,7 @@ pub(super) fn section(study: &Study) -> Option<Section> {
     }
     let mut methods: Vec<Method> = own.estimators.iter().map(|own| own.method).collect();
     methods.dedup();
-    blocks.extend(methods.into_iter().map(|method| Block::Text(text::begin(&study.render(method.needs())))));
+    blocks.extend(methods.into_iter().map(|method| Block::Text(text::begin(&study.render(&method.needs())))));
     blocks.extend(own.remarks.iter().cloned().map(Block::Text));
     let lead =
         own.sentence().unwrap_or_else(|| format!("{} between classes, by every estimator.", text::begin(&own.outcome)));

@@ -112,7 +112,7 @@ fn triangles(study: &Study, sample: &Sample, ways: Range<usize>) -> Chart {
     let message = Message::from(format!(
         "The nearer to a corner, the likelier its class: {a}, {b} and {others}. A seeded sample; scores rounded to hundredths. "
     ));
-    chart.caption = study.render(message + Setting::Simplex + " chooses other corners.");
+    chart.caption = study.render(&(message + Setting::Simplex + " chooses other corners."));
     chart.alt = format!(
         "Triangles, one for each of {} of labelling. {}",
         text::counted(ways.len() as u64, "way"),
