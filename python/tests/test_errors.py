@@ -62,7 +62,7 @@ FRAME = pd.DataFrame({"p_a": [0.6, 0.7, 0.9], "p_b": [0.4, 0.3, 0.1]})
         (GOOD, {"at_least": {"0": "many"}}, ValueError, 'at_least: "many" is neither a whole number nor a percentage'),
         (GOOD, {"truth_map": {"x": "0"}}, ValueError, "truth_map needs truth=…"),
         (GOOD, {"rule": "learned", "by": ["x", "x", "y"]}, ValueError, "by: rule learned learns from a batch"),
-        (GOOD, {"tolerance": 0.01, "rule": "match"}, ValueError, "tolerance: it belongs to rule balance"),
+        (GOOD, {"tolerance": 0.01, "rule": "match"}, ValueError, "tolerance: match hits its targets exactly"),
         (GOOD, {"output": "x.csv"}, ValueError, "labels of what is in memory come back"),
         (GOOD, {"truth": ["0", "1", "7"], "reference": "truth"}, ValueError, "7"),
         (FRAME, {"by": "county"}, ValueError, "by: there is no column 'county'; the columns are p_a, p_b"),

@@ -257,7 +257,7 @@ pub struct LabelContract {
     pub expected_accuracy: Option<f64>,
     /// The accuracy among rows with truth.
     pub accuracy: Option<f64>,
-    /// One minus half the sum of absolute differences of shares.
+    /// Minus the sum of absolute differences of shares: 0 is the best.
     pub fidelity: FidelityContract,
     /// The sum of the scores of the labels.
     pub objective: f64,
