@@ -8,7 +8,7 @@ use apportion_io::{NoProgress, Progress};
 
 use crate::{Error, Result};
 
-/// What a job is run with. By default nobody listens, and all processors are used.
+/// What a job is run with. By default progress and notices are ignored, and all processors are used.
 #[derive(Clone)]
 pub struct Context {
     /// Receives progress reports, and can cancel the job.

@@ -13,7 +13,7 @@ use crate::provenance::Provenance;
 use crate::table::TableSettings;
 use crate::{Error, Result};
 
-/// A decision as it is saved, and where it comes from. No label depends on the latter.
+/// A decision as it is saved, with its provenance. Labels do not depend on the provenance.
 #[derive(Clone, Debug, Serialize)]
 pub struct SavedDecision {
     /// The decision.

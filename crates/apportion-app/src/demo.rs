@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Context, Error, Result};
 
-/// How large the demonstration is, and where it goes.
+/// The size of the demonstration, and the folder for its files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {

@@ -84,32 +84,8 @@ pub(crate) fn job(matches: &ArgMatches) -> Option<(Job, &ArgMatches)> {
         _ => (name, own),
     };
     let is_below = matches.subcommand_name() != Some(name);
-    JOBS.into_iter().find(|&job| describe(job).0 == name && is_nested(job) == is_below).map(|job| (job, own))
+    Job::ALL.into_iter().find(|&job| describe(job).0 == name && is_nested(job) == is_below).map(|job| (job, own))
 }
-
-const JOBS: [Job; 21] = [
-    Job::Label,
-    Job::Audit,
-    Job::Compare,
-    Job::Disparity,
-    Job::Frontier,
-    Job::Fit,
-    Job::Apply,
-    Job::Export,
-    Job::Verify,
-    Job::Provenance,
-    Job::Predict,
-    Job::TablesList,
-    Job::TablesShow,
-    Job::TablesExport,
-    Job::TablesCheck,
-    Job::SimulateVoters,
-    Job::SimulateNormal,
-    Job::SimulateCategorical,
-    Job::SimulateWorstCase,
-    Job::Reproduce,
-    Job::Demo,
-];
 
 /// Whether a job is a command below another: `tables export`, `simulate voters`.
 fn is_nested(job: Job) -> bool {

@@ -1,4 +1,4 @@
-//! Reports: what they are made of, and where they and their figures go.
+//! Reports: their data, their settings, and writing them with their figures.
 
 mod figures;
 mod provenance;

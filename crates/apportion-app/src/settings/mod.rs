@@ -63,6 +63,33 @@ pub enum Job {
     Demo,
 }
 
+impl Job {
+    /// All jobs.
+    pub const ALL: [Job; 21] = [
+        Job::Label,
+        Job::Audit,
+        Job::Compare,
+        Job::Disparity,
+        Job::Frontier,
+        Job::Fit,
+        Job::Apply,
+        Job::Export,
+        Job::Verify,
+        Job::Provenance,
+        Job::Predict,
+        Job::TablesList,
+        Job::TablesShow,
+        Job::TablesExport,
+        Job::TablesCheck,
+        Job::SimulateVoters,
+        Job::SimulateNormal,
+        Job::SimulateCategorical,
+        Job::SimulateWorstCase,
+        Job::Reproduce,
+        Job::Demo,
+    ];
+}
+
 /// Settings that belong together, under a heading in help, for some jobs.
 #[derive(Debug)]
 pub struct Group {
@@ -157,34 +184,10 @@ mod tests {
 
     use super::*;
 
-    const JOBS: [Job; 21] = [
-        Job::Label,
-        Job::Audit,
-        Job::Compare,
-        Job::Disparity,
-        Job::Frontier,
-        Job::Fit,
-        Job::Apply,
-        Job::Export,
-        Job::Verify,
-        Job::Provenance,
-        Job::Predict,
-        Job::TablesList,
-        Job::TablesShow,
-        Job::TablesExport,
-        Job::TablesCheck,
-        Job::SimulateVoters,
-        Job::SimulateNormal,
-        Job::SimulateCategorical,
-        Job::SimulateWorstCase,
-        Job::Reproduce,
-        Job::Demo,
-    ];
-
     #[test]
     fn every_setting_is_declared_and_none_twice_for_a_job() {
         let mut declared = BTreeSet::new();
-        for job in JOBS {
+        for job in Job::ALL {
             let mut own = BTreeSet::new();
             for (_, declaration) in of_job(job) {
                 assert!(own.insert(declaration.setting), "{job:?} has {:?} twice", declaration.setting);
@@ -203,7 +206,7 @@ mod tests {
 
     #[test]
     fn defaults_are_values_of_their_kind() {
-        for job in JOBS {
+        for job in Job::ALL {
             for (_, declaration) in of_job(job) {
                 let Some(default) = declaration.default else { continue };
                 let texts: Vec<String> = match declaration.kind.is_list() {

@@ -1,7 +1,6 @@
 //! Runs jobs: options become a request, and the response is printed as text or JSON.
 
 mod demo;
-mod predict_text;
 mod provenance_text;
 mod simulate;
 mod tables;
@@ -144,7 +143,13 @@ fn predict(terminal: &Terminal) -> Result<()> {
     let request: predict::Request = terminal.request()?;
     let response = predict::run(&request, &terminal.context())?;
     terminal.print_json(&response)?;
-    predict_text::parts(&request, &response).iter().for_each(|part| terminal.say(part));
+    for remark in &response.remarks {
+        terminal.say(format!("warning: {remark}"));
+    }
+    let parts = response.text(&request);
+    let (sentences, tables) = parts.split_at(parts.len().saturating_sub(2));
+    sentences.iter().for_each(|sentence| terminal.say(sentence));
+    tables.iter().for_each(|table| terminal.say(format!("\n{table}")));
     terminal.say_written(&response.paths);
     Ok(())
 }
