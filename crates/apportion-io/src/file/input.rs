@@ -268,7 +268,8 @@ impl Input {
 
     /// Returns whether a path is one of the input files.
     pub fn contains(&self, path: &Path) -> bool {
-        self.files.iter().filter_map(Source::file).any(|file| is_same_file(file.path(), path))
+        let Ok(metadata) = std::fs::metadata(path) else { return false };
+        self.files.iter().filter_map(Source::file).any(|file| file.is_at(path, &metadata))
     }
 }
 
