@@ -36,10 +36,10 @@ fn csv(sheet: &Sheet) -> Vec<u8> {
 
 /// A cell with quotes around it if it needs them. A line that is empty would be no row: a cell that is alone needs them then.
 fn quoted(cell: &str, is_alone: bool) -> Cow<'_, str> {
-    if !cell.contains([',', '"', '\n', '\r']) && !(is_alone && cell.is_empty()) {
-        return cell.into();
+    if cell.contains([',', '"', '\n', '\r']) || is_alone && cell.is_empty() {
+        return format!("\"{}\"", cell.replace('"', "\"\"")).into();
     }
-    format!("\"{}\"", cell.replace('"', "\"\"")).into()
+    cell.into()
 }
 
 /// A text that a spreadsheet would run as a formula has an apostrophe before it; numbers stay as they are.
