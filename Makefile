@@ -19,7 +19,7 @@ PROGRAM = $(or $(CARGO_TARGET_DIR),target)/debug/apportion
 RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/apportion
 PARTS := test-rust test-example test-sql test-learned test-surgeo test-report test-python test-instructions test-trust
 
-.PHONY: help demo reproduce check test $(PARTS) explore instructions lint deny trust load fuzz trust-trials \
+.PHONY: help demo reproduce check test $(PARTS) test-without-files explore instructions lint deny trust load fuzz trust-trials \
 	bench bench-files bench-peers bench-predict bench-python clean
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -38,9 +38,15 @@ check: ## The inner loop: format, clippy, unit tests and quick integration tests
 	$(CARGO) clippy --workspace --all-targets --locked --quiet -- -D warnings
 	$(CARGO) test --workspace --locked --quiet --lib
 	$(CARGO) test --workspace --locked --quiet --test root_names --test jobs --test memory
+	$(MAKE) --no-print-directory test-without-files
 
 test-rust: ## Tests of all crates, and the snippets of their documentation
 	$(CARGO) test --workspace --locked --no-fail-fast
+	$(MAKE) --no-print-directory test-without-files
+
+test-without-files: ## Every job on tables in memory, in a build that knows no Arrow, Parquet or CSV
+	! $(CARGO) tree --locked -p apportion-app --no-default-features -e normal | grep -E ' (arrow|parquet|csv)'
+	$(CARGO) test --locked --quiet -p apportion-app --no-default-features --test without_files
 
 test-example: ## The examples: a voter file in memory, and people to a report
 	$(CARGO) test --workspace --locked --quiet --no-run

@@ -3,6 +3,7 @@
 use apportion::text::Message;
 use apportion_app::labels::LabelColumn;
 use apportion_app::output::written;
+use apportion_app::reference::SHARES_IN_MEMORY;
 use apportion_app::report::WrittenReport;
 use apportion_app::settings::{Job, from_values};
 use apportion_app::summary::drift_warning;
@@ -15,7 +16,7 @@ use arrow::array::RecordBatch;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::names::{SHARES_IN_MEMORY, render};
+use crate::names::render;
 
 /// The jobs that Python runs, by name.
 const JOBS: [(&str, Job); 13] = [

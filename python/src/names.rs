@@ -1,10 +1,8 @@
 //! How Python writes settings and messages.
 
 use apportion::text::{Message, Setting};
+use apportion_app::reference::SHARES_IN_MEMORY;
 use apportion_app::text::shown;
-
-/// The name of a table of shares in memory, in place of a file.
-pub(crate) const SHARES_IN_MEMORY: &str = "shares.in-memory";
 
 /// Returns the keyword of a setting.
 pub(crate) fn keyword(setting: Setting) -> &'static str {

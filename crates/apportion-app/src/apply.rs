@@ -52,12 +52,16 @@ fn apply(request: &Request, context: &Context) -> Result<Response> {
     }
     let decision = decision_file::read(path, request.decision_json.as_deref())?;
     let input = settings.source.open(context)?;
-    output.check(settings, &input, &[SideInput::new(Setting::Decision, path)])?;
+    // A decision in memory is no file, even if there is one of its name.
+    let file = Some(path).filter(|_| request.decision_json.is_none());
+    let side: Vec<SideInput> = file.map(|path| SideInput::new(Setting::Decision, path)).into_iter().collect();
+    output.check(settings, &input, &side)?;
     let mut settings = decision_file::with_scores_of(&decision, settings, &input)?;
     if settings.by.is_empty() {
         settings.by = decision.fit_info().map_or_else(Vec::new, |fit| fit.groups.clone());
     }
-    let extra = vec![ExtraFile { path: path.clone(), what: "the decision", rows: None }];
+    let extra = |path: &PathBuf| ExtraFile { path: path.clone(), what: "the decision", rows: None };
+    let extra: Vec<ExtraFile> = file.map(extra).into_iter().collect();
     output.provenance.check(&[&input], &extra, output.path(), output.force)?;
     let wants_provenance = output.wants_provenance(&settings, &input);
     let hashes = wants_provenance.then(|| InputHashes::start(&input, "scores", extra));

@@ -77,6 +77,11 @@ impl Step {
 /// # Errors
 /// If the folder exists, or cannot be written.
 pub fn run(request: &Request, _: &Context) -> Result<Response> {
+    if !cfg!(feature = "files") {
+        return Err(Error::data(
+            "the demonstration is made of files, and this build of apportion reads and writes none",
+        ));
+    }
     let folder = &request.folder;
     if folder.exists() && !request.force {
         let problem = format!("{}: it exists already; name another with ", folder.display());

@@ -20,7 +20,7 @@ pub struct Request {
     pub table: TableSettings,
     /// `posterior` (the default), `truth`, `uniform`, or a file of shares.
     pub reference: Option<String>,
-    /// Shares in memory, in place of the file.
+    /// Shares in memory, in place of the file. They need no name in `reference`.
     #[serde(skip)]
     pub reference_table: Option<MemoryTable>,
     /// The approximate number of points, evenly spread; all if not set.
@@ -30,7 +30,7 @@ pub struct Request {
 impl Request {
     /// Returns the reference by its name or path.
     pub fn reference_name(&self) -> &str {
-        self.reference.as_deref().unwrap_or("posterior")
+        reference::name(self.reference.as_deref(), self.reference_table.as_ref())
     }
 }
 
@@ -88,6 +88,7 @@ fn frontier(request: &Request, context: &Context) -> Result<Response> {
     check(Job::Frontier, request)?;
     let settings = &request.table;
     settings.check()?;
+    reference::check_table(request.reference.as_deref(), request.reference_table.as_ref())?;
     let table = settings.read(&settings.source.open(context)?, settings.groups(), context, |_| {})?;
     let scores = table.scores()?;
     let (name, given) = (request.reference_name(), request.reference_table.as_ref());

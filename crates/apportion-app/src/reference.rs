@@ -10,12 +10,34 @@ use apportion_io::{Input, InputOptions, MemoryTable, TextTable, group_name, quot
 use crate::provenance::ExtraFile;
 use crate::{Context, Error, Result};
 
-/// The references that have a name; everything else is a file.
+/// The references that have a name; everything else is a file, or a table in memory.
 pub const REFERENCES: [&str; 3] = ["posterior", "truth", "uniform"];
+
+/// What messages call shares in memory that have no name.
+pub const SHARES_IN_MEMORY: &str = "the table of shares";
 
 /// Returns whether a reference is a file.
 pub fn is_file(reference: &str) -> bool {
     !REFERENCES.contains(&reference)
+}
+
+/// Returns the name or path of a reference: the posterior if neither it nor shares in memory are given.
+pub fn name<'a>(reference: Option<&'a str>, table: Option<&MemoryTable>) -> &'a str {
+    reference.unwrap_or(if table.is_some() { SHARES_IN_MEMORY } else { "posterior" })
+}
+
+/// Refuses shares in memory beside a reference that has a name.
+///
+/// # Errors
+/// If both are given.
+pub fn check_table(reference: Option<&str>, table: Option<&MemoryTable>) -> Result<()> {
+    match reference.filter(|name| table.is_some() && !is_file(name)) {
+        Some(name) => {
+            let problem = ": a table of shares is given as well; leave one of them out";
+            Err(Error::Settings(Message::from(Setting::Reference.with(name)) + problem))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Reads a reference by its name, from a file, or from a table in memory in its place.

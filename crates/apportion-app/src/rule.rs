@@ -109,7 +109,7 @@ pub struct RuleSettings {
     /// `posterior` (the default), `truth`, `uniform`, or a file of shares.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    /// Shares in memory, in place of the file.
+    /// Shares in memory, in place of the file. They need no name in `reference`.
     #[serde(skip)]
     pub reference_table: Option<MemoryTable>,
     /// The weight of accuracy against fidelity.
@@ -220,7 +220,7 @@ impl RuleSettings {
 
     /// Returns the reference by its name or path.
     pub fn reference_name(&self) -> &str {
-        self.reference.as_deref().unwrap_or("posterior")
+        reference::name(self.reference.as_deref(), self.reference_table.as_ref())
     }
 
     /// Returns the number of draws.
@@ -249,6 +249,7 @@ impl RuleSettings {
                 "posterior" => "the posterior, the mean of the scores".to_owned(),
                 "truth" => "the shares of the truth".to_owned(),
                 "uniform" => "all classes alike".to_owned(),
+                table if self.reference_table.is_some() => table.to_owned(),
                 file => format!("the file {file}"),
             };
             facts.push(("Reference", reference));
@@ -270,7 +271,8 @@ impl RuleSettings {
     /// Returns the files that the rule is made of, which outputs must not replace.
     pub fn side_inputs(&self) -> Vec<SideInput> {
         let name = self.reference_name();
-        if reference::is_file(name) { vec![SideInput::new(Setting::Reference, name)] } else { Vec::new() }
+        let is_file = reference::is_file(name) && self.reference_table.is_none();
+        if is_file { vec![SideInput::new(Setting::Reference, name)] } else { Vec::new() }
     }
 
     /// Records the settings that labels depend on, with defaults.
@@ -342,6 +344,11 @@ impl RuleSettings {
     /// # Errors
     /// If there are some.
     pub fn check(&self, by_group: bool) -> Result<()> {
+        reference::check_table(self.reference.as_deref(), self.reference_table.as_ref())?;
+        if self.reference_table.is_some() && !self.rule.has_reference() {
+            let problem = format!(": {} has none; leave it out, or use ", self.rule.name());
+            return Err(Error::Settings(Message::from(Setting::Reference) + problem + Setting::Rule.with("match")));
+        }
         if self.tolerance.is_some() && self.rule == RuleName::Match {
             let problem = Message::from(Setting::Tolerance)
                 + ": match hits its targets exactly; for the most accurate labels \

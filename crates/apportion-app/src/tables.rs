@@ -6,7 +6,8 @@ use apportion::text::{Message, Setting};
 use apportion_bisg::Numbers;
 use apportion_bisg::census::{CLASSES, CensusTable};
 use apportion_io::{
-    KeyedFile, KeyedOptions, KeyedTable, Output, PlainColumn, PlainValues, Subject, did_you_mean, write_plain_columns,
+    KeyedFile, KeyedOptions, KeyedTable, MemoryTable, Output, PlainColumn, PlainValues, Subject, did_you_mean,
+    write_plain_columns,
 };
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -17,7 +18,7 @@ use crate::text::count;
 use crate::{Context, Error, Result};
 
 /// What to do.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "action")]
 pub enum Request {
     /// Lists the built-in tables.
@@ -59,18 +60,21 @@ impl Request {
 pub struct ExportRequest {
     /// The table.
     pub table: String,
-    /// The output file, or `-` for CSV on standard output.
+    /// The output file, or `-` for CSV on standard output. If it is empty, the table is returned.
     pub output: String,
     /// Whether to replace an existing file.
     pub force: bool,
 }
 
 /// The settings of a check.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CheckRequest {
-    /// The file.
+    /// The file. Of a table in memory, its name.
     pub table: String,
+    /// A table in memory, in place of the file.
+    #[serde(skip)]
+    pub in_memory: Option<MemoryTable>,
     /// What its keys are; recognized by its columns if not set.
     pub of: Option<TableOf>,
     /// The prefix of the columns that hold its numbers, if there are several sets, such as `vap_*`.
@@ -146,10 +150,13 @@ pub struct ShownTable {
 }
 
 /// An export.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ExportedTable {
-    /// The file that was written; none for standard output.
+    /// The file that was written; none for standard output, and for a table that is returned.
     pub paths: Vec<PathBuf>,
+    /// The table, if no output was requested.
+    #[serde(skip)]
+    pub columns: Vec<PlainColumn>,
 }
 
 /// What a file holds.
@@ -250,9 +257,12 @@ fn named(name: &str) -> Result<CensusTable> {
 /// If there is no such table, or the file cannot be written.
 pub fn export(request: &ExportRequest) -> Result<ExportedTable> {
     let table = named(&request.table)?;
+    if request.output.is_empty() {
+        return Ok(ExportedTable { columns: columns(table), ..ExportedTable::default() });
+    }
     let output = Output { path: request.output.clone(), force: request.force, ..Output::default() };
     output.check(None)?;
-    Ok(ExportedTable { paths: write_plain_columns(&output, columns(table))? })
+    Ok(ExportedTable { paths: write_plain_columns(&output, columns(table))?, ..ExportedTable::default() })
 }
 
 /// Returns the columns of a built-in table.
@@ -293,7 +303,11 @@ fn columns(table: CensusTable) -> Vec<PlainColumn> {
 pub fn check(request: &CheckRequest) -> Result<CheckedTable> {
     let options =
         KeyedOptions { classes: &request.classes, numbers: request.numbers.as_deref(), key: request.key.as_deref() };
-    let file = KeyedFile::read(&request.table, request.of.map(TableOf::subject), &options)?;
+    let (name, subject) = (&request.table, request.of.map(TableOf::subject));
+    let file = match &request.in_memory {
+        Some(table) => KeyedFile::from_memory(name, table, subject, &options)?,
+        None => KeyedFile::read(name, subject, &options)?,
+    };
     let KeyedFile { table, subject, unused, separator } = file;
     let mut remarks: Vec<Message> = separator.into_iter().collect();
     remarks.extend(unused_remark(&unused));

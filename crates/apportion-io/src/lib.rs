@@ -1,10 +1,12 @@
 //! Files and score tables: the only crate that reads and writes CSV, Parquet and Arrow.
 //!
 //! ```text
-//! Input (files) ──open──▶ Batches (rows) ──TableBuilder──▶ Table (scores, keys, groups, truth)
-//!                                 └────────── labels ──────────▶ Output (the same rows with labels)
+//! Input (files, memory) ──▶ blocks (rows) ──TableBuilder──▶ Table (scores, keys, groups, truth)
+//!                                └─────────── labels ──────────▶ Output (the same rows with labels)
 //! ```
-//! - `file`: input files, formats, compression, readers, writers and atomic output.
+//! - `input`: tables in files or in memory, and passes over their rows in blocks of borrowed columns.
+//! - `output`: output that appears complete or not at all, and the columns that are written.
+//! - `file`: formats, compression, readers and writers; all that knows Arrow.
 //! - `table`: score columns, class columns, groups, row masks, and score tables in memory or spilled
 //!   to disk.
 //! - `keyed`: tables of names and places by class.
@@ -15,8 +17,8 @@
 //! else of a row is kept. Output appears complete or not at all.
 //!
 //! The feature `files`, on by default, is all of `file` and what it depends on: Arrow, Parquet and
-//! CSV. Without it, tables are built from columns in memory ([`Table::from_memory`],
-//! [`KeyedFile::from_columns`]). To check that build:
+//! CSV. Without it, all tables are in memory ([`MemoryTable::from_columns`]), and `no_files` refuses
+//! what would read or write a file of a table. To check that build:
 //!
 //! ```text
 //! cargo test -p apportion-io --no-default-features
@@ -27,33 +29,36 @@ mod core_message;
 mod error;
 #[cfg(feature = "files")]
 mod file;
+#[cfg(not(feature = "files"))]
+#[path = "no_files.rs"]
+mod file;
+mod input;
 mod keyed;
+mod output;
 mod read_at;
+mod system_error;
 mod table;
 
 pub use apportion::text::{group_name, quoted};
-#[cfg(feature = "files")]
-pub use arrow::array::RecordBatch;
 pub use core_message::core_message;
 pub use error::{Error, Location, Result};
 #[cfg(feature = "files")]
 pub use file::{
-    AddedColumns, Assigned, Batches, ColumnReader, Compression, Format, Input, InputOptions, LabelColumns,
-    METADATA_KEY, NoProgress, Output, PlainColumn, PlainRows, PlainValues, Progress, TextList, TextTable, is_same_file,
-    plain_batch, read_metadata, refuse_nested_columns, refuse_overwrite, remove_unfinished, wait_if_interrupted,
-    write_atomically, write_batches, write_folder_atomically, write_plain_columns, write_plain_rows,
-    write_with_columns, write_with_plain_columns,
+    AddedColumns, Batches, Compression, Format, RecordBatch, plain_batch, write_batches, write_with_columns,
 };
-#[cfg(feature = "files")]
-pub use file::{ColumnBatch, ColumnBatches, DictionaryTexts, NumberColumn, PlainTexts, TextColumn, ValueColumn};
+pub use file::{read_metadata, refuse_nested_columns, write_plain_columns, write_plain_rows, write_with_plain_columns};
+pub use input::{
+    ColumnBatch, ColumnBatches, DictionaryTexts, Input, InputOptions, NoProgress, NumberColumn, PlainTexts, Progress,
+    TextColumn, TextTable, ValueColumn, is_same_file,
+};
 pub use keyed::{KeyedFile, KeyedOptions, KeyedTable, PlaceCode, Subject, TableKeys, level_of_code, rank_of_column};
-pub use table::{
-    Bits, ClassColumn, ClassSettings, Column, Integers, MemoryTable, OtherColumn, OutcomeColumn, RecognizedScores,
-    RowMask, ScoreColumns, Shared, SharedColumn, SharedValues, Table, TableOptions, TextBuffer, Texts, Validity,
-    Values, closest_match, did_you_mean, find_scores, same_name,
+pub use output::{
+    Assigned, LabelColumns, METADATA_KEY, Output, PlainColumn, PlainRows, PlainValues, TextList, refuse_overwrite,
+    remove_unfinished, wait_if_interrupted, write_atomically, write_folder_atomically,
 };
-#[cfg(feature = "files")]
 pub use table::{
-    CellDifference, ComparedSide, CountValues, NumberValues, RowComparison, RowReader, RowShift, Rows, TableBatch,
-    TableStream, TextValues,
+    Bits, CellDifference, ClassColumn, ClassSettings, Column, ComparedSide, CountValues, Integers, MemoryTable,
+    NumberValues, OtherColumn, OutcomeColumn, RecognizedScores, RowComparison, RowMask, RowReader, RowShift, Rows,
+    ScoreColumns, Shared, SharedColumn, SharedValues, Table, TableBatch, TableOptions, TableStream, TextBuffer,
+    TextValues, Texts, Validity, Values, closest_match, did_you_mean, find_scores, same_name,
 };

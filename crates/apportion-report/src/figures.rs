@@ -19,13 +19,27 @@ pub fn is_own_figure(bytes: &[u8]) -> bool {
     serde_json::from_slice::<Value>(bytes).is_ok_and(|own| own["layout"]["meta"] == MAKER)
 }
 
+/// The cells of a sheet as CSV (RFC 4180, with line feeds).
 fn csv(sheet: &Sheet) -> Vec<u8> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
+    let mut text = String::new();
     for row in std::iter::once(&sheet.columns).chain(&sheet.rows) {
-        // Into memory, and rows of one length: it cannot fail.
-        let _ = writer.write_record(row.iter().map(|cell| guarded(cell).into_owned()));
+        for (index, cell) in row.iter().enumerate() {
+            if index > 0 {
+                text.push(',');
+            }
+            text += &quoted(&guarded(cell), row.len() == 1);
+        }
+        text.push('\n');
     }
-    writer.into_inner().unwrap_or_default()
+    text.into_bytes()
+}
+
+/// A cell with quotes around it if it needs them. A line that is empty would be no row: a cell that is alone needs them then.
+fn quoted(cell: &str, is_alone: bool) -> Cow<'_, str> {
+    if cell.contains([',', '"', '\n', '\r']) || is_alone && cell.is_empty() {
+        return format!("\"{}\"", cell.replace('"', "\"\"")).into();
+    }
+    cell.into()
 }
 
 /// A text that a spreadsheet would run as a formula has an apostrophe before it; numbers stay as they are.
@@ -46,5 +60,27 @@ mod tests {
         }
         let text = String::from_utf8(csv(&sheet)).unwrap();
         assert_eq!(text, "rule,'=n_a\n'=1+1,-0.5\n'@SUM(A1),+2\n'+cmd|' /C calc'!A0,-1e-9\n'-,a=b\n");
+    }
+
+    /// Every cell comes back from another reader of CSV, and is written as another writer does.
+    #[test]
+    fn cells_are_quoted_where_they_need_it() {
+        let mut sheet = Sheet::new(["a,b", "two\nlines", ""]);
+        for row in [["said \"x\"", "", "é\r\n"], ["\"", " x ", ","], ["", "", ""], ["a'b", "c;d", "\"\",\""]] {
+            sheet.push(row.map(String::from));
+        }
+        let mut single = Sheet::new(["only"]);
+        ["", "x", "\"", ""].into_iter().for_each(|cell| single.push([cell.to_owned()]));
+        for sheet in [sheet, single] {
+            let own = csv(&sheet);
+            let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(&own[..]);
+            let found: Vec<Vec<String>> =
+                reader.records().map(|row| row.unwrap().iter().map(str::to_owned).collect()).collect();
+            let rows: Vec<Vec<String>> = std::iter::once(&sheet.columns).chain(&sheet.rows).cloned().collect();
+            assert_eq!(found, rows);
+            let mut writer = csv::Writer::from_writer(Vec::new());
+            rows.iter().for_each(|row| writer.write_record(row).unwrap());
+            assert_eq!(String::from_utf8(own).unwrap(), String::from_utf8(writer.into_inner().unwrap()).unwrap());
+        }
     }
 }

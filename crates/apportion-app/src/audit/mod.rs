@@ -211,7 +211,8 @@ impl Request {
     }
 
     fn side_inputs(&self) -> Vec<SideInput> {
-        self.decision.iter().map(|path| SideInput::new(Setting::Decision, path)).collect()
+        let files = self.decision.iter().filter(|_| self.decision_json.is_none());
+        files.map(|path| SideInput::new(Setting::Decision, path)).collect()
     }
 
     fn options(&self, table: &Table) -> Result<AuditOptions> {

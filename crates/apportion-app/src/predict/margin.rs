@@ -11,7 +11,7 @@ use crate::{Context, Error, Result};
 
 /// Reads the margin. It must have shares that sum to 1, percentages, or whole numbers of people.
 pub(super) fn read(request: &Request, classes: &Classes, context: &Context) -> Result<Option<Vec<f64>>> {
-    let Some(path) = &request.margin else { return Ok(None) };
+    let Some(path) = request.margin_name() else { return Ok(None) };
     let table = request.margin_table.as_ref();
     let (shares, missing) = read_shares(Setting::Margin, path, table, classes, &[])?;
     for class in missing {

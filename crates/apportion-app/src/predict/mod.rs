@@ -264,11 +264,12 @@ fn start_hashes(request: &Request, input: &Input, used: &[UsedTable]) -> Result<
     let margins = [&request.margin, &request.surname_margin, &request.place_margin];
     let is_margin = |name: &String| margins.into_iter().any(|own| own.as_ref() == Some(name));
     let mut files = Vec::new();
-    for table in used.iter().filter(|table| table.built_in().is_none()) {
+    let is_file = |table: &&UsedTable| table.built_in().is_none() && !request.tables.contains_key(&table.name);
+    for table in used.iter().filter(is_file) {
         let what = if is_margin(&table.name) { "the margin" } else { "the table" };
         files.push(ExtraFile { path: (&table.name).into(), what, rows: Some(table.rows) });
     }
-    if let Some(path) = &request.margin {
+    if let Some(path) = request.margin.as_ref().filter(|_| request.margin_table.is_none()) {
         files.push(ExtraFile { path: path.into(), what: "the margin", rows: None });
     }
     let output = request.output.as_deref().unwrap_or("-");

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::input::Source;
 use crate::protect::SideInput;
 use crate::provenance::ProvenanceSettings;
+use crate::reference::SHARES_IN_MEMORY;
 use crate::{Error, Result};
 
 /// The settings of the job.
@@ -63,9 +64,13 @@ pub struct Request {
     pub crosswalk: BTreeMap<String, String>,
     /// For `voter` and `rake`: the file with the shares of the classes.
     pub margin: Option<String>,
-    /// A table in memory in place of the file of `margin`.
+    /// A table in memory in place of the file of `margin`. It needs no name in `margin`.
     #[serde(skip)]
     pub margin_table: Option<MemoryTable>,
+    /// Tables in memory, by the names under which other settings use them in place of files: surnames, first names, places,
+    /// and margins by surname and place.
+    #[serde(skip)]
+    pub tables: BTreeMap<String, MemoryTable>,
     /// For `rake`: the file with the people of each class by surname, or their shares.
     pub surname_margin: Option<String>,
     /// For `rake`: the file with the people of each class by place, or their shares.
@@ -144,6 +149,7 @@ impl Default for Request {
             crosswalk: BTreeMap::new(),
             margin: None,
             margin_table: None,
+            tables: BTreeMap::new(),
             surname_margin: None,
             place_margin: None,
             tolerance: None,
@@ -171,7 +177,7 @@ impl Request {
         let problem = if self.first_name.is_some() && is(Model::Bisg) {
             let problem = ": bisg uses surname and place only; use ";
             Message::from(Setting::FirstName) + problem + Setting::Model.with(Model::Bifsg.name())
-        } else if self.margin.is_some() && !is(Model::Voter) && !is(Model::Rake) {
+        } else if self.margin_name().is_some() && !is(Model::Voter) && !is(Model::Rake) {
             only_for(Setting::Margin, Model::Voter) + " and rake"
         } else if self.as_published && !is(Model::Voter) {
             only_for(Setting::AsPublished, Model::Voter)
@@ -189,13 +195,13 @@ impl Request {
             only_for(Setting::Sweeps, Model::Fbisg)
         } else if self.sweeps == Some(0) {
             Message::from(Setting::Sweeps) + ": it must be at least 1"
-        } else if is(Model::Voter) && self.margin.is_none() {
+        } else if is(Model::Voter) && self.margin_name().is_none() {
             let problem = " needs the shares of the classes among voters; give them with ";
             model() + problem + Setting::Margin.with("FILE")
-        } else if is(Model::Rake) && by_row && self.margin.is_some() {
+        } else if is(Model::Rake) && by_row && self.margin_name().is_some() {
             let problem = ": the margins by surname and place determine the people of each class; leave it out";
             Message::from(Setting::Margin) + problem
-        } else if is(Model::Rake) && !by_row && self.margin.is_none() {
+        } else if is(Model::Rake) && !by_row && self.margin_name().is_none() {
             model() + " needs target shares: use " + Setting::Margin + ", or " + both_margins(" and ")
         } else {
             return Ok(());
@@ -213,8 +219,8 @@ impl Request {
             Model::Fbisg => "fBISG",
         };
         let mut text = name.to_owned();
-        let margins = [&self.margin, &self.surname_margin, &self.place_margin];
-        let margins: Vec<&str> = margins.into_iter().flatten().map(String::as_str).collect();
+        let margins = [self.margin_name(), self.surname_margin.as_deref(), self.place_margin.as_deref()];
+        let margins: Vec<&str> = margins.into_iter().flatten().collect();
         if !margins.is_empty() {
             text = format!("{text} to {}", margins.join(" and "));
         }
@@ -222,6 +228,11 @@ impl Request {
             text = format!("{text}, within {state}");
         }
         text
+    }
+
+    /// Returns the name of the margin, if there is one.
+    pub(super) fn margin_name(&self) -> Option<&str> {
+        self.margin.as_deref().or(self.margin_table.as_ref().map(|_| SHARES_IN_MEMORY))
     }
 
     /// Returns the settings of fBISG.
@@ -268,9 +279,11 @@ impl Request {
             (Setting::PlaceMargin, &self.place_margin),
         ];
         let margins = margins.into_iter().filter_map(|(setting, path)| Some((setting, path.as_ref()?)));
+        let margins = margins.filter(|(setting, _)| *setting != Setting::Margin || self.margin_table.is_none());
         let names = [(Setting::Surnames, &self.surnames), (Setting::FirstNames, &self.first_names)];
         let places = self.geography.iter().map(|path| (Setting::Geography, path));
-        margins.chain(names).chain(places).map(|(setting, path)| SideInput::new(setting, path)).collect()
+        let files = margins.chain(names).chain(places).filter(|(_, path)| !self.tables.contains_key(*path));
+        files.map(|(setting, path)| SideInput::new(setting, path)).collect()
     }
 }
 

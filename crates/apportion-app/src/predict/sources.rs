@@ -1,12 +1,14 @@
 //! The tables of a model: built-in Census tables, or files of the user.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use apportion::text::{Message, Setting};
 use apportion_bisg::census::{CLASSES, CensusTable};
 use apportion_bisg::{KnownMargins, Level, NameTable, Numbers, PlaceTable};
 use apportion_io::{
-    Input, InputOptions, KeyedOptions, KeyedTable, PlaceCode, Subject, TableKeys, did_you_mean, same_name,
+    Input, InputOptions, KeyedFile, KeyedOptions, KeyedTable, MemoryTable, PlaceCode, Subject, TableKeys, did_you_mean,
+    same_name,
 };
 
 use super::Request;
@@ -55,8 +57,9 @@ impl TableFiles {
     fn read(request: &Request, columns: &PeopleColumns) -> Result<TableFiles> {
         let classes: Vec<String> = request.classes.iter().chain(request.crosswalk.keys()).cloned().collect();
         let options = KeyedOptions { classes: &classes, numbers: request.numbers.as_deref(), key: None };
-        let names = |name: &str, subject, setting| read(name, subject, &options, setting);
-        let places = |name: &str, setting| read_places(name, columns.own_place.as_deref(), &options, setting);
+        let lent = &request.tables;
+        let names = |name: &str, subject, setting| read(name, lent, subject, &options, setting);
+        let places = |name: &str, setting| read_places(name, lent, columns.own_place.as_deref(), &options, setting);
         Ok(TableFiles {
             surnames: names(&request.surnames, Subject::Surnames, Setting::Surnames)?,
             first_names: match columns.first_name {
@@ -190,8 +193,14 @@ fn census_places(request: &Request, columns: &PeopleColumns) -> Result<Vec<Keyed
     }))
 }
 
-/// Reads a table by the name of a built-in one, or from a file.
-fn read(name: &str, subject: Subject, options: &KeyedOptions<'_>, setting: Setting) -> Result<KeyedTable> {
+/// Tables in memory, by their names.
+type Lent = BTreeMap<String, MemoryTable>;
+
+/// Reads a table in memory, a built-in one by its name, or a file.
+fn read(name: &str, lent: &Lent, subject: Subject, options: &KeyedOptions<'_>, setting: Setting) -> Result<KeyedTable> {
+    if let Some(table) = lent.get(name) {
+        return Ok(KeyedFile::from_memory(name, table, Some(subject), options)?.table);
+    }
     if let Some(table) = CensusTable::named(name) {
         if subject_of(table) != subject {
             let problem = format!(": {name} is another kind of table; `apportion tables` lists them");
@@ -210,19 +219,20 @@ fn read(name: &str, subject: Subject, options: &KeyedOptions<'_>, setting: Setti
 /// Reads a table of places: by the column of user-defined places if it has one, and by codes otherwise.
 fn read_places(
     name: &str,
+    lent: &Lent,
     own_place: Option<&str>,
     options: &KeyedOptions<'_>,
     setting: Setting,
 ) -> Result<KeyedTable> {
-    let mut key = None;
-    if let Some(own) = own_place
-        && CensusTable::named(name).is_none()
-        && Path::new(name).exists()
-    {
-        let columns = Input::new(&[name.to_owned()], InputOptions::default())?.columns(0)?;
-        key = columns.iter().any(|column| same_name(column, own)).then_some(own);
-    }
-    read(name, Subject::Places, &KeyedOptions { key, ..*options }, setting)
+    let columns = match (own_place, lent.get(name)) {
+        (Some(_), Some(table)) => table.column_names(),
+        (Some(_), None) if CensusTable::named(name).is_none() && Path::new(name).exists() => {
+            Input::new(&[name.to_owned()], InputOptions::default())?.columns(0)?
+        }
+        (Some(_) | None, _) => Vec::new(),
+    };
+    let key = own_place.filter(|own| columns.iter().any(|column| same_name(column, own)));
+    read(name, lent, Subject::Places, &KeyedOptions { key, ..*options }, setting)
 }
 
 /// Returns what the keys of a built-in table are.

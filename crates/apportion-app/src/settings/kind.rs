@@ -238,9 +238,9 @@ fn character(text: &str) -> Read<char> {
 
 /// A name that looks like a path is searched for later, as all files are.
 fn reference(text: &str) -> Read<()> {
-    use crate::reference::REFERENCES;
+    use crate::reference::{REFERENCES, SHARES_IN_MEMORY};
     let is_path = text == "-" || text.contains(['.', '/', '\\', '*', '?']) || std::path::Path::new(text).exists();
-    if is_path || REFERENCES.contains(&text) {
+    if is_path || REFERENCES.contains(&text) || text == SHARES_IN_MEMORY {
         return Ok(());
     }
     Err(format!(

@@ -6,7 +6,7 @@ use std::path::Path;
 use apportion::text::{Message, Setting};
 use apportion::verify::{AllowedCounts, Unit, Verified, nearer, rounded_to_first};
 use apportion::{Certificate, Classes, Penalty};
-use apportion_io::{Input, RowReader};
+use apportion_io::{Input, MemoryTable, RowReader};
 
 use super::expected::Expected;
 use super::faults::fault_message;
@@ -43,6 +43,8 @@ pub(super) struct Facts<'a> {
     /// The values of the columns that define each group.
     pub(super) groups: Vec<Vec<String>>,
     pub(super) input: &'a Input,
+    /// Shares in memory, in place of the file of the reference.
+    pub(super) reference_table: Option<&'a MemoryTable>,
 }
 
 impl Findings {
@@ -53,7 +55,7 @@ impl Findings {
         check_all_files(facts)?;
         check_reference(facts)?;
         let expected = match facts.kind {
-            Kind::Joint => match Expected::new(facts.settings, facts.classes) {
+            Kind::Joint => match Expected::new(facts.settings, facts.classes, facts.reference_table) {
                 Ok(expected) => Some(expected),
                 Err(error) => {
                     self.skip("the targets", error.message());
@@ -302,6 +304,10 @@ impl Findings {
         let Some(own) = facts.provenance else { return Ok(()) };
         let recorded: Vec<_> = own.inputs.iter().filter(|input| input.role == "scores").collect();
         let mut same = recorded.len() == facts.input.names().len();
+        if (0..facts.input.names().len()).any(|file| facts.input.memory_table(file).is_some()) {
+            self.skip("the inputs' SHA-256", "the scores are in memory");
+            return Ok(());
+        }
         let files = if same { &recorded[..] } else { &[] };
         for (file, recorded) in files.iter().enumerate() {
             let path = facts.input.path(file);
@@ -376,6 +382,7 @@ fn check_reference(facts: &Facts<'_>) -> Checked<()> {
     let inputs = facts.provenance.map_or(&[][..], |own| &own.inputs);
     let name = facts.settings.recorded.reference.as_ref();
     let recorded = inputs.iter().find(|input| input.role == "reference" && Some(&input.name) == name);
+    let recorded = recorded.filter(|_| facts.reference_table.is_none());
     let Some((name, expected)) = recorded.and_then(|own| Some((&own.name, own.sha256.as_ref()?))) else {
         return Ok(());
     };

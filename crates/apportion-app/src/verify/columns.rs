@@ -87,5 +87,7 @@ impl Columns {
 }
 
 fn has_text_file(files: &Input) -> bool {
-    files.names().any(|name| !holds_metadata(&name.to_string_lossy()))
+    let is_text =
+        |file: usize| files.memory_table(file).is_none() && !holds_metadata(&files.name(file).to_string_lossy());
+    (0..files.names().len()).any(is_text)
 }

@@ -9,6 +9,7 @@ use apportion::rule::Bound;
 use apportion::text::{Message, Setting};
 use apportion::verify::{AllowedCounts, TargetSpec, Verifier, weights_of_shares, weights_of_sums};
 use apportion::{Bounds, Classes, Decision, Penalty, PerGroup, Reference};
+use apportion_io::MemoryTable;
 
 use super::settings::LabelSettings;
 use super::stop::{Checked, differs};
@@ -32,13 +33,15 @@ pub(super) struct Expected {
 }
 
 impl Expected {
-    pub(super) fn new(settings: &LabelSettings, classes: &Classes) -> Result<Expected> {
+    pub(super) fn new(settings: &LabelSettings, classes: &Classes, shares: Option<&MemoryTable>) -> Result<Expected> {
         let own = &settings.recorded;
-        let name = own.reference.as_deref().unwrap_or("posterior");
-        if reference::is_file(name) && !Path::new(name).is_file() {
+        let name = own.reference.as_deref();
+        reference::check_table(name, shares)?;
+        let name = reference::name(name, shares);
+        if shares.is_none() && reference::is_file(name) && !Path::new(name).is_file() {
             return Err(Error::data(format!("the file of the reference, {name:?}, is not here")));
         }
-        let reference = reference::read(name, None, classes, settings.groups(), &Context::default())?;
+        let reference = reference::read(name, shares, classes, settings.groups(), &Context::default())?;
         let penalty = settings.penalty()?;
         let is_balance = settings.rule == Some(RuleName::Balance);
         Ok(Expected {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use apportion::Decision;
 use apportion::text::{Message, Setting};
 use apportion::verify::Verifier;
-use apportion_io::{Input, NoProgress, RowReader, TableStream};
+use apportion_io::{Input, MemoryTable, NoProgress, RowReader, TableStream};
 use serde::{Deserialize, Serialize};
 
 use self::checks::{Facts, Findings};
@@ -45,8 +45,14 @@ pub struct Request {
     pub settings: Recorded,
     /// Which of these settings were given. They replace those of the provenance.
     pub given: BTreeSet<Setting>,
+    /// Shares in memory, in place of the file that is the reference.
+    #[serde(skip)]
+    pub reference_table: Option<MemoryTable>,
     /// The decision with the prices of the labels; that of the provenance if not set.
     pub decision: Option<PathBuf>,
+    /// The decision as JSON, in place of the file.
+    #[serde(skip)]
+    pub decision_json: Option<String>,
     /// The provenance of an output that does not hold it.
     pub provenance: Option<PathBuf>,
     /// The column of the labels; that of the provenance, or `label`, if not set.
@@ -160,6 +166,7 @@ fn verify(request: &Request, context: &Context, findings: &mut Findings) -> Chec
         output: &reader,
         groups: (0..stream.group_count()).map(|group| stream.group(group).1.to_vec()).collect(),
         input: &input,
+        reference_table: request.reference_table.as_ref(),
     })
 }
 
@@ -175,7 +182,7 @@ fn read_provenance(request: &Request, output: &Input) -> Result<Option<Provenanc
             }
         };
     }
-    if !holds_metadata(&output.name(0).to_string_lossy()) {
+    if output.memory_table(0).is_some() || !holds_metadata(&output.name(0).to_string_lossy()) {
         return Ok(None);
     }
     Ok(find(output.path(0))?.map(|found| found.provenance))
@@ -183,8 +190,9 @@ fn read_provenance(request: &Request, output: &Input) -> Result<Option<Provenanc
 
 /// The decision of the request, or else of the provenance.
 fn read_decision(request: &Request, provenance: Option<&Provenance>) -> Result<Option<Decision>> {
-    if let Some(path) = &request.decision {
-        return decision_file::read(path, None).map(Some);
+    if request.decision.is_some() || request.decision_json.is_some() {
+        let path = request.decision.clone().unwrap_or_else(|| "the decision".into());
+        return decision_file::read(&path, request.decision_json.as_deref()).map(Some);
     }
     let Some(saved) = provenance.and_then(|own| own.decision.clone()) else { return Ok(None) };
     let decision = serde_json::from_value(saved);

@@ -82,7 +82,7 @@ impl<'a> Pass<'a> {
         output: &mut RowReader<'_>,
         stream: &TableStream<'_>,
     ) -> Checked<()> {
-        let rows = batch.batch.num_rows();
+        let rows = batch.rows();
         if rows == 0 {
             return Ok(());
         }
@@ -412,7 +412,7 @@ fn class_index(classes: &Classes, name: &str) -> Option<Label> {
     classes.names().iter().position(|class| class == name).map(|class| class as Label)
 }
 
-fn label_text(found: &Rows, column: &str) -> Result<TextValues> {
+fn label_text<'a>(found: &'a Rows, column: &str) -> Result<TextValues<'a>> {
     if let Some(text) = found.text(column) {
         return Ok(text);
     }

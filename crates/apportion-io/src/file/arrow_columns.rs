@@ -1,23 +1,121 @@
 //! Arrow arrays as the columns that tables are built from. Numbers and text are borrowed; other types are converted when
 //! they are needed.
 
+use std::any::Any;
+use std::fmt::Write;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{
     Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, Float32Array, Float64Array, GenericStringArray,
-    OffsetSizeTrait, RecordBatch, StringArray,
+    Int32Array, OffsetSizeTrait, PrimitiveArray, RecordBatch, StringArray,
 };
-use arrow::compute::cast;
+use arrow::compute::{cast, concat};
 use arrow::datatypes::{
     DataType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
     UInt64Type,
 };
+use arrow::util::display::{ArrayFormatter, FormatOptions};
 
-use crate::table::{Bits, Column, Integers, OtherColumn, TextBuffer, Texts, Validity, Values};
+use crate::table::{
+    Bits, Block, BlockColumn, Column, Integers, OtherColumn, Shared, TextBuffer, Texts, Validity, Values,
+};
 
-/// Returns the columns of a batch.
-pub(crate) fn columns_of(batch: &RecordBatch) -> Vec<Column<'_>> {
-    batch.columns().iter().map(column_of).collect()
+/// An array as a column of a block.
+#[derive(Clone, Debug)]
+pub(crate) struct ArrowColumn(ArrayRef);
+
+/// Texts of an array, none of which is copied.
+#[derive(Clone, Debug)]
+pub(crate) struct ArrowTexts(StringArray);
+
+/// Indices of words.
+#[derive(Clone, Debug)]
+pub(crate) struct ArrowCodes(Int32Array);
+
+/// Returns the rows of a batch, with names of its columns.
+pub(crate) fn block_of(names: &Arc<[String]>, batch: &RecordBatch) -> Block {
+    let columns = batch.columns().iter().map(|array| BlockColumn::Arrow(ArrowColumn(array.clone()))).collect();
+    Block::new(names.clone(), columns, batch.num_rows())
+}
+
+impl ArrowColumn {
+    pub(crate) fn column(&self) -> Column<'_> {
+        column_of(&self.0)
+    }
+
+    pub(crate) fn slice(&self, rows: &Range<usize>) -> ArrowColumn {
+        ArrowColumn(self.0.slice(rows.start, rows.len()))
+    }
+
+    /// Returns all values if they are numbers in single precision and none is missing.
+    pub(crate) fn singles(&self) -> Option<Shared<f32>> {
+        numbers::<Float32Type>(&self.0)
+    }
+
+    /// Returns all values if they are numbers in double precision and none is missing.
+    pub(crate) fn doubles(&self) -> Option<Shared<f64>> {
+        numbers::<Float64Type>(&self.0)
+    }
+
+    /// Returns pieces of a column as one; `None` if their types differ.
+    pub(crate) fn join(pieces: &[ArrowColumn]) -> Option<ArrowColumn> {
+        let arrays: Vec<&dyn Array> = pieces.iter().map(|piece| piece.0.as_ref()).collect();
+        concat(&arrays).ok().map(ArrowColumn)
+    }
+
+    /// Returns the values as text, if that is possible.
+    pub(crate) fn texts(&self) -> Option<ArrowTexts> {
+        Some(ArrowTexts(cast(&self.0, &DataType::Utf8).ok()?.as_string().clone()))
+    }
+
+    /// Returns the indices and words of a dictionary of text.
+    pub(crate) fn dictionary(&self) -> Option<(ArrowCodes, ArrowTexts)> {
+        let DataType::Dictionary(_, words) = self.0.data_type() else { return None };
+        if !words.is_string() {
+            return None;
+        }
+        let wanted = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+        let column = cast(&self.0, &wanted).ok()?;
+        let column = column.as_dictionary_opt::<Int32Type>()?;
+        Some((ArrowCodes(column.keys().clone()), ArrowTexts(column.values().as_string().clone())))
+    }
+}
+
+fn numbers<T: ArrowPrimitiveType>(array: &ArrayRef) -> Option<Shared<T::Native>> {
+    let numbers: &PrimitiveArray<T> = array.as_primitive_opt()?;
+    (numbers.null_count() == 0).then(|| Shared::new(numbers.values().clone()))
+}
+
+impl ArrowTexts {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns a text; an empty one if it is missing.
+    #[inline]
+    pub(crate) fn get(&self, row: usize) -> &str {
+        if self.0.is_null(row) { "" } else { self.0.value(row) }
+    }
+
+    pub(crate) fn is_same_memory(&self, other: &ArrowTexts) -> bool {
+        let (own, other) = (&self.0, &other.0);
+        own.len() == other.len()
+            && own.value_offsets().as_ptr() == other.value_offsets().as_ptr()
+            && own.value_data().as_ptr() == other.value_data().as_ptr()
+    }
+}
+
+impl ArrowCodes {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns the index of a row's word, if it has one.
+    #[inline]
+    pub(crate) fn get(&self, row: usize) -> Option<usize> {
+        if self.0.is_null(row) { None } else { Some(self.0.value(row) as usize) }
+    }
 }
 
 /// Returns an array as a column.
@@ -123,10 +221,38 @@ impl OtherColumn for ArrayRef {
         converted.as_string::<i32>().iter().for_each(|text| texts.push(text.unwrap_or("")));
         Some(texts)
     }
+
+    fn shown(&self) -> Option<TextBuffer> {
+        let options = FormatOptions::new();
+        let formatter = ArrayFormatter::try_new(self.as_ref(), &options).ok()?;
+        let (mut texts, mut text) = (TextBuffer::default(), String::new());
+        for row in 0..Array::len(self) {
+            text.clear();
+            write!(text, "{}", formatter.value(row)).ok()?;
+            texts.push(&text);
+        }
+        Some(texts)
+    }
+
+    fn is_same(&self, other: &dyn OtherColumn) -> bool {
+        let Some(other) = other.as_any().downcast_ref::<ArrayRef>() else { return false };
+        self.data_type() == other.data_type() && self.to_data() == other.to_data()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
 }
 
-/// Copies a column into an array: for a table in memory that is read like a file.
-pub(crate) fn array_of(column: &Column<'_>) -> ArrayRef {
+/// Returns a column of a block as an array. Columns of a program are copied.
+pub(crate) fn array_of(column: &BlockColumn) -> ArrayRef {
+    match column {
+        BlockColumn::Arrow(ArrowColumn(array)) => array.clone(),
+        BlockColumn::Shared(..) => copied(&column.column()),
+    }
+}
+
+fn copied(column: &Column<'_>) -> ArrayRef {
     match column {
         Column::F32(values) => Arc::new((0..column.len()).map(|row| values.get(row)).collect::<Float32Array>()),
         Column::F64(values) => Arc::new((0..column.len()).map(|row| values.get(row)).collect::<Float64Array>()),
@@ -143,21 +269,10 @@ pub(crate) fn array_of(column: &Column<'_>) -> ArrayRef {
     }
 }
 
-/// Returns the type of the array that [`array_of`] makes.
-pub(crate) fn data_type_of(column: &Column<'_>) -> DataType {
-    match column {
-        Column::F32(_) => DataType::Float32,
-        Column::F64(_) => DataType::Float64,
-        Column::Integers(integers) => integer_array(&integers.slice(&(0..0))).data_type().clone(),
-        Column::Booleans(..) => DataType::Boolean,
-        Column::Text(_) | Column::Dictionary(..) | Column::Other(_) => DataType::Utf8,
-    }
-}
-
 fn integer_array(integers: &Integers<'_>) -> ArrayRef {
     fn array<T: ArrowPrimitiveType>(values: &Values<'_, T::Native>) -> ArrayRef {
         let values = (0..values.values.len()).map(|row| values.get(row));
-        Arc::new(values.collect::<arrow::array::PrimitiveArray<T>>())
+        Arc::new(values.collect::<PrimitiveArray<T>>())
     }
     match integers {
         Integers::I8(values) => array::<Int8Type>(values),
@@ -224,8 +339,7 @@ mod tests {
         ];
         for array in arrays {
             let column = column_of(&array);
-            assert_eq!(&array_of(&column), &array);
-            assert_eq!(&data_type_of(&column), array.data_type());
+            assert_eq!(&copied(&column), &array);
         }
     }
 }

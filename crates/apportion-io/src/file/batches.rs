@@ -10,17 +10,19 @@ use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
 
+use super::arrow_columns::{array_of, block_of};
 use super::decode::decode;
 use super::explain::explain;
 use super::format::{Compression, Format};
 use super::guard::guarded;
-use super::input::{Content, Input, InputOptions, Source};
 use super::ipc::IpcBatches;
 use super::parquet_reader::{open_parquet, parquet_schema};
 use super::read_ahead::{BatchIter, read_in_order};
+use super::source::{Content, Source};
 use super::stable_file::{SequentialReader, StableFile};
 use super::text::TextBatches;
 use crate::error::{Error, Result};
+use crate::input::{Blocks, Input, InputOptions, Reading};
 use crate::table::MemoryTable;
 
 /// The rows of a file, batch by batch.
@@ -101,11 +103,28 @@ impl Input {
         let schema = with_partition_columns(source, &schema, &|_| true);
         Ok(source.schema.get_or_init(|| schema).clone())
     }
+}
 
-    /// Returns the column names of a file.
-    pub fn columns(&self, file: usize) -> Result<Vec<String>> {
-        Ok(column_names(&self.schema(file)?))
-    }
+/// Returns the column names of a file.
+pub(crate) fn column_names(input: &Input, file: usize) -> Result<Vec<String>> {
+    Ok(names_of(&input.schema(file)?))
+}
+
+/// Opens a file for a pass, with the columns for which `include` returns true.
+pub(crate) fn file_blocks<'a>(
+    input: &'a Input,
+    file: usize,
+    include: &dyn Fn(&str) -> bool,
+    reading: Reading,
+) -> Result<Blocks<'a>> {
+    let batches = match reading {
+        Reading::Plain => input.open_columns(file, include)?,
+        Reading::Lookup => input.open_dictionary(file, include)?.without_progress(),
+    };
+    let names = batches.names();
+    let shared: Arc<[String]> = names.clone().into();
+    let rows = batches.map(move |batch| batch.map(|batch| block_of(&shared, &batch)));
+    Ok(Blocks { names, rows: Box::new(rows) })
 }
 
 impl Batches<'_> {
@@ -121,7 +140,7 @@ impl Batches<'_> {
 
     /// Returns the column names.
     pub fn names(&self) -> Vec<String> {
-        column_names(&self.schema)
+        names_of(&self.schema)
     }
 
     /// Returns the name of the file as shown to the user.
@@ -165,7 +184,7 @@ impl Iterator for Batches<'_> {
     }
 }
 
-fn column_names(schema: &SchemaRef) -> Vec<String> {
+fn names_of(schema: &SchemaRef) -> Vec<String> {
     schema.fields().iter().map(|field| field.name().clone()).collect()
 }
 
@@ -281,10 +300,14 @@ fn open_memory(
     let indices = column_indices(source, &table.schema(), include)?;
     let schema = Arc::new(table.schema().project(&indices).map_err(|error| explain(source, &error))?);
     let (read, mut done) = (Arc::new(AtomicU64::new(0)), 0);
-    let counter = read.clone();
-    let rows = table.batches(&indices, options.batch_rows)?.inspect(move |batch| {
-        done += batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
+    let (counter, batch_schema) = (read.clone(), schema.clone());
+    let rows = table.clone().into_blocks(indices, options.batch_rows).map(move |block| {
+        done += block.len() as u64;
         counter.store(done, Ordering::Relaxed);
+        let columns = (0..batch_schema.fields().len()).map(|index| array_of(block.at(index))).collect();
+        // Keeps the row count if there are no columns.
+        let options = RecordBatchOptions::new().with_row_count(Some(block.len()));
+        RecordBatch::try_new_with_options(batch_schema.clone(), columns, &options)
     });
     Ok(OpenedFile { schema, rows: Box::new(rows), read })
 }

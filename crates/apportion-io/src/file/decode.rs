@@ -6,12 +6,13 @@ use std::sync::atomic::AtomicU64;
 
 use encoding_rs_io::DecodeReaderBytesBuilder;
 
+use super::counting_reader::CountingReader;
 use super::explain::explain;
 use super::format::Compression;
-use super::input::{InputOptions, Source};
-use super::progress::CountingReader;
+use super::source::Source;
 use super::stable_file::SequentialReader;
 use crate::error::Result;
+use crate::input::InputOptions;
 
 /// Decompresses a file and decodes it to UTF-8. The counter holds the bytes read from the file.
 pub(crate) fn decode(

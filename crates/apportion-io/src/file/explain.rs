@@ -4,7 +4,7 @@ use apportion::text::{Message, Setting};
 use arrow::error::ArrowError;
 
 use super::format::Format;
-use super::input::{Content, Source};
+use super::source::{Content, Source};
 use super::stable_file::is_changed;
 use crate::error::Error;
 

@@ -8,36 +8,44 @@ use std::sync::{Arc, OnceLock};
 
 use tempfile::NamedTempFile;
 
-use super::atomic_write;
 use super::format::{
     default_delimiter, format_of_content, format_of_path, refuse_foreign_formats, refuse_mismatched_extension,
 };
-use super::input::{Content, InputOptions, Source};
 use super::separator::{SEPARATORS, detect_separator};
+use super::source::{Content, Source};
 use super::stable_file::{SequentialReader, StableFile};
 use crate::error::{Error, Result};
+use crate::input::{FoundSources, InputOptions, is_hidden};
+use crate::output::new_private;
 
 /// Number of files whose first handle is kept until the schema is read. Others are opened again, so
 /// that a large folder does not exhaust the file descriptors.
 const MAX_KEPT_HANDLES: usize = 8;
 
-/// Collects the files that the user's paths stand for.
-pub(crate) struct Finder<'a> {
-    options: &'a InputOptions,
-    pub(crate) files: Vec<Source>,
-    /// Files in folders that are not tables.
-    pub(crate) skipped: Vec<PathBuf>,
-    /// Temporary copies of pipes.
-    pub(crate) spools: Vec<NamedTempFile>,
+/// Returns the files that the user's paths stand for.
+pub(crate) fn find_sources(paths: &[String], options: &InputOptions) -> Result<FoundSources> {
+    let mut finder = Finder { options, files: Vec::new(), skipped: Vec::new(), spools: Vec::new() };
+    for path in paths {
+        finder.add(path)?;
+    }
+    let Finder { files, skipped, spools, .. } = finder;
+    refuse_repeated_files(&files)?;
+    Ok(FoundSources { files, skipped, spools })
 }
 
-impl<'a> Finder<'a> {
-    pub(crate) fn new(options: &'a InputOptions) -> Finder<'a> {
-        Finder { options, files: Vec::new(), skipped: Vec::new(), spools: Vec::new() }
-    }
+/// Collects the files that the user's paths stand for.
+struct Finder<'a> {
+    options: &'a InputOptions,
+    files: Vec<Source>,
+    /// Files in folders that are not tables.
+    skipped: Vec<PathBuf>,
+    /// Temporary copies of pipes.
+    spools: Vec<NamedTempFile>,
+}
 
+impl Finder<'_> {
     /// Adds the files that a path stands for: `-` is standard input.
-    pub(crate) fn add(&mut self, text: &str) -> Result<()> {
+    fn add(&mut self, text: &str) -> Result<()> {
         let path = Path::new(text);
         if text == "-" {
             return self.add_pipe(Path::new("standard input"), &mut std::io::stdin().lock());
@@ -157,7 +165,7 @@ impl<'a> Finder<'a> {
     /// Copies a pipe to a temporary file, because the input is read twice.
     fn add_pipe(&mut self, name: &Path, pipe: &mut dyn Read) -> Result<()> {
         let failed = |error: std::io::Error| Error::io(name, &error);
-        let mut copy = atomic_write::new_private()?;
+        let mut copy = new_private()?;
         let length = std::io::copy(pipe, &mut copy).map_err(failed)?;
         if length == 0 {
             return Err(Error::file(name, "it is empty; send a table into it"));
@@ -212,7 +220,7 @@ fn separator_of(source: &Source, file: &File, options: &InputOptions) -> u8 {
 }
 
 /// Refuses files given twice, directly or through links, because their rows would count twice.
-pub(crate) fn refuse_repeated_files(files: &[Source]) -> Result<()> {
+fn refuse_repeated_files(files: &[Source]) -> Result<()> {
     let mut known: HashMap<(u64, PathBuf), &Path> = HashMap::new();
     for file in files {
         let Some(stable) = file.file() else { continue };
@@ -224,11 +232,6 @@ pub(crate) fn refuse_repeated_files(files: &[Source]) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Returns whether a file or folder is skipped because of its name.
-pub(crate) fn is_hidden(path: &Path) -> bool {
-    path.file_name().and_then(|name| name.to_str()).is_none_or(|name| name.starts_with(['.', '_']))
 }
 
 /// Returns whether a .txt file has no separator in its first line: a readme, not a table.

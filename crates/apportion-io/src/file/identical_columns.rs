@@ -10,8 +10,8 @@ use rayon::prelude::*;
 
 use super::format::Format;
 use super::guard::guarded;
-use super::input::Input;
 use super::stable_file::StableChunks;
+use crate::input::Input;
 use crate::read_at::read_at;
 
 /// Bytes that are compared at a time.

@@ -15,9 +15,7 @@ use super::guard::guarded;
 use super::ipc::IpcBatches;
 use super::stable_file::{StableChunks, StableFile};
 use crate::error::{Error, Result};
-
-/// The metadata key of the provenance record.
-pub const KEY: &str = "apportion";
+use crate::output::METADATA_KEY as KEY;
 
 /// Returns the key under which the input's value is kept when the output has its own.
 fn input_key(key: &str) -> String {

@@ -5,9 +5,9 @@ use std::path::Path;
 use apportion::text::{Message, Setting};
 
 use super::format::{Format, format_of_path};
-use super::input::Input;
-use super::output::Output;
 use crate::error::{Error, Result};
+use crate::input::Input;
+use crate::output::Output;
 use crate::table::same_name;
 
 /// Refuses to write columns of lists or structs as CSV or TSV.

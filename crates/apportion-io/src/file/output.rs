@@ -17,14 +17,15 @@ use arrow::ipc::writer::FileWriter;
 use parquet::arrow::ArrowWriter;
 use parquet::errors::ParquetError;
 
-use super::atomic_write::{PendingFile, PendingFolder, folder_of, refuse_links_below};
 use super::format::{Compression, Format, default_delimiter, format_of_path};
-use super::input::{Input, Source};
 use super::metadata::{apportion_key_values, with_metadata};
 use super::parquet_copy::{AppendWriter, SourceFile};
+use super::source::Source;
 use super::stable_file::is_changed;
 use super::writer::{BatchWriter, CompressedWriter, parquet_properties, write_error};
 use crate::error::{Error, Result};
+use crate::input::Input;
+use crate::output::{Output, PendingFile, PendingFolder, folder_of, refuse_links_below, refuse_overwrite};
 use crate::table::column_index;
 
 /// Columns to add to the output: their fields, and their values for a range of rows.
@@ -35,21 +36,6 @@ pub struct AddedColumns<'a> {
     pub rows: Option<usize>,
     /// Returns the values of `count` rows, starting with row `first`: `values(first, count)`.
     pub values: &'a mut dyn FnMut(usize, usize) -> Result<Vec<ArrayRef>>,
-}
-
-/// Where and how to write the output.
-#[derive(Clone, Debug, Default)]
-pub struct Output {
-    /// A file, a folder (one file per input), or `-` for standard output.
-    pub path: String,
-    /// Whether to replace an existing file.
-    pub force: bool,
-    /// Input columns to keep; `None` keeps all.
-    pub keep: Option<Vec<String>>,
-    /// Key-value metadata for Parquet and Arrow files.
-    pub metadata: Vec<(String, String)>,
-    /// Whether CSV and TSV text that a spreadsheet could run as a formula gets an apostrophe.
-    pub safe_csv: bool,
 }
 
 impl Output {
@@ -295,17 +281,6 @@ fn check_extension(path: &Path, input: Option<&Input>, force: bool) -> Result<(F
 
 const NO_FORMAT: &str =
     "the ending says no format; use .csv, .tsv (.gz, .zst), .parquet or .arrow, or a folder, with a / at its end";
-
-/// Refuses to overwrite an input, or an existing file without `force`.
-pub fn refuse_overwrite(path: &Path, input: Option<&Input>, force: bool) -> Result<()> {
-    if input.is_some_and(|input| input.contains(path)) {
-        return Err(Error::file(path, "it is one of the inputs, which are never overwritten; write elsewhere"));
-    }
-    if path.exists() && !force {
-        return Err(Error::exists(path));
-    }
-    Ok(())
-}
 
 /// An output file before it gets its final name.
 struct Target {

@@ -15,10 +15,11 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMeta
 
 use super::batches::{OpenedFile, column_indices, refuse_compressed};
 use super::explain::explain;
-use super::input::{InputOptions, Source};
 use super::read_ahead::{BatchResult, OpenPart, read_in_order};
+use super::source::Source;
 use super::stable_file::{StableChunks, StableFile};
 use crate::error::Result;
+use crate::input::InputOptions;
 
 /// Approximate size of a Parquet batch in bytes: wide text gets fewer rows per batch.
 const BATCH_BYTES: u64 = 16 << 20;

@@ -5,8 +5,9 @@ use std::io::Read;
 
 use super::decode::decode;
 use super::format::{default_delimiter, is_text};
-use super::input::{InputOptions, Source};
+use super::source::Source;
 use super::stable_file::SequentialReader;
+use crate::input::InputOptions;
 
 /// Possible separators and their names in messages.
 pub(crate) const SEPARATORS: [(u8, &str); 4] =

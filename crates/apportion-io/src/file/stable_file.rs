@@ -102,7 +102,7 @@ impl StableFile {
         #[cfg(unix)]
         let is_same = Identity::of(metadata).inode == self.identity.inode;
         #[cfg(not(unix))]
-        let is_same = metadata.is_file() && super::input::is_same_file(&self.path, path);
+        let is_same = metadata.is_file() && crate::input::is_same_file(&self.path, path);
         is_same || self.path == path
     }
 

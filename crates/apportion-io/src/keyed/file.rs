@@ -5,17 +5,14 @@ use std::path::PathBuf;
 
 use apportion::text::{Message, Setting, quoted};
 use apportion_bisg::Numbers;
-#[cfg(feature = "files")]
-use arrow::compute::concat_batches;
 
 use super::sums::detect_numbers;
 use super::{KeyedFile, KeyedOptions, KeyedTable, Subject, TableKeys};
 use crate::error::{Error, Result};
-#[cfg(feature = "files")]
-use crate::file::{Input, InputOptions, columns_of};
+use crate::input::{Input, Reading};
 use crate::table::{
-    Amount, Column, PERCENT_SUFFIXES, ambiguous_comma, fill_suppressed, is_suppressed, normalize_name, parse_amount,
-    split_class,
+    Amount, Block, Column, PERCENT_SUFFIXES, ambiguous_comma, fill_suppressed, is_suppressed, normalize_name,
+    parse_amount, split_class,
 };
 
 /// Prefixes of columns that count people.
@@ -36,15 +33,17 @@ pub(super) struct LoadedFile<'a> {
     pub(super) separator: Option<Message>,
 }
 
-/// Reads a file.
-#[cfg(feature = "files")]
-pub(super) fn read_file(path: &str, subject: Option<Subject>, options: &KeyedOptions<'_>) -> Result<KeyedFile> {
-    let input = Input::new(&[path.to_owned()], InputOptions::default())?;
-    let batches = input.open(0)?;
-    let (names, schema, path) = (batches.names(), batches.schema().clone(), batches.name().to_owned());
-    let batches = batches.collect::<Result<Vec<_>>>()?;
-    let batch = concat_batches(&schema, &batches).map_err(|error| Error::file(&path, error.to_string()))?;
-    let (columns, rows) = (columns_of(&batch), batch.num_rows());
+/// Reads the first table of an input.
+pub(super) fn read_input(input: &Input, subject: Option<Subject>, options: &KeyedOptions<'_>) -> Result<KeyedFile> {
+    let blocks = input.blocks(0, &|_| true, Reading::Plain)?;
+    let (names, path) = (blocks.names, input.name(0).to_owned());
+    let blocks = blocks.rows.collect::<Result<Vec<_>>>()?;
+    let is_empty = blocks.is_empty();
+    let block = Block::join(blocks);
+    if block.is_none() && !is_empty {
+        return Err(Error::file(&path, "the parts of a column are of different types; make it again"));
+    }
+    let (columns, rows) = block.as_ref().map_or_else(|| (Vec::new(), 0), |block| (block.columns(), block.len()));
     let (comma_separated, separator) = (input.separator(0) == Some(b','), input.separator_note());
     LoadedFile { path, names, columns, rows, comma_separated, separator }.read(subject, options)
 }

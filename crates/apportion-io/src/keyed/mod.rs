@@ -17,7 +17,8 @@ use apportion::text::{Message, Setting};
 use apportion_bisg::{Level, NameTable, Numbers, PlaceTable};
 
 use crate::error::{Error, Result};
-use crate::table::Column;
+use crate::input::{Input, InputOptions};
+use crate::table::{Column, MemoryTable};
 use file::LoadedFile;
 
 pub use place_code::{PlaceCode, level_of_code, rank_of_column};
@@ -99,9 +100,19 @@ pub struct KeyedFile {
 
 impl KeyedFile {
     /// Reads a file. The kind of keys is recognized by the columns if `subject` is `None`.
-    #[cfg(feature = "files")]
     pub fn read(path: &str, subject: Option<Subject>, options: &KeyedOptions<'_>) -> Result<KeyedFile> {
-        file::read_file(path, subject, options)
+        file::read_input(&Input::new(&[path.to_owned()], InputOptions::default())?, subject, options)
+    }
+
+    /// Reads a table in memory; `name` is used in messages.
+    pub fn from_memory(
+        name: &str,
+        table: &MemoryTable,
+        subject: Option<Subject>,
+        options: &KeyedOptions<'_>,
+    ) -> Result<KeyedFile> {
+        let input = Input::from_memory(name, table.clone(), InputOptions::default());
+        file::read_input(&input, subject, options)
     }
 
     /// Reads columns of the same length, with their names; `name` is that of the table, for messages.
@@ -130,7 +141,6 @@ impl KeyedFile {
 
 impl KeyedTable {
     /// Reads a file.
-    #[cfg(feature = "files")]
     pub fn read(path: &str, subject: Subject, options: &KeyedOptions<'_>) -> Result<KeyedTable> {
         KeyedFile::read(path, Some(subject), options).map(|file| file.table)
     }

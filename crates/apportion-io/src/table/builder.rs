@@ -402,7 +402,6 @@ impl TableBuilder {
 
     /// Returns the rows so far as a table without groups, and the group of each row. More rows can
     /// be added; columns and groups stay the same.
-    #[cfg(feature = "files")]
     pub(crate) fn drain(&mut self) -> Result<(Table, Vec<u32>)> {
         if let Some(column) = &self.options.truth {
             self.truth.refuse_unknown(column, &self.classes)?;
@@ -435,12 +434,10 @@ impl TableBuilder {
     }
 
     /// Returns the groups so far in order of appearance: the value of each column.
-    #[cfg(feature = "files")]
     pub(crate) fn group_values(&self) -> &[Vec<String>] {
         &self.groups.column.values
     }
 
-    #[cfg(feature = "files")]
     pub(crate) fn classes(&self) -> &Classes {
         &self.classes
     }

@@ -2,8 +2,11 @@
 //!
 //! The kind of a column is matched once per column and batch; the loops over its values are then specific to it.
 
+use std::any::Any;
 use std::fmt::{Debug, Display, Write};
 use std::ops::Range;
+
+use bytemuck::Pod;
 
 /// A borrowed column.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +55,15 @@ pub trait OtherColumn: Debug + Sync {
     /// Returns the values as text, with empty strings for missing values; `None` if that is not
     /// possible.
     fn texts(&self) -> Option<TextBuffer>;
+
+    /// Like [`OtherColumn::texts`], also for types that are not read as text, such as lists: to compare and to show values.
+    fn shown(&self) -> Option<TextBuffer>;
+
+    /// Returns whether another column has the same type and the same values.
+    fn is_same(&self, other: &dyn OtherColumn) -> bool;
+
+    /// Returns the column, for a comparison with another of the same source.
+    fn as_any(&self) -> &dyn Any;
 }
 
 /// One bit per row.
@@ -125,6 +137,21 @@ impl<'a, T: Copy> Values<'a, T> {
         is_valid(&self.validity, row).then(|| self.values[row])
     }
 
+    /// Returns whether two columns of the same length have the same bits in all rows.
+    pub(crate) fn is_same(&self, other: &Values<'_, T>) -> bool
+    where
+        T: Pod,
+    {
+        if self.validity.is_none() && other.validity.is_none() {
+            return bytemuck::cast_slice::<T, u8>(self.values) == bytemuck::cast_slice::<T, u8>(other.values);
+        }
+        (0..self.values.len()).all(|row| match (self.get(row), other.get(row)) {
+            (Some(one), Some(other)) => bytemuck::bytes_of(&one) == bytemuck::bytes_of(&other),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        })
+    }
+
     fn slice(self, rows: &Range<usize>) -> Values<'a, T> {
         Values { values: &self.values[rows.clone()], validity: self.validity.map(|bits| bits.slice(rows)) }
     }
@@ -179,6 +206,35 @@ impl<'a> Integers<'a> {
     #[inline]
     fn index(&self, row: usize) -> Option<usize> {
         with_integers!(self, values => values.get(row).and_then(|value| usize::try_from(value as i128).ok()))
+    }
+
+    /// Returns the name of a row, of which this is the index.
+    #[inline]
+    fn name<'n>(&self, names: &Texts<'n>, row: usize) -> Option<&'n str> {
+        self.index(row).filter(|&code| code < names.len()).and_then(|code| names.get(code))
+    }
+
+    /// Returns the values as counts: those that are negative or missing are missing.
+    pub(crate) fn counts(&self) -> Vec<Option<u64>> {
+        with_integers!(self, values => {
+            let count = |row: usize| values.get(row).and_then(|value| u64::try_from(value as i128).ok());
+            (0..values.values.len()).map(count).collect()
+        })
+    }
+
+    /// Returns whether two columns of the same length have the same type and the same values.
+    pub(crate) fn is_same(&self, other: &Integers<'_>) -> bool {
+        match (self, other) {
+            (Integers::I8(one), Integers::I8(other)) => one.is_same(other),
+            (Integers::I16(one), Integers::I16(other)) => one.is_same(other),
+            (Integers::I32(one), Integers::I32(other)) => one.is_same(other),
+            (Integers::I64(one), Integers::I64(other)) => one.is_same(other),
+            (Integers::U8(one), Integers::U8(other)) => one.is_same(other),
+            (Integers::U16(one), Integers::U16(other)) => one.is_same(other),
+            (Integers::U32(one), Integers::U32(other)) => one.is_same(other),
+            (Integers::U64(one), Integers::U64(other)) => one.is_same(other),
+            _ => false,
+        }
     }
 
     pub(crate) fn slice(self, rows: &Range<usize>) -> Integers<'a> {
@@ -265,6 +321,21 @@ impl<'a> Texts<'a> {
         }
     }
 
+    /// Returns whether two columns of the same length have the same texts.
+    pub(crate) fn is_same(&self, other: &Texts<'_>) -> bool {
+        if self.validity.is_none()
+            && other.validity.is_none()
+            && let TextStorage::Offsets32(own, text) = self.storage
+            && let TextStorage::Offsets32(others, other_text) = other.storage
+            && let (Some(start), Some(other_start)) = (own.first(), others.first())
+        {
+            // Both are usually the same bytes, which are compared at once.
+            let same_ends = own.iter().zip(others).all(|(end, other)| end - start == other - other_start);
+            return text == other_text && same_ends;
+        }
+        (0..self.len()).all(|row| self.get(row) == other.get(row))
+    }
+
     fn slice(self, rows: &Range<usize>) -> Texts<'a> {
         let storage = match self.storage {
             TextStorage::Offsets32(offsets, text) => {
@@ -317,7 +388,13 @@ impl TextBuffer {
         self.ends.push(self.text.len());
     }
 
-    fn get(&self, row: usize) -> &str {
+    /// Returns the number of texts.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Returns a text.
+    pub(crate) fn get(&self, row: usize) -> &str {
         let start = if row == 0 { 0 } else { self.ends[row - 1] };
         &self.text[start..self.ends[row]]
     }
@@ -337,9 +414,7 @@ impl ColumnTexts<'_> {
     pub(crate) fn get(&self, row: usize) -> &str {
         match self {
             ColumnTexts::Borrowed(texts) => texts.get(row).unwrap_or(""),
-            ColumnTexts::Dictionary(codes, names) => {
-                codes.index(row).filter(|&code| code < names.len()).and_then(|code| names.get(code)).unwrap_or("")
-            }
+            ColumnTexts::Dictionary(codes, names) => codes.name(names, row).unwrap_or(""),
             ColumnTexts::Converted(texts) => texts.get(row),
         }
     }
@@ -393,6 +468,19 @@ impl<'a> Column<'a> {
         }
     }
 
+    /// Returns whether a row has a value; NaN is one.
+    pub(crate) fn is_valid(&self, row: usize) -> bool {
+        match self {
+            Column::F32(values) => is_valid(&values.validity, row),
+            Column::F64(values) => is_valid(&values.validity, row),
+            Column::Integers(_)
+            | Column::Booleans(..)
+            | Column::Text(_)
+            | Column::Dictionary(..)
+            | Column::Other(_) => self.has_value(row),
+        }
+    }
+
     /// Returns whether a row has a value other than NaN.
     pub(crate) fn has_value(&self, row: usize) -> bool {
         match self {
@@ -401,9 +489,7 @@ impl<'a> Column<'a> {
             Column::Integers(integers) => integers.is_valid(row),
             Column::Booleans(_, validity) => is_valid(validity, row),
             Column::Text(texts) => texts.get(row).is_some(),
-            Column::Dictionary(codes, names) => {
-                codes.index(row).is_some_and(|code| code < names.len() && names.get(code).is_some())
-            }
+            Column::Dictionary(codes, names) => codes.name(names, row).is_some(),
             Column::Other(other) => other.is_valid(row),
         }
     }
@@ -442,6 +528,32 @@ impl<'a> Column<'a> {
             }
         }
         Some(ColumnTexts::Converted(texts))
+    }
+
+    /// Like [`Column::texts`], also for types that are not read as text: to compare and to show values.
+    pub(crate) fn shown(&self) -> Option<ColumnTexts<'a>> {
+        match self {
+            Column::Other(other) => other.shown().map(ColumnTexts::Converted),
+            _ => self.texts(),
+        }
+    }
+
+    /// Returns whether two columns of the same length have the same type and the same values.
+    pub(crate) fn is_same(&self, other: &Column<'_>) -> bool {
+        match (self, other) {
+            (Column::F32(one), Column::F32(other)) => one.is_same(other),
+            (Column::F64(one), Column::F64(other)) => one.is_same(other),
+            (Column::Integers(one), Column::Integers(other)) => one.is_same(other),
+            (Column::Booleans(one, own), Column::Booleans(other, others)) => (0..one.len()).all(|row| {
+                is_valid(own, row) == is_valid(others, row) && (!is_valid(own, row) || one.get(row) == other.get(row))
+            }),
+            (Column::Text(one), Column::Text(other)) => one.is_same(other),
+            (Column::Dictionary(codes, names), Column::Dictionary(others, other_names)) => {
+                (0..codes.len()).all(|row| codes.name(names, row) == others.name(other_names, row))
+            }
+            (Column::Other(one), Column::Other(other)) => one.is_same(*other),
+            _ => false,
+        }
     }
 
     /// Calls `put` with the index and the number of each of some rows; NaN if it is missing. Text is

@@ -4,9 +4,10 @@
 //! A `column` is borrowed from Arrow or from a program. `score_columns` recognizes columns by name;
 //! `builder` reads batches into a `score_table`. Scores
 //! are kept in memory or, beyond the memory limit, in a temporary file (`spill`); a table that
-//! another program lends is used in place (`memory_table`, `shared_column`). `stream` yields a table batch by batch;
+//! another program lends is used in place (`memory_table`, `shared_column`), in `block`s. `stream` yields a table batch by batch;
 //! `row_reader`, `rows` and `row_comparison` compare it with the rows of another file.
 
+mod block;
 mod builder;
 mod class_column;
 mod column;
@@ -15,18 +16,14 @@ mod memory_table;
 mod number;
 mod outcome;
 mod percentages;
-#[cfg(feature = "files")]
 mod row_comparison;
 mod row_mask;
-#[cfg(feature = "files")]
 mod row_reader;
-#[cfg(feature = "files")]
 mod rows;
 mod score_columns;
 mod score_table;
 mod shared_column;
 mod spill;
-#[cfg(feature = "files")]
 mod stream;
 mod suggest;
 
@@ -34,19 +31,16 @@ pub use class_column::{ClassColumn, ClassSettings};
 pub use column::{Bits, Column, Integers, OtherColumn, TextBuffer, Texts, Validity, Values};
 pub use memory_table::MemoryTable;
 pub use outcome::OutcomeColumn;
-#[cfg(feature = "files")]
 pub use row_comparison::{CellDifference, ComparedSide, RowComparison, RowShift};
 pub use row_mask::RowMask;
-#[cfg(feature = "files")]
 pub use row_reader::RowReader;
-#[cfg(feature = "files")]
 pub use rows::{CountValues, NumberValues, Rows, TextValues};
 pub use score_columns::{RecognizedScores, ScoreColumns, find_scores, same_name};
 pub use score_table::{Table, TableOptions};
 pub use shared_column::{Shared, SharedColumn, SharedValues};
-#[cfg(feature = "files")]
 pub use stream::{TableBatch, TableStream};
 pub use suggest::{closest_match, did_you_mean};
 
+pub(crate) use block::{Block, BlockColumn};
 pub(crate) use number::{Amount, ambiguous_comma, fill_suppressed, is_suppressed, parse_amount};
 pub(crate) use score_columns::{PERCENT_SUFFIXES, column_index, normalize_name, split_class};

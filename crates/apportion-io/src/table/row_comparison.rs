@@ -1,21 +1,18 @@
 //! Compares rows of an input with the rows of an output that should repeat them: columns of one type as they are, others by
 //! the text of their values.
 
-use std::fmt::Write;
-
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
-use arrow::datatypes::{DataType, Float32Type, Float64Type};
-use arrow::util::display::{ArrayFormatter, FormatOptions};
 use rayon::prelude::*;
 
+use super::block::{Block, BlockColumn};
+use super::column::{Column, ColumnTexts, Texts};
 use super::rows::Rows;
 use super::stream::TableBatch;
 
 /// Some rows of an input, and those of an output that should be the same.
 #[derive(Clone, Copy, Debug)]
 pub struct RowComparison<'a> {
-    input: &'a RecordBatch,
-    output: &'a RecordBatch,
+    input: &'a Block,
+    output: &'a Block,
     columns: &'a [String],
     /// Whether one side is text, which cannot tell an empty cell from a missing one.
     is_text: bool,
@@ -57,13 +54,13 @@ pub enum RowShift {
 impl<'a> RowComparison<'a> {
     /// Compares the columns of these names. The input may have more rows than the output; the rest is not compared.
     pub fn new(input: &'a TableBatch, output: &'a Rows, columns: &'a [String], is_text: bool) -> RowComparison<'a> {
-        RowComparison { input: &input.batch, output: output.batch(), columns, is_text }
+        RowComparison { input: &input.block, output: output.block(), columns, is_text }
     }
 
     /// Returns the first column that a side lacks.
     pub fn missing_column(&self) -> Option<(&'a str, ComparedSide)> {
-        for (batch, side) in [(self.input, ComparedSide::Input), (self.output, ComparedSide::Output)] {
-            if let Some(name) = self.columns.iter().find(|name| batch.column_by_name(name).is_none()) {
+        for (block, side) in [(self.input, ComparedSide::Input), (self.output, ComparedSide::Output)] {
+            if let Some(name) = self.columns.iter().find(|name| block.get(name).is_none()) {
                 return Some((name, side));
             }
         }
@@ -77,7 +74,7 @@ impl<'a> RowComparison<'a> {
             .par_iter()
             .filter_map(|name| {
                 let (own, other) = self.pair(name)?;
-                Some((first_difference(&own, &other, self.is_text)?, name))
+                Some((first_difference(&own.column(), &other.column(), self.is_text)?, name))
             })
             .collect();
         let (row, name) = differences.into_iter().min_by_key(|(row, _)| *row)?;
@@ -91,7 +88,7 @@ impl<'a> RowComparison<'a> {
             return false;
         }
         let Some((own, other)) = self.pair(column) else { return false };
-        first_difference(&own.slice(row, 1), &other.slice(row, 1), self.is_text).is_some()
+        !is_same_cell(&own, row, &other, row, self.is_text)
     }
 
     /// Returns whether rows were removed from the output or added to it, from a row on that differs.
@@ -108,88 +105,82 @@ impl<'a> RowComparison<'a> {
     }
 
     /// A column of both sides, over the rows that both have.
-    fn pair(&self, name: &str) -> Option<(ArrayRef, ArrayRef)> {
-        let (own, other) = (self.input.column_by_name(name)?, self.output.column_by_name(name)?);
-        Some((own.slice(0, other.len()), other.clone()))
+    fn pair(&self, name: &str) -> Option<(BlockColumn, BlockColumn)> {
+        let (own, other) = (self.input.get(name)?, self.output.get(name)?);
+        Some((own.slice(&(0..self.output.len())), other.clone()))
     }
 
-    /// Whether a row of one batch has the same cells as a row of another. A row that does not exist equals no other.
-    fn is_same(&self, one: &RecordBatch, a: usize, other: &RecordBatch, b: usize) -> bool {
-        if a >= one.num_rows() || b >= other.num_rows() {
+    /// Whether a row of one block has the same cells as a row of another. A row that does not exist equals no other.
+    fn is_same(&self, one: &Block, a: usize, other: &Block, b: usize) -> bool {
+        if a >= one.len() || b >= other.len() {
             return false;
         }
-        self.columns.iter().all(|name| match (one.column_by_name(name), other.column_by_name(name)) {
-            (Some(x), Some(y)) => first_difference(&x.slice(a, 1), &y.slice(b, 1), self.is_text).is_none(),
+        self.columns.iter().all(|name| match (one.get(name), other.get(name)) {
+            (Some(x), Some(y)) => is_same_cell(x, a, y, b, self.is_text),
             (Some(_), None) | (None, Some(_) | None) => false,
         })
     }
 }
 
+/// Returns whether a row of one column has the value that a row of another has.
+fn is_same_cell(one: &BlockColumn, a: usize, other: &BlockColumn, b: usize, is_text: bool) -> bool {
+    let (one, other) = (one.slice(&(a..a + 1)), other.slice(&(b..b + 1)));
+    first_difference(&one.column(), &other.column(), is_text).is_none()
+}
+
 /// Returns the first row in which two columns of one length differ.
-fn first_difference(one: &ArrayRef, other: &ArrayRef, is_text: bool) -> Option<usize> {
-    if one.data_type() == other.data_type() && one.to_data() == other.to_data() {
+fn first_difference(one: &Column<'_>, other: &Column<'_>, is_text: bool) -> Option<usize> {
+    if one.is_same(other) {
         return None;
     }
-    match (as_number(one, other), as_number(other, one)) {
-        (Some((numbers, text)), _) | (_, Some((numbers, text))) => {
-            let differs = |row: &usize| !is_number(&numbers, &text, *row, is_text);
-            (0..one.len()).find(differs)
+    match (one, other) {
+        (numbers @ (Column::F32(_) | Column::F64(_)), Column::Text(texts))
+        | (Column::Text(texts), numbers @ (Column::F32(_) | Column::F64(_))) => {
+            (0..one.len()).find(|&row| !is_number(numbers, texts, row, is_text))
         }
         _ => {
             // Columns that cannot be written as text cannot be called equal.
-            let Some(texts) = Texts::of(one, other, is_text) else { return Some(0) };
-            let (mut first, mut second) = (String::new(), String::new());
-            (0..one.len()).find(|&row| !texts.are_equal(row, &mut first, &mut second))
+            let Some(pair) = TextPair::of(one, other, is_text) else { return Some(0) };
+            (0..one.len()).find(|&row| !pair.are_equal(row))
         }
     }
 }
 
-/// Returns a column of numbers and the text of the other, if the types are these.
-fn as_number(one: &ArrayRef, other: &ArrayRef) -> Option<(ArrayRef, StringArray)> {
-    let is_float = matches!(one.data_type(), DataType::Float32 | DataType::Float64);
-    (is_float && other.data_type() == &DataType::Utf8).then(|| (one.clone(), other.as_string().clone()))
-}
-
-fn is_number(numbers: &ArrayRef, text: &StringArray, row: usize, is_text: bool) -> bool {
-    let has_text = text.is_valid(row) && !(is_text && text.value(row).is_empty());
-    if numbers.is_null(row) || !has_text {
-        return numbers.is_null(row) && !has_text;
+fn is_number(numbers: &Column<'_>, texts: &Texts<'_>, row: usize, is_text: bool) -> bool {
+    let text = texts.get(row).filter(|text| !(is_text && text.is_empty()));
+    let Some(text) = text else { return !numbers.is_valid(row) };
+    match numbers {
+        Column::F32(values) => values
+            .get(row)
+            .is_some_and(|number| text.parse().is_ok_and(|own: f32| own == number || own.is_nan() && number.is_nan())),
+        Column::F64(values) => values
+            .get(row)
+            .is_some_and(|number| text.parse().is_ok_and(|own: f64| own == number || own.is_nan() && number.is_nan())),
+        _ => false,
     }
-    let text = text.value(row);
-    if let Some(numbers) = numbers.as_primitive_opt::<Float32Type>() {
-        let number = numbers.value(row);
-        return text.parse().is_ok_and(|own: f32| own == number || own.is_nan() && number.is_nan());
-    }
-    let number = numbers.as_primitive::<Float64Type>().value(row);
-    text.parse().is_ok_and(|own: f64| own == number || own.is_nan() && number.is_nan())
 }
 
 /// Two columns as text.
-struct Texts<'a> {
-    one: ArrayFormatter<'a>,
-    other: ArrayFormatter<'a>,
-    arrays: (&'a ArrayRef, &'a ArrayRef),
+struct TextPair<'a> {
+    columns: (&'a Column<'a>, &'a Column<'a>),
+    texts: (ColumnTexts<'a>, ColumnTexts<'a>),
     is_text: bool,
     /// Whether exactly one of them holds decimal numbers: the other may write them differently.
     has_numbers: bool,
 }
 
-impl<'a> Texts<'a> {
-    fn of(one: &'a ArrayRef, other: &'a ArrayRef, is_text: bool) -> Option<Texts<'a>> {
+impl<'a> TextPair<'a> {
+    fn of(one: &'a Column<'a>, other: &'a Column<'a>, is_text: bool) -> Option<TextPair<'a>> {
         // Whole numbers, such as IDs, have only one form.
-        let has_numbers = one.data_type().is_floating() != other.data_type().is_floating();
-        let options = FormatOptions::new();
-        let formatter = |array: &'a ArrayRef| ArrayFormatter::try_new(array.as_ref(), &options).ok();
-        Some(Texts { one: formatter(one)?, other: formatter(other)?, arrays: (one, other), is_text, has_numbers })
+        let is_float = |column: &Column<'_>| matches!(column, Column::F32(_) | Column::F64(_));
+        let has_numbers = is_float(one) != is_float(other);
+        Some(TextPair { columns: (one, other), texts: (one.shown()?, other.shown()?), is_text, has_numbers })
     }
 
-    fn are_equal(&self, row: usize, first: &mut String, second: &mut String) -> bool {
-        first.clear();
-        second.clear();
-        let written =
-            write!(first, "{}", self.one.value(row)).and_then(|()| write!(second, "{}", self.other.value(row)));
-        let both = self.arrays.0.is_null(row) == self.arrays.1.is_null(row);
-        if written.is_err() || !(both || self.is_text) {
+    fn are_equal(&self, row: usize) -> bool {
+        let (first, second) = (self.texts.0.get(row), self.texts.1.get(row));
+        let both = self.columns.0.is_valid(row) == self.columns.1.is_valid(row);
+        if !(both || self.is_text) {
             return false;
         }
         first == second
@@ -214,11 +205,44 @@ fn numbers_are_equal(one: &str, other: &str) -> bool {
 }
 
 /// Returns a value of a column, quoted and shortened.
-fn shown(column: &ArrayRef, row: usize) -> String {
-    let text = match ArrayFormatter::try_new(column.as_ref(), &FormatOptions::new()) {
-        Ok(formatter) => formatter.value(row).to_string(),
-        Err(_) => return "a value".into(),
-    };
+fn shown(column: &BlockColumn, row: usize) -> String {
+    let cell = column.slice(&(row..row + 1));
+    let Some(texts) = cell.column().shown() else { return "a value".into() };
+    let text = texts.get(0);
     let short: String = text.chars().take(40).collect();
     if short.len() < text.len() { format!("{short:?}…") } else { format!("{short:?}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shared_column::{SharedColumn, SharedValues};
+    use super::*;
+
+    fn difference(one: impl Into<SharedColumn>, other: impl Into<SharedColumn>, is_text: bool) -> Option<usize> {
+        let (one, other) = (one.into(), other.into());
+        first_difference(&one.column(), &other.column(), is_text)
+    }
+
+    fn texts(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[test]
+    fn values_are_compared_as_they_are_or_as_text() {
+        let half = vec![0.5, f64::NAN, 1e300];
+        assert_eq!(difference(half.clone(), half.clone(), false), None);
+        assert_eq!(difference(half.clone(), vec![0.5, f64::NAN, 2.0], false), Some(2));
+        assert_eq!(difference(vec![0.0], vec![-0.0], false), Some(0));
+        assert_eq!(difference(half.clone(), texts(&["0.50", "NaN", "1e300"]), false), None);
+        assert_eq!(difference(texts(&["0.50", "NaN", "1e301"]), half, false), Some(2));
+        assert_eq!(difference(vec![7i64, 8], texts(&["7", "8.0"]), false), Some(1));
+        assert_eq!(difference(vec![7i64, 8], vec![7u64, 8], false), None);
+        assert_eq!(difference(vec![7i64, 8], vec![7.0, 8.0], false), None);
+        assert_eq!(difference(texts(&["007"]), vec![7.0], false), None);
+        let words = SharedValues::Dictionary(vec![1, 0, -1].into(), texts(&["a", "b"]).into());
+        assert_eq!(difference(words.clone(), texts(&["b", "a", ""]), true), None);
+        assert_eq!(difference(words, texts(&["b", "a", ""]), false), Some(2));
+        assert_eq!(difference(texts(&["=1", "b"]), texts(&["'=1", "b"]), true), None);
+        assert_eq!(difference(texts(&["=1", "b"]), texts(&["'=1", "b"]), false), Some(0));
+    }
 }

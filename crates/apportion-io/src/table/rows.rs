@@ -1,42 +1,44 @@
 //! Some rows of a file, with columns that are read as text, numbers or counts.
 
-use arrow::array::{Array, ArrayRef, AsArray, Float64Array, RecordBatch, StringArray, UInt64Array};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Float64Type, UInt64Type};
+use super::block::{Block, BlockColumn};
+use super::column::{Column, ColumnTexts};
 
 /// Some rows of a file.
 #[derive(Clone, Debug)]
 pub struct Rows {
-    batch: RecordBatch,
+    block: Block,
 }
 
 /// A column as text.
-#[derive(Clone, Debug)]
-pub struct TextValues(StringArray);
+#[derive(Debug)]
+pub struct TextValues<'a> {
+    column: Column<'a>,
+    texts: ColumnTexts<'a>,
+}
 
 /// A column of numbers.
 #[derive(Clone, Debug)]
 pub struct NumberValues {
-    values: Float64Array,
+    values: Vec<Option<f64>>,
     is_single: bool,
 }
 
 /// A column of whole numbers that are not negative.
 #[derive(Clone, Debug)]
-pub struct CountValues(UInt64Array);
+pub struct CountValues(Vec<Option<u64>>);
 
 impl Rows {
-    pub(crate) fn new(batch: RecordBatch) -> Rows {
-        Rows { batch }
+    pub(crate) fn new(block: Block) -> Rows {
+        Rows { block }
     }
 
-    pub(crate) fn batch(&self) -> &RecordBatch {
-        &self.batch
+    pub(crate) fn block(&self) -> &Block {
+        &self.block
     }
 
     /// Returns the number of rows.
     pub fn len(&self) -> usize {
-        self.batch.num_rows()
+        self.block.len()
     }
 
     /// Returns whether there are no rows.
@@ -46,52 +48,66 @@ impl Rows {
 
     /// Returns whether there is a column of this name.
     pub fn has(&self, column: &str) -> bool {
-        self.batch.column_by_name(column).is_some()
+        self.block.get(column).is_some()
     }
 
     /// Returns a column as text; `None` if it is missing or cannot be written as text.
-    pub fn text(&self, column: &str) -> Option<TextValues> {
-        let text = cast(self.batch.column_by_name(column)?, &DataType::Utf8).ok()?;
-        Some(TextValues(text.as_string().clone()))
+    pub fn text(&self, column: &str) -> Option<TextValues<'_>> {
+        TextValues::of(self.block.get(column).map(BlockColumn::column)?)
     }
 
     /// Returns a column of numbers, in which cells with anything else are missing; `None` if it is missing or of another
     /// type.
     pub fn numbers(&self, column: &str) -> Option<NumberValues> {
-        let values = self.batch.column_by_name(column)?;
-        let numbers = cast(values, &DataType::Float64).ok()?;
-        let is_single = values.data_type() == &DataType::Float32;
-        Some(NumberValues { values: numbers.as_primitive::<Float64Type>().clone(), is_single })
+        let column = self.block.get(column)?.column();
+        let mut values = Vec::with_capacity(column.len());
+        if column.is_text() {
+            let texts = TextValues::of(column)?;
+            values.extend((0..column.len()).map(|row| texts.get(row).and_then(|text| text.parse().ok())));
+        } else {
+            column.each_number(0..column.len(), |row, number| values.push(column.has_value(row).then_some(number)))?;
+        }
+        Some(NumberValues { values, is_single: matches!(column, Column::F32(_)) })
     }
 
     /// Returns a column of whole numbers, in which cells with anything else are missing; `None` if it is missing or of
     /// another type.
     pub fn counts(&self, column: &str) -> Option<CountValues> {
-        let numbers = whole_numbers(self.batch.column_by_name(column)?)?;
-        Some(CountValues(numbers.as_primitive::<UInt64Type>().clone()))
+        let column = self.block.get(column)?.column();
+        Some(CountValues(match column {
+            Column::Integers(integers) => integers.counts(),
+            // R has no other numbers of this size.
+            Column::F64(values) => (0..column.len()).map(|row| values.get(row).and_then(whole)).collect(),
+            _ => {
+                let texts = TextValues::of(column)?;
+                (0..column.len()).map(|row| texts.get(row).and_then(|text| text.parse().ok())).collect()
+            }
+        }))
     }
 }
 
-/// A column as whole numbers.
-fn whole_numbers(column: &ArrayRef) -> Option<ArrayRef> {
-    if column.data_type().is_integer() {
-        return cast(column, &DataType::UInt64).ok();
-    }
-    // By way of text, so that 1.5 does not become 1.
-    cast(&cast(column, &DataType::Utf8).ok()?, &DataType::UInt64).ok()
+/// Returns a number as a count, if it is one.
+fn whole(number: f64) -> Option<u64> {
+    /// Up to here every whole number is one of double precision.
+    const MOST: f64 = 9_007_199_254_740_992.0;
+    (number.fract() == 0.0 && (0.0..=MOST).contains(&number)).then_some(number as u64)
 }
 
-impl TextValues {
+impl<'a> TextValues<'a> {
+    fn of(column: Column<'a>) -> Option<TextValues<'a>> {
+        Some(TextValues { column, texts: column.texts()? })
+    }
+
     /// Returns the value of a row, if there is one.
     pub fn get(&self, row: usize) -> Option<&str> {
-        self.0.is_valid(row).then(|| self.0.value(row))
+        self.column.is_valid(row).then(|| self.texts.get(row))
     }
 }
 
 impl NumberValues {
     /// Returns the value of a row, if there is one.
     pub fn get(&self, row: usize) -> Option<f64> {
-        self.values.is_valid(row).then(|| self.values.value(row))
+        self.values[row]
     }
 
     /// Returns whether the file stores the numbers in single precision.
@@ -103,6 +119,33 @@ impl NumberValues {
 impl CountValues {
     /// Returns the value of a row, if there is one.
     pub fn get(&self, row: usize) -> Option<u64> {
-        self.0.is_valid(row).then(|| self.0.value(row))
+        self.0[row]
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::shared_column::SharedColumn;
+    use super::*;
+
+    fn rows(column: impl Into<SharedColumn>, len: usize) -> Rows {
+        Rows::new(Block::new(["x".to_owned()].into(), vec![BlockColumn::Shared(column.into(), 0..len)], len))
+    }
+
+    #[test]
+    fn values_are_missing_if_they_are_of_another_kind() {
+        let texts = rows(["1.5", "", "x", "-2"].map(String::from).to_vec(), 4);
+        let numbers = texts.numbers("x").unwrap();
+        assert_eq!([0, 1, 2, 3].map(|row| numbers.get(row)), [Some(1.5), None, None, Some(-2.0)]);
+        let counts = rows(["1.5", "7", "x", "-2"].map(String::from).to_vec(), 4).counts("x").unwrap();
+        assert_eq!([0, 1, 2, 3].map(|row| counts.get(row)), [None, Some(7), None, None]);
+        let counts = rows(vec![1.5, 7.0, f64::NAN, -2.0], 4).counts("x").unwrap();
+        assert_eq!([0, 1, 2, 3].map(|row| counts.get(row)), [None, Some(7), None, None]);
+        let counts = rows(vec![-1i64, 7], 2).counts("x").unwrap();
+        assert_eq!([0, 1].map(|row| counts.get(row)), [None, Some(7)]);
+        let numbers = rows(vec![0.5, f64::NAN], 2).numbers("x").unwrap();
+        assert_eq!([0, 1].map(|row| numbers.get(row)), [Some(0.5), None]);
+        assert!(texts.numbers("y").is_none() && !texts.has("y"));
     }
 }

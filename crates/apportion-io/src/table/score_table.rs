@@ -15,8 +15,7 @@ use super::row_mask::RowMask;
 use super::score_columns::{RecognizedScores, ScoreColumns};
 use super::spill::ScoreValues;
 use crate::error::{Error, Location, Result};
-#[cfg(feature = "files")]
-use crate::file::{Input, columns_of};
+use crate::input::{Input, Reading};
 
 /// The columns to read, and how to interpret them.
 #[derive(Clone, Debug)]
@@ -99,7 +98,6 @@ pub struct Table {
 
 impl Table {
     /// Reads the required columns of all files.
-    #[cfg(feature = "files")]
     pub fn read(input: &Input, options: &TableOptions) -> Result<Table> {
         input.begin("reading");
         let mut builder: Option<TableBuilder> = None;
@@ -119,11 +117,12 @@ impl Table {
                 continue;
             }
             let needed = builder.needed_columns(&names, path)?;
-            let batches = input.open_columns(file, &|name| needed.iter().any(|column| column == name))?;
-            builder.begin(&batches.names(), path)?;
-            for batch in batches {
-                let batch = batch?;
-                builder.push_batch(&columns_of(&batch), batch.num_rows())?;
+            let include = |name: &str| needed.iter().any(|column| column == name);
+            let blocks = input.blocks(file, &include, Reading::Plain)?;
+            builder.begin(&blocks.names, path)?;
+            for block in blocks.rows {
+                let block = block?;
+                builder.push_batch(&block.columns(), block.len())?;
                 builder.expect_rows(input.expected_rows())?;
             }
         }
@@ -336,9 +335,10 @@ fn push_memory(
     let needed = builder.needed_columns(&names, path)?;
     let indices: Vec<usize> = (0..names.len()).filter(|&index| needed.contains(&names[index])).collect();
     builder.begin(&indices.iter().map(|&index| names[index].clone()).collect::<Vec<_>>(), path)?;
-    table.for_each_batch(&indices, batch_rows, |columns, rows| {
-        builder.push_batch(columns, rows)?;
+    for block in table.clone().into_blocks(indices, batch_rows) {
+        builder.push_batch(&block.columns(), block.len())?;
         builder.expect_rows(table.rows() as u64)?;
-        after(rows)
-    })
+        after(block.len())?;
+    }
+    Ok(())
 }

@@ -92,6 +92,12 @@ impl From<Vec<i64>> for SharedColumn {
     }
 }
 
+impl From<Vec<u64>> for SharedColumn {
+    fn from(values: Vec<u64>) -> SharedColumn {
+        SharedValues::U64(values.into()).into()
+    }
+}
+
 impl From<Vec<String>> for SharedColumn {
     fn from(values: Vec<String>) -> SharedColumn {
         SharedValues::Text(values.into()).into()
@@ -112,6 +118,37 @@ impl SharedColumn {
     /// Returns whether all rows have a value.
     pub(crate) fn is_complete(&self) -> bool {
         self.validity.as_ref().is_none_or(|validity| validity.as_slice().iter().all(|&valid| valid))
+    }
+
+    /// Returns whether both are the same values in memory.
+    pub(crate) fn is_same_memory(&self, other: &SharedColumn) -> bool {
+        fn same<T>(one: &Shared<T>, other: &Shared<T>) -> bool {
+            std::ptr::eq(one.as_slice(), other.as_slice())
+        }
+        let validity = match (&self.validity, &other.validity) {
+            (None, None) => true,
+            (Some(one), Some(other)) => same(one, other),
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        validity
+            && match (&self.values, &other.values) {
+                (SharedValues::F32(one), SharedValues::F32(other)) => same(one, other),
+                (SharedValues::F64(one), SharedValues::F64(other)) => same(one, other),
+                (SharedValues::I32(one), SharedValues::I32(other)) => same(one, other),
+                (SharedValues::I64(one), SharedValues::I64(other)) => same(one, other),
+                (SharedValues::U64(one), SharedValues::U64(other)) => same(one, other),
+                (SharedValues::Booleans(one), SharedValues::Booleans(other)) => same(one, other),
+                (SharedValues::Text(one), SharedValues::Text(other)) => same(one, other),
+                (SharedValues::Dictionary(one, own), SharedValues::Dictionary(other, names)) => {
+                    same(one, other) && same(own, names)
+                }
+                _ => false,
+            }
+    }
+
+    /// Returns whether each row has a value; all do if it is `None`.
+    pub(crate) fn validity(&self) -> Option<&Shared<bool>> {
+        self.validity.as_ref()
     }
 
     /// Returns the number of rows; `None` if the validity has another number.

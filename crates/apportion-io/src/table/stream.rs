@@ -3,12 +3,12 @@
 
 use apportion::Classes;
 use apportion::text::group_name;
-use arrow::array::RecordBatch;
 
+use super::block::Block;
 use super::builder::TableBuilder;
 use super::score_table::{Table, TableOptions};
 use crate::error::{Error, Result};
-use crate::file::{Batches, Input, columns_of};
+use crate::input::{Blocks, Input, Reading};
 
 /// The rows of some files, one batch after another.
 pub struct TableStream<'a> {
@@ -18,7 +18,7 @@ pub struct TableStream<'a> {
     skipped: Vec<String>,
     /// Index of the next file to open.
     next: usize,
-    batches: Option<Batches<'a>>,
+    blocks: Option<Blocks<'a>>,
     /// Rows of the current file in earlier batches.
     rows_before: u64,
 }
@@ -30,7 +30,7 @@ pub struct TableBatch {
     /// The number of rows before these in the file.
     pub first: u64,
     /// All columns.
-    pub batch: RecordBatch,
+    pub(crate) block: Block,
     /// What the rules need of these rows, without excluded rows.
     pub table: Table,
     /// The group of each row of the table; empty without groups.
@@ -42,7 +42,7 @@ impl<'a> TableStream<'a> {
     pub fn new(input: &'a Input, options: &TableOptions, skipped: Vec<String>) -> Result<TableStream<'a>> {
         let builder = TableBuilder::new(&input.columns(0)?, input.name(0), options)?;
         input.begin("verifying");
-        Ok(TableStream { input, builder, skipped, next: 0, batches: None, rows_before: 0 })
+        Ok(TableStream { input, builder, skipped, next: 0, blocks: None, rows_before: 0 })
     }
 
     /// Returns the classes, in order.
@@ -64,13 +64,13 @@ impl<'a> TableStream<'a> {
     /// Returns the next rows, or `None` at the end.
     pub fn next_batch(&mut self) -> Result<Option<TableBatch>> {
         loop {
-            if let Some(batch) = self.batches.as_mut().and_then(Batches::next) {
-                let batch = batch?;
-                self.builder.push_batch(&columns_of(&batch), batch.num_rows())?;
+            if let Some(block) = self.blocks.as_mut().and_then(|blocks| blocks.rows.next()) {
+                let block = block?;
+                self.builder.push_batch(&block.columns(), block.len())?;
                 let (table, groups) = self.builder.drain()?;
                 let first = self.rows_before;
-                self.rows_before += batch.num_rows() as u64;
-                return Ok(Some(TableBatch { file: self.next - 1, first, batch, table, groups }));
+                self.rows_before += block.len() as u64;
+                return Ok(Some(TableBatch { file: self.next - 1, first, block, table, groups }));
             }
             if self.next == self.input.names().len() {
                 self.input.end();
@@ -81,15 +81,20 @@ impl<'a> TableStream<'a> {
             let include = |name: &str| {
                 needed.iter().any(|column| column == name) || !self.skipped.iter().any(|column| column == name)
             };
-            let batches = self.input.open_columns(self.next, &include)?;
-            self.builder.begin(&batches.names(), path)?;
-            (self.batches, self.rows_before) = (Some(batches), 0);
+            let blocks = self.input.blocks(self.next, &include, Reading::Plain)?;
+            self.builder.begin(&blocks.names, path)?;
+            (self.blocks, self.rows_before) = (Some(blocks), 0);
             self.next += 1;
         }
     }
 }
 
 impl TableBatch {
+    /// Returns the number of rows, with excluded rows.
+    pub fn rows(&self) -> usize {
+        self.block.len()
+    }
+
     /// Adds the file, row and column to an error of the core library that is about a row.
     pub fn locate(&self, error: apportion::Error) -> Error {
         let mut error = self.table.locate(error);

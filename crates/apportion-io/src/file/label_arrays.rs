@@ -3,41 +3,18 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use apportion::Label;
 use apportion::rule::Allotment;
-use apportion::{Label, Labels};
 use arrow::array::{ArrayRef, Float32Array, Float64Array, StringArray, UInt64Array};
 use arrow::datatypes::{DataType, Field, FieldRef};
 
-use super::input::Input;
-use super::output::{AddedColumns, Output, write_with_columns};
+use super::output::{AddedColumns, write_with_columns};
 use crate::error::Result;
+use crate::input::Input;
+use crate::output::{Assigned, LabelColumns, Output};
 use crate::table::{RowMask, Table};
 
-/// What the rows of a table were given.
-#[derive(Clone, Copy, Debug)]
-pub enum Assigned<'a> {
-    /// A label for each row, once for each draw.
-    Labels(&'a [Labels]),
-    /// For rows that represent several people, how many of them have each class.
-    People(&'a Allotment),
-}
-
-/// How label columns are named.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LabelColumns {
-    /// The name of the label column; draws are numbered if there are several. Columns of people are
-    /// called `n_CLASS`.
-    pub name: String,
-    /// Whether each label has a column with its score, `NAME_score`.
-    pub with_scores: bool,
-}
-
 impl LabelColumns {
-    /// Returns the names of the new columns.
-    pub fn names(&self, table: &Table, draws: u64) -> Vec<String> {
-        self.fields(table, draws).iter().map(|field| field.name().clone()).collect()
-    }
-
     /// Writes all input rows with what they were given. Excluded rows have no values in the new
     /// columns. Returns the paths of the files written.
     pub fn write(&self, input: &Input, output: &Output, table: &Table, assigned: Assigned<'_>) -> Result<Vec<PathBuf>> {
@@ -66,20 +43,18 @@ impl LabelColumns {
 
     fn fields(&self, table: &Table, draws: u64) -> Vec<FieldRef> {
         let nullable = table.row_mask().total() > table.rows();
-        if table.has_counts() {
-            let names = table.classes().names().iter().map(String::as_str).chain(["uncoded"]);
-            return names.map(|name| Arc::new(Field::new(format!("n_{name}"), DataType::UInt64, nullable))).collect();
-        }
         let number = if table.is_single_precision() { DataType::Float32 } else { DataType::Float64 };
-        let mut fields: Vec<FieldRef> = Vec::new();
-        for draw in 1..=draws {
-            let name = if draws == 1 { self.name.clone() } else { format!("{}_{draw}", self.name) };
-            fields.push(Arc::new(Field::new(&name, DataType::Utf8, nullable)));
-            if self.with_scores {
-                fields.push(Arc::new(Field::new(format!("{name}_score"), number.clone(), true)));
-            }
-        }
-        fields
+        let field = |(index, name): (usize, String)| {
+            let field = if table.has_counts() {
+                Field::new(name, DataType::UInt64, nullable)
+            } else if self.with_scores && index % 2 == 1 {
+                Field::new(name, number.clone(), true)
+            } else {
+                Field::new(name, DataType::Utf8, nullable)
+            };
+            Arc::new(field)
+        };
+        self.names(table, draws).into_iter().enumerate().map(field).collect()
     }
 
     /// Returns the names of the labels, and their scores as in the file.

@@ -80,6 +80,7 @@ impl PendingFile {
     }
 
     /// Returns another handle for writing.
+    #[cfg(feature = "files")]
     pub(crate) fn reopen(&self) -> io::Result<File> {
         self.file.reopen()
     }
@@ -312,6 +313,7 @@ pub(crate) fn folder_of(path: &Path) -> Result<&Path> {
 }
 
 /// Creates a private file in the temporary folder, for the content of a pipe.
+#[cfg(feature = "files")]
 pub(crate) fn new_private() -> Result<NamedTempFile> {
     let folder = std::env::temp_dir();
     remove_abandoned(&folder);

@@ -1,21 +1,30 @@
-//! The input: one file, several files, a folder, a glob, a Hive-partitioned folder, or standard
-//! input.
+//! The input: one file, several files, a folder, a glob, a Hive-partitioned folder, standard input, or a table in memory;
+//! and passes over its rows.
+//!
+//! `blocks` opens one table of an input, whatever it is stored in. `column_batch` reads columns whose values are looked up,
+//! `text_table` a small table as text.
+
+mod blocks;
+mod column_batch;
+mod progress;
+mod text_table;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use apportion::text::Message;
-use arrow::datatypes::SchemaRef;
 use tempfile::NamedTempFile;
 
-use super::find::{Finder, is_hidden, refuse_repeated_files};
-use super::format::{Compression, Format, default_delimiter, is_text};
-use super::progress::{NoProgress, Progress};
-use super::separator::SEPARATORS;
-use super::stable_file::StableFile;
 use crate::error::{Error, Result};
+use crate::file::{Source, column_names, find_sources, separator_note};
 use crate::table::MemoryTable;
+
+pub(crate) use blocks::{BlockReader, Blocks, Reading};
+pub use column_batch::{
+    ColumnBatch, ColumnBatches, DictionaryTexts, NumberColumn, PlainTexts, TextColumn, ValueColumn,
+};
+pub use progress::{NoProgress, Progress};
+pub use text_table::TextTable;
 
 /// Settings for reading text files.
 #[derive(Clone, Debug)]
@@ -36,7 +45,7 @@ impl Default for InputOptions {
     }
 }
 
-/// Files that are read in order, as often as needed.
+/// Tables that are read in order, as often as needed: files, or one in memory.
 #[derive(Debug)]
 pub struct Input {
     pub(crate) files: Vec<Source>,
@@ -55,47 +64,14 @@ pub struct Input {
     _spools: Vec<NamedTempFile>,
 }
 
-/// One input table.
-#[derive(Clone, Debug)]
-pub(crate) struct Source {
-    pub(crate) content: Content,
-    /// The name shown to the user.
-    pub(crate) name: PathBuf,
-    /// The path relative to the folder given by the user.
-    pub(crate) relative_path: PathBuf,
-    pub(crate) format: Format,
-    pub(crate) compression: Compression,
-    /// The separator of values, if the format is text.
-    pub(crate) separator: u8,
-    /// The schema, once it has been read.
-    pub(crate) schema: OnceLock<SchemaRef>,
-    /// Columns from folder names such as `state=NC`; `None` marks a missing value.
-    pub(crate) partitions: Vec<(String, Option<String>)>,
-}
-
-/// Where the rows of a table are stored.
-#[derive(Clone, Debug)]
-pub(crate) enum Content {
-    File(Arc<StableFile>),
-    Memory(MemoryTable),
-}
-
-impl Source {
-    /// Returns the size in bytes, or the number of rows for a table in memory.
-    pub(crate) fn bytes(&self) -> u64 {
-        match &self.content {
-            Content::Memory(table) => table.rows() as u64,
-            Content::File(stable) => stable.size(),
-        }
-    }
-
-    /// Returns the file, unless the table is in memory.
-    pub(crate) fn file(&self) -> Option<&Arc<StableFile>> {
-        match &self.content {
-            Content::Memory(_) => None,
-            Content::File(stable) => Some(stable),
-        }
-    }
+/// The tables that the user's paths stand for.
+#[derive(Debug)]
+pub(crate) struct FoundSources {
+    pub(crate) files: Vec<Source>,
+    /// Files in folders that are not tables.
+    pub(crate) skipped: Vec<PathBuf>,
+    /// Temporary copies of pipes.
+    pub(crate) spools: Vec<NamedTempFile>,
 }
 
 impl Input {
@@ -105,12 +81,7 @@ impl Input {
         if paths.iter().filter(|path| *path == "-").count() > 1 {
             return Err(Error::settings("standard input is named twice; it can be read once"));
         }
-        let mut finder = Finder::new(&options);
-        for path in paths {
-            finder.add(path)?;
-        }
-        let Finder { files, skipped, spools, .. } = finder;
-        refuse_repeated_files(&files)?;
+        let FoundSources { files, skipped, spools } = find_sources(paths, &options)?;
         if files.is_empty() {
             return Err(Error::settings("no file was named; give a path, or - for standard input"));
         }
@@ -120,17 +91,7 @@ impl Input {
 
     /// Creates an input from a table in memory; `name` is used in messages.
     pub fn from_memory(name: &str, table: MemoryTable, options: InputOptions) -> Input {
-        let source = Source {
-            content: Content::Memory(table),
-            name: PathBuf::from(name),
-            relative_path: PathBuf::new(),
-            format: Format::Ipc,
-            compression: Compression::None,
-            separator: default_delimiter(Format::Ipc),
-            schema: OnceLock::new(),
-            partitions: Vec::new(),
-        };
-        Input::from_sources(vec![source], options)
+        Input::from_sources(vec![Source::in_memory(name, table)], options)
     }
 
     fn from_sources(files: Vec<Source>, options: InputOptions) -> Input {
@@ -191,35 +152,43 @@ impl Input {
 
     /// Returns a table if it is in memory.
     pub fn memory_table(&self, file: usize) -> Option<&MemoryTable> {
-        match &self.files[file].content {
-            Content::Memory(table) => Some(table),
-            Content::File(_) => None,
+        self.files[file].memory()
+    }
+
+    /// Returns the column names of a table.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or two columns have the same name.
+    pub fn columns(&self, file: usize) -> Result<Vec<String>> {
+        let Some(table) = self.memory_table(file) else { return column_names(self, file) };
+        let names = table.column_names();
+        match names.iter().enumerate().find(|(index, name)| names[..*index].contains(name)) {
+            Some((_, name)) => {
+                Err(Error::file(self.name(file), format!("two columns are called {name:?}; rename one of them")))
+            }
+            None => Ok(names),
         }
     }
 
     /// Returns the names of the files as shown to the user.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &Path> {
-        self.files.iter().map(|file| file.name.as_path())
+        self.files.iter().map(Source::name)
     }
 
     /// Returns the name of a file as shown to the user.
     pub fn name(&self, file: usize) -> &Path {
-        &self.files[file].name
+        self.files[file].name()
     }
 
-    /// Returns the path of a file, or of its temporary copy if it was a pipe.
+    /// Returns the path of a file, or of its temporary copy if it was a pipe; an empty one for a table in memory.
     pub fn path(&self, file: usize) -> &Path {
-        self.files[file].file().map_or(Path::new(""), |stable| stable.path())
+        self.files[file].path().unwrap_or(Path::new(""))
     }
 
     /// Checks that no file has changed since it was first opened.
+    #[cfg(feature = "files")]
     pub(crate) fn check_unchanged(&self) -> Result<()> {
-        for source in &self.files {
-            if let Some(stable) = source.file() {
-                stable.check().map_err(|error| Error::io(&source.name, &error))?;
-            }
-        }
-        Ok(())
+        self.files.iter().try_for_each(Source::check_unchanged)
     }
 
     /// Returns a sentence that lists skipped files, if any.
@@ -229,27 +198,13 @@ impl Input {
 
     /// Returns the separator of a file, if it is text.
     pub(crate) fn separator(&self, file: usize) -> Option<u8> {
-        let file = &self.files[file];
-        is_text(file.format).then_some(file.separator)
+        self.files[file].separator()
     }
 
     /// Returns a sentence that lists files whose separator differs from the default of their
     /// extension, unless the user set it.
     pub fn separator_note(&self) -> Option<Message> {
-        if self.options.delimiter.is_some() {
-            return None;
-        }
-        let mut sentences = Vec::new();
-        for (separator, name) in SEPARATORS {
-            let is_unusual = |file: &&Source| {
-                is_text(file.format) && file.separator == separator && separator != default_delimiter(file.format)
-            };
-            let paths: Vec<PathBuf> = self.files.iter().filter(is_unusual).map(|file| file.name.clone()).collect();
-            if !paths.is_empty() {
-                sentences.push(format!("values are separated by {name}: {}", list_paths(&paths)));
-            }
-        }
-        (!sentences.is_empty()).then(|| sentences.join("; ").into())
+        separator_note(&self.files, &self.options)
     }
 
     /// Returns the input folder in which a later run would find a table written to this path.
@@ -269,7 +224,7 @@ impl Input {
     /// Returns whether a path is one of the input files.
     pub fn contains(&self, path: &Path) -> bool {
         let Ok(metadata) = std::fs::metadata(path) else { return false };
-        self.files.iter().filter_map(Source::file).any(|file| file.is_at(path, &metadata))
+        self.files.iter().any(|file| file.is_at(path, &metadata))
     }
 }
 
@@ -286,13 +241,18 @@ pub fn is_same_file(one: &Path, other: &Path) -> bool {
     }
 }
 
+/// Returns whether a file or folder is skipped because of its name.
+pub(crate) fn is_hidden(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_none_or(|name| name.starts_with(['.', '_']))
+}
+
 /// Returns the path, or the current folder if it is empty.
 fn or_current_folder(path: &Path) -> &Path {
     if path.as_os_str().is_empty() { Path::new(".") } else { path }
 }
 
 /// Lists the first few paths and the number of others.
-fn list_paths(paths: &[PathBuf]) -> String {
+pub(crate) fn list_paths(paths: &[PathBuf]) -> String {
     const SHOWN: usize = 5;
     let shown = paths.iter().take(SHOWN).map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
     if paths.len() > SHOWN { format!("{shown} and {} more", paths.len() - SHOWN) } else { shown }

@@ -1,11 +1,11 @@
-//! Errors of reading and writing files.
+//! Errors of system calls, when files are read and written.
 
 use std::path::Path;
 
 use apportion::text::{Message, Setting};
 
-use super::stable_file::is_changed;
 use crate::error::Error;
+use crate::file::is_changed;
 
 /// The name of standard output in errors.
 const STANDARD_OUTPUT: &str = "standard output";
@@ -54,16 +54,6 @@ impl Error {
         match error.kind() {
             std::io::ErrorKind::AlreadyExists => Error::exists(path),
             _ => Error::io(path, error),
-        }
-    }
-
-    /// Returns the error of a writer. The CSV and Parquet writers turn system errors into text; the
-    /// error number is parsed back.
-    pub(crate) fn writing(path: &Path, text: &str) -> Error {
-        let code = text.split("(os error ").nth(1).and_then(|rest| rest.split(')').next()?.parse().ok());
-        match code {
-            Some(code) => Error::io(path, &std::io::Error::from_raw_os_error(code)),
-            None => Error::file(path, format!("it could not be written ({text}). No file was left behind")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Columns that a program computed, as plain values: written to a new file, or added to the rows of an input.
+//! Columns of plain values as Arrow arrays, and how they are written.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,91 +9,22 @@ use arrow::array::{
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, UInt8Type};
 use arrow::error::ArrowError;
 
-use super::input::Input;
-use super::output::{AddedColumns, Output, write_batches, write_with_columns};
+use super::output::{AddedColumns, write_batches, write_with_columns};
 use crate::error::{Error, Result};
-
-/// A named column of plain values.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PlainColumn {
-    /// The name.
-    pub name: String,
-    /// The values, row by row.
-    pub values: PlainValues,
-}
-
-/// The values of a column. A column without rows still has a type.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PlainValues {
-    /// Text.
-    Text(TextList),
-    /// One of a few words for each row.
-    Words {
-        /// The index of each row's word.
-        codes: Vec<u8>,
-        /// All words.
-        words: Vec<String>,
-    },
-    /// Whole numbers.
-    Whole(Vec<u64>),
-    /// Numbers in single precision.
-    Single(Vec<f32>),
-    /// Numbers in double precision.
-    Double(Vec<f64>),
-    /// Numbers in double precision, some of them missing.
-    OptionalDouble(Vec<Option<f64>>),
-}
-
-/// TextList, stored one after another.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TextList {
-    text: String,
-    /// The end of each in `text`.
-    ends: Vec<usize>,
-}
-
-/// Some rows as named columns of the same length.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PlainRows {
-    columns: Vec<PlainColumn>,
-}
+use crate::input::Input;
+use crate::output::{Output, PlainColumn, PlainRows, PlainValues};
 
 impl PlainRows {
-    /// Creates rows from columns, which must have the same length.
-    pub fn new(columns: Vec<PlainColumn>) -> PlainRows {
-        PlainRows { columns }
-    }
-
-    /// Returns the columns.
-    pub fn columns(&self) -> &[PlainColumn] {
-        &self.columns
-    }
-
-    /// Returns the number of rows.
-    pub fn len(&self) -> usize {
-        self.columns.first().map_or(0, |column| column.values.len())
-    }
-
-    /// Returns whether there are no rows.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Returns the rows as an Arrow batch.
     ///
     /// # Errors
     /// If the columns have different lengths.
     pub fn to_batch(&self) -> Result<RecordBatch> {
-        plain_batch(self.columns.clone())
+        plain_batch(self.columns().to_vec())
     }
 }
 
 impl PlainColumn {
-    /// Creates a column.
-    pub fn new(name: impl Into<String>, values: PlainValues) -> PlainColumn {
-        PlainColumn { name: name.into(), values }
-    }
-
     fn field(&self) -> FieldRef {
         let (data_type, nullable) = match &self.values {
             PlainValues::Text(_) => (DataType::Utf8, false),
@@ -122,48 +53,6 @@ impl PlainColumn {
             PlainValues::Double(numbers) => Arc::new(Float64Array::from(numbers)),
             PlainValues::OptionalDouble(numbers) => Arc::new(Float64Array::from(numbers)),
         })
-    }
-}
-
-impl PlainValues {
-    /// Returns the number of values.
-    pub fn len(&self) -> usize {
-        match self {
-            PlainValues::Text(texts) => texts.ends.len(),
-            PlainValues::Words { codes, .. } => codes.len(),
-            PlainValues::Whole(numbers) => numbers.len(),
-            PlainValues::Single(numbers) => numbers.len(),
-            PlainValues::Double(numbers) => numbers.len(),
-            PlainValues::OptionalDouble(numbers) => numbers.len(),
-        }
-    }
-
-    /// Returns whether there are no values.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
-impl TextList {
-    /// Returns the texts, in order.
-    pub fn iter(&self) -> impl Iterator<Item = &str> {
-        let mut start = 0;
-        self.ends.iter().map(move |&end| {
-            let text = &self.text[start..end];
-            start = end;
-            text
-        })
-    }
-}
-
-impl<S: AsRef<str>> FromIterator<S> for TextList {
-    fn from_iter<I: IntoIterator<Item = S>>(texts: I) -> TextList {
-        let mut all = TextList::default();
-        for text in texts {
-            all.text.push_str(text.as_ref());
-            all.ends.push(all.text.len());
-        }
-        all
     }
 }
 
@@ -204,10 +93,10 @@ pub fn write_plain_rows(
     first: PlainRows,
     others: impl Iterator<Item = PlainRows>,
 ) -> Result<Vec<PathBuf>> {
-    let schema = Arc::new(Schema::new(first.columns.iter().map(PlainColumn::field).collect::<Vec<_>>()));
+    let schema = Arc::new(Schema::new(first.columns().iter().map(PlainColumn::field).collect::<Vec<_>>()));
     let batches = std::iter::once(first).chain(others).map(|rows| {
         // Such a block is a fault of the caller. It must not end the file as if it were complete.
-        plain_batch(rows.columns).expect("the columns of a block have the same length")
+        plain_batch(rows.into_columns()).expect("the columns of a block have the same length")
     });
     write_batches(output, &schema, batches)
 }
@@ -242,7 +131,5 @@ mod tests {
         let rows = PlainRows::new(vec![ids.clone(), names(&["a", ""])]);
         assert_eq!((rows.len(), rows.to_batch().unwrap().num_rows()), (2, 2));
         assert!(PlainRows::new(vec![ids, names(&["a"])]).to_batch().is_err());
-        let texts: TextList = ["b", "", "cd"].into_iter().collect();
-        assert_eq!(texts.iter().collect::<Vec<_>>(), ["b", "", "cd"]);
     }
 }
