@@ -230,7 +230,7 @@ impl RuleResult {
     }
 }
 
-/// The JSON of labels.
+/// Labels of a rule: their counts, targets, accuracy and certificate.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "RuleResult"))]
 pub struct LabelContract {
@@ -269,6 +269,7 @@ pub struct LabelContract {
     /// Other labels with equally good counts would be this much more accurate in expectation; null if rows are unlabeled.
     /// For `compare` only.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("x-nullable" = true)))]
     pub frontier_gap: Option<Option<f64>>,
     /// The model of the learned rule.
     #[serde(skip_serializing_if = "Option::is_none")]

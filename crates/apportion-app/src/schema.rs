@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
+use serde_json::Value;
 
 use crate::settings::Job;
 use crate::{
@@ -44,6 +46,37 @@ fn named(job: Job) -> (&'static str, Schema) {
 fn schema<T: JsonSchema>(name: &'static str) -> (&'static str, Schema) {
     let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let mut schema = generator.into_root_schema_for::<T>();
+    RecursiveTransform(refuse_null).transform(&mut schema);
     schema.insert("title".into(), format!("Response of apportion {name}").into());
     (name, schema)
+}
+
+/// How a field is marked whose key can be left out and can also be null.
+const NULLABLE: &str = "x-nullable";
+
+/// Refuses null for optional keys: a key without a value is left out.
+fn refuse_null(schema: &mut Schema) {
+    let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let Some(Value::Object(properties)) = schema.get_mut("properties") else { return };
+    for (key, value) in properties {
+        let Value::Object(own) = value else { continue };
+        if own.remove(NULLABLE).is_some() || required.iter().any(|name| name == key) {
+            continue;
+        }
+        if let Some(Value::Array(types)) = own.get_mut("type") {
+            types.retain(|kind| kind != "null");
+            if let [only] = &types[..] {
+                let only = only.clone();
+                own.insert("type".into(), only);
+            }
+        }
+        if let Some(Value::Array(parts)) = own.get_mut("anyOf") {
+            parts.retain(|part| part.get("type").is_none_or(|kind| kind != "null"));
+            if let [Value::Object(only)] = &parts[..] {
+                let only = only.clone();
+                own.remove("anyOf");
+                own.extend(only);
+            }
+        }
+    }
 }

@@ -155,7 +155,7 @@ pub enum Matrix<'a> {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Scaling {
-    /// Not scaled: rows must sum to one within [`Scores::SUM_TOLERANCE`].
+    /// Not scaled: rows must sum to one, within 0.001.
     #[default]
     AsGiven,
     /// Divided by 100: the scores are percentages.

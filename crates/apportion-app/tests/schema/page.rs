@@ -21,10 +21,10 @@ pub(crate) fn with_tables(page: &str, schemas: &BTreeMap<&str, Value>) -> String
                 marked.push(job);
                 root(&schemas[job])
             }
-            None if line == OBJECTS => objects(schemas),
+            None if line == OBJECTS => objects(schemas, page),
             None => continue,
         };
-        written += &format!("{table}{END}\n");
+        written += &format!("\n{table}\n{END}\n");
         assert!(lines.any(|line| line == END), "{line}: its end is missing");
     }
     assert_eq!(page.matches(OBJECTS).count(), 1, "one list of objects");
@@ -38,19 +38,19 @@ fn root(schema: &Value) -> String {
     if schema.get("properties").is_some() { keys(schema) } else { format!("{}.\n", begin(&noun(schema, false))) }
 }
 
-/// Returns a section for each object inside the JSON of any job.
-fn objects(schemas: &BTreeMap<&str, Value>) -> String {
+/// Returns a section for each object inside the JSON of any job that has none of its own in the page.
+fn objects(schemas: &BTreeMap<&str, Value>, page: &str) -> String {
     let mut all = BTreeMap::new();
     for (name, object) in schemas.values().filter_map(|schema| schema["$defs"].as_object()).flatten() {
         let known = all.insert(name, object);
         assert!(known.is_none_or(|known| known == object), "two objects are called {name}");
     }
-    let mut written = String::new();
-    for (name, object) in all {
+    let mut sections = Vec::new();
+    for (name, object) in all.into_iter().filter(|(name, _)| !page.contains(&format!("\n## {name}\n"))) {
         let table = if object.get("properties").is_some() { keys(object) } else { alternatives(object) };
-        written += &format!("\n### {name}\n{}\n\n{table}", description(object, name));
+        sections.push(format!("### {name}\n{}\n\n{table}", description(object, name)));
     }
-    written
+    sections.join("\n")
 }
 
 /// Returns the table of an object's keys.
@@ -68,7 +68,8 @@ fn add_keys(object: &Value, prefix: &str, is_optional: bool, rows: &mut Vec<Stri
     for key in required.iter().copied().chain(others) {
         let (own, name) = (&properties[key], format!("{prefix}{key}"));
         let optional = if required.contains(&key) { "" } else { "; optional" };
-        let (value, meaning) = (noun(own, false), description(own, &name).replace('|', "\\|"));
+        let value = if own.get("properties").is_some() { "object".into() } else { noun(own, false) };
+        let meaning = description(own, &name).replace('|', "\\|");
         rows.push(format!("| `{name}` | {value}{optional} | {meaning} |\n"));
         add_keys(own, &format!("{name}."), false, rows);
     }
@@ -122,7 +123,7 @@ fn noun(schema: &Value, is_plural: bool) -> String {
         Some("null") => format!("null{s}"),
         Some("array") if schema.get("prefixItems").is_some() => {
             let items = list(schema, "prefixItems").iter().map(|item| noun(item, false));
-            format!("list{s} of {}", items.collect::<Vec<_>>().join(", "))
+            format!("list{s} ({})", items.collect::<Vec<_>>().join(", "))
         }
         Some("array") => format!("list{s} of {}", noun(&schema["items"], true)),
         Some("object") if schema["additionalProperties"].is_object() => {
@@ -154,7 +155,8 @@ fn properties(schema: &Value) -> Map<String, Value> {
 
 fn description(schema: &Value, name: &str) -> String {
     let text = schema["description"].as_str();
-    text.unwrap_or_else(|| panic!("{name} has no description: {schema}")).replace('\n', " ")
+    let text = text.unwrap_or_else(|| panic!("{name} has no description: {schema}"));
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn begin(text: &str) -> String {
