@@ -1,7 +1,7 @@
 """`make bench-python`: labels of an array beside numpy's argmax, in one run; and whether scores are copied.
 
 Rounds are in turn, and medians are compared: machines are shared and noisy. Each kind of table has a process of its own, whose
-peak of memory is compared with the same process's before it labelled.
+peak of memory is compared with the same process's before it labeled.
 """
 
 import json
@@ -51,7 +51,7 @@ def speed() -> dict[str, float]:
 
 
 def memory(kind: str) -> float:
-    """By how much the peak rises while a table is labelled, in parts of its scores' size."""
+    """By how much the peak rises while a table is labeled, in parts of its scores' size."""
     import numpy as np
     import pandas as pd
     import polars as pl
@@ -99,7 +99,7 @@ def main() -> None:
         "|---|---:|---:|",
         *(f"| {name} | {own:.4f} | {own / base:.2f} |" for name, own in times.items()),
         "",
-        "| table | rise of the peak while it is labelled, in parts of the scores' size |",
+        "| table | rise of the peak while it is labeled, in parts of the scores' size |",
         "|---|---:|",
         *(f"| {kind} | {run(kind):.2f} |" for kind in ("numpy", "pyarrow", "polars", "pandas")),
     ]

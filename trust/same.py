@@ -57,7 +57,7 @@ FAMILIES = {
     ),
     "learned": (
         ["--rule", "learned", "--learner", "logistic", "--train-rows", "500"],
-        {"rule": "learned", "learner": "logistic", "batch": 500},
+        {"rule": "learned", "learner": "logistic", "train_rows": 500},
     ),
 }
 

@@ -156,7 +156,7 @@ fn by_group() -> Rule {
 }
 
 fn label(rule: Rule) -> impl Fn(&Scores<'_>) -> apportion::Result<()> {
-    move |table| rule.label(table, &Settings::default()).map(|labelled| drop(black_box(labelled)))
+    move |table| rule.label(table, &Settings::default()).map(|labeled| drop(black_box(labeled)))
 }
 
 fn frontier(table: &Scores<'_>) -> apportion::Result<()> {

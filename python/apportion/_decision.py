@@ -11,7 +11,7 @@ from typing import Any, Literal
 from ._frames import Array, Files
 from ._labels import Column, Rule
 from ._run import run
-from ._tables import LABELLING, RULE, RUNNING, refuse_unknown, rest, table
+from ._tables import LABELING, RULE, RUNNING, refuse_unknown, rest, table
 
 Dialect = Literal["duckdb", "postgresql", "sqlite", "bigquery", "snowflake", "spark"]
 
@@ -86,16 +86,16 @@ class Decision:
         by, unless others are named. With `codes`, labels of an array are the numbers of its columns.
         """
         given = dict(locals())
-        origin = self._content.get("origin") or {}
-        given["named"] = [origin.get("groups"), origin.get("scores")]
+        fit_info = self._content.get("fit_info") or {}
+        given["named"] = [fit_info.get("groups"), fit_info.get("scores")]
         if classes is None and not _has_columns(scores):
             given["classes"] = self.classes
         lent, values = table(given)
-        if lent.matrix is not None and by is None and origin.get("groups"):
+        if lent.matrix is not None and by is None and fit_info.get("groups"):
             raise ValueError("by: the decision was fitted by groups; say which group each row is of")
         if isinstance(lent, Files):
             if output is None:
-                raise ValueError("output: labels of files go into a file; name it with output='labelled.parquet'")
+                raise ValueError("output: labels of files go into a file; name it with output='labeled.parquet'")
             values |= {"output": os.fspath(output), "force": overwrite}
         elif output is not None:
             raise ValueError("output: labels of what is in memory come back; write them with what made the frame")
@@ -156,7 +156,7 @@ def fit(
     >>> decision.apply([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]])     # as label gives
     array([1, 0, 0, 0])
     """
-    refuse_unknown("fit", options, LABELLING)
+    refuse_unknown("fit", options, LABELING)
     given = {"scores": scores, "rule": rule, "by": by, "reference": reference, **options}
     lent, values = table(given)
     return Decision(run("fit", lent, values | rest(given, RULE), **rest(given, RUNNING)).result)

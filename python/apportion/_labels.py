@@ -12,7 +12,7 @@ import numpy as np
 
 from ._frames import Array, Files
 from ._run import run
-from ._tables import LABELLING, RULE, RUNNING, TABLE, refuse_unknown, rest, table
+from ._tables import LABELING, RULE, RUNNING, TABLE, refuse_unknown, rest, table
 
 Rule = Literal["argmax", "threshold", "thompson", "top-k", "match", "balance", "learned"]
 Penalty = Literal["l1", "l2", "l2-squared", "kl"]
@@ -140,7 +140,7 @@ def label(
         TypeError: what was given is of no use as what it was given for.
     """
     given = dict(locals())
-    refuse_unknown("label", given.pop("unknown"), LABELLING | {"output", "overwrite"})
+    refuse_unknown("label", given.pop("unknown"), LABELING | {"output", "overwrite"})
     return _solved(given).labels
 
 
@@ -159,7 +159,7 @@ def solve(
     0.7
     """
     given = {"scores": scores, "rule": rule, "by": by, "reference": reference, **options}
-    refuse_unknown("solve", options, LABELLING | {"output", "overwrite"})
+    refuse_unknown("solve", options, LABELING | {"output", "overwrite"})
     return _solved(given)
 
 
@@ -218,7 +218,7 @@ def allot(
         A column for each class, and last one of people without a label: an array, or a frame of the kind that went in, with
         the columns n_CLASS and n_uncoded.
     """
-    refuse_unknown("allot", options, LABELLING)
+    refuse_unknown("allot", options, LABELING)
     given = {"scores": scores, "count": count, "rule": rule, "by": by, "reference": reference, **options}
     lent, values = table(given)
     _refuse_files(lent, "allot", "label --count")
@@ -234,7 +234,7 @@ def _solved(given: dict[str, Any]) -> Solution:
     output = given.get("output")
     if isinstance(lent, Files):
         if output is None:
-            raise ValueError("output: labels of files go into a file; name it with output='labelled.parquet'")
+            raise ValueError("output: labels of files go into a file; name it with output='labeled.parquet'")
         values |= {"output": os.fspath(output), "force": bool(given.get("overwrite"))}
     elif output is not None:
         raise ValueError("output: labels of what is in memory come back; write them with what made the frame")

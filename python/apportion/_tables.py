@@ -17,7 +17,7 @@ RULE = (
 #: Options of all functions that read a table.
 TABLE = {"id", "truth", "classes", "columns", "threads", "progress", *READING}
 #: Options of functions that label by a rule.
-LABELLING = TABLE | {"nested", *RULE}
+LABELING = TABLE | {"nested", *RULE}
 #: Options of `run` itself.
 RUNNING = ("reference", "threads", "progress")
 #: Former names of options.

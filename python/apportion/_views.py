@@ -236,7 +236,7 @@ def _rule_row(outcome: Mapping[str, Any]) -> dict[str, Any]:
         "expected_accuracy": outcome["expected_accuracy"],
         "fidelity": outcome["fidelity"]["posterior"],
         "fidelity_to_truth": outcome["fidelity"]["truth"],
-        "labelled": outcome["labelled"],
+        "labeled": outcome["labeled"],
         **{f"n_{name}": count for name, count in counts},
     }
 

@@ -19,14 +19,20 @@ COLUMNS = [f"p_{name}" for name in CLASSES]
 
 
 @pytest.fixture(scope="session")
-def program() -> Callable[..., str]:
-    """Runs the program, whose path is in APPORTION."""
+def program_path() -> Path:
+    """The program, whose path is in APPORTION."""
     path = os.environ.get("APPORTION")
     if path is None:
         pytest.skip("APPORTION does not name the program")
+    return Path(path)
+
+
+@pytest.fixture(scope="session")
+def program(program_path: Path) -> Callable[..., str]:
+    """Runs the program."""
 
     def run(*words: Any) -> str:
-        done = subprocess.run([path, *map(str, words)], capture_output=True, text=True, check=False)
+        done = subprocess.run([program_path, *map(str, words)], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

@@ -146,7 +146,7 @@ def test_labels_of_arrays_can_be_audited() -> None:
     doubted = apportion.label(scores, rule="threshold", at=0.75)
     for classes in (None, ["white", "black"]):
         audit = apportion.audit(scores, doubted, classes=classes)
-        assert audit.details["counts"] == [2, 0] and audit.details["labelled"] == 2
+        assert audit.details["counts"] == [2, 0] and audit.details["labeled"] == 2
         assert "your labels" in repr(apportion.compare(scores, label=doubted, classes=classes))
     own = apportion.audit(scores, np.array([2, 1, 1, 1]), classes=[1, 2])
     assert own.details["counts"] == [3, 1], "numbers that are names are names"

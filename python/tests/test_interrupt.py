@@ -27,14 +27,14 @@ except KeyboardInterrupt:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
 def test_ctrl_c_ends_the_work(tmp_path: Path) -> None:
-    source, target = tmp_path / "scores.csv", tmp_path / "out" / "labelled.csv"
+    source, target = tmp_path / "scores.csv", tmp_path / "out" / "labeled.csv"
     target.parent.mkdir()
     source.write_text("p_a,p_b\n" + "0.75,0.25\n0.5,0.5\n" * 200_000)
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPTED, str(source), str(target), "1.5"], capture_output=True, text=True, timeout=60
     )
     assert done.stdout == "interrupted\n", done.stderr
-    assert [path.name for path in target.parent.iterdir()] in ([], ["labelled.csv"])
+    assert [path.name for path in target.parent.iterdir()] in ([], ["labeled.csv"])
 
 
 def test_other_threads_go_on() -> None:

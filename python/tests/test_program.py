@@ -44,7 +44,7 @@ def test_labels_are_those_of_the_program(
     rule: str, options: dict[str, Any], words: list[str], voters_path: Path, voters: pa.Table, program: Callable[..., str],
     tmp_path: Path,
 ) -> None:  # fmt: skip
-    path = tmp_path / "labelled.parquet"
+    path = tmp_path / "labeled.parquet"
     out = program("label", voters_path, "-o", path, "--id", "id", "--rule", rule, "--json", "--quiet", *words)
     told = [None if name == "Uncoded" else name for name in pq.read_table(path)["label"].to_pylist()]
     solution = apportion.solve(voters, rule, id="id", **options)
@@ -61,9 +61,9 @@ def test_every_kind_of_table_has_the_same_labels(voters_path: Path, voters: pa.T
     polars = pl.from_arrow(voters)
     assert apportion.label(polars, id="id", by="county").to_list() == told
     relation = duckdb.sql(f"from '{voters_path}'")
-    labelled = apportion.label(relation, id="id", by="county")
-    assert isinstance(labelled, duckdb.DuckDBPyRelation)
-    assert [row[0] for row in labelled.fetchall()] == told
+    labeled = apportion.label(relation, id="id", by="county")
+    assert isinstance(labeled, duckdb.DuckDBPyRelation)
+    assert [row[0] for row in labeled.fetchall()] == told
     classes = ["white", "black", "hispanic", "asian", "aian", "other"]
     beside = {"id": frame["id"], "by": frame["county"], "classes": classes}
     assert apportion.label(scores, **beside).tolist() == told
@@ -113,10 +113,10 @@ def test_a_decision_is_that_of_the_program(
     sql = program("export", tmp_path / "decision.json", "--sql", "duckdb", "--quiet")
     assert decision.to_sql("duckdb") == sql.rstrip("\n")
     overall = apportion.fit(voters)
-    labelled = duckdb.sql(f"select {overall.to_sql('duckdb')} as label from voters").fetchall()
+    labeled = duckdb.sql(f"select {overall.to_sql('duckdb')} as label from voters").fetchall()
     # Rows that are tied have the first of their classes in SQL.
-    tied = json.loads(overall.to_json())["origin"]["tied"]
-    differ = sum(row[0] != own for row, own in zip(labelled, apportion.label(voters).to_pylist(), strict=True))
+    tied = json.loads(overall.to_json())["fit_info"]["tied"]
+    differ = sum(row[0] != own for row, own in zip(labeled, apportion.label(voters).to_pylist(), strict=True))
     assert differ <= tied < 100
 
 

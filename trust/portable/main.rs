@@ -44,11 +44,16 @@ fn main() {
             ("l2", Rule::Balance(Balance::new(0.9, Match::by_group(Reference::Posterior)).with_penalty(Penalty::L2))),
             (
                 "sample",
-                Rule::FromSample(FromSample { exact: JointRule::Match(Match::overall(Reference::Posterior)), rows: 2_000 }),
+                Rule::FromSample(FromSample {
+                    exact: JointRule::Match(Match::overall(Reference::Posterior)),
+                    rows: 2_000,
+                }),
             ),
             (
                 "learned",
-                Rule::Learned(Learned::new(JointRule::Match(Match::overall(Reference::Posterior))).with_batch(500)),
+                Rule::Learned(
+                    Learned::new(JointRule::Match(Match::overall(Reference::Posterior))).with_train_rows(500),
+                ),
             ),
         ];
         for (name, rule) in rules {

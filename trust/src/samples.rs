@@ -194,11 +194,11 @@ fn others() -> Vec<Sample> {
         ),
         (
             "decision/valid-prices.json",
-            r#"{"version":1,"classes":["a","b"],"seed":3,"rule":{"prices":[{"prices":[-0.25,0.125],"ties":[[0.5,null]]}]},"origin":{"scores":["p_a","p_b"],"people":10,"tied":1,"wanted":"posterior"}}"#,
+            r#"{"version":1,"classes":["a","b"],"seed":3,"rule":{"prices":[{"prices":[-0.25,0.125],"ties":[[0.5,null]]}]},"fit_info":{"scores":["p_a","p_b"],"people":10,"tied":1,"expected_shares":"posterior"}}"#,
         ),
         (
             "decision/valid-groups.json",
-            r#"{"version":1,"classes":["a","b"],"seed":3,"rule":{"prices":[{"group":"x / 1","prices":[0.0,0.25,0.1]},{"group":"y","prices":[null,0.0,0.5]}]},"origin":{"scores":["p_a","p_b"],"groups":["g"],"people":10,"tied":1,"wanted":{"beside":[0.1,-0.1]}}}"#,
+            r#"{"version":1,"classes":["a","b"],"seed":3,"rule":{"prices":[{"group":"x / 1","prices":[0.0,0.25,0.1]},{"group":"y","prices":[null,0.0,0.5]}]},"fit_info":{"scores":["p_a","p_b"],"groups":["g"],"people":10,"tied":1,"expected_shares":{"offset-from-posterior":[0.1,-0.1]}}}"#,
         ),
         (
             "decision/valid-svm.json",

@@ -31,10 +31,10 @@ fn main() -> Result<()> {
     let (rows, classes, rounds) = (rows.parse()?, classes.parse()?, rounds.parse()?);
     let scores = read(file, rows, classes)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build()?;
-    let (seconds, labelled) = pool.install(|| measure(&rule, &scores, classes, rounds))?;
-    println!("{}", report(seconds, &labelled));
+    let (seconds, labeled) = pool.install(|| measure(&rule, &scores, classes, rounds))?;
+    println!("{}", report(seconds, &labeled));
     if let [path] = labels {
-        fs::write(path, labelled.labels.values())?;
+        fs::write(path, labeled.labels.values())?;
     }
     Ok(())
 }
@@ -56,17 +56,17 @@ fn measure(rule: &Rule, scores: &[f32], classes: usize, rounds: usize) -> Result
     let classes = Classes::new((0..classes).map(|class| format!("c{class}")))?;
     let table = Scores::new(&classes, Matrix::RowsF32(scores))?;
     let settings = Settings::default();
-    let mut labelled = rule.label(&table, &settings)?;
+    let mut labeled = rule.label(&table, &settings)?;
     let mut seconds = Vec::with_capacity(rounds);
     for _ in 0..rounds {
-        drop(labelled);
+        drop(labeled);
         let begin = cpu_seconds();
-        labelled = rule.label(&table, &settings)?;
+        labeled = rule.label(&table, &settings)?;
         seconds.push(cpu_seconds() - begin);
     }
     seconds.sort_by(f64::total_cmp);
     let median = seconds.get(rounds / 2).ok_or("ROUNDS must be at least 1")?;
-    Ok((*median, labelled))
+    Ok((*median, labeled))
 }
 
 /// Of all threads of this process: a busy neighbour does not count.
@@ -83,13 +83,13 @@ fn cpu_seconds() -> f64 {
     BEGIN.elapsed().as_secs_f64()
 }
 
-fn report(seconds: f64, labelled: &Labeled) -> String {
-    let (primal, dual) = match &labelled.joint {
+fn report(seconds: f64, labeled: &Labeled) -> String {
+    let (primal, dual) = match &labeled.joint {
         Some(joint) => (joint.certificate.primal.to_string(), joint.certificate.dual.to_string()),
         None => ("null".into(), "null".into()),
     };
     let peak = memory::peak_kib().map_or("null".into(), |kib| kib.to_string());
-    let (counts, level) = (labelled.labels.counts(), SimdLevel::best());
+    let (counts, level) = (labeled.labels.counts(), SimdLevel::best());
     format!(
         r#"{{"seconds": {seconds}, "peak_kib": {peak}, "level": "{level}", "primal": {primal}, "dual": {dual}, "counts": {counts:?}}}"#
     )

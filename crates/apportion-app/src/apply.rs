@@ -70,7 +70,7 @@ fn apply(request: &Request, context: &Context) -> Result<Response> {
     let scores = table.scores()?;
     decision_file::check_classes(path.display(), decision.classes().names(), table.classes().names())?;
 
-    let working = context.working("labelling");
+    let working = context.working("labeling");
     let assignment = Assignment::of_decision(&decision, &scores).map_err(|error| table.locate(error))?;
     let mut result = RuleResult::new("apply", &scores, &assignment, None)?;
     result.drift = decision.drift(&scores, &result.summary)?;

@@ -65,8 +65,9 @@ const UNCODED_VALUE: &str = "Uncoded";
 /// The weight of accuracy of `balance`.
 const GAMMA: f64 = 0.9;
 
-/// Rules side by side. It serializes to the list of their results.
+/// The results of all rules. It serializes to a list.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Response {
     /// The result of each rule.

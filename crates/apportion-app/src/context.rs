@@ -19,7 +19,7 @@ pub struct Context {
     pub threads: Option<usize>,
     /// The command that started the job, as a shell takes it, for provenance; empty if there is none.
     pub command: String,
-    /// How the front end writes a setting, for reports.
+    /// How the front end writes a setting, for reports and responses.
     pub name_setting: fn(Setting, Option<&str>) -> String,
 }
 
@@ -51,6 +51,11 @@ impl fmt::Debug for Context {
 }
 
 impl Context {
+    /// Returns a message with its settings written as the front end does.
+    pub fn render(&self, message: &Message) -> String {
+        message.render(self.name_setting)
+    }
+
     /// Says something to know.
     pub fn note(&self, message: impl Into<Message>) {
         (self.notices)(Notice::Note(message.into()));

@@ -15,11 +15,12 @@ use crate::{Error, Result};
 
 /// A decision as it is saved, with its provenance. Labels do not depend on the provenance.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct SavedDecision {
     /// The decision.
     #[serde(flatten)]
     pub decision: Decision,
-    /// Its provenance.
+    /// Where the decision comes from, unless it was not recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Provenance>,
 }

@@ -33,8 +33,9 @@ impl Default for Request {
     }
 }
 
-/// The demonstration.
+/// The steps of a demonstration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Response {
     /// The steps, in order.
     pub steps: Vec<Step>,
@@ -44,6 +45,7 @@ pub struct Response {
 
 /// A job to run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Step {
     /// What the step shows.
     pub title: String,
@@ -51,7 +53,8 @@ pub struct Step {
     pub job: String,
     /// The files to read.
     pub inputs: Vec<String>,
-    /// The settings, in order, with their values.
+    /// The settings by id, in order, each with its value or null.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<(String, Option<String>)>"))]
     pub settings: Vec<(Setting, Option<String>)>,
 }
 
@@ -99,7 +102,7 @@ pub fn run(request: &Request, _: &Context) -> Result<Response> {
 fn steps(request: &Request, counties: &Path, margin: &Path, report: &Path) -> Vec<Step> {
     let text = |path: &Path| path.display().to_string();
     let file = |name: &str| text(&request.folder.join(name));
-    let (people, voters, labeled) = (file("people.parquet"), file("voters.parquet"), file("labelled.parquet"));
+    let (people, voters, labeled) = (file("people.parquet"), file("voters.parquet"), file("labeled.parquet"));
     let simulate = Step::new(
         "A voter file of people who do not exist: their names, and which of North Carolina's counties they live in.",
         "simulate voters",

@@ -88,10 +88,11 @@ impl From<Dialect> for sql::Dialect {
 
 /// A decision as SQL.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Response {
     /// The SQL.
     pub sql: String,
-    /// The file written, if any.
+    /// The file that was written; null if there is none.
     pub written: Option<PathBuf>,
 }
 

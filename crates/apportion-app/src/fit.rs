@@ -41,6 +41,7 @@ pub struct Request {
 
 /// A fitted decision.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Response {
     /// The decision and its provenance.
     #[serde(flatten)]

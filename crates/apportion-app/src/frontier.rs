@@ -34,12 +34,13 @@ impl Request {
     }
 }
 
-/// A frontier.
+/// The optimal trades of accuracy against fidelity.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Response {
-    /// The classes.
+    /// The names of the classes.
     pub classes: Vec<String>,
-    /// The largest error in accuracy between two points.
+    /// The largest error in accuracy of a straight line between two points; 0 if no points are left out.
     pub error: f64,
     /// The points, from argmax to match.
     pub points: Vec<Point>,

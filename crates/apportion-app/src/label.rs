@@ -38,13 +38,14 @@ pub struct Request {
     pub with_argmax: bool,
 }
 
-/// Labels that were made.
+/// Labels, their counts and their certificate.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Response {
     /// Counts, targets, accuracy and certificate.
     #[serde(flatten)]
     pub contract: LabelContract,
-    /// The provenance, if it was collected.
+    /// Where the labels come from, for Parquet and Arrow outputs or if provenance is requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Provenance>,
     /// The files that were written; none for standard output.
@@ -142,7 +143,7 @@ fn label(request: &Request, context: &Context) -> Result<Response> {
     }
     let core_rule = rule.rule(&table, settings, context)?;
 
-    let working = context.working("labelling");
+    let working = context.working("labeling");
     let solved = Assignment::of_rule(&core_rule, &scores, &settings.settings(), rule.draws());
     let (assignment, decision, joint) = solved.map_err(|error| table.locate(error))?;
     let result = RuleResult::new(rule.rule.name(), &scores, &assignment, joint)?.with_targets(&core_rule, &scores)?;

@@ -1,13 +1,12 @@
 //! What a rule does to a table: labels or allotments, their counts and accuracy, and their proof.
 
 use apportion::audit::{AuditOptions, Drift, Section, Tally};
-use apportion::decision::Fitted;
-use apportion::learn::Model;
+use apportion::decision::{Fitted, GroupPrices};
+use apportion::learn::{Linear, Model};
 use apportion::rule::{Allotment, Joint, JointRule};
 use apportion::{Classes, Decision, Label, Labels, Rule, Scores, Settings, UNCODED};
 use apportion_io::{Assigned, Table};
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use crate::Result;
 use crate::provenance::SavedCertificate;
@@ -194,12 +193,8 @@ impl RuleResult {
     pub fn contract(&self, classes: &Classes, seed: u64, decision: Option<&Decision>) -> LabelContract {
         let (summary, joint) = (&self.summary, self.joint.as_ref());
         let (prices, model) = match decision.map(Decision::fitted) {
-            Some(Fitted::Prices(prices)) => (Some(json!(prices)), None),
-            // The trees of a forest are in the file of the decision.
-            Some(Fitted::Learned(Model::Forest(forest))) => {
-                (None, Some(json!({ "learner": "forest", "trees": forest.trees.len() })))
-            }
-            Some(Fitted::Learned(model)) => (None, Some(json!(model))),
+            Some(Fitted::Prices(prices)) => (Some(prices.clone()), None),
+            Some(Fitted::Learned(model)) => (None, Some(ModelContract::of(model))),
             Some(Fitted::Argmax | Fitted::Threshold { .. } | Fitted::Thompson | Fitted::TopK { .. }) | None => {
                 (None, None)
             }
@@ -235,79 +230,110 @@ impl RuleResult {
     }
 }
 
-/// The JSON of labels.
+/// Labels of a rule: their counts, targets, accuracy and certificate.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "RuleResult"))]
 pub struct LabelContract {
-    /// The name of the rule.
+    /// The name of the rule; for `apply`, the name `apply`.
     pub rule: String,
     /// The number of rows.
     pub rows: u64,
-    /// The number of people.
+    /// The number of people that the rows represent.
     pub people: u64,
     /// The number of people with a label.
-    #[serde(rename = "labelled")]
     pub labeled: u64,
-    /// The classes.
+    /// The names of the classes. Other lists are in this order.
     pub classes: Vec<String>,
-    /// People by class.
+    /// The number of people with each label.
     pub counts: Vec<u64>,
-    /// The targets, if the rule has a reference.
+    /// The target of each class; null if the rule has no reference.
     pub targets: Option<Vec<u64>>,
-    /// The accuracy that the scores imply.
+    /// The mean score of the labels; null without labels.
     pub expected_accuracy: Option<f64>,
-    /// The accuracy among rows with truth.
+    /// The share of correct labels among labels with known truth; null without truth.
     pub accuracy: Option<f64>,
-    /// Minus the sum of absolute differences of shares: 0 is the best.
+    /// How close the shares of the labels are to a reference: −Σ |share − reference|, at most 0.
     pub fidelity: FidelityContract,
     /// The sum of the scores of the labels.
     pub objective: f64,
-    /// The objective of `balance`.
+    /// γ · mean score − (1 − γ) · distance, for balance; null for other rules.
     pub gamma_objective: Option<f64>,
-    /// The prices of the classes, by group.
-    pub prices: Option<Value>,
-    /// The certificate of optimality.
+    /// The prices of the classes, for all rows or for each group; null if the rule has no prices.
+    pub prices: Option<Vec<GroupPrices>>,
+    /// The certificate of optimality; null if there is none.
     pub certificate: Option<SavedCertificate>,
-    /// The seed.
+    /// The seed of draws and ties.
     pub seed: u64,
-    /// The number of rows that were tied.
+    /// The number of rows with several equally good classes, for joint rules; null for other rules.
     pub tied_rows: Option<u64>,
-    /// How much more accurate, in expectation, other labels with equally good counts would be.
+    /// Other labels with equally good counts would be this much more accurate in expectation; null if rows are unlabeled.
+    /// For `compare` only.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("x-nullable" = true)))]
     pub frontier_gap: Option<Option<f64>>,
     /// The model of the learned rule.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<Value>,
-    /// The number of rows that were solved, if not all.
+    pub model: Option<ModelContract>,
+    /// The number of rows that were solved, if only a sample was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sample: Option<u64>,
-    /// How far counts are from those that the decision was fitted to give.
+    /// How far the counts are from those that the decision was fitted to give. For `apply` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<DriftContract>,
-    /// The counts of every draw, if there are several.
+    /// The counts of each draw, if there are several. All other figures describe the first draw.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub draws: Vec<Vec<u64>>,
 }
 
-/// Fidelity to the posterior and to the truth.
+/// The model of the learned rule. A saved decision has all trees of a forest.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "ModelSummary"))]
+#[serde(tag = "learner", rename_all = "kebab-case")]
+pub enum ModelContract {
+    /// A linear support vector machine.
+    Svm(Linear),
+    /// Logistic regression.
+    Logistic(Linear),
+    /// A random forest.
+    Forest {
+        /// The number of trees.
+        trees: usize,
+    },
+}
+
+impl ModelContract {
+    /// Returns a model as JSON.
+    pub fn of(model: &Model) -> ModelContract {
+        match model {
+            Model::Svm(linear) => ModelContract::Svm(linear.clone()),
+            Model::Logistic(linear) => ModelContract::Logistic(linear.clone()),
+            Model::Forest(forest) => ModelContract::Forest { trees: forest.trees.len() },
+        }
+    }
+}
+
+/// How close the shares of labels are to a reference: −Σ |share − reference|.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "Fidelity"))]
 pub struct FidelityContract {
-    /// To the mean of the scores.
+    /// The fidelity to the mean scores; null without labels.
     pub posterior: Option<f64>,
-    /// To the shares of the truth.
+    /// The fidelity to the shares of the truth; null without truth.
     pub truth: Option<f64>,
-    /// To the mean of the scores within groups, on average.
+    /// The mean fidelity to the mean scores within groups, weighted by people, if there are groups.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub posterior_in_groups: Option<f64>,
 }
 
-/// Drift as JSON.
+/// How far counts are from those that a decision was fitted to give.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "Drift"))]
 pub struct DriftContract {
-    /// Differences in people, by class.
+    /// The excess of people in each class.
     pub people: Vec<f64>,
-    /// Differences that chance explains, by class.
+    /// The difference of each class that chance and rounding explain if these rows are like those of the fit.
     pub explained: Vec<f64>,
-    /// Whether a difference is larger than chance explains.
+    /// Whether the difference of a class is larger than that.
     pub beyond: bool,
 }
 

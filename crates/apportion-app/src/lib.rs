@@ -28,6 +28,8 @@ pub mod reference;
 pub mod report;
 pub mod reproduce;
 pub mod rule;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod settings;
 pub mod simulate;
 pub mod summary;

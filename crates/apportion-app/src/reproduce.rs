@@ -36,8 +36,9 @@ impl Default for Request {
     }
 }
 
-/// What was written.
+/// The results of the paper, computed again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Response {
     /// The folder.
     pub written: PathBuf,

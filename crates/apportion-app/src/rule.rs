@@ -185,8 +185,8 @@ impl RuleSettings {
             true => JointRule::Balance(self.balance(table, settings, context)?),
             false => JointRule::Match(self.matching(table, settings, context)?),
         };
-        let rows = self.train_rows.map_or(Learned::BATCH, |rows| rows as usize);
-        Ok(Learned::new(joint).with_learner(self.learner.unwrap_or_default()).with_batch(rows))
+        let rows = self.train_rows.map_or(Learned::TRAIN_ROWS, |rows| rows as usize);
+        Ok(Learned::new(joint).with_learner(self.learner.unwrap_or_default()).with_train_rows(rows))
     }
 
     fn balance(&self, table: &Table, settings: &TableSettings, context: &Context) -> Result<Balance> {
@@ -204,7 +204,7 @@ impl RuleSettings {
         let bounds = Bounds {
             at_least: self.at_least.iter().map(bound).collect(),
             at_most: self.at_most.iter().map(bound).collect(),
-            margin: self.tolerance,
+            tolerance: self.tolerance,
         };
         let by_group = !by.is_empty();
         Ok(Match { by_group, nested, coverage: self.coverage, bounds, ..Match::overall(reference) })
@@ -238,7 +238,7 @@ impl RuleSettings {
                 format!(", γ {}, distance {penalty}", self.gamma.unwrap_or(GAMMA))
             }
             RuleName::Learned => {
-                let rows = self.train_rows.unwrap_or(Learned::BATCH as u64);
+                let rows = self.train_rows.unwrap_or(Learned::TRAIN_ROWS as u64);
                 format!(", by {}, from a batch of {rows} rows", self.learner.unwrap_or_default().name())
             }
             RuleName::Threshold | RuleName::Argmax | RuleName::Thompson | RuleName::Match => String::new(),
@@ -292,11 +292,12 @@ impl RuleSettings {
         into.coverage = self.coverage;
         into.at_least.clone_from(&self.at_least);
         into.at_most.clone_from(&self.at_most);
-        into.margin = self.tolerance;
+        into.tolerance = self.tolerance;
         into.nested.clone_from(&self.nested);
         into.from_sample = self.from_sample;
         into.learner = (self.rule == Learned).then(|| self.learner.unwrap_or_default().name().to_owned());
-        into.batch = (self.rule == Learned).then(|| self.train_rows.unwrap_or(apportion::rule::Learned::BATCH as u64));
+        into.train_rows =
+            (self.rule == Learned).then(|| self.train_rows.unwrap_or(apportion::rule::Learned::TRAIN_ROWS as u64));
     }
 
     /// Returns whether the counts are compared with the sums of the scores, and not with targets of their own.

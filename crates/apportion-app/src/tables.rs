@@ -9,7 +9,7 @@ use apportion_io::{
     KeyedFile, KeyedOptions, KeyedTable, MemoryTable, Output, PlainColumn, PlainValues, Subject, did_you_mean,
     write_plain_columns,
 };
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::predict::sources::{built_in, describe};
@@ -107,8 +107,9 @@ impl TableOf {
     }
 }
 
-/// What was found or written.
+/// Tables that were listed, described, exported or checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Response {
     /// The built-in tables.
@@ -123,6 +124,7 @@ pub enum Response {
 
 /// A built-in table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct ListedTable {
     /// The name.
     pub name: &'static str,
@@ -134,6 +136,7 @@ pub struct ListedTable {
 
 /// A built-in table in detail.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct ShownTable {
     /// The name.
     pub name: &'static str,
@@ -151,16 +154,18 @@ pub struct ShownTable {
 
 /// An export.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct ExportedTable {
-    /// The file that was written; none for standard output, and for a table that is returned.
+    /// The files that were written; empty for standard output, and for a table that is returned.
     pub paths: Vec<PathBuf>,
     /// The table, if no output was requested.
     #[serde(skip)]
     pub columns: Vec<PlainColumn>,
 }
 
-/// What a file holds.
+/// The contents of a file of names or places.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct CheckedTable {
     /// The file.
     pub file: String,
@@ -174,19 +179,18 @@ pub struct CheckedTable {
     pub classes: Vec<String>,
     /// What its numbers are: `people`, `class given key` or `key given class`.
     pub numbers: &'static str,
-    /// The geographic level of places.
+    /// The geographic level of places; null for names.
     pub level: Option<&'static str>,
-    /// The shares of the classes, if known.
+    /// The shares of the classes; null if they are unknown.
     pub margin: Option<Vec<f64>>,
-    /// The number of people, if known.
+    /// The number of people; null if it is unknown.
     pub people: Option<f64>,
-    /// The key with the most people, if known.
+    /// The key with the most people; null if it is unknown.
     pub largest: Option<LargestKey>,
     /// Numeric columns that are not used.
     pub unused: Vec<String>,
-    /// What a user should know.
-    #[serde(serialize_with = "as_texts")]
-    pub remarks: Vec<Message>,
+    /// What a user should know, with settings written as the front end does.
+    pub remarks: Vec<String>,
     /// The table in one line.
     #[serde(skip)]
     pub description: String,
@@ -194,15 +198,12 @@ pub struct CheckedTable {
 
 /// The key with the most people. An error in reading a table often shows here.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct LargestKey {
     /// The key.
     pub key: String,
-    /// Its people.
+    /// The number of its people.
     pub people: f64,
-}
-
-fn as_texts<S: Serializer>(messages: &[Message], serializer: S) -> std::result::Result<S::Ok, S::Error> {
-    serializer.collect_seq(messages.iter().map(Message::to_string))
 }
 
 /// Lists, describes, exports or checks tables.
@@ -215,7 +216,7 @@ pub fn run(request: &Request, context: &Context) -> Result<Response> {
         Request::List => Ok(Response::List(list())),
         Request::Show { table } => show(table).map(Response::Show),
         Request::Export(request) => export(request).map(Response::Export),
-        Request::Check(request) => check(request).map(Response::Check),
+        Request::Check(request) => check(request, context).map(Response::Check),
     }
 }
 
@@ -300,7 +301,7 @@ fn columns(table: CensusTable) -> Vec<PlainColumn> {
 ///
 /// # Errors
 /// If it cannot be read, or is not a table of names or places.
-pub fn check(request: &CheckRequest) -> Result<CheckedTable> {
+pub fn check(request: &CheckRequest, context: &Context) -> Result<CheckedTable> {
     let options =
         KeyedOptions { classes: &request.classes, numbers: request.numbers.as_deref(), key: request.key.as_deref() };
     let (name, subject) = (&request.table, request.of.map(TableOf::subject));
@@ -309,8 +310,8 @@ pub fn check(request: &CheckRequest) -> Result<CheckedTable> {
         None => KeyedFile::read(name, subject, &options)?,
     };
     let KeyedFile { table, subject, unused, separator } = file;
-    let mut remarks: Vec<Message> = separator.into_iter().collect();
-    remarks.extend(unused_remark(&unused));
+    let remarks = separator.into_iter().chain(unused_remark(&unused));
+    let remarks = remarks.map(|remark| context.render(&remark)).collect();
     let mut checked = CheckedTable {
         file: request.table.clone(),
         of: match subject {
@@ -371,7 +372,7 @@ fn check_places(table: KeyedTable, checked: &mut CheckedTable) -> Result<()> {
     let places = table.into_places()?;
     if places.places() < rows {
         let empty = count((rows - places.places()) as u64);
-        checked.remarks.push(format!("{empty} places have no people; larger places are used for them").into());
+        checked.remarks.push(format!("{empty} places have no people; larger places are used for them"));
     }
     if numbers == Numbers::KeyGivenClass && places.states().len() == 1 {
         let remark = "it is one state's: P(place | class) brings the surnames' prior to it; people by class would not";

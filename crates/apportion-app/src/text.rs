@@ -1,7 +1,6 @@
-//! Tables and numbers in messages, and messages in responses.
+//! Tables and numbers in messages.
 
 use apportion::text::Message;
-use serde::Serializer;
 
 /// Returns a whole number with a comma between thousands.
 pub fn count(number: u64) -> String {
@@ -67,23 +66,6 @@ fn is_control(letter: char) -> bool {
 pub fn lines(messages: impl IntoIterator<Item = Message>) -> Message {
     let joined = messages.into_iter().reduce(|all, line| all + "\n" + line);
     joined.unwrap_or_default()
-}
-
-/// Serializes a message as text that names settings by their ids.
-pub(crate) fn message_text<S: Serializer>(message: &Message, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(message)
-}
-
-/// Serializes a message as text, if there is one.
-#[allow(clippy::ref_option)] // serde passes the field
-pub(crate) fn optional_message_text<S: Serializer>(
-    message: &Option<Message>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    match message {
-        Some(message) => serializer.collect_str(message),
-        None => serializer.serialize_none(),
-    }
 }
 
 #[cfg(test)]

@@ -119,7 +119,8 @@ fn tables_are_exported_and_checked() {
         serde_json::from_value(serde_json::to_value(tables::Request::Export(export)).unwrap()).unwrap();
     let exported = tables::run(&request, &Context::default()).unwrap();
     assert!(matches!(exported, tables::Response::Export(table) if table.paths.len() == 1));
-    let checked = tables::check(&tables::CheckRequest { table: file, ..tables::CheckRequest::default() }).unwrap();
+    let checked =
+        tables::check(&tables::CheckRequest { table: file, ..Default::default() }, &Context::default()).unwrap();
     assert_eq!((checked.of, checked.level, checked.numbers), ("places", Some("county"), "people"));
     assert_eq!((checked.rows, checked.largest.unwrap().key.as_str()), (3221, "06037"));
     let error = tables::show("surnames-2000").unwrap_err();

@@ -1,4 +1,4 @@
-//! Tables in the shape of each tool whose output users have: found by their columns, labelled, and kept as they are.
+//! Tables in the shape of each tool whose output users have: found by their columns, labeled, and kept as they are.
 //!
 //! The files in `conventions/` were made by hand, with the tool's other columns and its way of quoting.
 #![allow(clippy::unwrap_used)] // in helpers, too
@@ -287,7 +287,7 @@ fn labels_of_vendors_are_audited() {
     };
     let map = "Caucasian=white,African-American=black,Hispanic=hispanic,Asian=asian";
     let kept = audit("targetsmart.csv", "vb_voterbase_race", map, "Uncoded=keep");
-    assert_eq!((&kept["rows"], &kept["labelled"]), (&json!(7), &json!(4)));
+    assert_eq!((&kept["rows"], &kept["labeled"]), (&json!(7), &json!(4)));
     assert_eq!(kept["counts"], json!([1, 1, 1, 1]));
     let found = audit("targetsmart.csv", "vb_voterbase_race", map, "Uncoded=argmax");
     assert_eq!(found["counts"], json!([3, 2, 1, 1]));
@@ -302,7 +302,7 @@ fn labels_of_vendors_are_audited() {
     let map =
         "European=white,Likely African-American=black,Hispanic and Portuguese=hispanic,East and South Asian=asian";
     let found = audit("l2.csv", "EthnicGroups_EthnicGroup1Desc", map, "Uncoded=keep");
-    assert_eq!((&found["labelled"], &found["counts"]), (&json!(4), &json!([1, 1, 1, 1])));
+    assert_eq!((&found["labeled"], &found["counts"]), (&json!(4), &json!([1, 1, 1, 1])));
     let path = file("l2.csv");
     let args = ["audit", path.to_str().unwrap(), "--label", "EthnicGroups_EthnicGroup1Desc"];
     let message = refused(folder.path(), &args);

@@ -99,7 +99,7 @@ fn the_numbers_are_those_of_the_formulas() {
                 ("argmax", mean(&|row| is(argmax(row) == class))),
             ] {
                 let own = figure(&result, estimator, class);
-                // Nobody may be labelled so.
+                // Nobody may be labeled so.
                 if !mean.is_finite() {
                     assert_eq!(own["estimate"], Value::Null);
                     continue;
@@ -108,7 +108,7 @@ fn the_numbers_are_those_of_the_formulas() {
                 near(&own["error"], error);
                 if estimator == "argmax" && own["bias"].is_object() {
                     let bias = |part: &str| own["bias"][part].as_f64().unwrap();
-                    near(&own["bias"]["bias"], bias("taken_in") + bias("left_out"));
+                    near(&own["bias"]["bias"], bias("from_false_positives") + bias("from_false_negatives"));
                     near(&own["bias"]["bias"], mean - figure(&result, "truth", class)["estimate"].as_f64().unwrap());
                 }
             }
@@ -249,8 +249,8 @@ fn reports_show_what_is_printed() {
     assert!(found > 25, "{found}");
     // The same beside rules, and beside labels that exist already.
     run(path, &[&["compare", "voters.csv", "--report", "c.md"], &line[..]].concat());
-    run(path, &["label", "voters.csv", "-o", "labelled.csv", "--rule", "argmax", "-q"]);
-    run(path, &[&["audit", "labelled.csv", "--label", "label", "--report", "a.html"], &line[..]].concat());
+    run(path, &["label", "voters.csv", "-o", "labeled.csv", "--rule", "argmax", "-q"]);
+    run(path, &[&["audit", "labeled.csv", "--label", "label", "--report", "a.html"], &line[..]].concat());
     let compared = fs::read_to_string(path.join("c.md")).unwrap();
     assert!(compared.contains(sentence) && compared.contains("| top-2 |"));
     let audited = fs::read_to_string(path.join("a.html")).unwrap();

@@ -17,13 +17,13 @@ fn files(folder: &Path) {
     run(folder, &["simulate", "voters", "--rows", "300", "--seed", "5", "-o", made, "-q"]);
     let table = fs::read_to_string(folder.join(made)).unwrap().replacen("id,", "voter_id,", 1);
     fs::write(folder.join("scores.csv"), &table).unwrap();
-    run(folder, &["label", "scores.csv", "-o", "labelled.csv", "-q"]);
+    run(folder, &["label", "scores.csv", "-o", "labeled.csv", "-q"]);
     run(folder, &["label", "scores.csv", "-o", "scores.parquet", "--as", "other", "-q"]);
     run(folder, &["fit", "scores.csv", "-o", "decision.json", "--by", "county", "-q"]);
-    run(folder, &["label", "scores.parquet", "-o", "labelled.parquet", "-q"]);
+    run(folder, &["label", "scores.parquet", "-o", "labeled.parquet", "-q"]);
     fs::copy(folder.join("scores.parquet"), folder.join("more.parquet")).unwrap();
     for name in ["csv", "parquet"] {
-        fs::copy(folder.join(format!("labelled.{name}")), folder.join(format!("labels.{name}"))).unwrap();
+        fs::copy(folder.join(format!("labeled.{name}")), folder.join(format!("labels.{name}"))).unwrap();
     }
 
     let people = "id,first_name,surname,county_fips,zip\n1,Maria,García,37063,27701\n2,John,Smith Jr,37183,27601\n";
@@ -38,9 +38,9 @@ fn files(folder: &Path) {
     fs::write(folder.join("counties.csv"), "county_fips,n_white,n_black\n37063,114,100\n").unwrap();
 
     // Labels in the words of zrp and of TargetSmart, which leaves some without one.
-    let labelled = fs::read_to_string(folder.join("labelled.csv")).unwrap();
+    let labeled = fs::read_to_string(folder.join("labeled.csv")).unwrap();
     let with = |name: &str, words: [&str; 2], uncoded: &str| {
-        let place = labelled.lines().next().unwrap().split(',').position(|column| column == "label").unwrap();
+        let place = labeled.lines().next().unwrap().split(',').position(|column| column == "label").unwrap();
         let line = |(row, line): (usize, &str)| {
             let value = match line.split(',').nth(place).unwrap() {
                 "label" => name,
@@ -51,7 +51,7 @@ fn files(folder: &Path) {
             };
             format!("{line},{value}\n")
         };
-        labelled.lines().enumerate().map(line).collect::<String>()
+        labeled.lines().enumerate().map(line).collect::<String>()
     };
     let voters = with("race_proxy", ["W", "B"], "");
     // Turnout, votes and prices, which have nothing to do with anything.

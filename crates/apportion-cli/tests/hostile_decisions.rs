@@ -25,13 +25,13 @@ fn prices(prices: &Value) -> String {
 fn hostile() -> Vec<(String, String)> {
     let by_hand = |rule: &str| format!(r#"{{"version":1,"classes":["a","b"],"seed":0,"rule":{rule}}}"#);
     let plane = |weights: &Value, intercept: &Value| json!({"weights": weights, "intercept": intercept});
-    let svm = |planes: &Value| with_rule(&json!({"learned": {"kind": "svm", "planes": planes}}));
+    let svm = |planes: &Value| with_rule(&json!({"learned": {"learner": "svm", "planes": planes}}));
     let deep = |open: &str, close: &str| by_hand(&(open.repeat(100_000) + &close.repeat(100_000)));
     let many: Vec<Value> =
         (0..1_000_000).map(|group| json!({"group": format!("g{group}"), "prices": [0.0, 0.25]})).collect();
     let classes = |classes: &Value| json!({"version": 1, "classes": classes, "seed": 0, "rule": "argmax"}).to_string();
-    let origin = |origin: &Value| {
-        json!({"version": 1, "classes": ["a", "b"], "seed": 0, "rule": "argmax", "origin": origin}).to_string()
+    let fit_info = |fit_info: &Value| {
+        json!({"version": 1, "classes": ["a", "b"], "seed": 0, "rule": "argmax", "fit_info": fit_info}).to_string()
     };
     let mut all = vec![
         ("huge prices".to_owned(), prices(&json!([1e300, -1e300]))),
@@ -74,7 +74,7 @@ fn hostile() -> Vec<(String, String)> {
         ("no planes".into(), svm(&json!([]))),
         (
             "an endless tree".into(),
-            with_rule(&json!({"learned": {"kind": "forest", "trees": [[{"split": [0, 0.5, 0, 0]}]]}})),
+            with_rule(&json!({"learned": {"learner": "forest", "trees": [[{"split": [0, 0.5, 0, 0]}]]}})),
         ),
         ("deep lists".into(), deep("[", "]")),
         ("deep objects".into(), deep(r#"{"prices":["#, "]}")),
@@ -91,15 +91,20 @@ fn hostile() -> Vec<(String, String)> {
         ("an empty class".into(), classes(&json!(["a", ""]))),
         ("a reserved class".into(), classes(&json!(["a", "uncoded"]))),
         ("other classes".into(), classes(&json!(["\u{1b}[31mred", "b"]))),
-        ("columns elsewhere".into(), origin(&json!({"scores": ["/etc/passwd", "../../x"], "people": 1, "tied": 0}))),
+        ("columns elsewhere".into(), fit_info(&json!({"scores": ["/etc/passwd", "../../x"], "people": 1, "tied": 0}))),
         (
             "groups elsewhere".into(),
-            origin(&json!({"scores": ["p_a", "p_b"], "groups": ["/etc/passwd"], "people": 1, "tied": 0})),
+            fit_info(&json!({"scores": ["p_a", "p_b"], "groups": ["/etc/passwd"], "people": 1, "tied": 0})),
         ),
-        ("more tied than there are".into(), origin(&json!({"scores": ["p_a", "p_b"], "people": 0, "tied": u64::MAX}))),
+        (
+            "more tied than there are".into(),
+            fit_info(&json!({"scores": ["p_a", "p_b"], "people": 0, "tied": u64::MAX})),
+        ),
         (
             "a foreign aim".into(),
-            origin(&json!({"scores": ["p_a", "p_b"], "people": 1, "tied": 0, "wanted": {"shares": [1e308, -1e308]}})),
+            fit_info(
+                &json!({"scores": ["p_a", "p_b"], "people": 1, "tied": 0, "expected_shares": {"shares": [1e308, -1e308]}}),
+            ),
         ),
         ("no JSON".into(), "\u{0}\u{1}".into()),
         ("nothing".into(), String::new()),
@@ -134,12 +139,12 @@ fn hostile_decisions_give_labels_or_an_error() {
     let folder = TempDir::new().unwrap();
     let folder = folder.path();
     fs::write(folder.join("t.csv"), TABLE).unwrap();
-    let (mut trials, mut labelled) = (0, 0);
+    let (mut trials, mut labeled) = (0, 0);
     for (name, decision) in hostile() {
         fs::write(folder.join("d.json"), decision).unwrap();
         trials += 3;
         if check(folder, &name, &["apply", "t.csv", "--decision", "d.json", "-o", "o.csv", "--force"]) {
-            labelled += 1;
+            labeled += 1;
             let written = fs::read_to_string(folder.join("o.csv")).unwrap();
             let labels: Vec<&str> = written.lines().skip(1).map(|line| line.rsplit(',').nth(1).unwrap()).collect();
             assert!(
@@ -152,6 +157,6 @@ fn hostile_decisions_give_labels_or_an_error() {
         let known = |name: &String| ["d.json", "o.csv", "o.sql", "t.csv"].contains(&name.as_str());
         assert!(names_in(folder).iter().all(known), "{name}: {:?}", names_in(folder));
     }
-    eprintln!("hostile decisions: {trials} trials, {labelled} of them gave labels");
-    assert!(trials >= 140 && labelled > 0);
+    eprintln!("hostile decisions: {trials} trials, {labeled} of them gave labels");
+    assert!(trials >= 140 && labeled > 0);
 }

@@ -91,10 +91,10 @@ fn separators_are_seen_from_the_first_line() {
         assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
         (text(&output.stdout), text(&output.stderr))
     };
-    let (labelled, told) = said(&["label", "scores.csv", "-o", "-"]);
-    assert!(labelled.starts_with("id,p_white,p_black,race,label,label_score\n1,\"0,6\","), "{labelled}");
+    let (labeled, told) = said(&["label", "scores.csv", "-o", "-"]);
+    assert!(labeled.starts_with("id,p_white,p_black,race,label,label_score\n1,\"0,6\","), "{labeled}");
     assert!(told.starts_with("values are separated by semicolons: scores.csv\n"), "{told}");
-    assert_eq!(run(folder, &["label", "bars.csv", "-o", "-", "-q"]), labelled);
+    assert_eq!(run(folder, &["label", "bars.csv", "-o", "-", "-q"]), labeled);
     let (_, told) = said(&["audit", "scores.csv", "bars.csv", "--label", "race"]);
     assert!(
         told.starts_with("values are separated by semicolons: scores.csv; values are separated by bars: bars.csv\n")

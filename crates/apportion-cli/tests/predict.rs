@@ -147,8 +147,8 @@ fn scores_go_through_a_pipe_to_labels() {
     let folder = folder();
     let made = apportion(folder.path(), &split("predict people.csv -o - -q"));
     let mut label = assert_cmd::Command::cargo_bin("apportion").unwrap();
-    let labelled = label.current_dir(folder.path()).args(["label", "-", "-o", "-", "-q"]).write_stdin(made.stdout);
-    let found = rows(&text(&labelled.output().unwrap().stdout));
+    let labeled = label.current_dir(folder.path()).args(["label", "-", "-o", "-", "-q"]).write_stdin(made.stdout);
+    let found = rows(&text(&labeled.output().unwrap().stdout));
     assert_eq!((found.len(), found[0]["label"].as_str()), (10, "hispanic"));
 }
 

@@ -141,7 +141,7 @@ proptest! {
         prop_assert_eq!(read_labels(&folder.join("out.csv"), &case.classes()), case.labels());
 
         let audited = json(folder, &["audit", "out.csv", "--label", "label", "--uncoded", "Uncoded=keep", "--json", "-q"]);
-        for figure in ["rows", "labelled", "counts", "expected_accuracy", "fidelity"] {
+        for figure in ["rows", "labeled", "counts", "expected_accuracy", "fidelity"] {
             prop_assert_eq!(&audited[figure], &said[figure], "{}", figure);
         }
         let verify = |output| ["verify", output, "--against", "in.csv", "--provenance", "p.json", "-q"];

@@ -46,8 +46,8 @@ fn every_command_writes_a_report() {
     let folder = voters();
     let path = folder.path();
     run(path, &["compare", "voters.csv", "--truth", "race", "--by", "county", "-q", "--report", "compare.html"]);
-    run(path, &["label", "voters.csv", "-o", "labelled.csv", "-q", "--report", "label.html"]);
-    run(path, &["audit", "labelled.csv", "--label", "label", "-q", "--report", "audit.md", "--figures", "figures"]);
+    run(path, &["label", "voters.csv", "-o", "labeled.csv", "-q", "--report", "label.html"]);
+    run(path, &["audit", "labeled.csv", "--label", "label", "-q", "--report", "audit.md", "--figures", "figures"]);
     run(path, &["demo", "--rows", "3000", "--folder", "demo", "--report", "demo.md"]);
     let page = read(path, "compare.html");
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Plotly.react") && !page.contains("MathJax-script"));
@@ -192,11 +192,11 @@ fn sha256(path: &Path) -> String {
 fn an_audit_and_its_report_have_the_same_numbers() {
     let folder = voters();
     let path = folder.path();
-    run(path, &["label", "voters.csv", "-o", "labelled.csv", "--rule", "threshold", "-q"]);
+    run(path, &["label", "voters.csv", "-o", "labeled.csv", "--rule", "threshold", "-q"]);
     for policy in ["keep", "argmax", "drop"] {
         let uncoded = format!("Uncoded={policy}");
         let words =
-            ["audit", "labelled.csv", "--label", "label", "--truth", "race", "--by", "county", "--uncoded", &uncoded];
+            ["audit", "labeled.csv", "--label", "label", "--truth", "race", "--by", "county", "--uncoded", &uncoded];
         let more = ["-q", "--json", "--figures", "figures", "--force"];
         let json: Value = serde_json::from_str(&run(path, &[&words[..], &more].concat())).unwrap();
         for (class, name) in json["classes"].as_array().unwrap().iter().enumerate() {
@@ -220,7 +220,7 @@ fn an_audit_and_its_report_have_the_same_numbers() {
                 (Some(others), Some(white)) => assert!((others + white).abs() < 1e-6, "{policy}: {others} {white}"),
                 // What is said of very few is said of each of them.
                 (None, Some(_)) => {
-                    let people = &group[if policy == "drop" { "labelled" } else { "rows" }];
+                    let people = &group[if policy == "drop" { "labeled" } else { "rows" }];
                     assert!(people.as_u64().is_some_and(|people| people < 5), "{policy}: {group}");
                 }
                 (own, bias) => assert_eq!(own, bias),
@@ -289,7 +289,7 @@ fn a_report_says_which_rule_and_reference_were_used() {
     let folder = voters();
     let path = folder.path();
     let label = |line: &str, report: &str| {
-        let mut words = vec!["label", "voters.csv", "-o", "labelled.csv", "--force", "-q", "--report", report];
+        let mut words = vec!["label", "voters.csv", "-o", "labeled.csv", "--force", "-q", "--report", report];
         words.extend(line.split_whitespace());
         run(path, &words);
         read(path, report)

@@ -36,8 +36,8 @@ fn groups_of_several_columns_are_never_one() {
     let folder = folder_with(&[("j.csv", ALIKE)]);
     let folder = folder.path();
     // One row a group, so that each must have its likelier class; two of one group would have one of each.
-    let labelled = run(folder, &["label", "j.csv", "-o", "-", "-q", "--by", "state,county"]);
-    assert_eq!(labels(&labelled), ["a"; 6]);
+    let labeled = run(folder, &["label", "j.csv", "-o", "-", "-q", "--by", "state,county"]);
+    assert_eq!(labels(&labeled), ["a"; 6]);
     let all = json(
         folder,
         &[
@@ -72,8 +72,8 @@ fn nested_units_are_told_apart() {
         }
     }
     let folder = folder_with(&[("n.csv", &rows)]);
-    let labelled = run(folder.path(), &["label", "n.csv", "-o", "-", "-q", "--nested", "state,county"]);
-    let found = labels(&labelled);
+    let labeled = run(folder.path(), &["label", "n.csv", "-o", "-", "-q", "--nested", "state,county"]);
+    let found = labels(&labeled);
     let first = found[..10].iter().filter(|label| *label == "a").count();
     let second = found[10..].iter().filter(|label| *label == "a").count();
     assert_eq!((first, second), (9, 1));
@@ -195,8 +195,8 @@ fn a_class_cannot_be_called_as_rows_without_a_label_are() {
 #[test]
 fn a_single_score_column_has_its_class() {
     let folder = folder_with(&[("one.csv", "id,p_c0\n1,1\n2,1\n")]);
-    let labelled = run(folder.path(), &["label", "one.csv", "-o", "-", "-q", "--scores", "p_c0"]);
-    assert_eq!(labels(&labelled), ["c0", "c0"]);
+    let labeled = run(folder.path(), &["label", "one.csv", "-o", "-", "-q", "--scores", "p_c0"]);
+    assert_eq!(labels(&labeled), ["c0", "c0"]);
     let said = refused(folder.path(), &["label", "one.csv", "-o", "-"]);
     assert!(said.starts_with("one.csv: \"p_c0\" is its only score column"), "{said}");
 }
@@ -374,8 +374,8 @@ fn a_value_that_begins_with_a_dash_has_a_hint_that_helps() {
     let said = text(&output.stderr);
     message(&output, 2);
     assert!(said.contains("--classes=-1,2") && !said.contains("-- -1"), "{said}");
-    let labelled = run(folder.path(), &["label", "s.csv", "-o", "-", "-q", "--classes=-1,2"]);
-    assert_eq!(labels(&labelled), ["-1", "2", "-1", "2"]);
+    let labeled = run(folder.path(), &["label", "s.csv", "-o", "-", "-q", "--classes=-1,2"]);
+    assert_eq!(labels(&labeled), ["-1", "2", "-1", "2"]);
     // Other mistakes and help are told as before.
     let said = misused(folder.path(), &["label", "s.csv", "--nothing"]);
     assert!(said.contains("unexpected argument '--nothing'"), "{said}");

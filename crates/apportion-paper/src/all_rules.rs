@@ -163,7 +163,7 @@ impl Seen {
         Ok(Seen {
             name,
             kind,
-            // None of these is missing where there are rows, and all rows have a truth; nobody labelled is nobody right.
+            // None of these is missing where there are rows, and all rows have a truth; nobody labeled is nobody right.
             accuracy: summary.accuracy.unwrap_or_default(),
             expected_accuracy: summary.expected_accuracy.unwrap_or_default(),
             fidelity: summary.fidelity_to_posterior().unwrap_or_default(),

@@ -12,7 +12,7 @@ use crate::plan::Plan;
 /// Keeps the seed of this dataset apart from all others.
 const LESSONS: u64 = 0x7061_7065_0000_0002;
 
-/// For each row that is learned from, so many are labelled.
+/// For each row that is learned from, so many are labeled.
 const ROWS_PER_LESSON: u64 = 10;
 
 /// What was learned, and how it did on all rows.
@@ -22,7 +22,7 @@ pub struct Pupil {
     pub name: &'static str,
     /// Rows that were solved exactly and learned from.
     pub batch: u64,
-    /// Rows that were labelled, those among them.
+    /// Rows that were labeled, those among them.
     pub rows: u64,
     /// The share of rows that have the label that match gives them.
     pub agreement: f64,
@@ -35,7 +35,7 @@ pub struct Pupil {
 /// All learners, on one dataset of a variance. It is one since a forest takes its time, and so large since a batch of the
 /// paper's size is to be a small part of it.
 pub(crate) fn pupils(plan: &Plan, variance: f64) -> Result<Vec<Pupil>> {
-    let batch = (Learned::BATCH as u64).min(2 * plan.rows);
+    let batch = (Learned::TRAIN_ROWS as u64).min(2 * plan.rows);
     let seed = seed::hash(plan.seed, 0, LESSONS);
     let dataset = Dataset::draw(&Normal::new(&PAPER_PRIOR, variance, seed)?, ROWS_PER_LESSON * batch)?;
     let scores = dataset.scores()?;
@@ -44,7 +44,8 @@ pub(crate) fn pupils(plan: &Plan, variance: f64) -> Result<Vec<Pupil>> {
     let exact = Rule::Match(posterior.clone()).label(&scores, &settings)?.labels;
     let frontier = Frontier::of(&posterior, &scores, &settings)?;
     let pupil = |(name, learner)| {
-        let rule = Learned::new(JointRule::Match(posterior.clone())).with_learner(learner).with_batch(batch as usize);
+        let rule =
+            Learned::new(JointRule::Match(posterior.clone())).with_learner(learner).with_train_rows(batch as usize);
         let labels = Rule::Learned(rule).label(&scores, &settings)?.labels;
         Pupil::of(name, batch, &scores, &labels, &exact, &frontier)
     };

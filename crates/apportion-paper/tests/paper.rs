@@ -128,7 +128,7 @@ fn the_worst_case_is_as_bad_as_its_error() {
 
 /// On made-up voters the rules stand to each other as in every table of the paper.
 #[test]
-fn voters_are_labelled_as_in_the_paper() {
+fn voters_are_labeled_as_in_the_paper() {
     for file in &reduced().voters {
         let own = |rule: &str| *file.outcome(rule).unwrap();
         let (argmax, matched) = (own("argmax"), own("match"));

@@ -47,7 +47,7 @@ pub struct Estimator {
 pub enum Method {
     /// The mean of those who are so in truth.
     Truth,
-    /// The mean of those labelled so.
+    /// The mean of those labeled so.
     Labels,
     /// The mean in which everybody counts as the scores say.
     Weighted,
@@ -77,7 +77,7 @@ impl Method {
         match self {
             Method::Truth => "truth: the mean of those who are so in truth, where that is known.".into(),
             Method::Labels => {
-                "labels: the mean of those labelled so. Right only where labels are wrong without regard to \
+                "labels: the mean of those labeled so. Right only where labels are wrong without regard to \
                                the outcome."
                     .into()
             }
@@ -129,7 +129,7 @@ impl Disparity {
 
     /// What one of the estimators says of a class, where that is of enough people to speak of.
     pub fn figure<'a>(&self, own: &'a Estimator, level: usize, class: usize) -> Option<&'a Figure> {
-        own.estimates.get(level)?.classes[class].as_ref().filter(|figure| figure.effective >= FEWEST as f64 - 1e-6)
+        own.estimates.get(level)?.classes[class].as_ref().filter(|figure| figure.effective_n >= FEWEST as f64 - 1e-6)
     }
 
     /// The figure of a class less that of the class that others are compared with.
@@ -181,7 +181,7 @@ impl Disparity {
             None => (of(Method::Weighted)?, "what the weighted estimate says"),
         };
         let off = |(level, class): (usize, usize)| {
-            let enough = |own| self.figure(own, level, class).filter(|figure| figure.effective >= ENOUGH)?.estimate;
+            let enough = |own| self.figure(own, level, class).filter(|figure| figure.effective_n >= ENOUGH)?.estimate;
             Some((level, class, enough(labels)? - enough(right)?))
         };
         let all = (0..self.told()).flat_map(|level| (0..self.classes.len()).map(move |class| (level, class)));

@@ -5,7 +5,7 @@
 //! ```
 //! | module | purpose |
 //! |---|---|
-//! | `study` | what goes in: labellings, groups, frontiers, a sample of scores, provenance |
+//! | `study` | what goes in: label sets, groups, frontiers, a sample of scores, provenance |
 //! | `disparity` | an outcome compared between classes by several estimators |
 //! | `section` | one file a section: the sentence that leads it, made from the numbers, its charts and tables |
 //! | `document` | sections, charts, tables: what all writers write |
@@ -36,7 +36,7 @@ pub use document::{Block, Card, Cell, Chart, Document, Section, Sheet, Slider, T
 pub use figures::is_own_figure;
 pub use geometry::{Geometry, GeometryError, Shapes};
 pub use study::{
-    Groups, LabelKind, Labelling, LearnedStop, NameSetting, Provenance, Sample, Study, Trade, TradeReference,
+    Groups, LabelKind, LabelSet, LearnedStop, NameSetting, Provenance, Sample, Study, Trade, TradeReference,
 };
 
 impl Study {

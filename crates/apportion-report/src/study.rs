@@ -9,7 +9,7 @@ use crate::disparity::Disparity;
 use crate::geometry::Shapes;
 use crate::text;
 
-/// Several labellings of one table, and what is known of its people.
+/// Several label sets of one table, and what is known of its people.
 #[derive(Clone, Debug)]
 pub struct Study {
     /// The classes, in their order.
@@ -24,11 +24,11 @@ pub struct Study {
     pub truth_given: bool,
     /// What makes groups, such as "county"; and the groups.
     pub groups: Option<Groups>,
-    /// The labellings. There is at least one.
-    pub labellings: Vec<Labelling>,
-    /// The labelling that the report is about.
+    /// The label sets. There is at least one.
+    pub label_sets: Vec<LabelSet>,
+    /// The label set that the report is about.
     pub subject: usize,
-    /// The labelling whose counts are right, that the subject is set against.
+    /// The label set whose counts are right, that the subject is set against.
     pub remedy: Option<usize>,
     /// The calibration of the scores of each class, if truth is known.
     pub calibration: Vec<Option<Calibration>>,
@@ -87,7 +87,7 @@ impl LabelKind {
 
 /// The labels that a rule gave, or that existed already.
 #[derive(Clone, Debug)]
-pub struct Labelling {
+pub struct LabelSet {
     /// Its name, to show.
     pub name: String,
     /// How the labels were made.
@@ -110,7 +110,7 @@ pub struct Labelling {
     pub fidelity_to_truth: Option<f64>,
     /// The fidelity to the posterior within groups.
     pub fidelity_in_groups: Option<f64>,
-    /// The part of each class's scores that lies on labelled rows, where rows are Uncoded and no truth is known.
+    /// The part of each class's scores that lies on labeled rows, where rows are Uncoded and no truth is known.
     pub coverage: Option<Vec<Option<f64>>>,
     /// How much more accurate the best labels with equally close counts would be in expectation.
     pub frontier_gap: Option<f64>,
@@ -177,7 +177,7 @@ pub struct Sample {
     pub corners: [usize; 2],
     /// The scores of both and of all others together, rounded to hundredths.
     pub points: Vec<[f64; 3]>,
-    /// For each labelling the label of each point: a class, or their number for Uncoded.
+    /// For each label set the label of each point: a class, or their number for Uncoded.
     pub labels: Vec<Vec<usize>>,
 }
 
@@ -229,7 +229,7 @@ impl Groups {
     }
 }
 
-impl Labelling {
+impl LabelSet {
     /// Returns the verb that fits the name: singular for a rule, plural for "your labels".
     pub(crate) fn does(&self, one: &'static str, many: &'static str) -> &'static str {
         match self.kind {
@@ -239,7 +239,7 @@ impl Labelling {
     }
 
     /// People with a label.
-    pub fn labelled(&self) -> u64 {
+    pub fn labeled(&self) -> u64 {
         self.counts.iter().sum()
     }
 
@@ -274,37 +274,37 @@ impl Study {
         self.classes.len()
     }
 
-    /// The labelling that the report is about.
-    pub fn subject(&self) -> &Labelling {
-        &self.labellings[self.subject]
+    /// The label set that the report is about.
+    pub fn subject(&self) -> &LabelSet {
+        &self.label_sets[self.subject]
     }
 
-    /// The labelling that it is set against.
-    pub fn remedy(&self) -> Option<&Labelling> {
-        self.remedy.filter(|&remedy| remedy != self.subject).map(|remedy| &self.labellings[remedy])
+    /// The label set that it is set against.
+    pub fn remedy(&self) -> Option<&LabelSet> {
+        self.remedy.filter(|&remedy| remedy != self.subject).map(|remedy| &self.label_sets[remedy])
     }
 
     /// How far the share of a class is from that of the scores.
-    pub fn off_posterior(&self, labelling: &Labelling, class: usize) -> Option<Bias> {
-        let share = part(labelling.counts[class], labelling.labelled())?;
+    pub fn off_posterior(&self, label_set: &LabelSet, class: usize) -> Option<Bias> {
+        let share = part(label_set.counts[class], label_set.labeled())?;
         Some(Bias::new(share, self.whole.posterior_share(class), self.whole.people))
     }
 
     /// How far the share of a class is from the truth, among people whose truth is known.
-    pub fn off_truth(&self, labelling: &Labelling, class: usize) -> Option<Bias> {
-        let counts = labelling.counts_with_truth()?;
+    pub fn off_truth(&self, label_set: &LabelSet, class: usize) -> Option<Bias> {
+        let counts = label_set.counts_with_truth()?;
         let share = part(counts[class], counts.iter().sum())?;
         Some(Bias::new(share, self.whole.truth_share(class)?, self.whole.with_truth()))
     }
 
     /// The same against the truth where it is known, and else against the scores.
-    pub fn off(&self, labelling: &Labelling, class: usize) -> Option<Bias> {
-        if self.has_truth() { self.off_truth(labelling, class) } else { self.off_posterior(labelling, class) }
+    pub fn off(&self, label_set: &LabelSet, class: usize) -> Option<Bias> {
+        if self.has_truth() { self.off_truth(label_set, class) } else { self.off_posterior(label_set, class) }
     }
 
     /// Returns the parts of the bias against the truth: due to the scores, and due to the labels.
-    pub fn split(&self, labelling: &Labelling, class: usize) -> Option<Split> {
-        let counts = labelling.counts_with_truth()?;
+    pub fn split(&self, label_set: &LabelSet, class: usize) -> Option<Split> {
+        let counts = label_set.counts_with_truth()?;
         let share = part(counts[class], counts.iter().sum())?;
         let (posterior, truth) = (self.whole.posterior_with_truth.as_ref()?[class], self.whole.truth_share(class)?);
         Some(Split::new(share, posterior, truth, self.whole.with_truth()))
@@ -334,13 +334,13 @@ impl Study {
     }
 
     /// Of whom is spoken, where labels or the truth are not of everybody; after a clause.
-    pub(crate) fn of_whom(&self, labelling: &Labelling) -> String {
-        let labelled = if labelling.uncoded > 0 { ", among those labelled" } else { "" };
-        match (self.among(), labelled) {
+    pub(crate) fn of_whom(&self, label_set: &LabelSet) -> String {
+        let labeled = if label_set.uncoded > 0 { ", among those labeled" } else { "" };
+        match (self.among(), labeled) {
             (known, "") if known.is_empty() => known,
             (known, "") => format!(",{known}"),
-            (known, labelled) if known.is_empty() => labelled.to_owned(),
-            _ => format!(", among those labelled of the {} whose truth is known", text::count(self.whole.with_truth())),
+            (known, labeled) if known.is_empty() => labeled.to_owned(),
+            _ => format!(", among those labeled of the {} whose truth is known", text::count(self.whole.with_truth())),
         }
     }
 
@@ -350,9 +350,9 @@ impl Study {
     }
 
     /// How far a class is off the scores, in a group.
-    pub fn class_off(&self, labelling: &Labelling, group: usize, class: usize) -> Option<Bias> {
+    pub fn class_off(&self, label_set: &LabelSet, group: usize, class: usize) -> Option<Bias> {
         let totals = Some(&self.groups.as_ref()?.totals[group]).filter(|own| is_shown(own))?;
-        let labels = labelling.in_groups.get(group)?;
+        let labels = label_set.in_groups.get(group)?;
         let share = part(labels[class], labels[..self.k()].iter().sum())?;
         Some(Bias::new(share, totals.posterior_share(class), totals.people))
     }
@@ -363,26 +363,26 @@ impl Study {
     }
 
     /// How far all classes but the focus class are off the scores, in a group.
-    pub fn group_off(&self, labelling: &Labelling, group: usize) -> Option<Bias> {
+    pub fn group_off(&self, label_set: &LabelSet, group: usize) -> Option<Bias> {
         let totals = Some(&self.groups.as_ref()?.totals[group]).filter(|own| is_shown(own))?;
-        let labels = labelling.in_groups.get(group)?;
-        let labelled: u64 = labels[..self.k()].iter().sum();
-        let share = part(labelled - labels[self.focus], labelled)?;
+        let labels = label_set.in_groups.get(group)?;
+        let labeled: u64 = labels[..self.k()].iter().sum();
+        let share = part(labeled - labels[self.focus], labeled)?;
         Some(Bias::new(share, totals.posterior_of_others(self.focus), totals.people))
     }
 
     /// The same of all people.
-    pub fn others_off(&self, labelling: &Labelling) -> Option<Bias> {
-        let labelled = labelling.labelled();
-        let share = part(labelled - labelling.counts[self.focus], labelled)?;
+    pub fn others_off(&self, label_set: &LabelSet) -> Option<Bias> {
+        let labeled = label_set.labeled();
+        let share = part(labeled - label_set.counts[self.focus], labeled)?;
         Some(Bias::new(share, self.whole.posterior_of_others(self.focus), self.whole.people))
     }
 
     /// In how many groups all but the focus class are undercounted by a person or more, and of how many. Labels are whole
     /// people and scores are not: even right counts are short by a part of a person in about half of the groups.
-    pub fn undercounted(&self, labelling: &Labelling) -> Option<(usize, usize)> {
+    pub fn undercounted(&self, label_set: &LabelSet) -> Option<(usize, usize)> {
         let groups = self.groups.as_ref()?.names.len();
-        let offs: Vec<Bias> = (0..groups).filter_map(|group| self.group_off(labelling, group)).collect();
+        let offs: Vec<Bias> = (0..groups).filter_map(|group| self.group_off(label_set, group)).collect();
         let low = offs.iter().filter(|off| off.people <= -1.0).count();
         (!offs.is_empty()).then_some((low, offs.len()))
     }

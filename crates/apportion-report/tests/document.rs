@@ -6,7 +6,7 @@ use apportion::rule::{Point, RuleKind};
 use apportion::text::Setting;
 use apportion::{Classes, Labels, Matrix, Scores, UNCODED};
 use apportion_report::{
-    Block, Chart, Disparity, Estimator, Geometry, Groups, LabelKind, Labelling, Method, Provenance, Sample, Study,
+    Block, Chart, Disparity, Estimator, Geometry, Groups, LabelKind, LabelSet, Method, Provenance, Sample, Study,
     Table, Trade, TradeReference,
 };
 
@@ -31,8 +31,8 @@ fn of_people(people: u64, totals: &GroupTotals) -> GroupTotals {
     totals
 }
 
-fn labelling(name: &str, counts: [u64; 3], confusion: Option<[[u64; 4]; 3]>, in_groups: &[[u64; 4]]) -> Labelling {
-    Labelling {
+fn label_set(name: &str, counts: [u64; 3], confusion: Option<[[u64; 4]; 3]>, in_groups: &[[u64; 4]]) -> LabelSet {
+    LabelSet {
         name: name.into(),
         kind: match name {
             "argmax" => LabelKind::Rule(RuleKind::Argmax),
@@ -57,7 +57,7 @@ fn labelling(name: &str, counts: [u64; 3], confusion: Option<[[u64; 4]; 3]>, in_
     }
 }
 
-/// A hundred people of three classes, labelled by argmax and by match.
+/// A hundred people of three classes, labeled by argmax and by match.
 fn study(classes: [&str; 3], has_truth: bool) -> Study {
     let truth: Option<&[u64]> = has_truth.then_some(&[60, 30, 10]);
     let confusion = has_truth.then_some([[58, 2, 0, 0], [10, 20, 0, 0], [8, 2, 0, 0]]);
@@ -76,9 +76,9 @@ fn study(classes: [&str; 3], has_truth: bool) -> Study {
         whole: totals(100, &[0.62, 0.28, 0.10], truth),
         truth_given: has_truth,
         groups: None,
-        labellings: vec![
-            labelling("argmax", [76, 24, 0], confusion, &[]),
-            labelling("match", [62, 28, 10], matched, &[]),
+        label_sets: vec![
+            label_set("argmax", [76, 24, 0], confusion, &[]),
+            label_set("match", [62, 28, 10], matched, &[]),
         ],
         subject: 0,
         remedy: Some(1),
@@ -143,7 +143,7 @@ fn what_is_not_known_is_left_out_in_a_line() {
 fn nobody_is_no_reason_to_fail() {
     let mut nobody = study(["white", "black", "other"], false);
     nobody.whole = GroupTotals::default();
-    nobody.labellings = vec![labelling("argmax", [0; 3], None, &[])];
+    nobody.label_sets = vec![label_set("argmax", [0; 3], None, &[])];
     nobody.trades = Vec::new();
     nobody.remedy = None;
     let document = nobody.document();
@@ -157,8 +157,8 @@ fn chart(study: &Study, id: &str) -> Chart {
 #[test]
 fn rules_are_on_the_chart_by_the_measure_of_the_frontier() {
     let mut own = study(["white", "black", "other"], false);
-    own.labellings.push(Labelling { uncoded: 50, ..labelling("threshold", [40, 10, 0], None, &[]) });
-    own.labellings[0].fidelity_to_posterior = Some(0.0); // against exact shares it may differ
+    own.label_sets.push(LabelSet { uncoded: 50, ..label_set("threshold", [40, 10, 0], None, &[]) });
+    own.label_sets[0].fidelity_to_posterior = Some(0.0); // against exact shares it may differ
     let trade = chart(&own, "trade");
     assert_eq!(trade.data[1]["x"][0], -0.28);
     assert_eq!(trade.data[2]["x"][0], 0.0);
@@ -191,39 +191,39 @@ fn a_truth_that_is_known_of_some_has_no_frontier() {
 fn ties_are_named_and_labels_are_many() {
     let mut own = study(["white", "black", "other"], false);
     assert!(lead(&own, "tables").contains("argmax and match are the most accurate"));
-    own.labellings[0].name = "your labels".into();
-    own.labellings[0].kind = LabelKind::Own;
-    own.labellings[0].expected_accuracy = Some(0.8);
+    own.label_sets[0].name = "your labels".into();
+    own.label_sets[0].kind = LabelKind::Own;
+    own.label_sets[0].expected_accuracy = Some(0.8);
     assert!(lead(&own, "tables").contains("your labels are the most accurate (expected accuracy 0.8000)"));
 }
 
 #[test]
 fn a_price_that_is_not_known_is_not_named() {
     let mut own = study(["white", "black", "other"], false);
-    own.labellings[1].expected_accuracy = None;
+    own.label_sets[1].expected_accuracy = None;
     assert_eq!(
         lead(&own, "glance"),
         "Argmax counts 10 fewer other than the scores say (−100.0%); match brings that to 0.0%."
     );
-    own.labellings[1].expected_accuracy = Some(0.73);
+    own.label_sets[1].expected_accuracy = Some(0.73);
     assert!(lead(&own, "glance").ends_with("for 2.00 points of expected accuracy."));
-    own.labellings[1].counts = vec![76, 24, 0];
+    own.label_sets[1].counts = vec![76, 24, 0];
     assert!(lead(&own, "glance").contains("match has it at −100.0%"));
-    own.labellings[1].counts = vec![0; 3];
+    own.label_sets[1].counts = vec![0; 3];
     assert!(lead(&own, "glance").ends_with("say (−100.0%)."));
 }
 
 #[test]
 fn shares_of_some_are_not_counts_of_all() {
     let mut own = study(["white", "black", "other"], false);
-    own.labellings[0] = Labelling { uncoded: 50, ..labelling("threshold", [40, 10, 0], None, &[]) };
+    own.label_sets[0] = LabelSet { uncoded: 50, ..label_set("threshold", [40, 10, 0], None, &[]) };
     assert_eq!(
         lead(&own, "glance"),
-        "Threshold gives other a share 10.00 points smaller than the scores say (−100.0%), among those labelled; match brings \
+        "Threshold gives other a share 10.00 points smaller than the scores say (−100.0%), among those labeled; match brings \
          that to 0.0%."
     );
     assert!(
-        lead(&own, "counts").contains("among those labelled, threshold undercounts other by 10.00 points (−100.0%)")
+        lead(&own, "counts").contains("among those labeled, threshold undercounts other by 10.00 points (−100.0%)")
     );
     let people = chart(&own, "counts-people");
     assert!(people.data[0]["x"][0].is_null() && people.data[0]["x"][1] == 0.0, "{}", people.data[0]);
@@ -236,7 +236,7 @@ fn shares_of_some_are_not_counts_of_all() {
 #[test]
 fn nobody_with_a_label_has_sentences_of_its_own() {
     let mut own = study(["white", "black", "other"], false);
-    own.labellings[0] = Labelling { uncoded: 100, ..labelling("threshold", [0; 3], None, &[]) };
+    own.label_sets[0] = LabelSet { uncoded: 100, ..label_set("threshold", [0; 3], None, &[]) };
     for id in ["glance", "counts"] {
         assert_eq!(lead(&own, id), "Nobody has a label by threshold: there is nothing to count.");
     }
@@ -246,7 +246,7 @@ fn nobody_with_a_label_has_sentences_of_its_own() {
 fn overcounts_are_seen_where_nothing_is_undercounted() {
     let mut own = study(["white", "black", "other"], false);
     own.whole.posterior = Some(vec![0.60, 0.283, 0.103]);
-    own.labellings[0].counts = vec![62, 28, 10];
+    own.label_sets[0].counts = vec![62, 28, 10];
     assert_eq!(
         lead(&own, "counts"),
         "Argmax undercounts no class by a person or more, and overcounts white by 2 (+3.3%)."
@@ -265,7 +265,7 @@ fn a_truth_that_is_known_of_some_is_said_to_be() {
     assert_eq!((&*sheet.columns[3], &*sheet.rows[0][3]), ("labels_with_truth", "76"));
 }
 
-/// The same study with two groups of a hundred, labelled by the subject as is said.
+/// The same study with two groups of a hundred, labeled by the subject as is said.
 fn grouped(of_groups: [[u64; 4]; 2]) -> Study {
     let mut own = study(["white", "black", "other"], false);
     own.groups = Some(Groups {
@@ -273,8 +273,8 @@ fn grouped(of_groups: [[u64; 4]; 2]) -> Study {
         names: vec!["a".into(), "b".into()],
         totals: vec![own.whole.clone(), own.whole.clone()],
     });
-    own.labellings[0].in_groups = of_groups.map(|row| row.to_vec()).to_vec();
-    own.labellings[0].counts = (0..3).map(|class| of_groups[0][class] + of_groups[1][class]).collect();
+    own.label_sets[0].in_groups = of_groups.map(|row| row.to_vec()).to_vec();
+    own.label_sets[0].counts = (0..3).map(|class| of_groups[0][class] + of_groups[1][class]).collect();
     own
 }
 
@@ -285,9 +285,9 @@ fn groups_are_undercounted_by_whole_people() {
         lead(&own, "groups"),
         "By argmax, all but white are undercounted by a person or more in 1 of 2 counties, and by 7.00 points overall."
     );
-    own.labellings[0].in_groups[1] = vec![38, 12, 0, 50];
-    own.labellings[0].uncoded = 50;
-    assert!(lead(&own, "groups").contains("or more, were all labelled as those with a label are, in 1 of 2 counties"));
+    own.label_sets[0].in_groups[1] = vec![38, 12, 0, 50];
+    own.label_sets[0].uncoded = 50;
+    assert!(lead(&own, "groups").contains("or more, were all labeled as those with a label are, in 1 of 2 counties"));
     let sheet = chart(&own, "groups").sheet;
     assert!(!sheet.rows[0][7].is_empty() && sheet.rows[1][7].is_empty());
     own = grouped([[62, 28, 10, 0], [62, 28, 10, 0]]);
@@ -334,7 +334,7 @@ fn the_triangle_tells_classes_from_no_label() {
     assert!(lead(&own, "simplex").ends_with(
         ": match gives 1 of them another class than argmax, near the borders; 1 without a label has one by it."
     ));
-    own.labellings[0].kind = LabelKind::Rule(RuleKind::Thompson);
+    own.label_sets[0].kind = LabelKind::Rule(RuleKind::Thompson);
     assert!(!lead(&own, "simplex").contains("borders"));
 }
 
@@ -367,8 +367,8 @@ fn names_stay_text_in_page_charts_and_markdown() {
         names: vec![hostile.into(), "%{x}".into()],
         totals: vec![own.whole.clone(), own.whole.clone()],
     });
-    for labelling in &mut own.labellings {
-        labelling.in_groups = vec![vec![76, 24, 0, 0], vec![62, 28, 10, 0]];
+    for label_set in &mut own.label_sets {
+        label_set.in_groups = vec![vec![76, 24, 0, 0], vec![62, 28, 10, 0]];
     }
     own.sample = Some(Sample { corners: [0, 1], points: vec![[0.5, 0.25, 0.25]], labels: vec![vec![0], vec![3]] });
     let document = own.document();
@@ -452,7 +452,7 @@ fn where_groups_are_people_none_is_named() {
     let groups = own.groups.as_mut().unwrap();
     groups.names.push("Person 18".into());
     groups.totals.push(of_people(1, &groups.totals[0]));
-    own.labellings[0].in_groups.push(vec![1, 0, 0, 0]);
+    own.label_sets[0].in_groups.push(vec![1, 0, 0, 0]);
     assert!(own.groups.as_ref().unwrap().are_people());
     let all = written(&own);
     assert!(!all.contains("Person 1") && !all.contains("Large"));
@@ -498,27 +498,27 @@ fn of_very_many_groups_the_largest_are_told_class_by_class() {
     let groups = own.groups.as_mut().unwrap();
     groups.totals = (0..1200).map(|group| of_people(100 + group, &groups.totals[0])).collect();
     groups.names = (0..1200).map(|place| format!("g{place}")).collect();
-    own.labellings[0].in_groups = vec![vec![62, 28, 10, 0]; 1200];
+    own.label_sets[0].in_groups = vec![vec![62, 28, 10, 0]; 1200];
     let classes = table(&own, "groups-classes");
     assert_eq!((classes.rows.len(), row(&classes, 0)[0]), (3000, "g200"));
     assert!(classes.note.contains("the 1,000 counties with the most people, of 1,200; --figures DIR writes all"));
     assert_eq!(chart(&own, "groups").sheet.rows.len(), 1200 + 3 * 1200);
 }
 
-/// Twenty classes with long names; one of each labelled so, and one left.
+/// Twenty classes with long names; one of each labeled so, and one left.
 fn many_classes() -> Study {
     let mut own = study(["a", "b", "c"], false);
     let spread = |labels: u64| (0..20).map(|_| labels).collect::<Vec<u64>>();
     own.classes = (1..=20).map(|place| format!("The class of {place} among twenty")).collect();
     own.whole = totals(400, &[0.05; 20], Some(&spread(20)));
-    for labelling in &mut own.labellings {
-        labelling.counts = spread(20);
+    for label_set in &mut own.label_sets {
+        label_set.counts = spread(20);
         let hits = |class: usize| (0..21).map(|label| if label == class { 20 } else { 0 }).collect();
-        labelling.confusion = Some((0..20).map(hits).collect());
+        label_set.confusion = Some((0..20).map(hits).collect());
     }
-    own.labellings[1].name = "threshold".into();
-    own.labellings[1].kind = LabelKind::Rule(RuleKind::Threshold);
-    own.labellings[1].uncoded = 1;
+    own.label_sets[1].name = "threshold".into();
+    own.label_sets[1].kind = LabelKind::Rule(RuleKind::Threshold);
+    own.label_sets[1].uncoded = 1;
     own.calibration = vec![Some(Calibration::default()); 20];
     own.trades[0].points.iter_mut().for_each(|point| point.counts = spread(20));
     own.sample = Some(Sample { corners: [0, 1], points: vec![[0.5, 0.25, 0.25]], labels: vec![vec![0], vec![19]] });
@@ -560,7 +560,7 @@ fn a_person_is_much_of_a_small_class() {
     assert_eq!(row(&table(&own, "counts-table"), 0)[1..4], ["62.0", "28.0", "10.0"]);
     // Half a person is rounding, and no undercount.
     let mut half = study(["white", "black", "other"], false);
-    half.labellings[0].counts = vec![62, 28, 10];
+    half.label_sets[0].counts = vec![62, 28, 10];
     half.whole.posterior = Some(vec![0.613, 0.28, 0.107]);
     assert_eq!(lead(&half, "counts"), "Argmax has every class within a person of the scores.");
 }
@@ -568,7 +568,7 @@ fn a_person_is_much_of_a_small_class() {
 #[test]
 fn draws_have_a_range() {
     let mut own = study(["white", "black", "other"], false);
-    own.labellings[0].draws = vec![vec![76, 24, 0], vec![60, 30, 10], vec![62, 27, 11]];
+    own.label_sets[0].draws = vec![vec![76, 24, 0], vec![60, 30, 10], vec![62, 27, 11]];
     let draws = table(&own, "draws");
     assert_eq!(row(&draws, 0), ["white", "62.0", "76", "66.0", "60", "76"]);
     assert_eq!(row(&draws, 2), ["other", "10.0", "0", "7.0", "0", "11"]);
@@ -593,14 +593,14 @@ fn one_is_one_and_several_are_many() {
     let mut one = grouped([[1, 0, 0, 0], [0, 0, 0, 0]]);
     one.rows = 1;
     one.whole.people = 1;
-    one.labellings.truncate(1);
+    one.label_sets.truncate(1);
     one.remedy = None;
     let groups = one.groups.as_mut().unwrap();
     (groups.names, groups.totals) = (vec!["a".into()], vec![of_people(6, &groups.totals[0])]);
-    one.labellings[0].in_groups = vec![vec![6, 0, 0, 0]];
+    one.label_sets[0].in_groups = vec![vec![6, 0, 0, 0]];
     one.sample = Some(Sample { corners: [0, 1], points: vec![[0.5, 0.25, 0.25]], labels: vec![vec![0]] });
     let all = written(&one);
-    assert!(all.contains("1 person, 3 classes, 1 way of labelling them"));
+    assert!(all.contains("1 person, 3 classes, 1 way of labeling them"));
     assert!(all.contains("1 row, 1 county.") && all.contains("in 1 of 1 county, "));
     assert!(all.contains("1 person's scores, shown in the colour of the label."));
     for wrong in
@@ -612,8 +612,8 @@ fn one_is_one_and_several_are_many() {
 
 /// Four hundred people whose turnout two estimators tell, and bounds.
 fn with_outcome(mut study: Study) -> Study {
-    let figure = |estimate: Option<f64>, low: f64, high: f64, effective: f64| {
-        Some(apportion::estimate::Figure { estimate, error: None, interval: Some(Interval { low, high }), effective })
+    let figure = |estimate: Option<f64>, low: f64, high: f64, effective_n: f64| {
+        Some(apportion::estimate::Figure { estimate, error: None, interval: Some(Interval { low, high }), effective_n })
     };
     let estimator = |name: &str, method: Method, figures: [Option<apportion::estimate::Figure>; 3]| {
         let of = |class: usize| figures[class].and_then(|own: apportion::estimate::Figure| own.estimate);

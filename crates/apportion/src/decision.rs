@@ -39,10 +39,11 @@ pub struct Decision {
 
 /// The data that a decision was fitted to. No label depends on it.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct FitInfo {
     /// The score columns, in the order of the classes.
     pub scores: Vec<String>,
-    /// The columns that define the groups.
+    /// The columns that define the groups, if there are groups.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub groups: Vec<String>,
     /// Number of people.
@@ -52,19 +53,19 @@ pub struct FitInfo {
     /// Number of rows of the sample, if the rule was solved on one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sample: Option<u64>,
-    /// The expected shares of the labels.
-    #[serde(rename = "wanted", skip_serializing_if = "Option::is_none", default)]
+    /// The expected shares of the labels, if the rule has any.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub expected_shares: Option<ExpectedShares>,
 }
 
 /// The expected shares of labels, on any rows.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ExpectedShares {
     /// The means of the scores.
     Posterior,
     /// The means of the scores plus an offset per class, for balance, which trades fidelity, and for bounds.
-    #[serde(rename = "beside")]
     OffsetFromPosterior(Vec<f64>),
     /// Fixed shares.
     Shares(Vec<f64>),
@@ -72,6 +73,7 @@ pub enum ExpectedShares {
 
 /// The fitted parameters of a rule.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 #[serde(rename_all = "kebab-case")]
 pub enum Fitted {
     /// No parameters.
@@ -96,14 +98,15 @@ pub enum Fitted {
 
 /// The prices of a group, or of all rows.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct GroupPrices {
-    /// The group; `None` if the prices are for all rows.
+    /// The group. Left out if the prices are for all rows.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub group: Option<String>,
-    /// Added to the scores; a class without a price is never assigned. Multiples of 2^-40. If some rows stay
-    /// Uncoded, there is one more price than classes; the last one is added to a score of zero.
+    /// The price of each class, a multiple of 2^-40 that is added to its score. A class without a price is never assigned.
+    /// If some rows stay Uncoded, there is one more price than classes; the last one is added to a score of zero.
     pub prices: Vec<Option<f64>>,
-    /// Added to the hashes of tied classes, level by level.
+    /// Prices that are added to the hashes of tied classes, level by level.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub ties: Vec<Vec<Option<f64>>>,
 }
@@ -123,15 +126,33 @@ impl GroupPrices {
     }
 }
 
-/// The serialized form of a decision.
+/// A fitted rule, as it is saved.
 #[derive(serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "Decision"))]
 struct Saved {
+    /// The version of this format.
     version: u32,
+    /// The names of the classes, in order.
     classes: Classes,
+    /// The seed of draws and ties.
     seed: u64,
+    /// The fitted parameters of the rule.
     rule: Fitted,
+    /// The data that the decision was fitted to. No label depends on it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    origin: Option<FitInfo>,
+    fit_info: Option<FitInfo>,
+}
+
+/// A decision has the schema of its serialized form.
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Decision {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        Saved::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Saved::json_schema(generator)
+    }
 }
 
 /// Incremented when the meaning of the serialized form changes.
@@ -144,15 +165,15 @@ impl TryFrom<Saved> for Decision {
             let problem = format!("it is of version {}, and this program reads version {VERSION}", saved.version);
             return Err(Error::Decision { problem });
         }
-        saved.origin.iter().try_for_each(|origin| check_fit_info(origin, saved.classes.len()))?;
-        Ok(Decision { fit_info: saved.origin, ..Decision::new(saved.classes, saved.seed, saved.rule)? })
+        saved.fit_info.iter().try_for_each(|fit_info| check_fit_info(fit_info, saved.classes.len()))?;
+        Ok(Decision { fit_info: saved.fit_info, ..Decision::new(saved.classes, saved.seed, saved.rule)? })
     }
 }
 
 impl From<Decision> for Saved {
     fn from(decision: Decision) -> Saved {
         let Decision { classes, seed, fitted, fit_info, .. } = decision;
-        Saved { version: VERSION, classes, seed, rule: fitted, origin: fit_info }
+        Saved { version: VERSION, classes, seed, rule: fitted, fit_info }
     }
 }
 

@@ -50,7 +50,7 @@ pub enum Error {
         problem: String,
     },
     /// There are too many rows to gather by group.
-    #[error("{found} rows are too many to be labelled by group at once; at most {limit} are; label parts of them")]
+    #[error("{found} rows are too many to be labeled by group at once; at most {limit} are; label parts of them")]
     TooManyRows {
         /// The number found.
         found: usize,

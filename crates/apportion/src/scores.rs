@@ -36,6 +36,22 @@ pub(crate) const SUM_TOLERANCE: f64 = 1e-3;
 #[serde(try_from = "Vec<String>", into = "Vec<String>")]
 pub struct Classes(Vec<String>);
 
+/// Classes have the schema of a list of names.
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Classes {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Classes".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Vec::<String>::json_schema(generator)
+    }
+}
+
 impl Classes {
     /// The largest number of classes.
     pub const MAX: usize = MAX_CLASSES;
@@ -136,9 +152,10 @@ pub enum Matrix<'a> {
 
 /// How rows are scaled before use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Scaling {
-    /// Not scaled: rows must sum to one within [`Scores::SUM_TOLERANCE`].
+    /// Not scaled: rows must sum to one, within 0.001.
     #[default]
     AsGiven,
     /// Divided by 100: the scores are percentages.

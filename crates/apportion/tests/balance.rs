@@ -1,4 +1,4 @@
-//! Balance, coverage and bounds: thousands of small problems against all labellings, in arithmetic of their own.
+//! Balance, coverage and bounds: thousands of small problems against all labelings, in arithmetic of their own.
 #![allow(clippy::unwrap_used)] // in helpers, too
 
 mod common;
@@ -121,7 +121,7 @@ fn balance_is_optimal_with_every_penalty() {
     }
 }
 
-/// The gap is 0, or the best of all labellings lies inside it.
+/// The gap is 0, or the best of all labelings lies inside it.
 #[test]
 fn plain_l2_is_bounded() {
     let (mut closed, mut cases) = (0, 0);

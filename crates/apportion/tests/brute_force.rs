@@ -1,4 +1,4 @@
-//! Thousands of small problems against all labellings, in exact arithmetic of their own.
+//! Thousands of small problems against all labelings, in exact arithmetic of their own.
 #![allow(clippy::unwrap_used)] // in helpers, too
 
 mod common;

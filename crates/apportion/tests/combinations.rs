@@ -1,4 +1,4 @@
-//! Every joint rule with every option that goes with it, on thousands of small problems, against all labellings of all
+//! Every joint rule with every option that goes with it, on thousands of small problems, against all labelings of all
 //! people: groups, coverage, bounds, and rows that stand for several people.
 #![allow(clippy::unwrap_used)] // in helpers, too
 
@@ -80,8 +80,8 @@ fn limits(bounds: &Bounds, people: u64, shares: &[f64]) -> Option<Vec<(u64, u64)
     let mut limits = vec![(0, people); shares.len()];
     for (class, limit) in limits.iter_mut().enumerate() {
         let (name, quota) = (format!("c{class}"), shares[class] * people as f64);
-        if let Some(margin) = bounds.margin {
-            let slack = margin * people as f64;
+        if let Some(tolerance) = bounds.tolerance {
+            let slack = tolerance * people as f64;
             *limit = (up(quota - slack).min(down(quota)), down(quota + slack).max(up(quota)).min(people));
         }
         let of = |bound: &Bound, round: fn(f64) -> u64| match bound {
@@ -99,7 +99,7 @@ fn limits(bounds: &Bounds, people: u64, shares: &[f64]) -> Option<Vec<(u64, u64)
     feasible.then_some(limits)
 }
 
-/// The best value of all labellings: the sum of the scores or, for balance, γ times it less (1 − γ) times the distance.
+/// The best value of all labelings: the sum of the scores or, for balance, γ times it less (1 − γ) times the distance.
 /// None where no labels can keep the bounds.
 fn optimum(people: &People<'_>, options: &Options, shares: &[f64]) -> Option<f64> {
     let n = people.rows.len() as u64;
@@ -146,7 +146,7 @@ fn optimum(people: &People<'_>, options: &Options, shares: &[f64]) -> Option<f64
 fn random_bounds(chance: &mut Chance, k: usize, people: u64) -> Bounds {
     let mut bounds = Bounds::default();
     match chance.below(4) {
-        0 => bounds.margin = Some([0.0, 0.05, 0.3][chance.below(3) as usize]),
+        0 => bounds.tolerance = Some([0.0, 0.05, 0.3][chance.below(3) as usize]),
         kind => {
             let mut side = || -> BTreeMap<String, Bound> {
                 let name = format!("c{}", chance.below(k as u64));

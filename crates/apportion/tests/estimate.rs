@@ -158,11 +158,11 @@ fn the_weighted_estimate_is_the_formula() {
     let found = both(|outcomes| Weighted::of(&table.scores(), outcomes).unwrap().estimates(), &table);
     for (estimate, values) in found.iter().zip(table.averaged()) {
         let means: Vec<(f64, f64, f64)> = (0..4).map(|class| by_hand(&column(&table, class), &values)).collect();
-        for (figure, (mean, error, effective)) in estimate.classes.iter().zip(&means) {
+        for (figure, (mean, error, effective_n)) in estimate.classes.iter().zip(&means) {
             let figure = figure.unwrap();
             near(figure.estimate.unwrap(), *mean, mean.abs());
             near(figure.error.unwrap(), *error, *error);
-            near(figure.effective, *effective, *effective);
+            near(figure.effective_n, *effective_n, *effective_n);
             assert!(figure.interval.unwrap().low < *mean && *mean < figure.interval.unwrap().high);
         }
         for (a, b) in [(0, 1), (3, 1), (2, 0)] {
@@ -201,11 +201,11 @@ fn hard_estimates_are_means_by_label_and_by_truth() {
     for (estimates, labels) in [(by_label, labels.values()), (by_truth, &table.truth[..])] {
         for (estimate, values) in estimates.iter().zip(table.averaged()) {
             for (class, figure) in estimate.classes.iter().enumerate() {
-                let (mean, error, effective) = by_hand(&one_hot(labels, class), &values);
+                let (mean, error, effective_n) = by_hand(&one_hot(labels, class), &values);
                 let figure = figure.unwrap();
                 near(figure.estimate.unwrap(), mean, mean.abs());
                 near(figure.error.unwrap(), error, error);
-                assert_eq!(figure.effective, effective);
+                assert_eq!(figure.effective_n, effective_n);
             }
             let error = |class: usize| estimate.classes[class].unwrap().error.unwrap();
             near(estimate.gap(2, 0).unwrap().error.unwrap(), error(2).hypot(error(0)), error(2));
@@ -400,7 +400,7 @@ fn imputation_is_thompson_and_rubin() {
             near(own.estimate.unwrap(), mean, mean.abs());
             near(own.error.unwrap(), error, error);
             // The doubt about classes is worth fewer people.
-            assert!(own.effective < figure(&hard[0]).effective);
+            assert!(own.effective_n < figure(&hard[0]).effective_n);
         }
         let gap = |own: &Vec<Estimate>| own[index].gap(2, 1).unwrap();
         let (mean, error) =

@@ -135,8 +135,8 @@ fn fitted(rule: &Rule, values: &[f64], sample: Option<u64>) -> Decision {
     let classes = classes(6);
     let scores = Scores::new(&classes, Matrix::RowsF64(values)).unwrap();
     let people = scores.people();
-    let origin = FitInfo { people, sample, expected_shares: Some(ExpectedShares::Posterior), ..FitInfo::default() };
-    rule.fit(&scores, &SETTINGS).unwrap().with_fit_info(origin)
+    let fit_info = FitInfo { people, sample, expected_shares: Some(ExpectedShares::Posterior), ..FitInfo::default() };
+    rule.fit(&scores, &SETTINGS).unwrap().with_fit_info(fit_info)
 }
 
 #[test]
@@ -180,11 +180,11 @@ fn what_was_wanted_is_saved() {
         ExpectedShares::OffsetFromPosterior(vec![0.1, -0.1]),
         ExpectedShares::Shares(vec![0.5, 0.5]),
     ] {
-        let origin = FitInfo { people: 4, sample: Some(2), expected_shares: Some(expected), ..FitInfo::default() };
+        let fit_info = FitInfo { people: 4, sample: Some(2), expected_shares: Some(expected), ..FitInfo::default() };
         let scores = [0.5; 8];
         let classes = classes(2);
         let scores = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap();
-        let decision = Rule::Match(posterior()).fit(&scores, &SETTINGS).unwrap().with_fit_info(origin);
+        let decision = Rule::Match(posterior()).fit(&scores, &SETTINGS).unwrap().with_fit_info(fit_info);
         let json = serde_json::to_string(&decision).unwrap();
         assert_eq!(serde_json::from_str::<Decision>(&json).unwrap(), decision);
         let broken = json.replace("0.1,-0.1", "0.1").replace("0.5,0.5", "0.5");

@@ -270,22 +270,22 @@ fn batches_lose_something() {
     // With coverage and bounds, too.
     let covered = small.label_match(&posterior.clone().with_coverage(0.8), &table, &settings).unwrap();
     assert_eq!(covered.labels.counts().iter().sum::<u64>(), 80_000);
-    let margin = Bounds { margin: Some(0.01), ..Bounds::default() };
-    let bounded = Balance::new(0.95, posterior.clone().with_bounds(margin));
+    let tolerance = Bounds { tolerance: Some(0.01), ..Bounds::default() };
+    let bounded = Balance::new(0.95, posterior.clone().with_bounds(tolerance));
     let bounded = small.label_balance(&bounded, &table, &settings).unwrap();
     assert!(bounded.loss() > 0.0, "{}", bounded.loss());
     let argmax = small.label_balance(&Balance::new(1.0, posterior), &table, &settings).unwrap();
     assert_eq!(argmax.loss(), 0.0);
 }
 
-/// Corpus-level constraints (Zhao et al. 2017): the most accurate labels whose shares are within a margin of the
+/// Corpus-level constraints (Zhao et al. 2017): the most accurate labels whose shares are within a tolerance of the
 /// reference.
 #[test]
 fn corpus_level_constraints_are_bounds() {
     let Some(voters) = voters() else { return };
     let table = voters.table();
-    let margin = 0.01;
-    let bounds = Bounds { margin: Some(margin), ..Bounds::default() };
+    let tolerance = 0.01;
+    let bounds = Bounds { tolerance: Some(tolerance), ..Bounds::default() };
     let rule = Rule::Balance(Balance::new(1.0, Match::overall(Reference::Posterior).with_bounds(bounds)));
     let settings = Settings::default();
     let labeled = rule.label(&table, &settings).unwrap();
@@ -302,8 +302,8 @@ fn corpus_level_constraints_are_bounds() {
     let (bounded, accuracy) = bias(&rule);
     let (_, least) = bias(&Rule::Match(Match::overall(Reference::Posterior)));
     let worst = |bias: &[f64]| bias.iter().fold(0.0f64, |worst, points| worst.max(points.abs()));
-    assert!(worst(&argmax) > 2.0 * margin, "argmax breaks them: {argmax:?}");
-    assert!(worst(&bounded) <= margin + 1e-5 && worst(&bounded) > 0.9 * margin, "{bounded:?}");
+    assert!(worst(&argmax) > 2.0 * tolerance, "argmax breaks them: {argmax:?}");
+    assert!(worst(&bounded) <= tolerance + 1e-5 && worst(&bounded) > 0.9 * tolerance, "{bounded:?}");
     assert!(least < accuracy && accuracy < most);
 }
 

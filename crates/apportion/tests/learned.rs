@@ -18,7 +18,7 @@ fn posterior() -> JointRule {
 }
 
 fn learned(learner: Learner, batch: usize) -> Rule {
-    Rule::Learned(Learned::new(posterior()).with_learner(learner).with_batch(batch))
+    Rule::Learned(Learned::new(posterior()).with_learner(learner).with_train_rows(batch))
 }
 
 fn agreement(one: &Labels, other: &Labels) -> f64 {
@@ -33,7 +33,7 @@ fn labels_are_those_of_match_but_for_one_in_a_hundred() {
     let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
     let exact = posterior().rule().label(&scores, &SETTINGS).unwrap();
     for (learner, least) in [(Learner::Svm, 0.98), (Learner::Logistic, 0.985), (Learner::Forest, 0.975)] {
-        let found = learned(learner, Learned::BATCH).label(&scores, &SETTINGS).unwrap();
+        let found = learned(learner, Learned::TRAIN_ROWS).label(&scores, &SETTINGS).unwrap();
         let same = agreement(&found.labels, &exact.labels);
         println!("{learner:?}: {:.2}% of labels as match has them; counts {:?}", 100.0 * same, found.labels.counts());
         assert!(same > least, "{learner:?}: {same}");

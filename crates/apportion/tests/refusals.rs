@@ -419,7 +419,7 @@ fn options_that_do_not_go_together() {
     let settings = Settings::default();
     let posterior = || Match::overall(Reference::Posterior);
     let nested = || Match::nested(Reference::Posterior, vec![0, 0]);
-    let bounds = || Bounds { margin: Some(0.1), ..Bounds::default() };
+    let bounds = || Bounds { tolerance: Some(0.1), ..Bounds::default() };
     let l2 = |aim: Match| Rule::Balance(Balance::new(0.9, aim).with_penalty(Penalty::L2));
     let error = |rule: Rule| rule.label(&table, &settings).unwrap_err().to_string();
     for (rule, names) in [
@@ -471,7 +471,8 @@ fn shares_and_bounds_out_of_range() {
     assert!(error(bounded(least("c9", Bound::Count(1)))).contains("unknown class \"c9\""));
     assert!(error(bounded(least("c0", Bound::Share(1.5)))).contains("the bound of \"c0\" is 1.5"));
     assert!(
-        error(bounded(Bounds { margin: Some(-1.0), ..Bounds::default() })).contains("the margin of the bounds is -1")
+        error(bounded(Bounds { tolerance: Some(-1.0), ..Bounds::default() }))
+            .contains("the tolerance of the bounds is -1")
     );
     let message = error(bounded(least("c0", Bound::Count(3))));
     assert!(message.contains("at least 3 and at most 2 of \"c0\""), "{message}");

@@ -55,12 +55,12 @@ fn rules() -> Vec<Rule> {
         Rule::Balance(Balance::new(0.9, Match::by_group(Reference::Posterior)).with_penalty(Penalty::L2)),
         Rule::Balance(Balance::new(1.0, Match::overall(Reference::Uniform).with_bounds(within(0.1)))),
         Rule::FromSample(FromSample { joint: JointRule::Match(Match::overall(Reference::Posterior)), rows: 2_000 }),
-        Rule::Learned(Learned::new(JointRule::Match(Match::overall(Reference::Posterior))).with_batch(500)),
+        Rule::Learned(Learned::new(JointRule::Match(Match::overall(Reference::Posterior))).with_train_rows(500)),
     ]
 }
 
-fn within(margin: f64) -> Bounds {
-    Bounds { margin: Some(margin), ..Bounds::default() }
+fn within(tolerance: f64) -> Bounds {
+    Bounds { tolerance: Some(tolerance), ..Bounds::default() }
 }
 
 fn label(table: &Table, matrix: Matrix<'_>, keys: &[u64], groups: &[u32], rule: &Rule, simd: SimdLevel) -> Labeled {

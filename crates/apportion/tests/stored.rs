@@ -74,7 +74,7 @@ impl People {
 fn rules() -> Vec<Rule> {
     let posterior = || Match::overall(Reference::Posterior);
     let by_group = || Match::by_group(Reference::Posterior);
-    let margin = Bounds { margin: Some(0.01), ..Bounds::default() };
+    let tolerance = Bounds { tolerance: Some(0.01), ..Bounds::default() };
     vec![
         Rule::Argmax,
         Rule::Threshold(Thresholds::at(0.6)),
@@ -85,7 +85,7 @@ fn rules() -> Vec<Rule> {
         Rule::Match(posterior().with_coverage(0.7)),
         Rule::Match(by_group()),
         Rule::Match(Match::by_group(Reference::Truth)),
-        Rule::Match(Match::by_group(Reference::Uniform).with_bounds(margin)),
+        Rule::Match(Match::by_group(Reference::Uniform).with_bounds(tolerance)),
         Rule::Balance(Balance::new(0.9, posterior())),
         Rule::Balance(Balance::new(0.95, by_group())),
         Rule::Balance(Balance::new(0.9, posterior()).with_penalty(Penalty::L2)),

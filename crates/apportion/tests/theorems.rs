@@ -34,9 +34,9 @@ fn argmax_is_most_accurate_and_matching_beats_sampling_at_its_counts() {
     }
 }
 
-/// How far labels lie below the frontier, against all labellings of six people: the best that are as near, or nearer.
+/// How far labels lie below the frontier, against all labelings of six people: the best that are as near, or nearer.
 #[test]
-fn below_the_frontier_by_all_labellings() {
+fn below_the_frontier_by_all_labelings() {
     let classes = classes(3);
     for seed in 0..30 {
         // Every other table has tenths for scores, and so ties.

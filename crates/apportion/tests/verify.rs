@@ -173,7 +173,7 @@ fn bounds_come_before_the_targets_and_these_before_accuracy() {
         let n = small.rows() as u64;
         let at_least = [("c0".to_owned(), Bound::Count(chance.below(n + 1)))].into();
         let at_most = [("c1".to_owned(), Bound::Share([0.0, 0.25, 0.5, 1.0][chance.below(4) as usize]))].into();
-        let bounds = Bounds { at_least, at_most, margin: None };
+        let bounds = Bounds { at_least, at_most, tolerance: None };
         let weights = small.weights(&Reference::Posterior);
         let targets = roundings(&weights, u128::from(n));
         let asked = TargetSpec { weights, coverage: None, bounds: &bounds, balance: None };
@@ -214,8 +214,8 @@ fn balance_accepts_the_best_trade_and_no_other() {
         let n = small.rows() as f64;
         let gamma = [0.05, 0.3, 0.5, 0.7, 0.9, 0.99][chance.below(6) as usize];
         let penalty = [Penalty::L1, Penalty::L2Squared, Penalty::Kl][chance.below(3) as usize];
-        let margin = (chance.below(3) == 0).then_some(0.2);
-        let bounds = Bounds { margin, ..Bounds::default() };
+        let tolerance = (chance.below(3) == 0).then_some(0.2);
+        let bounds = Bounds { tolerance, ..Bounds::default() };
         let weights = small.weights(&Reference::Posterior);
         let total: u128 = weights.iter().sum();
         let quotas: Vec<f64> = weights.iter().map(|&w| n * w as f64 / total as f64).collect();
@@ -230,7 +230,7 @@ fn balance_accepts_the_best_trade_and_no_other() {
                 let slack = 0.2 * n + 1e-7;
                 (quota - slack).ceil().min(quota.floor()) <= count && count <= (quota + slack).floor().max(quota.ceil())
             };
-            if margin.is_some() && !pairs().all(is_near) {
+            if tolerance.is_some() && !pairs().all(is_near) {
                 return None;
             }
             let distance: f64 = match penalty {

@@ -31,7 +31,7 @@ struct Problem {
     /// None for match.
     gamma: Option<f64>,
     penalty: Penalty,
-    margin: Option<f64>,
+    tolerance: Option<f64>,
     reference: Reference,
     shares: Vec<f64>,
     seed: u64,
@@ -93,7 +93,7 @@ impl Problem {
             coverage: (gamma.is_none() && draw.one_in(4)).then(|| draw.below(101)),
             gamma,
             penalty: *draw.pick(&[Penalty::L1, Penalty::L2Squared, Penalty::Kl]),
-            margin: (gamma == Some(1.0)).then(|| *draw.pick(&[0.0, 0.01, 0.1])),
+            tolerance: (gamma == Some(1.0)).then(|| *draw.pick(&[0.0, 0.01, 0.1])),
             reference,
             shares,
             seed: draw.below(1 << 16),
@@ -104,7 +104,7 @@ impl Problem {
         let aim = Match {
             by_group: self.groups > 1,
             coverage: self.coverage.map(|share| share as f64 / 100.0),
-            bounds: Bounds { margin: self.margin, ..Bounds::default() },
+            bounds: Bounds { tolerance: self.tolerance, ..Bounds::default() },
             ..Match::overall(self.reference.clone())
         };
         match self.gamma {
@@ -258,9 +258,9 @@ impl Part<'_> {
         let (k, people) = (self.problem.k, self.people());
         let total = weights.iter().sum::<u128>() as f64;
         let quotas: Vec<f64> = weights.iter().map(|&weight| weight as f64 / total * people as f64).collect();
-        let margin = self.problem.margin.map(|margin| margin * people as f64);
+        let tolerance = self.problem.tolerance.map(|tolerance| tolerance * people as f64);
         let limits: Vec<(u64, u64)> =
-            weights.iter().map(|&weight| limits(weight, weights.iter().sum(), margin, people)).collect();
+            weights.iter().map(|&weight| limits(weight, weights.iter().sum(), tolerance, people)).collect();
         let weight = (1.0 - gamma) / gamma;
         let cost = |class: usize, count: u64| -> f64 {
             let (count, quota) = (count as f64, quotas[class]);
@@ -333,14 +333,14 @@ impl Ord for Step {
     }
 }
 
-/// The least and the most of a class: within a margin of its quota, and at least the whole numbers next to it.
-fn limits(weight: u128, total: u128, margin: Option<f64>, people: u64) -> (u64, u64) {
-    let Some(margin) = margin else { return (0, people) };
+/// The least and the most of a class: within a tolerance of its quota, and at least the whole numbers next to it.
+fn limits(weight: u128, total: u128, tolerance: Option<f64>, people: u64) -> (u64, u64) {
+    let Some(tolerance) = tolerance else { return (0, people) };
     let up = |number: f64| (number - 1e-7).ceil().max(0.0) as u64;
     let down = |number: f64| (number + 1e-7).floor().max(0.0) as u64;
     let (product, quota) = (weight * u128::from(people), weight as f64 / total as f64 * people as f64);
     let (whole, next) = ((product / total) as u64, product.div_ceil(total) as u64);
-    (up(quota - margin).min(whole), down(quota + margin).max(next).min(people))
+    (up(quota - tolerance).min(whole), down(quota + tolerance).max(next).min(people))
 }
 
 /// Counts must be the largest remainders; if remainders tie for the last units, any choice of them.

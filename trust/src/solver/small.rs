@@ -332,11 +332,12 @@ impl Problem {
         let mut limits = vec![(0, labeled); self.k];
         for (class, limit) in limits.iter_mut().enumerate() {
             let (name, quota) = (format!("c{class}"), weights[class] as f64 * people / total);
-            if let Some(margin) = self.bounds.margin {
+            if let Some(tolerance) = self.bounds.tolerance {
                 // The whole numbers next to the quota are always within, exactly on the grid.
                 let (product, sum) = (weights[class] * u128::from(labeled), weights.iter().sum::<u128>());
                 let (whole, next) = ((product / sum) as u64, product.div_ceil(sum) as u64);
-                let (low, high) = (up(quota - margin * people).min(whole), down(quota + margin * people).max(next));
+                let (low, high) =
+                    (up(quota - tolerance * people).min(whole), down(quota + tolerance * people).max(next));
                 *limit = (low, high.min(labeled));
             }
             let number = |bound: &Bound, round: &dyn Fn(f64) -> u64| match bound {
@@ -379,14 +380,14 @@ impl Problem {
 
     /// Checks labels against the allotment, the saved decision, and the certificate computed from scratch.
     fn check_labels(&self, table: &Scores<'_>, rule: &Rule, allotted: &Allotted) {
-        let labelled = sound(rule.label(table, &Settings { seed: self.seed, simd: SimdLevel::Baseline }));
+        let labeled = sound(rule.label(table, &Settings { seed: self.seed, simd: SimdLevel::Baseline }));
         let one = |row: usize| allotted.allotment.row(row).iter().position(|&people| people > 0);
         let from_people =
             (0..self.rows).map(|row| one(row).filter(|&class| class < self.k).map_or(UNCODED, |class| class as Label));
-        assert_eq!(labelled.labels.values(), from_people.collect::<Vec<_>>(), "labels of two SIMD levels: {self:?}");
-        let decision = &labelled.decision;
-        assert_eq!(sound(decision.apply(table)), labelled.labels, "apply(fit(x), x) = label(x): {self:?}");
-        assert!(sound(decision.certify(table, &labelled.labels)).is_closed(), "a certificate from scratch: {self:?}");
+        assert_eq!(labeled.labels.values(), from_people.collect::<Vec<_>>(), "labels of two SIMD levels: {self:?}");
+        let decision = &labeled.decision;
+        assert_eq!(sound(decision.apply(table)), labeled.labels, "apply(fit(x), x) = label(x): {self:?}");
+        assert!(sound(decision.certify(table, &labeled.labels)).is_closed(), "a certificate from scratch: {self:?}");
         let again: Option<Decision> =
             serde_json::to_string(decision).ok().and_then(|json| serde_json::from_str(&json).ok());
         assert_eq!(again.as_ref(), Some(decision), "saved and read: {self:?}");
@@ -397,7 +398,7 @@ fn bounds(draw: &mut Draw<'_>, k: usize) -> Bounds {
     let mut bounds = Bounds::default();
     let kind = draw.below(4);
     if kind == 0 {
-        bounds.margin = Some(*draw.pick(&[0.0, 0.05, 0.1, 0.3]));
+        bounds.tolerance = Some(*draw.pick(&[0.0, 0.05, 0.1, 0.3]));
         return bounds;
     }
     let mut side = || -> BTreeMap<String, Bound> {

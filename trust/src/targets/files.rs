@@ -88,9 +88,9 @@ pub(super) fn check_table(path: &str, options: &InputOptions, rows: usize) -> bo
     assert_eq!(table.rows(), rows, "the table has another number of rows than its file");
     let Some(scores) = checked(table.scores()) else { return false };
     let rule = Rule::Match(Match::overall(Reference::Posterior));
-    let Some(labelled) = checked(rule.label(&scores, &Settings::default())) else { return false };
-    assert_eq!(labelled.labels.values().len(), rows, "one label for each row");
-    assert!(labelled.joint.is_some_and(|joint| joint.certificate.is_closed()), "labels are not proved");
+    let Some(labeled) = checked(rule.label(&scores, &Settings::default())) else { return false };
+    assert_eq!(labeled.labels.values().len(), rows, "one label for each row");
+    assert!(labeled.joint.is_some_and(|joint| joint.certificate.is_closed()), "labels are not proved");
     true
 }
 

@@ -1,4 +1,4 @@
-//! An audit as JSON. Documented in docs/json.md.
+//! An audit as JSON. The comments of fields become docs/schema/audit.json and docs/json.md.
 
 use apportion::audit::{
     Bias, Calibration, ClassAudit, Distance, Interval, Intervals, Others, Rates, Section, Split, UncodedRows,
@@ -18,21 +18,44 @@ impl Serialize for Response {
 
 /// The figures of all rows, and those of each group.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 struct AuditContract<'a> {
+    /// The names of the classes. Other lists are in this order.
+    classes: &'a [String],
+    /// The class that all other classes together are compared with; null without rows.
+    focus: Option<&'a str>,
     #[serde(flatten)]
     all: SectionContract<'a>,
-    classes: &'a [String],
+    /// Other labels with equally good counts would be this much more accurate in expectation; null if rows are unlabeled.
     frontier_gap: Option<f64>,
+    /// The people of each true class (a row each) with each label (a column each); the last column has unlabeled people.
+    /// Null without truth.
     confusion: Option<&'a [Vec<u64>]>,
+    /// The calibration of the scores of each class; null without truth.
     calibration: Vec<Option<&'a Calibration>>,
+    /// Bootstrap intervals, if they are requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     intervals: Option<&'a Intervals>,
+    /// How far the counts are from those that the decision was fitted to give, if a decision is named.
     #[serde(skip_serializing_if = "Option::is_none")]
     drift: Option<DriftContract>,
-    focus: Option<&'a str>,
+    /// The groups in which the other classes are undercounted, if there are groups.
     #[serde(skip_serializing_if = "Option::is_none")]
     undercounted: Option<Undercounted>,
+    /// The figures of each group; empty without groups.
     groups: Vec<GroupContract<'a>>,
+}
+
+/// A response has the schema of its JSON.
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Response {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        AuditContract::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        AuditContract::json_schema(generator)
+    }
 }
 
 impl AuditContract<'_> {
@@ -50,14 +73,14 @@ impl AuditContract<'_> {
             groups.push(GroupContract { group: &group.name, figures: SectionContract::of(&group.section, names) });
         }
         AuditContract {
-            all,
             classes: names,
+            focus: audit.focus.map(|focus| names[focus].as_str()),
+            all,
             frontier_gap: response.frontier_gap,
             confusion: overall.confusion.as_ref().map(|confusion| &confusion.people[..]),
             calibration: by_class(overall, |class| class.calibration.as_ref()),
             intervals: overall.intervals.as_ref(),
             drift,
-            focus: audit.focus.map(|focus| names[focus].as_str()),
             undercounted: audit.undercounted,
             groups,
         }
@@ -66,7 +89,9 @@ impl AuditContract<'_> {
 
 /// The figures of one group.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "AuditGroup"))]
 struct GroupContract<'a> {
+    /// The name of the group.
     group: &'a str,
     #[serde(flatten)]
     figures: SectionContract<'a>,
@@ -74,77 +99,127 @@ struct GroupContract<'a> {
 
 /// The figures of all rows or of one group.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 struct SectionContract<'a> {
+    /// The number of rows.
     rows: u64,
+    /// The number of people that the rows represent.
     people: u64,
-    #[serde(rename = "labelled")]
+    /// The number of labeled people, after the policy for unlabeled rows (`uncoded`) is applied.
     labeled: u64,
+    /// The number of unlabeled people, before that policy is applied.
     uncoded: u64,
+    /// The share of people with a label, before that policy is applied; null without people.
     coverage: Option<f64>,
+    /// The number of people with known truth.
     with_truth: u64,
+    /// The number of people with each label.
     counts: Vec<u64>,
+    /// Each label's share of labeled people; null without labels.
     shares: Vec<Option<f64>>,
+    /// The sum of the scores of each class.
     posterior_sums: Vec<f64>,
+    /// The number of people of each true class; null without truth.
     truth_counts: Vec<Option<u64>>,
+    /// The share of correct labels among labels with known truth; null without truth.
     accuracy: Option<f64>,
+    /// Wilson's 95% interval of the accuracy; null without truth.
     accuracy_interval: Option<Interval>,
+    /// The mean score of the labels; null without labels.
     expected_accuracy: Option<f64>,
+    /// How close the shares of the labels are to a reference: −Σ |share − reference|, at most 0.
     fidelity: FidelityContract,
+    /// The distance between the shares of the labels and a reference.
     distance: Against<Option<DistanceContract>>,
+    /// The share of each label minus its reference.
     bias: Against<Vec<Option<f64>>>,
+    /// The bias in percent of the reference; null if the reference is 0.
     bias_percent: Against<Vec<Option<f64>>>,
+    /// The bias in people.
     bias_people: Against<Vec<Option<f64>>>,
+    /// The bias of each class against the truth in two parts; null without truth, and for a class without true members.
     split: Vec<Option<SplitContract>>,
+    /// The expected calibration error of each class in ten bins of equal width; null without truth.
     calibration_error: Vec<Option<f64>>,
+    /// Kuiper's statistic of the calibration of each class; null without truth.
     kuiper: Vec<Option<f64>>,
+    /// Precision, recall and error rates of each class; null without truth.
     rates: Vec<Option<Rates>>,
+    /// The share of each class that is labeled, by the scores and in truth.
     class_coverage: Against<Vec<Option<f64>>>,
+    /// The mean absolute error that the scores imply: the mean of 1 − Σ q². Null without people.
     mae: Option<f64>,
+    /// The mean absolute error: the mean of 1 − q of the true class. Null without truth.
     mae_in_truth: Option<f64>,
+    /// The class that argmax overcounts most; null without people.
     argmax_bias: Option<ArgmaxContract<'a>>,
+    /// The number of people whose argmax class is each class; null if it was not computed.
     argmax_counts: Vec<Option<u64>>,
+    /// The share of labels that are the argmax class; null without labels.
     argmax_agreement: Option<f64>,
+    /// The number of people with several classes of the largest score; null if it was not computed.
     tied: Option<u64>,
+    /// The people without a label; null if all are labeled.
     uncoded_rows: Option<&'a UncodedRows>,
+    /// All classes except the focus class, together; null without a focus class.
     others: Option<OthersContract>,
 }
 
 /// A figure against the posterior and against the truth.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, inline))]
 struct Against<T> {
+    /// Against the mean scores.
     posterior: T,
+    /// Against the truth, among people with known truth.
     truth: T,
 }
 
-/// A distance without its fidelity, which has a key of its own.
+/// The distance between the shares of labels and a reference.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "Distance"))]
 struct DistanceContract {
+    /// Σ |share − reference|.
     l1: f64,
+    /// The square root of Σ (share − reference)².
     l2: f64,
+    /// Σ share · ln(share / reference); null if it is infinite.
     kl: Option<f64>,
 }
 
-/// Both parts of a bias, in percent of the true share.
+/// Both parts of the bias of a class against the truth, in percent of its true share.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "BiasSplit"))]
 struct SplitContract {
+    /// The part due to the scores: posterior − truth.
     miscalibration: f64,
+    /// The part due to the labels: labels − posterior.
     discretization: f64,
 }
 
 /// The largest bias of argmax, and whether Theorem 1 holds.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "ArgmaxBias"))]
 struct ArgmaxContract<'a> {
+    /// The class that argmax overcounts most.
     class: &'a str,
+    /// Its share under argmax minus its mean score.
     bias: f64,
+    /// Whether the bias is at most `mae` (Theorem 1).
     bound_holds: bool,
 }
 
 /// The shares of all classes except the focus class, together.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "OtherClasses"))]
 struct OthersContract {
+    /// Their share of labeled people.
     share: Option<f64>,
+    /// Their mean score.
     posterior_share: Option<f64>,
+    /// Their share of people with known truth; null without truth.
     truth_share: Option<f64>,
+    /// Their share minus its reference.
     bias: Against<Option<f64>>,
 }
 

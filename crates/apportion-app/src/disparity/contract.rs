@@ -1,4 +1,4 @@
-//! The JSON of an outcome that was compared. Documented in docs/json.md.
+//! The JSON of an outcome that was compared. The comments of fields become docs/schema/disparity.json and docs/json.md.
 
 use apportion::audit::Interval;
 use apportion::estimate::{Counts, Estimate, Gap, LabelBias};
@@ -6,14 +6,15 @@ use apportion::text::Setting;
 use apportion_report::{Disparity, Estimator};
 use serde::Serialize;
 
-/// The JSON of an outcome that was compared.
+/// An outcome that was compared between classes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct DisparityContract {
     /// The column of the outcome.
     pub outcome: String,
     /// The values whose shares are compared; empty if means are compared.
     pub values: Vec<String>,
-    /// The classes.
+    /// The names of the classes.
     pub classes: Vec<String>,
     /// The class that others are compared with.
     pub against: String,
@@ -21,33 +22,35 @@ pub struct DisparityContract {
     pub rows: u64,
     /// The number of people with a known outcome.
     pub people: u64,
-    /// Rows and people without an outcome, which are left out.
+    /// Rows and people without a known outcome, which are left out.
     pub without_outcome: Counts,
-    /// The estimators.
+    /// The estimators, each with its estimates.
     pub estimators: Vec<EstimatorContract>,
-    /// Where labels are furthest off, if that is known.
+    /// The class for which labels are furthest off, as a sentence; null if that is unknown.
     pub sentence: Option<String>,
     /// Remarks on the estimates.
     pub remarks: Vec<String>,
 }
 
-/// The JSON of an estimator.
+/// An estimator and its estimates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "Estimator"))]
 pub struct EstimatorContract {
-    /// Its name.
+    /// The name of the estimator or of the labels.
     pub name: String,
     /// Its method: `truth`, `labels`, `weighted`, `imputed`, `birdie` or `bounds`.
     pub method: &'static str,
-    /// The assumptions under which it is right.
+    /// The assumptions under which the estimates are right.
     pub needs: String,
     /// Its estimates: one for each value whose share is compared, or one for the mean.
     pub values: Vec<ValueContract>,
 }
 
-/// The JSON of the estimates of one share or mean.
+/// The estimates of one share or mean.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "ValueEstimates"))]
 pub struct ValueContract {
-    /// The value whose share is compared; none for a mean.
+    /// The value whose share is compared; null for a mean.
     pub value: Option<String>,
     /// The estimate of each class.
     pub classes: Vec<ClassContract>,
@@ -55,38 +58,40 @@ pub struct ValueContract {
     pub pairs: Vec<GapContract>,
 }
 
-/// The JSON of the estimate of one class.
+/// The estimate of one class.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "ClassEstimate"))]
 pub struct ClassContract {
     /// The class.
     pub class: String,
-    /// The estimate.
+    /// The estimate; null for bounds and without data.
     pub estimate: Option<f64>,
-    /// Its standard error.
+    /// Its standard error; null if it is unknown.
     pub error: Option<f64>,
-    /// Its 95% interval; for bounds, the bounds.
+    /// Its 95% interval; for bounds, the bounds. Null if it is unknown.
     pub interval: Option<Interval>,
-    /// The effective sample size.
-    pub effective: Option<f64>,
-    /// The difference to the class that others are compared with.
+    /// The effective sample size; null without data.
+    pub effective_n: Option<f64>,
+    /// The difference to the class that others are compared with; null for that class and without data.
     pub gap: Option<GapContract>,
-    /// The bias of labels and its parts, if truth is known.
+    /// The bias of labels and its parts, for labels if truth is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bias: Option<LabelBias>,
 }
 
-/// The JSON of the difference between two classes.
+/// The difference between two classes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "Gap"))]
 pub struct GapContract {
     /// The class.
     pub class: String,
     /// The class that is subtracted.
     pub against: String,
-    /// The difference.
+    /// The difference; null for bounds.
     pub difference: Option<f64>,
-    /// Its standard error.
+    /// Its standard error; null if it is unknown.
     pub error: Option<f64>,
-    /// Its 95% interval; for bounds, the bounds.
+    /// Its 95% interval; for bounds, the bounds. Null if it is unknown.
     pub interval: Option<Interval>,
 }
 
@@ -138,7 +143,7 @@ impl ClassContract {
             estimate: figure.and_then(|figure| figure.estimate),
             error: figure.and_then(|figure| figure.error),
             interval: figure.and_then(|figure| figure.interval),
-            effective: figure.map(|figure| figure.effective),
+            effective_n: figure.map(|figure| figure.effective_n),
             gap: estimate.gap(class, disparity.against).map(|gap| GapContract::of(disparity, &gap)),
             bias,
         }

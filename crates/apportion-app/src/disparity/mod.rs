@@ -63,8 +63,9 @@ impl Default for Request {
     }
 }
 
-/// An outcome that was compared.
+/// An outcome that was compared between classes.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Response {
     /// The estimates of every estimator.
     #[serde(flatten)]

@@ -38,8 +38,9 @@ use crate::protect::{refuse_overwriting_outputs, refuse_unsafe_formats};
 use crate::provenance::{ExtraFile, InputHashes, Provenance, Recorded, holds_metadata};
 use crate::{Context, Error, Result};
 
-/// What was found: how names and places matched, and the sums of the scores.
+/// How scores were made: how names and places matched, and the means of the scores.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Response {
     /// The version of the program.
     pub apportion: String,
@@ -47,39 +48,40 @@ pub struct Response {
     pub model: Model,
     /// The number of people.
     pub people: u64,
-    /// The classes, in the order of the scores.
+    /// The names of the classes. Other lists are in this order.
     pub classes: Vec<String>,
-    /// The columns that were read, by what they hold.
+    /// The names of the columns that were read, by their contents, such as `surname`.
     pub columns: BTreeMap<&'static str, String>,
-    /// The means of the scores.
+    /// The mean score of each class.
     pub posterior: Vec<f64>,
-    /// The shares of the classes among the people of the tables, if the tables have numbers of people.
+    /// The shares of the classes among the people of the places or, without them, of the surnames; null if the tables do
+    /// not say.
     pub in_tables: Option<Vec<f64>>,
-    /// People by how their surname was found.
+    /// The number of people by how their surname was found: `exact`, `cleaned`, `part`, `both parts` or `none`.
     pub surname_match: MatchCounts,
-    /// People by how their first name was found, if first names are used.
+    /// The number of people by how their first name was found, if first names are used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_name_match: Option<MatchCounts>,
-    /// People by the level of the place that was used.
+    /// The number of people by the level of the place that was used.
     pub place_used: MatchCounts,
-    /// People by what was left out of their scores.
+    /// The number of people by what their scores do not use: `surname`, `first name` or `place`.
     pub dropped: MatchCounts,
     /// The number of place codes whose leading zeros were restored.
     pub repaired_codes: u64,
-    /// The tables, in one line each.
+    /// Descriptions of the tables that were used.
     pub tables: Vec<String>,
     /// Warnings.
     pub remarks: Vec<String>,
-    /// The margin, as it was given.
+    /// The margin, if one is given: the share of each class.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub margin: Option<Vec<f64>>,
-    /// The state whose places were used.
+    /// The state of all people, if one is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub within: Option<String>,
     /// How the model used all people, if it did.
     #[serde(flatten)]
     pub fit: Option<PopulationFit>,
-    /// Where the scores come from, if it was recorded.
+    /// Where the scores come from, for Parquet and Arrow outputs or if provenance is requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Provenance>,
     /// Whether the people of `in_tables` are those of the places, and not those of the surnames.
@@ -95,39 +97,41 @@ pub struct Response {
 
 /// How a model used all people.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 #[serde(untagged)]
 pub enum PopulationFit {
     /// Scores were raked to one margin.
     Raked {
-        /// The weights of the classes.
+        /// `rake`: the weight of each class.
         weights: Vec<f64>,
-        /// The number of passes over the people.
+        /// `rake`: the number of passes over the people.
         passes: usize,
     },
     /// Scores were raked to margins by surname and place.
     RakedByRow {
-        /// The number of people with different names, places or scores.
+        /// `rake` by surname and place: the number of people with different names, places or scores.
         cells: usize,
-        /// The number of rounds.
+        /// `rake` by surname and place: the number of rounds.
         rounds: usize,
-        /// The largest deviation from a margin, as a share of all people.
+        /// `rake` by surname and place: the largest difference from a margin, as a share of all people.
         off: f64,
-        /// The people in each margin.
+        /// `rake` by surname and place: the number of people in each margin.
         in_margins: InMargins,
     },
     /// Classes were drawn.
     Drawn {
-        /// The seed.
+        /// `fbisg`: the seed.
         seed: u64,
-        /// The number of sweeps that were discarded.
+        /// `fbisg`: the number of sweeps that were discarded.
         burn_in: u16,
-        /// The number of sweeps that were counted.
+        /// `fbisg`: the number of sweeps that were counted.
         sweeps: u16,
     },
 }
 
 /// The number of people in each margin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct InMargins {
     /// In the margin by surname.
     pub surname: u64,
@@ -146,6 +150,22 @@ impl Serialize for MatchCounts {
             map.serialize_entry(category, people)?;
         }
         map.end()
+    }
+}
+
+/// Counts have the schema of a map.
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for MatchCounts {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "MatchCounts".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        BTreeMap::<String, u64>::json_schema(generator)
     }
 }
 

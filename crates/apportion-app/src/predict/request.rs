@@ -93,6 +93,7 @@ pub struct Request {
 
 /// How scores are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PredictModel"))]
 #[serde(rename_all = "kebab-case")]
 pub enum Model {
     /// By surname and place.

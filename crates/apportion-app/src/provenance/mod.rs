@@ -36,79 +36,84 @@ const MOST_GROUPS: usize = 4096;
 
 /// Where an output comes from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Provenance {
     /// The version of this format.
     pub provenance: u32,
     /// The version of the program.
     pub apportion: String,
-    /// The command that ran: label, apply, predict, fit.
+    /// The job: `label`, `apply`, `predict` or `fit`.
     pub job: String,
-    /// The whole command, as a shell takes it.
+    /// The whole command, quoted for a shell; empty without one.
     pub command: String,
+    /// The settings that the result depends on, including defaults.
     #[serde(default)]
-    /// The settings that the result depends on.
     pub options: Recorded,
-    #[serde(default)]
     /// The files that were read.
+    #[serde(default)]
     pub inputs: Vec<InputFile>,
-    /// Tables inside the program that were used.
+    /// The built-in tables that `predict` used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<String>,
-    /// Rows of the output, if they were known before it was written.
+    /// The number of rows of the output, if it was known before the output was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
-    /// People with each class, in the order of the classes; of several draws, those of the first.
+    /// The number of people with each label, in the order of the classes; of several draws, the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts: Option<Vec<u64>>,
-    /// People without a label.
+    /// The number of people without a label.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unlabeled: Option<u64>,
+    /// The targets of the labels, if the rule has a reference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    /// The targets of the labels.
     pub targets: Option<Targets>,
-    /// The decision, as `fit` saves it.
+    /// The decision, as `fit` saves it, unless it is large.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Decision>"))]
     pub decision: Option<Value>,
-    /// Why the decision is left out.
+    /// Why the decision is left out, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision_omitted: Option<String>,
+    /// The certificate of optimality, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    /// The certificate of optimality.
     pub certificate: Option<SavedCertificate>,
 }
 
 /// A file that was read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct InputFile {
-    /// Its name, as the user wrote it.
+    /// The name, as the user wrote it.
     pub name: String,
-    /// scores, people, reference, decision, margin, table, outlines.
+    /// What it is: `scores`, `people`, `reference`, `decision`, `margin`, `table` or `outlines`.
     pub role: String,
-    /// Its number of rows, if it is a table.
+    /// The number of rows, if it is a table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
-    /// None of a table in memory, and of a pipe that cannot be read twice.
+    /// The SHA-256 of its bytes; null for a table in memory and for a pipe.
     pub sha256: Option<String>,
 }
 
 /// The reference in whole people.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Targets {
-    /// Of all rows, by class.
+    /// The target of each class, for all rows.
     pub overall: Vec<u64>,
+    /// The target of each class, by group, if there are at most 4,096 groups.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    /// Of each group, by class.
     pub groups: BTreeMap<String, Vec<u64>>,
 }
 
-/// Both sides of the certificate, in units of 2^-40.
+/// A certificate of optimality: the labels are proved optimal if both sides are equal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "Certificate"))]
 pub struct SavedCertificate {
-    /// The objective of the labels.
+    /// The objective of the labels, a whole number of units of 2^-40 as text.
     pub primal: String,
-    /// The bound that no labels with these counts can exceed.
+    /// The bound that no labels with these counts can exceed, in the same units.
     pub dual: String,
-    /// Their difference, in scores.
+    /// The difference between both, in scores.
     pub gap: f64,
 }
 

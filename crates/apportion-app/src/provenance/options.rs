@@ -1,7 +1,5 @@
 //! The settings that labels depend on, as provenance records them.
 
-#![allow(missing_docs)] // Fields are settings, documented where these are declared.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use apportion::Scaling;
@@ -9,93 +7,126 @@ use apportion::rule::Bound;
 use apportion::text::Setting;
 use serde::{Deserialize, Serialize};
 
-/// Options of a command. What a command does not have, or was not asked for, is left out.
+/// The settings that an output depends on. Settings without a value are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "Options"))]
 #[serde(default)]
 pub struct Recorded {
+    /// The rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
+    /// The reference, by name or path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
+    /// The weight of accuracy in balance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gamma: Option<f64>,
+    /// The penalty of balance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub penalty: Option<String>,
-    /// The least score of a label; for classes with a threshold of their own in `at_by_class`.
+    /// The threshold of classes without their own in `at_by_class`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<f64>,
+    /// The thresholds of single classes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub at_by_class: BTreeMap<String, f64>,
+    /// The number of classes that top-k draws from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<usize>,
+    /// The number of draws.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draws: Option<u64>,
+    /// The share of people with a label.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<f64>,
+    /// Lower bounds by class.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub at_least: BTreeMap<String, RecordedBound>,
+    /// Upper bounds by class.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub at_most: BTreeMap<String, RecordedBound>,
+    /// The largest difference between shares and the reference.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub margin: Option<f64>,
+    pub tolerance: Option<f64>,
+    /// The columns that define the groups.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by: Vec<String>,
+    /// The columns of nested groups.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nested: Vec<String>,
+    /// The number of rows of the sample that was solved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_sample: Option<u64>,
+    /// The learner of the learned rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub learner: Option<String>,
+    /// The number of rows that the learned rule was trained on.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub batch: Option<u64>,
+    pub train_rows: Option<u64>,
     /// The score columns, in the order of the classes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scores: Vec<String>,
+    /// The names of the classes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<String>,
-    /// What was done to each row of scores.
+    /// How each row of scores was scaled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scaling: Option<Scaling>,
+    /// Whether scores were divided by their sum.
     #[serde(skip_serializing_if = "is_not")]
     pub normalize: bool,
+    /// The column of identifiers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
+    /// The column with the number of people of each row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<String>,
+    /// The column of the truth.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub truth: Option<String>,
+    /// Values of the truth that mean a class, as `VALUE=CLASS`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub truth_map: Vec<String>,
+    /// Values of the truth that were treated as missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub truth_exclude: Vec<String>,
+    /// Whether rows without truth were left out.
     #[serde(skip_serializing_if = "is_not")]
     pub only_with_truth: bool,
+    /// Whether rows without scores were left out.
     #[serde(skip_serializing_if = "is_not")]
     pub skip_missing: bool,
     /// The column of the labels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// Whether only the label column was written.
     #[serde(skip_serializing_if = "is_not")]
     pub only_label: bool,
+    /// The seed of draws and ties.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// How `predict` made scores.
+    /// The model of `predict`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The prefix of the score columns of `predict`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix: Option<String>,
+    /// The state of all people of `predict`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub within: Option<String>,
-    /// Columns of the people that `predict` used.
+    /// The columns of people that `predict` used.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<String>,
 }
 
-/// A bound on how many people a class has.
+/// A bound on the number of people of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Bound"))]
 #[serde(rename_all = "kebab-case")]
 pub enum RecordedBound {
+    /// A number of people.
     Count(u64),
+    /// A share of the labeled people.
     Share(f64),
 }
 
@@ -131,8 +162,8 @@ impl Recorded {
         }
         replace! {
             Rule: rule; Reference: reference; Gamma: gamma; Penalty: penalty; At: at at_by_class; K: k;
-            Draws: draws; Coverage: coverage; AtLeast: at_least; AtMost: at_most; Tolerance: margin;
-            By: by; Nested: nested; FromSample: from_sample; Learner: learner; TrainRows: batch;
+            Draws: draws; Coverage: coverage; AtLeast: at_least; AtMost: at_most; Tolerance: tolerance;
+            By: by; Nested: nested; FromSample: from_sample; Learner: learner; TrainRows: train_rows;
             Scores: scores; Classes: classes; Normalize: normalize; Id: id; Count: count;
             Truth: truth; TruthMap: truth_map; TruthExclude: truth_exclude;
             OnlyWithTruth: only_with_truth; SkipMissing: skip_missing; Seed: seed;

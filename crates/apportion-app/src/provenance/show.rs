@@ -28,6 +28,18 @@ pub struct Response {
     pub provenance: Provenance,
 }
 
+/// A response has the schema of provenance; a file of a later version may have more keys.
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Response {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        Provenance::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Provenance::json_schema(generator)
+    }
+}
+
 /// Reads the provenance of a file.
 ///
 /// # Errors

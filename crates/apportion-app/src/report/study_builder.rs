@@ -3,7 +3,7 @@
 use apportion::audit::{AuditOptions, GroupMeasures, GroupTotals, Measures, Section, Tally};
 use apportion::rule::{Joint, JointRule, Learned};
 use apportion::{Balance, Frontier, Match, Reference, Rule, Scores, Settings};
-use apportion_report::{Groups, LabelKind, Labelling, LearnedStop, Provenance, Study, Trade, TradeReference};
+use apportion_report::{Groups, LabelKind, LabelSet, LearnedStop, Provenance, Study, Trade, TradeReference};
 use rayon::prelude::*;
 
 use super::ReportSettings;
@@ -47,7 +47,7 @@ pub struct StudyBuilder<'a> {
     /// What does not depend on labels; known once labels were added.
     population: Option<Population>,
     sample: Option<SampleRows>,
-    labellings: Vec<Labelling>,
+    label_sets: Vec<LabelSet>,
     subject: usize,
     corrected: Option<usize>,
     /// All figures of the subject.
@@ -85,7 +85,7 @@ impl<'a> StudyBuilder<'a> {
             frontier,
             population: None,
             sample: None,
-            labellings: Vec::new(),
+            label_sets: Vec::new(),
             subject: 0,
             corrected: None,
             audit: None,
@@ -126,8 +126,8 @@ impl<'a> StudyBuilder<'a> {
     ) -> Result<()> {
         self.count_people(tally)?;
         match role {
-            Role::Subject => self.subject = self.labellings.len(),
-            Role::Corrected => self.corrected = Some(self.labellings.len()),
+            Role::Subject => self.subject = self.label_sets.len(),
+            Role::Corrected => self.corrected = Some(self.label_sets.len()),
             Role::Other => {}
         }
         if role == Role::Subject && self.audit.is_none() {
@@ -142,7 +142,7 @@ impl<'a> StudyBuilder<'a> {
         let summary = &result.summary;
         let uncoded = summary.people - summary.labeled;
         let coverage = || summary.classes.iter().map(|class| class.posterior_coverage).collect();
-        self.labellings.push(Labelling {
+        self.label_sets.push(LabelSet {
             name: result.name.clone(),
             kind,
             counts: summary.counts(),
@@ -220,7 +220,7 @@ impl<'a> StudyBuilder<'a> {
             whole,
             truth_given,
             learned: self.learned,
-            labellings: self.labellings,
+            label_sets: self.label_sets,
             subject: self.subject,
             remedy: self.corrected,
             calibration,

@@ -173,12 +173,13 @@ impl Default for WorstCase {
     }
 }
 
-/// What was simulated.
+/// Simulated rows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Response {
     /// The number of rows.
     pub rows: u64,
-    /// The file written; empty for standard output and for rows in memory.
+    /// The files that were written; empty for standard output and for rows in memory.
     pub written: Vec<PathBuf>,
     /// The rows in blocks, if no output was requested.
     #[serde(skip)]

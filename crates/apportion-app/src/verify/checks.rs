@@ -15,7 +15,7 @@ use super::settings::{Kind, LabelSettings};
 use super::stop::{Checked, differs};
 use super::{NotChecked, Response};
 use crate::provenance::{Provenance, SavedCertificate, sha256};
-use crate::text;
+use crate::{Context, text};
 
 /// What was found so far.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +23,7 @@ pub(super) struct Findings {
     /// How the labels were made, and how that is known.
     asked: Option<String>,
     checks: Vec<String>,
-    not_checked: Vec<NotChecked>,
+    not_checked: Vec<(String, Message)>,
     remarks: Vec<String>,
     counts: Option<Vec<u64>>,
     targets: Option<Vec<u64>>,
@@ -71,7 +71,7 @@ impl Findings {
     }
 
     fn skip(&mut self, what: &str, why: impl Into<Message>) {
-        self.not_checked.push(NotChecked { what: what.into(), why: why.into() });
+        self.not_checked.push((what.into(), why.into()));
     }
 
     fn report_rows(&mut self, facts: &Facts<'_>) {
@@ -329,18 +329,20 @@ impl Findings {
     }
 
     /// Returns the findings, with the difference at which the checks ended.
-    pub(super) fn into_response(self, difference: Option<Message>) -> Response {
+    pub(super) fn into_response(self, difference: Option<&Message>, context: &Context) -> Response {
         let certificate = self.certificate.map(|own| SavedCertificate {
             primal: own.primal.to_string(),
             dual: own.dual.to_string(),
             gap: own.gap(),
         });
+        let not_checked = self.not_checked.into_iter();
+        let not_checked = not_checked.map(|(what, why)| NotChecked { what, why: context.render(&why) });
         Response {
             verified: difference.is_none(),
-            difference,
+            difference: difference.map(|message| context.render(message)),
             asked: self.asked,
             checks: self.checks,
-            not_checked: self.not_checked,
+            not_checked: not_checked.collect(),
             remarks: self.remarks,
             counts: self.counts,
             targets: self.targets,

@@ -46,7 +46,7 @@ impl Expected {
         let is_balance = settings.rule == Some(RuleName::Balance);
         Ok(Expected {
             reference,
-            bounds: Bounds { at_least: bounds(&own.at_least), at_most: bounds(&own.at_most), margin: own.margin },
+            bounds: Bounds { at_least: bounds(&own.at_least), at_most: bounds(&own.at_most), tolerance: own.tolerance },
             coverage: own.coverage,
             balance: is_balance.then(|| (own.gamma.unwrap_or(DEFAULT_GAMMA), penalty)),
             is_nested: !own.nested.is_empty(),

@@ -30,7 +30,6 @@ use self::stop::{Checked, Stop, differs};
 use crate::decision_file::{self, check_classes};
 use crate::input::Source;
 use crate::provenance::{Provenance, Recorded, SavedCertificate, find, holds_metadata};
-use crate::text::{message_text, optional_message_text};
 use crate::{Context, Error, Result, memory};
 
 /// What to verify.
@@ -63,36 +62,36 @@ pub struct Request {
 
 /// What was verified, up to the first difference.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Response {
     /// Whether everything that could be checked holds.
     pub verified: bool,
-    /// The first difference.
-    #[serde(serialize_with = "optional_message_text")]
-    pub difference: Option<Message>,
+    /// The first difference, with settings written as the front end does; null if there is none.
+    pub difference: Option<String>,
     /// How the labels were made, and how that is known.
     pub asked: Option<String>,
-    /// What was verified.
+    /// What was verified, one sentence each.
     pub checks: Vec<String>,
     /// What could not be checked.
     pub not_checked: Vec<NotChecked>,
     /// Anything else worth knowing, such as another SHA-256 of the same rows.
     pub remarks: Vec<String>,
-    /// The number of people with each label.
+    /// The number of people with each label, computed from the output; null if it is unknown.
     pub counts: Option<Vec<u64>>,
-    /// The target of each class.
+    /// The target of each class, computed from the scores; null if it is unknown.
     pub targets: Option<Vec<u64>>,
-    /// The certificate, computed again.
+    /// The certificate, computed from the scores and the labels; null without one.
     pub certificate: Option<SavedCertificate>,
 }
 
 /// Something that could not be checked.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct NotChecked {
     /// What was not checked.
     pub what: String,
-    /// The reason.
-    #[serde(serialize_with = "message_text")]
-    pub why: Message,
+    /// The reason, with settings written as the front end does.
+    pub why: String,
 }
 
 /// Verifies an output. A difference is a result, not an error.
@@ -102,8 +101,8 @@ pub struct NotChecked {
 pub fn run(request: &Request, context: &Context) -> Result<Response> {
     let mut findings = Findings::default();
     match context.install(|| Ok(verify(request, context, &mut findings)))? {
-        Ok(()) => Ok(findings.into_response(None)),
-        Err(Stop::Difference(difference)) => Ok(findings.into_response(Some(difference))),
+        Ok(()) => Ok(findings.into_response(None, context)),
+        Err(Stop::Difference(difference)) => Ok(findings.into_response(Some(&difference), context)),
         Err(Stop::Error(error)) => Err(error),
     }
 }

@@ -93,7 +93,7 @@ impl LabelSettings {
     /// Whether the rule is balance and its labels are those of argmax: only accuracy counts, and nothing bounds it.
     pub(super) fn is_argmax(&self) -> bool {
         let own = &self.recorded;
-        let is_bounded = !own.at_least.is_empty() || !own.at_most.is_empty() || own.margin.is_some();
+        let is_bounded = !own.at_least.is_empty() || !own.at_most.is_empty() || own.tolerance.is_some();
         self.rule == Some(RuleName::Balance) && own.gamma == Some(1.0) && own.coverage.is_none() && !is_bounded
     }
 

@@ -5,7 +5,6 @@ use apportion_app::output::written;
 use apportion_app::settings::Job;
 use apportion_app::tables::{self, CheckedTable, ListedTable, Request, Response, ShownTable};
 
-use crate::message::render;
 use crate::terminal::Terminal;
 use crate::text;
 
@@ -57,7 +56,7 @@ fn check(table: &CheckedTable) -> String {
         let [all, most] = [all, largest.people].map(|people| text::count(people.round() as u64));
         lines.push(format!("{all} people; the {what}, {}, has {most}", largest.key));
     }
-    lines.extend(table.remarks.iter().map(|remark| format!("note: {}", render(remark))));
+    lines.extend(table.remarks.iter().map(|remark| format!("note: {remark}")));
     lines.push("sound".into());
     lines.join("\n")
 }

@@ -11,9 +11,7 @@ use apportion_app::rule::RuleSettings;
 use apportion_app::table::TableSettings;
 use apportion_app::verify::{self, Request, Response};
 use serde::Deserialize;
-use serde_json::Value;
 
-use crate::message::render;
 use crate::terminal::Terminal;
 use crate::text;
 
@@ -35,12 +33,12 @@ struct Options {
 pub(super) fn run(terminal: &Terminal) -> Result<()> {
     let response = verify::run(&request(terminal)?, &terminal.context())?;
     if terminal.json {
-        text::print(json(&response)?)?;
+        terminal.print_json(&response)?;
     } else {
-        lines(&response).iter().try_for_each(text::print)?;
+        lines(&response).iter().try_for_each(text::print_text)?;
     }
-    match &response.difference {
-        Some(difference) => Err(anyhow!(render(difference))),
+    match response.difference {
+        Some(difference) => Err(anyhow!(difference)),
         None => Ok(()),
     }
 }
@@ -66,22 +64,12 @@ fn request(terminal: &Terminal) -> Result<Request> {
     })
 }
 
-/// Returns the response as JSON, with settings written as options.
-fn json(response: &Response) -> Result<Value> {
-    let mut json = serde_json::to_value(response)?;
-    json["difference"] = response.difference.as_ref().map(render).into();
-    for (index, own) in response.not_checked.iter().enumerate() {
-        json["not_checked"][index]["why"] = render(&own.why).into();
-    }
-    Ok(json)
-}
-
 /// Returns the response as lines of text.
 fn lines(response: &Response) -> Vec<String> {
     let asked = response.asked.iter().map(|line| format!("asked for: {line}"));
     let checks = response.checks.iter().map(|line| format!("verified: {line}"));
     let remarks = response.remarks.iter().map(|line| format!("remark: {line}"));
     let not_checked = response.not_checked.iter();
-    let not_checked = not_checked.map(|own| format!("not checked: {}, because {}", own.what, render(&own.why)));
+    let not_checked = not_checked.map(|own| format!("not checked: {}, because {}", own.what, own.why));
     asked.chain(checks).chain(remarks).chain(not_checked).collect()
 }

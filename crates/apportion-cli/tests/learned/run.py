@@ -2,7 +2,7 @@
 
     python run.py PATH/TO/apportion
 
-The scores are those of the paper's simulation with six classes at variance 0.5. The batch is labelled by `apportion label`
+The scores are those of the paper's simulation with six classes at variance 0.5. The batch is labeled by `apportion label`
 (match), scikit-learn's models learn from these labels, and both label rows that neither has seen. The linear models
 have one optimum, so their weights must be the same, too; a forest is another with another seed.
 """

@@ -193,11 +193,11 @@ def on_injection(test):
                   for number, pair in enumerate(sorted({row[-2:] for row in rows}))]
         expected = [best(row, prices, case["classes"]) for row in rows]
         decision = {"version": 1, "classes": case["classes"], "seed": 0, "rule": {"prices": prices},
-                    "origin": {"scores": case["columns"], "groups": case["groups"], "people": len(rows), "tied": 0}}
+                    "fit_info": {"scores": case["columns"], "groups": case["groups"], "people": len(rows), "tied": 0}}
         (test.folder / "hostile.json").write_text(test.json(decision))
-        test.apportion("apply", "hostile.csv", "--decision", "hostile.json", "-o", "labelled.csv", "--as", "apportion_label",
+        test.apportion("apply", "hostile.csv", "--decision", "hostile.json", "-o", "labeled.csv", "--as", "apportion_label",
                        "--force", "-q")
-        with open(test.folder / "labelled.csv", newline="") as source:
+        with open(test.folder / "labeled.csv", newline="") as source:
             applied = [row[-2] for row in list(csv.reader(source))[1:]]
         test.check(applied == expected, f"injection: apply differs: {case['classes']}")
         for engine in engines:

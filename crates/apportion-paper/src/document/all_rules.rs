@@ -159,7 +159,7 @@ fn learners(own: &Reproduction) -> Table {
     let mut table = table("learners", "The paper’s data-driven thresholds, by what learns", &columns, rows);
     if let Some(pupil) = own.pupils.first() {
         table.note = format!(
-            "Learned from {} rows that match has labelled, and applied to {} of the same variance, once. The paper says: about \
+            "Learned from {} rows that match has labeled, and applied to {} of the same variance, once. The paper says: about \
              99% of labels as match has them, by each of the three, from a batch of about 10,000.",
             count(pupil.batch),
             count(pupil.rows)

@@ -58,7 +58,7 @@ fn side_by_side(own: &Reproduction, published: &Published) -> Table {
         "ours",
         "To posterior, published",
         "ours",
-        "Labelled, published",
+        "Labeled, published",
         "ours",
     ];
     let caption = format!("{}: {}", published.within, published.about);

@@ -25,7 +25,7 @@ pub(super) fn section(own: &Reproduction) -> Section {
     let lead = format!(
         "What is learned from {} voters keeps near to the exact trade at every γ: its accuracy is never further off than {} \
          points.",
-        count(own.plan.voters.min(Learned::BATCH as u64)),
+        count(own.plan.voters.min(Learned::TRAIN_ROWS as u64)),
         plain(100.0 * apart, 1)
     );
     let charts = files.into_iter().map(|(id, file)| Block::Chart(Box::new(figure(id, file, own))));
@@ -47,8 +47,8 @@ fn figure(id: &'static str, file: &VoterFile, own: &Reproduction) -> Chart {
             &json!({ "color": palette::class(1), "width": 2, "dash": "dash" }),
         ),
     ];
-    let labelled = file.outcomes.iter().filter(|(_, outcome)| outcome.coverage == 1.0);
-    data.extend(labelled.enumerate().map(|(place, (name, outcome))| {
+    let labeled = file.outcomes.iter().filter(|(_, outcome)| outcome.coverage == 1.0);
+    data.extend(labeled.enumerate().map(|(place, (name, outcome))| {
         let independent =
             own.all_rules.contestants.iter().any(|rule| rule.name == *name && rule.kind == Kind::Independent);
         let color = if independent { palette::GUIDE } else { palette::ACCENT };

@@ -10,7 +10,7 @@ use super::glance::{WHOLE, in_percent, missing, nobody, worst};
 use crate::chart::{Grid, chart, column, full, labels, nth, over, second_line, titles};
 use crate::document::{Block, Cell, Chart, Sheet, Table};
 use crate::palette;
-use crate::study::{Labelling, Study};
+use crate::study::{LabelSet, Study};
 use crate::text;
 
 pub(super) fn section(study: &Study) -> Section {
@@ -82,10 +82,10 @@ enum Unit {
 }
 
 impl Unit {
-    fn of(self, labelling: &Labelling, off: &Bias) -> Option<f64> {
+    fn of(self, label_set: &LabelSet, off: &Bias) -> Option<f64> {
         match self {
             Unit::Percent => off.percent,
-            Unit::People => labelling.people_off(off),
+            Unit::People => label_set.people_off(off),
         }
     }
 
@@ -138,7 +138,7 @@ fn panels(study: &Study, id: &str, title: &str, unit: Unit, classes: Range<usize
     let titles = titles(&study.classes[classes.clone()]);
     let more = second_line(&titles);
     let grid = |columns: usize| {
-        let row = 21.0 * study.labellings.len() as f64 + 86.0 + more;
+        let row = 21.0 * study.label_sets.len() as f64 + 86.0 + more;
         Grid { panels: titles.len(), columns, row, gap: 64.0 + more, between: 0.035, margins: (36.0 + more, 44.0) }
     };
     // One scale for all classes, though they be in several charts.
@@ -154,10 +154,10 @@ fn panels(study: &Study, id: &str, title: &str, unit: Unit, classes: Range<usize
         "The shares of the labels, less those of the scores. All panels have one scale.".into()
     };
     let without: Vec<&str> =
-        study.labellings.iter().filter(|own| own.uncoded > 0).map(|own| own.name.as_str()).collect();
+        study.label_sets.iter().filter(|own| own.uncoded > 0).map(|own| own.name.as_str()).collect();
     if !without.is_empty() {
         chart.caption += &match unit {
-            Unit::Percent => format!(" Shares among those labelled: {}.", text::list(&without)),
+            Unit::Percent => format!(" Shares among those labeled: {}.", text::list(&without)),
             Unit::People => format!(" Without a bar, since people are left without a label: {}.", text::list(&without)),
         };
     }
@@ -182,11 +182,11 @@ fn rounding(study: &Study) -> Option<String> {
 /// From the least to the most that a bar or a part of one reaches, with some room.
 fn range(study: &Study, unit: Unit) -> [f64; 2] {
     let mut ends = [0.0_f64; 2];
-    for labelling in &study.labellings {
+    for label_set in &study.label_sets {
         for class in 0..study.k() {
-            let parts = study.split(labelling, class).map(|parts| [parts.miscalibration, parts.discretization]);
-            let parts = parts.into_iter().flatten().chain(study.off(labelling, class));
-            let parts: Vec<f64> = parts.filter_map(|off| unit.of(labelling, &off)).collect();
+            let parts = study.split(label_set, class).map(|parts| [parts.miscalibration, parts.discretization]);
+            let parts = parts.into_iter().flatten().chain(study.off(label_set, class));
+            let parts: Vec<f64> = parts.filter_map(|off| unit.of(label_set, &off)).collect();
             let below: f64 = parts.iter().take(2).filter(|own| **own < 0.0).sum();
             let above: f64 = parts.iter().take(2).filter(|own| **own > 0.0).sum();
             ends = [ends[0].min(below), ends[1].max(above)];
@@ -198,7 +198,7 @@ fn range(study: &Study, unit: Unit) -> [f64; 2] {
 
 /// The counts at several draws: the first is what all else is about.
 fn draws(study: &Study) -> Option<Table> {
-    let own = study.labellings.iter().find(|own| own.draws.len() > 1)?;
+    let own = study.label_sets.iter().find(|own| own.draws.len() > 1)?;
     let row = |(class, name): (usize, &String)| {
         let counts = || own.draws.iter().map(|counts| counts[class]);
         let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
@@ -226,9 +226,9 @@ fn draws(study: &Study) -> Option<Table> {
 }
 
 fn traces(study: &Study, panel: usize, class: usize, unit: Unit) -> Vec<Value> {
-    let names = labels(study.labellings.iter().map(|labelling| &labelling.name));
-    let values = |of: &dyn Fn(&Labelling) -> Option<Bias>| {
-        column(study.labellings.iter().map(|labelling| of(labelling).and_then(|off| unit.of(labelling, &off))))
+    let names = labels(study.label_sets.iter().map(|label_set| &label_set.name));
+    let values = |of: &dyn Fn(&LabelSet) -> Option<Bias>| {
+        column(study.label_sets.iter().map(|label_set| of(label_set).and_then(|off| unit.of(label_set, &off))))
     };
     let bar = |what: &str, opacity: f64, x: Vec<Value>| {
         let format = if matches!(unit, Unit::Percent) { "%{x:0>+.1f}%" } else { "%{x:0>+,.0f} people" };
@@ -239,12 +239,12 @@ fn traces(study: &Study, panel: usize, class: usize, unit: Unit) -> Vec<Value> {
             "hovertemplate": format!("%{{y}}<br>{what} {format}<extra></extra>"),
         })
     };
-    let total = values(&|labelling| study.off(labelling, class));
+    let total = values(&|label_set| study.off(label_set, class));
     if !study.has_truth() {
         return vec![bar("discretization", 1.0, total)];
     }
-    let scores = values(&|labelling| study.split(labelling, class).map(|parts| parts.miscalibration));
-    let making = values(&|labelling| study.split(labelling, class).map(|parts| parts.discretization));
+    let scores = values(&|label_set| study.split(label_set, class).map(|parts| parts.miscalibration));
+    let making = values(&|label_set| study.split(label_set, class).map(|parts| parts.discretization));
     let mut sum = bar("together", 1.0, total);
     sum["type"] = json!("scatter");
     sum["mode"] = json!("markers");
@@ -288,18 +288,18 @@ fn sheet(study: &Study, classes: Range<usize>) -> Sheet {
         "miscalibration_percent",
         "discretization_percent",
     ]);
-    for labelling in &study.labellings {
-        let judged = labelling.counts_with_truth();
+    for label_set in &study.label_sets {
+        let judged = label_set.counts_with_truth();
         for class in classes.clone() {
-            let (off, parts) = (study.off(labelling, class), study.split(labelling, class));
+            let (off, parts) = (study.off(label_set, class), study.split(label_set, class));
             sheet.push([
-                labelling.name.clone(),
+                label_set.name.clone(),
                 study.classes[class].clone(),
-                labelling.counts[class].to_string(),
+                label_set.counts[class].to_string(),
                 judged.as_ref().map_or_else(String::new, |counts| counts[class].to_string()),
                 full(Some(study.whole.posterior_sum(class))),
                 full(off.map(|off| off.difference)),
-                full(off.and_then(|off| labelling.people_off(&off))),
+                full(off.and_then(|off| label_set.people_off(&off))),
                 full(off.and_then(|off| off.percent)),
                 full(parts.and_then(|parts| parts.miscalibration.percent)),
                 full(parts.and_then(|parts| parts.discretization.percent)),
@@ -310,12 +310,12 @@ fn sheet(study: &Study, classes: Range<usize>) -> Sheet {
 }
 
 fn alt(study: &Study, unit: Unit, classes: Range<usize>) -> String {
-    let of = |labelling: &Labelling| {
+    let of = |label_set: &LabelSet| {
         let each = classes.clone().map(|class| {
-            let off = study.off(labelling, class).and_then(|off| unit.of(labelling, &off));
+            let off = study.off(label_set, class).and_then(|off| unit.of(label_set, &off));
             format!("{} {}", study.classes[class], off.map_or_else(|| "unknown".into(), |number| unit.show(number)))
         });
-        format!("{}: {}", labelling.name, text::list(&each.collect::<Vec<_>>()))
+        format!("{}: {}", label_set.name, text::list(&each.collect::<Vec<_>>()))
     };
     let shown = [Some(study.subject()), study.remedy()].into_iter().flatten().map(of).collect::<Vec<_>>();
     format!("Bars for each class and rule. {}.", shown.join(". "))

@@ -4,7 +4,7 @@ use apportion::audit::Bias;
 
 use super::{ADVICE, Section};
 use crate::document::{Block, Card};
-use crate::study::{LabelKind, Labelling, Study};
+use crate::study::{LabelKind, LabelSet, Study};
 use crate::text;
 
 pub(super) fn section(study: &Study) -> Section {
@@ -25,14 +25,14 @@ pub(super) fn section(study: &Study) -> Section {
 pub(super) const WHOLE: f64 = 1.0 - 1e-9;
 
 /// The class with the most people too few: one at least.
-pub(super) fn worst(study: &Study, labelling: &Labelling) -> Option<(usize, Bias)> {
-    let offs = (0..study.k()).filter_map(|class| Some((class, study.off(labelling, class)?)));
+pub(super) fn worst(study: &Study, label_set: &LabelSet) -> Option<(usize, Bias)> {
+    let offs = (0..study.k()).filter_map(|class| Some((class, study.off(label_set, class)?)));
     offs.filter(|(_, off)| off.people <= -WHOLE).min_by(|(_, a), (_, b)| a.people.total_cmp(&b.people))
 }
 
 /// How many are missing; or, where people are without a label and counts cannot tell, how much of the share.
-pub(super) fn missing(labelling: &Labelling, off: &Bias) -> String {
-    match labelling.people_off(off) {
+pub(super) fn missing(label_set: &LabelSet, off: &Bias) -> String {
+    match label_set.people_off(off) {
         Some(people) => text::count(people.abs().round() as u64),
         None => text::points_of(off.difference, 2),
     }
@@ -49,7 +49,7 @@ pub(super) fn nobody(study: &Study) -> Option<String> {
     if study.whole.people == 0 {
         return Some("There is nobody to label.".into());
     }
-    if subject.labelled() == 0 {
+    if subject.labeled() == 0 {
         return Some(format!("Nobody has a label by {}: there is nothing to count.", subject.name));
     }
     let none = (0..study.k()).all(|class| study.off(subject, class).is_none());
@@ -112,7 +112,7 @@ fn remedied(study: &Study, class: usize, before: &Bias) -> Option<String> {
 
 /// What the likeliest class would have done, where the subject does no harm.
 fn argmax_instead(study: &Study) -> Option<String> {
-    let argmax = study.labellings.iter().find(|own| own.kind == LabelKind::ARGMAX)?;
+    let argmax = study.label_sets.iter().find(|own| own.kind == LabelKind::ARGMAX)?;
     let (class, off) = worst(study, argmax)?;
     let name = &study.classes[class];
     Some(format!("; argmax would count {} fewer {name}{}.", missing(argmax, &off), in_percent(&off)))
@@ -144,8 +144,8 @@ fn people_note(study: &Study) -> String {
 }
 
 /// How far a count is off in people, or a share in points where counts cannot tell.
-fn amount(labelling: &Labelling, off: &Bias) -> String {
-    labelling.people_off(off).map_or_else(|| text::points(off.difference, 2), text::people)
+fn amount(label_set: &LabelSet, off: &Bias) -> String {
+    label_set.people_off(off).map_or_else(|| text::points(off.difference, 2), text::people)
 }
 
 fn worst_cards(study: &Study) -> Vec<Card> {
@@ -185,8 +185,8 @@ fn worst_cards(study: &Study) -> Vec<Card> {
 fn remedy_cards(study: &Study) -> Vec<Card> {
     let (Some(remedy), subject) = (study.remedy(), study.subject()) else { return Vec::new() };
     let mut cards = Vec::new();
-    let fidelity = |labelling: &Labelling| {
-        if study.has_truth() { labelling.fidelity_to_truth } else { labelling.fidelity_to_posterior }
+    let fidelity = |label_set: &LabelSet| {
+        if study.has_truth() { label_set.fidelity_to_truth } else { label_set.fidelity_to_posterior }
     };
     if let (Some(before), Some(after)) = (fidelity(subject), fidelity(remedy)) {
         cards.push(Card {

@@ -8,7 +8,7 @@ use super::{Section, nothing};
 use crate::chart::{chart, column, full, label, labels, rounded};
 use crate::document::{Block, Cell, Chart, Sheet, Table, Views};
 use crate::palette;
-use crate::study::{FEWEST, Groups, Labelling, Study};
+use crate::study::{FEWEST, Groups, LabelSet, Study};
 use crate::text;
 
 /// Groups of fewer people are flagged: what is said of them is mostly chance.
@@ -40,8 +40,8 @@ fn lead(study: &Study, groups: &Groups) -> String {
         own if own < 0.0 => format!("and by {} overall", text::points_of(own, 2)),
         own => format!("and overcounted by {} overall", text::points_of(own, 2)),
     };
-    // Shares among some are no counts: by what would be a person, were all labelled in these shares.
-    let whom = if subject.uncoded > 0 { ", were all labelled as those with a label are," } else { "" };
+    // Shares among some are no counts: by what would be a person, were all labeled in these shares.
+    let whom = if subject.uncoded > 0 { ", were all labeled as those with a label are," } else { "" };
     format!(
         "By {}, all but {focus} are undercounted by a person or more{whom} in {} of {}, {overall}.",
         subject.name,
@@ -55,18 +55,18 @@ pub(super) fn is_nothing(difference: f64) -> bool {
     (100.0 * difference).abs() < 0.005
 }
 
-/// The labellings, the subject first.
-fn order(study: &Study) -> Vec<&Labelling> {
-    let rest = study.labellings.iter().enumerate().filter(|(place, _)| *place != study.subject);
-    let with_groups = std::iter::once(study.subject()).chain(rest.map(|(_, labelling)| labelling));
-    with_groups.filter(|labelling| !labelling.in_groups.is_empty()).collect()
+/// The label sets, the subject first.
+fn order(study: &Study) -> Vec<&LabelSet> {
+    let rest = study.label_sets.iter().enumerate().filter(|(place, _)| *place != study.subject);
+    let with_groups = std::iter::once(study.subject()).chain(rest.map(|(_, label_set)| label_set));
+    with_groups.filter(|label_set| !label_set.in_groups.is_empty()).collect()
 }
 
 fn points(study: &Study, groups: &Groups) -> Chart {
     let focus = label(&text::short(&study.classes[study.focus], 16));
-    let bias = |labelling: &Labelling| {
-        let each = groups.told().map(|group| Some(100.0 * study.group_off(labelling, group)?.difference));
-        (column(each), column([study.others_off(labelling).map(|off| 100.0 * off.difference)]))
+    let bias = |label_set: &LabelSet| {
+        let each = groups.told().map(|group| Some(100.0 * study.group_off(label_set, group)?.difference));
+        (column(each), column([study.others_off(label_set).map(|off| 100.0 * off.difference)]))
     };
     let told: Vec<&GroupTotals> = groups.told().map(|group| &groups.totals[group]).collect();
     let shown = order(study);
@@ -99,11 +99,11 @@ fn points(study: &Study, groups: &Groups) -> Chart {
     });
     let title = format!("Bias by {}: all but {}", groups.word, study.classes[study.focus]);
     let mut chart = chart("groups", &title, data, layout, sheet(study, groups));
-    let choice = |labelling: &&Labelling| {
-        let (of_groups, overall) = bias(labelling);
-        (labelling.name.clone(), json!({ "y": [of_groups, overall] }))
+    let choice = |label_set: &&LabelSet| {
+        let (of_groups, overall) = bias(label_set);
+        (label_set.name.clone(), json!({ "y": [of_groups, overall] }))
     };
-    chart.views = Some(Views { label: "Labelled by".into(), choices: shown.iter().map(choice).collect() });
+    chart.views = Some(Views { label: "Labeled by".into(), choices: shown.iter().map(choice).collect() });
     chart.caption = format!(
         "A point is a {}, the larger the more people. Below the line, all but {} are undercounted.",
         groups.word, study.classes[study.focus]
@@ -135,7 +135,7 @@ fn alt(study: &Study, groups: &Groups) -> String {
     )
 }
 
-/// All but the focus class by every labelling, and then each class by the subject.
+/// All but the focus class by every label set, and then each class by the subject.
 fn sheet(study: &Study, groups: &Groups) -> Sheet {
     let mut sheet = Sheet::new([
         "rule",
@@ -149,25 +149,25 @@ fn sheet(study: &Study, groups: &Groups) -> Sheet {
         "percent",
     ]);
     let k = study.k();
-    let mut push = |labelling: &Labelling, group: usize, class: Option<usize>| {
-        let (own, labels) = (&groups.totals[group], &labelling.in_groups[group]);
+    let mut push = |label_set: &LabelSet, group: usize, class: Option<usize>| {
+        let (own, labels) = (&groups.totals[group], &label_set.in_groups[group]);
         let (name, people, share, off) = match class {
             Some(class) => (
                 study.classes[class].clone(),
                 labels[class],
                 own.posterior_share(class),
-                study.class_off(labelling, group, class),
+                study.class_off(label_set, group, class),
             ),
             None => (
                 format!("all but {}", study.classes[study.focus]),
                 labels[..k].iter().sum::<u64>() - labels[study.focus],
                 own.posterior_of_others(study.focus),
-                study.group_off(labelling, group),
+                study.group_off(label_set, group),
             ),
         };
         let is_whole = labels.get(k).is_none_or(|&uncoded| uncoded == 0);
         sheet.push([
-            labelling.name.clone(),
+            label_set.name.clone(),
             groups.names[group].clone(),
             name,
             own.people.to_string(),
@@ -178,8 +178,8 @@ fn sheet(study: &Study, groups: &Groups) -> Sheet {
             full(off.and_then(|off| off.percent)),
         ]);
     };
-    for labelling in order(study) {
-        groups.told().for_each(|group| push(labelling, group, None));
+    for label_set in order(study) {
+        groups.told().for_each(|group| push(label_set, group, None));
     }
     for group in groups.told().filter(|_| !study.subject().in_groups.is_empty()) {
         (0..k).for_each(|class| push(study.subject(), group, Some(class)));
@@ -196,7 +196,7 @@ fn table(study: &Study, groups: &Groups) -> Table {
     let shown = order(study);
     let focus = &study.classes[study.focus];
     let mut columns = vec![text::begin(&groups.word), "People".into(), format!("All but {focus}, by the scores")];
-    columns.extend(shown.iter().map(|labelling| text::begin(&labelling.name)));
+    columns.extend(shown.iter().map(|label_set| text::begin(&label_set.name)));
     let row = |group: usize| {
         let own = &groups.totals[group];
         let mut row = vec![
@@ -204,8 +204,8 @@ fn table(study: &Study, groups: &Groups) -> Table {
             Cell::number(Some(own.people as f64), |_| text::count(own.people)),
             Cell::number(Some(own.posterior_of_others(study.focus)), |share| text::percent(share, 1)),
         ];
-        let off = |labelling: &&Labelling| study.group_off(labelling, group).map(|off| 100.0 * off.difference);
-        row.extend(shown.iter().map(|labelling| Cell::number(off(labelling), |points| text::signed(points, 2))));
+        let off = |label_set: &&LabelSet| study.group_off(label_set, group).map(|off| 100.0 * off.difference);
+        row.extend(shown.iter().map(|label_set| Cell::number(off(label_set), |points| text::signed(points, 2))));
         row
     };
     let few = groups.told().filter(|&group| groups.totals[group].people < FEW).count();
@@ -273,7 +273,7 @@ fn by_class(study: &Study, groups: &Groups) -> Option<Table> {
     })
 }
 
-/// For other sections: the biases of all groups, in points, by a labelling; none of those of which nothing is said.
-pub(super) fn biases(study: &Study, groups: &Groups, labelling: &Labelling) -> Vec<Value> {
-    column((0..groups.names.len()).map(|group| Some(100.0 * study.group_off(labelling, group)?.difference)))
+/// For other sections: the biases of all groups, in points, by a label set; none of those of which nothing is said.
+pub(super) fn biases(study: &Study, groups: &Groups, label_set: &LabelSet) -> Vec<Value> {
+    column((0..groups.names.len()).map(|group| Some(100.0 * study.group_off(label_set, group)?.difference)))
 }

@@ -11,7 +11,7 @@ use crate::chart::{Grid, chart, column, full, labels, nth, over, second_line, ti
 use crate::document::{Block, Chart, Sheet};
 use crate::geometry::Shapes;
 use crate::palette;
-use crate::study::{Groups, LabelKind, Labelling, Study, is_shown};
+use crate::study::{Groups, LabelKind, LabelSet, Study, is_shown};
 use crate::text;
 
 /// So many outlines can be drawn in a page before it becomes slow.
@@ -33,16 +33,16 @@ pub(super) fn section(study: &Study) -> Section {
     Section { id: "map", title: "Map", lead: lead(study, groups, shapes), blocks }
 }
 
-/// The labellings that have a map: all, where there are few groups; the subject and the remedies first.
-fn shown<'a>(study: &'a Study, groups: &Groups) -> Vec<&'a Labelling> {
+/// The label sets that have a map: all, where there are few groups; the subject and the remedies first.
+fn shown<'a>(study: &'a Study, groups: &Groups) -> Vec<&'a LabelSet> {
     let most = (MOST_OUTLINES / groups.names.len().max(1)).saturating_sub(1).max(2);
-    let all = study.labellings.iter().enumerate().filter(|(_, labelling)| !labelling.in_groups.is_empty());
-    let mut all: Vec<(usize, usize, &Labelling)> =
-        all.map(|(place, labelling)| (rank(study, place, labelling.kind), place, labelling)).collect();
+    let all = study.label_sets.iter().enumerate().filter(|(_, label_set)| !label_set.in_groups.is_empty());
+    let mut all: Vec<(usize, usize, &LabelSet)> =
+        all.map(|(place, label_set)| (rank(study, place, label_set.kind), place, label_set)).collect();
     all.sort_by_key(|(rank, place, _)| (*rank, *place));
     all.truncate(most);
     all.sort_by_key(|(_, place, _)| *place);
-    all.into_iter().map(|(_, _, labelling)| labelling).collect()
+    all.into_iter().map(|(_, _, label_set)| label_set).collect()
 }
 
 /// Returns the rank of labels among those that have a map, the first being 0.
@@ -85,7 +85,7 @@ fn lead(study: &Study, groups: &Groups, shapes: &Shapes) -> String {
     )
 }
 
-fn maps(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&Labelling]) -> Chart {
+fn maps(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&LabelSet]) -> Chart {
     let panels = shown.len() + 1;
     let most = scale(study, groups, shown);
     let of_others = |own: &GroupTotals| is_shown(own).then(|| 100.0 * own.posterior_of_others(study.focus));
@@ -102,12 +102,12 @@ fn maps(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&Labelling]) -
         })
     };
     let mut data = vec![trace(0, share, "coloraxis", "%{z:.1f}% by the scores")];
-    data.extend(shown.iter().enumerate().map(|(place, labelling)| {
-        trace(place + 1, biases(study, groups, labelling), "coloraxis2", "off by %{z:0>+.2f} points")
+    data.extend(shown.iter().enumerate().map(|(place, label_set)| {
+        trace(place + 1, biases(study, groups, label_set), "coloraxis2", "off by %{z:0>+.2f} points")
     }));
     let focus = &study.classes[study.focus];
     let first = format!("all but {}, % by the scores", text::short(focus, 20));
-    let titles = titles(std::iter::once(&first).chain(shown.iter().map(|labelling| &labelling.name)));
+    let titles = titles(std::iter::once(&first).chain(shown.iter().map(|label_set| &label_set.name)));
     let more = second_line(&titles);
     let grid = |columns: usize| Grid {
         panels,
@@ -124,8 +124,8 @@ fn maps(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&Labelling]) -
     chart.caption = format!(
         "Orange: fewer labels than the scores say. Purple: more. One scale for all rules; what is beyond it has its last \
          colour.{}",
-        if shown.len() < study.labellings.len() {
-            format!(" Shown are {} of {} ways of labelling.", shown.len(), study.labellings.len())
+        if shown.len() < study.label_sets.len() {
+            format!(" Shown are {} of {} ways of labeling.", shown.len(), study.label_sets.len())
         } else {
             String::new()
         }
@@ -136,8 +136,8 @@ fn maps(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&Labelling]) -
 }
 
 /// The bias that has the last colour: 98 in 100 are smaller, so that a group of a few people does not make all others pale.
-fn scale(study: &Study, groups: &Groups, shown: &[&Labelling]) -> f64 {
-    let all = shown.iter().flat_map(|labelling| biases(study, groups, labelling));
+fn scale(study: &Study, groups: &Groups, shown: &[&LabelSet]) -> f64 {
+    let all = shown.iter().flat_map(|label_set| biases(study, groups, label_set));
     let mut all: Vec<f64> = all.filter_map(|own| own.as_f64()).map(f64::abs).collect();
     all.sort_by(f64::total_cmp);
     all.get(all.len() * 98 / 100).copied().unwrap_or(1.0).max(0.5)
@@ -203,13 +203,13 @@ fn some(names: &[&str]) -> String {
 }
 
 fn sheet(study: &Study, groups: &Groups) -> Sheet {
-    let all: Vec<&Labelling> = study.labellings.iter().filter(|labelling| !labelling.in_groups.is_empty()).collect();
-    let names = all.iter().map(|labelling| format!("bias by {}", labelling.name));
+    let all: Vec<&LabelSet> = study.label_sets.iter().filter(|label_set| !label_set.in_groups.is_empty()).collect();
+    let names = all.iter().map(|label_set| format!("bias by {}", label_set.name));
     let mut sheet = Sheet::new(["group".to_owned(), "posterior_share".into()].into_iter().chain(names));
     for group in groups.told() {
         let (own, name) = (&groups.totals[group], &groups.names[group]);
         let share = Some(own.posterior_of_others(study.focus));
-        let offs = all.iter().map(|labelling| full(study.group_off(labelling, group).map(|off| off.difference)));
+        let offs = all.iter().map(|label_set| full(study.group_off(label_set, group).map(|off| off.difference)));
         sheet.push([name.clone(), full(share)].into_iter().chain(offs));
     }
     sheet

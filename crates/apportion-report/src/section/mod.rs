@@ -37,10 +37,10 @@ pub(crate) fn document(study: &Study) -> Document {
     Document {
         title: "What the labels do to the counts".into(),
         subtitle: format!(
-            "{}, {} classes, {} of labelling them",
+            "{}, {} classes, {} of labeling them",
             text::counted(study.whole.people, "person"),
             study.k(),
-            text::counted(study.labellings.len() as u64, "way")
+            text::counted(study.label_sets.len() as u64, "way")
         ),
         shapes: study.shapes.as_ref().map(Shapes::geojson),
         sections,

@@ -132,7 +132,7 @@ fn layout(own: &Disparity, grid: Grid) -> Value {
 fn range(own: &Disparity) -> Value {
     let shown = own.estimators.iter().filter(|each| each.method != Method::Bounds);
     let figures = shown.flat_map(|each| &each.estimates).flat_map(|own| own.classes.iter().flatten());
-    let ends = figures.filter(|figure| figure.effective >= FEW as f64).filter_map(|figure| figure.interval);
+    let ends = figures.filter(|figure| figure.effective_n >= FEW as f64).filter_map(|figure| figure.interval);
     let (low, high) =
         ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), own| (low.min(own.low), high.max(own.high)));
     if low > high {
@@ -152,7 +152,7 @@ fn sheet(own: &Disparity) -> Sheet {
         "error",
         "low",
         "high",
-        "effective",
+        "effective_n",
         "gap",
         "gap_error",
         "gap_low",
@@ -172,7 +172,7 @@ fn sheet(own: &Disparity) -> Sheet {
                     full(figure.and_then(|own| own.error)),
                     full(interval.map(|own| own.low)),
                     full(interval.map(|own| own.high)),
-                    full(figure.map(|own| own.effective)),
+                    full(figure.map(|own| own.effective_n)),
                     full(gap.and_then(|own| own.difference)),
                     full(gap.and_then(|own| own.error)),
                     full(gap_interval.map(|own| own.low)),
@@ -235,7 +235,7 @@ fn with_interval(
 fn figures(own: &Disparity, level: usize) -> Table {
     let unit = if own.is_share() { ", %" } else { "" };
     let caption = format!("{}{unit}, with 95% intervals", text::begin(&own.what(level)));
-    let few = |figure: &apportion::estimate::Figure| figure.effective < FEW as f64;
+    let few = |figure: &apportion::estimate::Figure| figure.effective_n < FEW as f64;
     let mut table = table(own, format!("outcomes-{level}"), caption, |each, class| {
         let figure = own.figure(each, level, class);
         let flag = if figure.is_some_and(few) { " °" } else { "" };
@@ -260,8 +260,8 @@ fn gaps(own: &Disparity, level: usize) -> Table {
 
 /// Why the means of labels are off, where truth is known.
 fn biases(own: &Disparity, level: usize) -> Option<Table> {
-    let labelled: Vec<&Estimator> = own.estimators.iter().filter(|each| !each.biases.is_empty()).collect();
-    let rows = labelled.iter().flat_map(|each| {
+    let labeled: Vec<&Estimator> = own.estimators.iter().filter(|each| !each.biases.is_empty()).collect();
+    let rows = labeled.iter().flat_map(|each| {
         let known = each.biases[level].iter().enumerate();
         known.filter_map(|(class, bias)| {
             own.figure(each, level, class)?;

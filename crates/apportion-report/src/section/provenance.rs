@@ -39,7 +39,7 @@ fn facts(study: &Study) -> Table {
 
 /// The certificates of the joint rules.
 fn proofs(study: &Study) -> Option<Table> {
-    let rows = study.labellings.iter().filter_map(|own| {
+    let rows = study.label_sets.iter().filter_map(|own| {
         let proof = own.certificate.as_ref()?;
         let verdict =
             if proof.is_closed() { "proved optimal".to_owned() } else { format!("within {:.1e}", proof.gap()) };

@@ -29,9 +29,9 @@ pub(super) fn section(study: &Study) -> Section {
 /// So many triangles find room on a printed page.
 const MOST_PANELS: usize = 9;
 
-/// One chart, and of many ways of labelling several.
+/// One chart, and of many ways of labeling several.
 fn charts(study: &Study, sample: &Sample) -> Vec<Chart> {
-    let all = study.labellings.len();
+    let all = study.label_sets.len();
     let parts = all.div_ceil(MOST_PANELS);
     // In rows of three, shared out.
     let each = all.div_ceil(parts).next_multiple_of(3);
@@ -57,7 +57,7 @@ fn lead(study: &Study, sample: &Sample) -> String {
         text::verb(points, "shown", "each")
     );
     let Some(remedy) = remedy else { return format!("{begin}.") };
-    let (before, after) = (&study.labellings[subject].name, &study.labellings[remedy].name);
+    let (before, after) = (&study.label_sets[subject].name, &study.label_sets[remedy].name);
     let pairs = || sample.labels[subject].iter().zip(&sample.labels[remedy]).filter(|(a, b)| a != b);
     let uncoded = study.k();
     let moved = pairs().filter(|(a, b)| ![**a, **b].contains(&uncoded)).count();
@@ -65,7 +65,7 @@ fn lead(study: &Study, sample: &Sample) -> String {
         (pairs().filter(|(a, _)| **a == uncoded).count(), pairs().filter(|(_, b)| **b == uncoded).count());
     let people = |number: usize| text::count(number as u64);
     // Only then all that moves lies between two borders.
-    let kinds = (study.labellings[subject].kind, study.labellings[remedy].kind);
+    let kinds = (study.label_sets[subject].kind, study.label_sets[remedy].kind);
     let is_between = kinds == (LabelKind::ARGMAX, LabelKind::Rule(RuleKind::Match)) && moved > 0;
     let where_they_are = if is_between { ", near the borders" } else { "" };
     let mut end = format!("{after} gives {} of them another class than {before}{where_they_are}", people(moved));
@@ -114,7 +114,7 @@ fn triangles(study: &Study, sample: &Sample, ways: Range<usize>) -> Chart {
     ));
     chart.caption = study.render(&(message + Setting::Simplex + " chooses other corners."));
     chart.alt = format!(
-        "Triangles, one for each of {} of labelling. {}",
+        "Triangles, one for each of {} of labeling. {}",
         text::counted(ways.len() as u64, "way"),
         lead(study, sample)
     );
@@ -125,7 +125,7 @@ fn triangles(study: &Study, sample: &Sample, ways: Range<usize>) -> Chart {
 fn cloud(study: &Study, sample: &Sample, (panel, way): (usize, usize), class: usize, name: &str) -> Option<Value> {
     let is_uncoded = class == study.k();
     let own: Vec<usize> = (0..sample.points.len()).filter(|&point| sample.labels[way][point] == class).collect();
-    let in_legend = if is_uncoded { study.labellings.iter().any(|labelling| labelling.uncoded > 0) } else { true };
+    let in_legend = if is_uncoded { study.label_sets.iter().any(|label_set| label_set.uncoded > 0) } else { true };
     if own.is_empty() && !(panel == 0 && in_legend) {
         return None;
     }
@@ -143,7 +143,7 @@ fn cloud(study: &Study, sample: &Sample, (panel, way): (usize, usize), class: us
         "type": "scatterternary", "mode": "markers", "subplot": nth("ternary", panel), "name": name,
         "a": side(2), "b": side(0), "c": side(1), "legendgroup": class, "showlegend": panel == 0,
         "marker": { "size": if study.k() > 9 { 6 } else { 5 }, "color": color, "symbol": symbol, "opacity": 0.75 },
-        "hovertemplate": format!("{}: {name}<extra></extra>", label(&study.labellings[way].name)),
+        "hovertemplate": format!("{}: {name}<extra></extra>", label(&study.label_sets[way].name)),
     }))
 }
 
@@ -151,7 +151,7 @@ fn layout(study: &Study, sample: &Sample, ways: Range<usize>, grid: Grid, legend
     let [left, right, top] = corners(study, sample);
     let [left, right] = [left, right].map(|name| label(&text::short(&name, CORNER)));
     let top = label(&text::short(&top, 2 * CORNER));
-    let titles: Vec<String> = study.labellings[ways].iter().map(|labelling| label(&labelling.name)).collect();
+    let titles: Vec<String> = study.label_sets[ways].iter().map(|label_set| label(&label_set.name)).collect();
     let side = |title: &str| json!({ "title": { "text": title, "font": { "size": 10 } }, "showticklabels": false, "ticks": "", "nticks": 5, "min": 0 });
     let planes = grid.layout(&titles, |panel| {
         let domain = json!({ "x": grid.x(panel), "y": grid.y(panel) });
@@ -171,7 +171,7 @@ fn layout(study: &Study, sample: &Sample, ways: Range<usize>, grid: Grid, legend
 const CORNER: usize = 8;
 
 fn sheet(study: &Study, sample: &Sample, ways: Range<usize>) -> Sheet {
-    let names = study.labellings[ways.clone()].iter().map(|labelling| labelling.name.clone());
+    let names = study.label_sets[ways.clone()].iter().map(|label_set| label_set.name.clone());
     let mut sheet = Sheet::new(corners(study, sample).into_iter().chain(names));
     for (point, scores) in sample.points.iter().enumerate() {
         let name =

@@ -5,7 +5,7 @@ use apportion::audit::Bias;
 use super::Section;
 use super::groups::FEW;
 use crate::document::{Block, Cell, Table};
-use crate::study::{Labelling, Study, part};
+use crate::study::{LabelSet, Study, part};
 use crate::text;
 
 pub(super) fn section(study: &Study) -> Section {
@@ -20,14 +20,14 @@ pub(super) fn section(study: &Study) -> Section {
 
 fn lead(study: &Study) -> String {
     // The best, and all that are as good.
-    let most = |of: fn(&Labelling) -> Option<f64>| {
-        let all = || study.labellings.iter().filter(|own| own.uncoded == 0).filter_map(|own| Some((own, of(own)?)));
+    let most = |of: fn(&LabelSet) -> Option<f64>| {
+        let all = || study.label_sets.iter().filter(|own| own.uncoded == 0).filter_map(|own| Some((own, of(own)?)));
         let best = all().map(|(_, own)| own).max_by(f64::total_cmp)?;
-        let names: Vec<&Labelling> = all().filter(|(_, own)| best - own < 1e-12).map(|(own, _)| own).collect();
+        let names: Vec<&LabelSet> = all().filter(|(_, own)| best - own < 1e-12).map(|(own, _)| own).collect();
         Some((names, best))
     };
-    let name = |all: &[&Labelling]| text::list(&all.iter().map(|own| &own.name).collect::<Vec<_>>());
-    let verb = |all: &[&Labelling], one, many| if let [own] = all { own.does(one, many) } else { many };
+    let name = |all: &[&LabelSet]| text::list(&all.iter().map(|own| &own.name).collect::<Vec<_>>());
+    let verb = |all: &[&LabelSet], one, many| if let [own] = all { own.does(one, many) } else { many };
     let (accurate, faithful, word) = if study.has_truth() {
         (most(|own| own.accuracy), most(|own| own.fidelity_to_truth), "accuracy")
     } else {
@@ -59,10 +59,10 @@ fn rules(study: &Study) -> Table {
     columns.extend(["Expected accuracy", "Fidelity to posterior"].map(String::from));
     columns.extend(groups.then(|| "Fidelity within groups".into()));
     columns.extend(truth.then(|| "Fidelity to truth".into()));
-    columns.push("Labelled".into());
-    let frontier = study.labellings.iter().any(|own| own.frontier_gap.is_some());
+    columns.push("Labeled".into());
+    let frontier = study.label_sets.iter().any(|own| own.frontier_gap.is_some());
     columns.extend(frontier.then(|| "Frontier gap".into()));
-    let row = |own: &Labelling| {
+    let row = |own: &LabelSet| {
         let four = |number: Option<f64>| Cell::number(number, |number| text::plain(number, 4));
         let mut row = vec![Cell::text(&own.name)];
         if truth {
@@ -73,8 +73,8 @@ fn rules(study: &Study) -> Table {
         row.extend([four(own.expected_accuracy), four(own.fidelity_to_posterior)]);
         row.extend(groups.then(|| four(own.fidelity_in_groups)));
         row.extend(truth.then(|| four(own.fidelity_to_truth)));
-        let labelled = part(own.labelled(), own.labelled() + own.uncoded);
-        row.push(Cell::number(labelled, |share| text::percent(share, 1)));
+        let labeled = part(own.labeled(), own.labeled() + own.uncoded);
+        row.push(Cell::number(labeled, |share| text::percent(share, 1)));
         row.extend(frontier.then(|| four(own.frontier_gap)));
         row
     };
@@ -82,7 +82,7 @@ fn rules(study: &Study) -> Table {
         id: "rules".into(),
         caption: "The rules side by side".into(),
         columns,
-        rows: study.labellings.iter().map(row).collect(),
+        rows: study.label_sets.iter().map(row).collect(),
         note: if frontier { FRONTIER_GAP.into() } else { String::new() },
         sortable: true,
     }
@@ -107,7 +107,7 @@ fn counts(study: &Study) -> Table {
     }
     let sums = (0..study.k()).map(|class| Cell::number(Some(study.whole.posterior_sum(class)), text::sum));
     rows.push(("by the scores".into(), sums.chain([Cell::text("–")]).collect()));
-    rows.extend(study.labellings.iter().map(|own| {
+    rows.extend(study.label_sets.iter().map(|own| {
         (own.name.clone(), own.counts.iter().chain([&own.uncoded]).map(|&number| people(number)).collect())
     }));
     let columns = study.classes.iter().cloned().chain(["Uncoded".into()]).collect();
@@ -116,7 +116,7 @@ fn counts(study: &Study) -> Table {
 
 /// How far the share of each class is off, in points and in percent of the class: the truth where it is known, and the scores.
 fn biases(study: &Study) -> Vec<Table> {
-    type Of = fn(&Study, &Labelling, usize) -> Option<Bias>;
+    type Of = fn(&Study, &LabelSet, usize) -> Option<Bias>;
     let table = |id: &str, reference: &str, of: Of| {
         let cell = |off: Option<Bias>| {
             let points = off.map(|off| 100.0 * off.difference);
@@ -126,7 +126,7 @@ fn biases(study: &Study) -> Vec<Table> {
             Cell::number(points, |points| format!("{}{percent}", text::signed(points, 2)))
         };
         let rows = study
-            .labellings
+            .label_sets
             .iter()
             .map(|own| (own.name.clone(), (0..study.k()).map(|class| cell(of(study, own, class))).collect()));
         let caption = format!("Share of each class less that of {reference}, in points (and in percent of it)");
@@ -143,7 +143,7 @@ fn confusion(study: &Study) -> Vec<Table> {
     shown.enumerate().filter_map(|(place, own)| one_confusion(study, own, place)).collect()
 }
 
-fn one_confusion(study: &Study, own: &Labelling, place: usize) -> Option<Table> {
+fn one_confusion(study: &Study, own: &LabelSet, place: usize) -> Option<Table> {
     /// Of more classes, columns have numbers in place of names.
     const MOST_NAMES: usize = 9;
     let confusion = own.confusion.as_ref()?;
@@ -154,7 +154,7 @@ fn one_confusion(study: &Study, own: &Labelling, place: usize) -> Option<Table> 
             .classes
             .iter()
             .enumerate()
-            .map(|(class, name)| if numbered { (class + 1).to_string() } else { format!("labelled {name}") }),
+            .map(|(class, name)| if numbered { (class + 1).to_string() } else { format!("labeled {name}") }),
     );
     columns.extend(with_uncoded.then(|| "Uncoded".into()));
     let row = |(class, people): (usize, &Vec<u64>)| {
@@ -190,7 +190,7 @@ type Whole = fn(&[Vec<u64>], usize) -> u64;
 
 /// Precision and recall of each class by each rule.
 fn rates(study: &Study) -> Vec<Table> {
-    let labelled: Whole = |confusion, class| confusion.iter().map(|row| row[class]).sum();
+    let labeled: Whole = |confusion, class| confusion.iter().map(|row| row[class]).sum();
     let members: Whole = |confusion, class| confusion[class].iter().sum();
     let table = |id: &str, caption: &str, whole: Whole| {
         let cell = |confusion: &[Vec<u64>], class: usize| {
@@ -198,11 +198,11 @@ fn rates(study: &Study) -> Vec<Table> {
             let flag = if whole < FEW { FLAG } else { "" };
             Cell::number(part(hits, whole), |rate| format!("{}{flag}", text::plain(rate, 3)))
         };
-        let row = |own: &Labelling| {
+        let row = |own: &LabelSet| {
             let confusion = own.confusion.as_ref()?;
             Some((own.name.clone(), (0..study.k()).map(|class| cell(confusion, class)).collect()))
         };
-        let rows = study.labellings.iter().filter_map(row).collect();
+        let rows = study.label_sets.iter().filter_map(row).collect();
         let table = Table::crossed(id, caption, ["Rule", "Class"], study.classes.clone(), rows);
         Table { note: few(&table.rows), sortable: true, ..table }
     };
@@ -210,8 +210,8 @@ fn rates(study: &Study) -> Vec<Table> {
         return Vec::new();
     }
     vec![
-        table("precision", "Precision: of those labelled so, how many are", labelled),
-        table("recall", "Recall: of those who are, how many are labelled so", members),
+        table("precision", "Precision: of those labeled so, how many are", labeled),
+        table("recall", "Recall: of those who are, how many are labeled so", members),
     ]
 }
 
@@ -219,16 +219,16 @@ fn rates(study: &Study) -> Vec<Table> {
 fn coverage(study: &Study) -> Option<Table> {
     let share = |share: Option<f64>| Cell::number(share, |share| text::percent(share, 1));
     let mut rows = Vec::new();
-    for own in study.labellings.iter().filter(|own| own.uncoded > 0) {
+    for own in study.label_sets.iter().filter(|own| own.uncoded > 0) {
         if let Some(coverage) = &own.coverage {
             rows.push((format!("{}, by the scores", own.name), coverage.iter().map(|own| share(*own)).collect()));
         }
         if let Some(confusion) = &own.confusion {
-            let labelled = |people: &Vec<u64>| {
+            let labeled = |people: &Vec<u64>| {
                 let (all, without) = (people.iter().sum::<u64>(), people[study.k()]);
                 share(part(all - without, all))
             };
-            rows.push((format!("{}, in truth", own.name), confusion.iter().map(labelled).collect()));
+            rows.push((format!("{}, in truth", own.name), confusion.iter().map(labeled).collect()));
         }
     }
     let table = |rows| {

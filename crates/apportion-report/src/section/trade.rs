@@ -7,7 +7,7 @@ use super::{Section, nothing};
 use crate::chart::{Grid, chart, column, full, label, nth, over, rounded};
 use crate::document::{Block, Cell, Chart, Document, Sheet, Slider, Table};
 use crate::palette;
-use crate::study::{Labelling, Study, Trade, TradeReference, part};
+use crate::study::{LabelSet, Study, Trade, TradeReference, part};
 use crate::text;
 
 pub(super) fn section(study: &Study) -> Section {
@@ -60,7 +60,7 @@ fn lead(trade: &Trade) -> String {
 /// Theorem 2 on these people: who gives accuracy away that no count asks for, and how much.
 fn below(study: &Study) -> Option<String> {
     let mut all: Vec<(f64, &str)> =
-        study.labellings.iter().filter_map(|own| Some((own.frontier_gap?, own.name.as_str()))).collect();
+        study.label_sets.iter().filter_map(|own| Some((own.frontier_gap?, own.name.as_str()))).collect();
     all.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     let (below, on): (Vec<_>, Vec<_>) = all.into_iter().partition(|(far, _)| *far >= 5e-5);
     if below.is_empty() {
@@ -78,8 +78,8 @@ fn below(study: &Study) -> Option<String> {
 }
 
 /// How faithful labels of everybody are, as the frontier measures it.
-fn fidelity(labelling: &Labelling, trade: &Trade) -> Option<f64> {
-    if labelling.uncoded == 0 { fidelity_of(&labelling.counts, trade) } else { None }
+fn fidelity(label_set: &LabelSet, trade: &Trade) -> Option<f64> {
+    if label_set.uncoded == 0 { fidelity_of(&label_set.counts, trade) } else { None }
 }
 
 /// The fidelity of counts of everybody to the frontier's targets, which are the counts of its last point.
@@ -96,12 +96,12 @@ fn rules(study: &Study, trades: &[&Trade]) -> Chart {
     for (panel, &trade) in trades.iter().enumerate() {
         data.push(line(trade, panel));
         data.extend(learned(study, trade, panel));
-        data.extend(study.labellings.iter().enumerate().filter_map(|(place, labelling)| {
-            let fidelity = fidelity(labelling, trade)?;
+        data.extend(study.label_sets.iter().enumerate().filter_map(|(place, label_set)| {
+            let fidelity = fidelity(label_set, trade)?;
             Some(json!({
-                "type": "scatter", "mode": "markers", "name": label(&labelling.name),
-                "x": column([Some(fidelity)]), "y": column([labelling.expected_accuracy]),
-                "customdata": [[labelling.accuracy.map_or_else(|| "unknown".into(), |own| text::plain(own, 4))]],
+                "type": "scatter", "mode": "markers", "name": label(&label_set.name),
+                "x": column([Some(fidelity)]), "y": column([label_set.expected_accuracy]),
+                "customdata": [[label_set.accuracy.map_or_else(|| "unknown".into(), |own| text::plain(own, 4))]],
                 "xaxis": nth("x", panel), "yaxis": nth("y", panel),
                 "legendgroup": place, "showlegend": panel == 0,
                 "marker": marker(study, place),
@@ -128,11 +128,11 @@ fn rules(study: &Study, trades: &[&Trade]) -> Chart {
         told_of_learned(study),
         absent(study)
     );
-    let of = |labelling: &Labelling| {
-        let (x, y) = (fidelity(labelling, trades[0])?, labelling.expected_accuracy?);
-        Some(format!("{} fidelity {}, expected accuracy {}", labelling.name, text::plain(x, 3), text::plain(y, 4)))
+    let of = |label_set: &LabelSet| {
+        let (x, y) = (fidelity(label_set, trades[0])?, label_set.expected_accuracy?);
+        Some(format!("{} fidelity {}, expected accuracy {}", label_set.name, text::plain(x, 3), text::plain(y, 4)))
     };
-    let all: Vec<String> = study.labellings.iter().filter_map(of).collect();
+    let all: Vec<String> = study.label_sets.iter().filter_map(of).collect();
     chart.alt =
         format!("Expected accuracy against fidelity to the {}: {}.", trades[0].reference.word(), all.join("; "));
     chart
@@ -151,7 +151,7 @@ fn told_of_learned(study: &Study) -> String {
 /// Who is not on the chart, and why.
 fn absent(study: &Study) -> String {
     let without: Vec<&str> =
-        study.labellings.iter().filter(|own| own.uncoded > 0).map(|own| own.name.as_str()).collect();
+        study.label_sets.iter().filter(|own| own.uncoded > 0).map(|own| own.name.as_str()).collect();
     match without.len() {
         0 => String::new(),
         1 => format!(" Not shown, since it leaves people without a label: {}.", without[0]),
@@ -225,20 +225,20 @@ fn sheet(study: &Study, trades: &[&Trade]) -> Sheet {
         "fidelity_of_counts",
     ]);
     for &trade in trades {
-        for labelling in &study.labellings {
+        for label_set in &study.label_sets {
             sheet.push([
-                labelling.name.clone(),
+                label_set.name.clone(),
                 trade.reference.word().into(),
                 full(if trade.reference == TradeReference::Truth {
-                    labelling.fidelity_to_truth
+                    label_set.fidelity_to_truth
                 } else {
-                    labelling.fidelity_to_posterior
+                    label_set.fidelity_to_posterior
                 }),
-                full(labelling.expected_accuracy),
-                full(labelling.accuracy),
+                full(label_set.expected_accuracy),
+                full(label_set.accuracy),
                 String::new(),
                 String::new(),
-                full(fidelity(labelling, trade)),
+                full(fidelity(label_set, trade)),
             ]);
         }
         for stop in &study.learned {

@@ -195,7 +195,7 @@ def check_numbers(page, compared):
             assert row[head] == value, (own["rule"], head, row[head], value)
         below = own["frontier_gap"]
         assert row["Frontier gap"] == ("–" if below is None else below), (own["rule"], row, below)
-        assert counts[own["rule"]] == own["counts"] + [own["people"] - own["labelled"]], own["rule"]
+        assert counts[own["rule"]] == own["counts"] + [own["people"] - own["labeled"]], own["rule"]
 
 
 def check_table(page, groups, word):

@@ -30,6 +30,7 @@ pub struct Audit {
 /// Labels are whole people but the posterior is not, so even an exact match by group leaves about half of the groups
 /// short by a fraction of a person; groups that are short by whole people are counted separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct Undercounted {
     /// Groups with an undercount.
@@ -61,7 +62,6 @@ pub struct Section {
     /// Number of people that the rows represent.
     pub people: u64,
     /// Number of people with a label, as given.
-    #[serde(rename = "labelled")]
     pub labeled: u64,
     /// Number of people that the given labels leave Uncoded; together with `labeled`, all people.
     pub uncoded: u64,
@@ -228,9 +228,10 @@ pub struct Confusion {
     pub people: Vec<Vec<u64>>,
 }
 
-/// The rates of one class among people with known truth. An Uncoded person counts as not having the label, so a rule
+/// Error rates of one class among people with known truth. An Uncoded person counts as not having the label, so a rule
 /// cannot gain recall by skipping hard cases.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct Rates {
     /// True positives among people with the label.
@@ -271,6 +272,7 @@ pub struct ArgmaxBias {
 
 /// Description of rows that the given labels leave Uncoded.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct UncodedRows {
     /// Number of people.
@@ -300,6 +302,7 @@ pub struct Others {
 
 /// Calibration of the scores of a class.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct Calibration {
     /// Ten bins of equal width; a score on a boundary is in the upper bin, 1 in the last.
@@ -316,6 +319,7 @@ pub struct Calibration {
 
 /// Bins, and their calibration error.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct Binning {
     /// The bins, from low scores to high.
@@ -326,6 +330,7 @@ pub struct Binning {
 
 /// People whose score of a class lies in one range.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct Bin {
     /// Lower end of the bin.
@@ -344,6 +349,7 @@ pub struct Bin {
 
 /// An interval.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Interval {
     /// The lower end.
     pub low: f64,
@@ -355,6 +361,7 @@ pub struct Interval {
 ///
 /// Fidelity is never positive and is lower in most replicates than in the data, so its interval may lie below it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct Intervals {
     /// Each class's share of the labels.

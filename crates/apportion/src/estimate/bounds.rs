@@ -97,8 +97,8 @@ impl CellBounds {
     fn estimate(&self, level: usize) -> Estimate {
         let bounds: Vec<Option<(Interval, f64)>> = (0..self.classes).map(|class| self.bounds(level, class)).collect();
         let figure = |own: &Option<(Interval, f64)>| {
-            let (interval, effective) = (*own)?;
-            Some(Figure { estimate: None, error: None, interval: Some(interval), effective })
+            let (interval, effective_n) = (*own)?;
+            Some(Figure { estimate: None, error: None, interval: Some(interval), effective_n })
         };
         let gap = |(class, against): (usize, usize)| {
             let (one, other) = (bounds[class]?.0, bounds[against]?.0);

@@ -23,7 +23,7 @@ pub struct Figure {
     /// Its 95% interval, by Wilson for shares; for bounds, the bounds.
     pub interval: Option<Interval>,
     /// Effective sample size: (Σ q)² / Σ q².
-    pub effective: f64,
+    pub effective_n: f64,
 }
 
 /// The difference between two classes.
@@ -72,7 +72,7 @@ impl Estimate {
             let error = covariance(class, class).map(|variance| variance.max(0.0).sqrt());
             let interval = error.map(|error| mean.interval(measure, error));
             let estimate = Some(measure.about() + mean.value);
-            Some(Figure { estimate, error, interval, effective: mean.effective })
+            Some(Figure { estimate, error, interval, effective_n: mean.effective_n })
         };
         let gaps = pairs(means.len()).filter_map(|(a, b)| {
             let difference = means[a].as_ref()?.value - means[b].as_ref()?.value;
@@ -95,14 +95,14 @@ pub(super) fn pairs(classes: usize) -> impl Iterator<Item = (usize, usize)> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mean {
     pub(super) value: f64,
-    pub(super) effective: f64,
+    pub(super) effective_n: f64,
     /// Half-width of the 95% interval in standard errors.
     pub(super) quantile: f64,
 }
 
 impl Mean {
-    pub(super) fn new(value: f64, effective: f64) -> Mean {
-        Mean { value, effective, quantile: NORMAL }
+    pub(super) fn new(value: f64, effective_n: f64) -> Mean {
+        Mean { value, effective_n, quantile: NORMAL }
     }
 
     /// Returns Wilson's interval for shares, with the sample size that has this standard error: it stays between
@@ -111,7 +111,7 @@ impl Mean {
         if measure.is_share() {
             let rate = self.value.clamp(0.0, 1.0);
             let spread = rate * (1.0 - rate) * (NORMAL / self.quantile).powi(2);
-            let people = if error > 0.0 && spread > 0.0 { spread / (error * error) } else { self.effective };
+            let people = if error > 0.0 && spread > 0.0 { spread / (error * error) } else { self.effective_n };
             return wilson_at(rate, people);
         }
         let (value, half) = (measure.about() + self.value, self.quantile * error);

@@ -79,11 +79,11 @@ impl Imputed {
             let estimate = self.measure.about() + pooled.mean;
             let people = own.iter().map(|moments| moments.people as f64).sum::<f64>() / self.draws as f64;
             // With known classes, the variance would be its first part only.
-            let effective = if pooled.variance > 0.0 { people * pooled.within / pooled.variance } else { people };
+            let effective_n = if pooled.variance > 0.0 { people * pooled.within / pooled.variance } else { people };
             let error = pooled.variance.sqrt();
-            let mean = Mean { value: pooled.mean, effective, quantile: pooled.quantile() };
+            let mean = Mean { value: pooled.mean, effective_n, quantile: pooled.quantile() };
             let interval = mean.interval(&self.measure, error);
-            Some(Figure { estimate: Some(estimate), error: Some(error), interval: Some(interval), effective })
+            Some(Figure { estimate: Some(estimate), error: Some(error), interval: Some(interval), effective_n })
         };
         let gap = |(a, b): (usize, usize)| {
             let both = moments[a].iter().zip(&moments[b]);

@@ -25,10 +25,10 @@ pub struct LabelEstimator {
 ///
 /// Only people with known truth and outcome are included.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct LabelBias {
     /// The mean of people with the label.
-    #[serde(rename = "labelled")]
     pub labeled: f64,
     /// The mean of people of the true class.
     pub truth: f64,
@@ -36,11 +36,9 @@ pub struct LabelBias {
     pub bias: f64,
     /// Contribution of false positives: their share of the label, times the difference between their mean and
     /// that of the true positives.
-    #[serde(rename = "taken_in")]
     pub from_false_positives: f64,
     /// Contribution of false negatives: minus their share of the true class, times the difference between their
     /// mean and that of the true positives.
-    #[serde(rename = "left_out")]
     pub from_false_negatives: f64,
 }
 

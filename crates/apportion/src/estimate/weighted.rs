@@ -33,8 +33,9 @@ pub struct Weighted {
     second: Vec<ExactSum>,
 }
 
-/// Rows, and the people that they represent.
+/// A number of rows, and of the people that they represent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Counts {
     /// Number of rows.
     pub rows: u64,

@@ -17,19 +17,21 @@ const CHANCES: u64 = 1 << 62;
 
 /// The trees of a forest.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Forest {
-    /// The nodes of each tree, the root first.
+    /// The trees. Each is a list of nodes with the root first.
     pub trees: Vec<Vec<Node>>,
 }
 
 /// A node of a tree. In JSON a leaf is a number and a split a list, so that a forest stays small.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Node {
     /// The index of the class that it votes for.
     Leaf(Label),
-    /// Whether the score of this class is at most the threshold: then the next node follows, otherwise the node
-    /// at this index.
+    /// The index of a class, a threshold, and the index of a node. If the score of the class is at most the threshold, the
+    /// next node follows, otherwise the node at the index.
     Split(Label, f64, u32),
 }
 

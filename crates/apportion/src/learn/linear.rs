@@ -5,13 +5,15 @@ use crate::scores::Label;
 
 /// A linear function for each class.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Linear {
-    /// In the order of the classes; `None` for a class that is never assigned.
+    /// The function of each class, in the order of the classes. A class without one is never assigned.
     pub planes: Vec<Option<Plane>>,
 }
 
-/// intercept + Σ weight · score.
+/// A linear function of the scores: intercept + Σ weight · score.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Plane {
     /// A weight for the score of each class.
     pub weights: Vec<f64>,

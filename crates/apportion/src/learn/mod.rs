@@ -42,6 +42,7 @@ impl Learner {
 
 /// A trained model.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "learner", rename_all = "kebab-case")]
 pub enum Model {
     /// By a linear support vector machine.

@@ -1,4 +1,4 @@
-//! Bounds on counts: minimum and maximum numbers or shares of a class, or shares within a margin of the reference
+//! Bounds on counts: minimum and maximum numbers or shares of a class, or shares within a tolerance of the reference
 //! (the corpus-level constraints of Zhao et al. 2017).
 
 use std::collections::BTreeMap;
@@ -26,13 +26,13 @@ pub struct Bounds {
     pub at_most: BTreeMap<String, Bound>,
     /// The maximum difference between each class's share and its share in the reference. The whole numbers next
     /// to the reference are always allowed.
-    pub margin: Option<f64>,
+    pub tolerance: Option<f64>,
 }
 
 impl Bounds {
     /// Whether there are no bounds.
     pub fn is_empty(&self) -> bool {
-        self.at_least.is_empty() && self.at_most.is_empty() && self.margin.is_none()
+        self.at_least.is_empty() && self.at_most.is_empty() && self.tolerance.is_none()
     }
 
     /// Returns the minimum and maximum count of each class.
@@ -44,9 +44,9 @@ impl Bounds {
         group: Option<&str>,
     ) -> Result<(Vec<u64>, Vec<u64>)> {
         let (mut least, mut most) = (vec![0; quotas.len()], vec![people; quotas.len()]);
-        if let Some(margin) = self.margin {
-            check_share("the margin of the bounds", margin)?;
-            let slack = margin * people as f64;
+        if let Some(tolerance) = self.tolerance {
+            check_share("the tolerance of the bounds", tolerance)?;
+            let slack = tolerance * people as f64;
             for (class, quota) in quotas.iter().enumerate() {
                 let next = quota.whole + u64::from(quota.rest > 0);
                 least[class] = quota.whole.min(up(quota.value() - slack));

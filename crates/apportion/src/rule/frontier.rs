@@ -47,6 +47,7 @@ struct Start {
 
 /// An optimum for a range of γ.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "FrontierPoint"))]
 pub struct Point {
     /// Lower end of the range, excluded: at this γ two points are equally good, and the more faithful one, the
     /// next, is taken.

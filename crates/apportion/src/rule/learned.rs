@@ -21,16 +21,16 @@ pub struct Learned {
     /// The learner.
     pub learner: Learner,
     /// Number of training rows, drawn by seed and key; all rows if the table has no more.
-    pub batch: usize,
+    pub train_rows: usize,
 }
 
 impl Learned {
     /// The number of training rows in the paper.
-    pub const BATCH: usize = 10_000;
+    pub const TRAIN_ROWS: usize = 10_000;
 
     /// Trains a linear support vector machine on 10,000 rows.
     pub fn new(joint: JointRule) -> Learned {
-        Learned { joint, learner: Learner::default(), batch: Self::BATCH }
+        Learned { joint, learner: Learner::default(), train_rows: Self::TRAIN_ROWS }
     }
 
     /// Sets the learner.
@@ -40,13 +40,13 @@ impl Learned {
     }
 
     /// Sets the number of training rows.
-    pub fn with_batch(mut self, rows: usize) -> Learned {
-        self.batch = rows;
+    pub fn with_train_rows(mut self, rows: usize) -> Learned {
+        self.train_rows = rows;
         self
     }
 
     pub(super) fn fit(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Decision> {
-        self.joint.check_sample("learned", self.batch)?;
+        self.joint.check_sample("learned", self.train_rows)?;
         if scores.counts().is_some() {
             let why = "a solution may split a row, which teaches no label; use match, or a sample";
             return Err(Error::Incompatible { one: "learned", other: "rows that stand for several people", why });
@@ -62,7 +62,7 @@ impl Learned {
                 range: "at least 1",
             });
         }
-        let sample = Sample::draw(scores, self.batch, settings.seed)?;
+        let sample = Sample::draw(scores, self.train_rows, settings.seed)?;
         let sample = sample.scores()?;
         let labels = self.joint.rule().label(&sample, settings)?.labels;
         let mut values = Vec::with_capacity(sample.rows() * scores.classes().len());

@@ -132,7 +132,7 @@ impl Rule {
     pub fn on_sample(&self) -> Option<(&JointRule, usize)> {
         match self {
             Rule::FromSample(FromSample { joint, rows }) => Some((joint, *rows)),
-            Rule::Learned(Learned { joint, batch, .. }) => Some((joint, *batch)),
+            Rule::Learned(Learned { joint, train_rows, .. }) => Some((joint, *train_rows)),
             Rule::Argmax | Rule::Threshold(_) | Rule::Thompson | Rule::TopK(_) | Rule::Match(_) | Rule::Balance(_) => {
                 None
             }

@@ -184,7 +184,7 @@ fn paths_alone(problem: &Problem, demand: &Demand) -> Vec<u64> {
 
 #[test]
 fn the_lots_of_ties_have_the_greatest_sum() {
-    // Equal rows: every labelling with the right counts is optimal, and the lots alone decide.
+    // Equal rows: every labeling with the right counts is optimal, and the lots alone decide.
     let problem = Problem { k: 3, scores: [0.5, 0.25, 0.25].repeat(9) };
     let (labels, solution) = problem.solve(&Goal::Known(Demand::exactly(vec![4, 3, 2])), SimdLevel::best());
     problem.check(&labels, &solution);

@@ -272,8 +272,8 @@ fn limits(bounds: &Bounds, classes: &Classes, people: u64, quotas: &[Quota]) -> 
     let ceiling = |people: f64| (people - NEARLY).ceil().max(0.0) as u64;
     let floor = |people: f64| (people + NEARLY).floor().max(0.0) as u64;
     let (mut least, mut most) = (vec![0; quotas.len()], vec![people; quotas.len()]);
-    if let Some(margin) = bounds.margin {
-        let slack = margin * people as f64;
+    if let Some(tolerance) = bounds.tolerance {
+        let slack = tolerance * people as f64;
         for (class, quota) in quotas.iter().enumerate() {
             least[class] = ceiling(quota.value() - slack).min(quota.whole);
             most[class] = floor(quota.value() + slack).max(quota.whole + u64::from(quota.rest > 0)).min(people);
