@@ -47,7 +47,8 @@ PROMISES = [
     ),
     (
         "A full disk, a failed write or a failed rename causes one error line and leaves no files behind",
-        "a small tmpfs and RLIMIT_FSIZE at many sizes (trust/fault_disk.py); injected failures of system calls (trust/fault_calls.py)",
+        "a small tmpfs and RLIMIT_FSIZE at many sizes (trust/fault_disk.py); injected failures of system calls "
+        "(trust/fault_calls.py)",
         [("faults", "disk full|file size|failing writes|failing renames")],
     ),
     (
@@ -73,11 +74,17 @@ PROMISES = [
         [("faults", "no network")],
     ),
     (
-        "With little memory, few file descriptors or several processes at once, the output is correct or one error line gives the reason",
-        "RLIMIT_AS, RLIMIT_NOFILE, eight processes (trust/fault_limits.py); failing threads and allocations (trust/fault_calls.py)",
+        "With little memory, few file descriptors or several processes at once, the output is correct or one error "
+        "line gives the reason",
+        "RLIMIT_AS, RLIMIT_NOFILE, eight processes (trust/fault_limits.py); failing threads and allocations "
+        "(trust/fault_calls.py)",
         [("faults", "memory limit|descriptors|eight processes|failing threads")],
     ),
-    ("Memory use stays close to `--memory`; problems that are too large are refused immediately", "`make load` (trust/load.py)", [("load", "")]),
+    (
+        "Memory use stays close to `--memory`; problems that are too large are refused immediately",
+        "`make load` (trust/load.py)",
+        [("load", "")],
+    ),
     (
         "Untrusted files cause no crash, no hang and no unbounded memory use",
         "fuzzing (trust/fuzz) and replay of all corpora in `make test` (trust/tests/replay.rs); damaged files",
@@ -89,7 +96,8 @@ PROMISES = [
         [("injection_html", ""), ("injection_sql", "")],
     ),
     (
-        "Temporary files are private; messages and reports contain only the personal data that is needed to locate a problem",
+        "Temporary files are private; messages and reports contain only the personal data that is needed to locate a "
+        "problem",
         "trust/fault_limits.py; crates/apportion-cli/tests/report.rs and manners.rs",
         [("faults", "private copy")],
     ),
