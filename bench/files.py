@@ -1,9 +1,9 @@
-"""Speed from file to file: match over argmax, argmax over polars, and the memory that each takes, in one run.
+"""Measures labeling from file to file: time of match relative to argmax, argmax relative to polars, and peak memory.
 
     python bench/files.py APPORTION FOLDER [ROWS]
 
-Works take turns, so that a busy neighbour slows all of them alike; what counts is the ratio of medians. What was measured
-is printed and written to bench/results/files-ROWS.md.
+Rounds are interleaved, so that other load on the machine slows all commands equally; ratios of medians are compared. The
+results are printed and written to bench/results/files-ROWS.md.
 """
 
 import datetime
@@ -26,7 +26,7 @@ table.with_columns(names.alias("label"), best.alias("label_score")).sink_parquet
 """
 
 POLARS_WORK = "polars: scan, argmax, sink"
-MANY = 50_000_000  # rows that are gone through once only
+MANY = 50_000_000  # with this many rows, each command runs once
 
 
 def run(command):
@@ -65,7 +65,7 @@ def main():
     seconds = {name: statistics.median(s for s, _ in found) for name, found in measured.items()}
     memory = {name: max(m for _, m in found) for name, found in measured.items()}
     lines = [
-        f"{rows:,} rows × 5 classes, Parquet to Parquet, two threads; medians of {rounds} rounds in turn.",
+        f"{rows:,} rows × 5 classes, Parquet to Parquet, two threads; medians; interleaved rounds: {rounds}.",
         f"{datetime.date.today()}, {cpu()}, {level(program)}, {platform.system()}.",
         "",
         "| work | seconds | over argmax | peak memory, MiB |",

@@ -1,11 +1,10 @@
-"""Instructions of small fixed cases (src/bin/fixed.rs), counted by valgrind: a guard against a slower solver.
+"""Counts the instructions of small fixed cases (src/bin/fixed.rs) with valgrind, to detect a slower solver.
 
     python bench/instructions.py FIXED [--update]
 
-FIXED is the built program. Counts do not depend on how busy the machine is, so that a test may look at them, as it may not
-at times. They are compared with those kept in instructions.json, with room for what another compiler changes; --update
-writes that file anew, for all levels of SIMD that valgrind has. It may not have AVX-512: then what is written for that
-level alone is not guarded.
+FIXED is the built program. Unlike times, instruction counts do not depend on the load of the machine, so a test can check
+them. They are compared with instructions.json, with a tolerance for different compilers. --update rewrites that file for
+all SIMD levels that valgrind supports. If valgrind does not support AVX-512, code for that level is not checked.
 """
 
 import json
@@ -34,27 +33,27 @@ def main():
     kept = json.loads(KEPT.read_text())
     known = [level for level in levels if f"{platform.machine()} {level}" in kept]
     if not known:
-        print(f"instructions: not compared, for none are kept for {platform.machine()}")
+        print(f"instructions: not compared, because instructions.json has no counts for {platform.machine()}")
         return
     level = known[-1]
     sys.exit(compare(kept[f"{platform.machine()} {level}"], count_all(fixed, level), level))
 
 
 def have_valgrind():
-    """Whether it is there, after an attempt to install it."""
+    """Returns whether valgrind is installed, after an attempt to install it."""
     if shutil.which("valgrind") is None and shutil.which("apt-get"):
-        administrator = [] if os.geteuid() == 0 else ["sudo", "-n"]  # nobody is there to type a password
+        administrator = [] if os.geteuid() == 0 else ["sudo", "-n"]  # no one is there to type a password
         for command in (["apt-get", "update", "-qq"], ["apt-get", "install", "-qq", "-y", "valgrind", "libc6-dbg"]):
             if not administrator or shutil.which("sudo"):
                 subprocess.run(administrator + command, stdout=subprocess.DEVNULL, check=False)
     found = shutil.which("valgrind") is not None
     if not found:
-        print("instructions: not counted, for there is no valgrind; install it to have this guard", file=sys.stderr)
+        print("instructions: not counted, because valgrind is not installed; install it to run this check", file=sys.stderr)
     return found
 
 
 def levels_of(fixed):
-    """The levels of SIMD that valgrind shows to the program, lowest first."""
+    """Returns the SIMD levels that valgrind supports, lowest first."""
     command = ["valgrind", "--quiet", "--tool=none", fixed, "levels"]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
 
@@ -64,7 +63,7 @@ def count_all(fixed, level):
 
 
 def count(fixed, case, level):
-    """Instructions inside the function `counted`: the table is made before, and does not count."""
+    """Returns the instructions inside the function `counted`. Building the table is not included."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "callgrind.out"
         valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", "--toggle-collect=fixed::counted*"]
@@ -78,16 +77,16 @@ def count(fixed, case, level):
 
 
 def compare(kept, counts, level):
-    """Prints all counts against those kept; 1 where one is too high."""
+    """Compares all counts with the stored ones and prints them. Returns 1 if one is too high."""
     changes = {case: counts[case] / kept[case] - 1 for case in CASES}
-    print(f"instructions of small cases at {level}, and against those kept in {KEPT.name}:")
+    print(f"instructions of small cases at {level}, and the change from {KEPT.name}:")
     for case, change in changes.items():
         print(f"  {case:<22} {counts[case]:>12,} {change:>+8.1%}")
     if max(changes.values()) > ROOM:
-        print(f"more than {ROOM:.0%} above: find out why; where it is meant, `make instructions` keeps the new ones")
+        print(f"more than {ROOM:.0%} above: find out why; if it is intended, store the new counts with `make instructions`")
         return 1
     if min(changes.values()) < -ROOM:
-        print(f"more than {ROOM:.0%} below: well done; `make instructions` keeps the new ones")
+        print(f"more than {ROOM:.0%} below: store the new counts with `make instructions`")
     return 0
 
 

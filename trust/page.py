@@ -1,9 +1,9 @@
-"""Puts the results of trials into docs/trust.md, each table between its marks; the words around them are written by hand.
+"""Writes the results of trials into docs/trust.md, between markers. The text around the tables is written by hand.
 
     python trust/page.py [--check]
 
-Results are the files of trust/results. Prints the table of promises. With --check nothing is written, and it fails if the
-page does not show the results that there are.
+The results are the files of trust/results. Prints the table of promises. With --check, nothing is written, and the script
+fails if the page does not show the latest results.
 """
 
 import json
@@ -16,71 +16,78 @@ PAGE = HERE.parent / "docs" / "trust.md"
 MARKED = re.compile(r"(<!-- table: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 NOT_YET = "not run yet"
 
-# A promise, how it is tested, and where its trials are counted: a file of results, and kinds by a pattern.
+# A promise, how it is tested, and the trials that count: results files, each with a pattern for the kinds of trials.
 PROMISES = [
     (
-        "Labels are the exact optimum, and the certificate proves it",
-        "random problems against brute force and other solvers (trust/src/solver); crates/apportion/tests/brute_force.rs, "
+        "Labels are exactly optimal, and the certificate proves it",
+        "random problems compared with brute force and other solvers (trust/src/solver); crates/apportion/tests/brute_force.rs, "
         "joint_rules.rs, balance.rs, frontier.rs; `apportion verify` on outputs",
         [("trials", "solver")],
     ),
     (
-        "No row is lost, added or mixed up; a damaged file is refused",
-        "damaged files of all formats (trust/src/trials); reads that fail part way (trust/fault_calls.py); "
+        "No row is lost, added or reordered; damaged files are refused",
+        "damaged files of all formats (trust/src/trials); failing reads (trust/fault_calls.py); "
         "crates/apportion-cli/tests/bad_files.rs",
         [("trials", "files"), ("faults", "failing reads")],
     ),
     (
-        "Labels belong to the rows beside them, even if the input changes during the run",
-        "inputs replaced, rewritten, truncated, grown and removed at random moments (trust/fault_changes.py)",
+        "Every label is in the row that it was computed for, even if the input changes during the run",
+        "inputs replaced, rewritten, truncated, extended and removed at random times (trust/fault_changes.py)",
         [("faults", "input changed")],
     ),
     (
-        "Outputs are whole or absent after kill -9; the next run cleans up",
-        "kills at random moments and at chosen system calls (trust/fault_kills.py)",
+        "After kill -9, outputs are complete or absent; the next run cleans up",
+        "kills at random times and at selected system calls (trust/fault_kills.py)",
         [("faults", "kill -9")],
     ),
     (
-        "An interrupted run (TERM, INT, HUP, a closed pipe) leaves nothing behind and says so",
-        "signals at random moments (trust/fault_kills.py); crates/apportion-cli/tests/manners.rs",
+        "An interrupted run (TERM, INT, HUP, a closed pipe) leaves no files behind and reports the interruption",
+        "signals at random times (trust/fault_kills.py); crates/apportion-cli/tests/manners.rs",
         [("faults", "TERM|broken pipe")],
     ),
     (
-        "A full disk, a failed write or a failed rename leaves nothing behind; one error line",
-        "a small tmpfs and RLIMIT_FSIZE at many sizes (trust/fault_disk.py); system calls made to fail (trust/fault_calls.py)",
+        "A full disk, a failed write or a failed rename causes one error line and leaves no files behind",
+        "a small tmpfs and RLIMIT_FSIZE at many sizes (trust/fault_disk.py); injected failures of system calls "
+        "(trust/fault_calls.py)",
         [("faults", "disk full|file size|failing writes|failing renames")],
     ),
     (
-        "Content is on the disk before an output gets its name",
+        "Outputs are synced to disk before they are renamed to their final name",
         "strace shows fsync before each rename (trust/fault_calls.py)",
         [("faults", "fsync")],
     ),
     (
         "Inputs are never changed or overwritten; `--force` does not widen permissions",
-        "outputs named like every kind of input, links, modes (trust/fault_limits.py)",
+        "outputs with the name of every kind of input, links, file modes (trust/fault_limits.py)",
         [("faults", "inputs kept")],
     ),
     (
-        "The same labels for any threads, memory, batches, format, row order, build and front end",
+        "Labels do not depend on threads, memory, batches, file format, row order, build or front end",
         "hashes of labels (trust/same.py, trust/results/hashes.json); SIMD levels in crates/apportion/tests/same_labels.rs; "
         "python/tests/test_program.py",
         [("same", "")],
     ),
     (
-        "Nothing leaves the machine",
-        "strace shows no network call (trust/fault_calls.py); the page of a report forbids all connections "
+        "No data leaves the machine",
+        "strace shows no network calls (trust/fault_calls.py); the HTML report forbids all connections "
         "(crates/apportion-report/tests/browser)",
         [("faults", "no network")],
     ),
     (
-        "Little memory, few descriptors and several processes at once give the right output or one line that says why not",
-        "RLIMIT_AS, RLIMIT_NOFILE, eight processes (trust/fault_limits.py); refused threads and memory (trust/fault_calls.py)",
+        "With little memory, few file descriptors or several processes at once, the output is correct or one error "
+        "line gives the reason",
+        "RLIMIT_AS, RLIMIT_NOFILE, eight processes (trust/fault_limits.py); failing threads and allocations "
+        "(trust/fault_calls.py)",
         [("faults", "memory limit|descriptors|eight processes|failing threads")],
     ),
-    ("Memory stays near `--memory`; too large problems are refused at once", "`make load` (trust/load.py)", [("load", "")]),
     (
-        "Untrusted files cause no crash, no hang and no unbounded memory",
-        "fuzzing (trust/fuzz) and a replay of all corpora in `make test` (trust/tests/replay.rs); damaged files",
+        "Memory use stays close to `--memory`; problems that are too large are refused immediately",
+        "`make load` (trust/load.py)",
+        [("load", "")],
+    ),
+    (
+        "Untrusted files cause no crash, no hang and no unbounded memory use",
+        "fuzzing (trust/fuzz) and replay of all corpora in `make test` (trust/tests/replay.rs); damaged files",
         [("fuzz", ""), ("trials", "files")],
     ),
     (
@@ -89,7 +96,8 @@ PROMISES = [
         [("injection_html", ""), ("injection_sql", "")],
     ),
     (
-        "Temporary files are private; messages and reports hold no personal data beyond what locates a problem",
+        "Temporary files are private; messages and reports contain only the personal data that is needed to locate a "
+        "problem",
         "trust/fault_limits.py; crates/apportion-cli/tests/report.rs and manners.rs",
         [("faults", "private copy")],
     ),
@@ -101,7 +109,7 @@ def main():
     page = PAGE.read_text()
     latest = MARKED.sub(lambda mark: mark[1] + TABLES[mark[2]](results) + mark[3], page)
     if sys.argv[1:] == ["--check"]:
-        sys.exit(0 if latest == page else "docs/trust.md is behind trust/results: run trust/page.py")
+        sys.exit(0 if latest == page else "docs/trust.md is out of date with trust/results; run trust/page.py")
     PAGE.write_text(latest)
     print(promises(results))
 
@@ -121,7 +129,7 @@ def promises(results):
 
 
 def counted(results, source, pattern):
-    """Trials, failures and trials not run of the kinds that match, or none if there are no results."""
+    """Returns the trials, failures and trials not run of the matching kinds, or None if there are no results."""
     if source not in results:
         return None
     record = results[source]
@@ -178,7 +186,7 @@ def campaigns(results):
         for kind, tally in campaign["kinds"].items():
             numbers = [f"{tally.get(word, 0):,}" for word in ("accepted", "refused", "failures")]
             rows.append([name, kind, *numbers])
-    return table(["campaign", "kind", "accepted, and right", "refused", "failures"], rows)
+    return table(["campaign", "kind", "accepted, correct", "refused", "failures"], rows)
 
 
 def fuzz(results):

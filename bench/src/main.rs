@@ -1,10 +1,10 @@
-//! Speed of the library in memory, as ratios to argmax over the same array, in one run. What it prints is Markdown, which
-//! bench/memory.py keeps.
+//! Measures the speed of the library in memory, as ratios to argmax over the same array, in one run. Prints Markdown,
+//! which bench/memory.py saves.
 //!
 //! ```text
 //! apportion-bench [full]
 //! ```
-//! `full` is as many people as the voter files of the United States have, and the memory that matching them takes.
+//! `full` uses as many people as the voter files of the United States, and measures the memory of matching them.
 #![allow(clippy::print_stdout)]
 
 use rayon::ThreadPool;
@@ -34,7 +34,7 @@ fn main() -> Outcome {
 fn usual() -> Outcome {
     let one = threads(1)?;
     println!(
-        "{}, one thread. f32, row-major and {K} classes, where nothing else is said; medians of up to {ROUNDS} rounds.\n",
+        "{}, one thread. f32, row-major and {K} classes unless stated otherwise; medians of up to {ROUNDS} rounds.\n",
         SimdLevel::best()
     );
     println!("| work | argmax, ms | ms | over argmax |\n|---|---:|---:|---:|");

@@ -1,7 +1,8 @@
-"""Labels from probabilities, with the counts kept right: the exact optimum, with its proof.
+"""Labels from class probabilities, with right counts: the exact optimum, with a proof.
 
-A model says of each person: 55% white, 40% Black, 5% other. Taking the likeliest class loses most of the 40%. Labels that are
-chosen jointly keep the counts right, at the least possible cost in accuracy:
+A model predicts class probabilities for each person: 55% white, 40% Black, 5% other. If every person gets the most likely
+class, most of the 40% are lost. apportion chooses all labels jointly, so that the counts are right: they are the counts that
+the scores sum to. Among all labels with these counts, it finds those with the highest expected accuracy:
 
 >>> import apportion
 >>> voters = apportion.simulate_voters(10_000, seed=1)      # a table with the columns p_white, p_black, …
@@ -11,13 +12,18 @@ chosen jointly keep the counts right, at the least possible cost in accuracy:
 >>> bool(before < -0.01), bool(abs(after) < 0.0001)
 (True, True)
 
-`label` takes arrays, frames of pandas and polars, tables of pyarrow, relations of DuckDB, and paths of files. `audit` says how
-far labels that exist already are off; `compare` sets rules side by side; `disparity` compares an
-outcome between classes; `frontier` lists every optimal trade; `fit` gives a
-`Decision` that labels further rows, or prints as SQL. For scikit-learn there are `apportion.sklearn.Apportioner` and
-`ApportionedClassifier`.
+`label` accepts arrays, pandas and polars data frames, pyarrow tables, DuckDB relations, and file paths. The other functions:
 
-Labels are estimates about groups. Where the scores themselves can be used, use them.
+- `audit` measures the bias of existing labels.
+- `compare` compares all rules.
+- `disparity` compares an outcome between classes.
+- `frontier` lists every optimal tradeoff between accuracy and fidelity.
+- `fit` returns a `Decision`, which labels other rows or is exported as SQL.
+- `predict` computes scores from names and places.
+
+`apportion.sklearn` provides the scikit-learn estimators `Apportioner` and `ApportionedClassifier`.
+
+Labels are estimates about groups. If you can use the scores themselves, use them.
 """
 
 from ._decision import Decision, fit

@@ -1,4 +1,4 @@
-"""A rule that was fitted: saved, applied to other rows, or written as SQL."""
+"""A fitted rule, which can be saved, applied to other rows, or exported as SQL."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Dialect = Literal["duckdb", "postgresql", "sqlite", "bigquery", "snowflake", "sp
 
 
 class Decision:
-    """A fitted rule: prices for the classes, and what settles ties. It is small, and labels any further rows.
+    """A fitted rule, which labels other rows. It consists of prices for the classes and of tie-breaking information.
 
     >>> import apportion
     >>> decision = apportion.fit([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]], classes=["white", "black"])
@@ -33,7 +33,7 @@ class Decision:
 
     @classmethod
     def from_json(cls, text: str) -> Decision:
-        """A decision that was saved, by `to_json` or by `apportion fit`.
+        """Loads a decision that was saved by `to_json` or by `apportion fit`.
 
         >>> import apportion
         >>> decision = apportion.fit([[0.6, 0.4], [0.7, 0.3]])
@@ -42,25 +42,25 @@ class Decision:
         """
         if not isinstance(text, str):
             raise TypeError(
-                f"a decision is text, and not {type(text).__name__}: read the file with Path(…).read_text()"
+                f"a decision must be text, not {type(text).__name__}; read the file with Path(…).read_text()"
             )
         try:
             content = json.loads(text)
         except (TypeError, ValueError) as error:
             is_path = len(text) < 1000 and text.strip().endswith(".json")
             way = "read the file first: Path(…).read_text()" if is_path else "make one with apportion.fit"
-            raise ValueError(f"it is no decision ({error}); {way}") from None
+            raise ValueError(f"the text is not a decision ({error}); {way}") from None
         if not isinstance(content, dict) or not isinstance(content.get("classes"), list):
-            raise ValueError("it is no decision; make one with apportion.fit")
+            raise ValueError("the text is not a decision; make one with apportion.fit")
         return cls(content, text)
 
     def to_json(self) -> str:
-        """The decision as text, which `from_json` and `apportion apply` read."""
+        """Returns the decision as text that `from_json` and `apportion apply` can read."""
         return self._text
 
     @property
     def classes(self) -> list[str]:
-        """The classes, in their order."""
+        """The classes, in order."""
         return list(self._content["classes"])
 
     def apply(
@@ -79,11 +79,11 @@ class Decision:
         progress: bool | None = None,
         codes: bool = False,
     ) -> Any:
-        """Labels other rows by the same prices. Where their counts have drifted from what the decision was fitted to give, by
-        more than chance explains, there is a warning.
+        """Labels other rows with the same prices. Warns if their counts differ from the targets of the fit by more than
+        chance explains.
 
-        Options and labels are as those of `apportion.label`. Groups and score columns are those that the decision was fitted
-        by, unless others are named. With `codes`, labels of an array are the numbers of its columns.
+        The options and the type of the labels are those of `apportion.label`. Groups and score columns default to those of
+        the fit. With `codes`, the labels of an array are column indices.
         """
         given = dict(locals())
         fit_info = self._content.get("fit_info") or {}
@@ -92,19 +92,19 @@ class Decision:
             given["classes"] = self.classes
         lent, values = table(given)
         if lent.matrix is not None and by is None and fit_info.get("groups"):
-            raise ValueError("by: the decision was fitted by groups; say which group each row is of")
+            raise ValueError("by: the decision was fitted by groups; give the group of each row with by=…")
         if isinstance(lent, Files):
             if output is None:
-                raise ValueError("output: labels of files go into a file; name it with output='labeled.parquet'")
+                raise ValueError("output: scores in files require an output file; use output='labeled.parquet'")
             values |= {"output": os.fspath(output), "force": overwrite}
         elif output is not None:
-            raise ValueError("output: labels of what is in memory come back; write them with what made the frame")
+            raise ValueError("output: it is only for scores in files; labels of scores in memory are returned")
         done = run("apply", lent, values, decision=self._text, threads=threads, progress=progress)
         if isinstance(lent, Files):
             return Path(os.fspath(output or ""))
         by_place = self.classes == [str(place) for place in range(len(self.classes))]
         if isinstance(lent, Array) and (codes or classes is None and by_place):
-            lent.classes = None  # the labels are to be indices of columns, whatever these are called
+            lent.classes = None  # labels are column indices, even if the classes have names
         return lent.give(done.columns().column(0).chunk(0).to_numpy(), done.classes, "label")
 
     def to_sql(
@@ -118,7 +118,7 @@ class Decision:
         percent: bool = False,
         single: bool = False,
     ) -> str:
-        """The decision as a SQL expression, to label rows where they are; or with `table` as a whole statement.
+        """Returns the decision as a SQL expression that labels rows in a database, or with `table` as a complete statement.
 
         >>> import apportion
         >>> decision = apportion.fit({"p_white": [0.6, 0.7, 0.9, 0.8], "p_black": [0.4, 0.3, 0.1, 0.2]})
@@ -139,7 +139,7 @@ class Decision:
         return hash(json.dumps(self._labeling(), sort_keys=True))
 
     def _labeling(self) -> dict[str, Any]:
-        """All that labels depend on: not the provenance, which a decision from a file has."""
+        """Returns everything that labels depend on: the decision without its provenance."""
         return {key: value for key, value in self._content.items() if key != "provenance"}
 
     def __repr__(self) -> str:
@@ -149,7 +149,7 @@ class Decision:
 def fit(
     scores: Any, rule: Rule = "match", by: Column | None = None, reference: Any = "posterior", **options: Any
 ) -> Decision:
-    """Fits a rule to rows of scores. Options are those of `label`.
+    """Fits a rule to rows of scores. The options are those of `label`.
 
     >>> import apportion
     >>> decision = apportion.fit([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]])
@@ -163,7 +163,7 @@ def fit(
 
 
 def _has_columns(scores: Any) -> bool:
-    """Whether what is given has names of columns, by which scores are found."""
+    """Returns whether the scores have column names."""
     return isinstance(scores, (str, os.PathLike, Mapping)) or any(
         hasattr(scores, name) for name in ("columns", "__arrow_c_stream__", "column_names")
     )

@@ -1,7 +1,7 @@
-"""What goes in and comes back: arrays and frames of several makers, lent to the program without a copy where they can be.
+"""Input and output types: arrays and frames of several libraries, passed to the program without a copy if possible.
 
-Everything in memory becomes an Arrow table, or, where it is a matrix, the memory that it has, row by row. Labels come back
-as the maker of the input would have them: a Categorical with the same index, an Enum, an array.
+Data in memory becomes an Arrow table, or a row-major buffer if it is a matrix. Labels are returned in the matching type of
+the same library: a Categorical with the same index, an Enum, an array.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from . import _native
 
-#: DuckDB's kinds of numbers.
+#: Numeric types of DuckDB.
 NUMBERS = {
     "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "FLOAT", "DOUBLE",
     "DECIMAL",
@@ -27,35 +27,35 @@ NUMBERS = {
 
 
 class Lent:
-    """A table of scores that a command can read, and how labels are given back for it."""
+    """A table of scores that a command can read, and the conversion of its labels."""
 
-    #: What is lent to the command, by the names that it knows.
+    #: The data that the command reads.
     table: pa.Table | None = None
     matrix: tuple[list[str], pa.Array] | None = None
-    #: How the command names the input.
+    #: The name of the input in messages.
     names: list[str]
-    #: How many rows there are; unknown where the rows are in files.
+    #: The number of rows; None if they are in files.
     rows: int | None = None
     #: The names of all columns.
     columns: list[str]
 
     def give(self, codes: np.ndarray, classes: list[str], name: str) -> Any:
-        """Labels, of the kind that went in."""
+        """Returns labels in the type of the input."""
         raise NotImplementedError
 
     def frame(self, columns: dict[str, Any]) -> Any:
-        """Several columns as a frame of the kind that went in. Labels among them are as `give` gives them."""
+        """Returns several columns as a frame in the type of the input. Label columns are those returned by `give`."""
         raise NotImplementedError
 
     def own(self, table: pa.Table) -> Any:
-        """A table of new columns, as a frame of the kind that went in."""
+        """Converts a table of new columns to a frame in the type of the input."""
         raise NotImplementedError
 
     def beside(self, what: str, values: Any) -> str:
-        """Adds values that are no column of the table, and names the column that they now are."""
+        """Adds values as a new column and returns its name."""
         column = _array(what, values)
         if len(column) != self.rows:
-            raise ValueError(f"{what} has {len(column)} values, and there are {self.rows} rows of scores")
+            raise ValueError(f"{what} has {len(column)} values, but there are {self.rows} rows of scores")
         columns = [] if self.table is None else self.table.columns
         names = [] if self.table is None else self.table.column_names
         own = getattr(values, "name", None)
@@ -65,16 +65,16 @@ class Lent:
         return name
 
     def column(self, what: str, given: Any) -> str:
-        """The column that is named, or the one that the given values become."""
+        """Returns the name of a column that is given by name or as values."""
         if isinstance(given, str):
             self.refuse_unknown(what, given)
             return given
         if isinstance(self, Files):
-            raise TypeError(f"{what}: where the scores are in files, name a column of theirs")
+            raise TypeError(f"{what}: the scores are in files, so it must be the name of a column")
         return self.beside(what, given)
 
     def refuse_unknown(self, what: str, name: str) -> None:
-        """Refuses the name of a column that there is not. Case, dots and underscores do not matter."""
+        """Raises an error if there is no such column. Case is ignored, and dots and underscores are equivalent."""
         if not self.columns or any(_same(name) == _same(own) for own in self.columns):
             return
         near = difflib.get_close_matches(name, self.columns, 1)
@@ -91,19 +91,19 @@ class Files(Lent):
         self.columns = []
         for path in self.names:
             if not Path(path).exists() and not any(mark in path for mark in "*?["):
-                raise FileNotFoundError(f"{path}: there is no such file; check the path")
+                raise FileNotFoundError(f"{path}: no such file; check the path")
 
 
 class Array(Lent):
-    """A matrix, as numpy has it, or what numpy makes one of."""
+    """A numpy matrix, or an object that numpy can convert to one."""
 
     def __init__(self, values: Any, classes: Sequence[Any] | None, columns: Sequence[str] | None) -> None:
         matrix = _matrix(values)
         rows, width = matrix.shape
         if columns is not None:
-            raise ValueError("columns: an array has no names of columns; name its classes with classes=[…]")
+            raise ValueError("columns: an array has no column names; name its classes with classes=[…]")
         if width == 0 or rows == 0:
-            raise ValueError(f"scores of shape {matrix.shape}: there must be rows, and a column for each class")
+            raise ValueError(f"scores of shape {matrix.shape}: at least one row and one column per class are required")
         if classes is not None and len(classes) != width:
             raise ValueError(f"classes: {len(classes)} names for {width} columns of scores")
         self.names, self.rows = ["scores"], rows
@@ -116,7 +116,7 @@ class Array(Lent):
     def give(self, codes: np.ndarray, classes: list[str], name: str) -> Any:
         if self.classes is None:
             return codes.astype(np.int64)
-        # The last stands for no label, which −1 finds.
+        # The last element is for unlabeled rows, whose code is −1.
         return np.array([*self.classes, None], dtype=object)[codes]
 
     def frame(self, columns: dict[str, Any]) -> Any:
@@ -124,11 +124,11 @@ class Array(Lent):
 
     def column(self, what: str, given: Any) -> str:
         if isinstance(given, str):
-            raise TypeError(f"{what}: an array has no column {given!r}; give a value for each row")
+            raise TypeError(f"{what}: an array has no column {given!r}; give one value per row")
         return super().column(what, self.named(given) if what in ("label", "truth") else given)
 
     def named(self, given: Any) -> Any:
-        """Labels that are numbers of columns, as `label` gives them, by their classes; −1 is none."""
+        """Converts labels that are column indices, as returned by `label`, to classes; −1 is unlabeled."""
         names = self.columns
         if getattr(getattr(given, "dtype", None), "kind", "") != "i" or not _go_by_place(self.classes):
             return given
@@ -139,13 +139,13 @@ class Array(Lent):
 
 
 class Pandas(Lent):
-    """A frame of pandas."""
+    """A pandas data frame."""
 
     def __init__(self, frame: Any, named: set[str]) -> None:
         import pandas as pd
 
         if isinstance(frame.columns, pd.MultiIndex):
-            raise TypeError("scores: columns of several levels; name them by one, such as 'p_white'")
+            raise TypeError("scores: the columns are a MultiIndex; use one level of names, such as 'p_white'")
         self.names, self.rows, self.index = ["scores"], len(frame), frame.index
         self.are_numbers = len(frame.columns) > 0 and all(isinstance(name, (int, np.integer)) for name in frame.columns)
         frame = pd.DataFrame(frame).set_axis([str(name) for name in frame.columns], axis=1)
@@ -163,8 +163,8 @@ class Pandas(Lent):
             same = given.index.is_unique and self.index.is_unique and len(given) == len(self.index)
             if not same or not self.index.isin(given.index).all():
                 raise ValueError(
-                    f"{what}: its index is not that of the scores; bring it into their order with .reindex(…), or give "
-                    ".to_numpy() to go by position"
+                    f"{what}: its index differs from that of the scores; align it with .reindex(…), or pass .to_numpy() to "
+                    "align by position"
                 )
             given = given.reindex(self.index)
         return super().column(what, given)
@@ -187,7 +187,7 @@ class Pandas(Lent):
 
 
 class Polars(Lent):
-    """A frame of polars."""
+    """A polars data frame."""
 
     def __init__(self, frame: Any, named: set[str]) -> None:
         import polars as pl
@@ -215,7 +215,7 @@ class Polars(Lent):
 
 
 class Arrow(Lent):
-    """Whatever has the Arrow PyCapsule interface."""
+    """An object with the Arrow PyCapsule interface."""
 
     def __init__(self, frame: Any) -> None:
         table = _arrow(pa.table, frame)
@@ -233,14 +233,14 @@ class Arrow(Lent):
 
 
 class DuckDB(Arrow):
-    """A relation of DuckDB's."""
+    """A DuckDB relation."""
 
     def __init__(self, relation: Any, named: set[str]) -> None:
         columns = list(relation.columns)
         kept = _needed(columns, named, [str(kind).split("(")[0] in NUMBERS for kind in relation.types])
         if not kept:
             raise ValueError(
-                f"scores: no score columns were recognised among {', '.join(columns)}; name them with columns"
+                f"scores: no score columns were recognized among {', '.join(columns)}; name them with columns"
             )
         quoted = ['"' + name.replace('"', '""') + '"' for name in kept]
         super().__init__(relation.project(", ".join(quoted)).to_arrow_table())
@@ -267,7 +267,7 @@ class DuckDB(Arrow):
 def lend(
     scores: Any, classes: Sequence[Any] | None = None, columns: Sequence[str] | None = None, named: Sequence[Any] = ()
 ) -> Lent:
-    """Finds out what scores are. The columns that are named are needed whatever they hold."""
+    """Detects the type of the scores. Columns in `named` are always included."""
     if isinstance(scores, (str, os.PathLike)):
         return Files([scores])
     if _is_paths(scores):
@@ -282,7 +282,7 @@ def lend(
     if maker in ("duckdb", "_duckdb") and "Relation" in type(scores).__name__:
         return DuckDB(scores, wanted)
     if maker in ("pandas", "polars"):
-        raise TypeError(f"scores: a {type(scores).__name__} is one column; give a frame with a column for each class")
+        raise TypeError(f"scores: a {type(scores).__name__} is one column; give a frame with one column per class")
     if hasattr(scores, "__arrow_c_stream__") or isinstance(scores, pa.RecordBatch):
         return Arrow(scores if not isinstance(scores, pa.RecordBatch) else pa.Table.from_batches([scores]))
     if isinstance(scores, Mapping):
@@ -291,14 +291,14 @@ def lend(
 
 
 def _free_name(wanted: str, taken: list[str]) -> str:
-    """A name for a column that no other column has, however names are compared."""
+    """Returns a column name that is not taken, ignoring case and punctuation."""
     compared = {_same(name) for name in taken}
     names = (wanted if number == 1 else f"{wanted}_{number}" for number in itertools.count(1))
     return next(name for name in names if _same(name) not in compared)
 
 
 def _names(given: Any) -> list[str]:
-    """Names of columns, where what is given may be some."""
+    """Returns the column names in an argument that may contain some."""
     if isinstance(given, str):
         return [given]
     is_list = isinstance(given, (list, tuple)) or type(given).__name__ == "Index"
@@ -306,12 +306,12 @@ def _names(given: Any) -> list[str]:
 
 
 def _same(name: str) -> str:
-    """A column's name, as the program compares names."""
+    """Normalizes a column name as the program does to compare names."""
     return name.strip().lower().replace(".", "_").replace(" ", "_")
 
 
 def _needed(columns: list[str], named: set[str], are_numbers: list[bool]) -> list[str]:
-    """The columns that may be needed: those that are named, scores by their names, and numbers, which cost nothing."""
+    """Returns the columns that may be needed: named ones, scores by name, and numbers, which are not copied."""
     scores = set(_native.score_columns(columns))
     both = zip(columns, are_numbers, strict=True)
     return [name for name, is_number in both if is_number or name in scores or _same(name) in named]
@@ -322,18 +322,18 @@ def _is_plain_number(kind: Any) -> bool:
 
 
 def _is_whole(column: Any) -> bool:
-    """Whether a column of floats holds whole numbers alone, as pandas makes of integers where one is missing."""
+    """Returns whether a float column has only whole numbers: pandas converts integers with missing values to floats."""
     return isinstance(column.dtype, np.dtype) and column.dtype.kind == "f" and _is_whole_array(column)
 
 
 def _go_by_place(classes: Sequence[Any] | None) -> bool:
-    """Whether whole numbers stand for the places of classes, and are no classes' names."""
+    """Returns whether whole numbers are class indices and not class names."""
     return classes is None or not any(isinstance(name, (int, np.integer)) for name in classes)
 
 
 def _dictionary(codes: np.ndarray, classes: list[str]) -> pa.DictionaryArray:
-    """Labels as Arrow has them; null where there is none."""
-    # Somebody who asks for no mask is given no copy.
+    """Returns labels as an Arrow dictionary array, with null for unlabeled rows."""
+    # Without a mask, Arrow does not copy.
     mask = codes < 0
     indices = pa.array(codes, mask=mask) if mask.any() else pa.array(codes)
     return pa.DictionaryArray.from_arrays(indices, pa.array(classes, type=pa.string()))
@@ -345,7 +345,7 @@ def _is_paths(scores: Any) -> bool:
 
 
 def _matrix(values: Any) -> np.ndarray:
-    """Numbers in rows, in memory that the program can read as it is; copied where it cannot."""
+    """Returns a C-contiguous float matrix, copied only if necessary."""
     if hasattr(values, "toarray"):  # a sparse matrix
         values = values.toarray()
     if isinstance(values, np.ma.MaskedArray):
@@ -353,40 +353,40 @@ def _matrix(values: Any) -> np.ndarray:
     try:
         matrix = np.asarray(values)
     except ValueError as error:
-        raise ValueError(f"scores: rows of several lengths, or no rows of numbers ({error})") from None
+        raise ValueError(f"scores: rows have different lengths or are not numbers ({error})") from None
     if matrix.ndim != 2:
-        raise ValueError(f"scores of shape {matrix.shape}: there must be rows and columns, a column for each class")
+        raise ValueError(f"scores of shape {matrix.shape}: two dimensions are required, with one column per class")
     if matrix.dtype.kind not in "fiub":
         kind = "text or other objects" if matrix.dtype.kind in "OUS" else str(matrix.dtype)
-        raise TypeError(f"scores: an array of {kind}; scores are numbers from 0 to 1")
+        raise TypeError(f"scores: an array of {kind}; scores must be numbers from 0 to 1")
     if matrix.dtype not in (np.float32, np.float64):
         matrix = matrix.astype(np.float32 if matrix.dtype == np.float16 else np.float64)
     return np.ascontiguousarray(matrix)
 
 
 def _array(what: str, values: Any) -> pa.Array:
-    """Values beside the scores, one a row."""
+    """Returns values given separately from the scores, one per row, as an Arrow array."""
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return values
     if type(values).__name__ == "Series" and hasattr(values, "to_arrow"):
         return values.to_arrow()
     if hasattr(values, "columns") or not hasattr(values, "__len__") or isinstance(values, (bytes, dict)):
-        raise TypeError(f"{what}: a {type(values).__name__} is neither the name of a column nor a value for each row")
+        raise TypeError(f"{what}: it must be a column name or one value per row, not {type(values).__name__}")
     shape = getattr(values, "shape", None) or (len(values),)
     if len(shape) != 1:
-        raise ValueError(f"{what} of shape {shape}: it must be a list, with a value for each row")
+        raise ValueError(f"{what} of shape {shape}: it must have one dimension, with one value per row")
     try:
         column = pa.array(_without_fractions(values), from_pandas=True)
         if pa.types.is_nested(column.type):
-            raise ValueError(f"{what}: lists or mappings in place of values; there must be one value for each row")
+            raise ValueError(f"{what}: values must not be lists or mappings; give one value per row")
         return column
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
-        # Values of several kinds, or objects: what they are called is what tells them apart.
+        # Values of mixed types, or objects, are compared as text.
         return pa.array([None if value is None else str(value) for value in values])
 
 
 def _without_fractions(values: Any) -> Any:
-    """Whole numbers that became floats, since one is missing, as whole numbers again: 7.0 and 7 are one identifier."""
+    """Converts floats back to integers if all are whole, as after a missing value: 7.0 and 7 are the same ID."""
     if getattr(getattr(values, "dtype", None), "kind", "") != "f" or not _is_whole_array(values):
         return values
     numbers = np.asarray(values)
@@ -403,10 +403,10 @@ def _arrow(make: Any, frame: Any, **options: Any) -> pa.Table:
     try:
         return make(frame, **options)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError) as error:
-        raise TypeError(f"scores: a column is neither of numbers nor of text ({error})") from None
+        raise TypeError(f"scores: a column contains neither numbers nor text ({error})") from None
 
 
 def _refuse_repeated(names: list[str]) -> None:
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
-        raise ValueError(f"scores: two columns are called {repeated[0]!r}; rename one of them")
+        raise ValueError(f"scores: two columns are named {repeated[0]!r}; rename one of them")

@@ -1,4 +1,4 @@
-"""Labels for rows of scores: `label`, and the same with more to say (`solve`), with draws (`draw`), for cells (`allot`)."""
+"""Labels for rows of scores: `label`, with details (`solve`), as random draws (`draw`), and for cells (`allot`)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Column = str | Sequence[Any] | np.ndarray | Any
 
 @dataclass(frozen=True)
 class Solution:
-    """Labels, and what is known of them.
+    """Labels with their counts, targets, accuracy and certificate.
 
     >>> import apportion
     >>> solution = apportion.solve([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]])
@@ -31,22 +31,22 @@ class Solution:
     (array([1, 0, 0, 0]), {'0': 3, '1': 1})
     """
 
-    #: The labels, of the kind that the scores were.
+    #: The labels, in the same type as the scores.
     labels: Any
-    #: The classes, in their order.
+    #: The classes, in order.
     classes: list[str]
-    #: How many rows have each class.
+    #: The number of rows with each class.
     counts: dict[str, int]
-    #: How many each class was to have; none where the rule aims at no counts.
+    #: The target of each class; None if the rule has no targets.
     targets: dict[str, int] | None
-    #: The mean score of the labels: how many are right, if the scores are.
+    #: The mean score of the labels: the accuracy to expect if the scores are calibrated.
     expected_accuracy: float | None
-    #: The part of the labels that are right, where the truth is known.
+    #: The share of labels that equal the truth, if the truth is given.
     accuracy: float | None
-    #: Both sides of the duality, in multiples of 2^-40, and the gap between them: 0 is a proof that no labels with these counts
-    #: have a larger sum of scores.
+    #: The primal and dual objective, in multiples of 2^-40, and the gap between them. A gap of 0 proves that no other labels
+    #: with these counts have a larger sum of scores.
     certificate: dict[str, Any] | None
-    #: All that `apportion label --json` says.
+    #: The complete result, as `apportion label --json` prints it.
     details: dict[str, Any] = field(repr=False)
 
 
@@ -85,7 +85,7 @@ def label(
     progress: bool | None = None,
     **unknown: NoReturn,
 ) -> Any:
-    """Labels every row, with the counts kept right.
+    """Labels every row. By default, the label counts are the counts that the scores sum to.
 
     >>> import numpy as np, apportion
     >>> scores = np.array([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]])
@@ -95,49 +95,48 @@ def label(
     array([1, 0, 0, 0])
 
     Args:
-        scores: a column of probabilities for each class. An array or list of lists; a frame of pandas or polars, a table of
-            pyarrow, a relation of DuckDB, or anything with the Arrow PyCapsule interface, whose score columns are found by
-            their names (see `columns`); or the path of a file, a folder, a glob or a list of paths, of any size, with
-            `output`.
-        rule: "match" keeps the counts as the reference says, at the least cost in accuracy; "balance" weighs accuracy against
-            that; "argmax" takes the likeliest class, "threshold" that where it is likely enough, "thompson" draws a class by
-            its score, "top-k" among the likeliest, and "learned" is the paper's heuristic.
-        by: counts are kept within each group: the name of a column, several names, or a value for each row.
-        reference: what the counts are to match: "posterior" (the sums of the scores), "truth", "uniform", a dict of shares, or
-            a file or frame with the columns class and share (and group).
-        output: where labels go, if the scores are in files. Its ending says the format.
-        overwrite: replaces the output where it exists.
-        gamma: balance, learned: the weight of accuracy against fidelity, from 0 (match) to 1 (argmax).
-        penalty: balance, learned: how the distance from the reference is measured.
-        at: threshold: the least score of a label; or {"black": 0.5, None: 0.8} for one class and for all others.
-        k: top-k: how many of the likeliest classes are drawn among.
+        scores: one column of probabilities per class. An array or list of lists; a pandas or polars data frame, a pyarrow
+            table, a DuckDB relation, or any object with the Arrow PyCapsule interface, whose score columns are detected by
+            name (see `columns`); or the path of a file or directory, a glob, or a list of paths, together with `output`.
+        rule: "match" matches the counts of the reference with the highest possible expected accuracy. "balance" trades
+            accuracy against the reference. "argmax" takes the most likely class. "threshold" does so only if its score is
+            high enough. "thompson" draws a class at random by its score. "top-k" draws among the k most likely classes.
+            "learned" is the paper's heuristic.
+        by: groups within which the counts are matched: a column name, several names, or one value per row.
+        reference: the class shares to match: "posterior" (the mean of the scores), "truth", "uniform", a dict of shares, or a
+            file or frame with the columns class and share (and group).
+        output: output file, required if the scores are in files. The extension determines the format.
+        overwrite: whether to replace an existing output.
+        gamma: balance, learned: weight of accuracy relative to fidelity, from 0 (match) to 1 (argmax).
+        penalty: balance, learned: measure of the distance from the reference.
+        at: threshold: minimum score of a label; or {"black": 0.5, None: 0.8} for one class and all others.
+        k: top-k: number of most likely classes to draw among.
         coverage: match, balance: label only this share of the rows.
-        at_least, at_most: match, balance: bounds on the count of a class: {"black": 2000}, or as a share {"black": 0.2}.
-        tolerance: balance: keeps every share within this distance of the reference (0.01 is one point).
-        nested: match: columns of units inside units, the largest first.
-        from_sample: match, balance: solve for so many rows, and label all by the prices of these.
-        learner, train_rows: learned: the model, and the number of rows that it is trained on.
-        classes: the names of an array's classes, or other names for those of a frame's.
-        columns: the score columns of a frame; found by their names where they are not given.
-        id: what identifies a row: ties and draws then do not depend on the order of the rows.
-        truth: the true class, where the reference is "truth".
-        truth_map, truth_exclude, only_with_truth: values of the truth that stand for a class, or for none; and whether rows
-            without truth are left out.
-        skip_missing: leaves out rows that have no score at all, instead of refusing them.
-        normalize: divides each row by its sum.
-        seed: settles ties and draws, together with the rows' identifiers.
-        threads, memory: how much of the machine to use. Labels do not depend on it.
-        progress: whether a bar is shown (needs tqdm); where there is a notebook or a terminal, if nothing is said.
+        at_least, at_most: match, balance: bounds on the count of a class, {"black": 2000}, or on its share, {"black": 0.2}.
+        tolerance: balance: maximum difference of every share from the reference (0.01 is one point).
+        nested: match: columns of nested groups, the largest first.
+        from_sample: match, balance: solve for a random sample of this many rows, and label all rows with its prices.
+        learner, train_rows: learned: the model, and the number of rows to train it on.
+        classes: names of the classes of an array, or new names for those of a frame.
+        columns: score columns of a frame. Default: detected by name.
+        id: column or values that identify a row, so that ties and draws do not depend on the order of the rows.
+        truth: the true class. Required if the reference is "truth".
+        truth_map, truth_exclude, only_with_truth: how truth values map to classes, truth values to treat as missing, and
+            whether to leave out rows without truth.
+        skip_missing: whether to leave out rows without any score instead of refusing them.
+        normalize: whether to divide each row by its sum.
+        seed: seed for ties and draws, which also depend on the row IDs.
+        threads, memory: number of threads and memory limit. Labels do not depend on them.
+        progress: whether to show a progress bar (needs tqdm). Default: in a notebook or terminal.
 
     Returns:
-        Labels of the kind that went in, in the order of the rows: of an array an array of column numbers, or of names where
-        `classes` are given; of a frame of pandas a categorical Series with its index; of polars a Series of an Enum; of
-        pyarrow a DictionaryArray; of a path the path of `output`. Rows that are left without a label have −1, None, NaN or
-        null.
+        The labels, in the order of the rows and in the type of the input. For an array, an array of column indices, or of
+        names if `classes` is given. For pandas, a categorical Series with the same index. For polars, an Enum Series. For
+        pyarrow, a DictionaryArray. For a path, the path of `output`. Unlabeled rows are −1, None, NaN or null.
 
     Raises:
-        ValueError: the scores are no probabilities, or options do not go together; the message says which row and column.
-        TypeError: what was given is of no use as what it was given for.
+        ValueError: if the scores are not probabilities or options cannot be combined. The message names the row and column.
+        TypeError: if an argument has an unsupported type.
     """
     given = dict(locals())
     refuse_unknown("label", given.pop("unknown"), LABELING | {"output", "overwrite"})
@@ -147,7 +146,7 @@ def label(
 def solve(
     scores: Any, rule: Rule = "match", by: Column | None = None, reference: Any = "posterior", **options: Any
 ) -> Solution:
-    """Labels every row, as `label` does with the same options, and says what is known of the labels.
+    """Labels every row as `label` does, and also returns counts, targets, expected accuracy and the certificate.
 
     >>> import apportion
     >>> solution = apportion.solve([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]], classes=["white", "black"])
@@ -166,27 +165,27 @@ def solve(
 def draw(
     scores: Any, draws: int, rule: Literal["thompson", "top-k"] = "thompson", *, k: int | None = None, **options: Any
 ) -> Any:
-    """Draws a class for every row by its scores, again and again: for multiple imputation.
+    """Draws a class for every row at random by its scores, several times, for multiple imputation.
 
     >>> import apportion
     >>> apportion.draw([[0.5, 0.5], [0.9, 0.1], [0.2, 0.8]], draws=4, seed=1).shape
     (3, 4)
 
     Args:
-        scores: as `label` takes them, in memory.
-        draws: how many.
-        rule: "thompson" draws among all classes, "top-k" among the k likeliest.
-        k: top-k: how many.
-        options: those of `label` that say how the table is read.
+        scores: scores in memory, as for `label`.
+        draws: number of draws.
+        rule: "thompson" draws among all classes, "top-k" among the k most likely ones.
+        k: top-k: number of classes.
+        options: options of `label` for reading the table.
 
     Returns:
-        A column a draw, in a frame of the kind that went in, or an array.
+        One column per draw, in a frame of the same type as the input, or an array.
     """
     refuse_unknown("draw", options, TABLE)
     lent, values = table({"scores": scores, **options})
     _refuse_files(lent, "draw", "label --draws")
     if not isinstance(draws, (int, np.integer)) or draws < 1:
-        raise ValueError(f"draws: it must be a whole number, at least 1, and not {draws!r}")
+        raise ValueError(f"draws: it must be a whole number of at least 1, not {draws!r}")
     values |= {"rule": rule, "k": k, "draws": int(draws)}
     done = run("label", lent, values, **rest(options, ("threads", "progress")))
     codes = [column.to_numpy() for column in done.columns().combine_chunks().columns]
@@ -202,7 +201,7 @@ def allot(
     reference: Any = "posterior",
     **options: Any,
 ) -> Any:
-    """Says how many people of each row have each class, where a row stands for several people.
+    """Returns how many people of each row have each class, for rows that represent several people (cells).
 
     >>> import apportion
     >>> apportion.allot([[0.75, 0.25], [0.5, 0.5]], count=[4, 2])
@@ -210,12 +209,12 @@ def allot(
            [0, 2, 0]], dtype=uint64)
 
     Args:
-        scores: as `label` takes them, in memory.
-        count: how many people each row stands for: the name of a column, or a number for each row.
-        rule, by, reference, options: as of `label`.
+        scores: scores in memory, as for `label`.
+        count: the number of people that each row represents: a column name, or one number per row.
+        rule, by, reference, options: as for `label`.
 
     Returns:
-        A column for each class, and last one of people without a label: an array, or a frame of the kind that went in, with
+        One column per class and a last column for unlabeled people: an array, or a frame of the same type as the input with
         the columns n_CLASS and n_uncoded.
     """
     refuse_unknown("allot", options, LABELING)
@@ -234,12 +233,12 @@ def _solved(given: dict[str, Any]) -> Solution:
     output = given.get("output")
     if isinstance(lent, Files):
         if output is None:
-            raise ValueError("output: labels of files go into a file; name it with output='labeled.parquet'")
+            raise ValueError("output: scores in files require an output file; use output='labeled.parquet'")
         values |= {"output": os.fspath(output), "force": bool(given.get("overwrite"))}
     elif output is not None:
-        raise ValueError("output: labels of what is in memory come back; write them with what made the frame")
+        raise ValueError("output: it is only for scores in files; labels of scores in memory are returned")
     if given.get("codes") and isinstance(lent, Array):
-        lent.classes = None  # the labels are to be indices of columns, whatever these are called
+        lent.classes = None  # labels are column indices, even if the classes have names
     done = run("label", lent, values, **rest(given, RUNNING))
     details = done.result
     if isinstance(lent, Files):
@@ -261,4 +260,4 @@ def _solved(given: dict[str, Any]) -> Solution:
 
 def _refuse_files(lent: Any, name: str, command: str) -> None:
     if isinstance(lent, Files):
-        raise TypeError(f"{name}: it is for scores in memory; for files there is `apportion {command}`")
+        raise TypeError(f"{name}: it supports only scores in memory; for files, use `apportion {command}`")

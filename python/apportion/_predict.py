@@ -1,4 +1,4 @@
-"""Scores from names and places, with the Census inside: BISG, BIFSG, fBISG, voter BISG and raking."""
+"""Scores from names and places, with built-in Census tables: BISG, BIFSG, fBISG, voter BISG and raking."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def predict(
     threads: int | None = None,
     progress: bool | None = None,
 ) -> Any:
-    """Scores from names and places. The Census is inside: no table, key or network is needed.
+    """Computes scores from names and places. Census tables are built in; no other table, API key or network is needed.
 
     >>> import pyarrow as pa, apportion
     >>> people = pa.table({"surname": ["Washington", "Garcia", "Peña"], "county_fips": ["37183", "37183", "37063"]})
@@ -57,25 +57,27 @@ def predict(
     >>> labels = apportion.label(scores)
 
     Args:
-        people: a frame of people, or the path of a file of them, with `output`.
-        model: "bisg" by surname and place, "bifsg" by first name, too, "fbisg" where the Census's counts are not quite right,
-            "voter" for registered voters, "rake" to shares that are known of all.
-        surname, first_name, place, block_group, tract, zcta, county, state: the columns; found by their names.
-        surnames, first_names, geography: tables in place of those inside: files, or the names that `apportion tables` lists.
-        numbers: which columns of a table hold its numbers, where there are several sets, such as "vap_*".
-        classes, crosswalk: the classes in the order of the scores; what classes of the tables are to be called.
-        margin: voter, rake: the shares of the classes: a dict, or a frame or file with the columns class and share.
-        surname_margin, place_margin: rake: files of the people of each class by surname, and by place; with both, raking is
-            three ways. tolerance: how far from them the scores may stay, as a share of all people.
-        within: the places of one state alone.
-        as_published: voter: the published factor of surnames, which mixes the nation's prior with the state's people.
-        seed: fbisg: another seed, other draws. burn_in, sweeps: the sweeps that are forgotten, and those that count.
-        prefix: what the columns of scores begin with.
-        summary: returns, after the scores, a dict of what was found: names and places by how they matched, sums of the scores.
-        output, overwrite: where scores of files go.
+        people: a frame with one row per person, or the path of a file, together with `output`.
+        model: "bisg" uses surname and place; "bifsg" also the first name; "fbisg" allows for errors in the Census counts;
+            "voter" is for registered voters; "rake" adjusts the scores to known class shares.
+        surname, first_name, place, block_group, tract, zcta, county, state: column names. Default: detected by name.
+        surnames, first_names, geography: tables to use instead of the defaults: files, or names from `apportion tables`.
+        numbers: columns of a table that contain its numbers, if there are several sets, such as "vap_*".
+        classes, crosswalk: the classes in the order of the scores; new names for classes of the tables.
+        margin: voter, rake: the class shares: a dict, or a frame or file with the columns class and share.
+        surname_margin, place_margin: rake: files with people by surname and class, and by place and class. With both, raking
+            is three-way.
+        tolerance: rake: maximum difference from these margins, as a share of all people.
+        within: use only the places of one state.
+        as_published: voter: the published surname factor, which mixes national class shares with those of the state.
+        seed, burn_in, sweeps: fbisg: the seed, the number of sweeps before draws are counted, and of sweeps that are counted.
+        prefix: prefix of the score columns.
+        summary: whether to also return a dict with the numbers of matched names and places and the sums of the scores.
+        output, overwrite: output file, and whether to replace it, if the people are in files.
 
     Returns:
-        The scores, p_CLASS, and how they were made, in a frame of the kind that went in, row by row; or the path of `output`.
+        The scores p_CLASS and the columns that explain them, in a frame of the same type as the input; or the path of
+        `output`. With `summary`, a tuple of this and the summary.
     """
     values: dict[str, Any] = {
         "model": model, "surname": surname, "first_name": first_name, "place": place, "block_group": block_group,
@@ -89,13 +91,13 @@ def predict(
     }  # fmt: skip
     lent = lend(people, named=[[str(name) for name in getattr(people, "columns", ()) if isinstance(name, str)]])
     if lent.matrix is not None:
-        raise TypeError("people: a frame with the columns of names and places is needed, not an array")
+        raise TypeError("people: it must be a frame with columns of names and places, not an array")
     if isinstance(lent, Files):
         if output is None:
-            raise ValueError("output: scores of files go into a file; name it with output='scores.parquet'")
+            raise ValueError("output: people in files require an output file; use output='scores.parquet'")
         values |= {"output": os.fspath(output), "force": overwrite}
     elif output is not None:
-        raise ValueError("output: it is for files; scores of a frame are returned")
+        raise ValueError("output: it is only for people in files; scores of a frame are returned")
     done = run("predict", lent, values, margin=margin, threads=threads, progress=progress)
     rows = done.rows()
     scores = Path(os.fspath(output or "")) if rows is None else lent.own(rows)
@@ -103,11 +105,11 @@ def predict(
 
 
 def _paths(name: str, tables: Any) -> str | list[str] | None:
-    """Tables as the program takes them: paths, or names of those inside it."""
+    """Returns tables as the program expects them: paths, or names of built-in tables."""
     if tables is None:
         return None
     if isinstance(tables, (str, os.PathLike)):
         return os.fspath(tables)
     if isinstance(tables, (list, tuple)):
         return [os.fspath(table) for table in tables]
-    raise TypeError(f"{name}: the path of a file is needed, or the name of a table inside, not {type(tables).__name__}")
+    raise TypeError(f"{name}: it must be the path of a file or the name of a built-in table, not {type(tables).__name__}")

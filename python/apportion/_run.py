@@ -1,4 +1,4 @@
-"""Runs jobs: what is in memory is lent to them, and their notes and warnings are passed on."""
+"""Runs jobs on data in memory or in files, and forwards their messages and warnings."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ import pyarrow as pa
 from . import _native
 from ._frames import Lent, _arrow
 
-#: Notes of jobs: which score columns were recognized, which rows were left out.
+#: Messages of jobs, such as recognized score columns and rows that were left out.
 log = logging.getLogger("apportion")
 
-#: Whether this process was forked: the threads of its parent do not exist in it.
+#: Whether this process was forked; it then does not have the threads of its parent.
 _forked = False
 
 
@@ -43,7 +43,7 @@ def run(
     threads: int | None = None,
     progress: bool | None = None,
 ) -> _native.Done:
-    """Runs a job with values of its settings, by their ids. None leaves a setting out."""
+    """Runs a job with settings by ID. Settings that are None are left out."""
     values = dict(values)
     given: dict[str, Any] = {"table": None, "matrix": None, "reference": None, "decision": decision}
     for name, shares in (("reference", reference), ("margin", margin)):
@@ -52,7 +52,7 @@ def run(
         elif shares is not None:
             given["reference"] = _shares(name, shares)
     if values.get("reference") == "posterior":
-        del values["reference"]  # the default, which rules without a reference have as well
+        del values["reference"]  # the default, which rules without a reference accept
     if lent is not None:
         given |= {"table": lent.table, "matrix": lent.matrix}
         values["inputs"] = lent.names
@@ -78,7 +78,7 @@ def _threads(threads: Any) -> int | None:
 
 
 def _outside() -> int:
-    """The number of frames between `run` and the code that called the package, which a warning is about."""
+    """Returns the stack level of the code that called the package, for warnings."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
         frame, level = frame.f_back, level + 1
@@ -86,7 +86,7 @@ def _outside() -> int:
 
 
 def _shares(name: str, shares: Any) -> pa.Table:
-    """Shares of classes as a table."""
+    """Returns class shares as a table."""
     if type(shares).__name__ == "Series" and hasattr(shares, "to_dict"):
         shares = shares.to_dict()
     if isinstance(shares, Mapping):

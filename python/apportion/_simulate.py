@@ -1,4 +1,4 @@
-"""People who do not exist, with the scores that nobody could better: the paper's simulations, and a voter file."""
+"""Simulated people with exact scores: the paper's simulations, and a voter file."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ def simulate_normal(
     seed: int = 0,
     single: bool = False,
 ) -> pa.Table:
-    """A point with normal noise around the true class, and its exact probabilities: the paper's simulation.
+    """Simulates points with normal noise around the true class, and their exact class probabilities, as in the paper.
 
     >>> import apportion
     >>> apportion.simulate_normal(1000, variance=0.5, seed=1).column_names
     ['id', 'truth', 'p_1', 'p_2', 'p_3', 'p_4', 'p_5', 'p_6']
 
     Args:
-        rows: how many people.
-        variance: of every coordinate. Little leaves no doubt of the truth, much nothing but the shares.
-        prior: the shares of the classes; those of the paper where it is not given.
-        seed: another seed, other people.
-        single: scores in single precision.
+        rows: number of people.
+        variance: variance of the noise of each coordinate. The smaller it is, the more certain the scores.
+        prior: class shares. Default: those of the paper.
+        seed: random seed.
+        single: whether scores are in single precision.
     """
     return _made("normal", rows, seed, single, variance=variance, prior=prior)
 
@@ -37,7 +37,7 @@ def simulate_normal(
 def simulate_categorical(
     rows: int = 5000, *, signal: float = 0.5, prior: Sequence[float] | None = None, seed: int = 0, single: bool = False
 ) -> pa.Table:
-    """One category is known: the true class with the chance `signal`, else any.
+    """Simulates people with one known category: the true class with probability `signal`, otherwise a random class.
 
     >>> import apportion
     >>> apportion.simulate_categorical(10, signal=1.0, seed=1).num_rows
@@ -55,7 +55,7 @@ def simulate_worst_case(
     seed: int = 0,
     single: bool = False,
 ) -> pa.Table:
-    """All is known of a person, or nothing: where argmax's bias is as large as it can be (the paper's Theorem 1).
+    """Simulates the worst case for the bias of argmax (Theorem 1 of the paper): the class is either known or unknown.
 
     >>> import apportion
     >>> people = apportion.simulate_worst_case(1000, unknown=0.5)
@@ -67,9 +67,9 @@ def simulate_worst_case(
 def simulate_voters(
     rows: int = 100_000, *, seed: int = 0, single: bool = False, no_scores: bool = False
 ) -> pa.Table:
-    """A voter file of North Carolina: county and class by the Census, and the scores that BISG would give.
+    """Simulates a voter file of North Carolina, with counties and classes from the Census, and BISG scores.
 
-    With `no_scores`, names and places alone, as a voter file has them; `predict` makes scores of them.
+    With `no_scores`, the file has only names and places; `predict` computes scores from them.
 
     >>> import apportion
     >>> voters = apportion.simulate_voters(1000, seed=1)
@@ -81,5 +81,5 @@ def simulate_voters(
 def _made(what: str, rows: int, seed: int, single: bool, **options: Any) -> pa.Table:
     options |= {"rows": rows, "seed": seed, "double": not single}
     made = run(f"simulate_{what}", None, options).rows()
-    assert made is not None  # there is at least one row
+    assert made is not None  # there is always at least one row
     return made

@@ -1,4 +1,4 @@
-"""What functions have in common: how a table of scores is given, and which of its columns hold what."""
+"""Options shared by all functions: the table of scores, and the roles of its columns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from ._frames import Lent, lend
 
-#: Options that say how the table is read, and are passed to the job as they are.
+#: Options for reading the table, passed to the job unchanged.
 READING = ("truth_map", "truth_exclude", "only_with_truth", "skip_missing", "normalize", "memory", "seed")
 #: Options of rules.
 RULE = (
@@ -16,7 +16,7 @@ RULE = (
 )  # fmt: skip
 #: Options of all functions that read a table.
 TABLE = {"id", "truth", "classes", "columns", "threads", "progress", *READING}
-#: Options of functions that label by a rule.
+#: Options of functions that apply a rule.
 LABELING = TABLE | {"nested", *RULE}
 #: Options of `run` itself.
 RUNNING = ("reference", "threads", "progress")
@@ -25,7 +25,7 @@ RENAMED = {"margin": "tolerance", "batch": "train_rows"}
 
 
 def table(given: dict[str, Any], label: Any = None) -> tuple[Lent, dict[str, Any]]:
-    """The table, and the settings that say what its columns hold. A column may be named, or given as values."""
+    """Returns the table and the settings for its columns. A column may be given by name or as values."""
     by, nested, columns = given.get("by"), given.get("nested"), given.get("columns")
     named = [given.get("id"), given.get("truth"), given.get("count"), by, nested, label, *given.get("named", [])]
     if isinstance(columns, str):
@@ -39,7 +39,7 @@ def table(given: dict[str, Any], label: Any = None) -> tuple[Lent, dict[str, Any
         if lent.matrix is None:
             lent.refuse_unknown("columns", name)
     if columns is None and getattr(lent, "are_numbers", False):
-        # The columns of an array that was made a frame: there is nothing else in it.
+        # A frame made from an array: all of its columns are scores.
         values |= {"scores": lent.columns, "classes": lent.columns}
     if lent.matrix is not None:
         values |= {"scores": lent.matrix[0], "classes": lent.matrix[0]}
@@ -57,7 +57,7 @@ def table(given: dict[str, Any], label: Any = None) -> tuple[Lent, dict[str, Any
 
 
 def _columns(lent: Lent, what: str, given: Any) -> list[str]:
-    """Columns whose values together are a group: one or several that are named, or a value for each row."""
+    """Returns the columns that define groups, given as one or several names, or as one value per row."""
     if isinstance(given, str):
         return [lent.column(what, given)]
     is_names = isinstance(given, (list, tuple)) and len(given) > 0 and all(isinstance(name, str) for name in given)
@@ -70,16 +70,16 @@ def _columns(lent: Lent, what: str, given: Any) -> list[str]:
 
 
 def refuse_unknown(function: str, options: dict[str, Any], known: set[str]) -> None:
-    """Refuses options that a function does not use."""
+    """Raises an error for options that a function does not have."""
     for option in options:
         if option not in known:
             if RENAMED.get(option) in known:
-                raise TypeError(f"{function}() has no option {option!r}; it is called {RENAMED[option]} now")
+                raise TypeError(f"{function}() has no option {option!r}; it is now named {RENAMED[option]}")
             near = difflib.get_close_matches(option, sorted(known), 1)
             meant = f"; did you mean {near[0]}?" if near else ""
             raise TypeError(f"{function}() has no option {option!r}{meant}")
 
 
 def rest(given: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """Some of the options, if they are given."""
+    """Returns the named options that are given."""
     return {name: given[name] for name in names if name in given}

@@ -1,4 +1,4 @@
-"""Results to look at: an audit, a comparison of rules, a frontier. They show themselves in notebooks, and plot themselves."""
+"""Results that can be displayed in notebooks and plotted: audits, comparisons of rules, disparities and frontiers."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 class View:
-    """A result, with its charts."""
+    """A result with charts."""
 
-    #: The chart that is shown where none is named.
+    #: The default chart.
     _first = ""
 
     def __init__(self, done: _native.Done) -> None:
@@ -34,11 +34,11 @@ class View:
 
     @property
     def charts(self) -> list[str]:
-        """The names of the charts that `plot` draws."""
+        """The names of the charts that `plot` can draw."""
         return [name for name, _, _ in self._charts()]
 
     def plot(self, chart: str | None = None) -> plotly.graph_objects.Figure:
-        """A chart of the report, as a Figure of Plotly's. Without a name, the one that says most.
+        """Returns a chart of the report as a Plotly Figure. Default: the most informative one.
 
         Needs plotly: `pip install 'apportion[plot]'`.
         """
@@ -52,19 +52,19 @@ class View:
                 content = json.loads(specification)
                 figure = graph_objects.Figure(content, skip_invalid=False)
                 return figure.update_layout(title={"text": title})
-        raise ValueError(f"there is no chart {wanted!r}; there are {', '.join(self.charts)}")
+        raise ValueError(f"there is no chart {wanted!r}; the charts are {', '.join(self.charts)}")
 
     def report(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the whole report: a page (.html), or Markdown (.md)."""
+        """Writes the complete report as a page (.html) or as Markdown (.md)."""
         path = Path(path)
         if self._document is None or path.suffix.lower() not in (".html", ".htm", ".md"):
-            raise ValueError(f"{path}: its ending says what it is: .html for a page, .md for Markdown")
+            raise ValueError(f"{path}: unknown report format; use .html for a page or .md for Markdown")
         text = self._document.markdown() if path.suffix.lower() == ".md" else self._document.html()
         path.write_text(text, encoding="utf-8")
         return path
 
     def to_arrow(self) -> pa.Table:
-        """The numbers as a table of pyarrow's; `.to_pandas()` makes a frame of it."""
+        """Returns the numbers as a pyarrow table; `.to_pandas()` converts it to a data frame."""
         return pa.Table.from_pylist(self._rows())
 
     def _rows(self) -> list[dict[str, Any]]:
@@ -85,7 +85,7 @@ class View:
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
-#: Rows that a notebook is shown.
+#: Number of rows shown in a notebook.
 SHOWN = 50
 
 
@@ -98,7 +98,7 @@ def _cell(value: Any) -> str:
 
 
 class Audit(View):
-    """How far labels are off: counts and bias for each class, and for each group where there are groups.
+    """The audit of labels: counts and bias of each class, and of each group with `by`.
 
     >>> import apportion
     >>> voters = apportion.simulate_voters(1000, seed=1)
@@ -115,13 +115,13 @@ class Audit(View):
 
     @property
     def details(self) -> dict[str, Any]:
-        """All that `apportion audit --json` says."""
+        """The complete result, as `apportion audit --json` prints it."""
         content: dict[str, Any] = self._content
         return content
 
     @property
     def bias(self) -> dict[str, float]:
-        """The share of each class among the labels, less its share by the scores."""
+        """The share of each class among the labels minus its share by the scores."""
         return dict(zip(self._content["classes"], self._content["bias"]["posterior"], strict=True))
 
     @property
@@ -132,19 +132,19 @@ class Audit(View):
 
     @property
     def tied(self) -> int:
-        """The number of people with several classes of the largest score."""
+        """The number of people whose largest score is shared by several classes."""
         tied: int = self._content["tied"]
         return tied
 
     @property
     def unlabeled(self) -> dict[str, Any] | None:
-        """The people without a label: how many, their mean scores, and the quartiles of their largest score."""
+        """Unlabeled people: their number, mean scores, and the quartiles of their largest score."""
         unlabeled: dict[str, Any] | None = self._content["uncoded_rows"]
         return unlabeled
 
     @property
     def intervals(self) -> dict[str, Any] | None:
-        """95% intervals: of the accuracy if truth is known, and of all figures with `bootstrap`."""
+        """95% intervals: of the accuracy if the truth is known, and of all numbers with `bootstrap`."""
         intervals: dict[str, Any] | None = self._content.get("intervals")
         accuracy = self._content["accuracy_interval"]
         if intervals is None and accuracy is not None:
@@ -152,7 +152,7 @@ class Audit(View):
         return intervals
 
     def calibration(self) -> pa.Table:
-        """The calibration of the scores, for each class and bin of scores; without a row if no truth is known."""
+        """Returns the calibration of the scores by class and bin. The table is empty if no truth is known."""
         rows = [
             {"class": name, **_bin_row(score_bin)}
             for name, own in zip(self._content["classes"], self._content["calibration"], strict=True)
@@ -162,7 +162,7 @@ class Audit(View):
         return pa.Table.from_pylist(rows)
 
     def by_group(self) -> pa.Table:
-        """The same numbers for each class of each group; without a row where there are no groups."""
+        """Returns the same numbers by group and class. The table is empty if there are no groups."""
         classes = self._content["classes"]
         groups = [{**group, "classes": classes} for group in self._content["groups"]]
         rows = [
@@ -206,7 +206,7 @@ def _class_row(content: Mapping[str, Any], place: int) -> dict[str, Any]:
 
 
 class Comparison(View):
-    """Rules side by side: accuracy, fidelity and counts of each.
+    """A comparison of rules: the accuracy, fidelity and counts of each.
 
     >>> import apportion
     >>> comparison = apportion.compare(apportion.simulate_voters(1000, seed=1), truth="race")
@@ -220,7 +220,7 @@ class Comparison(View):
 
     @property
     def details(self) -> list[dict[str, Any]]:
-        """All that `apportion compare --json` says."""
+        """The complete result, as `apportion compare --json` prints it."""
         content: list[dict[str, Any]] = self._content
         return content
 
@@ -242,7 +242,7 @@ def _rule_row(outcome: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Frontier(View):
-    """Every optimal trade of accuracy against fidelity, from argmax to match.
+    """Every optimal tradeoff between accuracy and fidelity, from argmax to match.
 
     >>> import apportion
     >>> frontier = apportion.frontier(apportion.simulate_voters(1000, seed=1), points=20)
@@ -255,7 +255,7 @@ class Frontier(View):
 
     @property
     def details(self) -> dict[str, Any]:
-        """All that `apportion frontier --json` says."""
+        """The complete result, as `apportion frontier --json` prints it."""
         content: dict[str, Any] = self._content
         return content
 
@@ -277,7 +277,7 @@ class Frontier(View):
 
 
 class Disparity(View):
-    """An outcome compared between classes, by every estimator side by side.
+    """An outcome compared between classes, with every estimator.
 
     >>> import apportion
     >>> people = apportion.simulate_normal(500, seed=1)
@@ -290,7 +290,7 @@ class Disparity(View):
 
     @property
     def details(self) -> dict[str, Any]:
-        """All that `apportion disparity --json` says."""
+        """The complete result, as `apportion disparity --json` prints it."""
         content: dict[str, Any] = self._content
         return content
 
@@ -332,7 +332,7 @@ def audit(
     geometry_key: Sequence[str] | str | None = None,
     **options: Any,
 ) -> Audit:
-    """Says how far labels that exist already are off.
+    """Measures the bias of existing labels.
 
     >>> import numpy as np, apportion
     >>> scores = np.array([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]])
@@ -341,18 +341,19 @@ def audit(
     {'0': 0.25, '1': -0.25}
 
     Args:
-        scores: as `label` takes them.
-        label: the labels: the name of their column, or a label for each row.
-        truth: the true class, where it is known.
-        by: groups, as of `label`: bias is told for each, too.
-        label_map: what values of the labels mean: {"W": "white"}.
-        uncoded: the values that stand for no label, and what to do with such rows: "Uncoded=drop", "=argmax" or "=keep".
-        decision: the decision that gave the labels: there is a warning where their counts have drifted from those that it was
-            fitted to give, further than chance explains.
-        bootstrap: the number of bootstrap replicates for 95% intervals of shares, bias, accuracy and fidelity, such as 200.
-        focus: the class that is set against all others together.
+        scores: as for `label`.
+        label: the labels: a column name, or one label per row.
+        truth: the true class, if known.
+        by: groups, as for `label`. The bias of each group is also computed.
+        label_map: how label values map to classes: {"W": "white"}.
+        uncoded: the value of unlabeled rows, and how to treat these rows: "Uncoded=drop", "Uncoded=argmax" or
+            "Uncoded=keep".
+        decision: the decision that gave the labels. Warns if their counts differ from the targets of the fit by more than
+            chance explains.
+        bootstrap: number of bootstrap replicates for 95% intervals of shares, bias, accuracy and fidelity, such as 200.
+        focus: the class to compare with all other classes combined.
         geometry, geometry_key: outlines of the groups, for a map in the report.
-        options: those of `label` that say how the table is read.
+        options: options of `label` for reading the table.
     """
     refuse_unknown("audit", options, TABLE | {"count"})
     given = {"scores": scores, "truth": truth, "by": by, **options}
@@ -368,7 +369,7 @@ def audit(
         "geometry_key": geometry_key,
     }
     if decision is not None and not isinstance(decision, Decision):
-        raise TypeError("decision: it must be a Decision, as apportion.fit or Decision.from_json gives it")
+        raise TypeError("decision: it must be a Decision, as returned by apportion.fit or Decision.from_json")
     text = None if decision is None else decision.to_json()
     return Audit(run("audit", lent, values, decision=text, **rest(options, ("threads", "progress"))))
 
@@ -387,7 +388,7 @@ def compare(
     geometry_key: Sequence[str] | str | None = None,
     **options: Any,
 ) -> Comparison:
-    """Sets rules side by side: argmax, threshold, match, balance, Thompson sampling, and labels that exist already.
+    """Compares rules: argmax, threshold, match, balance, Thompson sampling and others, and optionally existing labels.
 
     >>> import apportion
     >>> comparison = apportion.compare([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]])
@@ -396,13 +397,13 @@ def compare(
     (0, 1)
 
     Args:
-        scores: as `label` takes them.
-        truth, by: as of `audit`.
-        label, label_map, uncoded: labels that exist already, to be set beside the rules; what their values mean, and which of
-            these stand for no label.
-        batch: also solves match and balance in random batches of this size, to show the loss.
-        focus, geometry, geometry_key: as of `audit`.
-        options: those of `label` that say how the table is read.
+        scores: as for `label`.
+        truth, by: as for `audit`.
+        label, label_map, uncoded: existing labels to compare with the rules, how their values map to classes, and the values
+            of unlabeled rows.
+        batch: also solve match and balance in random batches of this size, to show the loss.
+        focus, geometry, geometry_key: as for `audit`.
+        options: options of `label` for reading the table.
     """
     refuse_unknown("compare", options, TABLE | {"count"})
     lent, values = table({"scores": scores, "truth": truth, "by": by, **options}, label=label)
@@ -424,7 +425,7 @@ def disparity(
     against: str | None = None,
     **options: Any,
 ) -> Disparity:
-    """Compares an outcome between classes by every estimator: labels of several rules, weighted, imputed, BIRDiE and bounds.
+    """Compares an outcome between classes with every estimator: labels of several rules, weighted, imputed, BIRDiE, bounds.
 
     >>> import numpy as np, apportion
     >>> people = apportion.simulate_normal(2000, seed=1).to_pandas()
@@ -434,14 +435,14 @@ def disparity(
     True
 
     Args:
-        scores: as `label` takes them.
-        outcome: what is compared: numbers, yes and no, or a few values: the name of a column, or a value for each row.
-        outcome_value: the value of the outcome that counts as 1, all others being 0.
-        truth, by: as of `audit`.
-        label, label_map: labels that exist already, to be set beside those of the rules.
-        cells: columns whose values together are a cell of people who are alike, for bounds that need no assumption.
-        against: the class that others are compared with; the largest where none is named.
-        options: those of `label` that say how the table is read.
+        scores: as for `label`.
+        outcome: the outcome: numbers, yes and no, or a few values. A column name, or one value per row.
+        outcome_value: the value of the outcome that counts as 1; all others count as 0.
+        truth, by: as for `audit`.
+        label, label_map: existing labels to compare with those of the rules, and how their values map to classes.
+        cells: columns that define cells of similar people, for bounds that need only calibration within cells.
+        against: the class to compare the others with. Default: the largest.
+        options: options of `label` for reading the table.
     """
     refuse_unknown("disparity", options, TABLE | {"count"})
     given = {"scores": scores, "truth": truth, "by": by, "named": [outcome, cells], **options}
@@ -459,7 +460,7 @@ def frontier(
     points: int | None = None,
     **options: Any,
 ) -> Frontier:
-    """Every optimal trade of accuracy against fidelity to the reference, exact.
+    """Computes every optimal tradeoff between accuracy and fidelity to the reference, exactly.
 
     >>> import apportion
     >>> frontier = apportion.frontier([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]])
@@ -467,9 +468,9 @@ def frontier(
     [(0.75, 0), (0.7, 1)]
 
     Args:
-        scores, by, reference: as of `label`.
-        points: about so many points, evenly spread; all where it is not given.
-        options: those of `label` that say how the table is read.
+        scores, by, reference: as for `label`.
+        points: approximate number of evenly spaced points. Default: all points.
+        options: options of `label` for reading the table.
     """
     refuse_unknown("frontier", options, TABLE | {"count"})
     lent, values = table({"scores": scores, "by": by, **options})

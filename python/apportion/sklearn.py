@@ -1,7 +1,7 @@
-"""For scikit-learn: rules as estimators.
+"""Estimators for scikit-learn.
 
-`Apportioner` labels rows of scores. `ApportionedClassifier` wraps a classifier that has `predict_proba`, so that its labels keep
-the counts that its probabilities promise.
+`Apportioner` labels rows of scores. `ApportionedClassifier` wraps a classifier that has `predict_proba`, so that the label
+counts are the counts that its probabilities sum to.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ def _texts(names: Any) -> list[str]:
 
 
 def _by_text(given: Any) -> Any:
-    """Where something is given for each class, the classes' names as text."""
+    """Converts the class names of a mapping to text. Other values are returned unchanged."""
     if not isinstance(given, Mapping):
         return given
     return {None if name is None else str(name): value for name, value in given.items()}
 
 
 def _codes(scores: Any, **options: Any) -> Any:
-    """Labels as numbers of columns, whatever the classes are called."""
+    """Returns labels as column indices, even if the classes have names."""
     return _solved({"scores": scores, "codes": True, **options}).labels
 
 
 class _Rule(BaseEstimator):  # type: ignore[misc]
-    """What both estimators have of a rule."""
+    """The rule options of both estimators."""
 
     def _options(self) -> dict[str, Any]:
         given = {"gamma": self.gamma, "penalty": self.penalty, "k": self.k, "seed": self.seed}
@@ -52,10 +52,11 @@ class _Rule(BaseEstimator):  # type: ignore[misc]
 
 
 class Apportioner(_Rule):
-    """Labels rows of scores, with the counts kept right.
+    """Labels rows of scores. By default, the label counts are the counts that the scores sum to.
 
-    `fit(q)` finds the prices of a table of scores, `predict(q)` labels any rows by these prices, and `fit_predict(q)` gives the
-    exact labels of q, whose counts are right. Labels are the numbers of columns, or the names in `classes`.
+    `fit(q)` finds prices for a table of scores. `predict(q)` labels any rows with these prices, so their counts are
+    approximate. `fit_predict(q)` returns the optimal labels of q, whose counts match the reference exactly. Labels are column
+    indices, or the names in `classes`.
 
     >>> from apportion.sklearn import Apportioner
     >>> scores = [[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]]
@@ -65,12 +66,12 @@ class Apportioner(_Rule):
     array(['black', 'white'], dtype=object)
 
     Parameters:
-        rule, reference, gamma, penalty, at, k, seed: as of `apportion.label`. A reference "truth" needs y in `fit`.
-        classes: the names of the columns.
-        normalize: divides each row by its sum.
+        rule, reference, gamma, penalty, at, k, seed: as for `apportion.label`. The reference "truth" requires y in `fit`.
+        classes: names of the columns.
+        normalize: whether to divide each row by its sum.
 
     Attributes:
-        classes_: the labels that there are.
+        classes_: the possible labels.
         decision_: the fitted `apportion.Decision`.
     """
 
@@ -98,21 +99,21 @@ class Apportioner(_Rule):
         self.normalize = normalize
 
     def fit(self, X: Any, y: Any = None) -> Apportioner:
-        """Finds the prices of rows of scores."""
+        """Finds prices for rows of scores."""
         scores = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=1)
         self._name(scores)
         self.decision_ = fit(scores, **self._reading(y), **self._options())
         return self
 
     def predict(self, X: Any) -> Any:
-        """Labels rows of scores by the fitted prices."""
+        """Labels rows of scores with the fitted prices."""
         check_is_fitted(self)
         scores = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         names = _texts(self.classes_)
         return self._named(self.decision_.apply(scores, classes=names, normalize=self.normalize, codes=True))
 
     def fit_predict(self, X: Any, y: Any = None) -> Any:
-        """The exact labels of rows of scores: their counts are right."""
+        """Returns the optimal labels of rows of scores, whose counts match the reference exactly."""
         self.fit(X, y)
         scores = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         return self._named(_codes(scores, **self._reading(y), **self._options()))
@@ -120,7 +121,7 @@ class Apportioner(_Rule):
     def _name(self, scores: np.ndarray) -> None:
         width = scores.shape[1]
         if width < 2:
-            raise ValueError(f"scores of {width} feature(s): there must be a column for each of two classes or more")
+            raise ValueError(f"scores of {width} feature(s): at least two columns are required, one per class")
         if scores.min() < -1e-6:
             raise ValueError("Negative values in data passed to Apportioner: scores are probabilities")
         classes = np.arange(width) if self.classes is None else np.asarray(self.classes, dtype=object)
@@ -152,11 +153,11 @@ def _has_proba(self: Any) -> bool:
 
 
 class ApportionedClassifier(ClassifierMixin, MetaEstimatorMixin, _Rule):  # type: ignore[misc]
-    """A classifier whose labels keep the counts that its probabilities promise.
+    """A classifier whose label counts are the counts that its probabilities sum to.
 
-    `fit(X, y)` fits the classifier, and prices to its probabilities of the same rows, each by a model that has not seen it;
-    `predict(X)` labels any rows by these prices, each row by itself; `label(X)` labels rows jointly, so that their counts are
-    exactly right.
+    `fit(X, y)` fits the classifier, and finds prices from its cross-validated probabilities of the same rows. `predict(X)`
+    labels each row separately with these prices, so counts are approximate. `label(X)` labels rows jointly, so that their
+    counts match exactly.
 
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.linear_model import LogisticRegression
@@ -168,10 +169,12 @@ class ApportionedClassifier(ClassifierMixin, MetaEstimatorMixin, _Rule):  # type
 
     Parameters:
         estimator: a classifier with `predict_proba`.
-        rule, reference, gamma, penalty, at, k, seed: as of `apportion.label`. A reference "truth" is the shares of y.
-        cv: how the probabilities of the rows in `fit` are made: as `sklearn.model_selection.cross_val_predict` takes it, with
-            no more folds than the rarest class has rows. None, and a class of one row, take those of the fitted classifier
-            itself, which is too sure of rows that it has seen. Weights of `fit` are used in every fold.
+        rule, reference, gamma, penalty, at, k, seed: as for `apportion.label`. The reference "truth" means the class shares
+            of y.
+        cv: cross-validation for the probabilities in `fit`, as in `sklearn.model_selection.cross_val_predict`. The number of
+            folds is at most the number of rows of the rarest class. With None, or if a class has only one row, the
+            probabilities of the fitted classifier are used, which is overconfident for its training rows. Fit parameters
+            such as weights are used in every fold.
 
     Attributes:
         estimator_: the fitted classifier.
@@ -203,7 +206,7 @@ class ApportionedClassifier(ClassifierMixin, MetaEstimatorMixin, _Rule):  # type
         self.cv = cv
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> ApportionedClassifier:
-        """Fits the classifier, and prices to its probabilities."""
+        """Fits the classifier, and finds prices from its probabilities."""
         if not hasattr(self.estimator, "predict_proba"):
             raise TypeError(
                 f"estimator: {type(self.estimator).__name__} has no predict_proba; labels need probabilities"
@@ -222,7 +225,7 @@ class ApportionedClassifier(ClassifierMixin, MetaEstimatorMixin, _Rule):  # type
     def _fitting_scores(self, X: Any, y: Any, fit_params: dict[str, Any]) -> Any:
         folds = self.cv
         if isinstance(folds, (int, np.integer)):
-            # A class must be in every fold's training part.
+            # The training rows of every fold must contain each class.
             folds = min(int(folds), int(np.unique(y, return_counts=True)[1].min()))
         if folds is None or isinstance(folds, int) and folds < 2:
             return self.estimator_.predict_proba(X)
@@ -236,22 +239,22 @@ class ApportionedClassifier(ClassifierMixin, MetaEstimatorMixin, _Rule):  # type
 
     @available_if(_has_proba)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
-        """The probabilities of the classifier, as they are."""
+        """Returns the probabilities of the classifier, unchanged."""
         check_is_fitted(self)
         return self.estimator_.predict_proba(X)
 
     def predict(self, X: Any) -> Any:
-        """Labels each row by the fitted prices."""
+        """Labels each row with the fitted prices."""
         check_is_fitted(self)
         names = _texts(self.classes_)
         return self._named(self.decision_.apply(self.estimator_.predict_proba(X), classes=names, codes=True))
 
     def label(self, X: Any) -> Any:
-        """Labels rows jointly: their counts are those of the reference, exactly. A reference "truth" is the shares of the y
-        that the classifier was fitted to."""
+        """Labels rows jointly, so that their counts match the reference exactly. Not available for the reference "truth",
+        because the truth of these rows is not known; give the shares as a dict instead."""
         check_is_fitted(self)
         if isinstance(self.reference, str) and self.reference == "truth":
-            raise ValueError("label() of rows whose truth is not known: give the shares as reference={class: share}")
+            raise ValueError("label(): the truth of the rows is not known; give the shares with reference={class: share}")
         return self._named(_codes(self.estimator_.predict_proba(X), **self._options()))
 
     def _named(self, codes: np.ndarray) -> Any:

@@ -23,14 +23,14 @@ FRAME = pd.DataFrame({"p_a": [0.6, 0.7, 0.9], "p_b": [0.4, 0.3, 0.1]})
 @pytest.mark.parametrize(
     ("scores", "options", "kind", "words"),
     [
-        ([0.5, 0.5], {}, ValueError, r"scores of shape \(2,\): there must be rows and columns"),
+        ([0.5, 0.5], {}, ValueError, r"scores of shape \(2,\): two dimensions are required"),
         (np.zeros((2, 2, 2)), {}, ValueError, "scores of shape"),
-        (np.zeros((0, 3)), {}, ValueError, "there must be rows"),
-        ([[0.5, 0.5], [1.0]], {}, ValueError, "rows of several lengths"),
+        (np.zeros((0, 3)), {}, ValueError, "at least one row"),
+        ([[0.5, 0.5], [1.0]], {}, ValueError, "rows have different lengths"),
         ([["a", "b"]], {}, TypeError, "an array of text"),
         (np.array([[1j, 0]]), {}, TypeError, "an array of complex"),
-        (7, {}, ValueError, "there must be rows and columns"),
-        (None, {}, ValueError, "there must be rows and columns"),
+        (7, {}, ValueError, "two dimensions are required"),
+        (None, {}, ValueError, "two dimensions are required"),
         ([[0.6, np.nan], [0.5, 0.5]], {}, ValueError, 'scores: row 1, column "1": there is no number'),
         ([[0.6, 0.4], [0.5, 0.6]], {}, ValueError, "scores: row 2: the scores sum to 1.1.*normalize"),
         ([[1.5, -0.5]], {}, ValueError, 'row 1, column "1": the score of "1" is -0.5'),
@@ -38,15 +38,15 @@ FRAME = pd.DataFrame({"p_a": [0.6, 0.7, 0.9], "p_b": [0.4, 0.3, 0.1]})
         (GOOD, {"rule": "macth"}, ValueError, r'rule: "macth" is none of argmax, .*\(did you mean "match"\?\)'),
         (GOOD, {"rule": 3}, ValueError, 'rule: "3" is none of'),
         (GOOD, {"k": 2.5, "rule": "top-k"}, TypeError, "k: it must be a whole number, and not 2.5"),
-        (GOOD, {"by": ["x", "y"]}, ValueError, "by has 2 values, and there are 3 rows"),
-        (GOOD, {"by": 7}, TypeError, "by: a int is neither the name of a column nor a value for each row"),
-        (GOOD, {"by": [["x"], ["y"], ["z"]]}, ValueError, "by: lists or mappings in place of values"),
+        (GOOD, {"by": ["x", "y"]}, ValueError, "by has 2 values, but there are 3 rows"),
+        (GOOD, {"by": 7}, TypeError, "by: it must be a column name or one value per row, not int"),
+        (GOOD, {"by": [["x"], ["y"], ["z"]]}, ValueError, "by: values must not be lists or mappings"),
         (GOOD, {"by": np.zeros((3, 2))}, ValueError, r"by of shape \(3, 2\)"),
         (GOOD, {"gamma": 2, "rule": "balance"}, ValueError, "it must be 0, or from 0.001 to 1"),
         (GOOD, {"gamma": 0.5}, ValueError, "gamma: it belongs to rule balance"),
         (GOOD, {"classes": ["a"]}, ValueError, "classes: 1 names for 2 columns"),
         (GOOD, {"classes": ["a", "a"]}, ValueError, 'two columns are called "a"'),
-        (GOOD, {"columns": ["a"]}, ValueError, "an array has no names of columns"),
+        (GOOD, {"columns": ["a"]}, ValueError, "an array has no column names"),
         (GOOD, {"at_least": {"9": 1}}, ValueError, 'at_least: unknown class "9"'),
         (GOOD, {"reference": {"0": 0.5, "1": "much"}}, ValueError, "is no number"),
         (GOOD, {"reference": {"0": 0.5, "2": 0.5}}, ValueError, 'reference: row 2: unknown class "2"'),
@@ -63,7 +63,7 @@ FRAME = pd.DataFrame({"p_a": [0.6, 0.7, 0.9], "p_b": [0.4, 0.3, 0.1]})
         (GOOD, {"truth_map": {"x": "0"}}, ValueError, "truth_map needs truth=…"),
         (GOOD, {"rule": "learned", "by": ["x", "x", "y"]}, ValueError, "by: rule learned learns from a batch"),
         (GOOD, {"tolerance": 0.01, "rule": "match"}, ValueError, "tolerance: match hits its targets exactly"),
-        (GOOD, {"output": "x.csv"}, ValueError, "labels of what is in memory come back"),
+        (GOOD, {"output": "x.csv"}, ValueError, "labels of scores in memory are returned"),
         (GOOD, {"truth": ["0", "1", "7"], "reference": "truth"}, ValueError, "7"),
         (FRAME, {"by": "county"}, ValueError, "by: there is no column 'county'; the columns are p_a, p_b"),
         (FRAME.assign(county="x"), {"by": ["conty"]}, ValueError, "did you mean 'county'"),
@@ -72,12 +72,12 @@ FRAME = pd.DataFrame({"p_a": [0.6, 0.7, 0.9], "p_b": [0.4, 0.3, 0.1]})
         (FRAME.assign(p_b=["x", "y", "z"]), {}, ValueError, 'row 1, column "p_b": "x" is no number'),
         (FRAME.rename(columns=str.upper)[["P_A"]], {}, ValueError, "is its only score column"),
         (FRAME["p_a"], {}, TypeError, "a Series is one column"),
-        (pd.concat([FRAME, FRAME], axis=1), {}, ValueError, "two columns are called 'p_a'"),
+        (pd.concat([FRAME, FRAME], axis=1), {}, ValueError, "two columns are named 'p_a'"),
         (FRAME.assign(p_b=[0.4, None, 0.1]), {}, ValueError, 'row 2, column "p_b": there is no number'),
         (pl.from_pandas(FRAME).lazy(), {}, TypeError, r"\.collect\(\)"),
         (pa.table({"x": [1]}), {}, ValueError, "no score columns were recognised among x"),
         (FRAME.head(0), {}, ValueError, "no rows"),
-        ("nowhere.parquet", {"output": "x.csv"}, FileNotFoundError, "nowhere.parquet: there is no such file"),
+        ("nowhere.parquet", {"output": "x.csv"}, FileNotFoundError, "nowhere.parquet: no such file"),
     ],
 )
 def test_what_is_wrong_is_said(scores: Any, options: dict[str, Any], kind: type[Exception], words: str) -> None:
@@ -95,17 +95,17 @@ def test_messages_speak_python() -> None:
         apportion.label(GOOD, gama=0.5)  # type: ignore[arg-type]
     for old, new in (("margin", "tolerance"), ("batch", "train_rows")):
         for function in (apportion.label, apportion.solve, apportion.fit):
-            with pytest.raises(TypeError, match=f"has no option '{old}'; it is called {new} now"):
+            with pytest.raises(TypeError, match=f"has no option '{old}'; it is now named {new}"):
                 function(GOOD, **{old: 1})
-    with pytest.raises(ValueError, match="it is no decision"):
+    with pytest.raises(ValueError, match="the text is not a decision"):
         apportion.Decision.from_json("{}")
-    with pytest.raises(ValueError, match="output: labels of files go into a file"):
+    with pytest.raises(ValueError, match="output: scores in files require an output file"):
         apportion.label(__file__)
     with pytest.raises(ValueError, match="the decision was fitted by groups"):
         apportion.fit(GOOD, by=["x", "x", "y"]).apply(GOOD)
     with pytest.raises(TypeError, match=r"compare\(\) has no option 'reference'"):
         apportion.compare(GOOD, reference="uniform")
-    with pytest.raises(ValueError, match="labels of what is in memory come back"):
+    with pytest.raises(ValueError, match="labels of scores in memory are returned"):
         apportion.fit(GOOD).apply(GOOD, output="x.csv")
     with pytest.raises(TypeError, match="read the file"):
         apportion.Decision.from_json(Path("decision.json"))  # type: ignore[arg-type]

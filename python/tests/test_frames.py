@@ -136,7 +136,7 @@ def test_a_series_goes_by_its_index() -> None:
         apportion.label(turned, by=frame["county"]).reindex(frame.index).tolist()
         == apportion.label(frame, by="county").tolist()
     )
-    with pytest.raises(ValueError, match="label: its index is not that of the scores"):
+    with pytest.raises(ValueError, match="label: its index differs from that of the scores"):
         apportion.audit(frame, labels.reset_index(drop=True))
     assert apportion.audit(frame, labels.to_numpy()).details == apportion.audit(frame, labels).details
 

@@ -78,14 +78,14 @@ def test_options_of_the_models(tmp_path: Path) -> None:
 
 
 def test_what_is_wrong_is_said() -> None:
-    with pytest.raises(TypeError, match="a frame with the columns of names and places is needed"):
+    with pytest.raises(TypeError, match="it must be a frame with columns of names and places"):
         apportion.predict([[0.5, 0.5]])
     with pytest.raises(ValueError, match="surname"):
         apportion.predict(pd.DataFrame({"x": [1]}))
     people = pd.DataFrame(PEOPLE)
-    with pytest.raises(ValueError, match="output: it is for files"):
+    with pytest.raises(ValueError, match="output: it is only for people in files"):
         apportion.predict(people, output="scores.parquet")
-    with pytest.raises(TypeError, match="geography: the path of a file is needed"):
+    with pytest.raises(TypeError, match="geography: it must be the path of a file"):
         apportion.predict(people, geography=people)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="seed: it is for"):
         apportion.predict(people, seed=3)

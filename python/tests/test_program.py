@@ -97,7 +97,7 @@ def test_files_go_through_the_program(voters_path: Path, voters: pa.Table, tmp_p
     assert pyarrow.csv.read_csv(again)["label"].to_pylist() == labels
     audit = apportion.audit(path, "label")
     assert audit.details == apportion.audit(voters, apportion.label(voters, rule="argmax")).details
-    with pytest.raises(TypeError, match="name a column of theirs"):
+    with pytest.raises(TypeError, match="it must be the name of a column"):
         apportion.audit(path, ["white"])
 
 
