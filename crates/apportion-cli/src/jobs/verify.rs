@@ -63,6 +63,7 @@ fn request(terminal: &Terminal) -> Result<Request> {
         provenance: options.provenance,
         label: options.label,
         memory,
+        ..Request::default()
     })
 }
 
