@@ -61,6 +61,7 @@ fn request(terminal: &Terminal) -> Result<Request> {
         provenance: options.provenance,
         label: options.label,
         memory,
+        ..Request::default()
     })
 }
 
