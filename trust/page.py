@@ -42,7 +42,7 @@ PROMISES = [
     ),
     (
         "An interrupted run (TERM, INT, HUP, a closed pipe) leaves no files behind and reports the interruption",
-        "signals at random times (trust/fault_kills.py); crates/apportion-cli/tests/manners.rs",
+        "signals at random times (trust/fault_kills.py); crates/apportion-cli/tests/cli_behavior.rs",
         [("faults", "TERM|broken pipe")],
     ),
     (
@@ -98,7 +98,7 @@ PROMISES = [
     (
         "Temporary files are private; messages and reports contain only the personal data that is needed to locate a "
         "problem",
-        "trust/fault_limits.py; crates/apportion-cli/tests/report.rs and manners.rs",
+        "trust/fault_limits.py; crates/apportion-cli/tests/report.rs and cli_behavior.rs",
         [("faults", "private copy")],
     ),
 ]

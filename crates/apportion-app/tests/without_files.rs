@@ -303,12 +303,12 @@ fn tables_are_listed_exported_and_checked() {
     assert_eq!((exported.columns[0].values.len() as u64, exported.paths.len()), (rows, 0));
     let in_memory = Some(MemoryTable::from_plain(exported.columns).unwrap());
     let request = tables::CheckRequest { table: "counties".into(), in_memory, ..tables::CheckRequest::default() };
-    let checked = tables::check(&request).unwrap();
+    let checked = tables::check(&request, &Context::default()).unwrap();
     assert_eq!((checked.of, checked.level, checked.rows as u64), ("places", Some("county"), rows));
     assert_eq!((checked.numbers, checked.largest.unwrap().key.as_str()), ("people", "06037"));
     let [(name, names), _] = names_and_places();
     let request = tables::CheckRequest { table: name, in_memory: Some(names), ..tables::CheckRequest::default() };
-    let checked = tables::check(&request).unwrap();
+    let checked = tables::check(&request, &Context::default()).unwrap();
     assert_eq!((checked.of, checked.people, checked.margin), ("surnames", Some(200.0), Some(vec![0.5, 0.5])));
 }
 

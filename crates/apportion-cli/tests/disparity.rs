@@ -1,4 +1,4 @@
-//! `apportion disparity`: its numbers against formulas written out on the file's rows, its manners, and the report's section.
+//! `apportion disparity`: its numbers against formulas written out on the file's rows, its error messages, and the report's section.
 #![allow(clippy::unwrap_used, clippy::needless_range_loop)] // in helpers, too; classes are numbers here
 
 mod common;

@@ -116,8 +116,8 @@ impl Contest {
             }
         };
         let over_datasets = |list: fn(&Both) -> &Vec<Seen>| {
-            let places = 0..list(&seen[0]).len();
-            places.map(|place| contestant(&seen.iter().map(|both| &list(both)[place]).collect::<Vec<_>>())).collect()
+            let indices = 0..list(&seen[0]).len();
+            indices.map(|index| contestant(&seen.iter().map(|both| &list(both)[index]).collect::<Vec<_>>())).collect()
         };
         Ok(Contest {
             variance: frontier.variance,

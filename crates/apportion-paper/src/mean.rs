@@ -22,8 +22,8 @@ impl Mean {
 
     /// Means of lists, place by place; the lists have one length.
     pub(crate) fn of_each(lists: &[Vec<f64>]) -> Vec<Mean> {
-        let places = lists.first().map_or(0, Vec::len);
-        (0..places).map(|place| Mean::of(lists.iter().map(|list| list[place]))).collect()
+        let indices = lists.first().map_or(0, Vec::len);
+        (0..indices).map(|index| Mean::of(lists.iter().map(|list| list[index]))).collect()
     }
 }
 

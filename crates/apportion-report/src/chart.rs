@@ -166,8 +166,8 @@ impl Grid {
 }
 
 /// The name of the n-th axis, plane or map: x, x2, x3.
-pub(crate) fn nth(name: &str, place: usize) -> String {
-    if place == 0 { name.to_owned() } else { format!("{name}{}", place + 1) }
+pub(crate) fn nth(name: &str, index: usize) -> String {
+    if index == 0 { name.to_owned() } else { format!("{name}{}", index + 1) }
 }
 
 /// One layout over another.

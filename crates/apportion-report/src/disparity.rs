@@ -1,4 +1,4 @@
-//! An outcome compared between classes by several estimators, as plain data; and how it is told.
+//! An outcome compared between classes by several estimators, as plain data, and how it is shown.
 
 use apportion::estimate::{Counts, Estimate, Figure, Gap, LabelBias};
 use apportion::text::{Message, Setting};
@@ -11,7 +11,7 @@ use crate::text;
 pub struct Disparity {
     /// The column of the outcome.
     pub outcome: String,
-    /// The values whose shares are told; none where it is a mean.
+    /// The values whose shares are shown; empty for a mean.
     pub levels: Vec<String>,
     /// The classes, in their order.
     pub classes: Vec<String>,
@@ -36,7 +36,7 @@ pub struct Estimator {
     pub method: Method,
     /// How the labels were made, if it is the mean of labels.
     pub labels: Option<LabelKind>,
-    /// For each value whose share is told, or for the mean.
+    /// For each value whose share is shown, or for the mean.
     pub estimates: Vec<Estimate>,
     /// Of labels where truth is known: for the same, and each class, why they are off.
     pub biases: Vec<Vec<Option<LabelBias>>>,
@@ -94,7 +94,7 @@ impl Method {
             Method::Birdie => {
                 Message::from(
                     "BIRDiE: the outcomes correct the scores. Right where, among people of one class, the outcome has \
-                     nothing to do with the name; nor with the place, unless ",
+                     nothing to do with the name; nor with the index, unless ",
                 ) + Setting::By
                     + " tells places apart."
             }
@@ -108,12 +108,12 @@ impl Method {
 }
 
 impl Disparity {
-    /// Whether shares are told, and not a mean.
+    /// Returns whether shares are shown instead of a mean.
     pub fn is_share(&self) -> bool {
         !self.levels.is_empty()
     }
 
-    /// What is told: of a value that says yes, the outcome's name.
+    /// Returns the name of a shown value: for a value that means yes, the name of the outcome.
     pub fn what(&self, level: usize) -> String {
         match self.levels.get(level).map(String::as_str) {
             None => format!("mean {}", self.outcome),
@@ -122,8 +122,8 @@ impl Disparity {
         }
     }
 
-    /// How many things are told: values, or one mean.
-    pub fn told(&self) -> usize {
+    /// Returns how many values are shown, or 1 for a mean.
+    pub fn shown(&self) -> usize {
         self.levels.len().max(1)
     }
 
@@ -184,7 +184,7 @@ impl Disparity {
             let enough = |own| self.figure(own, level, class).filter(|figure| figure.effective_n >= ENOUGH)?.estimate;
             Some((level, class, enough(labels)? - enough(right)?))
         };
-        let all = (0..self.told()).flat_map(|level| (0..self.classes.len()).map(move |class| (level, class)));
+        let all = (0..self.shown()).flat_map(|level| (0..self.classes.len()).map(move |class| (level, class)));
         let (level, class, off) = all.filter_map(off).max_by(|a, b| a.2.abs().total_cmp(&b.2.abs()))?;
         let is_own = labels.labels == Some(LabelKind::Own);
         let name = if is_own { labels.name.clone() } else { format!("{} labels", labels.name) };

@@ -4,21 +4,21 @@ use std::fmt::Write;
 
 use crate::document::{Block, Cell, Chart, Document, Sheet, Table, has_numbers};
 
-/// Charts with more numbers than this are told in words.
+/// Charts with more rows of numbers than this are described in words.
 const MOST_ROWS: usize = 60;
 
 pub(crate) fn write(document: &Document) -> String {
     let mut out = format!("# {}\n\n{}\n", plain(&document.title), plain(&document.subtitle));
     for section in &document.sections {
         let _ = write!(out, "\n## {}\n\n{}\n", plain(section.title), plain(&section.lead));
-        let mut told = None;
-        section.blocks.iter().for_each(|own| block(&mut out, own, &mut told));
+        let mut written = None;
+        section.blocks.iter().for_each(|own| block(&mut out, own, &mut written));
     }
     out
 }
 
-/// A block; `told` is the sheet that was told last, which is not told again.
-fn block<'a>(out: &mut String, block: &'a Block, told: &mut Option<&'a Sheet>) {
+/// Writes a block. `written` is the last sheet that was written, which is not repeated.
+fn block<'a>(out: &mut String, block: &'a Block, written: &mut Option<&'a Sheet>) {
     match block {
         Block::Text(text) => {
             let _ = write!(out, "\n{}\n", plain(text));
@@ -32,7 +32,7 @@ fn block<'a>(out: &mut String, block: &'a Block, told: &mut Option<&'a Sheet>) {
                 let _ = writeln!(out, "- **{}**: {}. {}", plain(&card.name), plain(&card.figure), plain(&card.note));
             }
         }
-        Block::Chart(own) => chart(out, own, told.replace(&own.sheet)),
+        Block::Chart(own) => chart(out, own, written.replace(&own.sheet)),
         Block::Table(own) => table(out, own),
         Block::Slider(own) => {
             let _ = write!(out, "\n### {}\n\n{}\n", plain(&own.chart.title), plain(&own.chart.caption));
@@ -41,9 +41,9 @@ fn block<'a>(out: &mut String, block: &'a Block, told: &mut Option<&'a Sheet>) {
     }
 }
 
-fn chart(out: &mut String, chart: &Chart, told: Option<&Sheet>) {
+fn chart(out: &mut String, chart: &Chart, written: Option<&Sheet>) {
     let _ = write!(out, "\n### {}\n\n{}\n", plain(&chart.title), plain(&chart.alt));
-    if chart.sheet.rows.len() <= MOST_ROWS && told != Some(&chart.sheet) {
+    if chart.sheet.rows.len() <= MOST_ROWS && written != Some(&chart.sheet) {
         let rows: Vec<Vec<Cell>> =
             chart.sheet.rows.iter().map(|row| row.iter().map(|cell| shortened(cell)).collect()).collect();
         lines(out, &chart.sheet.columns, &rows);
@@ -63,8 +63,8 @@ fn lines(out: &mut String, columns: &[String], rows: &[Vec<Cell>]) {
     fn line<'a>(cells: impl Iterator<Item = &'a str>) -> String {
         format!("| {} |\n", cells.map(plain).collect::<Vec<_>>().join(" | "))
     }
-    let is_text = |place: usize| place == 0 || !has_numbers(rows, place);
-    let rules = (0..columns.len()).map(|place| if is_text(place) { "---" } else { "---:" });
+    let is_text = |index: usize| index == 0 || !has_numbers(rows, index);
+    let rules = (0..columns.len()).map(|index| if is_text(index) { "---" } else { "---:" });
     let _ = write!(out, "\n{}", line(columns.iter().map(String::as_str)));
     let _ = writeln!(out, "| {} |", rules.collect::<Vec<_>>().join(" | "));
     rows.iter().for_each(|row| out.push_str(&line(row.iter().map(|cell| cell.text.as_str()))));

@@ -60,8 +60,8 @@ const SYMBOLS: [&str; 10] =
     ["circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "x", "star", "hexagon", "pentagon"];
 
 /// The marker of a class or a rule.
-pub fn symbol(place: usize) -> &'static str {
-    SYMBOLS[place % SYMBOLS.len()]
+pub fn symbol(index: usize) -> &'static str {
+    SYMBOLS[index % SYMBOLS.len()]
 }
 
 /// From undercounted over right to overcounted: orange to purple.

@@ -29,7 +29,7 @@ pub struct Study {
     /// The label set that the report is about.
     pub subject: usize,
     /// The label set whose counts are right, that the subject is set against.
-    pub remedy: Option<usize>,
+    pub corrected: Option<usize>,
     /// The calibration of the scores of each class, if truth is known.
     pub calibration: Vec<Option<Calibration>>,
     /// All figures of the labels that the report is about: agreement with argmax, ties, unlabeled rows, intervals.
@@ -164,7 +164,7 @@ pub struct LearnedStop {
     pub gamma: f64,
     /// How many people it was tried on.
     pub people: u64,
-    /// People of each class, told as of all.
+    /// People of each class, scaled up to all people.
     pub counts: Vec<u64>,
     /// The mean score of the labels.
     pub expected_accuracy: Option<f64>,
@@ -198,32 +198,31 @@ pub(crate) fn is_shown(totals: &GroupTotals) -> bool {
 }
 
 impl Groups {
-    /// The groups that are spoken of, by their places.
-    pub fn told(&self) -> impl Iterator<Item = usize> + '_ {
+    /// Returns the indices of the groups that are large enough to show.
+    pub fn shown(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.names.len()).filter(|&group| is_shown(&self.totals[group]))
     }
 
-    /// How many there are of which nothing is said.
-    pub fn untold(&self) -> usize {
-        self.names.len() - self.told().count()
+    /// Returns the number of groups that are too small to show.
+    pub fn hidden(&self) -> usize {
+        self.names.len() - self.shown().count()
     }
 
-    /// Whether most are of fewer than five people, as where each is one person. Then none is spoken of: their names may be
-    /// those of people.
+    /// Returns whether most groups have fewer than five people, for example if each is one person. Then no group is shown,
+    /// because the names of the groups may be names of people.
     pub fn are_people(&self) -> bool {
-        2 * self.untold() > self.names.len()
+        2 * self.hidden() > self.names.len()
     }
 
-    /// Why none is spoken of, in a sentence.
-    pub fn why_untold(&self) -> Option<String> {
+    /// Returns why no group is shown, as a sentence.
+    pub fn why_hidden(&self) -> Option<String> {
         let all = self.names.len();
         self.are_people().then(|| {
             format!(
-                "{} of {} {} fewer than {FEWEST} people, so that none is named and nothing is said of any: it would be said of \
-                 persons",
-                text::count(self.untold() as u64),
+                "{} of {} {} fewer than {FEWEST} people. Groups are hidden, because they could identify individuals",
+                text::count(self.hidden() as u64),
                 text::counted(all as u64, "group"),
-                text::verb(self.untold(), "has", "have")
+                text::verb(self.hidden(), "has", "have")
             )
         })
     }
@@ -280,8 +279,8 @@ impl Study {
     }
 
     /// The label set that it is set against.
-    pub fn remedy(&self) -> Option<&LabelSet> {
-        self.remedy.filter(|&remedy| remedy != self.subject).map(|remedy| &self.label_sets[remedy])
+    pub fn corrected(&self) -> Option<&LabelSet> {
+        self.corrected.filter(|&corrected| corrected != self.subject).map(|corrected| &self.label_sets[corrected])
     }
 
     /// How far the share of a class is from that of the scores.
@@ -357,8 +356,8 @@ impl Study {
         Some(Bias::new(share, totals.posterior_share(class), totals.people))
     }
 
-    /// The groups, where they are spoken of.
-    pub(crate) fn told_groups(&self) -> Option<&Groups> {
+    /// Returns the groups, unless they are hidden.
+    pub(crate) fn shown_groups(&self) -> Option<&Groups> {
         self.groups.as_ref().filter(|groups| !groups.are_people())
     }
 

@@ -140,9 +140,9 @@ pub(crate) fn lines(text: &str, most: usize) -> Vec<String> {
     if width(text) <= most {
         return vec![text.to_owned()];
     }
-    let fits = |place: &usize| *place > 0 && width(&text[..*place]) <= most;
-    let between_words = text.rmatch_indices(char::is_whitespace).map(|(place, _)| place).find(fits);
-    let Some(end) = between_words.or_else(|| text.char_indices().map(|(place, _)| place).rfind(fits)) else {
+    let fits = |index: &usize| *index > 0 && width(&text[..*index]) <= most;
+    let between_words = text.rmatch_indices(char::is_whitespace).map(|(index, _)| index).find(fits);
+    let Some(end) = between_words.or_else(|| text.char_indices().map(|(index, _)| index).rfind(fits)) else {
         return vec![short(text, most)];
     };
     vec![text[..end].to_owned(), short(text[end..].trim_start(), most)]

@@ -81,7 +81,7 @@ fn study(classes: [&str; 3], has_truth: bool) -> Study {
             label_set("match", [62, 28, 10], matched, &[]),
         ],
         subject: 0,
-        remedy: Some(1),
+        corrected: Some(1),
         calibration: vec![None; 3],
         audit: None,
         trades: vec![Trade {
@@ -145,7 +145,7 @@ fn nobody_is_no_reason_to_fail() {
     nobody.whole = GroupTotals::default();
     nobody.label_sets = vec![label_set("argmax", [0; 3], None, &[])];
     nobody.trades = Vec::new();
-    nobody.remedy = None;
+    nobody.corrected = None;
     let document = nobody.document();
     assert!(document.to_html().contains("0 people") && document.to_markdown().contains("0 people"));
 }
@@ -456,7 +456,7 @@ fn where_groups_are_people_none_is_named() {
     assert!(own.groups.as_ref().unwrap().are_people());
     let all = written(&own);
     assert!(!all.contains("Person 1") && !all.contains("Large"));
-    assert!(lead(&own, "groups").starts_with("2 of 3 groups have fewer than 5 people, so that none is named"));
+    assert!(lead(&own, "groups").starts_with("2 of 3 groups have fewer than 5 people. Groups are hidden"));
     assert_eq!(lead(&own, "map"), "Most groups have too few people to be shown: see Groups.");
 }
 
@@ -594,7 +594,7 @@ fn one_is_one_and_several_are_many() {
     one.rows = 1;
     one.whole.people = 1;
     one.label_sets.truncate(1);
-    one.remedy = None;
+    one.corrected = None;
     let groups = one.groups.as_mut().unwrap();
     (groups.names, groups.totals) = (vec!["a".into()], vec![of_people(6, &groups.totals[0])]);
     one.label_sets[0].in_groups = vec![vec![6, 0, 0, 0]];

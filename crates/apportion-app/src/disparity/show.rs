@@ -11,7 +11,7 @@ const SHOWN: usize = 8;
 
 pub(super) fn text(own: &Disparity) -> Message {
     let mut blocks: Vec<Message> = Vec::new();
-    for level in 0..own.told().min(SHOWN) {
+    for level in 0..own.shown().min(SHOWN) {
         let unit = if own.is_share() { ", %" } else { "" };
         let estimates = table(own, &format!("{}{unit}", own.what(level)), |each, class| {
             let figure = own.figure(each, level, class);
@@ -26,8 +26,8 @@ pub(super) fn text(own: &Disparity) -> Message {
         });
         blocks.extend([estimates.into(), gaps.into()]);
     }
-    if own.told() > SHOWN {
-        let more = Message::from(format!("… and {} values more; ", own.told() - SHOWN));
+    if own.shown() > SHOWN {
+        let more = Message::from(format!("… and {} values more; ", own.shown() - SHOWN));
         blocks.push(more + Setting::Json + " has all");
     }
     blocks.extend(own.sentence().map(Message::from));

@@ -198,7 +198,7 @@ impl Report<'_> {
     /// If they cannot be written.
     pub fn write(self, mut study: Study, context: &Context) -> Result<WrittenReport> {
         study.shapes.clone_from(&self.shapes);
-        if let Some(why) = study.groups.as_ref().and_then(Groups::why_untold) {
+        if let Some(why) = study.groups.as_ref().and_then(Groups::why_hidden) {
             let problem =
                 format!("the report shows no groups: {why}; group by a column such as the county, and name what ");
             context.warn(Message::from(problem) + "identifies a row with " + Setting::Id);

@@ -222,7 +222,7 @@ impl<'a> StudyBuilder<'a> {
             learned: self.learned,
             label_sets: self.label_sets,
             subject: self.subject,
-            remedy: self.corrected,
+            corrected: self.corrected,
             calibration,
             audit,
             sample: self.sample.map(SampleRows::finish).filter(|sample| !sample.points.is_empty()),

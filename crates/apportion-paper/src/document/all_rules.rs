@@ -56,7 +56,7 @@ fn figure(all_rules: &Contest, alt: &str) -> Chart {
         "line": { "color": palette::class(1), "width": 2, "dash": "dash" },
         "hovertemplate": "%{text}<br>fidelity %{x:.4f}<br>expected accuracy %{y:.4f}<extra></extra>",
     }));
-    data.extend(all_rules.contestants.iter().enumerate().map(|(place, rule)| {
+    data.extend(all_rules.contestants.iter().enumerate().map(|(index, rule)| {
         let color = if rule.kind == Kind::Independent { palette::GUIDE } else { palette::ACCENT };
         json!({
             "type": "scatter", "mode": "markers", "name": rule.name,

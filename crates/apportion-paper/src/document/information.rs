@@ -41,11 +41,11 @@ pub(super) fn bias(own: &Reproduction) -> Section {
 fn bars(shown: &[&Information], alt: &str) -> Chart {
     let classes: Vec<String> =
         PAPER_PRIOR.iter().enumerate().map(|(class, share)| format!("{} ({share})", class + 1)).collect();
-    let trace = |(place, information): (usize, &&Information)| {
+    let trace = |(index, information): (usize, &&Information)| {
         json!({
             "type": "bar", "name": name(information), "x": classes,
             "y": information.bias.iter().map(|bias| rounded(bias.mean)).collect::<Vec<_>>(),
-            "error_y": errors(information.bias.iter()), "marker": { "color": palette::class(place) },
+            "error_y": errors(information.bias.iter()), "marker": { "color": palette::class(index) },
         })
     };
     let layout = json!({
@@ -105,7 +105,7 @@ pub(super) fn frontiers(own: &Reproduction) -> Section {
             variance(most.variance)
         )
     });
-    let trace = |(place, information): (usize, &Information)| {
+    let trace = |(index, information): (usize, &Information)| {
         json!({
             "type": "scatter", "mode": "lines+markers", "name": name(information),
             "x": information.stops.iter().map(|stop| rounded(stop.fidelity.mean)).collect::<Vec<_>>(),

@@ -48,7 +48,7 @@ fn figure(id: &'static str, file: &VoterFile, own: &Reproduction) -> Chart {
         ),
     ];
     let labeled = file.outcomes.iter().filter(|(_, outcome)| outcome.coverage == 1.0);
-    data.extend(labeled.enumerate().map(|(place, (name, outcome))| {
+    data.extend(labeled.enumerate().map(|(index, (name, outcome))| {
         let independent =
             own.all_rules.contestants.iter().any(|rule| rule.name == *name && rule.kind == Kind::Independent);
         let color = if independent { palette::GUIDE } else { palette::ACCENT };

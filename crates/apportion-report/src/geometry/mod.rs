@@ -194,9 +194,9 @@ struct Wanted {
 impl Wanted {
     fn of(groups: &[String]) -> Wanted {
         let mut wanted = Wanted { exact: BTreeMap::new(), plain: BTreeMap::new() };
-        for (place, name) in groups.iter().enumerate() {
-            wanted.exact.entry(name.trim().to_owned()).or_insert(place);
-            wanted.plain.entry(plain(name)).or_insert(place);
+        for (index, name) in groups.iter().enumerate() {
+            wanted.exact.entry(name.trim().to_owned()).or_insert(index);
+            wanted.plain.entry(plain(name)).or_insert(index);
         }
         wanted
     }
@@ -222,12 +222,12 @@ const FINENESS: f64 = 2400.0;
 /// A polygon on a grid. Neighbours have the points of their border in common, and on the grid, too. Islands smaller than a
 /// step vanish.
 fn lighter(polygon: &[Ring], step: f64) -> Option<Vec<Ring>> {
-    let rings = polygon.iter().enumerate().map(|(place, ring)| {
+    let rings = polygon.iter().enumerate().map(|(index, ring)| {
         let snap = |number: f64| (number / step).round() * step;
         let mut own: Ring = ring.iter().map(|[x, y]| [snap(*x), snap(*y)]).collect();
         own.dedup();
         // d3, which draws the map, wants outer rings clockwise and holes the other way.
-        if (area(&own) > 0.0) == (place == 0) {
+        if (area(&own) > 0.0) == (index == 0) {
             own.reverse();
         }
         own
@@ -262,9 +262,9 @@ impl Bounds {
     fn of<'a>(points: impl Iterator<Item = &'a [f64; 2]>) -> Bounds {
         let none = Bounds { low: [f64::INFINITY; 2], high: [f64::NEG_INFINITY; 2] };
         points.fold(none, |mut bounds, point| {
-            for (side, &place) in point.iter().enumerate() {
-                bounds.low[side] = bounds.low[side].min(place);
-                bounds.high[side] = bounds.high[side].max(place);
+            for (side, &index) in point.iter().enumerate() {
+                bounds.low[side] = bounds.low[side].min(index);
+                bounds.high[side] = bounds.high[side].max(index);
             }
             bounds
         })

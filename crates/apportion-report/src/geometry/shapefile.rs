@@ -63,8 +63,8 @@ fn polygons(shape: Shape) -> Vec<Vec<Ring>> {
     polygons
 }
 
-fn points<P>(ring: &PolygonRing<P>, place: impl Fn(&P) -> [f64; 2]) -> (bool, Ring) {
-    let mut own: Ring = ring.points().iter().map(place).collect();
+fn points<P>(ring: &PolygonRing<P>, index: impl Fn(&P) -> [f64; 2]) -> (bool, Ring) {
+    let mut own: Ring = ring.points().iter().map(index).collect();
     close(&mut own);
     (matches!(ring, PolygonRing::Outer(_)), own)
 }

@@ -41,8 +41,8 @@ fn outlines_are_matched_by_the_property_that_fits_best() {
 
 #[test]
 fn groups_that_are_found_count_and_not_outlines() {
-    let county = |place: u32| {
-        let (x, number) = (f64::from(place) / 10.0, 2 * place + 1);
+    let county = |index: u32| {
+        let (x, number) = (f64::from(index) / 10.0, 2 * index + 1);
         format!(
             r#"{{"type":"Feature","properties":{{"COUNTYFP":"{number:03}","STATEFP":"37"}},"geometry":{{"type":"Polygon","coordinates":[[[{x},0],[{x},1],[{},1],[{x},0]]]}}}}"#,
             x + 0.1
@@ -80,14 +80,14 @@ fn the_united_states_are_known_and_no_group_vanishes() {
         )
     };
     let mut squares: Vec<String> =
-        (0..20).map(|place| square(&place.to_string(), -124.0 + 2.5 * f64::from(place), 35.0, 1.0)).collect();
+        (0..20).map(|index| square(&index.to_string(), -124.0 + 2.5 * f64::from(index), 35.0, 1.0)).collect();
     squares.push(square("tiny", -80.0, 40.0, 0.002));
     squares.push(square("beyond the date line", 179.0, 51.0, 0.5));
     let text = format!(r#"{{"type":"FeatureCollection","features":[{}]}}"#, squares.join(","));
     let shapes = Geometry::parse(text.as_bytes()).unwrap().matched(&names(&["0", "19", "tiny"]), None).unwrap();
     assert!(!shapes.united_states || shapes.has(2));
     let all: Vec<String> =
-        (0..20).map(|place| place.to_string()).chain(names(&["tiny", "beyond the date line"])).collect();
+        (0..20).map(|index| index.to_string()).chain(names(&["tiny", "beyond the date line"])).collect();
     let shapes = Geometry::parse(text.as_bytes()).unwrap().matched(&all, None).unwrap();
     assert!(shapes.united_states && shapes.has(20) && shapes.has(21));
 }

@@ -59,12 +59,12 @@ fn layer(object: &Value, arcs: &[Ring]) -> Result<Vec<Outline>> {
 /// A ring of borders, each beginning where the one before ended. A border with a negative number runs backwards.
 fn joined(ring: &Value, arcs: &[Ring]) -> Result<Ring> {
     let mut points: Ring = Vec::new();
-    for place in ring.as_array().into_iter().flatten() {
-        let number = place.as_i64().unwrap_or(i64::MAX);
+    for index in ring.as_array().into_iter().flatten() {
+        let number = index.as_i64().unwrap_or(i64::MAX);
         let Some(arc) =
-            usize::try_from(if number < 0 { !number } else { number }).ok().and_then(|place| arcs.get(place))
+            usize::try_from(if number < 0 { !number } else { number }).ok().and_then(|index| arcs.get(index))
         else {
-            return refuse(format!("there is no border {place}; it is no valid TopoJSON"));
+            return refuse(format!("there is no border {index}; it is no valid TopoJSON"));
         };
         points.pop(); // where the border before ended, this one begins
         if number < 0 { points.extend(arc.iter().rev()) } else { points.extend(arc) }

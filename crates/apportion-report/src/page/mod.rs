@@ -36,7 +36,7 @@ pub(crate) fn html(document: &Document) -> String {
 fn plotly() -> String {
     let both = plotly::Plot::offline_js_sources();
     let end = both.find("</script>").unwrap_or(both.len());
-    let start = both[..end].find('>').map_or(0, |place| place + 1);
+    let start = both[..end].find('>').map_or(0, |index| index + 1);
     both[start..end].to_owned()
 }
 

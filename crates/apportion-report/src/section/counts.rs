@@ -6,7 +6,7 @@ use apportion::audit::Bias;
 use serde_json::{Value, json};
 
 use super::Section;
-use super::glance::{WHOLE, in_percent, missing, nobody, worst};
+use super::headline::{WHOLE, in_percent, missing, nobody, worst};
 use crate::chart::{Grid, chart, column, full, labels, nth, over, second_line, titles};
 use crate::document::{Block, Cell, Chart, Sheet, Table};
 use crate::palette;
@@ -317,6 +317,6 @@ fn alt(study: &Study, unit: Unit, classes: Range<usize>) -> String {
         });
         format!("{}: {}", label_set.name, text::list(&each.collect::<Vec<_>>()))
     };
-    let shown = [Some(study.subject()), study.remedy()].into_iter().flatten().map(of).collect::<Vec<_>>();
+    let shown = [Some(study.subject()), study.corrected()].into_iter().flatten().map(of).collect::<Vec<_>>();
     format!("Bars for each class and rule. {}.", shown.join(". "))
 }

@@ -19,7 +19,7 @@ pub(super) fn section(study: &Study) -> Section {
         let message = Message::from("No groups were given: ") + Setting::By.with("COL");
         return nothing("groups", "Groups", study.render(&(message + " shows each county, state or other group.")));
     };
-    if let Some(why) = groups.why_untold() {
+    if let Some(why) = groups.why_hidden() {
         let message = Message::from(format!("{why}. Use ")) + Setting::By;
         let message = message + " for counties, states and other groups of many people, and " + Setting::Id;
         return nothing("groups", "Groups", study.render(&(message + " for what identifies a row.")));
@@ -57,7 +57,7 @@ pub(super) fn is_nothing(difference: f64) -> bool {
 
 /// The label sets, the subject first.
 fn order(study: &Study) -> Vec<&LabelSet> {
-    let rest = study.label_sets.iter().enumerate().filter(|(place, _)| *place != study.subject);
+    let rest = study.label_sets.iter().enumerate().filter(|(index, _)| *index != study.subject);
     let with_groups = std::iter::once(study.subject()).chain(rest.map(|(_, label_set)| label_set));
     with_groups.filter(|label_set| !label_set.in_groups.is_empty()).collect()
 }
@@ -65,10 +65,10 @@ fn order(study: &Study) -> Vec<&LabelSet> {
 fn points(study: &Study, groups: &Groups) -> Chart {
     let focus = label(&text::short(&study.classes[study.focus], 16));
     let bias = |label_set: &LabelSet| {
-        let each = groups.told().map(|group| Some(100.0 * study.group_off(label_set, group)?.difference));
+        let each = groups.shown().map(|group| Some(100.0 * study.group_off(label_set, group)?.difference));
         (column(each), column([study.others_off(label_set).map(|off| 100.0 * off.difference)]))
     };
-    let told: Vec<&GroupTotals> = groups.told().map(|group| &groups.totals[group]).collect();
+    let totals: Vec<&GroupTotals> = groups.shown().map(|group| &groups.totals[group]).collect();
     let shown = order(study);
     let (of_groups, overall) = bias(shown[0]);
     // The more points, the smaller: thousands must not cover each other.
@@ -77,11 +77,11 @@ fn points(study: &Study, groups: &Groups) -> Chart {
     let hover = "%{text}<br>%{x:.1f}% by the scores<br>off by %{y:0>+.2f} points<extra></extra>";
     let data = vec![
         json!({
-            "type": "scatter", "mode": "markers", "name": "groups", "text": labels(groups.told().map(|group| &groups.names[group])),
-            "x": column(told.iter().map(|own| Some(100.0 * own.posterior_of_others(study.focus)))),
+            "type": "scatter", "mode": "markers", "name": "groups", "text": labels(groups.shown().map(|group| &groups.names[group])),
+            "x": column(totals.iter().map(|own| Some(100.0 * own.posterior_of_others(study.focus)))),
             "y": of_groups, "hovertemplate": hover,
             "marker": {
-                "size": told.iter().map(|own| size(own.people)).collect::<Vec<_>>(),
+                "size": totals.iter().map(|own| size(own.people)).collect::<Vec<_>>(),
                 "color": palette::UNCODED, "opacity": 0.7, "line": { "width": 0 },
             },
         }),
@@ -118,8 +118,8 @@ fn largest(groups: &Groups) -> f64 {
 
 fn alt(study: &Study, groups: &Groups) -> String {
     let subject = study.subject();
-    let told = groups.told().count();
-    let offs = || groups.told().filter_map(|group| Some((group, study.group_off(subject, group)?.difference)));
+    let shown = groups.shown().count();
+    let offs = || groups.shown().filter_map(|group| Some((group, study.group_off(subject, group)?.difference)));
     let worst = offs().min_by(|(_, a), (_, b)| a.total_cmp(b));
     let best = offs().max_by(|(_, a), (_, b)| a.total_cmp(b));
     let say = |end: Option<(usize, f64)>| {
@@ -127,7 +127,7 @@ fn alt(study: &Study, groups: &Groups) -> String {
     };
     format!(
         "A point for each of {}. By {}, the bias of all but {} goes from {} to {}.",
-        text::counted(told as u64, &groups.word),
+        text::counted(shown as u64, &groups.word),
         subject.name,
         study.classes[study.focus],
         say(worst),
@@ -179,9 +179,9 @@ fn sheet(study: &Study, groups: &Groups) -> Sheet {
         ]);
     };
     for label_set in order(study) {
-        groups.told().for_each(|group| push(label_set, group, None));
+        groups.shown().for_each(|group| push(label_set, group, None));
     }
-    for group in groups.told().filter(|_| !study.subject().in_groups.is_empty()) {
+    for group in groups.shown().filter(|_| !study.subject().in_groups.is_empty()) {
         (0..k).for_each(|class| push(study.subject(), group, Some(class)));
     }
     sheet
@@ -208,20 +208,20 @@ fn table(study: &Study, groups: &Groups) -> Table {
         row.extend(shown.iter().map(|label_set| Cell::number(off(label_set), |points| text::signed(points, 2))));
         row
     };
-    let few = groups.told().filter(|&group| groups.totals[group].people < FEW).count();
+    let few = groups.shown().filter(|&group| groups.totals[group].people < FEW).count();
     let mut notes = Vec::new();
     if few > 0 {
         notes.push(format!("° {} of fewer than {FEW} people: mostly chance.", text::counted(few as u64, &groups.word)));
     }
-    if groups.untold() > 0 {
+    if groups.hidden() > 0 {
         notes.push(format!(
             "{} of fewer than {FEWEST} people {} not shown: what is said of very few is said of each.",
-            text::counted(groups.untold() as u64, &groups.word),
-            text::verb(groups.untold(), "is", "are")
+            text::counted(groups.hidden() as u64, &groups.word),
+            text::verb(groups.hidden(), "is", "are")
         ));
     }
     let caption = format!("All but {focus} in each {}: the labels' share less the scores', in points", groups.word);
-    let rows = groups.told().map(row).collect();
+    let rows = groups.shown().map(row).collect();
     Table { id: "groups-table".into(), caption, columns, rows, note: notes.join(" "), sortable: true }
 }
 
@@ -231,7 +231,7 @@ const MOST_ROWS: usize = 3_000;
 /// Each class in each group by the subject; of very many groups in the largest.
 fn by_class(study: &Study, groups: &Groups) -> Option<Table> {
     let subject = study.subject();
-    let mut shown: Vec<usize> = groups.told().filter(|_| !subject.in_groups.is_empty()).collect();
+    let mut shown: Vec<usize> = groups.shown().filter(|_| !subject.in_groups.is_empty()).collect();
     let (all, most) = (shown.len(), (MOST_ROWS / study.k()).max(1));
     if all > most {
         shown.sort_by_key(|&group| std::cmp::Reverse(groups.totals[group].people));

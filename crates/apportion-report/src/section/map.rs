@@ -18,7 +18,7 @@ use crate::text;
 const MOST_OUTLINES: usize = 13_000;
 
 pub(super) fn section(study: &Study) -> Section {
-    let (groups, shapes) = match (study.told_groups(), &study.shapes) {
+    let (groups, shapes) = match (study.shown_groups(), &study.shapes) {
         (Some(groups), Some(shapes)) => (groups, shapes),
         (None, Some(_)) => return nothing("map", "Map", "Most groups have too few people to be shown: see Groups."),
         _ => {
@@ -38,19 +38,19 @@ fn shown<'a>(study: &'a Study, groups: &Groups) -> Vec<&'a LabelSet> {
     let most = (MOST_OUTLINES / groups.names.len().max(1)).saturating_sub(1).max(2);
     let all = study.label_sets.iter().enumerate().filter(|(_, label_set)| !label_set.in_groups.is_empty());
     let mut all: Vec<(usize, usize, &LabelSet)> =
-        all.map(|(place, label_set)| (rank(study, place, label_set.kind), place, label_set)).collect();
-    all.sort_by_key(|(rank, place, _)| (*rank, *place));
+        all.map(|(index, label_set)| (rank(study, index, label_set.kind), index, label_set)).collect();
+    all.sort_by_key(|(rank, index, _)| (*rank, *index));
     all.truncate(most);
-    all.sort_by_key(|(_, place, _)| *place);
+    all.sort_by_key(|(_, index, _)| *index);
     all.into_iter().map(|(_, _, label_set)| label_set).collect()
 }
 
 /// Returns the rank of labels among those that have a map, the first being 0.
-fn rank(study: &Study, place: usize, kind: LabelKind) -> usize {
-    if place == study.subject {
+fn rank(study: &Study, index: usize, kind: LabelKind) -> usize {
+    if index == study.subject {
         return 0;
     }
-    let rank_of_others = if Some(place) == study.remedy { 2 } else { 4 };
+    let rank_of_others = if Some(index) == study.corrected { 2 } else { 4 };
     match kind {
         LabelKind::Rule(RuleKind::MatchByGroup) => 1,
         LabelKind::Rule(RuleKind::Thompson) => rank_of_others.min(3),
@@ -61,12 +61,12 @@ fn rank(study: &Study, place: usize, kind: LabelKind) -> usize {
 /// On the group that loses most, of those that are on the map and not mostly chance.
 fn lead(study: &Study, groups: &Groups, shapes: &Shapes) -> String {
     let subject = study.subject();
-    let is_told = |&group: &usize| shapes.has(group) && groups.totals[group].people >= FEW;
-    let mut told: Vec<usize> = (0..groups.names.len()).filter(is_told).collect();
-    if told.is_empty() {
-        told = (0..groups.names.len()).filter(|&group| shapes.has(group)).collect();
+    let is_shown_group = |&group: &usize| shapes.has(group) && groups.totals[group].people >= FEW;
+    let mut shown: Vec<usize> = (0..groups.names.len()).filter(is_shown_group).collect();
+    if shown.is_empty() {
+        shown = (0..groups.names.len()).filter(|&group| shapes.has(group)).collect();
     }
-    let offs = told.into_iter().filter_map(|group| Some((group, study.group_off(subject, group)?)));
+    let offs = shown.into_iter().filter_map(|group| Some((group, study.group_off(subject, group)?)));
     let Some((group, off)) = offs.min_by(|(_, a), (_, b)| a.difference.total_cmp(&b.difference)) else {
         return format!("No {} has labels.", groups.word);
     };
@@ -102,8 +102,8 @@ fn maps(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&LabelSet]) ->
         })
     };
     let mut data = vec![trace(0, share, "coloraxis", "%{z:.1f}% by the scores")];
-    data.extend(shown.iter().enumerate().map(|(place, label_set)| {
-        trace(place + 1, biases(study, groups, label_set), "coloraxis2", "off by %{z:0>+.2f} points")
+    data.extend(shown.iter().enumerate().map(|(index, label_set)| {
+        trace(index + 1, biases(study, groups, label_set), "coloraxis2", "off by %{z:0>+.2f} points")
     }));
     let focus = &study.classes[study.focus];
     let first = format!("all but {}, % by the scores", text::short(focus, 20));
@@ -130,7 +130,7 @@ fn maps(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&LabelSet]) ->
             String::new()
         }
     );
-    let drawn = groups.told().filter(|&group| shapes.has(group)).count();
+    let drawn = groups.shown().filter(|&group| shapes.has(group)).count();
     chart.alt = format!("Maps of {}. {}", text::counted(drawn as u64, &groups.word), lead(study, groups, shapes));
     chart
 }
@@ -174,13 +174,13 @@ fn layout(grid: &Grid, titles: &[String], shapes: &Shapes, most: f64) -> Value {
 /// Groups without an outline, and outlines without a group.
 fn remarks(groups: &Groups, shapes: &Shapes) -> impl Iterator<Item = String> {
     let without: Vec<&str> =
-        groups.told().filter(|&group| !shapes.has(group)).map(|group| groups.names[group].as_str()).collect();
+        groups.shown().filter(|&group| !shapes.has(group)).map(|group| groups.names[group].as_str()).collect();
     let word = &groups.word;
     let first = (!without.is_empty()).then(|| {
         format!(
             "{} of {} {} no outline: {}.",
             without.len(),
-            text::counted(groups.told().count() as u64, word),
+            text::counted(groups.shown().count() as u64, word),
             text::verb(without.len(), "has", "have"),
             some(&without)
         )
@@ -206,7 +206,7 @@ fn sheet(study: &Study, groups: &Groups) -> Sheet {
     let all: Vec<&LabelSet> = study.label_sets.iter().filter(|label_set| !label_set.in_groups.is_empty()).collect();
     let names = all.iter().map(|label_set| format!("bias by {}", label_set.name));
     let mut sheet = Sheet::new(["group".to_owned(), "posterior_share".into()].into_iter().chain(names));
-    for group in groups.told() {
+    for group in groups.shown() {
         let (own, name) = (&groups.totals[group], &groups.names[group]);
         let share = Some(own.posterior_of_others(study.focus));
         let offs = all.iter().map(|label_set| full(study.group_off(label_set, group).map(|off| off.difference)));

@@ -3,8 +3,8 @@
 mod audit;
 mod calibration;
 mod counts;
-mod glance;
 mod groups;
+mod headline;
 mod map;
 mod outcomes;
 mod provenance;
@@ -24,7 +24,7 @@ pub(crate) const ADVICE: &str =
 /// The whole report.
 pub(crate) fn document(study: &Study) -> Document {
     let mut sections: Vec<Section> = vec![
-        glance::section(study),
+        headline::section(study),
         counts::section(study),
         groups::section(study),
         trade::section(study),

@@ -18,11 +18,11 @@ const MOST_VALUES: usize = 8;
 pub(super) fn section(study: &Study) -> Option<Section> {
     let own = study.outcomes.as_ref()?;
     let mut blocks = vec![Block::Chart(Box::new(intervals(own)))];
-    for level in 0..own.told().min(MOST_VALUES) {
+    for level in 0..own.shown().min(MOST_VALUES) {
         blocks.extend([figures(own, level), gaps(own, level)].map(Block::Table));
         blocks.extend(biases(own, level).map(Block::Table));
     }
-    if own.told() > MOST_VALUES {
+    if own.shown() > MOST_VALUES {
         blocks.push(Block::Text(format!(
             "Tables are of the first {MOST_VALUES} values; the chart and its numbers have all."
         )));
@@ -47,14 +47,14 @@ fn intervals(own: &Disparity) -> Chart {
     let wide = grid(own.classes.len().min(3));
     let mut chart = chart("outcomes", &title, data, layout(own, wide), sheet(own));
     chart.narrow = layout(own, grid(1));
-    if own.told() > 1 {
+    if own.shown() > 1 {
         chart.title = format!("{} of each class, by every estimator", text::begin(&own.outcome));
         let choice = |level: usize| {
             let traces: Vec<Value> = (0..own.classes.len()).map(|class| trace(own, class, level)).collect();
             let each = |name: &str| traces.iter().map(|trace| trace[name].clone()).collect::<Vec<_>>();
             (own.levels[level].clone(), json!({ "x": each("x"), "error_x": each("error_x") }))
         };
-        let choices = (0..own.told()).map(choice).collect();
+        let choices = (0..own.shown()).map(choice).collect();
         chart.views = Some(Views { label: format!("Share of {}", own.outcome), choices });
     }
     chart.caption = "Lines are 95% intervals. All panels have one scale.".into();
@@ -159,7 +159,7 @@ fn sheet(own: &Disparity) -> Sheet {
         "gap_high",
     ]);
     for each in &own.estimators {
-        for level in 0..own.told() {
+        for level in 0..own.shown() {
             for class in 0..own.classes.len() {
                 let (figure, gap) = (own.figure(each, level, class), own.gap(each, level, class));
                 let (interval, gap_interval) = (figure.and_then(|own| own.interval), gap.and_then(|own| own.interval));

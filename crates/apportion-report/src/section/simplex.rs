@@ -49,23 +49,23 @@ fn charts(study: &Study, sample: &Sample) -> Vec<Chart> {
 }
 
 fn lead(study: &Study, sample: &Sample) -> String {
-    let (subject, remedy) = (study.subject, study.remedy.filter(|&remedy| remedy != study.subject));
+    let (subject, corrected) = (study.subject, study.corrected.filter(|&corrected| corrected != study.subject));
     let points = sample.points.len();
     let begin = format!(
         "{}'s scores, {} in the colour of the label",
         text::counted(points as u64, "person"),
         text::verb(points, "shown", "each")
     );
-    let Some(remedy) = remedy else { return format!("{begin}.") };
-    let (before, after) = (&study.label_sets[subject].name, &study.label_sets[remedy].name);
-    let pairs = || sample.labels[subject].iter().zip(&sample.labels[remedy]).filter(|(a, b)| a != b);
+    let Some(corrected) = corrected else { return format!("{begin}.") };
+    let (before, after) = (&study.label_sets[subject].name, &study.label_sets[corrected].name);
+    let pairs = || sample.labels[subject].iter().zip(&sample.labels[corrected]).filter(|(a, b)| a != b);
     let uncoded = study.k();
     let moved = pairs().filter(|(a, b)| ![**a, **b].contains(&uncoded)).count();
     let (gained, lost) =
         (pairs().filter(|(a, _)| **a == uncoded).count(), pairs().filter(|(_, b)| **b == uncoded).count());
     let people = |number: usize| text::count(number as u64);
     // Only then all that moves lies between two borders.
-    let kinds = (study.label_sets[subject].kind, study.label_sets[remedy].kind);
+    let kinds = (study.label_sets[subject].kind, study.label_sets[corrected].kind);
     let is_between = kinds == (LabelKind::ARGMAX, LabelKind::Rule(RuleKind::Match)) && moved > 0;
     let where_they_are = if is_between { ", near the borders" } else { "" };
     let mut end = format!("{after} gives {} of them another class than {before}{where_they_are}", people(moved));

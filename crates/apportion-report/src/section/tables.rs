@@ -139,11 +139,11 @@ fn biases(study: &Study) -> Vec<Table> {
 
 /// Truth against label, of the subject and of what it is set against.
 fn confusion(study: &Study) -> Vec<Table> {
-    let shown = [Some(study.subject()), study.remedy()].into_iter().flatten();
-    shown.enumerate().filter_map(|(place, own)| one_confusion(study, own, place)).collect()
+    let shown = [Some(study.subject()), study.corrected()].into_iter().flatten();
+    shown.enumerate().filter_map(|(index, own)| one_confusion(study, own, index)).collect()
 }
 
-fn one_confusion(study: &Study, own: &LabelSet, place: usize) -> Option<Table> {
+fn one_confusion(study: &Study, own: &LabelSet, index: usize) -> Option<Table> {
     /// Of more classes, columns have numbers in place of names.
     const MOST_NAMES: usize = 9;
     let confusion = own.confusion.as_ref()?;
@@ -168,7 +168,7 @@ fn one_confusion(study: &Study, own: &LabelSet, place: usize) -> Option<Table> {
     let rows: Vec<Vec<Cell>> = confusion.iter().enumerate().map(row).collect();
     let by_number = if numbered { "; columns are labels, by their numbers" } else { "" };
     Some(Table {
-        id: format!("confusion-{place}"),
+        id: format!("confusion-{index}"),
         caption: format!("Truth against label, by {}{by_number}", own.name),
         note: few(&rows),
         columns,

@@ -96,15 +96,15 @@ fn rules(study: &Study, trades: &[&Trade]) -> Chart {
     for (panel, &trade) in trades.iter().enumerate() {
         data.push(line(trade, panel));
         data.extend(learned(study, trade, panel));
-        data.extend(study.label_sets.iter().enumerate().filter_map(|(place, label_set)| {
+        data.extend(study.label_sets.iter().enumerate().filter_map(|(index, label_set)| {
             let fidelity = fidelity(label_set, trade)?;
             Some(json!({
                 "type": "scatter", "mode": "markers", "name": label(&label_set.name),
                 "x": column([Some(fidelity)]), "y": column([label_set.expected_accuracy]),
                 "customdata": [[label_set.accuracy.map_or_else(|| "unknown".into(), |own| text::plain(own, 4))]],
                 "xaxis": nth("x", panel), "yaxis": nth("y", panel),
-                "legendgroup": place, "showlegend": panel == 0,
-                "marker": marker(study, place),
+                "legendgroup": index, "showlegend": panel == 0,
+                "marker": marker(study, index),
                 "hovertemplate": "%{fullData.name}<br>fidelity %{x:.4f}<br>expected accuracy %{y:.4f}<br>accuracy \
                                   %{customdata[0]}<extra></extra>",
             }))
@@ -187,10 +187,10 @@ fn learned(study: &Study, trade: &Trade, panel: usize) -> Option<Value> {
 }
 
 /// The subject and what it is set against stand out.
-fn marker(study: &Study, place: usize) -> Value {
-    let stands_out = place == study.subject || Some(place) == study.remedy;
+fn marker(study: &Study, index: usize) -> Value {
+    let stands_out = index == study.subject || Some(index) == study.corrected;
     let color = if stands_out { palette::ACCENT } else { palette::GUIDE };
-    json!({ "symbol": palette::symbol(place), "size": if stands_out { 13 } else { 10 }, "color": color })
+    json!({ "symbol": palette::symbol(index), "size": if stands_out { 13 } else { 10 }, "color": color })
 }
 
 fn layout(trades: &[&Trade], grid: Grid) -> Value {
@@ -340,10 +340,10 @@ fn stops_sheet(classes: &[String], trade: &Trade) -> Sheet {
 /// Both ends and what lies between, for readers without a script and on paper.
 fn ends(study: &Study, trade: &Trade) -> Table {
     let last = trade.points.len() - 1;
-    let mut places = vec![0, last / 4, last / 2, 3 * last / 4, last];
-    places.dedup();
-    let row = |place: usize| {
-        let Point { to_gamma, counts, accuracy, fidelity, .. } = &trade.points[place];
+    let mut indices = vec![0, last / 4, last / 2, 3 * last / 4, last];
+    indices.dedup();
+    let row = |index: usize| {
+        let Point { to_gamma, counts, accuracy, fidelity, .. } = &trade.points[index];
         let mut row: Vec<Cell> =
             [accuracy, fidelity].map(|&own| Cell::number(Some(own), |own| text::plain(own, 4))).to_vec();
         row.extend(counts.iter().map(|&people| Cell::number(Some(people as f64), |_| text::count(people))));
@@ -351,6 +351,6 @@ fn ends(study: &Study, trade: &Trade) -> Table {
     };
     let columns = ["Expected accuracy", "Fidelity"].map(String::from).into_iter().chain(study.classes.iter().cloned());
     let caption = "Points of the frontier, and their counts";
-    let rows = places.into_iter().map(row).collect();
+    let rows = indices.into_iter().map(row).collect();
     Table::crossed("frontier-table", caption, ["γ up to", "γ up to"], columns.collect(), rows)
 }

@@ -95,12 +95,12 @@ fn lead(study: &Study) -> String {
     remedied(study, class, &off).map_or_else(|| format!("{begin}."), |end| format!("{begin}; {end}."))
 }
 
-/// What the remedy makes of an undercount, and at which price, as far as both are known.
+/// What the corrected makes of an undercount, and at which price, as far as both are known.
 fn remedied(study: &Study, class: usize, before: &Bias) -> Option<String> {
-    let remedy = study.remedy()?;
-    let (before, after) = (before.percent?, study.off(remedy, class)?.percent?);
+    let corrected = study.corrected()?;
+    let (before, after) = (before.percent?, study.off(corrected, class)?.percent?);
     let does = if after.abs() < before.abs() { "brings that to" } else { "has it at" };
-    let begin = format!("{} {does} {}", remedy.name, text::signed_percent(after));
+    let begin = format!("{} {does} {}", corrected.name, text::signed_percent(after));
     Some(match price(study) {
         Some(price) if text::plain(100.0 * price, 2) == "0.00" || price > 0.0 => {
             format!("{begin}, at no cost in expected accuracy")
@@ -120,9 +120,9 @@ fn argmax_instead(study: &Study) -> Option<String> {
 
 /// What matching does to the expected accuracy, where both label everybody: that of some cannot be set against it.
 fn price(study: &Study) -> Option<f64> {
-    let (remedy, subject) = (study.remedy()?, study.subject());
-    let is_known = remedy.uncoded == 0 && subject.uncoded == 0;
-    is_known.then_some(remedy.expected_accuracy? - subject.expected_accuracy?)
+    let (corrected, subject) = (study.corrected()?, study.subject());
+    let is_known = corrected.uncoded == 0 && subject.uncoded == 0;
+    is_known.then_some(corrected.expected_accuracy? - subject.expected_accuracy?)
 }
 
 fn people_note(study: &Study) -> String {
@@ -183,14 +183,14 @@ fn worst_cards(study: &Study) -> Vec<Card> {
 }
 
 fn remedy_cards(study: &Study) -> Vec<Card> {
-    let (Some(remedy), subject) = (study.remedy(), study.subject()) else { return Vec::new() };
+    let (Some(corrected), subject) = (study.corrected(), study.subject()) else { return Vec::new() };
     let mut cards = Vec::new();
     let fidelity = |label_set: &LabelSet| {
         if study.has_truth() { label_set.fidelity_to_truth } else { label_set.fidelity_to_posterior }
     };
-    if let (Some(before), Some(after)) = (fidelity(subject), fidelity(remedy)) {
+    if let (Some(before), Some(after)) = (fidelity(subject), fidelity(corrected)) {
         cards.push(Card {
-            name: format!("What {} changes", remedy.name),
+            name: format!("What {} changes", corrected.name),
             figure: text::plain(after, 3),
             note: format!(
                 "Fidelity to {}, which was {} by {}{}. 0 is right.",
@@ -202,7 +202,7 @@ fn remedy_cards(study: &Study) -> Vec<Card> {
         });
     }
     if let Some(price) = price(study) {
-        let real = subject.accuracy.zip(remedy.accuracy);
+        let real = subject.accuracy.zip(corrected.accuracy);
         let real = real.map(|(before, after)| format!(" Against the truth: {}.", text::points(after - before, 2)));
         cards.push(Card {
             name: "Its price".into(),
