@@ -62,7 +62,7 @@ fn figure(all_rules: &Contest, alt: &str) -> Chart {
             "type": "scatter", "mode": "markers", "name": rule.name,
             "x": [rounded(rule.fidelity.mean)], "y": [rounded(rule.expected_accuracy.mean)],
             "error_x": errors(std::iter::once(&rule.fidelity)), "error_y": errors(std::iter::once(&rule.expected_accuracy)),
-            "marker": { "symbol": palette::symbol(place), "size": 11, "color": color },
+            "marker": { "symbol": palette::symbol(index), "size": 11, "color": color },
             "hovertemplate": "%{fullData.name}<br>fidelity %{x:.4f}<br>expected accuracy %{y:.4f}<extra></extra>",
         })
     }));

@@ -111,7 +111,7 @@ pub(super) fn frontiers(own: &Reproduction) -> Section {
             "x": information.stops.iter().map(|stop| rounded(stop.fidelity.mean)).collect::<Vec<_>>(),
             "y": information.stops.iter().map(|stop| rounded(stop.accuracy.mean)).collect::<Vec<_>>(),
             "text": information.stops.iter().map(|stop| format!("γ {}", stop.gamma)).collect::<Vec<_>>(),
-            "marker": { "symbol": palette::symbol(place), "size": 6 }, "line": { "color": palette::class(place) },
+            "marker": { "symbol": palette::symbol(index), "size": 6 }, "line": { "color": palette::class(index) },
             "hovertemplate": "%{fullData.name}<br>%{text}<br>fidelity %{x:.4f}<br>expected accuracy %{y:.4f}<extra></extra>",
         })
     };

@@ -55,7 +55,7 @@ fn figure(id: &'static str, file: &VoterFile, own: &Reproduction) -> Chart {
         json!({
             "type": "scatter", "mode": "markers", "name": name,
             "x": [rounded(outcome.fidelity_to_truth)], "y": [rounded(outcome.accuracy)],
-            "marker": { "symbol": palette::symbol(place), "size": 10, "color": color },
+            "marker": { "symbol": palette::symbol(index), "size": 10, "color": color },
             "hovertemplate": "%{fullData.name}<br>fidelity %{x:.4f}<br>accuracy %{y:.4f}<extra></extra>",
         })
     }));
