@@ -49,6 +49,8 @@ pub use nested_columns::refuse_nested_columns;
 pub use output::{AddedColumns, write_batches, write_with_columns};
 pub use plain_arrays::{plain_batch, write_plain_columns, write_plain_rows, write_with_plain_columns};
 
+#[cfg(test)]
+pub(crate) use arrow_columns::block_of;
 pub(crate) use arrow_columns::{ArrowCodes, ArrowColumn, ArrowTexts};
 pub(crate) use batches::{column_names, file_blocks};
 pub(crate) use find::find_sources;

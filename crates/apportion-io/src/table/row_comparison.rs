@@ -214,6 +214,7 @@ fn shown(column: &BlockColumn, row: usize) -> String {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::super::shared_column::{SharedColumn, SharedValues};
     use super::*;
@@ -244,5 +245,52 @@ mod tests {
         assert_eq!(difference(words, texts(&["b", "a", ""]), false), Some(2));
         assert_eq!(difference(texts(&["=1", "b"]), texts(&["'=1", "b"]), true), None);
         assert_eq!(difference(texts(&["=1", "b"]), texts(&["'=1", "b"]), false), Some(0));
+    }
+
+    /// Types of Arrow that tables do not know are compared by their source, or by the text of their values.
+    #[cfg(feature = "files")]
+    #[test]
+    fn all_types_of_files_are_compared() {
+        use arrow::array::{
+            ArrayRef, Date32Array, Decimal128Array, DictionaryArray, Float32Array, Int64Array, ListArray, RecordBatch,
+            StringArray, StringViewArray, UInt32Array,
+        };
+        use arrow::datatypes::{Int8Type, Int32Type};
+        use std::sync::Arc;
+
+        let difference = |one: ArrayRef, other: ArrayRef, is_text: bool| {
+            let of = |array: ArrayRef| {
+                let batch = RecordBatch::try_from_iter_with_nullable([("x", array, true)]).unwrap();
+                crate::file::block_of(&["x".to_owned()].into(), &batch)
+            };
+            let (one, other) = (of(one), of(other));
+            first_difference(&one.at(0).column(), &other.at(0).column(), is_text)
+        };
+        let text = |texts: [Option<&str>; 2]| -> ArrayRef { Arc::new(StringArray::from(texts.to_vec())) };
+        let list = |last: i32| -> ArrayRef {
+            let rows = vec![Some(vec![Some(1), None]), Some(vec![Some(last)])];
+            Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(rows))
+        };
+        assert_eq!(difference(list(2), list(2), false), None);
+        assert_eq!(difference(list(2), list(3), false), Some(1));
+        assert_eq!(difference(list(2), text([Some("[1, ]"), Some("[2]")]), true), None);
+        let dates: ArrayRef = Arc::new(Date32Array::from(vec![Some(0), None]));
+        assert_eq!(difference(dates.clone(), dates.clone(), false), None);
+        assert_eq!(difference(dates.clone(), text([Some("1970-01-01"), None]), false), None);
+        assert_eq!(difference(dates.clone(), text([Some("1970-01-01"), Some("")]), true), None);
+        assert_eq!(difference(dates.clone(), text([Some("1970-01-01"), Some("")]), false), Some(1));
+        assert_eq!(difference(dates, text([Some("1970-01-02"), None]), false), Some(0));
+        let decimals = Decimal128Array::from(vec![Some(1250), Some(7)]).with_precision_and_scale(5, 2).unwrap();
+        assert_eq!(difference(Arc::new(decimals), text([Some("12.50"), Some("0.07")]), false), None);
+        let view: ArrayRef = Arc::new(StringViewArray::from(vec![Some("a text that is not inlined"), None]));
+        assert_eq!(difference(view.clone(), text([Some("a text that is not inlined"), None]), false), None);
+        assert_eq!(difference(view.clone(), view, false), None);
+        let words: DictionaryArray<Int8Type> = vec![Some("b"), None].into_iter().collect();
+        assert_eq!(difference(Arc::new(words), text([Some("b"), None]), false), None);
+        let wide: ArrayRef = Arc::new(Int64Array::from(vec![Some(7), None]));
+        assert_eq!(difference(wide, Arc::new(UInt32Array::from(vec![Some(7), None])), false), None);
+        let singles: ArrayRef = Arc::new(Float32Array::from(vec![Some(0.1), None]));
+        assert_eq!(difference(singles.clone(), text([Some("0.1"), None]), false), None);
+        assert_eq!(difference(singles, text([Some("0.1"), Some("0.2")]), true), Some(1));
     }
 }
