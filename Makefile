@@ -37,7 +37,7 @@ check: ## The inner loop: format, clippy, unit tests and quick integration tests
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked --quiet -- -D warnings
 	$(CARGO) test --workspace --locked --quiet --lib
-	$(CARGO) test --workspace --locked --quiet --test root_names --test jobs --test memory
+	$(CARGO) test --workspace --locked --quiet --test root_names --test jobs --test memory --test schema
 
 test-rust: ## Tests of all crates, and the snippets of their documentation
 	$(CARGO) test --workspace --locked --no-fail-fast
