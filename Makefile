@@ -38,15 +38,15 @@ check: ## Run quick checks: format, clippy, unit tests and fast integration test
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked --quiet -- -D warnings
 	$(CARGO) test --workspace --locked --quiet --lib
-	$(CARGO) test --workspace --locked --quiet --test root_names --test jobs --test memory
+	$(CARGO) test --workspace --locked --quiet --test root_names --test jobs --test memory --test schema
 	$(MAKE) --no-print-directory test-without-files
 
 test-rust: ## Run the tests and documentation examples of all crates
 	$(CARGO) test --workspace --locked --no-fail-fast
 	$(MAKE) --no-print-directory test-without-files
 
-test-without-files: ## Every job on tables in memory, in a build that knows no Arrow, Parquet or CSV
-	! $(CARGO) tree --locked -p apportion-app --no-default-features -e normal | grep -E ' (arrow|parquet|csv)'
+test-without-files: ## Run every job on tables in memory, in a build without Arrow, Parquet and CSV
+	tree=$$($(CARGO) tree --locked -p apportion-app --no-default-features -e normal) && ! echo "$$tree" | grep -E ' (arrow|parquet|csv)'
 	$(CARGO) test --locked --quiet -p apportion-app --no-default-features --test without_files
 
 test-example: ## Run the example programs: a voter file in memory, and from people to a report

@@ -68,7 +68,7 @@ fn hostile() -> Vec<(String, String)> {
         ),
         (
             "infinite weights".into(),
-            by_hand(r#"{"learned":{"kind":"svm","planes":[{"weights":[1e999,0],"intercept":0},null]}}"#),
+            by_hand(r#"{"learned":{"learner":"svm","planes":[{"weights":[1e999,0],"intercept":0},null]}}"#),
         ),
         ("few weights".into(), svm(&json!([plane(&json!([1]), &json!(0)), null]))),
         ("no planes".into(), svm(&json!([]))),

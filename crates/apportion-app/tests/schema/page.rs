@@ -102,10 +102,10 @@ fn noun(schema: &Value, is_plural: bool) -> String {
     }
     let parts = [list(schema, "anyOf"), list(schema, "oneOf")].concat();
     if !parts.is_empty() {
-        return either(parts.iter().map(|part| noun(part, is_plural)).collect());
+        return either(parts.iter().map(|part| noun(part, is_plural)));
     }
     if !list(schema, "enum").is_empty() {
-        return either(list(schema, "enum").iter().map(|value| format!("`{value}`")).collect());
+        return either(list(schema, "enum").iter().map(|value| format!("`{value}`")));
     }
     if let Some(types) = schema["type"].as_array() {
         let one = |kind: &Value| {
@@ -113,7 +113,7 @@ fn noun(schema: &Value, is_plural: bool) -> String {
             own["type"] = kind.clone();
             noun(&own, is_plural)
         };
-        return either(types.iter().map(one).collect());
+        return either(types.iter().map(one));
     }
     match schema["type"].as_str() {
         Some("integer") => format!("whole number{s}"),
@@ -138,7 +138,8 @@ fn noun(schema: &Value, is_plural: bool) -> String {
     }
 }
 
-fn either(nouns: Vec<String>) -> String {
+fn either(nouns: impl Iterator<Item = String>) -> String {
+    let nouns: Vec<String> = nouns.collect();
     let last = nouns.len() - 1;
     // A list of numbers or null could be a list of both.
     let or = if nouns[0].contains(" of ") { ", or " } else { " or " };
