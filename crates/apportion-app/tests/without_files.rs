@@ -428,7 +428,8 @@ fn files_of_tables_are_refused() {
     let errors = [
         label::run(&label::Request { table, ..label::Request::default() }, &context()).unwrap_err(),
         predict::run(&predict::Request { source, ..predict::Request::default() }, &context()).unwrap_err(),
-        tables::check(&tables::CheckRequest { table: path("scores.csv"), ..Default::default() }).unwrap_err(),
+        tables::check(&tables::CheckRequest { table: path("scores.csv"), ..Default::default() }, &Context::default())
+            .unwrap_err(),
     ];
     for error in errors {
         assert_eq!(message(&error), format!("{}: {REFUSED}", path("scores.csv")));
