@@ -47,6 +47,7 @@ test-rust: ## Run the tests and documentation examples of all crates
 
 test-without-files: ## Run every job on tables in memory, in a build without Arrow, Parquet and CSV
 	tree=$$($(CARGO) tree --locked -p apportion-app --no-default-features -e normal) && ! echo "$$tree" | grep -E ' (arrow|parquet|csv)'
+	$(CARGO) test --locked --quiet -p apportion-io --no-default-features --lib --test memory
 	$(CARGO) test --locked --quiet -p apportion-app --no-default-features --test without_files
 
 test-example: ## Run the example programs: a voter file in memory, and from people to a report

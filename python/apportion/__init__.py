@@ -1,7 +1,7 @@
 """Labels from class probabilities, with right counts: the exact optimum, with a proof.
 
 A model predicts class probabilities for each person: 55% white, 40% Black, 5% other. If every person gets the most likely
-class, most of the 40% are lost. apportion chooses all labels jointly, so that the counts are right: they are the counts that
+class, the 40% count for nothing. apportion chooses all labels jointly, so that the counts are right: they are the counts that
 the scores sum to. Among all labels with these counts, it finds those with the highest expected accuracy:
 
 >>> import apportion

@@ -75,7 +75,7 @@ FRAME = pd.DataFrame({"p_a": [0.6, 0.7, 0.9], "p_b": [0.4, 0.3, 0.1]})
         (pd.concat([FRAME, FRAME], axis=1), {}, ValueError, "two columns are named 'p_a'"),
         (FRAME.assign(p_b=[0.4, None, 0.1]), {}, ValueError, 'row 2, column "p_b": there is no number'),
         (pl.from_pandas(FRAME).lazy(), {}, TypeError, r"\.collect\(\)"),
-        (pa.table({"x": [1]}), {}, ValueError, "no score columns were recognised among x"),
+        (pa.table({"x": [1]}), {}, ValueError, "no score columns were recognized among x"),
         (FRAME.head(0), {}, ValueError, "no rows"),
         ("nowhere.parquet", {"output": "x.csv"}, FileNotFoundError, "nowhere.parquet: no such file"),
     ],

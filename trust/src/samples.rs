@@ -185,28 +185,28 @@ fn arrow() -> Result<Vec<Sample>, Failure> {
 /// Decisions, references, outlines, names and columns.
 fn others() -> Vec<Sample> {
     let texts: [(&'static str, &str); 24] = [
-        ("decision/valid-argmax.json", r#"{"version":1,"classes":["a","b"],"seed":0,"rule":"argmax"}"#),
-        ("decision/valid-thompson.json", r#"{"version":1,"classes":["a","b","c"],"seed":7,"rule":"thompson"}"#),
-        ("decision/valid-top-k.json", r#"{"version":1,"classes":["a","b","c"],"seed":7,"rule":{"top-k":{"k":2}}}"#),
+        ("decision/valid-argmax.json", r#"{"version":2,"classes":["a","b"],"seed":0,"rule":"argmax"}"#),
+        ("decision/valid-thompson.json", r#"{"version":2,"classes":["a","b","c"],"seed":7,"rule":"thompson"}"#),
+        ("decision/valid-top-k.json", r#"{"version":2,"classes":["a","b","c"],"seed":7,"rule":{"top-k":{"k":2}}}"#),
         (
             "decision/valid-threshold.json",
-            r#"{"version":1,"classes":["a","b"],"seed":0,"rule":{"threshold":{"at":[0.75,0.5]}}}"#,
+            r#"{"version":2,"classes":["a","b"],"seed":0,"rule":{"threshold":{"at":[0.75,0.5]}}}"#,
         ),
         (
             "decision/valid-prices.json",
-            r#"{"version":1,"classes":["a","b"],"seed":3,"rule":{"prices":[{"prices":[-0.25,0.125],"ties":[[0.5,null]]}]},"fit_info":{"scores":["p_a","p_b"],"people":10,"tied":1,"expected_shares":"posterior"}}"#,
+            r#"{"version":2,"classes":["a","b"],"seed":3,"rule":{"prices":[{"prices":[-0.25,0.125],"ties":[[0.5,null]]}]},"fit_info":{"scores":["p_a","p_b"],"people":10,"tied":1,"expected_shares":"posterior"}}"#,
         ),
         (
             "decision/valid-groups.json",
-            r#"{"version":1,"classes":["a","b"],"seed":3,"rule":{"prices":[{"group":"x / 1","prices":[0.0,0.25,0.1]},{"group":"y","prices":[null,0.0,0.5]}]},"fit_info":{"scores":["p_a","p_b"],"groups":["g"],"people":10,"tied":1,"expected_shares":{"offset-from-posterior":[0.1,-0.1]}}}"#,
+            r#"{"version":2,"classes":["a","b"],"seed":3,"rule":{"prices":[{"group":"x / 1","prices":[0.0,0.25,0.1]},{"group":"y","prices":[null,0.0,0.5]}]},"fit_info":{"scores":["p_a","p_b"],"groups":["g"],"people":10,"tied":1,"expected_shares":{"offset-from-posterior":[0.1,-0.1]}}}"#,
         ),
         (
             "decision/valid-svm.json",
-            r#"{"version":1,"classes":["a","b"],"seed":0,"rule":{"learned":{"learner":"svm","planes":[{"weights":[1.5,-0.5],"intercept":0.25},null]}}}"#,
+            r#"{"version":2,"classes":["a","b"],"seed":0,"rule":{"learned":{"learner":"svm","planes":[{"weights":[1.5,-0.5],"intercept":0.25},null]}}}"#,
         ),
         (
             "decision/valid-forest.json",
-            r#"{"version":1,"classes":["a","b"],"seed":0,"rule":{"learned":{"learner":"forest","trees":[[[0,0.5,2],1,0],[1]]}}}"#,
+            r#"{"version":2,"classes":["a","b"],"seed":0,"rule":{"learned":{"learner":"forest","trees":[[[0,0.5,2],1,0],[1]]}}}"#,
         ),
         ("reference/valid-shares.csv", "class,share\nwhite,0.5\nblack,0.3\nother,0.2\n"),
         (

@@ -121,7 +121,7 @@ Examples:
 
 Which rule: match keeps the counts of the whole file (or of each --by group) right at the lowest cost in accuracy;
 thompson keeps them right on average in subgroups in which the scores are calibrated; argmax is the most accurate row by
-row, and undercounts every minority. If you can use the scores themselves, use them.",
+row, and undercounts most small classes. If you can use the scores themselves, use them.",
         ),
         Job::Audit => (
             "audit",
@@ -147,7 +147,7 @@ Examples:
   apportion compare scores.parquet --batch 10000
   apportion compare voters.csv --label race_proxy --label-map W=white,B=black
 
-\"below frontier\" is the expected accuracy that a rule gives up: other labels with equally good counts would be more
+\"frontier gap\" is the expected accuracy that a rule gives up: other labels with equally good counts would be more
 accurate by this much. It is computed for rules that label every row. Rules that aim at groups or at the truth give it up
 for that.",
         ),

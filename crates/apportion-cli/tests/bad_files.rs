@@ -90,7 +90,7 @@ fn text_that_is_no_table() {
             ("twice.csv", "twice.csv: two columns are called \"p_white\"; rename one of them"),
             (
                 "semicolons.csv --delimiter ,",
-                "semicolons.csv: no score columns were recognised among id;p_white;p_black; is it separated by semicolons? \
+                "semicolons.csv: no score columns were recognized among id;p_white;p_black; is it separated by semicolons? \
                  --delimiter ';'",
             ),
             ("missing.csv", "missing.csv: there is no such file; check the path"),

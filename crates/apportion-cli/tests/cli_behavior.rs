@@ -206,7 +206,7 @@ fn what_is_no_table_in_a_folder_is_passed_over() {
     // Silence is kept, and what is named is read.
     assert_eq!(text(&apportion(folder, &split("label parts -o quiet.csv -q")).stderr), "");
     let found = refused(folder, &split("label parts/readme.txt -o o.csv"));
-    assert!(found.starts_with("parts/readme.txt: no score columns were recognised"), "{found}");
+    assert!(found.starts_with("parts/readme.txt: no score columns were recognized"), "{found}");
 }
 
 #[cfg(unix)]

@@ -14,7 +14,7 @@ const TABLE: &str = "id,county,p_a,p_b\n1,x,0.6,0.4\n2,x,0.3,0.7\n3,y,0.9,0.1\n4
 
 /// A sound decision with something else in place of its rule.
 fn with_rule(rule: &Value) -> String {
-    json!({"version": 1, "classes": ["a", "b"], "seed": 0, "rule": rule}).to_string()
+    json!({"version": 2, "classes": ["a", "b"], "seed": 0, "rule": rule}).to_string()
 }
 
 fn prices(prices: &Value) -> String {
@@ -23,15 +23,15 @@ fn prices(prices: &Value) -> String {
 
 /// Decisions that are wrong in one way each; numbers that JSON has no word for are written by hand.
 fn hostile() -> Vec<(String, String)> {
-    let by_hand = |rule: &str| format!(r#"{{"version":1,"classes":["a","b"],"seed":0,"rule":{rule}}}"#);
+    let by_hand = |rule: &str| format!(r#"{{"version":2,"classes":["a","b"],"seed":0,"rule":{rule}}}"#);
     let plane = |weights: &Value, intercept: &Value| json!({"weights": weights, "intercept": intercept});
     let svm = |planes: &Value| with_rule(&json!({"learned": {"learner": "svm", "planes": planes}}));
     let deep = |open: &str, close: &str| by_hand(&(open.repeat(100_000) + &close.repeat(100_000)));
     let many: Vec<Value> =
         (0..1_000_000).map(|group| json!({"group": format!("g{group}"), "prices": [0.0, 0.25]})).collect();
-    let classes = |classes: &Value| json!({"version": 1, "classes": classes, "seed": 0, "rule": "argmax"}).to_string();
+    let classes = |classes: &Value| json!({"version": 2, "classes": classes, "seed": 0, "rule": "argmax"}).to_string();
     let fit_info = |fit_info: &Value| {
-        json!({"version": 1, "classes": ["a", "b"], "seed": 0, "rule": "argmax", "fit_info": fit_info}).to_string()
+        json!({"version": 2, "classes": ["a", "b"], "seed": 0, "rule": "argmax", "fit_info": fit_info}).to_string()
     };
     let mut all = vec![
         ("huge prices".to_owned(), prices(&json!([1e300, -1e300]))),
@@ -84,7 +84,7 @@ fn hostile() -> Vec<(String, String)> {
             "another version".into(),
             json!({"version": 4_000_000_000u32, "classes": ["a", "b"], "seed": 0, "rule": "argmax"}).to_string(),
         ),
-        ("negative seed".into(), r#"{"version":1,"classes":["a","b"],"seed":-1,"rule":"argmax"}"#.into()),
+        ("negative seed".into(), r#"{"version":2,"classes":["a","b"],"seed":-1,"rule":"argmax"}"#.into()),
         ("no classes".into(), classes(&json!([]))),
         ("too many classes".into(), classes(&json!((0..300).map(|class| class.to_string()).collect::<Vec<_>>()))),
         ("a class twice".into(), classes(&json!(["a", "a"]))),
@@ -109,8 +109,8 @@ fn hostile() -> Vec<(String, String)> {
         ("no JSON".into(), "\u{0}\u{1}".into()),
         ("nothing".into(), String::new()),
         ("a list".into(), "[]".into()),
-        ("an unfinished object".into(), r#"{"version":1,"classes":["a""#.into()),
-        ("a key twice".into(), r#"{"version":1,"version":1,"classes":["a","b"],"seed":0,"rule":"argmax"}"#.into()),
+        ("an unfinished object".into(), r#"{"version":2,"classes":["a""#.into()),
+        ("a key twice".into(), r#"{"version":2,"version":2,"classes":["a","b"],"seed":0,"rule":"argmax"}"#.into()),
     ];
     let text = "a".repeat(1 << 20);
     all.push(("a long word".into(), by_hand(&format!("\"{text}\""))));

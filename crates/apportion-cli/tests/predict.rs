@@ -317,7 +317,7 @@ fn unsound_tables_are_refused() {
         ),
         (
             "--surnames none.csv --geography none",
-            "none.csv: no columns of classes, such as n_white or pctwhite, were recognised among surname, red, green; \
+            "none.csv: no columns of classes, such as n_white or pctwhite, were recognized among surname, red, green; \
              rename them, or name the classes with --classes",
         ),
         ("--geography two.csv", "two.csv: the numbers may be in n_* and vap_*; say which with --numbers 'n_*'"),

@@ -411,7 +411,10 @@ fn whatever_is_wrong_gets_one_message_and_no_output() {
         ("empty.csv", "empty.csv: the file is empty"),
         ("header.csv", "header.csv: it has columns but no rows"),
         ("twice.csv", "twice.csv: two columns are called \"p_white\"; rename one of them"),
-        ("none.csv", "none.csv: no score columns were recognised among id, a, b; name them with --scores"),
+        (
+            "none.csv",
+            "none.csv: no score columns were recognized among id, a, b; name them with --scores, or compute scores from names and places with `predict` first",
+        ),
         ("latin.csv", "latin.csv: line 2, column 4: not valid UTF-8"),
         ("cut.csv.gz", "cut.csv.gz: it cannot be decompressed"),
         ("cut.parquet", "cut.parquet: it is not a valid Parquet file"),

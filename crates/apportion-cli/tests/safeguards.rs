@@ -186,7 +186,7 @@ fn a_class_cannot_be_called_as_rows_without_a_label_are() {
     assert!(said.contains("class name \"\" is empty"), "{said}");
     run(folder, &["label", "u.csv", "-o", "o.csv", "--classes", "a,b", "-q"]);
     // A decision with such a class is none.
-    let decision = json!({"version": 1, "classes": ["Uncoded", "b"], "seed": 0, "rule": "argmax"});
+    let decision = json!({"version": 2, "classes": ["Uncoded", "b"], "seed": 0, "rule": "argmax"});
     fs::write(folder.join("d.json"), decision.to_string()).unwrap();
     let said = refused(folder, &["apply", "u.csv", "-o", "p.csv", "--decision", "d.json"]);
     assert!(said.contains("the value of rows without a label"), "{said}");

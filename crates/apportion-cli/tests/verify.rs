@@ -304,7 +304,7 @@ fn provenance_says_where_an_output_comes_from() {
     for output in ["out.parquet", "out.arrow"] {
         run(path, &words(&format!("label voters.csv -o {output} --by county -q")));
         let own = json(path, &["provenance", output, "--json"]);
-        assert_eq!((&own["provenance"], &own["job"], &own["rows"]), (&1.into(), &"label".into(), &600.into()));
+        assert_eq!((&own["provenance"], &own["job"], &own["rows"]), (&2.into(), &"label".into(), &600.into()));
         assert_eq!(own["command"], format!("apportion label voters.csv -o {output} --by county -q"));
         assert_eq!((own["inputs"][0]["sha256"].as_str(), &own["inputs"][0]["rows"]), (Some(sha), &600.into()));
         assert_eq!((&own["options"]["rule"], &own["options"]["by"][0]), (&"match".into(), &"county".into()));

@@ -94,7 +94,7 @@ impl Method {
             Method::Birdie => {
                 Message::from(
                     "BIRDiE: the outcomes correct the scores. Right where, among people of one class, the outcome has \
-                     nothing to do with the name; nor with the index, unless ",
+                     nothing to do with the name; nor with the place, unless ",
                 ) + Setting::By
                     + " tells places apart."
             }

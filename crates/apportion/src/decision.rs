@@ -156,7 +156,7 @@ impl schemars::JsonSchema for Decision {
 }
 
 /// Incremented when the meaning of the serialized form changes.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 impl TryFrom<Saved> for Decision {
     type Error = Error;

@@ -61,7 +61,7 @@ fn unique<'a>(lists: impl Iterator<Item = Vec<&'a str>>) {
 
 fn sql(groups: &[&str]) -> apportion::Result<String> {
     let prices: Vec<_> = groups.iter().map(|group| json!({"group": group, "prices": [0.0, 0.25]})).collect();
-    let decision = json!({"version": 1, "classes": ["a", "b"], "seed": 0, "rule": {"prices": prices}});
+    let decision = json!({"version": 2, "classes": ["a", "b"], "seed": 0, "rule": {"prices": prices}});
     let decision: Decision = serde_json::from_value(decision).unwrap();
     decision.to_sql(&SqlOptions::new(Dialect::DuckDb, ["p_a", "p_b"]).with_groups(["state", "county"]))
 }

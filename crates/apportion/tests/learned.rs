@@ -152,7 +152,7 @@ fn models_are_saved_as_they_are() {
 #[test]
 fn models_that_cannot_be_are_refused() {
     let read = |model: &str| {
-        let json = format!(r#"{{"version":1,"classes":["a","b"],"seed":0,"rule":{{"learned":{model}}}}}"#);
+        let json = format!(r#"{{"version":2,"classes":["a","b"],"seed":0,"rule":{{"learned":{model}}}}}"#);
         serde_json::from_str::<Decision>(&json).map_err(|error| error.to_string())
     };
     assert!(read(r#"{"learner":"svm","planes":[{"weights":[1,-1],"intercept":0.5},null]}"#).is_ok());

@@ -358,7 +358,7 @@ fn decisions() {
     assert!(matches!(decision.apply(&scores), Err(Error::ClassesDiffer { .. })));
 
     let read = |json: &str| serde_json::from_str::<Decision>(json).map_err(|error| error.to_string());
-    let saved = |rule: &str| format!(r#"{{"version":1,"classes":["a","b"],"seed":0,"rule":{rule}}}"#);
+    let saved = |rule: &str| format!(r#"{{"version":2,"classes":["a","b"],"seed":0,"rule":{rule}}}"#);
     assert!(read(&saved(r#""argmax""#)).is_ok());
     for (rule, problem) in [
         (r#"{"prices":[{"prices":[0.0]}]}"#, "not one for each class"),
@@ -372,7 +372,10 @@ fn decisions() {
         let error = read(&saved(rule)).unwrap_err();
         assert!(error.contains(problem), "{error}");
     }
-    assert!(read(&saved(r#""argmax""#).replace(":1,", ":9,")).unwrap_err().contains("version 9"));
+    for other in [1, 9] {
+        let error = read(&saved(r#""argmax""#).replace(":2,", &format!(":{other},"))).unwrap_err();
+        assert!(error.contains(&format!("version {other}")), "{error}");
+    }
     assert!(read(&saved(r#""argmax""#).replace(r#""b""#, r#""a""#)).unwrap_err().contains("given twice"));
 }
 

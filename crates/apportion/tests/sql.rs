@@ -10,7 +10,7 @@ const DIALECTS: [Dialect; 6] =
     [Dialect::DuckDb, Dialect::PostgreSql, Dialect::Sqlite, Dialect::BigQuery, Dialect::Snowflake, Dialect::Spark];
 
 fn decision(classes: &[&str], rule: Value) -> Decision {
-    serde_json::from_value(json!({"version": 1, "classes": classes, "seed": 0, "rule": rule})).unwrap()
+    serde_json::from_value(json!({"version": 2, "classes": classes, "seed": 0, "rule": rule})).unwrap()
 }
 
 /// The expression without the comment above it.

@@ -61,7 +61,7 @@ pub(super) fn run(data: &[u8]) -> Outcome {
     let table = draw.one_in(2).then(|| "t".to_owned());
     let (percent, single) = (draw.one_in(2), draw.one_in(2));
     let rule = rule(&mut draw, classes.len(), &groups);
-    let saved = json!({"version": 1, "classes": classes, "seed": 0, "rule": rule});
+    let saved = json!({"version": 2, "classes": classes, "seed": 0, "rule": rule});
     let Some(decision) = checked(serde_json::from_value::<Decision>(saved)) else { return Outcome::Refused };
     // Values of several columns that could be taken for one another are quoted, as in the names of groups.
     let own = ["Uncoded", "label", "", " / ", "% / %", "% /", "\"%", "\"", "\"\""].map(String::from);

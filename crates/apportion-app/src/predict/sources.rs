@@ -57,9 +57,9 @@ impl TableFiles {
     fn read(request: &Request, columns: &PeopleColumns) -> Result<TableFiles> {
         let classes: Vec<String> = request.classes.iter().chain(request.crosswalk.keys()).cloned().collect();
         let options = KeyedOptions { classes: &classes, numbers: request.numbers.as_deref(), key: None };
-        let lent = &request.tables;
-        let names = |name: &str, subject, setting| read(name, lent, subject, &options, setting);
-        let places = |name: &str, setting| read_places(name, lent, columns.own_place.as_deref(), &options, setting);
+        let tables = &request.tables;
+        let names = |name: &str, subject, setting| read(name, tables, subject, &options, setting);
+        let places = |name: &str, setting| read_places(name, tables, columns.own_place.as_deref(), &options, setting);
         Ok(TableFiles {
             surnames: names(&request.surnames, Subject::Surnames, Setting::Surnames)?,
             first_names: match columns.first_name {
@@ -194,11 +194,17 @@ fn census_places(request: &Request, columns: &PeopleColumns) -> Result<Vec<Keyed
 }
 
 /// Tables in memory, by their names.
-type Lent = BTreeMap<String, MemoryTable>;
+type MemoryTables = BTreeMap<String, MemoryTable>;
 
 /// Reads a table in memory, a built-in one by its name, or a file.
-fn read(name: &str, lent: &Lent, subject: Subject, options: &KeyedOptions<'_>, setting: Setting) -> Result<KeyedTable> {
-    if let Some(table) = lent.get(name) {
+fn read(
+    name: &str,
+    tables: &MemoryTables,
+    subject: Subject,
+    options: &KeyedOptions<'_>,
+    setting: Setting,
+) -> Result<KeyedTable> {
+    if let Some(table) = tables.get(name) {
         return Ok(KeyedFile::from_memory(name, table, Some(subject), options)?.table);
     }
     if let Some(table) = CensusTable::named(name) {
@@ -219,12 +225,12 @@ fn read(name: &str, lent: &Lent, subject: Subject, options: &KeyedOptions<'_>, s
 /// Reads a table of places: by the column of user-defined places if it has one, and by codes otherwise.
 fn read_places(
     name: &str,
-    lent: &Lent,
+    tables: &MemoryTables,
     own_place: Option<&str>,
     options: &KeyedOptions<'_>,
     setting: Setting,
 ) -> Result<KeyedTable> {
-    let columns = match (own_place, lent.get(name)) {
+    let columns = match (own_place, tables.get(name)) {
         (Some(_), Some(table)) => table.column_names(),
         (Some(_), None) if CensusTable::named(name).is_none() && Path::new(name).exists() => {
             Input::new(&[name.to_owned()], InputOptions::default())?.columns(0)?
@@ -232,7 +238,7 @@ fn read_places(
         (Some(_) | None, _) => Vec::new(),
     };
     let key = own_place.filter(|own| columns.iter().any(|column| same_name(column, own)));
-    read(name, lent, Subject::Places, &KeyedOptions { key, ..*options }, setting)
+    read(name, tables, Subject::Places, &KeyedOptions { key, ..*options }, setting)
 }
 
 /// Returns what the keys of a built-in table are.

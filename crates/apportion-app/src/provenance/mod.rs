@@ -29,7 +29,7 @@ use crate::labels::RuleResult;
 use crate::{Error, Result};
 
 /// The version of the format.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// Groups beyond which targets and prices by group are left out: they would be larger than many an output.
 const MOST_GROUPS: usize = 4096;

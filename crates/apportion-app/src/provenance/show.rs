@@ -17,7 +17,7 @@ pub struct Request {
     pub inputs: PathBuf,
 }
 
-/// The provenance of a file. As JSON it is what the file holds, with keys of later versions.
+/// The provenance of a file. As JSON, exactly what the file holds.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
 pub struct Response {
@@ -28,7 +28,7 @@ pub struct Response {
     pub provenance: Provenance,
 }
 
-/// A response has the schema of provenance; a file of a later version may have more keys.
+/// A response has the schema of provenance.
 #[cfg(feature = "schema")]
 impl schemars::JsonSchema for Response {
     fn schema_name() -> std::borrow::Cow<'static, str> {

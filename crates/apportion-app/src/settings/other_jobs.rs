@@ -243,12 +243,7 @@ pub(super) static GROUPS: &[Group] = &[
     Group {
         heading: "Output",
         jobs: &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Verify, Predict, TablesCheck, Provenance],
-        settings: &[setting(
-            Setting::Json,
-            Kind::Flag,
-            "",
-            &[T("Print the result as one JSON object on standard output")],
-        )],
+        settings: &[setting(Setting::Json, Kind::Flag, "", &[T("Print the result as JSON on standard output")])],
     },
     Group {
         heading: "Output",

@@ -11,7 +11,7 @@ const JOINT: &[RuleName] = &[Match, Balance];
 const TRADED: &[RuleName] = &[Balance, Learned];
 
 pub(super) const RULES: &[(&str, &str)] = &[
-    (Argmax.name(), "The most likely class. Undercounts every minority"),
+    (Argmax.name(), "The most likely class. Undercounts most small classes"),
     (Threshold.name(), "The most likely class if its score is high enough, else no label"),
     (Thompson.name(), "A class drawn by its score: counts are right on average, least accurate row by row"),
     (TopK.name(), "A class drawn among the k most likely"),

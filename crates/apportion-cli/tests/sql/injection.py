@@ -192,7 +192,7 @@ def on_injection(test):
         prices = [{"group": group_name(pair), "prices": [(place * 7 + number * 3) % 11 / 64 for place in range(CLASSES)]}
                   for number, pair in enumerate(sorted({row[-2:] for row in rows}))]
         expected = [best(row, prices, case["classes"]) for row in rows]
-        decision = {"version": 1, "classes": case["classes"], "seed": 0, "rule": {"prices": prices},
+        decision = {"version": 2, "classes": case["classes"], "seed": 0, "rule": {"prices": prices},
                     "fit_info": {"scores": case["columns"], "groups": case["groups"], "people": len(rows), "tied": 0}}
         (test.folder / "hostile.json").write_text(test.json(decision))
         test.apportion("apply", "hostile.csv", "--decision", "hostile.json", "-o", "labeled.csv", "--as", "apportion_label",

@@ -231,7 +231,7 @@ class Test:
         many = [{"group": f"g{place}", "prices": [place * 2.0**-13, 0.25]} for place in range(3000)]
         for name, groups in [("250 classes", one), ("3,000 groups", many)]:
             few = classes[:len(groups[0]["prices"])]
-            decision = {"version": 1, "classes": few, "seed": 0, "rule": {"prices": groups}}
+            decision = {"version": 2, "classes": few, "seed": 0, "rule": {"prices": groups}}
             (self.folder / "wide.json").write_text(json.dumps(decision))
             rows = [tuple(0.75 if place == row % len(few) else 0.25 / (len(few) - 1) for place in range(len(few)))
                     + (f"g{row * 7 % 3000}",) for row in range(1000)]

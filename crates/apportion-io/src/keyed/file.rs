@@ -122,7 +122,7 @@ impl LoadedFile<'_> {
             }
             [] => {
                 let columns = self.names.join(", ");
-                let problem = "no columns of classes, such as n_white or pctwhite, were recognised among";
+                let problem = "no columns of classes, such as n_white or pctwhite, were recognized among";
                 let problem = format!("{problem} {columns}; rename them, or name the classes with ");
                 Message::from(problem) + Setting::Classes
             }

@@ -35,7 +35,7 @@ pub enum PlainValues {
     OptionalDouble(Vec<Option<f64>>),
 }
 
-/// TextList, stored one after another.
+/// Texts, stored one after another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextList {
     text: String,

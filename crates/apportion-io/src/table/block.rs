@@ -92,11 +92,12 @@ impl BlockColumn {
         }
     }
 
-    /// Returns all values if they are numbers in single precision and none is missing. They are not copied.
+    /// Returns all values if they are numbers in single precision and none is missing. They are not copied, so `None` is
+    /// returned for a part of a column.
     pub(crate) fn singles(&self) -> Option<Shared<f32>> {
         match self {
-            BlockColumn::Shared(column, _) => match column.values() {
-                SharedValues::F32(values) if column.is_complete() => Some(values.clone()),
+            BlockColumn::Shared(column, rows) => match column.values() {
+                SharedValues::F32(values) if is_whole(column, rows) => Some(values.clone()),
                 _ => None,
             },
             BlockColumn::Arrow(array) => array.singles(),
@@ -106,8 +107,8 @@ impl BlockColumn {
     /// Like [`BlockColumn::singles`], in double precision.
     pub(crate) fn doubles(&self) -> Option<Shared<f64>> {
         match self {
-            BlockColumn::Shared(column, _) => match column.values() {
-                SharedValues::F64(values) if column.is_complete() => Some(values.clone()),
+            BlockColumn::Shared(column, rows) => match column.values() {
+                SharedValues::F64(values) if is_whole(column, rows) => Some(values.clone()),
                 _ => None,
             },
             BlockColumn::Arrow(array) => array.doubles(),
@@ -138,6 +139,11 @@ impl BlockColumn {
             }
         }
     }
+}
+
+/// Returns whether rows are all rows of a column without missing values.
+fn is_whole(column: &SharedColumn, rows: &Range<usize>) -> bool {
+    column.is_complete() && *rows == (0..column.column().len())
 }
 
 /// Copies pieces of columns of numbers, such as those of a matrix, into one.
@@ -188,6 +194,8 @@ mod tests {
         let mut numbers = Vec::new();
         cut.get("n").unwrap().column().each_number(0..2, |_, number| numbers.push(number)).unwrap();
         assert_eq!(numbers, [2.0, 3.0]);
+        assert!(joined.get("n").unwrap().doubles().is_some_and(|all| all.as_slice() == [1.0, 2.0, 3.0]));
+        assert!(cut.get("n").unwrap().doubles().is_none());
         // Rows that do not follow each other, of a type that is never copied.
         assert!(Block::join(vec![block(&texts, vec![1.0], 0..1), block(&texts, vec![2.0], 2..3)]).is_none());
     }

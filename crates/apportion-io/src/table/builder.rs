@@ -499,12 +499,17 @@ fn no_scores_problem(names: &[String]) -> Message {
         return Message::from(problem + "; add the columns of the others, or name all with ") + Setting::Scores;
     }
     let columns = abbreviated_names(names);
-    let problem = Message::from(format!("no score columns were recognised among {columns}; "));
+    let problem = Message::from(format!("no score columns were recognized among {columns}; "));
     match names {
         [one] if one.contains(';') => problem + "is it separated by semicolons? " + Setting::Delimiter.with(";"),
         [one] if one.contains('\t') => problem + "is it separated by tabs? " + Setting::Delimiter.with("tab"),
         [one] if one.contains('|') => problem + "is it separated by bars? " + Setting::Delimiter.with("|"),
-        _ => problem + "name them with " + Setting::Scores,
+        _ => {
+            problem
+                + "name them with "
+                + Setting::Scores
+                + ", or compute scores from names and places with `predict` first"
+        }
     }
 }
 

@@ -59,13 +59,19 @@ impl Rows {
     /// Returns a column of numbers, in which cells with anything else are missing; `None` if it is missing or of another
     /// type.
     pub fn numbers(&self, column: &str) -> Option<NumberValues> {
-        let column = self.block.get(column)?.column();
+        let block_column = self.block.get(column)?;
+        let column = block_column.column();
         let mut values = Vec::with_capacity(column.len());
         if column.is_text() {
             let texts = TextValues::of(column)?;
-            values.extend((0..column.len()).map(|row| texts.get(row).and_then(|text| text.parse().ok())));
+            values.extend((0..column.len()).map(|row| texts.get(row).and_then(|text| text.trim().parse().ok())));
         } else {
-            column.each_number(0..column.len(), |row, number| values.push(column.has_value(row).then_some(number)))?;
+            // Programs such as R mark missing numbers by NaN. A file can mark them as such, so NaN there is a wrong value.
+            let is_missing = |row: usize| match block_column {
+                BlockColumn::Shared(..) => !column.has_value(row),
+                BlockColumn::Arrow(_) => !column.is_valid(row),
+            };
+            column.each_number(0..column.len(), |row, number| values.push((!is_missing(row)).then_some(number)))?;
         }
         Some(NumberValues { values, is_single: matches!(column, Column::F32(_)) })
     }
@@ -76,11 +82,14 @@ impl Rows {
         let column = self.block.get(column)?.column();
         Some(CountValues(match column {
             Column::Integers(integers) => integers.counts(),
-            // R has no other numbers of this size.
+            // Data frames often store counts as floating-point numbers.
+            Column::F32(values) => {
+                (0..column.len()).map(|row| values.get(row).map(f64::from).and_then(whole)).collect()
+            }
             Column::F64(values) => (0..column.len()).map(|row| values.get(row).and_then(whole)).collect(),
             _ => {
                 let texts = TextValues::of(column)?;
-                (0..column.len()).map(|row| texts.get(row).and_then(|text| text.parse().ok())).collect()
+                (0..column.len()).map(|row| texts.get(row).and_then(|text| text.trim().parse().ok())).collect()
             }
         }))
     }
@@ -135,13 +144,15 @@ mod tests {
 
     #[test]
     fn values_are_missing_if_they_are_of_another_kind() {
-        let texts = rows(["1.5", "", "x", "-2"].map(String::from).to_vec(), 4);
+        let texts = rows([" 1.5", "", "x", "-2"].map(String::from).to_vec(), 4);
         let numbers = texts.numbers("x").unwrap();
         assert_eq!([0, 1, 2, 3].map(|row| numbers.get(row)), [Some(1.5), None, None, Some(-2.0)]);
         let counts = rows(["1.5", "7", "x", "-2"].map(String::from).to_vec(), 4).counts("x").unwrap();
         assert_eq!([0, 1, 2, 3].map(|row| counts.get(row)), [None, Some(7), None, None]);
         let counts = rows(vec![1.5, 7.0, f64::NAN, -2.0], 4).counts("x").unwrap();
         assert_eq!([0, 1, 2, 3].map(|row| counts.get(row)), [None, Some(7), None, None]);
+        let counts = rows(vec![1.5f32, 7.0], 2).counts("x").unwrap();
+        assert_eq!([0, 1].map(|row| counts.get(row)), [None, Some(7)]);
         let counts = rows(vec![-1i64, 7], 2).counts("x").unwrap();
         assert_eq!([0, 1].map(|row| counts.get(row)), [None, Some(7)]);
         let numbers = rows(vec![0.5, f64::NAN], 2).numbers("x").unwrap();

@@ -262,9 +262,9 @@ impl Bounds {
     fn of<'a>(points: impl Iterator<Item = &'a [f64; 2]>) -> Bounds {
         let none = Bounds { low: [f64::INFINITY; 2], high: [f64::NEG_INFINITY; 2] };
         points.fold(none, |mut bounds, point| {
-            for (side, &index) in point.iter().enumerate() {
-                bounds.low[side] = bounds.low[side].min(index);
-                bounds.high[side] = bounds.high[side].max(index);
+            for (side, &coordinate) in point.iter().enumerate() {
+                bounds.low[side] = bounds.low[side].min(coordinate);
+                bounds.high[side] = bounds.high[side].max(coordinate);
             }
             bounds
         })

@@ -63,8 +63,8 @@ fn polygons(shape: Shape) -> Vec<Vec<Ring>> {
     polygons
 }
 
-fn points<P>(ring: &PolygonRing<P>, index: impl Fn(&P) -> [f64; 2]) -> (bool, Ring) {
-    let mut own: Ring = ring.points().iter().map(index).collect();
+fn points<P>(ring: &PolygonRing<P>, coordinates: impl Fn(&P) -> [f64; 2]) -> (bool, Ring) {
+    let mut own: Ring = ring.points().iter().map(coordinates).collect();
     close(&mut own);
     (matches!(ring, PolygonRing::Outer(_)), own)
 }

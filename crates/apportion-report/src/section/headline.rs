@@ -95,7 +95,7 @@ fn lead(study: &Study) -> String {
     remedied(study, class, &off).map_or_else(|| format!("{begin}."), |end| format!("{begin}; {end}."))
 }
 
-/// What the corrected makes of an undercount, and at which price, as far as both are known.
+/// What the corrected labels change about an undercount, and at which price, as far as both are known.
 fn remedied(study: &Study, class: usize, before: &Bias) -> Option<String> {
     let corrected = study.corrected()?;
     let (before, after) = (before.percent?, study.off(corrected, class)?.percent?);
