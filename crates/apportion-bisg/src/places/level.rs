@@ -48,7 +48,7 @@ impl Level {
         }
     }
 
-    /// Whether its codes begin with the state code: all levels with codes except ZIP code tabulation areas.
+    /// Returns whether its codes begin with the state code: all levels with codes except ZIP code tabulation areas.
     pub fn is_nested(self) -> bool {
         match self {
             Level::BlockGroup | Level::Tract | Level::County | Level::State => true,

@@ -158,8 +158,8 @@ impl PlaceTable {
         sums
     }
 
-    /// Returns the table of the larger places that contain these, summed. Shares cannot be summed without the
-    /// number of people.
+    /// Returns the table of the larger places that contain these places, summed; `None` for shares, which cannot be
+    /// summed without the number of people.
     pub(crate) fn widened(&self, to: Level) -> Option<PlaceTable> {
         if self.numbers == Numbers::Shares {
             return None;

@@ -1,8 +1,9 @@
-//! Data files beside the checkout, for tests against the original tables.
+//! Data files outside the repository, for tests against the original tables.
 
 use std::path::PathBuf;
 
-/// Returns the path of a data file beside the checkout. If it is missing, prints that the test is skipped; in CI it fails.
+/// Returns the path of a data file outside the repository. If it is missing, prints that the test is skipped; in CI it
+/// fails.
 pub(crate) fn shared(name: &str) -> Option<PathBuf> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
     if !path.exists() {

@@ -146,7 +146,7 @@ impl Cells {
     }
 }
 
-/// The rows of a margin that have people, in order; `None` stands for unknown.
+/// The rows of a margin that have people, in order; `None` means unknown.
 struct Rows(Vec<Option<u32>>);
 
 impl Rows {

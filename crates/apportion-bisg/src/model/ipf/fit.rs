@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Plain rounds, which scale each margin's factors by target over current sum, converge fast at first, but very
-//! slowly if a margin drives some scores to zero. Newton's method needs a few steps there. Its equations are solved
-//! by conjugate gradients, each iteration of which costs a pass over the cells, like a plain round. Sums have a fixed
+//! slowly if a margin drives some scores to zero. Newton's method needs only a few steps in that case. Its equations
+//! are solved by conjugate gradients; each iteration costs a pass over the cells, like a plain round. Sums have a fixed
 //! order, so the result does not depend on the number of threads.
 
 use std::ops::Range;
@@ -39,8 +39,8 @@ pub struct Fit {
     pub rounds: usize,
     /// The largest deviation from a margin in people, divided by all people.
     pub off: f64,
-    /// Whether `off` is within the tolerance. Contradictory margins, or zero scores where a margin requires
-    /// people, do not converge.
+    /// Whether `off` is within the tolerance. The fit does not converge if margins contradict each other, or if all
+    /// scores are zero for a class that a margin requires.
     pub converged: bool,
     /// Whether the fit was still improving when it stopped.
     pub is_slow: bool,
