@@ -1,4 +1,4 @@
-//! Labels: one class per row, or none.
+//! Labels: one class per row, or unlabeled.
 
 use crate::error::Result;
 use crate::scores::{Classes, Label, UNCODED, check_labels};

@@ -1,10 +1,10 @@
-//! Randomness that belongs to a row, not to the order in which rows are read.
+//! Seeded hashes that depend on the row, not on the order in which rows are read.
 //!
-//! Every draw and every tie is settled by a hash of (seed, key, salt), so that the same rows get the same labels
-//! whatever the number of threads, the size of the batches or the order of the file. The functions are frozen: a change
-//! to one of them changes published labels, and the tests below hold their values.
+//! Every draw and every tie is decided by a hash of (seed, key, salt), so the same rows get the same labels for any
+//! number of threads, batch size and row order. The functions are frozen: changing one of them changes published
+//! labels. The tests below check their values.
 
-/// The key of a row from the text of its identifier: 5, `"5"` and the 5 of a CSV file are one key.
+/// Returns the key of a row from the text of its ID: 5, `"5"` and a 5 in a CSV file have the same key.
 ///
 /// FNV-1a with a final mix, 64 bits.
 pub fn key_of_text(text: &str) -> u64 {
@@ -14,19 +14,19 @@ pub fn key_of_text(text: &str) -> u64 {
     mix(hash)
 }
 
-/// A hash of (seed, key, salt): 64 bits that look uniform and independent.
+/// Returns a 64-bit hash of (seed, key, salt). Hashes behave like independent uniform numbers.
 #[inline]
 pub fn hash(seed: u64, key: u64, salt: u64) -> u64 {
     mix(mix(mix(seed ^ 0x6a09_e667_f3bc_c908).wrapping_add(key)) ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
-/// A whole number below `bound`, uniform up to a relative error of `bound` / 2^64.
+/// Returns an integer below `bound`, uniform up to a relative error of `bound` / 2^64.
 #[inline]
 pub fn below(hash: u64, bound: u64) -> u64 {
     ((u128::from(hash) * u128::from(bound)) >> 64) as u64
 }
 
-/// The finaliser of splitmix64: each bit of the input flips each bit of the output with probability near one half.
+/// The finalizer of splitmix64: each input bit flips each output bit with probability close to one half.
 #[inline]
 fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -39,7 +39,7 @@ fn mix(value: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// A change here changes published labels: it needs a line in the changelog.
+    /// Fails if published labels change, which requires a changelog entry.
     #[test]
     fn values_are_frozen() {
         assert_eq!(key_of_text("5"), 13_683_418_873_442_356_643);

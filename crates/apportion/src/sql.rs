@@ -227,7 +227,7 @@ impl Writer<'_> {
         Err(Error::Sql { problem })
     }
 
-    /// The class with the largest score + price.
+    /// Returns the class with the largest score + price.
     fn priced(&self, prices: &[Option<f64>]) -> Lines {
         let candidate = |(class, price): (usize, &Option<f64>)| {
             let price = (*price)?;
@@ -341,8 +341,8 @@ impl Writer<'_> {
         columns == 1 || starts.count() + 1 == columns && !quoted
     }
 
-    /// The group of a row, as [`group_name`](crate::text::group_name) makes it: the columns as text, empty if missing, joined;
-    /// with quotes around ambiguous values, unless all groups are plain.
+    /// Returns the group of a row, as [`group_name`](crate::text::group_name) does: the columns as text, empty if
+    /// missing, joined. Ambiguous values are quoted, unless all groups are plain.
     fn group(&self, plain: bool) -> String {
         let kind = self.dialect.text_type();
         let column = |name: &String| {

@@ -264,7 +264,7 @@ mod tests {
         }
     }
 
-    /// The second of two columns, the first of which must not matter.
+    /// Returns the histogram of the second of two columns; the first must not affect it.
     fn filled(scores: &[(f64, u64, bool)]) -> Histograms {
         let mut histograms = Histograms::new(2, GROUP_FINENESS);
         for &(score, people, member) in scores {

@@ -45,7 +45,8 @@ impl Default for GroupMeasures {
     }
 }
 
-/// The sums of an audit beyond counts, shares, bias and accuracy. What is not summed is `None` in the result.
+/// The sums of an audit beyond counts, shares, bias and accuracy. Measures that are not summed are `None` in the
+/// result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct Measures {

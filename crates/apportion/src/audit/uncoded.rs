@@ -1,4 +1,4 @@
-//! How rows without a label are treated: kept, excluded, or given the argmax class.
+//! The treatment of unlabeled rows: kept, excluded, or assigned the argmax class.
 
 use rayon::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::kernel::STRETCH;
 use crate::label::Labels;
 use crate::scores::{Label, Scores, UNCODED, expect_length};
 
-/// How Uncoded rows are treated.
+/// The treatment of Uncoded rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UncodedPolicy {
@@ -17,7 +17,7 @@ pub enum UncodedPolicy {
     Keep,
     /// Excluded from the labels and the reference.
     Drop,
-    /// Given the argmax class.
+    /// Assigned the argmax class.
     Argmax,
 }
 

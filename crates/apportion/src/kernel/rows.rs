@@ -6,7 +6,7 @@ use super::simd::prefetch;
 use super::tile::{Real, STRETCH, TILE, Tile};
 use crate::error::Result;
 
-/// Rows of scores, wherever they are stored. A pass loads ranges of them, one after another or several at once.
+/// Rows of scores in any storage. A pass loads ranges of them, sequentially or in parallel.
 pub(crate) trait Source<T: Real>: Sync {
     /// Returns the number of rows.
     fn rows(&self) -> usize;
@@ -138,7 +138,7 @@ impl<'a, T: Real> Rows<'a, T> {
         self.first
     }
 
-    /// One score.
+    /// Returns one score.
     #[inline(always)]
     pub(crate) fn score(&self, row: usize, class: usize) -> T {
         if class == self.columns {

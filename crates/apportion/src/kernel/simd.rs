@@ -23,8 +23,8 @@ pub enum SimdLevel {
     Avx512,
 }
 
-/// A pass written to be compiled once per level. Implementations mark `run`, and all that it calls in its loops,
-/// `#[inline(always)]`: only what is inlined is compiled for the level.
+/// A pass written to be compiled once per level. Implementations mark `run` and every function called in its loops
+/// `#[inline(always)]`, because only inlined code is compiled for the level.
 pub(crate) trait Kernel {
     type Output;
     /// Runs the pass; with vectors of sixteen, if available.
@@ -133,8 +133,8 @@ mod wide {
             $($(#[$doc])*
             #[inline(always)]
             pub(crate) fn $name(self, $($arg: $type),*) -> $result {
-                // SAFETY: `self` is only made where the processor was found to have AVX-512 with its byte, double-word
-                // and vector-length extensions; loads and stores go to arrays of just the length that they touch.
+                // SAFETY: `self` exists only if the processor has AVX-512 with its byte, double-word and vector-length
+                // extensions; loads and stores access arrays of exactly the required length.
                 unsafe { $call }
             })*
         };

@@ -262,8 +262,7 @@ fn settle_tile<const K: usize, const CHECK: bool, const SUM: bool>(
         chosen.add(wide, wide.select(certain, score, wide.splat(0.0)), one);
         let code = wide.select_ints(certain, best, wide.splat_int(i32::from(OPEN)));
         wide.store_bytes(code, codes.bytes[block * WIDTH..].first_chunk_mut().expect("a tile is full"));
-        // Stored as a whole, independent of how many there are: a branch here would be mispredicted too
-        // often.
+        // Stored as a whole, regardless of the number of open rows: a branch here would often be mispredicted.
         wide.store_ints(wide.compress(!certain, lanes), codes.open[open..].first_chunk_mut().expect("a place for all"));
         open += certain.count_zeros() as usize;
         lanes = wide.add_ints(lanes, wide.splat_int(WIDTH as i32));
@@ -279,17 +278,17 @@ fn settle_tile<const K: usize, const CHECK: bool, const SUM: bool>(
     CHECK && sound != u16::MAX
 }
 
-/// How sixteen rows of K classes become K columns, in two steps.
+/// The transposition of sixteen rows of K classes to K columns, in two steps.
 ///
-/// Their 16·K numbers are K vectors. With g the greatest common divisor of 16 and K, lane l only ever holds classes that
-/// are l modulo g, and the vectors repeat their pattern of classes after K/g. So each run of K/g vectors is blended into
-/// K/g others, of which vector j holds the classes g·j … g·j + g − 1; and a column is picked from the g runs.
+/// The 16·K numbers are K vectors. With g the greatest common divisor of 16 and K, lane l holds only classes equal to l
+/// modulo g, and the pattern of classes repeats after K/g vectors. So each run of K/g vectors is blended into K/g
+/// others, and vector j of these holds the classes g·j … g·j + g − 1. A column is then picked from the g runs.
 struct Transposition<const K: usize> {
     /// For each blended vector and vector of the run: the lanes to take.
     blend: [[u16; K]; K],
     /// For each class and row: its index in the pair of runs that contains it.
     indices: [[i32; WIDTH]; K],
-    /// For each class and pair of runs: the rows that it has.
+    /// For each class and pair of runs: the rows in that pair.
     pairs: [[u16; 4]; K],
 }
 

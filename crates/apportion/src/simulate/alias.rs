@@ -1,9 +1,9 @@
-//! Draws by given weights in constant time: Walker's alias method, with Vose's construction, in whole numbers.
+//! Draws from a discrete distribution in constant time: Walker's alias method with Vose's construction, in integers.
 //!
-//! Every outcome gets a column of the same height. A column is filled up by at most one other outcome, so that a draw is
-//! one column, chosen evenly, and one comparison within it.
+//! Every outcome has a column of the same height, filled up by at most one other outcome. A draw chooses a column
+//! uniformly and makes one comparison within it.
 
-/// Weights are rounded to this part of their sum, far below what a draw of 64 bits could tell apart in practice.
+/// Weights are rounded to this fraction of their sum, far below the resolution of a 64-bit draw in practice.
 const UNITS: f64 = (1u64 << 60) as f64;
 
 /// A distribution over 0, 1, 2, …
@@ -14,18 +14,18 @@ pub(super) struct Alias {
 
 #[derive(Clone, Copy, Debug)]
 struct Column {
-    /// The part of the column that is its own outcome's, of 2^64.
+    /// The part of the column that belongs to its own outcome, out of 2^64.
     own: u64,
-    /// The outcome of the rest.
+    /// The outcome of the remaining part.
     other: u32,
 }
 
 impl Alias {
-    /// From weights that are finite and not negative, whose sum is above zero; at most 2^32 of them.
+    /// Creates a distribution from at most 2^32 finite nonnegative weights with a positive sum.
     pub(super) fn new(weights: &[f64]) -> Alias {
         let sum: f64 = weights.iter().sum();
         let units: Vec<u128> = weights.iter().map(|weight| (weight / sum * UNITS).round() as u128).collect();
-        // All columns together hold the sum of the units, once for each column: whole numbers, and nothing left over.
+        // Scaled by the number of columns, the units fill all columns exactly, without a remainder.
         let height: u128 = units.iter().sum();
         let mut left: Vec<u128> = units.iter().map(|unit| unit * units.len() as u128).collect();
         let mut columns: Vec<Column> =
@@ -42,10 +42,10 @@ impl Alias {
         Alias { columns }
     }
 
-    /// The outcome that a hash of 64 bits decides.
+    /// Returns the outcome for a 64-bit hash.
     #[inline]
     pub(super) fn draw(&self, hash: u64) -> u32 {
-        // The high half is the column, as in `seed::below`; the low half, the place within it.
+        // The high half is the column, as in `seed::below`; the low half is the position within it.
         let product = u128::from(hash) * self.columns.len() as u128;
         let (column, index) = ((product >> 64) as u32, product as u64);
         let Column { own, other } = self.columns[column as usize];
@@ -57,7 +57,7 @@ impl Alias {
 mod tests {
     use super::*;
 
-    /// The chance of every outcome, added up from the columns.
+    /// Returns the probability of every outcome, summed over the columns.
     fn chances(alias: &Alias) -> Vec<f64> {
         let mut chances = vec![0.0; alias.columns.len()];
         for (outcome, column) in alias.columns.iter().enumerate() {

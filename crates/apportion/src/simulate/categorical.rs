@@ -1,12 +1,13 @@
-//! One category is known of a person: with a given chance the true class, and otherwise any class, evenly.
+//! People with one observed category: the true class with a given probability, and otherwise a uniformly drawn class.
 //!
 //! ```text
 //! truth ~ prior,   x = truth with chance s, else even over K classes,
 //! q[class] ∝ prior[class] · (s · [x = class] + (1 − s) / K).
 //! ```
 //!
-//! At s = 0 nothing is known, and argmax gives everyone the largest class: Theorem 1 (i). At s = 1 all is known, and nobody is
-//! miscounted: Theorem 1 (ii). All that is of interest can be written down, so that simulations can be held against it.
+//! At s = 0 the category is uninformative, and argmax assigns everyone to the largest class: Theorem 1 (i). At s = 1
+//! the class is known, and argmax has no bias: Theorem 1 (ii). All quantities of interest have closed forms, against
+//! which simulations can be checked.
 
 use super::alias::Alias;
 use super::check::{classes, scaled, within};
@@ -16,12 +17,12 @@ use crate::error::Result;
 use crate::scores::Label;
 use crate::seed;
 
-/// The salts of the draws, far from those of labels and replicates.
+/// Salts of the draws, distinct from those of labels and replicates.
 const TRUTH: u64 = 0x6361_7465_0000_0000;
 const IS_TRUE: u64 = TRUTH + 1;
 const CATEGORY: u64 = TRUTH + 2;
 
-/// People known by one category.
+/// A generator of people with one observed category.
 #[derive(Clone, Debug)]
 pub struct Categorical {
     seed: u64,
@@ -31,8 +32,8 @@ pub struct Categorical {
 }
 
 impl Categorical {
-    /// With the shares of the classes, which must sum to one within a thousandth, and the chance from 0 to 1 that the category
-    /// is the true class for that reason.
+    /// Creates a generator. `prior` holds the class shares, which must sum to one within 0.001. `signal` is s, from 0
+    /// to 1.
     pub fn new(prior: &[f64], signal: f64, seed: u64) -> Result<Categorical> {
         classes(prior.len(), 1)?;
         let prior = scaled(prior, "prior")?;
@@ -40,13 +41,13 @@ impl Categorical {
         Ok(Categorical { seed, truth: Alias::new(&prior), prior, signal })
     }
 
-    /// P(category | class).
+    /// Returns P(category | class).
     fn chance(&self, category: usize, class: usize) -> f64 {
         let own = if category == class { self.signal } else { 0.0 };
         own + (1.0 - self.signal) / self.prior.len() as f64
     }
 
-    /// The scores of everyone of a category, and the category's share of all people; none of the scores where that is zero.
+    /// Writes the scores of a category and returns its share of all people. If the share is 0, all scores are 0.
     fn posterior(&self, category: usize, scores: &mut [f64]) -> f64 {
         for (class, score) in scores.iter_mut().enumerate() {
             *score = self.prior[class] * self.chance(category, class);
@@ -58,7 +59,7 @@ impl Categorical {
         share
     }
 
-    /// The mean of 1 − q\[truth\], exactly: Σ P(x) · (1 − Σ q²).
+    /// Returns the exact mean of 1 − q\[truth\]: Σ P(x) · (1 − Σ q²).
     pub fn mae(&self) -> f64 {
         let mut scores = vec![0.0; self.prior.len()];
         let right = |category| {
@@ -68,7 +69,7 @@ impl Categorical {
         1.0 - (0..self.prior.len()).map(right).sum::<f64>()
     }
 
-    /// The share of each class among argmax's labels less its share of all people, exactly.
+    /// Returns, for each class, its exact share among argmax labels minus its share of all people.
     pub fn argmax_bias(&self) -> Vec<f64> {
         let mut bias: Vec<f64> = self.prior.iter().map(|share| -share).collect();
         let mut scores = vec![0.0; self.prior.len()];

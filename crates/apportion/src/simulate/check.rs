@@ -1,14 +1,14 @@
-//! What all generators ask of numbers that they are given.
+//! Argument checks shared by the generators.
 
 use crate::error::{Error, Result};
 use crate::scores::{MAX_CLASSES, SUM_TOLERANCE};
 
-/// Refuses a value that is not as it should be.
+/// Returns an error unless `holds` is true.
 pub(super) fn within(what: &str, value: f64, holds: bool, range: &'static str) -> Result<()> {
     if holds { Ok(()) } else { Err(Error::Parameter { what: what.to_owned(), value, range }) }
 }
 
-/// Refuses a number of classes that no table can have, or that is less than `least`.
+/// Returns an error if the number of classes is above the maximum or below `least`.
 pub(super) fn classes(classes: usize, least: usize) -> Result<()> {
     if classes > MAX_CLASSES {
         return Err(Error::TooManyClasses { found: classes, limit: MAX_CLASSES });
@@ -19,7 +19,7 @@ pub(super) fn classes(classes: usize, least: usize) -> Result<()> {
     }
 }
 
-/// Shares of the classes, checked and scaled to sum to one.
+/// Checks class shares and scales them to sum to one.
 pub(super) fn scaled(shares: &[f64], what: &str) -> Result<Vec<f64>> {
     for (class, &share) in shares.iter().enumerate() {
         let what = format!("the share of class {class} in the {what}");

@@ -1,11 +1,12 @@
-//! The paper's simulations: a point in as many dimensions as there are classes, with normal noise around the true class.
+//! The paper's simulations: a point with normal noise around the unit vector of the true class, with one dimension per
+//! class.
 //!
 //! ```text
 //! truth ~ prior,   x ~ N(e_truth, variance · 1),   q[class] ∝ prior[class] · e^(x[class] / variance).
 //! ```
 //!
-//! The last is Bayes' rule: the squares in |x − e_class|² / (2 · variance) are the same for every class but for
-//! −2·x\[class\] + 1. Little variance leaves no doubt of the truth, much variance nothing but the prior.
+//! The formula for q is Bayes' rule: in |x − e_class|² / (2 · variance), only the term −2·x\[class\] + 1 depends on the
+//! class. With a small variance the truth is nearly certain; with a large variance the scores approach the prior.
 
 use super::alias::Alias;
 use super::check::{classes, scaled, within};
@@ -15,15 +16,15 @@ use crate::error::Result;
 use crate::scores::Label;
 use crate::seed;
 
-/// The shares of the paper's six classes: halves of halves, the last two alike.
+/// The shares of the paper's six classes: each is half the previous one, except that the last two are equal.
 pub const PAPER_PRIOR: [f64; 6] = [0.5, 0.25, 0.125, 0.0625, 0.03125, 0.03125];
 
-/// The salts of the draws, far from those of labels and replicates.
+/// Salts of the draws, distinct from those of labels and replicates.
 const TRUTH: u64 = 0x6e6f_726d_0000_0000;
 const POINT: u64 = TRUTH + 2;
 
-/// People known by a point with normal noise. The rows of a seed are part of the interface; the last digits of a score may
-/// differ where the machine's logarithms do.
+/// A generator of people with one observed point with normal noise. The rows of a seed are part of the interface. The
+/// last digits of a score may differ between machines, because their logarithms do.
 ///
 /// ```
 /// use apportion::simulate::{Generator, Normal, PAPER_PRIOR};
@@ -43,12 +44,12 @@ pub struct Normal {
 }
 
 impl Normal {
-    /// With the shares of the classes, which must sum to one within a thousandth, and the variance of each dimension. (Where
-    /// the paper writes σ = 0.5 it means a variance of 0.5.)
+    /// Creates a generator. `prior` holds the class shares, which must sum to one within 0.001. `variance` is the
+    /// variance in each dimension. (The paper's σ = 0.5 is a variance of 0.5.)
     pub fn new(prior: &[f64], variance: f64, seed: u64) -> Result<Normal> {
         classes(prior.len(), 1)?;
         let prior = scaled(prior, "prior")?;
-        // Beyond these, sums of the two terms of a score would lose one of them altogether, or overflow.
+        // Outside this range, one of the two terms of a score would be lost to rounding, or their sum would overflow.
         within("the variance", variance, (1e-100..=1e100).contains(&variance), "from 1e-100 to 1e100")?;
         let log_prior = prior.iter().map(|share| share.ln()).collect();
         Ok(Normal { seed, truth: Alias::new(&prior), log_prior, variance })
@@ -69,7 +70,7 @@ impl Generator for Normal {
             let x = mean + deviation * normal(self.seed, index, POINT + 2 * class as u64);
             *score = self.log_prior[class] + x / self.variance;
         }
-        // The largest becomes 1, so that none overflows and not all of them vanish.
+        // The largest becomes 1, so that no score overflows and the sum is positive.
         let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         scores.iter_mut().for_each(|score| *score = (*score - largest).exp());
         scale(scores);

@@ -1,14 +1,15 @@
-//! A synthetic voter file: people drawn from tables of counties and surnames, with the scores that BISG would give them.
+//! A synthetic voter file: people drawn from tables of counties and surnames, with their BISG scores.
 //!
-//! With W\[county, class\] the weights of counties and classes and P(surname | class) those of names, a person is
+//! With W\[county, class\] the weights of counties and classes, and P(surname | class) those of surnames, a person is
+//! drawn by
 //!
 //! ```text
 //! (county, class) ~ W,   surname ~ P(· | class), whatever the county,
 //! q[class] ∝ P(surname | class) · W[county, class].
 //! ```
 //!
-//! So q is the very law by which the class was drawn, given what is known of the person: the scores are calibrated by
-//! construction, and in every county, too. The options put them off in ways that are known.
+//! So q is the conditional distribution of the class given the county and surname: the scores are calibrated by
+//! construction, overall and in every county. The options introduce known miscalibration.
 
 use super::alias::Alias;
 use super::check::{scaled, within};
@@ -17,73 +18,75 @@ use crate::error::{Error, Result};
 use crate::scores::{Label, MAX_CLASSES};
 use crate::seed;
 
-/// The salts of the draws, far from those with which labels and replicates are drawn: with the same seed, a drawn label
-/// must know nothing of the truth.
+/// Salts of the draws, distinct from those of labels and replicates: labels drawn with the same seed must be
+/// independent of the truth.
 const CELL: u64 = 0x766f_7465_0000_0000;
 const SURNAME: u64 = CELL + 1;
 const COUNTY_NOISE: u64 = CELL + 2;
 const SURNAME_NOISE: u64 = CELL + 4;
 const RARE_NAME: u64 = CELL + 6;
 
-/// At this many rows a table's cells can still be counted in 32 bits.
+/// Maximum number of rows of a table, so that its cells can be indexed with 32 bits.
 const MOST_ROWS: usize = 1 << 24;
 
-/// Noise beyond this leaves nothing of a table, and would overflow.
+/// Maximum noise. Above this value weights would overflow, and the table would have no effect.
 const MOST_NOISE: f64 = 10.0;
 
-/// What people are drawn from: two tables with the same classes, in the same order. Weights need no scale.
+/// The tables from which people are drawn. Both have the same classes in the same order. Weights can be on any scale.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VoterTables {
-    /// For each county, the weight of each class: its people, say.
+    /// For each county, the weight of each class, such as its number of people.
     pub counties: Vec<Vec<f64>>,
-    /// For each surname, the weight of each class: the people of the class who have it.
+    /// For each surname, the weight of each class, such as the number of people of the class with that surname.
     pub surnames: Vec<Vec<f64>>,
 }
 
-/// How people are drawn, and how their scores are off. By default they are not.
+/// Options for drawing people and for miscalibrating their scores. By default the scores are calibrated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VoterOptions {
-    /// Another seed, other people.
+    /// The seed of the draws.
     pub seed: u64,
-    /// Shares of the classes among the people drawn, which must sum to one within a thousandth: within each class, the
-    /// table of counties stays as it is. None: the shares that the table has.
+    /// Class shares among the people drawn, which must sum to one within 0.001; P(county | class) does not change.
+    /// `None` uses the shares of the county table.
     pub margin: Option<Vec<f64>>,
-    /// From 0 to 1: how much of the way the scores' prior is from the margin back to the table's own shares. At 1 it is that
-    /// of an analyst who has the Census, but no figures about voters. Needs a margin.
+    /// Shift of the scores' prior from the margin (0) to the class shares of the county table (1). At 1, the prior is
+    /// that of an analyst who has Census figures but no figures about voters. Requires a margin.
     pub prior_shift: f64,
-    /// Scores are raised to this power and scaled: above 1 they are overconfident, below 1 too timid.
+    /// The power to which scores are raised before they are normalized. Scores are overconfident above 1 and
+    /// underconfident below 1.
     pub sharpen: f64,
-    /// People are drawn from tables in which every weight is multiplied by e^(noise · z), z standard normal, from the seed;
-    /// the scores keep the tables as given. From 0 to 10.
+    /// Noise from 0 to 10: people are drawn from tables in which every weight is multiplied by e^(noise · z), with z
+    /// standard normal. The scores use the original tables.
     pub noise: f64,
-    /// From 0 to 1: how much of P(surname | class) is replaced by P(surname), for draws and scores alike. Scores stay
-    /// calibrated, but say less.
+    /// The part of P(surname | class) that is replaced by P(surname), from 0 to 1, in draws and scores. Scores stay
+    /// calibrated but are less informative.
     pub blend: f64,
 }
 
 impl Default for VoterOptions {
-    /// Calibrated, with the shares of the table.
+    /// Returns options for calibrated scores, with the class shares of the county table.
     fn default() -> VoterOptions {
         VoterOptions { seed: 0, margin: None, prior_shift: 0.0, sharpen: 1.0, noise: 0.0, blend: 0.0 }
     }
 }
 
-/// One person of a synthetic voter file. Made by [`Voters::person`].
+/// A person in a synthetic voter file, returned by [`Voters::person`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Voter {
-    /// Row of the table of counties.
+    /// Row of the county table.
     pub county: u32,
-    /// Row of the table of surnames.
+    /// Row of the surname table.
     pub surname: u32,
-    /// The true class.
+    /// True class.
     pub truth: Label,
 }
 
-/// A synthetic voter file without end: any row at any time, from the seed and its index.
+/// An unlimited synthetic voter file. Each row is a function of the seed and its index.
 ///
-/// The rows of a seed are part of the interface, like labels, and the same on every machine. Noise and sharpening use the
-/// machine's exponentials, whose last digits may differ: so may those of a score, and, with noise, next to never a draw.
+/// The rows of a seed are part of the interface, like labels, and are the same on every machine. Noise and sharpening
+/// use the machine's exponential function, whose last digits may differ. As a result, the last digits of a score may
+/// differ and, in very rare cases with noise, a draw.
 ///
 /// ```
 /// use apportion::simulate::{VoterOptions, VoterTables, Voters};
@@ -105,19 +108,19 @@ pub struct Voter {
 pub struct Voters {
     classes: usize,
     seed: u64,
-    /// Of counties and classes together: county · classes + class.
+    /// The distribution of county and class: county · classes + class.
     cells: Alias,
-    /// Of surnames, for each class.
+    /// The distribution of surnames for each class.
     surnames: Vec<Alias>,
-    /// What the scores take for the weight of each county and class, row by row.
+    /// The scores' prior weight of each county and class, row-major.
     prior: Vec<f64>,
-    /// What the scores take for P(surname | class), row by row.
+    /// The scores' P(surname | class), row-major.
     likelihood: Vec<f64>,
     sharpen: f64,
 }
 
 impl Voters {
-    /// Checks tables and options, and makes ready to draw.
+    /// Checks the tables and options, and creates a voter file.
     pub fn new(tables: &VoterTables, options: &VoterOptions) -> Result<Voters> {
         let counties = Conditional::new(&tables.counties, "county", None)?;
         let mut surnames = Conditional::new(&tables.surnames, "surname", Some(counties.classes))?;
@@ -143,12 +146,12 @@ impl Voters {
         })
     }
 
-    /// The number of classes, and so of a row's scores.
+    /// Returns the number of classes.
     pub fn classes(&self) -> usize {
         self.classes
     }
 
-    /// The person at an index, from 0.
+    /// Returns the person at an index, from 0.
     #[inline]
     pub fn person(&self, index: u64) -> Voter {
         let cell = self.cells.draw(seed::hash(self.seed, index, CELL));
@@ -157,10 +160,10 @@ impl Voters {
         Voter { county, surname, truth: class as Label }
     }
 
-    /// The scores of a person of this file, in the order of the classes. They sum to one.
+    /// Writes the scores of a person of this file in class order. They sum to one.
     ///
     /// # Panics
-    /// Where `into` is not as long as there are classes, or the person is of other tables.
+    /// If the length of `into` is not the number of classes, or if the person's county or surname is not in the tables.
     #[inline]
     pub fn scores(&self, voter: &Voter, into: &mut [f64]) {
         assert_eq!(into.len(), self.classes, "one score for each class");
@@ -172,47 +175,47 @@ impl Voters {
         if self.sharpen != 1.0 {
             raise(into, self.sharpen);
         }
-        // Never zero: what a person was drawn with, the scores deem possible.
+        // The sum is positive: the class with which a person was drawn has a positive score.
         let sum: f64 = into.iter().sum();
         into.iter_mut().for_each(|score| *score /= sum);
     }
 }
 
-/// The many names that one row of a table of surnames stands for: which of them a person of that row has. Scores know of the
-/// row alone, so that it changes none.
+/// The rare names combined in one row of a surname table. Draws the name of a person of that row; scores depend on the
+/// row only.
 #[derive(Clone, Debug)]
 pub struct RareNames {
     seed: u64,
-    /// Of names, for each class.
+    /// The distribution of names for each class.
     names: Vec<Alias>,
 }
 
 impl RareNames {
-    /// For each rare name, the weight of each class: the people of the class who have it.
+    /// Creates the distribution from the weights of each rare name: for each class, the number of people with the name.
     pub fn new(names: &[Vec<f64>], seed: u64) -> Result<RareNames> {
         let table = Conditional::new(names, "rare name", None)?;
         let names_of = |class| table.values.iter().skip(class).step_by(table.classes).copied().collect::<Vec<f64>>();
         Ok(RareNames { seed, names: (0..table.classes).map(|class| Alias::new(&names_of(class))).collect() })
     }
 
-    /// The rare name of the person at an index.
+    /// Returns the rare name of the person at an index.
     #[inline]
     pub fn of(&self, index: u64, voter: &Voter) -> u32 {
         self.names[usize::from(voter.truth)].draw(seed::hash(self.seed, index, RARE_NAME))
     }
 }
 
-/// A table of weights as what it says of each class: the class's share of everyone, and the shares of the rows within it.
+/// A table of weights as class shares and, for each class, the shares of the rows within it.
 struct Conditional {
     classes: usize,
-    /// P(row | class), row by row.
+    /// P(row | class), row-major.
     values: Vec<f64>,
     /// P(class).
     shares: Vec<f64>,
 }
 
 impl Conditional {
-    /// Checks a table, whose rows are each a `what`.
+    /// Checks and normalizes a table. `what` names a row in error messages.
     fn new(table: &[Vec<f64>], what: &str, classes: Option<usize>) -> Result<Conditional> {
         let rows = table.len();
         let number = format!("the number of rows of the {what} table");
@@ -239,12 +242,12 @@ impl Conditional {
         Ok(Conditional { classes, values, shares: totals.iter().map(|total| total / everyone).collect() })
     }
 
-    /// P(row, class), where the classes have these shares.
+    /// Returns P(row, class) for the given class shares.
     fn times(&self, shares: &[f64]) -> Vec<f64> {
         self.values.iter().zip(shares.iter().cycle()).map(|(value, share)| value * share).collect()
     }
 
-    /// Replaces a part of P(row | class) by P(row), where the classes have these shares.
+    /// Replaces a part of P(row | class) by P(row) for the given class shares.
     fn blend(&mut self, part: f64, shares: &[f64]) {
         if part == 0.0 {
             return;
@@ -284,7 +287,7 @@ fn check(options: &VoterOptions) -> Result<()> {
     Ok(())
 }
 
-/// Shares of the classes, checked and scaled to sum to one.
+/// Checks class shares and scales them to sum to one.
 fn scaled_margin(margin: &[f64], classes: usize) -> Result<Vec<f64>> {
     if margin.len() != classes {
         return Err(Error::Length { what: "the margin", found: margin.len(), expected: classes });
@@ -292,12 +295,12 @@ fn scaled_margin(margin: &[f64], classes: usize) -> Result<Vec<f64>> {
     scaled(margin, "margin")
 }
 
-/// From `one` (at 0) to `other` (at 1).
+/// Interpolates linearly from `one` (at 0) to `other` (at 1).
 fn mix(one: &[f64], other: &[f64], part: f64) -> Vec<f64> {
     one.iter().zip(other).map(|(one, other)| (1.0 - part) * one + part * other).collect()
 }
 
-/// The weights, each times a log-normal factor of its own.
+/// Multiplies each weight by an independent log-normal factor.
 fn disturbed(weights: &[f64], options: &VoterOptions, salt: u64) -> Vec<f64> {
     if options.noise == 0.0 {
         return weights.to_vec();
@@ -306,7 +309,7 @@ fn disturbed(weights: &[f64], options: &VoterOptions, salt: u64) -> Vec<f64> {
     weights.iter().zip(0..).map(|(weight, cell)| weight * factor(cell)).collect()
 }
 
-/// Raises scores to a power, up to scale. The largest becomes 1, so that not all of them can vanish.
+/// Raises scores to a power, up to scale. The largest becomes 1, so that the sum is positive.
 fn raise(scores: &mut [f64], power: f64) {
     let largest = scores.iter().copied().fold(0.0, f64::max);
     scores.iter_mut().for_each(|score| *score = (*score / largest).powf(power));
@@ -316,7 +319,7 @@ fn raise(scores: &mut [f64], power: f64) {
 mod tests {
     use super::*;
 
-    /// Four counties and nine surnames with three classes.
+    /// Creates a file with four counties, nine surnames and three classes.
     fn small(options: &VoterOptions) -> Voters {
         let tables = VoterTables {
             counties: vec![vec![70.0, 20.0, 10.0], vec![30.0, 30.0, 0.0], vec![0.5, 8.0, 4.0], vec![900.0, 40.0, 60.0]],
@@ -329,7 +332,7 @@ mod tests {
         indices.map(|index| voters.person(index)).map(|voter| (voter.county, voter.surname, voter.truth)).collect()
     }
 
-    /// A change here changes published files: it needs a line in the changelog.
+    /// Fails if published files change, which requires a changelog entry.
     #[test]
     fn rows_are_frozen() {
         let voters = small(&VoterOptions::default());
@@ -347,7 +350,7 @@ mod tests {
         assert_eq!(people(&voters, 0..8), first);
         let mut scores = [0.0; 3];
         voters.scores(&voters.person(0), &mut scores);
-        // The formulas written out in another program.
+        // Computed from the formulas by another program.
         let frozen = [0.076880451887, 0.524240173235, 0.398879374878];
         assert!(
             scores.iter().zip(frozen).all(|(score, frozen): (&f64, f64)| (score - frozen).abs() < 1e-11),

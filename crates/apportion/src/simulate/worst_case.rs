@@ -1,9 +1,8 @@
-//! Theorem 1's construction, in which argmax's bias is as large as it can be: the mean absolute error of the scores.
+//! The construction of Theorem 1 in which argmax's bias reaches its bound, the mean absolute error of the scores.
 //!
-//! Of some people it is known that they are of the first class, z (the proof's S_a, with share a), of some that they are of
-//! another (S_e, e), and of the others nothing (S_c, c): all their scores are 1/K, and so is the chance of each class. Argmax
-//! settles ties in favour of the first class, so
-//!
+//! Some people are known to be of the first class, z (S_a in the proof, with share a). Some are known to be of another
+//! class (S_e, share e). Nothing is known about the others (S_c, share c): all their scores are 1/K, and so is the
+//! probability of each class. Argmax breaks ties in favor of the first class, so
 //! ```text
 //! share of z among labels = a + c,   in truth a + c/K,   so bias = c · (K − 1)/K = MAE.
 //! ```
@@ -15,11 +14,11 @@ use crate::error::Result;
 use crate::scores::Label;
 use crate::seed;
 
-/// The salts of the draws, far from those of labels and replicates.
+/// Salts of the draws, distinct from those of labels and replicates.
 const KNOWN: u64 = 0x776f_7273_0000_0000;
 const TRUTH: u64 = KNOWN + 1;
 
-/// People of whom all is known, or nothing.
+/// A generator of people whose class is either known or completely unknown.
 #[derive(Clone, Debug)]
 pub struct WorstCase {
     seed: u64,
@@ -29,8 +28,9 @@ pub struct WorstCase {
 }
 
 impl WorstCase {
-    /// With at least two classes; the share c of those of whom nothing is known; and the share e of those who are known to be
-    /// of another class than the first, each other class as often. (The paper's simulation has e = 0.)
+    /// Creates a generator with at least two classes. `unknown` is the share c of people of unknown class, and `others`
+    /// is the share e of people known to be of a class other than the first, with the other classes equally common.
+    /// (The paper's simulation has e = 0.)
     pub fn new(classes: usize, unknown: f64, others: f64, seed: u64) -> Result<WorstCase> {
         self::classes(classes, 2)?;
         within("the unknown share", unknown, (0.0..=1.0).contains(&unknown), "from 0 to 1")?;
@@ -40,12 +40,12 @@ impl WorstCase {
         Ok(WorstCase { seed, classes, unknown, others })
     }
 
-    /// The mean of 1 − q\[truth\], exactly; and as much is argmax's bias for the first class.
+    /// Returns the exact mean of 1 − q\[truth\], which is also argmax's bias for the first class.
     pub fn mae(&self) -> f64 {
         self.unknown * (self.classes - 1) as f64 / self.classes as f64
     }
 
-    /// The share of each class in all people.
+    /// Returns the share of each class among all people.
     pub fn prior(&self) -> Vec<f64> {
         let others = self.others / (self.classes - 1) as f64;
         let known = |class| if class == 0 { 1.0 - self.unknown - self.others } else { others };

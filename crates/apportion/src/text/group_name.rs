@@ -35,12 +35,12 @@ fn push_value(value: &str, name: &mut String) {
     name.push('"');
 }
 
-/// Whether a value must be quoted, so that the name has one reading.
+/// Returns whether a value must be quoted to make the name unambiguous.
 fn is_ambiguous(value: &str) -> bool {
     value.contains(GROUP_JOINT) || value.ends_with(" /") || value.starts_with('"')
 }
 
-/// Returns how many values the name of a group has, if it is one that [`group_name`] made of several.
+/// Returns the number of values in the name of a group, if [`group_name`] made it from several values.
 pub(crate) fn count_group_values(name: &str) -> usize {
     let (mut rest, mut values) = (name, 1);
     loop {
@@ -54,7 +54,7 @@ pub(crate) fn count_group_values(name: &str) -> usize {
     }
 }
 
-/// The text after the quote that ends a quoted value.
+/// Returns the text after the quote that ends a quoted value.
 fn after_quoted(text: &str) -> &str {
     let mut rest = text;
     while let Some((_, after)) = rest.split_once('"') {

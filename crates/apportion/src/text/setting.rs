@@ -23,7 +23,7 @@ macro_rules! settings {
 }
 
 settings! {
-    // What is read, and how.
+    // Input.
     Inputs "inputs"
     Scores "scores"
     Classes "classes"
@@ -59,7 +59,7 @@ settings! {
     FromSample "from_sample"
     Learner "learner"
     TrainRows "train_rows"
-    // Labels that exist already, and outcomes.
+    // Existing labels, and outcomes.
     Label "label"
     LabelMap "label_map"
     Uncoded "uncoded"

@@ -166,8 +166,8 @@ impl<'a> State<'a> {
         true
     }
 
-    /// Returns `None` if no class has too few people, and hence none too many. Otherwise a path exists: people
-    /// can move anywhere.
+    /// Returns `None` if no class has too few people; then no class has too many. Otherwise a path exists, because
+    /// people can move to any class.
     fn cheapest_path(&self) -> Option<Path> {
         let too_many = |class: usize| self.counts[class] > self.totals[class];
         let too_few = |class: usize| self.counts[class] < self.totals[class];
@@ -247,7 +247,7 @@ mod tests {
 
     use super::*;
 
-    /// Numbers that look random and are the same in every run (splitmix64).
+    /// A reproducible pseudorandom number generator (splitmix64).
     struct Dice(u64);
 
     impl Dice {
@@ -258,7 +258,7 @@ mod tests {
             (value ^ (value >> 31)) % bound
         }
 
-        /// Units with some empty classes, and now and then without weights or people.
+        /// Returns units with some empty classes, and occasionally without weights or people.
         fn units(&mut self, units: u64, k: usize, most_rows: u64, most_weight: u64) -> Vec<Quotas> {
             (0..units)
                 .map(|_| {
@@ -271,8 +271,8 @@ mod tests {
                 .collect()
         }
 
-        /// Totals of as many people as the units have: the sums of their quotas, rounded; those with a person or
-        /// two moved; or any.
+        /// Returns totals for the people of the units: the rounded sums of their quotas, those with one or two people
+        /// moved, or arbitrary totals.
         fn totals(&mut self, k: usize, units: &[Quotas]) -> Vec<u64> {
             let people: u64 = units.iter().map(|unit| unit.rows).sum();
             let mut totals: Vec<u64> = (0..k)
@@ -301,7 +301,7 @@ mod tests {
         if total == 0 { 0.0 } else { unit.rows as f64 * unit.weights[class] as f64 / total as f64 }
     }
 
-    /// Σ |count − quota|, nearly.
+    /// Returns Σ |count − quota|, approximately.
     fn distance(units: &[Quotas], counts: &[Vec<u64>]) -> f64 {
         let unit_distance = |(unit, row): (&Quotas, &Vec<u64>)| -> f64 {
             row.iter().enumerate().map(|(class, &count)| (count as f64 - quota(unit, class)).abs()).sum()
@@ -309,12 +309,12 @@ mod tests {
         units.iter().zip(counts).map(unit_distance).sum()
     }
 
-    /// The product of the sums of weights: every distance is a whole multiple of 1 / product.
+    /// Returns the product of the sums of weights: every distance is an integer multiple of 1 / product.
     fn denominator(units: &[Quotas]) -> i128 {
         units.iter().map(|unit| unit.weights.iter().sum::<u128>().max(1) as i128).product()
     }
 
-    /// Σ |count − quota| · product, exactly.
+    /// Returns Σ |count − quota| · product, exactly.
     fn exact_distance(units: &[Quotas], counts: &[Vec<u64>]) -> i128 {
         let product = denominator(units);
         let mut sum = 0;
@@ -339,7 +339,7 @@ mod tests {
         }
     }
 
-    /// All ways to give so many people to classes of which each takes at most so many.
+    /// Returns all distributions of `people` people over classes with the given maximums.
     fn rows_within(people: u64, most: &[u64]) -> Vec<Vec<u64>> {
         let Some((&first, others)) = most.split_first() else {
             return if people == 0 { vec![Vec::new()] } else { Vec::new() };
@@ -349,7 +349,7 @@ mod tests {
         (0..=first.min(people)).flat_map(start_with).collect()
     }
 
-    /// All counts with the right sums.
+    /// Returns all counts with the required sums.
     fn all_counts(totals: &[u64], units: &[Quotas]) -> Vec<Vec<Vec<u64>>> {
         let Some((unit, others)) = units.split_first() else { return vec![Vec::new()] };
         let start_with = |row: Vec<u64>| {
@@ -359,7 +359,8 @@ mod tests {
         rows_within(unit.rows, totals).into_iter().flat_map(start_with).collect()
     }
 
-    /// The counts, and how much further they are than the nearest ones, in 1 / product.
+    /// Returns the counts, and the excess of their distance over the smallest possible distance, in units of 1 /
+    /// product.
     fn compare_with_all(totals: &[u64], units: &[Quotas]) -> (Vec<Vec<u64>>, i128) {
         let counts = nest(totals, units).unwrap();
         assert_sums(totals, units, &counts);
@@ -399,7 +400,7 @@ mod tests {
             let units = dice.units(size, k, 4, 12);
             let totals = dice.totals(k, &units);
             let (counts, excess) = compare_with_all(&totals, &units);
-            // Distances differ by at least 1 / 36³, if at all: much more than costs are rounded.
+            // Unequal distances differ by at least 1 / 36³, much more than the rounding errors of costs.
             assert_eq!(excess, 0, "{totals:?} {units:?} {counts:?}");
         }
     }
@@ -412,18 +413,18 @@ mod tests {
             let units = dice.units(size, k, 4, 1 << 36);
             let totals = dice.totals(k, &units);
             let (counts, excess) = compare_with_all(&totals, &units);
-            // Nine costs, each wrong by at most 2⁻⁴¹, in either counts.
+            // Nine costs, each with an error of at most 2⁻⁴¹, in both counts.
             assert!(excess <= (denominator(&units) >> 37) + 1, "{totals:?} {units:?} {counts:?}");
         }
     }
 
     #[test]
     fn leaves_the_neighbours_of_the_quotas_where_it_must() {
-        // Quotas 1, 1 and 2, 2, but all the people except one are to be in the first class. Which unit gives is a tie.
+        // Quotas 1, 1 and 2, 2, but all people except one must be in the first class. Which unit deviates is a tie.
         let units = [quotas(2, &[1, 1]), quotas(4, &[5, 5])];
         let (counts, excess) = compare_with_all(&[5, 1], &units);
         assert_eq!((counts, excess), (vec![vec![1, 1], vec![4, 0]], 0));
-        // A class with no weight anywhere takes people if the totals say so.
+        // A class without weight in any unit gets people if the totals require it.
         let units = [quotas(3, &[2, 1, 0]), quotas(3, &[1, 2, 0])];
         let (counts, excess) = compare_with_all(&[2, 2, 2], &units);
         assert_eq!(counts.iter().map(|row| row[2]).sum::<u64>(), 2);
@@ -432,8 +433,8 @@ mod tests {
 
     #[test]
     fn the_nearest_are_not_always_neighbours_of_the_quotas() {
-        // Quotas 0, 1.6875, 1.3125 and 0.2, 2.2, 0.6. One choice of neighbours has the right sums, but it rounds four
-        // quotas the wrong way: a person in a class without weight is nearer.
+        // Quotas 0, 1.6875, 1.3125 and 0.2, 2.2, 0.6. One choice of adjacent whole numbers has the required sums, but
+        // it rounds four quotas the wrong way: a person in a class without weight is closer.
         let units = [quotas(3, &[0, 9, 7]), quotas(3, &[1, 11, 3])];
         let neighbors = [vec![0, 1, 2], vec![1, 2, 0]];
         let (counts, excess) = compare_with_all(&[1, 3, 2], &units);
@@ -441,15 +442,15 @@ mod tests {
         assert!(exact_distance(&units, &counts) < exact_distance(&units, &neighbors));
     }
 
-    /// The least distance by linear programming. Counts may be fractions here, but the distance is taken to be linear
-    /// between whole numbers (a part up to the quota's floor, a part up to the next whole number, a part beyond), so
-    /// that some optimum is whole.
+    /// Returns the smallest distance by linear programming. Counts may be fractional here, but the distance is linear
+    /// between whole numbers (one part up to the quota's floor, one up to the next whole number, one beyond), so some
+    /// optimum is integral.
     fn least_distance(totals: &[u64], units: &[Quotas]) -> f64 {
         let mut problem = Problem::new(OptimizationDirection::Minimize);
         let mut constant = 0.0;
         let mut add_parts = |unit: &Quotas, class: usize| -> [Variable; 3] {
             let quota = quota(unit, class);
-            // The nearest whole number where they differ by no more than an error of rounding.
+            // The nearest whole number if the difference is only a rounding error.
             let floor = (quota + 1e-9).floor();
             constant += quota;
             [
@@ -486,7 +487,8 @@ mod tests {
         }
     }
 
-    /// Panics where moving people of some units in a circle of classes, which keeps all sums, brings the counts nearer.
+    /// Panics if moving people of some units along a cycle of classes, which preserves all sums, brings counts closer
+    /// to their quotas.
     fn assert_no_circle_gains(k: usize, units: &[Quotas], counts: &[Vec<u64>]) {
         let mut cost = vec![vec![f64::INFINITY; k]; k];
         for (unit, row) in units.iter().zip(counts) {

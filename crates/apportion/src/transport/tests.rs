@@ -1,5 +1,6 @@
-//! Problems of some hundred to some thousand rows, all the way through sample, box, band and paths (which the unit tests'
-//! small thresholds make happen), against the whole problem solved by paths alone and the certificate computed anew.
+//! Problems of several hundred to several thousand rows through all stages (sample, box, band and paths), which the
+//! small thresholds of unit tests trigger. Results are compared with a solution by paths alone and with a certificate
+//! computed independently.
 
 use super::demand::Demand;
 use super::paths::Atoms;
@@ -17,7 +18,7 @@ struct Problem {
     scores: Vec<f64>,
 }
 
-/// Skewed, continuous or lumpy scores, sometimes with hardly a row for the last classes, sometimes sorted.
+/// Creates skewed, continuous or lumpy scores, sometimes with very few rows of the last classes, sometimes sorted.
 fn problem(seed: u64) -> Problem {
     let chance = |salt: u64| seed::hash(seed, salt, 7);
     let unit = |salt: u64| (chance(salt) >> 11) as f64 / (1u64 << 53) as f64;
@@ -67,7 +68,7 @@ impl Problem {
         (labels, solution)
     }
 
-    /// The certificate from nothing but scores, labels and prices, and the labels' counts.
+    /// Checks the labels' counts, and the certificate computed from scores, labels and prices only.
     fn check(&self, labels: &[u8], solution: &Solution) {
         let units = self.units();
         let (mut primal, mut dual, mut counts) = (0i128, 0i128, vec![0; self.k]);
@@ -114,7 +115,7 @@ fn given_counts_are_matched_at_the_value_that_paths_alone_find() {
     }
 }
 
-/// Costs of every form, with and without limits, around quotas near to and far from argmax.
+/// Creates penalties of every form, with and without limits, for quotas near argmax and far from it.
 fn priced(seed: u64, k: usize, people: u64) -> Demand {
     let chance = |salt: u64| seed::hash(seed, salt, 13);
     let weights: Vec<u128> = (0..k as u64).map(|y| u128::from(1 + chance(y) % 40)).collect();
@@ -144,7 +145,7 @@ fn what_costs_something_is_weighed_as_paths_alone_do() {
     }
 }
 
-/// Rows with counts are as many rows: the same counts, and the same value.
+/// A row with a count is equivalent to that many rows: the counts and the value are the same.
 #[test]
 fn people_are_rows() {
     for seed in 5000..5600 {
@@ -160,7 +161,7 @@ fn people_are_rows() {
         assert_eq!(solution.counts, expected.counts, "seed {seed}");
         assert_eq!(solution.certificate, expected.certificate, "seed {seed}");
 
-        // What each row's people have adds up to both.
+        // The people of the rows sum to the counts, and their scores to the value.
         let mut amounts: Vec<Vec<u64>> = vec![vec![0; problem.k]; weights.len()];
         (0..weights.len()).for_each(|row| amounts[row][usize::from(labels[row])] = weights[row]);
         solution.splits.iter().for_each(|(row, people)| amounts[*row].clone_from(people));
@@ -174,7 +175,7 @@ fn people_are_rows() {
     }
 }
 
-/// The optimal counts, by paths from argmax over all rows.
+/// Returns the optimal counts, by paths from argmax over all rows.
 fn paths_alone(problem: &Problem, demand: &Demand) -> Vec<u64> {
     let rows = Rows::matrix(&problem.scores, problem.k, 1.001, None);
     let atoms = Atoms::of(&rows);
@@ -184,7 +185,7 @@ fn paths_alone(problem: &Problem, demand: &Demand) -> Vec<u64> {
 
 #[test]
 fn the_lots_of_ties_have_the_greatest_sum() {
-    // Equal rows: every labeling with the right counts is optimal, and the lots alone decide.
+    // Equal rows: every labeling with the required counts is optimal, so the hashes alone decide.
     let problem = Problem { k: 3, scores: [0.5, 0.25, 0.25].repeat(9) };
     let (labels, solution) = problem.solve(&Goal::Known(Demand::exactly(vec![4, 3, 2])), SimdLevel::best());
     problem.check(&labels, &solution);
@@ -203,7 +204,8 @@ fn the_lots_of_ties_have_the_greatest_sum() {
     assert_eq!(best.iter().max().unwrap().1, labels);
 }
 
-/// Tables whose sampled rows are unlike the others: the box misses, or just does not, and certain rows fill a class.
+/// Tables whose sampled rows are not representative: the box misses the optimum or barely contains it, and certain rows
+/// fill a class.
 #[test]
 fn misleading_samples_do_no_harm() {
     for seed in 0..1500 {

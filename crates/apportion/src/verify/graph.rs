@@ -1,16 +1,16 @@
-//! Shortest paths among a few nodes: prices if there is no negative cycle, else the cycle.
+//! Shortest paths in a small graph: prices if there is no negative cycle, otherwise the cycle.
 
-/// Costs of going from node to node; an absent edge cannot be used.
+/// A directed graph with edge costs.
 pub(super) struct Graph {
     nodes: usize,
     costs: Vec<Option<i128>>,
 }
 
-/// What the shortest paths of a graph show.
+/// The result of a shortest-path search.
 pub(super) enum Paths {
     /// There is no negative cycle. The distances d satisfy d\[b\] ≤ d\[a\] + cost(a, b) for all edges.
     Distances(Vec<i128>),
-    /// A cycle whose costs sum to less than zero: its nodes in order, and the sum.
+    /// A cycle with a negative total cost: its nodes in order, and the cost.
     Negative(Vec<usize>, i128),
 }
 
@@ -19,7 +19,7 @@ impl Graph {
         Graph { nodes, costs: vec![None; nodes * nodes] }
     }
 
-    /// Adds an edge. Of two edges between the same nodes the cheaper one counts.
+    /// Adds an edge. If the edge exists, keeps the lower cost.
     pub(super) fn add(&mut self, from: usize, to: usize, cost: i128) {
         let edge = &mut self.costs[from * self.nodes + to];
         *edge = Some(edge.map_or(cost, |known| known.min(cost)));
@@ -29,7 +29,7 @@ impl Graph {
         self.costs[from * self.nodes + to]
     }
 
-    /// Bellman and Ford, from a source that reaches every node at no cost.
+    /// Runs Bellman-Ford from a source that reaches every node at no cost.
     pub(super) fn paths(&self) -> Paths {
         let (mut distances, mut before) = (vec![0i128; self.nodes], vec![0; self.nodes]);
         let mut changed = None;
@@ -42,7 +42,7 @@ impl Graph {
         self.cycle(&before, changed.unwrap_or(0))
     }
 
-    /// Shortens paths by one more edge; returns a node whose path became shorter.
+    /// Relaxes all edges once. Returns a node whose distance decreased, if any.
     fn relax(&self, distances: &mut [i128], before: &mut [usize]) -> Option<usize> {
         let mut changed = None;
         for from in 0..self.nodes {
@@ -58,7 +58,8 @@ impl Graph {
         changed
     }
 
-    /// The cycle that a node's path ends in if it became shorter after as many rounds as there are nodes.
+    /// Returns the cycle found by following predecessors from a node whose distance still decreases after as many
+    /// rounds as there are nodes.
     fn cycle(&self, before: &[usize], node: usize) -> Paths {
         let start = (0..self.nodes).fold(node, |node, _| before[node]);
         let mut nodes = vec![start];
@@ -78,7 +79,7 @@ impl Graph {
 mod tests {
     use super::*;
 
-    /// The least sum of all simple cycles, by trying every one of them.
+    /// Returns the lowest cost of all simple cycles, by enumeration.
     fn least_cycle(graph: &Graph, start: usize, at: usize, seen: u32, sum: i128) -> Option<i128> {
         let mut least = graph.cost(at, start).filter(|_| at != start).map(|cost| sum + cost);
         for to in start + 1..graph.nodes {

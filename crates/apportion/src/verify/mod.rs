@@ -1,12 +1,12 @@
-//! Checks of labels that share nothing with the solver but the grid.
+//! Checks of labels that share no code with the solver except the grid.
 //!
-//! Labels are optimal for the counts that they have if and only if no exchange of labels raises the sum of their scores.
-//! One pass keeps, for each ordered pair of classes (a, b), the least q_a − q_b among rows labeled a: what it costs to move
-//! one person from a to b. In the graph of the classes with these costs, an exchange that gains is a cycle of negative cost.
-//! Without such a cycle the shortest paths are prices at which every row prefers its label: both sides of the certificate
-//! are equal. Rows without a label are one more class, of score 0. Bounds, contested roundings and penalties are one more
-//! node, the ground: going there from a class costs what one more person in that class costs, and coming back saves what
-//! the last person of a class costs.
+//! Labels are optimal for their counts if and only if no exchange of labels increases the sum of their scores. One pass
+//! keeps, for each ordered pair of classes (a, b), the smallest q_a − q_b among rows labeled a: the cost of moving one
+//! person from a to b. In the graph of the classes with these costs, an improving exchange is a cycle of negative cost.
+//! If there is no such cycle, the shortest paths are prices at which every row prefers its label, so both sides of the
+//! certificate are equal. Unlabeled rows are an additional class with score 0. Bounds, tied remainders and penalties
+//! add another node, the ground: an edge from a class to the ground costs as much as one more person in that class, and
+//! an edge back saves the cost of the last person in a class.
 //!
 //! ```
 //! use apportion::verify::{AllowedCounts, TargetSpec, Verifier, weights_of_sums};
@@ -51,126 +51,128 @@ use self::sums::{Least, Sums};
 use crate::scores::{Label, UNCODED};
 use crate::transport::Certificate;
 
-/// Accumulates what scores and labels show, group by group. Parts that saw different rows can be merged.
+/// Accumulates scores and labels by group. Verifiers of different rows can be merged.
 #[derive(Clone, Debug)]
 pub struct Verifier {
     classes: usize,
     groups: Vec<Sums>,
-    /// Bytes that the costs of moves may take.
+    /// The memory limit for the costs of moves, in bytes.
     memory: usize,
     with_pairs: bool,
 }
 
-/// What is known of the labels of a group.
+/// The result of verifying the labels of a group.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Verified {
-    /// How many rows there are.
+    /// Number of rows.
     pub rows: u64,
-    /// How many people they stand for.
+    /// Number of people that the rows represent.
     pub people: u64,
-    /// The people of each class.
+    /// Number of people labeled with each class.
     pub counts: Vec<u64>,
-    /// The people without a label.
+    /// Number of unlabeled people.
     pub uncoded: u64,
-    /// The sum of the labels' scores, and the bound that no labels with these counts can exceed; none if it was not kept.
+    /// The sum of the labels' scores, and its upper bound over all labels with these counts; `None` if no bound was
+    /// computed.
     pub certificate: Option<Certificate>,
-    /// Prices at which every row prefers its label, in units of the grid, the last for rows without a label; none if there are
-    /// no such prices, or if the costs of moves were not kept.
+    /// Prices at which every row prefers its label, in grid units, with the price of unlabeled rows last; `None` if
+    /// such prices do not exist or the costs of moves were not kept.
     pub prices: Option<Vec<i128>>,
-    /// What the counts cost, in units of the grid, if missing the reference costs something.
+    /// The penalty of the counts, in grid units; 0 without a penalty.
     pub cost: i128,
-    /// The first thing that is wrong.
+    /// The first fault found, if any.
     pub fault: Option<Fault>,
 }
 
-/// Something that is wrong with labels.
+/// A fault in labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Another number of people without a label than asked for.
+    /// The number of unlabeled people is wrong.
     Uncoded {
-        /// How many there are.
+        /// The number found.
         found: u64,
-        /// How many there should be.
+        /// The number expected.
         expected: u64,
     },
     /// A class has fewer or more people than allowed.
     Count {
-        /// The class.
+        /// Index of the class.
         class: usize,
-        /// How many people it has.
+        /// The number of people found.
         found: u64,
-        /// The fewest it may have.
+        /// The minimum allowed.
         least: u64,
-        /// The most it may have.
+        /// The maximum allowed.
         most: u64,
     },
-    /// Other labels are better: each of these rows could take the label of the next class.
+    /// An exchange of labels improves the result: each row can take the label of the next class.
     Exchange {
-        /// The moves; together they gain.
+        /// The moves of the exchange.
         moves: Vec<Move>,
-        /// By how much the sum of the scores, less what counts cost, would grow, in units of the grid.
+        /// The increase in the sum of scores minus the penalty, in grid units.
         gain: i128,
     },
-    /// At the given prices another class is better than a row's label.
+    /// At the given prices, another class is better than a row's label.
     Price {
-        /// The row.
+        /// Index of the row.
         row: u64,
-        /// Its label; the number of classes if it has no label.
+        /// Index of its label, or the number of classes if it is unlabeled.
         label: usize,
-        /// The better class.
+        /// Index of the better class.
         better: usize,
-        /// By how much it is better, in units of the grid; none if the label has no price.
+        /// The difference in grid units; `None` if the label has no price.
         by: Option<i64>,
     },
 }
 
-/// A row that could have another label.
+/// A change of one row's label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Move {
-    /// The row.
+    /// Index of the row.
     pub row: u64,
-    /// Its label; the number of classes if it has no label.
+    /// Index of its label, or the number of classes if it is unlabeled.
     pub from: usize,
-    /// The other label.
+    /// Index of the new label, or the number of classes if it is unlabeled.
     pub to: usize,
 }
 
 impl Verifier {
-    /// An empty one.
+    /// Creates an empty verifier.
     pub fn new(classes: usize) -> Verifier {
         Verifier { classes, groups: Vec::new(), memory: usize::MAX, with_pairs: true }
     }
 
-    /// Uses about so many bytes at most. Beyond that the costs of moves are dropped, and only prices that are given can
-    /// prove labels optimal.
+    /// Sets the approximate memory limit in bytes. Above the limit the costs of moves are dropped, and only given
+    /// prices can prove that labels are optimal.
     pub fn with_memory(mut self, bytes: usize) -> Verifier {
         self.memory = bytes;
         self
     }
 
-    /// Gives a group prices, before any of its rows is added: labels are then also held against these.
+    /// Sets the prices of a group, against which its labels are also checked. Call this before adding rows of the
+    /// group.
     pub fn set_prices(&mut self, group: usize, prices: Prices) {
         self.group_mut(group).prices = Some(prices);
     }
 
-    /// An empty part for other rows, with the same prices.
+    /// Returns an empty verifier for other rows, with the same prices.
     pub fn part(&self) -> Verifier {
         Verifier { groups: self.groups.iter().map(Sums::like).collect(), ..*self }
     }
 
-    /// Whether the costs of moves are kept for all groups.
+    /// Returns whether the costs of moves are kept.
     pub fn has_pairs(&self) -> bool {
         self.with_pairs
     }
 
-    /// How many groups there are.
+    /// Returns the number of groups.
     pub fn groups(&self) -> usize {
         self.groups.len()
     }
 
-    /// Adds a row whose people have one label or none.
+    /// Adds a row whose people all have the same label or are all unlabeled.
     #[inline]
     pub fn add_label(
         &mut self,
@@ -187,7 +189,8 @@ impl Verifier {
         sums.add_label(row, scores, label, people);
     }
 
-    /// Adds a row whose people may have several labels: how many have each class, and last how many have none.
+    /// Adds a row whose people may have different labels. `people` is the number of people in each class, followed by
+    /// the number of unlabeled people.
     pub fn add_people(&mut self, group: usize, row: u64, scores: &[i64], people: &[u64], truth: Option<Label>) {
         let sums = self.group_mut(group);
         sums.add_row(scores, known(truth), people.iter().sum());
@@ -207,30 +210,29 @@ impl Verifier {
         &mut self.groups[group]
     }
 
-    /// Adds what another one saw of other rows.
+    /// Adds the rows of another verifier.
     pub fn merge(&mut self, other: &Verifier) {
         for (group, sums) in other.groups.iter().enumerate() {
             self.group_mut(group).merge(sums);
         }
     }
 
-    /// The people of a group.
+    /// Returns the number of people in a group.
     pub fn people(&self, group: usize) -> u64 {
         self.groups.get(group).map_or(0, Sums::people)
     }
 
-    /// The sums of a group's scores by class, in units of the grid.
+    /// Returns the sum of a group's scores for each class, in grid units.
     pub fn score_sums(&self, group: usize) -> &[i128] {
         self.groups.get(group).map_or(&[], |sums| &sums.scores)
     }
 
-    /// The people of a group by true class, as far as it is known.
+    /// Returns the number of people in a group by true class, over rows with known truth.
     pub fn truth(&self, group: usize) -> &[u64] {
         self.groups.get(group).map_or(&[], |sums| &sums.truth)
     }
 
-    /// Checks the labels of a group: against the counts that they may have, if these are known, and else against the counts
-    /// that they have.
+    /// Checks the labels of a group against the allowed counts or, if `allowed` is `None`, against their own counts.
     pub fn verify(&self, group: usize, allowed: Option<&AllowedCounts>) -> Verified {
         let empty = Sums::new(self.classes, self.with_pairs);
         let sums = self.groups.get(group).unwrap_or(&empty);
@@ -246,7 +248,7 @@ impl Verifier {
         if !sums.least.is_empty() {
             let (found, exchange) = self.exchange(sums, allowed);
             prices = found;
-            // Without prices of its own the bound is that of the shortest paths, which every row attains.
+            // Without given prices, the bound is that of the shortest paths, which every row attains.
             if exchange.is_none() && certificate.is_none() {
                 certificate = Some(Certificate { primal: sums.chosen, dual: sums.chosen });
             }
@@ -270,7 +272,7 @@ impl Verifier {
         }
     }
 
-    /// Prices at which every row prefers its label, or else moves that together would make the labels better.
+    /// Returns prices at which every row prefers its label or, if there are no such prices, an improving exchange.
     fn exchange(&self, sums: &Sums, allowed: Option<&AllowedCounts>) -> (Option<Vec<i128>>, Option<Fault>) {
         let (nodes, ground) = (self.classes + 1, self.classes + 1);
         let mut graph = Graph::new(nodes + 1);
@@ -308,7 +310,7 @@ fn known(truth: Option<Label>) -> Option<usize> {
     truth.filter(|&truth| truth != UNCODED).map(usize::from)
 }
 
-/// The first count that is not allowed.
+/// Returns the first count that is not allowed.
 fn miscounted(allowed: &AllowedCounts, counts: &[u64], uncoded: u64) -> Option<Fault> {
     if uncoded != allowed.uncoded {
         return Some(Fault::Uncoded { found: uncoded, expected: allowed.uncoded });
@@ -319,8 +321,8 @@ fn miscounted(allowed: &AllowedCounts, counts: &[u64], uncoded: u64) -> Option<F
 }
 
 impl AllowedCounts {
-    /// The reference in whole people, given the counts of labels: for match without binding bounds, the counts themselves
-    /// say which of competing remainders were rounded up.
+    /// Returns the reference in whole people. For match without binding bounds these are the given counts of the
+    /// labels, which show how tied remainders were rounded.
     pub fn targets_at(&self, counts: &[u64]) -> Vec<u64> {
         if self.exact { counts.to_vec() } else { self.targets.clone() }
     }

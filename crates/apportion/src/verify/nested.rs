@@ -1,4 +1,4 @@
-//! Whether the counts of units inside a larger one are as near to their quotas as the larger one's totals allow.
+//! Checks that the counts of nested units are as close to their quotas as the totals of the larger unit allow.
 
 use super::graph::{Graph, Paths};
 use super::target::times_over;
@@ -6,21 +6,21 @@ use super::target::times_over;
 /// A unit: its people, the weights of its classes, and the counts of its labels.
 #[derive(Clone, Debug)]
 pub struct Unit {
-    /// How many people it has.
+    /// Number of people.
     pub people: u64,
-    /// The reference as weights of the classes.
+    /// The reference, as class weights.
     pub weights: Vec<u128>,
-    /// The people of each class.
+    /// Number of people labeled with each class.
     pub counts: Vec<u64>,
 }
 
-/// One person of distance from a quota.
+/// The cost of a distance of one person from a quota.
 const PERSON: i128 = 1 << 40;
-/// By how much the cost of a move may be off: each of its two ends is rounded.
+/// Maximum rounding error of the cost of a move: both of its ends are rounded.
 const SLACK: i128 = 2;
 
 impl Unit {
-    /// Units together. Sums of scores and true classes add up; shares do in proportion to the people.
+    /// Combines units. Weights are summed; if `shares` is true, they are first normalized and weighted by people.
     pub fn together<'a>(units: impl Iterator<Item = &'a Unit>, shares: bool) -> Unit {
         const PARTS: u128 = 1_000_000_000_000_000;
         let mut all = Unit { people: 0, weights: Vec::new(), counts: Vec::new() };
@@ -30,7 +30,7 @@ impl Unit {
             all.people += unit.people;
             all.counts.iter_mut().zip(&unit.counts).for_each(|(sum, count)| *sum += count);
             let sum = unit.weights.iter().sum::<u128>().max(1);
-            // Wide sums lose their last digits, which say nothing of a share.
+            // Shifts very large weights to avoid overflow; the digits lost do not affect a share.
             let spare = (128 - sum.leading_zeros()).saturating_sub(77);
             for (total, &weight) in all.weights.iter_mut().zip(&unit.weights) {
                 let share = || (weight >> spare) * PARTS / (sum >> spare).max(1);
@@ -40,9 +40,9 @@ impl Unit {
         all
     }
 
-    /// What it costs to have one person more in a class, and one fewer; none if there is none to take away.
+    /// Returns the cost of one more person in a class, and of one less; the latter is `None` if the class is empty.
     fn costs(&self, class: usize) -> (i128, Option<i128>) {
-        // Without any weight all quotas are 0.
+        // If all weights are 0, all quotas are 0.
         let sum = self.weights.iter().sum::<u128>().max(1);
         let (whole, rest) = times_over(self.people, self.weights[class], sum);
         let rest = rest as f64 / sum as f64;
@@ -57,8 +57,8 @@ impl Unit {
     }
 }
 
-/// Classes among which people of some units could change places so that all counts were nearer to their quotas, with the
-/// same totals; none if there are no such classes.
+/// Returns a cycle of classes along which people of some units could move so that counts are closer to their quotas and
+/// totals are unchanged; `None` if there is no such cycle.
 pub fn nearer(units: &[Unit]) -> Option<Vec<usize>> {
     let classes = units.first()?.weights.len();
     let mut graph = Graph::new(classes);

@@ -1,12 +1,12 @@
-//! What one pass over scores and labels keeps of a group: counts, sums, and the least that any move costs.
+//! Statistics of a group from one pass over scores and labels: counts, sums, and the minimum cost of each move.
 
 use std::sync::Arc;
 
-/// A price for each class, in units of the grid, and last one for rows without a label if there are such; none for a class
-/// that is never given.
+/// A price for each class, in grid units, optionally followed by the price of unlabeled rows; `None` for a class that
+/// is never assigned.
 pub type Prices = Arc<[Option<i64>]>;
 
-/// The least of some numbers, and the row that has it.
+/// The smallest of several costs, and its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Least {
     pub(super) cost: i64,
@@ -20,7 +20,7 @@ impl Least {
         self.row != u64::MAX
     }
 
-    /// The least of both; of equal ones that of the first row, whatever the order in which they come.
+    /// Updates the minimum. Ties go to the lowest row, so the result does not depend on the order of calls.
     #[inline]
     fn take(&mut self, cost: i64, row: u64) {
         if cost < self.cost || (cost == self.cost && row < self.row) {
@@ -29,7 +29,7 @@ impl Least {
     }
 }
 
-/// A row whose label is not the best at the prices.
+/// A row whose label is not the best class at the prices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Dear {
     pub(super) row: u64,
@@ -38,7 +38,7 @@ pub(super) struct Dear {
     pub(super) by: i64,
 }
 
-/// A group. Classes are numbered from 0; the number of classes stands for rows without a label, whose score is 0.
+/// The statistics of a group. The index of unlabeled rows is the number of classes; their score is 0.
 #[derive(Clone, Debug)]
 pub(super) struct Sums {
     pub(super) rows: u64,
@@ -46,12 +46,12 @@ pub(super) struct Sums {
     pub(super) scores: Vec<i128>,
     pub(super) truth: Vec<u64>,
     pub(super) chosen: i128,
-    /// The least cost of moving a person from a class to another; empty if that is not kept.
+    /// The minimum cost of moving a person from one class to another; empty if not kept.
     pub(super) least: Vec<Least>,
     pub(super) prices: Option<Prices>,
-    /// The best scores plus prices of all people, summed, if there are prices.
+    /// The sum over all people of the highest score plus price, if there are prices.
     pub(super) best: i128,
-    /// The first row whose label is not the best at the prices.
+    /// The first row whose label is not the best class at the prices.
     pub(super) dear: Option<Dear>,
 }
 
@@ -71,14 +71,14 @@ impl Sums {
         }
     }
 
-    /// An empty one with the same prices.
+    /// Returns empty statistics with the same prices.
     pub(super) fn like(&self) -> Sums {
         let mut empty = Sums::new(self.scores.len(), !self.least.is_empty());
         empty.prices.clone_from(&self.prices);
         empty
     }
 
-    /// Adds some people of a row, who have one label.
+    /// Adds people of a row with the same label.
     #[inline]
     pub(super) fn add_label(&mut self, row: u64, scores: &[i64], label: usize, people: u64) {
         if people == 0 {
@@ -116,7 +116,7 @@ impl Sums {
         }
     }
 
-    /// Adds what a row has whatever its label: its scores, and its true class.
+    /// Adds the scores and the true class of a row, which do not depend on its label.
     #[inline]
     pub(super) fn add_row(&mut self, scores: &[i64], truth: Option<usize>, people: u64) {
         self.rows += 1;
@@ -139,7 +139,7 @@ impl Sums {
         self.dear = first;
     }
 
-    /// The people of all rows.
+    /// Returns the number of people.
     pub(super) fn people(&self) -> u64 {
         self.counts.iter().sum()
     }

@@ -1,57 +1,58 @@
-//! What the counts of labels should be, computed from weights and options without the code of the rules.
+//! Allowed label counts, computed from weights and options without using the code of the rules.
 
 use crate::error::{Error, Result};
 use crate::kernel::Grid;
 use crate::rule::{Bound, Bounds, Penalty};
 use crate::scores::Classes;
 
-/// What was asked of the labels of a table or group.
+/// The requirements on the labels of a table or group.
 #[derive(Clone, Debug)]
 pub struct TargetSpec<'a> {
-    /// The reference as weights of the classes, in any unit: sums of scores, true classes, shares.
+    /// The reference as class weights in any unit: sums of scores, true class counts or shares.
     pub weights: Vec<u128>,
-    /// The share of the people who should have a label; all if not given.
+    /// The share of people to label; `None` to label everyone.
     pub coverage: Option<f64>,
     /// Bounds on the counts.
     pub bounds: &'a Bounds,
-    /// γ and its penalty; none for match.
+    /// γ and the penalty; `None` for match.
     pub balance: Option<(f64, Penalty)>,
 }
 
-/// Counts that labels may have, and what each of them costs.
+/// The counts that labels may have, and their cost.
 #[derive(Clone, Debug)]
 pub struct AllowedCounts {
-    /// The fewest people of each class.
+    /// The minimum number of people in each class.
     pub least: Vec<u64>,
-    /// The most people of each class.
+    /// The maximum number of people in each class.
     pub most: Vec<u64>,
-    /// The people without a label.
+    /// The number of unlabeled people.
     pub uncoded: u64,
-    /// The reference in whole people; if equal remainders compete, those of the first classes are rounded up.
+    /// The reference in whole people; tied remainders are rounded up for the first classes.
     pub targets: Vec<u64>,
-    /// Whether the counts of optimal labels are themselves the reference in whole people.
+    /// Whether the counts of optimal labels equal the reference in whole people.
     pub(super) exact: bool,
     cost: Cost,
 }
 
-/// What counts cost.
+/// The cost of counts.
 #[derive(Clone, Debug)]
 enum Cost {
-    /// Nothing: any allowed counts are as good as others.
+    /// All allowed counts are equally good.
     Nothing,
-    /// The distance from the targets comes before all scores. A class halfway between two targets is near to both.
+    /// The distance from the targets, which takes precedence over all scores. With tied remainders, both roundings have
+    /// distance 0.
     Nearest { least: Vec<u64>, most: Vec<u64> },
-    /// The penalty of balance, times (1 − γ)/γ.
+    /// The penalty of balance, multiplied by (1 − γ)/γ.
     Penalty { penalty: Penalty, weight: f64, people: u64, quotas: Vec<Quota> },
 }
 
-/// More than any sum of scores along a path: the distance from the targets in units that scores cannot outweigh.
+/// The cost of one person of distance from the targets: greater than any sum of scores along a path.
 const FIRST: i128 = 1 << 60;
 
-/// The steepest step of a penalty, in units of the grid.
+/// The maximum absolute change of a penalty per person, in grid units.
 const STEEPEST: f64 = (1u64 << 54) as f64;
 
-/// people · weight / sum of the weights: a whole number, and a remainder over the sum.
+/// people · weight / sum of the weights, as a whole number and a remainder over the sum.
 #[derive(Clone, Copy, Debug)]
 struct Quota {
     whole: u64,
@@ -68,14 +69,13 @@ impl Quota {
         self.whole as f64 + self.fraction()
     }
 
-    /// How far a count is above the quota.
+    /// Returns the count minus the quota.
     fn above(self, count: u64) -> f64 {
         (i128::from(count) - i128::from(self.whole)) as f64 - self.fraction()
     }
 }
 
-/// people · weight / sum, and the remainder. The product of shares of very many people does not fit into 128 bits, so it is
-/// divided in two steps.
+/// Returns people · weight / sum, and the remainder. Divides in two steps, because the product can exceed 128 bits.
 pub(super) fn times_over(people: u64, weight: u128, sum: u128) -> (u64, u128) {
     let (upper, lower) = (u128::from(people >> STEP), u128::from(people & ((1 << STEP) - 1)));
     let first = weight * upper;
@@ -84,7 +84,7 @@ pub(super) fn times_over(people: u64, weight: u128, sum: u128) -> (u64, u128) {
     (whole as u64, second % sum)
 }
 
-/// Half the bits of the most people that there can be.
+/// Half the number of bits of the maximum number of people.
 const STEP: u32 = 20;
 
 fn quotas(weights: &[u128], people: u64) -> Vec<Quota> {
@@ -99,8 +99,8 @@ fn quotas(weights: &[u128], people: u64) -> Vec<Quota> {
     weights.iter().map(quota).collect()
 }
 
-/// The fewest and the most people of each class by largest remainders; they differ for classes with equal remainders that
-/// compete for the last people.
+/// Returns the minimum and maximum number of people in each class by largest remainders. They differ only for classes
+/// with tied remainders.
 pub fn largest_remainders(weights: &[u128], people: u64) -> (Vec<u64>, Vec<u64>) {
     let quotas = quotas(weights, people);
     let whole: Vec<u64> = quotas.iter().map(|quota| quota.whole).collect();
@@ -118,7 +118,7 @@ pub fn largest_remainders(weights: &[u128], people: u64) -> (Vec<u64>, Vec<u64>)
     (least, most)
 }
 
-/// Largest remainders, with competing ones rounded up for the first classes.
+/// Returns the largest remainders, with ties rounded up for the first classes.
 pub fn rounded_to_first(weights: &[u128], people: u64) -> Vec<u64> {
     let (mut counts, most) = largest_remainders(weights, people);
     let mut left = people.saturating_sub(counts.iter().sum());
@@ -130,17 +130,17 @@ pub fn rounded_to_first(weights: &[u128], people: u64) -> Vec<u64> {
     counts
 }
 
-/// Weights of the classes from sums of scores in units of the grid.
+/// Returns class weights from sums of scores in grid units.
 pub fn weights_of_sums(sums: &[i128]) -> Vec<u128> {
     sums.iter().map(|&sum| u128::try_from(sum).unwrap_or(0)).collect()
 }
 
-/// Weights of the classes from shares, in units of 1e-15.
+/// Returns class weights from shares, in units of 1e-15.
 pub fn weights_of_shares(shares: &[f64]) -> Vec<u128> {
     shares.iter().map(|share| (share * 1e15).round() as u128).collect()
 }
 
-/// How many people stay without a label if this share of them has one, rounded half up.
+/// Returns the number of people to leave unlabeled at a given coverage, rounded half up.
 pub fn uncoded_people(coverage: f64, people: u64) -> u64 {
     const ONE: u128 = 1_000_000_000_000_000;
     let without = ONE.saturating_sub((coverage * ONE as f64).round() as u128);
@@ -149,7 +149,7 @@ pub fn uncoded_people(coverage: f64, people: u64) -> u64 {
 }
 
 impl AllowedCounts {
-    /// The counts that labels of so many people may have.
+    /// Returns the counts that labels of `people` people may have.
     pub fn new(asked: &TargetSpec<'_>, classes: &Classes, people: u64) -> Result<AllowedCounts> {
         let uncoded = asked.coverage.map_or(0, |share| uncoded_people(share, people));
         let labeled = people - uncoded;
@@ -180,15 +180,15 @@ impl AllowedCounts {
         Ok(AllowedCounts { least, most, uncoded, targets, exact, cost })
     }
 
-    /// Exactly these counts.
+    /// Returns a specification that allows only these counts.
     pub fn exactly(counts: &[u64]) -> AllowedCounts {
         let counts = counts.to_vec();
         let (least, most) = (counts.clone(), counts.clone());
         AllowedCounts { least, most, uncoded: 0, targets: counts, exact: true, cost: Cost::Nothing }
     }
 
-    /// Whether optimality over all counts can be told from single moves. That of the plain l2 norm cannot: it is not a sum
-    /// over the classes.
+    /// Returns whether single moves can prove optimality over all counts. They cannot for the plain l2 norm, which is
+    /// not a sum over classes.
     pub(super) fn is_separable(&self) -> bool {
         match &self.cost {
             Cost::Nothing | Cost::Nearest { .. } => true,
@@ -199,7 +199,7 @@ impl AllowedCounts {
         }
     }
 
-    /// What one more person in a class costs, in units of the grid; none if no more are allowed.
+    /// Returns the cost of one more person in a class, in grid units; `None` if no more are allowed.
     pub(super) fn step(&self, class: usize, count: u64) -> Option<i128> {
         if count < self.least[class] || count >= self.most[class] {
             return None;
@@ -217,12 +217,12 @@ impl AllowedCounts {
         })
     }
 
-    /// By how much a step may be off: penalties are rounded to the grid, person by person.
+    /// Returns the maximum rounding error of a step: penalties are rounded to the grid for each person.
     pub(super) fn slack(&self) -> i128 {
         i128::from(matches!(self.cost, Cost::Penalty { .. }))
     }
 
-    /// What counts cost in all, in units of the grid. Only penalties cost something.
+    /// Returns the total penalty of counts, in grid units; 0 without a penalty.
     pub fn cost(&self, counts: &[u64]) -> i128 {
         let Cost::Penalty { penalty, weight, people, quotas } = &self.cost else { return 0 };
         let pairs = || counts.iter().zip(quotas);
@@ -241,8 +241,8 @@ impl AllowedCounts {
     }
 }
 
-/// How much a person more adds to the distance from the quota, per unit of weight. For kl without the constant that all
-/// classes share, which moving people between classes cancels.
+/// Returns the increase in distance from the quota due to one more person, per unit of weight. For kl, omits the
+/// constant common to all classes, which cancels when people move between classes.
 fn rate(penalty: Penalty, quota: Quota, count: u64, people: u64) -> f64 {
     match penalty {
         Penalty::L1 | Penalty::L2 if count < quota.whole => -1.0,
@@ -262,9 +262,9 @@ fn is_within(counts: &(Vec<u64>, Vec<u64>), limits: &(Vec<u64>, Vec<u64>)) -> bo
     least && counts.1.iter().zip(&limits.1).all(|(count, limit)| count <= limit)
 }
 
-/// The fewest and the most people of each class that bounds allow; none without bounds.
+/// Returns the minimum and maximum number of people in each class allowed by bounds; `None` without bounds.
 fn limits(bounds: &Bounds, classes: &Classes, people: u64, quotas: &[Quota]) -> Result<Option<(Vec<u64>, Vec<u64>)>> {
-    /// A product that is a whole number up to rounding errors is that number.
+    /// Tolerance for products that would be whole numbers without rounding errors.
     const NEARLY: f64 = 1e-7;
     if bounds.is_empty() {
         return Ok(None);
