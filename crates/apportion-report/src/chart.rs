@@ -1,61 +1,61 @@
-//! What all charts have in common: names that stay text, the look, and panels in rows and columns.
+//! Helpers that all charts share: escaped names, the template, and panels in rows and columns.
 
 use serde_json::{Map, Value, json};
 
 use crate::document::{Chart, Sheet};
 use crate::text;
 
-/// A name as Plotly shows it unchanged: Plotly would take `<b>` and `&lt;` for markup, and `%{x}` for a number.
+/// Escapes a name for Plotly, which would otherwise read `<b>` and `&lt;` as markup and `%{x}` as a number.
 pub fn label(name: &str) -> String {
     let name: String = name.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
     name.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace("%{", "%\u{200b}{")
 }
 
-/// The names of several.
+/// Escapes several names.
 pub(crate) fn labels<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Vec<String> {
     names.into_iter().map(|name| label(name.as_ref())).collect()
 }
 
-/// Names above panels, each on one line or two.
+/// Returns the titles of panels, each on one or two lines.
 pub(crate) fn titles<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Vec<String> {
-    /// A third of a printed page has room for so many letters.
+    /// The maximum line length, in characters, that fits a third of a printed page.
     const MOST: usize = 24;
     names.into_iter().map(|name| labels(text::lines(name.as_ref(), MOST)).join("<br>")).collect()
 }
 
-/// What titles of two lines need above what one line does, in pixels.
+/// Returns the extra height in pixels that titles of two lines need.
 pub(crate) fn second_line(titles: &[String]) -> f64 {
     if titles.iter().any(|title| title.contains("<br>")) { 16.0 } else { 0.0 }
 }
 
-/// A legend below a chart: how it names its entries, and how much room it takes.
+/// A legend below a chart: the names of its entries and its height.
 pub(crate) struct Legend {
     names: Vec<String>,
-    /// The size of the letters.
+    /// The font size.
     size: u8,
 }
 
 impl Legend {
-    /// The legend of some entries; of many, small and with shortened names.
+    /// Creates a legend. If there are many entries, the font is smaller and the names are shortened.
     pub(crate) fn of<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Legend {
         let names: Vec<S> = names.into_iter().collect();
         let (most, size) = if names.len() > 12 { (24, 11) } else { (34, 12) };
         Legend { names: names.iter().map(|name| text::short(name.as_ref(), most)).collect(), size }
     }
 
-    /// The name of an entry, as Plotly shows it unchanged.
+    /// Returns the name of an entry, escaped for Plotly.
     pub(crate) fn name(&self, entry: usize) -> String {
         label(&self.names[entry])
     }
 
-    /// Its height in pixels below a chart of some width: Plotly gives all entries the room of the longest.
+    /// Returns the height in pixels below a chart of this width. Plotly makes all entries as wide as the longest.
     pub(crate) fn height(&self, width: f64) -> f64 {
         let (size, longest) = (f64::from(self.size), self.names.iter().map(|name| text::width(name)).max());
         let columns = (width / (42.0 + 0.54 * size * longest.unwrap_or(0) as f64)).floor().max(1.0);
         16.0 + (size + 7.0) * (self.names.len() as f64 / columns).ceil()
     }
 
-    /// As Plotly takes it.
+    /// Returns the legend as a Plotly layout.
     pub(crate) fn layout(&self) -> Value {
         json!({
             "orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "itemsizing": "constant",
@@ -64,23 +64,23 @@ impl Legend {
     }
 }
 
-/// The width that charts have at least: printed, and where there is little room.
+/// The minimum widths of charts in pixels: in print, and on narrow screens.
 pub(crate) const WIDE: f64 = 558.0;
 pub(crate) const NARROW: f64 = 250.0;
 
-/// A number with no more digits than can be seen in a chart.
+/// Rounds a number to the digits that are visible in a chart.
 pub fn rounded(number: f64) -> Value {
     let digits = 6 - number.abs().max(1e-9).log10().ceil() as i32;
     let scale = 10f64.powi(digits.clamp(0, 9));
     json!((number * scale).round() / scale)
 }
 
-/// Numbers for a chart; none stays none.
+/// Returns numbers for a chart. Missing numbers become null.
 pub(crate) fn column(numbers: impl IntoIterator<Item = Option<f64>>) -> Vec<Value> {
     numbers.into_iter().map(|number| number.map_or(Value::Null, rounded)).collect()
 }
 
-/// The look of all charts, on light ground or dark.
+/// Returns the Plotly template of all charts, for a light or a dark background.
 pub(crate) fn template(dark: bool) -> Value {
     let (ink, grid, line) = if dark { ("#D6DAE0", "#2B323B", "#4A535E") } else { ("#2B3036", "#E6E8EB", "#B4BAC2") };
     let axis = json!({
@@ -102,18 +102,18 @@ pub(crate) fn template(dark: bool) -> Value {
 
 const FONT: &str = "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', 'Helvetica Neue', Arial, sans-serif";
 
-/// Panels in rows and columns, in pixels from top to bottom.
+/// Panels in rows and columns. Heights are in pixels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
     pub(crate) panels: usize,
     pub(crate) columns: usize,
-    /// The height of a row, with the title above it and the axis below.
+    /// The height of a row, including the title above it and the axis below it.
     pub(crate) row: f64,
-    /// Of that, room for what is below a panel and for the title of the next.
+    /// The part of that height for the axis below a panel and the title of the next panel.
     pub(crate) gap: f64,
-    /// The part of the width between two columns.
+    /// The fraction of the width between two columns.
     pub(crate) between: f64,
-    /// Above and below all panels.
+    /// The margins above and below all panels.
     pub(crate) margins: (f64, f64),
 }
 
@@ -126,7 +126,7 @@ impl Grid {
         self.rows() as f64 * self.row - self.gap + self.margins.0 + self.margins.1
     }
 
-    /// Whether a panel is the first of its row.
+    /// Returns whether a panel is the first of its row.
     pub(crate) fn is_first(&self, panel: usize) -> bool {
         panel.is_multiple_of(self.columns)
     }
@@ -143,7 +143,7 @@ impl Grid {
         [((all - top - self.row + self.gap) / all).max(0.0), (all - top) / all]
     }
 
-    /// The title above a panel.
+    /// Returns the title above a panel, as an annotation.
     pub(crate) fn title(&self, panel: usize, text: &str) -> Value {
         let [left, right] = self.x(panel);
         json!({
@@ -152,7 +152,7 @@ impl Grid {
         })
     }
 
-    /// A layout with titles, of such parts as `parts` gives for each panel, by their names.
+    /// Returns a layout with titles and, for each panel, the named parts that `parts` returns.
     pub(crate) fn layout(&self, titles: &[String], parts: impl Fn(usize) -> Vec<(String, Value)>) -> Value {
         let mut layout = Map::new();
         layout.insert("height".into(), json!(self.height()));
@@ -165,12 +165,12 @@ impl Grid {
     }
 }
 
-/// The name of the n-th axis, plane or map: x, x2, x3.
+/// Returns the name of the axis, plane or map at an index: x, x2, x3.
 pub(crate) fn nth(name: &str, index: usize) -> String {
     if index == 0 { name.to_owned() } else { format!("{name}{}", index + 1) }
 }
 
-/// One layout over another.
+/// Merges a layout into another one, replacing its entries.
 pub fn over(mut base: Value, more: Value) -> Value {
     if let (Value::Object(base), Value::Object(more)) = (&mut base, more) {
         base.extend(more);
@@ -178,7 +178,7 @@ pub fn over(mut base: Value, more: Value) -> Value {
     base
 }
 
-/// A chart without views, in the common look.
+/// Creates a chart without views, with the common template.
 pub fn chart(id: &str, title: &str, data: Vec<Value>, layout: Value, sheet: Sheet) -> Chart {
     let base = json!({
         "template": template(false), "showlegend": false, "margin": { "l": 60, "r": 16, "t": 34, "b": 48 },
@@ -198,18 +198,18 @@ pub fn chart(id: &str, title: &str, data: Vec<Value>, layout: Value, sheet: Shee
 }
 
 impl Sheet {
-    /// A sheet without rows.
+    /// Creates a sheet without rows.
     pub fn new<S: Into<String>>(columns: impl IntoIterator<Item = S>) -> Sheet {
         Sheet { columns: columns.into_iter().map(Into::into).collect(), rows: Vec::new() }
     }
 
-    /// One more row, as long as there are columns.
+    /// Adds a row, which must have one cell per column.
     pub fn push(&mut self, row: impl IntoIterator<Item = String>) {
         self.rows.push(row.into_iter().collect());
     }
 }
 
-/// A number in full, or nothing.
+/// Formats a number in full, or returns an empty string if it is missing.
 pub fn full(number: Option<f64>) -> String {
     number.map_or_else(String::new, |number| number.to_string())
 }

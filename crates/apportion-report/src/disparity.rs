@@ -1,4 +1,4 @@
-//! An outcome compared between classes by several estimators, as plain data, and how it is shown.
+//! An outcome compared between classes by several estimators, as plain data, and how it is formatted.
 
 use apportion::estimate::{Counts, Estimate, Figure, Gap, LabelBias};
 use apportion::text::{Message, Setting};
@@ -6,61 +6,61 @@ use apportion::text::{Message, Setting};
 use crate::study::{FEWEST, LabelKind};
 use crate::text;
 
-/// What several estimators say of one outcome.
+/// The results of several estimators for one outcome.
 #[derive(Clone, Debug)]
 pub struct Disparity {
     /// The column of the outcome.
     pub outcome: String,
     /// The values whose shares are shown; empty for a mean.
     pub levels: Vec<String>,
-    /// The classes, in their order.
+    /// The classes, in order.
     pub classes: Vec<String>,
-    /// The class that others are compared with.
+    /// The index of the class that the others are compared with.
     pub against: usize,
-    /// Whose outcome is known.
+    /// The people whose outcome is known.
     pub known: Counts,
-    /// Whose is not: they are left out.
+    /// The people whose outcome is missing; they are excluded.
     pub unknown: Counts,
-    /// The estimators, in the order in which they are shown.
+    /// The estimators, in display order.
     pub estimators: Vec<Estimator>,
-    /// What else a reader needs to know.
+    /// Further remarks for the reader.
     pub remarks: Vec<String>,
 }
 
-/// What one estimator says.
+/// The results of one estimator.
 #[derive(Clone, Debug)]
 pub struct Estimator {
-    /// Its name; of labels, who gave them.
+    /// The name to show; for labels, the name of the label set.
     pub name: String,
-    /// What kind of estimator it is.
+    /// The kind of estimator.
     pub method: Method,
-    /// How the labels were made, if it is the mean of labels.
+    /// How the labels were made, if this is the mean of labels.
     pub labels: Option<LabelKind>,
-    /// For each value whose share is shown, or for the mean.
+    /// One estimate per value whose share is shown, or one for the mean.
     pub estimates: Vec<Estimate>,
-    /// Of labels where truth is known: for the same, and each class, why they are off.
+    /// For labels with known truth: the parts of the bias, for each estimate and class.
     pub biases: Vec<Vec<Option<LabelBias>>>,
 }
 
-/// Kinds of estimators. They differ in what must hold for them to be right.
+/// Kinds of estimators. They differ in the assumptions under which they are correct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// The mean of those who are so in truth.
+    /// The mean over people with the true class.
     Truth,
-    /// The mean of those labeled so.
+    /// The mean over people with the label.
     Labels,
-    /// The mean in which everybody counts as the scores say.
+    /// The mean over everyone, weighted by the scores.
     Weighted,
-    /// Means over classes drawn by the scores, many times.
+    /// Means over classes drawn from the scores, many times.
     Imputed,
-    /// Means over scores that the outcomes correct.
+    /// Means over scores that are updated with the outcomes.
     Birdie,
-    /// What means lie between.
+    /// Bounds on the means.
     Bounds,
 }
 
 impl Method {
-    /// Its name for programs.
+    /// Returns the machine-readable name.
     pub fn id(self) -> &'static str {
         match self {
             Method::Truth => "truth",
@@ -72,7 +72,7 @@ impl Method {
         }
     }
 
-    /// Returns what must hold for it to be right, in plain words.
+    /// Returns the assumptions under which it is correct, in plain words.
     pub fn needs(self) -> Message {
         match self {
             Method::Truth => "truth: the mean of those who are so in truth, where that is known.".into(),
@@ -113,7 +113,7 @@ impl Disparity {
         !self.levels.is_empty()
     }
 
-    /// Returns the name of a shown value: for a value that means yes, the name of the outcome.
+    /// Returns the name of a shown value. For a value that means yes, this is the name of the outcome.
     pub fn what(&self, level: usize) -> String {
         match self.levels.get(level).map(String::as_str) {
             None => format!("mean {}", self.outcome),
@@ -122,34 +122,34 @@ impl Disparity {
         }
     }
 
-    /// Returns how many values are shown, or 1 for a mean.
+    /// Returns the number of values shown, or 1 for a mean.
     pub fn shown(&self) -> usize {
         self.levels.len().max(1)
     }
 
-    /// What one of the estimators says of a class, where that is of enough people to speak of.
+    /// Returns an estimator's figure for a class, if its effective sample size is large enough to show.
     pub fn figure<'a>(&self, own: &'a Estimator, level: usize, class: usize) -> Option<&'a Figure> {
         own.estimates.get(level)?.classes[class].as_ref().filter(|figure| figure.effective_n >= FEWEST as f64 - 1e-6)
     }
 
-    /// The figure of a class less that of the class that others are compared with.
+    /// Returns the figure of a class minus that of the class that the others are compared with.
     pub fn gap(&self, own: &Estimator, level: usize, class: usize) -> Option<Gap> {
         self.figure(own, level, class)?;
         self.figure(own, level, self.against)?;
         own.estimates.get(level)?.gap(class, self.against)
     }
 
-    /// A figure as it is shown: 61.2 (percent), or a number with as many digits as there is room for.
+    /// Formats a figure: a percentage without the sign (61.2), or a number with a suitable number of decimals.
     pub fn show(&self, number: f64) -> String {
         if self.is_share() { text::plain(100.0 * number, 1) } else { self.shown_number(number, false) }
     }
 
-    /// A difference as it is shown: in points, or as a number.
+    /// Formats a difference, in points for shares.
     pub fn show_difference(&self, number: f64) -> String {
         if self.is_share() { text::signed(100.0 * number, 1) } else { self.shown_number(number, true) }
     }
 
-    /// Numbers of one outcome have one number of decimals: what the largest figure has room for.
+    /// Formats a number. All numbers of an outcome have the same number of decimals, chosen by the largest figure.
     fn shown_number(&self, number: f64, with_sign: bool) -> String {
         let figures =
             self.estimators.iter().flat_map(|own| &own.estimates).flat_map(|own| own.classes.iter().flatten());
@@ -163,13 +163,13 @@ impl Disparity {
         if with_sign { text::signed(number, decimals) } else { text::plain(number, decimals) }
     }
 
-    /// The unit of differences.
+    /// Returns the unit of differences.
     pub fn unit(&self) -> &'static str {
         if self.is_share() { " points" } else { "" }
     }
 
-    /// What labels make of it, in one sentence: where they are furthest from the truth or, where it is not known, from the
-    /// weighted estimate.
+    /// Returns one sentence about the error of the labels: the largest difference from the truth or, if it is unknown,
+    /// from the weighted estimate.
     pub fn sentence(&self) -> Option<String> {
         let of_kind = |kind| self.estimators.iter().find(|own| own.labels == Some(kind));
         let own = of_kind(LabelKind::Own).or_else(|| of_kind(LabelKind::OwnColumn));
@@ -203,5 +203,5 @@ impl Disparity {
     }
 }
 
-/// Fewer people than these do not lead a report.
+/// The smallest effective sample size that a headline sentence may refer to.
 const ENOUGH: f64 = 30.0;

@@ -1,42 +1,42 @@
-//! A report as sections of text, charts and tables: what the page, the Markdown and the figures are written from.
+//! A report as sections of text, charts and tables, from which the page, the Markdown and the figures are written.
 
 use serde_json::Value;
 
-/// By which a specification is known to be ours.
+/// The mark by which figure specifications of this crate are recognized.
 pub(crate) const MAKER: &str = "apportion";
 
 /// A report.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// What it is about.
+    /// The title.
     pub title: String,
     /// One line below the title.
     pub subtitle: String,
-    /// Its sections.
+    /// The sections.
     pub sections: Vec<Section>,
-    /// Outlines that several charts share: the GeoJSON that `"geojson": "shapes"` in a chart stands for.
+    /// Outlines that several charts share: the GeoJSON that replaces `"geojson": "shapes"` in a chart.
     pub shapes: Option<Value>,
 }
 
-/// A section, led by one sentence that says what to see.
+/// A section that begins with one sentence about its main finding.
 #[derive(Clone, Debug)]
 pub struct Section {
-    /// By which it is linked to.
+    /// The anchor for links.
     pub id: &'static str,
-    /// Its heading.
+    /// The heading.
     pub title: &'static str,
-    /// The sentence, made from the numbers.
+    /// The first sentence, made from the numbers.
     pub lead: String,
-    /// What follows.
+    /// The content after the first sentence.
     pub blocks: Vec<Block>,
 }
 
-/// A piece of a section.
+/// An element of a section.
 #[derive(Clone, Debug)]
 pub enum Block {
     /// A paragraph.
     Text(String),
-    /// A few figures, large.
+    /// A few large figures.
     Cards(Vec<Card>),
     /// A chart.
     Chart(Box<Chart>),
@@ -44,127 +44,127 @@ pub enum Block {
     Table(Table),
     /// The slider along a frontier.
     Slider(Box<Slider>),
-    /// Something to copy.
+    /// Text to copy.
     Code(String),
 }
 
-/// A large figure, and what it is.
+/// A large figure with its name.
 #[derive(Clone, Debug)]
 pub struct Card {
-    /// What it is.
+    /// The name of the figure.
     pub name: String,
     /// The figure.
     pub figure: String,
-    /// More about it.
+    /// A note below it.
     pub note: String,
 }
 
-/// A chart, defined once, as Plotly takes it.
+/// A chart, as a Plotly specification.
 #[derive(Clone, Debug)]
 pub struct Chart {
-    /// Its name in the page and among the figures.
+    /// The name in the page and in the names of figure files.
     pub id: String,
-    /// Its heading.
+    /// The heading.
     pub title: String,
     /// How to read it.
     pub caption: String,
-    /// What it shows, in words, from the numbers.
+    /// A description of what it shows, made from the numbers.
     pub alt: String,
     /// Plotly's `data`.
     pub data: Value,
     /// Plotly's `layout`.
     pub layout: Value,
-    /// What is different in the layout where there is little room.
+    /// Changes to the layout on narrow screens.
     pub narrow: Value,
-    /// What else it can show, and what it is called that is chosen among.
+    /// The alternative views, if there are any.
     pub views: Option<Views>,
     /// The numbers behind it.
     pub sheet: Sheet,
 }
 
-/// What a chart can show.
+/// The views of a chart that the reader can choose from.
 #[derive(Clone, Debug)]
 pub struct Views {
-    /// What is chosen.
+    /// The label of the control.
     pub label: String,
-    /// The names, and what changes in the traces. The first is what the chart's data show.
+    /// The names of the views, and the changes to the traces. The first is the view that the chart's data show.
     pub choices: Vec<(String, Value)>,
 }
 
 /// Numbers in columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sheet {
-    /// The columns' names.
+    /// The names of the columns.
     pub columns: Vec<String>,
-    /// The rows; a number in full.
+    /// The rows, with numbers in full precision.
     pub rows: Vec<Vec<String>>,
 }
 
 /// A table.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// Its name in the page.
+    /// The name in the page.
     pub id: String,
-    /// What it shows.
+    /// The caption.
     pub caption: String,
-    /// The columns' names; the first names the rows.
+    /// The names of the columns; the first column names the rows.
     pub columns: Vec<String>,
     /// The rows.
     pub rows: Vec<Vec<Cell>>,
     /// Remarks below it.
     pub note: String,
-    /// Whether it can be sorted and searched.
+    /// Whether the table can be sorted and searched.
     pub sortable: bool,
 }
 
 /// A value in a table.
 #[derive(Clone, Debug, Default)]
 pub struct Cell {
-    /// As it is shown.
+    /// The text shown.
     pub text: String,
-    /// In full, where it is a number.
+    /// The value in full precision, if it is a number.
     pub value: Option<f64>,
 }
 
 /// The slider along a frontier, with a chart above it.
 #[derive(Clone, Debug)]
 pub struct Slider {
-    /// The frontier, and last in its data the point that moves.
+    /// The chart of the frontier. The last trace of its data is the moving point.
     pub chart: Chart,
     /// The classes.
     pub classes: Vec<String>,
-    /// The dots of the classes, as styles of CSS.
+    /// The markers of the classes, as CSS styles.
     pub dots: Vec<String>,
-    /// What the stops need: the points, the people, and the references' shares.
+    /// The data of the stops: the points, the number of people, and the shares of the reference.
     pub stops: Value,
-    /// How many stops there are.
+    /// The number of stops.
     pub count: usize,
-    /// Whether the truth of everybody is known.
+    /// Whether the truth is known for everyone.
     pub has_truth: bool,
-    /// The first stop as a table, for a reader without a script.
+    /// Selected stops as a table, for readers without JavaScript.
     pub table: Table,
 }
 
 impl Cell {
-    /// A text.
+    /// Creates a cell with text.
     pub fn text(text: impl Into<String>) -> Cell {
         Cell { text: text.into(), value: None }
     }
 
-    /// A number, and how it is shown.
+    /// Creates a cell with a number and its format, or a dash if it is missing.
     pub fn number(value: Option<f64>, show: impl Fn(f64) -> String) -> Cell {
         Cell { text: value.map_or_else(|| "–".into(), show), value }
     }
 
-    /// Whether it stands where a number does.
+    /// Returns whether the cell holds a number, or a dash for a missing one.
     pub(crate) fn is_number(&self) -> bool {
         self.value.is_some() || self.text == "–"
     }
 }
 
 impl Table {
-    /// Rows of names and values, or, where there are too many columns for a page, the same with rows and columns exchanged.
-    /// `corners` is what names the rows, and what names the columns.
+    /// Creates a table of rows with names and values, or the transposed table if there are too many columns for a page.
+    /// `corners` are the headings of the row names and of the column names.
     pub(crate) fn crossed(
         id: &str,
         caption: &str,
@@ -193,14 +193,14 @@ impl Table {
         }
     }
 
-    /// Whether the name of a column or of a row has a word so long that it must be broken on paper.
+    /// Returns whether a word in the name of a column or row is so long that it must be broken in print.
     pub(crate) fn has_long_words(&self) -> bool {
         let is_long = |name: &str, most: usize| name.split_whitespace().any(|word| word.chars().count() > most);
         let names = || self.rows.iter().filter_map(|row| row.first());
         self.columns.iter().any(|name| is_long(name, 13)) || names().any(|name| is_long(&name.text, 20))
     }
 
-    /// How much smaller the table is printed, so that it is no wider than paper whatever the fonts: a class of the style.
+    /// Returns the CSS class that shrinks the table in print, so that it fits the page in any font.
     pub(crate) fn print_size(&self) -> &'static str {
         match self.columns.len() {
             0..=7 => "",
@@ -210,20 +210,20 @@ impl Table {
         }
     }
 
-    /// The columns, and whether they have names or texts in them.
+    /// Returns the columns, and whether each contains text.
     pub(crate) fn heads(&self) -> impl Iterator<Item = (&String, bool)> {
         let is_text = |column: usize| column == 0 || !has_numbers(&self.rows, column);
         self.columns.iter().enumerate().map(move |(column, name)| (name, is_text(column)))
     }
 }
 
-/// Whether a column has numbers, or nothing but dashes in their place.
+/// Returns whether a column contains only numbers or dashes for missing ones.
 pub(crate) fn has_numbers(rows: &[Vec<Cell>], column: usize) -> bool {
     !rows.is_empty() && rows.iter().filter_map(|row| row.get(column)).all(Cell::is_number)
 }
 
 impl Document {
-    /// The charts, in their order.
+    /// Returns the charts, in order.
     pub fn charts(&self) -> impl Iterator<Item = &Chart> {
         self.sections.iter().flat_map(|section| &section.blocks).filter_map(|block| match block {
             Block::Chart(chart) => Some(&**chart),
@@ -232,7 +232,7 @@ impl Document {
         })
     }
 
-    /// A chart's specification with everything in it that it needs: fit for any Plotly. It says of itself whose it is.
+    /// Returns a self-contained Plotly specification of a chart, marked as made by this crate.
     pub fn specification(&self, chart: &Chart) -> Value {
         let (mut data, mut layout) = (chart.data.clone(), chart.layout.clone());
         layout["meta"] = MAKER.into();

@@ -1,4 +1,4 @@
-//! Every chart as two files: its numbers (CSV), and its specification (JSON), fit for any Plotly.
+//! Every chart as two files: its numbers (CSV) and its Plotly specification (JSON).
 
 use std::borrow::Cow;
 
@@ -14,12 +14,12 @@ pub(crate) fn files(document: &Document) -> Vec<(String, Vec<u8>)> {
     document.charts().flat_map(both).collect()
 }
 
-/// Whether the bytes of a file are a specification that was written here.
+/// Returns whether the bytes of a file are a specification that this crate wrote.
 pub fn is_own_figure(bytes: &[u8]) -> bool {
     serde_json::from_slice::<Value>(bytes).is_ok_and(|own| own["layout"]["meta"] == MAKER)
 }
 
-/// The cells of a sheet as CSV (RFC 4180, with line feeds).
+/// Writes a sheet as CSV (RFC 4180, with line feeds).
 fn csv(sheet: &Sheet) -> Vec<u8> {
     let mut text = String::new();
     for row in std::iter::once(&sheet.columns).chain(&sheet.rows) {
@@ -34,7 +34,7 @@ fn csv(sheet: &Sheet) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// A cell with quotes around it if it needs them. A line that is empty would be no row: a cell that is alone needs them then.
+/// Quotes a cell if needed. An empty cell that is alone in its row needs quotes, because readers skip empty lines.
 fn quoted(cell: &str, is_alone: bool) -> Cow<'_, str> {
     if cell.contains([',', '"', '\n', '\r']) || is_alone && cell.is_empty() {
         return format!("\"{}\"", cell.replace('"', "\"\"")).into();
@@ -42,7 +42,7 @@ fn quoted(cell: &str, is_alone: bool) -> Cow<'_, str> {
     cell.into()
 }
 
-/// A text that a spreadsheet would run as a formula has an apostrophe before it; numbers stay as they are.
+/// Puts an apostrophe before text that a spreadsheet would run as a formula. Numbers are unchanged.
 fn guarded(cell: &str) -> Cow<'_, str> {
     let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && cell.parse::<f64>().is_err();
     if is_formula { format!("'{cell}").into() } else { cell.into() }
@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(text, "rule,'=n_a\n'=1+1,-0.5\n'@SUM(A1),+2\n'+cmd|' /C calc'!A0,-1e-9\n'-,a=b\n");
     }
 
-    /// Every cell comes back from another reader of CSV, and is written as another writer does.
+    /// Checks that the csv crate reads every cell back, and writes the same bytes.
     #[test]
     fn cells_are_quoted_where_they_need_it() {
         let mut sheet = Sheet::new(["a,b", "two\nlines", ""]);

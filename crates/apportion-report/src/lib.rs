@@ -1,23 +1,23 @@
-//! What labels do, to look at: one self-contained page, the same as Markdown, and every chart with its numbers.
+//! Reports about labels: one self-contained HTML page, the same content as Markdown, and every chart with its numbers.
 //!
 //! ```text
 //! Study (results, as plain data) ──document──▶ Document (sections of charts and tables) ──▶ page | markdown | figures
 //! ```
 //! | module | purpose |
 //! |---|---|
-//! | `study` | what goes in: label sets, groups, frontiers, a sample of scores, provenance |
+//! | `study` | the input: label sets, groups, frontiers, a sample of scores, provenance |
 //! | `disparity` | an outcome compared between classes by several estimators |
-//! | `section` | one file a section: the sentence that leads it, made from the numbers, its charts and tables |
-//! | `document` | sections, charts, tables: what all writers write |
-//! | `chart`, `palette`, `text` | what charts have in common, colours, numbers as people read them |
+//! | `section` | one file per section: its first sentence, made from the numbers, its charts and tables |
+//! | `document` | sections, charts, tables: the input of all writers |
+//! | `chart`, `palette`, `text` | helpers for charts, colors, numbers in readable form |
 //! | `geometry` | outlines of groups from GeoJSON, TopoJSON and Shapefiles |
 //! | `page`, `markdown`, `figures` | the writers |
 //!
-//! `chart`, `palette` and `text` are open to whoever makes a [`Document`] of its own.
+//! `chart`, `palette` and `text` are public for crates that build a [`Document`] themselves.
 //!
-//! A chart is defined once, as a Plotly specification. The page holds Plotly's script, as the crate `plotly` carries it, and
-//! asks nothing of the network: its security policy forbids it. It holds no name and no identifier of a person: counts, and for
-//! the triangle some scores, rounded.
+//! A chart is defined once, as a Plotly specification. The page contains Plotly's script, from the crate `plotly`, and
+//! makes no network requests: its security policy forbids them. It contains no names or identifiers of people: only
+//! counts and, for the triangle, some rounded scores.
 
 pub mod chart;
 mod disparity;
@@ -40,31 +40,31 @@ pub use study::{
 };
 
 impl Study {
-    /// The report, in sections.
+    /// Builds the report.
     pub fn document(&self) -> Document {
         section::document(self)
     }
 }
 
 impl Trade {
-    /// The frontier alone, as a report of one chart.
+    /// Builds a report with one chart: the frontier.
     pub fn document(&self, classes: &[String]) -> Document {
         section::trade::alone(classes, self)
     }
 }
 
 impl Document {
-    /// A page that needs nothing but itself.
+    /// Writes a self-contained HTML page.
     pub fn to_html(&self) -> String {
         page::html(self)
     }
 
-    /// Markdown, with the numbers of small charts as tables.
+    /// Writes Markdown, with the numbers of small charts as tables.
     pub fn to_markdown(&self) -> String {
         markdown::write(self)
     }
 
-    /// Files, by their names: each chart's numbers as CSV, and its specification as JSON.
+    /// Returns files by name: each chart's numbers as CSV, and its specification as JSON.
     pub fn figures(&self) -> Vec<(String, Vec<u8>)> {
         figures::files(self)
     }

@@ -1,10 +1,10 @@
-//! The report as Markdown: sentences, tables, and for each chart what it shows and, where they are few, its numbers.
+//! The report as Markdown: sentences, tables, and for each chart a description and, if there are few, its numbers.
 
 use std::fmt::Write;
 
 use crate::document::{Block, Cell, Chart, Document, Sheet, Table, has_numbers};
 
-/// Charts with more rows of numbers than this are described in words.
+/// Charts with more rows of numbers than this are only described in words.
 const MOST_ROWS: usize = 60;
 
 pub(crate) fn write(document: &Document) -> String {
@@ -17,7 +17,7 @@ pub(crate) fn write(document: &Document) -> String {
     out
 }
 
-/// Writes a block. `written` is the last sheet that was written, which is not repeated.
+/// Writes a block. `written` is the sheet that was written last; it is not repeated.
 fn block<'a>(out: &mut String, block: &'a Block, written: &mut Option<&'a Sheet>) {
     match block {
         Block::Text(text) => {
@@ -58,7 +58,7 @@ fn table(out: &mut String, table: &Table) {
     }
 }
 
-/// Rows between bars: names and texts to the left, numbers to the right.
+/// Writes the rows of a table: text is left-aligned, numbers are right-aligned.
 fn lines(out: &mut String, columns: &[String], rows: &[Vec<Cell>]) {
     fn line<'a>(cells: impl Iterator<Item = &'a str>) -> String {
         format!("| {} |\n", cells.map(plain).collect::<Vec<_>>().join(" | "))
@@ -70,7 +70,7 @@ fn lines(out: &mut String, columns: &[String], rows: &[Vec<Cell>]) {
     rows.iter().for_each(|row| out.push_str(&line(row.iter().map(|cell| cell.text.as_str()))));
 }
 
-/// A value of a sheet. A number in full is long: five digits are enough to read.
+/// Shortens a value of a sheet: long numbers are rounded to five decimals.
 fn shortened(cell: &str) -> Cell {
     match cell.parse::<f64>() {
         Ok(number) if cell.len() > 8 && cell.contains('.') => {
@@ -82,7 +82,7 @@ fn shortened(cell: &str) -> Cell {
     }
 }
 
-/// Text that stays text, and stays in its cell.
+/// Escapes text, so that Markdown shows it unchanged and within its cell.
 fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -1,41 +1,42 @@
-//! Colours: one for each class through the whole report, told apart by colour-blind readers, on light ground and dark.
+//! Colors: one per class throughout the report, suitable for color-blind readers and for light and dark backgrounds.
 
-/// Okabe and Ito's colours that can be seen on white and on black, and three more of Paul Tol's.
+/// The colors of Okabe and Ito that are visible on white and on black, and three by Paul Tol.
 const CLASSES: [&str; 9] =
     ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#AA4499", "#999933", "#BB5566"];
 
-/// The colour of a class. Beyond nine they come again, and shapes, dashes and hatches tell those of one colour apart.
+/// Returns the color of a class. After nine classes the colors repeat; shapes, dashes and hatches then distinguish the
+/// classes.
 pub fn class(class: usize) -> &'static str {
     CLASSES[class % CLASSES.len()]
 }
 
-/// How often the colour of a class has come before it.
+/// Returns how many earlier classes have the same color.
 fn round(class: usize) -> usize {
     class / CLASSES.len()
 }
 
-/// The one of some styles that a class of its round has.
+/// Returns the style of a class, by the number of earlier classes with the same color.
 fn styled(class: usize, styles: [&'static str; 4]) -> &'static str {
     styles[round(class) % styles.len()]
 }
 
-/// The marker of a class: of one colour, both the shape and how it is filled differ.
+/// Returns the marker of a class. Classes of the same color differ in both shape and fill.
 pub(crate) fn class_symbol(class: usize) -> String {
     let shape = symbol((class + round(class)) % CLASSES.len());
     format!("{shape}{}", styled(class, ["", "-open", "-dot", "-open-dot"]))
 }
 
-/// The line of a class.
+/// Returns the dash style of a class.
 pub(crate) fn dash(class: usize) -> &'static str {
     styled(class, ["solid", "dash", "dot", "dashdot"])
 }
 
-/// The hatch of a class's bars.
+/// Returns the hatch pattern of a class's bars.
 pub(crate) fn hatch(class: usize) -> &'static str {
     styled(class, ["", "/", "x", "."])
 }
 
-/// The dot of a class beside its name, as a style of CSS: full, a ring, a ring with a point, half.
+/// Returns the marker next to a class's name, as a CSS style: filled, a ring, a ring with a dot, or half filled.
 pub(crate) fn dot(own: usize) -> String {
     let color = class(own);
     match round(own) % 4 {
@@ -46,25 +47,25 @@ pub(crate) fn dot(own: usize) -> String {
     }
 }
 
-/// People without a label.
+/// The color of unlabeled people.
 pub(crate) const UNCODED: &str = "#8A8F98";
 
-/// Lines that are there to be compared with.
+/// The color of reference lines.
 pub const GUIDE: &str = "#8A8F98";
 
-/// The one accent.
+/// The accent color.
 pub const ACCENT: &str = "#6A5ACD";
 
-/// Markers that can be told apart without colour.
+/// Markers that can be distinguished without color.
 const SYMBOLS: [&str; 10] =
     ["circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "x", "star", "hexagon", "pentagon"];
 
-/// The marker of a class or a rule.
+/// Returns the marker of a class or a rule.
 pub fn symbol(index: usize) -> &'static str {
     SYMBOLS[index % SYMBOLS.len()]
 }
 
-/// From undercounted over right to overcounted: orange to purple.
+/// Color scale from undercounted to overcounted: orange to purple.
 pub(crate) const DIVERGING: [(f64, &str); 7] = [
     (0.0, "#B35806"),
     (0.2, "#E08214"),
@@ -75,7 +76,7 @@ pub(crate) const DIVERGING: [(f64, &str); 7] = [
     (1.0, "#542788"),
 ];
 
-/// From few to many.
+/// Color scale from few to many.
 pub(crate) const SEQUENTIAL: [(f64, &str); 5] =
     [(0.0, "#F3F6F4"), (0.25, "#C5DBD3"), (0.5, "#86B6A8"), (0.75, "#3F8A7B"), (1.0, "#0B4F49")];
 

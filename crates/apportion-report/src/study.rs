@@ -1,4 +1,4 @@
-//! The input of a report: results that were computed already, as plain data, and the few figures that follow from them.
+//! The input of a report: precomputed results as plain data, and the few figures derived from them.
 
 use apportion::Certificate;
 use apportion::audit::{Bias, Calibration, GroupTotals, Interval, Section, Split};
@@ -9,26 +9,26 @@ use crate::disparity::Disparity;
 use crate::geometry::Shapes;
 use crate::text;
 
-/// Several label sets of one table, and what is known of its people.
+/// Several label sets of one table, and what is known about its people.
 #[derive(Clone, Debug)]
 pub struct Study {
-    /// The classes, in their order.
+    /// The classes, in order.
     pub classes: Vec<String>,
-    /// The class that is set against all others together.
+    /// The class that is compared with all others together.
     pub focus: usize,
-    /// Rows of the table.
+    /// The number of rows of the table.
     pub rows: u64,
-    /// All people.
+    /// The totals of all people.
     pub whole: GroupTotals,
     /// Whether a column of true classes was given, even if it is empty.
     pub truth_given: bool,
-    /// What makes groups, such as "county"; and the groups.
+    /// The groups, if there are any.
     pub groups: Option<Groups>,
     /// The label sets. There is at least one.
     pub label_sets: Vec<LabelSet>,
     /// The label set that the report is about.
     pub subject: usize,
-    /// The label set whose counts are right, that the subject is set against.
+    /// The label set with correct counts that the subject is compared with.
     pub corrected: Option<usize>,
     /// The calibration of the scores of each class, if truth is known.
     pub calibration: Vec<Option<Calibration>>,
@@ -36,15 +36,15 @@ pub struct Study {
     pub audit: Option<Section>,
     /// The frontiers, to the posterior and to the truth.
     pub trades: Vec<Trade>,
-    /// What is learned from balance to the posterior, from argmax to match; nothing where nobody asked.
+    /// The learned rule at several γ, from argmax to match; empty if not requested.
     pub learned: Vec<LearnedStop>,
-    /// Some people's scores, for the triangle.
+    /// A sample of scores, for the triangle.
     pub sample: Option<Sample>,
-    /// An outcome compared between classes, where one was given.
+    /// An outcome compared between classes, if one was given.
     pub outcomes: Option<Disparity>,
     /// The outlines of the groups.
     pub shapes: Option<Shapes>,
-    /// Where all this comes from.
+    /// The origin of the numbers.
     pub provenance: Provenance,
     /// How the front end writes a setting, for example as an option.
     pub name_setting: NameSetting,
@@ -53,26 +53,26 @@ pub struct Study {
 /// Writes a setting with an example of its value, if there is one.
 pub type NameSetting = fn(Setting, Option<&str>) -> String;
 
-/// Groups of fewer people are not named, and nothing is said of them.
+/// Groups with fewer people are hidden.
 pub(crate) const FEWEST: u64 = 5;
 
 /// Groups of people.
 #[derive(Clone, Debug)]
 pub struct Groups {
-    /// What one of them is called, such as "county".
+    /// The word for one group, such as "county".
     pub word: String,
-    /// Their names.
+    /// The names.
     pub names: Vec<String>,
-    /// Their people.
+    /// The totals of each group.
     pub totals: Vec<GroupTotals>,
 }
 
-/// How labels were made. The report decides by this, never by a name.
+/// How labels were made. The report's logic depends on this, never on a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LabelKind {
-    /// The labels of the user, called "your labels".
+    /// The user's labels, shown as "your labels".
     Own,
-    /// One of several columns of labels of the user, called by the name of the column.
+    /// One of several label columns of the user, shown by the name of the column.
     OwnColumn,
     /// The labels of a rule.
     Rule(RuleKind),
@@ -88,19 +88,19 @@ impl LabelKind {
 /// The labels that a rule gave, or that existed already.
 #[derive(Clone, Debug)]
 pub struct LabelSet {
-    /// Its name, to show.
+    /// The name to show.
     pub name: String,
     /// How the labels were made.
     pub kind: LabelKind,
-    /// People of each class.
+    /// The number of people of each class.
     pub counts: Vec<u64>,
-    /// People without a label.
+    /// The number of unlabeled people.
     pub uncoded: u64,
-    /// Truth against label: a row per true class, in it a column per label, and last Uncoded.
+    /// Truth against label: one row per true class, with one column per label and Uncoded last.
     pub confusion: Option<Vec<Vec<u64>>>,
-    /// For each group the people of each class, and last Uncoded.
+    /// For each group, the number of people of each class, with Uncoded last.
     pub in_groups: Vec<Vec<u64>>,
-    /// Labels that are true.
+    /// The share of labels that are true.
     pub accuracy: Option<f64>,
     /// The mean score of the labels.
     pub expected_accuracy: Option<f64>,
@@ -110,7 +110,7 @@ pub struct LabelSet {
     pub fidelity_to_truth: Option<f64>,
     /// The fidelity to the posterior within groups.
     pub fidelity_in_groups: Option<f64>,
-    /// The part of each class's scores that lies on labeled rows, where rows are Uncoded and no truth is known.
+    /// The share of each class's scores that is on labeled rows, if some rows are Uncoded and the truth is unknown.
     pub coverage: Option<Vec<Option<f64>>>,
     /// How much more accurate the best labels with equally close counts would be in expectation.
     pub frontier_gap: Option<f64>,
@@ -118,7 +118,8 @@ pub struct LabelSet {
     pub certificate: Option<Certificate>,
     /// The number of rows for which several classes were equally good for a joint rule.
     pub tied_rows: u64,
-    /// The people of each class at every draw, where there are several; all else is of the first.
+    /// The number of people of each class in every draw, if there are several. All other fields describe the first
+    /// draw.
     pub draws: Vec<Vec<u64>>,
 }
 
@@ -129,12 +130,12 @@ pub enum TradeReference {
     Posterior,
     /// The shares of the truth.
     Truth,
-    /// Another one.
+    /// Another reference.
     Other,
 }
 
 impl TradeReference {
-    /// Returns the word for it, after "the".
+    /// Returns the word for it, to follow "the".
     pub fn word(self) -> &'static str {
         match self {
             TradeReference::Posterior => "posterior",
@@ -149,50 +150,51 @@ impl TradeReference {
 pub struct Trade {
     /// The reference at its end.
     pub reference: TradeReference,
-    /// Some of its points, from argmax to match.
+    /// A selection of its points, from argmax to match.
     pub points: Vec<Point>,
-    /// How many points there are in all.
+    /// The total number of points.
     pub of: usize,
-    /// By how much accuracy between two of the points can be off.
+    /// The maximum error of the accuracy between two of the points.
     pub error: f64,
 }
 
-/// What a model that learned from balance gives all people, at one γ.
+/// The labels of a model trained on the labels of balance, at one γ.
 #[derive(Clone, Debug)]
 pub struct LearnedStop {
-    /// How much accuracy weighs.
+    /// The weight of accuracy.
     pub gamma: f64,
-    /// How many people it was tried on.
+    /// The number of people that the model labeled.
     pub people: u64,
-    /// People of each class, scaled up to all people.
+    /// The number of people of each class, scaled to all people.
     pub counts: Vec<u64>,
     /// The mean score of the labels.
     pub expected_accuracy: Option<f64>,
 }
 
-/// Some people's scores and their labels; nothing else of them.
+/// The scores and labels of a sample of people, without any other data about them.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// The classes in two corners of the triangle; all others are in the third.
+    /// The classes at two corners of the triangle; all others share the third.
     pub corners: [usize; 2],
-    /// The scores of both and of all others together, rounded to hundredths.
+    /// The scores of both classes and the sum of the others, rounded to hundredths.
     pub points: Vec<[f64; 3]>,
-    /// For each label set the label of each point: a class, or their number for Uncoded.
+    /// For each label set, the label of each point: a class index, or the number of classes for Uncoded.
     pub labels: Vec<Vec<usize>>,
 }
 
-/// Where the numbers come from.
+/// The origin of the numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Provenance {
     /// The files: name, rows, SHA-256.
     pub files: Vec<(String, u64, String)>,
-    /// What was done, as pairs of a name and a text.
+    /// Further facts, as pairs of a name and a text.
     pub facts: Vec<(String, String)>,
     /// The command.
     pub command: String,
 }
 
-/// Whether there are enough people for a report to describe them separately: figures of very few people describe each.
+/// Returns whether there are enough people to be described separately. Figures of very few people would describe
+/// individuals.
 pub(crate) fn is_shown(totals: &GroupTotals) -> bool {
     totals.people >= FEWEST
 }
@@ -237,30 +239,30 @@ impl LabelSet {
         }
     }
 
-    /// People with a label.
+    /// Returns the number of labeled people.
     pub fn labeled(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// How far a count is off in people. Where people are without a label, shares among the others say nothing of that.
+    /// Returns the bias in people, or `None` if some people are unlabeled: shares among the others do not determine it.
     pub fn people_off(&self, off: &Bias) -> Option<f64> {
         (self.uncoded == 0).then_some(off.people)
     }
 
-    /// Labels among people whose truth is known.
+    /// Returns the number of labels of each class among people with known truth.
     pub fn counts_with_truth(&self) -> Option<Vec<u64>> {
         let confusion = self.confusion.as_ref()?;
         Some((0..self.counts.len()).map(|class| confusion.iter().map(|row| row[class]).sum()).collect())
     }
 
-    /// Labels that are true, and labels whose truth is known.
+    /// Returns the number of true labels, and the number of labels with known truth.
     pub fn hits(&self) -> Option<(u64, u64)> {
         let confusion = self.confusion.as_ref()?;
         let hits = confusion.iter().enumerate().map(|(class, row)| row[class]).sum();
         Some((hits, self.counts_with_truth()?.iter().sum()))
     }
 
-    /// The 95% interval of the accuracy.
+    /// Returns the 95% interval of the accuracy.
     pub fn accuracy_interval(&self) -> Option<Interval> {
         let (hits, judged) = self.hits()?;
         Interval::of_rate(hits, judged)
@@ -268,35 +270,35 @@ impl LabelSet {
 }
 
 impl Study {
-    /// How many classes there are.
+    /// Returns the number of classes.
     pub fn k(&self) -> usize {
         self.classes.len()
     }
 
-    /// The label set that the report is about.
+    /// Returns the label set that the report is about.
     pub fn subject(&self) -> &LabelSet {
         &self.label_sets[self.subject]
     }
 
-    /// The label set that it is set against.
+    /// Returns the label set that the subject is compared with.
     pub fn corrected(&self) -> Option<&LabelSet> {
         self.corrected.filter(|&corrected| corrected != self.subject).map(|corrected| &self.label_sets[corrected])
     }
 
-    /// How far the share of a class is from that of the scores.
+    /// Returns the bias of a class's share against the scores.
     pub fn off_posterior(&self, label_set: &LabelSet, class: usize) -> Option<Bias> {
         let share = part(label_set.counts[class], label_set.labeled())?;
         Some(Bias::new(share, self.whole.posterior_share(class), self.whole.people))
     }
 
-    /// How far the share of a class is from the truth, among people whose truth is known.
+    /// Returns the bias of a class's share against the truth, among people with known truth.
     pub fn off_truth(&self, label_set: &LabelSet, class: usize) -> Option<Bias> {
         let counts = label_set.counts_with_truth()?;
         let share = part(counts[class], counts.iter().sum())?;
         Some(Bias::new(share, self.whole.truth_share(class)?, self.whole.with_truth()))
     }
 
-    /// The same against the truth where it is known, and else against the scores.
+    /// Returns the bias against the truth if it is known, otherwise against the scores.
     pub fn off(&self, label_set: &LabelSet, class: usize) -> Option<Bias> {
         if self.has_truth() { self.off_truth(label_set, class) } else { self.off_posterior(label_set, class) }
     }
@@ -314,17 +316,17 @@ impl Study {
         message.render(self.name_setting)
     }
 
-    /// Whether the truth of anybody is known.
+    /// Returns whether the truth is known for anyone.
     pub fn has_truth(&self) -> bool {
         self.whole.with_truth() > 0
     }
 
-    /// Whether the truth of everybody is known.
+    /// Returns whether the truth is known for everyone.
     pub fn has_whole_truth(&self) -> bool {
         self.has_truth() && self.whole.with_truth() == self.whole.people
     }
 
-    /// Of whom is spoken, where the truth is known of some alone.
+    /// Returns the phrase that limits a statement to people with known truth, or an empty string.
     pub(crate) fn among(&self) -> String {
         if !self.has_truth() || self.has_whole_truth() {
             return String::new();
@@ -332,7 +334,7 @@ impl Study {
         format!(" among the {} whose truth is known", text::count(self.whole.with_truth()))
     }
 
-    /// Of whom is spoken, where labels or the truth are not of everybody; after a clause.
+    /// Returns the phrase, to follow a clause, that limits a statement to people with a label or known truth.
     pub(crate) fn of_whom(&self, label_set: &LabelSet) -> String {
         let labeled = if label_set.uncoded > 0 { ", among those labeled" } else { "" };
         match (self.among(), labeled) {
@@ -343,12 +345,12 @@ impl Study {
         }
     }
 
-    /// What labels are held against, in a word.
+    /// Returns the word for the reference of comparisons.
     pub fn reference_word(&self) -> &'static str {
         if self.has_truth() { "the truth" } else { "the scores" }
     }
 
-    /// How far a class is off the scores, in a group.
+    /// Returns the bias of a class against the scores, in a group.
     pub fn class_off(&self, label_set: &LabelSet, group: usize, class: usize) -> Option<Bias> {
         let totals = Some(&self.groups.as_ref()?.totals[group]).filter(|own| is_shown(own))?;
         let labels = label_set.in_groups.get(group)?;
@@ -361,7 +363,7 @@ impl Study {
         self.groups.as_ref().filter(|groups| !groups.are_people())
     }
 
-    /// How far all classes but the focus class are off the scores, in a group.
+    /// Returns the bias of all classes but the focus class against the scores, in a group.
     pub fn group_off(&self, label_set: &LabelSet, group: usize) -> Option<Bias> {
         let totals = Some(&self.groups.as_ref()?.totals[group]).filter(|own| is_shown(own))?;
         let labels = label_set.in_groups.get(group)?;
@@ -370,15 +372,16 @@ impl Study {
         Some(Bias::new(share, totals.posterior_of_others(self.focus), totals.people))
     }
 
-    /// The same of all people.
+    /// Returns the bias of all classes but the focus class against the scores, among all people.
     pub fn others_off(&self, label_set: &LabelSet) -> Option<Bias> {
         let labeled = label_set.labeled();
         let share = part(labeled - label_set.counts[self.focus], labeled)?;
         Some(Bias::new(share, self.whole.posterior_of_others(self.focus), self.whole.people))
     }
 
-    /// In how many groups all but the focus class are undercounted by a person or more, and of how many. Labels are whole
-    /// people and scores are not: even right counts are short by a part of a person in about half of the groups.
+    /// Returns the number of groups in which all classes but the focus class are undercounted by a person or more, and
+    /// the number of groups. Labels are whole people and sums of scores are not: even with correct counts, about half
+    /// of the groups fall short by a fraction of a person.
     pub fn undercounted(&self, label_set: &LabelSet) -> Option<(usize, usize)> {
         let groups = self.groups.as_ref()?.names.len();
         let offs: Vec<Bias> = (0..groups).filter_map(|group| self.group_off(label_set, group)).collect();
@@ -387,7 +390,7 @@ impl Study {
     }
 }
 
-/// A part of a whole; none where that is nobody.
+/// Returns a part as a share of a whole, or `None` if the whole is 0.
 pub(crate) fn part(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }

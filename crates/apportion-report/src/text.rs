@@ -1,18 +1,18 @@
-//! Numbers and lists as people read them.
+//! Numbers and lists in readable form.
 
-/// A whole number with its thousands apart.
+/// Formats a whole number with thousands separators.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().map(|g| std::str::from_utf8(g).unwrap_or("")).collect();
     groups.join(",")
 }
 
-/// A sum of scores, which is no whole number of people: small ones show it.
+/// Formats a sum of scores, which is not a whole number: small sums have a decimal.
 pub(crate) fn sum(number: f64) -> String {
     if number < 100.0 { plain(number, 1) } else { count(number.round() as u64) }
 }
 
-/// People, with the sign of the difference that they are.
+/// Formats a difference in people, with its sign.
 pub(crate) fn people(number: f64) -> String {
     let whole = number.round();
     let sign = if whole < 0.0 {
@@ -25,12 +25,12 @@ pub(crate) fn people(number: f64) -> String {
     format!("{sign}{}", count(whole.abs() as u64))
 }
 
-/// The same, with the word.
+/// Formats a difference in people, with its sign and the word.
 pub(crate) fn signed_people(number: f64) -> String {
     format!("{} {}", people(number), plural(number.round().abs() as usize, "person"))
 }
 
-/// A number with its sign and so many decimals.
+/// Formats a number with its sign and a number of decimals.
 pub fn signed(number: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", number.abs());
     let is_zero = text.chars().all(|letter| matches!(letter, '0' | '.'));
@@ -44,32 +44,32 @@ pub fn signed(number: f64, decimals: usize) -> String {
     format!("{sign}{text}")
 }
 
-/// A number with so many decimals.
+/// Formats a number with a number of decimals, and a sign only if it is negative.
 pub fn plain(number: f64, decimals: usize) -> String {
     signed(number, decimals).trim_start_matches('+').to_owned()
 }
 
-/// A share as a percentage.
+/// Formats a share as a percentage.
 pub fn percent(share: f64, decimals: usize) -> String {
     format!("{}%", plain(100.0 * share, decimals))
 }
 
-/// A percentage with its sign.
+/// Formats a percentage with its sign.
 pub(crate) fn signed_percent(percent: f64) -> String {
     format!("{}%", signed(percent, 1))
 }
 
-/// A difference of shares in points.
+/// Formats a difference of shares in points, with its sign.
 pub(crate) fn points(difference: f64, decimals: usize) -> String {
     format!("{} points", signed(100.0 * difference, decimals))
 }
 
-/// How much, without a sign.
+/// Formats a difference of shares in points, without its sign.
 pub(crate) fn points_of(difference: f64, decimals: usize) -> String {
     format!("{} points", plain(100.0 * difference.abs(), decimals))
 }
 
-/// a, b and c.
+/// Joins items as in "a, b and c".
 pub(crate) fn list<S: AsRef<str>>(items: &[S]) -> String {
     match items {
         [] => String::new(),
@@ -81,13 +81,13 @@ pub(crate) fn list<S: AsRef<str>>(items: &[S]) -> String {
     }
 }
 
-/// The first letter large, as a sentence begins.
+/// Capitalizes the first letter.
 pub(crate) fn begin(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A word for one or for several.
+/// Returns the singular or plural of a word.
 pub(crate) fn plural(number: usize, one: &str) -> String {
     if number == 1 {
         return one.to_owned();
@@ -100,17 +100,17 @@ pub(crate) fn plural(number: usize, one: &str) -> String {
     }
 }
 
-/// So many of something: 1 row, 2 rows.
+/// Formats a number with its noun: 1 row, 2 rows.
 pub(crate) fn counted(number: u64, one: &str) -> String {
     format!("{} {}", count(number), plural(usize::try_from(number).unwrap_or(usize::MAX), one))
 }
 
-/// What one does, or several do.
+/// Returns the singular or plural form of a verb.
 pub(crate) fn verb<'a>(number: usize, one: &'a str, many: &'a str) -> &'a str {
     if number == 1 { one } else { many }
 }
 
-/// About how wide a text is, in letters: those of East Asia are as wide as two.
+/// Returns the approximate width of a text in characters. East Asian characters count twice.
 pub(crate) fn width(text: &str) -> usize {
     let is_wide = |letter| {
         matches!(letter, '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}'
@@ -119,7 +119,7 @@ pub(crate) fn width(text: &str) -> usize {
     text.chars().map(|letter| if is_wide(letter) { 2 } else { 1 }).sum()
 }
 
-/// A text that is cut where it has no more room, and says so.
+/// Truncates a text that is too wide, and marks the truncation.
 pub(crate) fn short(text: &str, most: usize) -> String {
     if width(text) <= most {
         return text.to_owned();
@@ -135,7 +135,7 @@ pub(crate) fn short(text: &str, most: usize) -> String {
     format!("{}…", begin.trim_end())
 }
 
-/// A text on one line or two, broken between words where it can be, and cut where it has no more room.
+/// Splits a text into one or two lines, between words if possible, and truncates it if it is too wide.
 pub(crate) fn lines(text: &str, most: usize) -> Vec<String> {
     if width(text) <= most {
         return vec![text.to_owned()];

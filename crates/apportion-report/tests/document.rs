@@ -1,5 +1,5 @@
-//! A report from plain data: its sentences, what is left out, and names that stay text wherever they come.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! Reports from plain data: their sentences, what is hidden, and names that are escaped everywhere.
+#![allow(clippy::unwrap_used)] // in helpers
 
 use apportion::audit::{Audit, AuditOptions, Bootstrap, Calibration, GroupTotals, Interval};
 use apportion::rule::{Point, RuleKind};
@@ -10,7 +10,7 @@ use apportion_report::{
     Table, Trade, TradeReference,
 };
 
-/// Settings as options of a command line.
+/// Formats a setting as a command-line option.
 fn option(setting: Setting, value: Option<&str>) -> String {
     format!("--{} {}", setting.id(), value.unwrap_or_default()).trim_end().to_owned()
 }
@@ -24,7 +24,7 @@ fn totals(people: u64, posterior: &[f64], truth: Option<&[u64]>) -> GroupTotals 
     totals
 }
 
-/// The same shares of another number of people.
+/// Returns totals with the same shares and another number of people.
 fn of_people(people: u64, totals: &GroupTotals) -> GroupTotals {
     let mut totals = totals.clone();
     totals.people = people;
@@ -158,7 +158,7 @@ fn chart(study: &Study, id: &str) -> Chart {
 fn rules_are_on_the_chart_by_the_measure_of_the_frontier() {
     let mut own = study(["white", "black", "other"], false);
     own.label_sets.push(LabelSet { uncoded: 50, ..label_set("threshold", [40, 10, 0], None, &[]) });
-    own.label_sets[0].fidelity_to_posterior = Some(0.0); // against exact shares it may differ
+    own.label_sets[0].fidelity_to_posterior = Some(0.0); // may differ, because it is relative to exact shares
     let trade = chart(&own, "trade");
     assert_eq!(trade.data[1]["x"][0], -0.28);
     assert_eq!(trade.data[2]["x"][0], 0.0);
@@ -265,7 +265,7 @@ fn a_truth_that_is_known_of_some_is_said_to_be() {
     assert_eq!((&*sheet.columns[3], &*sheet.rows[0][3]), ("labels_with_truth", "76"));
 }
 
-/// The same study with two groups of a hundred, labeled by the subject as is said.
+/// The same study with two groups of a hundred people, and the given labels of the subject in each group.
 fn grouped(of_groups: [[u64; 4]; 2]) -> Study {
     let mut own = study(["white", "black", "other"], false);
     own.groups = Some(Groups {
@@ -321,7 +321,7 @@ fn a_map_takes_from_nobody_where_nobody_is_missing() {
     );
     let of_b = [[60, 30, 10, 0], [76, 24, 0, 0]];
     assert!(with_map(of_b, &of_both).starts_with("Argmax takes most from all but white in b: −14.00"));
-    // What is not on the map is not spoken of.
+    // Groups that are not on the map are not mentioned.
     assert_eq!(with_map(of_b, &of_a), "By argmax, all but white are undercounted in no county on the map.");
 }
 
@@ -403,13 +403,13 @@ fn every_chart_has_words_numbers_and_a_specification() {
 
 #[test]
 fn signed_numbers_are_written_as_plotly_reads_them() {
-    // Plotly puts a ~ before formats that begin with a sign, and cannot read the result.
+    // Plotly puts a ~ before formats that begin with a sign, and then cannot parse them.
     let figures = study(["a", "b", "c"], true).document().figures();
     let specs: Vec<String> = figures.into_iter().map(|(_, bytes)| String::from_utf8(bytes).unwrap()).collect();
     assert!(specs.iter().any(|spec| spec.contains(":0>+.1f}")) && !specs.iter().any(|spec| spec.contains(":+")));
 }
 
-/// All that a report can be written as.
+/// Returns the report in all output formats.
 fn written(study: &Study) -> String {
     let document = study.document();
     let figures = document.figures().into_iter().map(|(_, bytes)| String::from_utf8(bytes).unwrap());
@@ -424,7 +424,7 @@ const SQUARES: &str = r#"{"type":"FeatureCollection","features":[
     {"type":"Feature","properties":{"name":"Large"},"geometry":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}},
     {"type":"Feature","properties":{"name":"Nobody's"},"geometry":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}}]}"#;
 
-/// Two groups, the second of which is of three people, on a map.
+/// Two groups on a map, the second with three people.
 fn with_few() -> Study {
     let mut own = grouped([[62, 28, 10, 0], [1, 2, 0, 0]]);
     let groups = own.groups.as_mut().unwrap();
@@ -469,7 +469,7 @@ fn table(study: &Study, id: &str) -> Table {
     tables.into_iter().find(|table| table.id == id).unwrap()
 }
 
-/// The texts of a table's row.
+/// Returns the texts of a row of a table.
 fn row(table: &Table, place: usize) -> Vec<&str> {
     table.rows[place].iter().map(|cell| cell.text.as_str()).collect()
 }
@@ -481,7 +481,7 @@ fn biases_are_told_in_points_and_percent() {
     assert_eq!(row(&truth, 0), ["argmax", "+16.00 (+26.7%)", "−6.00 (−20.0%)", "−10.00 (−100.0%)"]);
     let scores = table(&known, "bias-scores");
     assert_eq!(row(&scores, 0), ["argmax", "+14.00 (+22.6%)", "−4.00 (−14.3%)", "−10.00 (−100.0%)"]);
-    // In groups, class by class.
+    // By group and class.
     let own = grouped([[62, 28, 10, 0], [76, 24, 0, 0]]);
     let classes = table(&own, "groups-classes");
     assert_eq!(classes.rows.len(), 6);
@@ -505,7 +505,7 @@ fn of_very_many_groups_the_largest_are_told_class_by_class() {
     assert_eq!(chart(&own, "groups").sheet.rows.len(), 1200 + 3 * 1200);
 }
 
-/// Twenty classes with long names; one of each labeled so, and one left.
+/// Twenty classes with long names and twenty people each; one person is unlabeled in the second label set.
 fn many_classes() -> Study {
     let mut own = study(["a", "b", "c"], false);
     let spread = |labels: u64| (0..20).map(|_| labels).collect::<Vec<u64>>();
@@ -533,12 +533,12 @@ fn twenty_classes_find_room() {
     for id in ["counts-percent", "counts-percent-2", "counts-percent-3", "counts-people-3"] {
         assert!(ids.contains(&id), "{ids:?}");
     }
-    // Every class has a panel, and all panels one scale.
+    // Every class has a panel, and all panels share one scale.
     let charts = || document.charts().filter(|chart| chart.id.starts_with("counts-percent"));
     assert_eq!(charts().map(|chart| chart.layout["annotations"].as_array().unwrap().len()).sum::<usize>(), 20);
     assert!(charts().all(|chart| chart.layout["xaxis"]["range"] == charts().next().unwrap().layout["xaxis"]["range"]));
     assert_eq!(charts().next().unwrap().layout["annotations"][0]["text"], "The class of 1 among<br>twenty");
-    // Where classes would be too many columns, they are rows.
+    // If classes would make too many columns, they are rows.
     for id in ["counts-table", "bias-truth", "precision", "recall", "coverage"] {
         let table = table(&own, id);
         assert!(table.columns.len() <= 5 && table.rows.len() >= 20, "{id}: {:?}", table.columns);
@@ -558,7 +558,7 @@ fn a_person_is_much_of_a_small_class() {
         "{markdown}"
     );
     assert_eq!(row(&table(&own, "counts-table"), 0)[1..4], ["62.0", "28.0", "10.0"]);
-    // Half a person is rounding, and no undercount.
+    // Half a person is rounding, not an undercount.
     let mut half = study(["white", "black", "other"], false);
     half.label_sets[0].counts = vec![62, 28, 10];
     half.whole.posterior = Some(vec![0.613, 0.28, 0.107]);
@@ -610,7 +610,7 @@ fn one_is_one_and_several_are_many() {
     }
 }
 
-/// Four hundred people whose turnout two estimators tell, and bounds.
+/// Four hundred people with turnout by two estimators, and bounds.
 fn with_outcome(mut study: Study) -> Study {
     let figure = |estimate: Option<f64>, low: f64, high: f64, effective_n: f64| {
         Some(apportion::estimate::Figure { estimate, error: None, interval: Some(Interval { low, high }), effective_n })
@@ -674,7 +674,7 @@ fn outcomes_are_told_side_by_side() {
     );
     let document = study.document();
     let markdown = document.to_markdown();
-    // Of four people nothing is said; of twenty, that it is mostly chance; bounds have no point.
+    // Figures of four people are hidden, figures of twenty are flagged, and bounds have no point estimate.
     for line in [
         "| argmax | 62.0 (55.0 to 69.0) | 47.9 (41.0 to 55.0) | – |",
         "| weighted | 60.0 (55.0 to 65.0) | 51.0 (45.0 to 57.0) | 40.0 (20.0 to 60.0) ° |",
@@ -686,7 +686,7 @@ fn outcomes_are_told_side_by_side() {
         assert!(markdown.contains(line), "{line}\n{markdown}");
     }
     let chart = document.charts().find(|chart| chart.id == "outcomes").unwrap();
-    // The bounds do not set the scale.
+    // The bounds do not determine the scale.
     let range: Vec<f64> =
         chart.layout["xaxis"]["range"].as_array().unwrap().iter().map(|own| own.as_f64().unwrap()).collect();
     assert!(range[0] > 35.0 && range[1] < 75.0, "{range:?}");

@@ -15,7 +15,7 @@ pub(super) fn outlines(value: &Value) -> Result<Vec<Outline>> {
     features.iter().map(outline).collect()
 }
 
-/// The polygons of a geometry. Points and lines have none.
+/// Returns the polygons of a geometry. Points and lines are ignored.
 fn polygons(geometry: &Value) -> Result<Vec<Vec<Ring>>> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let polygon = |rings: &Value| list(rings).iter().map(ring).collect::<Result<Vec<Ring>>>();

@@ -1,4 +1,4 @@
-//! Outlines of groups: read from a file, matched with the groups by a property, and made light enough for a page.
+//! Outlines of groups: read from a file, matched with the groups by a property, and simplified for a page.
 
 mod geojson;
 mod shapefile;
@@ -12,13 +12,13 @@ use std::path::Path;
 use apportion::text::{Message, Setting, group_name, quoted};
 use serde_json::{Value, json};
 
-/// What is wrong with a file of outlines.
+/// An error in a file of outlines.
 #[derive(Debug, thiserror::Error)]
 pub enum GeometryError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// It is not what it should be, and what to do.
+    /// The content is invalid; the message includes the fix.
     #[error("{0}")]
     Format(Message),
 }
@@ -39,10 +39,10 @@ pub(crate) fn refuse<T>(problem: impl Into<Message>) -> Result<T> {
     Err(GeometryError::Format(problem.into()))
 }
 
-/// A ring of longitudes and latitudes, its last point being its first.
+/// A closed ring of longitudes and latitudes: the last point equals the first.
 pub(crate) type Ring = Vec<[f64; 2]>;
 
-/// An outline: polygons, each of an outer ring and holes; and what is known of it.
+/// An outline: polygons, each with an outer ring and holes, and properties.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outline {
     pub(crate) properties: BTreeMap<String, String>,
@@ -55,19 +55,19 @@ pub struct Geometry {
     outlines: Vec<Outline>,
 }
 
-/// Outlines that were matched with groups.
+/// Outlines matched with groups.
 #[derive(Clone, Debug)]
 pub struct Shapes {
-    /// For each group its polygons, where it has some.
+    /// The polygons of each group; empty for a group without an outline.
     polygons: Vec<Vec<Vec<Ring>>>,
-    /// The names of outlines that no group has.
+    /// The names of outlines without a group.
     unused: Vec<String>,
     bounds: Bounds,
-    /// Whether they are the United States, which are shown with Alaska and Hawaii beside the others.
+    /// Whether the outlines are the United States, which are drawn with Alaska and Hawaii as insets.
     united_states: bool,
 }
 
-/// The United States without Alaska, Hawaii and the territories.
+/// The bounds of the United States without Alaska, Hawaii and the territories.
 const LOWER_48: Bounds = Bounds { low: [-125.0, 24.0], high: [-66.5, 49.6] };
 
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +77,7 @@ struct Bounds {
 }
 
 impl Geometry {
-    /// Reads GeoJSON, TopoJSON or, by its ending, a Shapefile.
+    /// Reads GeoJSON or TopoJSON or, if the extension is .shp, a Shapefile.
     pub fn read(path: &Path) -> Result<Geometry> {
         if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("shp")) {
             return Geometry::of(shapefile::read(path)?);
@@ -85,7 +85,7 @@ impl Geometry {
         Geometry::parse(&std::fs::read(path)?)
     }
 
-    /// Takes the bytes of GeoJSON or TopoJSON.
+    /// Parses GeoJSON or TopoJSON.
     pub fn parse(bytes: &[u8]) -> Result<Geometry> {
         let value: Value = serde_json::from_slice(bytes).map_err(|error| {
             GeometryError::Format(format!("it is no JSON ({error}); give GeoJSON, TopoJSON or a .shp").into())
@@ -110,12 +110,12 @@ impl Geometry {
         }
     }
 
-    /// How many outlines there are.
+    /// Returns the number of outlines.
     pub fn outlines(&self) -> usize {
         self.outlines.len()
     }
 
-    /// The properties by which outlines can be matched.
+    /// Returns the properties by which outlines can be matched.
     pub fn properties(&self) -> Vec<&str> {
         let mut names: Vec<&str> =
             self.outlines.iter().flat_map(|own| own.properties.keys().map(String::as_str)).collect();
@@ -124,8 +124,8 @@ impl Geometry {
         names
     }
 
-    /// Matches groups by the property that is named, or else by the one that matches most of them. Several properties
-    /// together are joined as the columns of a group are.
+    /// Matches groups by the given property or, without one, by the property that matches the most groups. Several
+    /// properties are joined in the same way as the columns of a group.
     pub fn matched(&self, groups: &[String], key: Option<&[String]>) -> Result<Shapes> {
         let keys: Vec<Vec<String>> = match key {
             Some(key) => {
@@ -141,8 +141,8 @@ impl Geometry {
             None => self.properties().iter().map(|name| vec![(*name).to_owned()]).collect(),
         };
         let wanted = Wanted::of(groups);
-        // The groups that are found, and then as few outlines for them as may be: a state is no county, though all
-        // counties have the number of one.
+        // Prefers the key that finds the most groups, then the one with the fewest outlines: a state must not match all
+        // of its counties, which have its code as a property.
         let matches = |key: &Vec<String>| {
             let names = self.outlines.iter().filter_map(|own| own.name(key));
             let found: Vec<usize> = names.filter_map(|name| wanted.group(&name)).collect();
@@ -174,7 +174,7 @@ impl Geometry {
         let step = (bounds.size(0).max(bounds.size(1)) / FINENESS).max(1e-6);
         for own in &mut polygons {
             let light: Vec<Vec<Ring>> = own.iter().filter_map(|polygon| lighter(polygon, step)).collect();
-            // What is smaller than a step as a whole stays as it is.
+            // If the whole outline is smaller than a step, it is not simplified.
             *own = if light.is_empty() {
                 own.iter().filter_map(|polygon| lighter(polygon, 1e-4)).collect()
             } else {
@@ -185,7 +185,7 @@ impl Geometry {
     }
 }
 
-/// The groups by their names: as they are, and as they are compared.
+/// The groups by name: exact, and normalized for comparison.
 struct Wanted {
     exact: BTreeMap<String, usize>,
     plain: BTreeMap<String, usize>,
@@ -201,13 +201,13 @@ impl Wanted {
         wanted
     }
 
-    /// The group of a name: the one that has it, and else one that is like it.
+    /// Returns the group with this name, or else one whose normalized name is equal.
     fn group(&self, name: &str) -> Option<usize> {
         self.exact.get(name.trim()).or_else(|| self.plain.get(&plain(name))).copied()
     }
 }
 
-/// Whether nearly all outlines begin in the United States, from one coast to the other.
+/// Returns whether nearly all outlines begin in the contiguous United States and together span it from coast to coast.
 fn are_united_states(polygons: &[Vec<Vec<Ring>>]) -> bool {
     let starts: Vec<&[f64; 2]> = polygons.iter().filter_map(|own| own.first()?.first()?.first()).collect();
     let inside =
@@ -216,17 +216,17 @@ fn are_united_states(polygons: &[Vec<Vec<Ring>>]) -> bool {
     inner.len() * 10 >= starts.len() * 9 && Bounds::of(inner.into_iter()).size(0) > 35.0
 }
 
-/// The longer side of a map is so many steps: finer than a screen.
+/// The number of grid steps along the longer side of a map; finer than a screen.
 const FINENESS: f64 = 2400.0;
 
-/// A polygon on a grid. Neighbours have the points of their border in common, and on the grid, too. Islands smaller than a
-/// step vanish.
+/// Snaps a polygon to a grid. Neighbors still share the points of their common border. Islands smaller than a step are
+/// removed.
 fn lighter(polygon: &[Ring], step: f64) -> Option<Vec<Ring>> {
     let rings = polygon.iter().enumerate().map(|(index, ring)| {
         let snap = |number: f64| (number / step).round() * step;
         let mut own: Ring = ring.iter().map(|[x, y]| [snap(*x), snap(*y)]).collect();
         own.dedup();
-        // d3, which draws the map, wants outer rings clockwise and holes the other way.
+        // d3, which draws the map, expects clockwise outer rings and counterclockwise holes.
         if (area(&own) > 0.0) == (index == 0) {
             own.reverse();
         }
@@ -240,7 +240,7 @@ fn lighter(polygon: &[Ring], step: f64) -> Option<Vec<Ring>> {
     Some(rings.into_iter().filter(is_something).collect())
 }
 
-/// Twice the area of a ring, above zero where it runs anticlockwise.
+/// Returns twice the signed area of a ring; positive if it is counterclockwise.
 fn area(ring: &Ring) -> f64 {
     ring.windows(2).map(|pair| pair[0][0] * pair[1][1] - pair[1][0] * pair[0][1]).sum()
 }
@@ -252,7 +252,7 @@ impl Outline {
     }
 }
 
-/// A name as it is compared: whatever its case, and without the zeros before a number, which tables lose.
+/// Normalizes a name for comparison: lowercase, and without leading zeros if it is a number, because tables lose them.
 fn plain(name: &str) -> String {
     let name = name.trim().to_lowercase();
     if name.chars().all(|letter| letter.is_ascii_digit()) { name.trim_start_matches('0').to_owned() } else { name }
@@ -276,17 +276,17 @@ impl Bounds {
 }
 
 impl Shapes {
-    /// Whether a group has an outline.
+    /// Returns whether a group has an outline.
     pub fn has(&self, group: usize) -> bool {
         self.polygons.get(group).is_some_and(|own| !own.is_empty())
     }
 
-    /// The names of outlines that no group has.
+    /// Returns the names of outlines without a group.
     pub fn unused(&self) -> &[String] {
         &self.unused
     }
 
-    /// The outlines, each by the number of its group.
+    /// Returns the outlines as GeoJSON, with the index of the group as ID.
     pub fn geojson(&self) -> Value {
         let round = |number: f64| (number * 1e4).round() / 1e4;
         let feature = |(group, own): (usize, &Vec<Vec<Ring>>)| {
@@ -298,7 +298,8 @@ impl Shapes {
         json!({ "type": "FeatureCollection", "features": some.map(feature).collect::<Vec<_>>() })
     }
 
-    /// How Plotly looks at the map: at the United States as they are used to be shown, and else as far as there is something.
+    /// Returns the Plotly view of the map: the usual projection for the United States, otherwise the bounds of the
+    /// outlines.
     pub(crate) fn view(&self) -> Value {
         if self.united_states {
             return json!({ "projection": { "type": "albers usa" } });
@@ -310,7 +311,7 @@ impl Shapes {
         })
     }
 
-    /// The height of a map in so many columns, by its shape.
+    /// Returns the height of a map if maps are drawn in this many columns.
     pub(crate) fn row_height(&self, columns: usize) -> f64 {
         let width = if columns == 1 { 340.0 } else { 940.0 / columns as f64 };
         let middle = (self.bounds.low[1] + self.bounds.high[1]) / 2.0;
@@ -323,7 +324,7 @@ impl Shapes {
     }
 }
 
-/// Coordinates of GeoJSON as a ring; what follows longitude and latitude is left out.
+/// Parses GeoJSON coordinates as a ring. Values after longitude and latitude are ignored.
 pub(crate) fn ring(value: &Value) -> Result<Ring> {
     let Some(points) = value.as_array() else { return refuse("a ring is no list of points; it is no valid GeoJSON") };
     let point = |point: &Value| match (point[0].as_f64(), point[1].as_f64()) {
@@ -335,14 +336,14 @@ pub(crate) fn ring(value: &Value) -> Result<Ring> {
     Ok(ring)
 }
 
-/// Ends a ring where it began.
+/// Closes a ring by repeating its first point, if needed.
 pub(crate) fn close(ring: &mut Ring) {
     if let Some(&first) = ring.first().filter(|first| ring.last() != Some(first)) {
         ring.push(first);
     }
 }
 
-/// The properties of an object of JSON, as text.
+/// Returns the properties of a JSON object as text.
 pub(crate) fn properties(value: &Value) -> BTreeMap<String, String> {
     let text = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),

@@ -1,4 +1,4 @@
-//! Shapefiles: polygons in the .shp, and their properties in the .dbf beside it.
+//! Shapefiles: polygons from the .shp file, and their properties from the .dbf file next to it.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Outline>> {
     Ok(outlines)
 }
 
-/// Refuses a file whose records are not as long as they say.
+/// Refuses a file if a record does not have the length that it states.
 fn refuse_bad_lengths(path: &Path) -> Result<()> {
     let shp = std::fs::read(path)?;
     let shx = std::fs::read(path.with_extension("shx")).ok();
@@ -45,7 +45,7 @@ fn properties(record: Record) -> std::collections::BTreeMap<String, String> {
     record.into_iter().filter_map(|(name, value)| Some((name, text(value)?))).collect()
 }
 
-/// An outer ring begins a polygon; the holes that follow it are its own.
+/// Returns the polygons of a shape. An outer ring starts a polygon; the holes after it belong to it.
 fn polygons(shape: Shape) -> Vec<Vec<Ring>> {
     let rings: Vec<(bool, Ring)> = match shape {
         Shape::Polygon(own) => own.rings().iter().map(|ring| points(ring, |point| [point.x, point.y])).collect(),

@@ -32,13 +32,13 @@ fn are_indexed(shp: &[u8], shx: &[u8]) -> bool {
     })
 }
 
-/// The length that a header declares, if the file is that long.
+/// Returns the length stated in a header, if the file is at least that long.
 fn declared_length(file: &[u8]) -> Option<usize> {
     let length = 2 * usize::try_from(big_endian(file, 24)?).ok()?;
     (HEADER..=file.len()).contains(&length).then_some(length)
 }
 
-/// Where the record at an offset ends, if it and its lists fit.
+/// Returns the end of the record at an offset, if the record and its lists fit.
 fn record_end(shp: &[u8], offset: usize) -> Option<usize> {
     let content = offset.checked_add(8)?;
     let length = 2 * usize::try_from(big_endian(shp, offset.checked_add(4)?)?).ok()?;
@@ -54,7 +54,7 @@ fn record_end(shp: &[u8], offset: usize) -> Option<usize> {
         3 | 5 | 13 | 15 | 23 | 25 => {
             44usize.checked_add(number(36)?.checked_mul(4)?)?.checked_add(number(40)?.checked_mul(16)?)?
         }
-        // Sets of points.
+        // Multipoints.
         8 | 18 | 28 => 40usize.checked_add(number(36)?.checked_mul(16)?)?,
         // Multipatches: two lists of parts.
         31 => 44usize.checked_add(number(36)?.checked_mul(8)?)?.checked_add(number(40)?.checked_mul(16)?)?,

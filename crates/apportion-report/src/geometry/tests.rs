@@ -54,7 +54,7 @@ fn groups_that_are_found_count_and_not_outlines() {
     let shapes = geometry.matched(&names(&["1", "3", "37", "39", "41"]), None).unwrap();
     assert!((0..5).all(|group| shapes.polygons[group].len() == 1));
     assert_eq!(shapes.unused().len(), 95);
-    // One group by either: the property with fewer outlines.
+    // Both properties match the group; the one with fewer outlines is used.
     let shapes = geometry.matched(&names(&["37"]), None).unwrap();
     assert_eq!(shapes.polygons[0].len(), 1);
 }

@@ -1,4 +1,4 @@
-//! TopoJSON: borders that neighbours share are there once, as differences between points, and polygons are lists of them.
+//! TopoJSON: shared borders are stored once, as delta-encoded arcs, and polygons are lists of arcs.
 
 use serde_json::Value;
 
@@ -7,13 +7,13 @@ use super::{Outline, Result, Ring, close, properties, refuse};
 pub(super) fn outlines(value: &Value) -> Result<Vec<Outline>> {
     let arcs = arcs(value)?;
     let objects = value["objects"].as_object().into_iter().flatten().map(|(_, object)| object);
-    // Of several layers, the one with the most areas: counties, say, and not the states above them.
+    // If there are several layers, the one with the most areas is used: for example counties, not states.
     let layers: Vec<Vec<Outline>> = objects.map(|object| layer(object, &arcs)).collect::<Result<_>>()?;
     let areas = |layer: &Vec<Outline>| layer.iter().filter(|own| !own.polygons.is_empty()).count();
     Ok(layers.into_iter().max_by_key(areas).unwrap_or_default())
 }
 
-/// The borders, with their differences added up and brought to longitudes and latitudes.
+/// Returns the arcs, with the deltas summed and converted to longitudes and latitudes.
 fn arcs(value: &Value) -> Result<Vec<Ring>> {
     let number = |value: &Value, what: &str| match value.as_f64() {
         Some(number) => Ok(number),
@@ -56,7 +56,7 @@ fn layer(object: &Value, arcs: &[Ring]) -> Result<Vec<Outline>> {
     Ok(vec![Outline { properties: properties(object), polygons }])
 }
 
-/// A ring of borders, each beginning where the one before ended. A border with a negative number runs backwards.
+/// Joins arcs to a ring; each arc starts where the previous one ended. An arc with a negative index is reversed.
 fn joined(ring: &Value, arcs: &[Ring]) -> Result<Ring> {
     let mut points: Ring = Vec::new();
     for index in ring.as_array().into_iter().flatten() {
@@ -66,7 +66,7 @@ fn joined(ring: &Value, arcs: &[Ring]) -> Result<Ring> {
         else {
             return refuse(format!("there is no border {index}; it is no valid TopoJSON"));
         };
-        points.pop(); // where the border before ended, this one begins
+        points.pop(); // the arc starts at the last point of the previous one
         if number < 0 { points.extend(arc.iter().rev()) } else { points.extend(arc) }
     }
     close(&mut points);

@@ -1,4 +1,4 @@
-//! The page: a template, a style, a small script of our own, and Plotly's, all in one file.
+//! The HTML page: a template, a style, a small script and Plotly's script, all in one file.
 
 use askama::Template;
 use serde_json::Value;
@@ -29,10 +29,10 @@ pub(crate) fn html(document: &Document) -> String {
         looks: in_script(&serde_json::json!({ "light": template(false), "dark": template(true) })),
         shapes: in_script(document.shapes.as_ref().unwrap_or(&Value::Null)),
     };
-    page.render().unwrap_or_else(|error| format!("<p>{error}")) // it writes to a text alone, and cannot fail
+    page.render().unwrap_or_else(|error| format!("<p>{error}")) // rendering to a string cannot fail
 }
 
-/// Plotly's script, without the one for formulas that the crate puts beside it.
+/// Returns Plotly's script without the MathJax script that the crate adds.
 fn plotly() -> String {
     let both = plotly::Plot::offline_js_sources();
     let end = both.find("</script>").unwrap_or(both.len());
@@ -40,13 +40,13 @@ fn plotly() -> String {
     both[start..end].to_owned()
 }
 
-/// JSON inside a script: what could end the script is written otherwise.
+/// Writes JSON for a script element: `<` is escaped, so that it cannot end the script.
 fn in_script(value: &Value) -> String {
     value.to_string().replace('<', "\\u003c")
 }
 
 impl Chart {
-    /// What the page's script draws.
+    /// Returns the specification for the page's script.
     fn in_page(&self) -> String {
         let views: Vec<&Value> = self.views.iter().flat_map(|views| &views.choices).map(|(_, update)| update).collect();
         let spec = serde_json::json!({
@@ -57,14 +57,14 @@ impl Chart {
 }
 
 impl Slider {
-    /// What the page's script shows at each stop.
+    /// Returns the data of all stops for the page's script.
     fn in_page(&self) -> String {
         in_script(&self.stops)
     }
 }
 
 impl Cell {
-    /// A number in full, for sorting and for whoever reads the page by program.
+    /// Returns the number in full, for sorting and for programs that read the page.
     fn in_full(&self) -> String {
         self.value.map_or_else(String::new, |value| value.to_string())
     }

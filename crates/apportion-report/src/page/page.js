@@ -1,9 +1,9 @@
-// Draws the charts, moves along the frontier, sorts and searches tables. Asks nothing of the network.
+// Draws the charts, moves along the frontier, sorts and searches tables. Makes no network requests.
 "use strict";
 (() => {
   const read = (id) => JSON.parse(document.getElementById(id).textContent);
   const looks = read("looks"), shapes = read("shapes"), root = document.documentElement;
-  // Plotly would fetch a map to draw outlines on: these are empty, and here already.
+  // Plotly would fetch base maps for outlines; these empty maps prevent that.
   for (const map of ["world_110m", "usa_110m"]) PlotlyGeoAssets.topojson[map] = { type: "Topology", objects: {}, arcs: [] };
   const NARROW = 620, PAPER = 650, PAGE = 740;
   const config = { displayModeBar: false, responsive: false, scrollZoom: false };
@@ -13,7 +13,7 @@
     return { figure, spec, plot: figure.querySelector(".plot") };
   });
 
-  // Light or dark: as the system has it, until somebody chooses.
+  // Light or dark: the system's preference, until the reader chooses.
   const system = matchMedia("(prefers-color-scheme: dark)");
   const button = document.getElementById("look");
   let look = system.matches ? "dark" : "light";
@@ -32,14 +32,14 @@
   };
   const draw = (chart, width = chart.plot.clientWidth, template = looks[look], most = Infinity) => {
     chart.width = width;
-    // A layout of its own each time: Plotly writes into it.
+    // Plotly modifies the layout, so each call gets a copy.
     const layout = structuredClone(layoutOf(chart, width, template));
     layout.height = Math.min(layout.height, most);
     return Plotly.react(chart.plot, chart.spec.data, layout, config).then(() => { chart.figure.dataset.drawn = "yes"; });
   };
   const drawAll = () => Promise.all(charts.map((chart) => draw(chart)));
 
-  // One after the other, so that the page can be read meanwhile.
+  // Draws one chart after the other, so that the page stays responsive.
   const drawInTurn = async () => {
     for (const chart of charts) {
       await draw(chart);
@@ -76,7 +76,7 @@
     });
   }
 
-  // The slider: what the frontier has at each stop.
+  // The slider: the figures of the frontier at each stop.
   const slider = document.getElementById("stop");
   if (slider) {
     const stops = read("stops"), moving = charts.find((chart) => chart.figure.dataset.name === "frontier");
@@ -109,7 +109,7 @@
     show(false);
   }
 
-  // Tables that sort and search.
+  // Sortable and searchable tables.
   for (const table of document.querySelectorAll(".table.sortable")) {
     const body = table.querySelector("tbody"), rows = [...body.rows], heads = [...table.querySelectorAll("thead th")];
     const keys = (column) => (row) => {
@@ -125,7 +125,7 @@
       const key = keys(column), sign = way === "ascending" ? 1 : -1;
       const compare = (a, b) => {
         const [left, right] = [key(a), key(b)];
-        // What is not known, a text among numbers, comes last either way.
+        // Missing values, which are text in numeric columns, come last in both directions.
         if (isText(left) !== isText(right)) return isText(left) ? 1 : -1;
         return sign * (isText(left) ? left.localeCompare(right, undefined, { numeric: true }) : left - right);
       };

@@ -1,4 +1,5 @@
-//! The figures of the labels that the report is about: parts of the bias, agreement with argmax, unlabeled people, intervals.
+//! The audit figures of the labels that the report is about: parts of the bias, agreement with argmax, unlabeled
+//! people, intervals.
 
 use apportion::audit::{Interval, Intervals, Section as Figures};
 

@@ -1,4 +1,4 @@
-//! Calibration: how often scores are true, by class, with intervals (the paper's fig:calibration-nc).
+//! Calibration: the share of true classes by score, per class, with intervals (the paper's fig:calibration-nc).
 
 use apportion::text::{Message, Setting};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ pub(super) fn section(study: &Study) -> Section {
     Section { id: "calibration", title: "Calibration", lead: lead(study), blocks }
 }
 
-/// A gap that is small: a twentieth of a point, and a twentieth of the class.
+/// A gap counts as small below 0.05 points, and below a twentieth of the class.
 const SMALL: f64 = 0.0005;
 const SMALL_PART: f64 = 0.05;
 
@@ -45,7 +45,7 @@ fn lead(study: &Study) -> String {
             text::percent(truth, digits)
         );
     }
-    // A small class can be far off by its own measure.
+    // A small class can be far off relative to its size.
     match all.iter().max_by(|a, b| part(a).total_cmp(&part(b))).filter(|own| part(own) >= SMALL_PART) {
         Some(&(class, truth, scores)) => format!(
             "{whom}, the scores of every class are within {} of the truth; for {}, which is small, they say {}, and {} are.",
@@ -66,7 +66,7 @@ fn curves(study: &Study) -> Chart {
     let legend = Legend::of(study.classes.iter().map(String::as_str).chain([DIAGONAL]));
     data.extend((0..study.k()).filter_map(|class| curve(study, class, &legend.name(class))));
     let below = |width: f64| 50.0 + legend.height(width);
-    // Plotly cuts a legend that is higher than half of its chart.
+    // Plotly truncates a legend that is higher than half of its chart.
     let height = |width: f64| (370.0 + below(width)).max(2.2 * legend.height(width));
     let layout = json!({
         "height": height(WIDE), "showlegend": true,
@@ -90,7 +90,7 @@ fn curves(study: &Study) -> Chart {
     chart
 }
 
-/// The line that scores are on which are as often true as they say.
+/// The name of the diagonal, on which scores are perfectly calibrated.
 const DIAGONAL: &str = "as often as they say";
 
 fn curve(study: &Study, class: usize, name: &str) -> Option<Value> {

@@ -1,4 +1,5 @@
-//! Counts: how far each class is off under each rule, in percent and in people, and why (the paper's fig:votercounts).
+//! Counts: the error of each class under each rule, in percent and in people, and its causes (the paper's
+//! fig:votercounts).
 
 use std::ops::Range;
 
@@ -51,7 +52,7 @@ fn lead(study: &Study) -> String {
     begin + &parts.unwrap_or_else(|| ".".into())
 }
 
-/// Where no class is undercounted by a person: some may be overcounted.
+/// Returns the first sentence if no class is undercounted by a person or more. A class may still be overcounted.
 fn even(study: &Study, name: &str) -> String {
     let subject = study.subject();
     let offs = (0..study.k()).filter_map(|class| Some((class, study.off(subject, class)?)));
@@ -74,7 +75,7 @@ fn even(study: &Study, name: &str) -> String {
     }
 }
 
-/// What a bar is long for.
+/// The unit of the bars.
 #[derive(Clone, Copy)]
 enum Unit {
     Percent,
@@ -111,10 +112,10 @@ impl Unit {
     }
 }
 
-/// So many classes find room on a printed page.
+/// The maximum number of panels on a printed page.
 const MOST_PANELS: usize = 9;
 
-/// The charts of a unit: one, and of many classes several.
+/// Returns the charts of a unit: one, or several if there are many classes.
 fn bars(study: &Study, unit: Unit) -> Vec<Chart> {
     let parts = study.k().div_ceil(MOST_PANELS);
     let chart = |part: usize| {
@@ -132,7 +133,7 @@ fn bars(study: &Study, unit: Unit) -> Vec<Chart> {
     (0..parts).map(chart).collect()
 }
 
-/// A panel for each class, a bar for each rule, in two parts where the truth is known.
+/// Returns a chart with one panel per class and one bar per rule. Bars have two parts if the truth is known.
 fn panels(study: &Study, id: &str, title: &str, unit: Unit, classes: Range<usize>) -> Chart {
     let data = classes.clone().enumerate().flat_map(|(panel, class)| traces(study, panel, class, unit)).collect();
     let titles = titles(&study.classes[classes.clone()]);
@@ -141,7 +142,7 @@ fn panels(study: &Study, id: &str, title: &str, unit: Unit, classes: Range<usize
         let row = 21.0 * study.label_sets.len() as f64 + 86.0 + more;
         Grid { panels: titles.len(), columns, row, gap: 64.0 + more, between: 0.035, margins: (36.0 + more, 44.0) }
     };
-    // One scale for all classes, though they be in several charts.
+    // All classes share one scale, even if they are in several charts.
     let range = (study.k() > MOST_PANELS).then(|| range(study, unit));
     let layout = |columns: usize| layout(&titles, grid(columns), unit, range);
     let mut chart = chart(id, title, data, layout(titles.len().min(3)), sheet(study, classes.clone()));
@@ -165,7 +166,7 @@ fn panels(study: &Study, id: &str, title: &str, unit: Unit, classes: Range<usize
     chart
 }
 
-/// What a person is of a small class: whole people cannot come nearer to its share.
+/// Explains rounding if a class is small: whole people cannot match its share more closely.
 fn rounding(study: &Study) -> Option<String> {
     let sum = |class: usize| study.whole.posterior_sum(class);
     let some = (0..study.k()).filter(|&class| sum(class) > 0.0 && sum(class) < 100.0);
@@ -179,7 +180,7 @@ fn rounding(study: &Study) -> Option<String> {
     ))
 }
 
-/// From the least to the most that a bar or a part of one reaches, with some room.
+/// Returns the range of all bars and their parts, with a small margin.
 fn range(study: &Study, unit: Unit) -> [f64; 2] {
     let mut ends = [0.0_f64; 2];
     for label_set in &study.label_sets {
@@ -196,7 +197,7 @@ fn range(study: &Study, unit: Unit) -> [f64; 2] {
     [ends[0] - room, ends[1] + room]
 }
 
-/// The counts at several draws: the first is what all else is about.
+/// Returns the counts of several draws. The rest of the report describes the first draw.
 fn draws(study: &Study) -> Option<Table> {
     let own = study.label_sets.iter().find(|own| own.draws.len() > 1)?;
     let row = |(class, name): (usize, &String)| {

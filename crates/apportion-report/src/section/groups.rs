@@ -1,4 +1,5 @@
-//! Groups: a point a county, its share of all but the focus class against their bias (the paper's fig:pocrep), and tables.
+//! Groups: one point per group, the share of all classes but the focus class against their bias (the paper's
+//! fig:pocrep), and tables.
 
 use apportion::audit::GroupTotals;
 use apportion::text::{Message, Setting};
@@ -11,7 +12,7 @@ use crate::palette;
 use crate::study::{FEWEST, Groups, LabelSet, Study};
 use crate::text;
 
-/// Groups of fewer people are flagged: what is said of them is mostly chance.
+/// Groups with fewer people are flagged, because their figures are mostly chance.
 pub(super) const FEW: u64 = 30;
 
 pub(super) fn section(study: &Study) -> Section {
@@ -40,7 +41,7 @@ fn lead(study: &Study, groups: &Groups) -> String {
         own if own < 0.0 => format!("and by {} overall", text::points_of(own, 2)),
         own => format!("and overcounted by {} overall", text::points_of(own, 2)),
     };
-    // Shares among some are no counts: by what would be a person, were all labeled in these shares.
+    // With unlabeled people, shares are not counts; "a person" then assumes that everyone is labeled in these shares.
     let whom = if subject.uncoded > 0 { ", were all labeled as those with a label are," } else { "" };
     format!(
         "By {}, all but {focus} are undercounted by a person or more{whom} in {} of {}, {overall}.",
@@ -50,12 +51,12 @@ fn lead(study: &Study, groups: &Groups) -> String {
     )
 }
 
-/// Whether a difference is shown as none.
+/// Returns whether a difference is displayed as zero.
 pub(super) fn is_nothing(difference: f64) -> bool {
     (100.0 * difference).abs() < 0.005
 }
 
-/// The label sets, the subject first.
+/// Returns the label sets that have groups, the subject first.
 fn order(study: &Study) -> Vec<&LabelSet> {
     let rest = study.label_sets.iter().enumerate().filter(|(index, _)| *index != study.subject);
     let with_groups = std::iter::once(study.subject()).chain(rest.map(|(_, label_set)| label_set));
@@ -71,7 +72,7 @@ fn points(study: &Study, groups: &Groups) -> Chart {
     let totals: Vec<&GroupTotals> = groups.shown().map(|group| &groups.totals[group]).collect();
     let shown = order(study);
     let (of_groups, overall) = bias(shown[0]);
-    // The more points, the smaller: thousands must not cover each other.
+    // Charts with many points use smaller points, so that they do not cover each other.
     let most = if groups.names.len() > 500 { 5.0 } else { 13.0 };
     let size = |people: u64| rounded(5.0 + most * (people as f64 / largest(groups)).sqrt());
     let hover = "%{text}<br>%{x:.1f}% by the scores<br>off by %{y:0>+.2f} points<extra></extra>";
@@ -135,7 +136,7 @@ fn alt(study: &Study, groups: &Groups) -> String {
     )
 }
 
-/// All but the focus class by every label set, and then each class by the subject.
+/// Writes the bias of all classes but the focus class for every label set, then the bias of each class for the subject.
 fn sheet(study: &Study, groups: &Groups) -> Sheet {
     let mut sheet = Sheet::new([
         "rule",
@@ -187,7 +188,7 @@ fn sheet(study: &Study, groups: &Groups) -> Sheet {
     sheet
 }
 
-/// A name, flagged where there are so few people that it is mostly chance.
+/// Returns a name, flagged if the figures are of so few people that they are mostly chance.
 fn flagged(name: &str, is_few: bool) -> Cell {
     Cell::text(if is_few { format!("{name} °") } else { name.to_owned() })
 }
@@ -225,10 +226,11 @@ fn table(study: &Study, groups: &Groups) -> Table {
     Table { id: "groups-table".into(), caption, columns, rows, note: notes.join(" "), sortable: true }
 }
 
-/// Rows of the table of classes in groups that a page shows at most.
+/// The maximum number of rows in the table of classes by group.
 const MOST_ROWS: usize = 3_000;
 
-/// Each class in each group by the subject; of very many groups in the largest.
+/// Returns the subject's figures for each class in each group. If there are very many groups, only the largest are
+/// shown.
 fn by_class(study: &Study, groups: &Groups) -> Option<Table> {
     let subject = study.subject();
     let mut shown: Vec<usize> = groups.shown().filter(|_| !subject.in_groups.is_empty()).collect();
@@ -273,7 +275,7 @@ fn by_class(study: &Study, groups: &Groups) -> Option<Table> {
     })
 }
 
-/// For other sections: the biases of all groups, in points, by a label set; none of those of which nothing is said.
+/// Returns the biases of a label set in all groups, in points, with null for hidden groups. Other sections use this.
 pub(super) fn biases(study: &Study, groups: &Groups, label_set: &LabelSet) -> Vec<Value> {
     column((0..groups.names.len()).map(|group| Some(100.0 * study.group_off(label_set, group)?.difference)))
 }

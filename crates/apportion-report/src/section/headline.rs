@@ -1,4 +1,4 @@
-//! At a glance: how many people, the worst undercount, and what matching would change at which price.
+//! The headline: the number of people, the worst undercount, and the effect and cost of matching.
 
 use apportion::audit::Bias;
 
@@ -20,17 +20,17 @@ pub(super) fn section(study: &Study) -> Section {
     }
 }
 
-/// A person, but for the last digits of a sum: labels are whole people and scores are not, so that counts which are right
-/// are off by a part of one.
+/// One person, up to rounding error. Labels are whole people and sums of scores are not, so even correct counts differ
+/// by a fraction of a person.
 pub(super) const WHOLE: f64 = 1.0 - 1e-9;
 
-/// The class with the most people too few: one at least.
+/// Returns the class that is undercounted by the most people, at least one.
 pub(super) fn worst(study: &Study, label_set: &LabelSet) -> Option<(usize, Bias)> {
     let offs = (0..study.k()).filter_map(|class| Some((class, study.off(label_set, class)?)));
     offs.filter(|(_, off)| off.people <= -WHOLE).min_by(|(_, a), (_, b)| a.people.total_cmp(&b.people))
 }
 
-/// How many are missing; or, where people are without a label and counts cannot tell, how much of the share.
+/// Formats the size of an undercount in people or, if some people are unlabeled, in points of the share.
 pub(super) fn missing(label_set: &LabelSet, off: &Bias) -> String {
     match label_set.people_off(off) {
         Some(people) => text::count(people.abs().round() as u64),
@@ -38,12 +38,12 @@ pub(super) fn missing(label_set: &LabelSet, off: &Bias) -> String {
     }
 }
 
-/// The same in percent, after it.
+/// Formats the bias in percent, in parentheses.
 pub(super) fn in_percent(off: &Bias) -> String {
     off.percent.map_or_else(String::new, |percent| format!(" ({})", text::signed_percent(percent)))
 }
 
-/// Where there is nothing to hold against a reference: a sentence of its own.
+/// Returns a sentence if there is nothing to compare with the reference.
 pub(super) fn nobody(study: &Study) -> Option<String> {
     let subject = study.subject();
     if study.whole.people == 0 {
@@ -95,7 +95,7 @@ fn lead(study: &Study) -> String {
     remedied(study, class, &off).map_or_else(|| format!("{begin}."), |end| format!("{begin}; {end}."))
 }
 
-/// What the corrected labels change about an undercount, and at which price, as far as both are known.
+/// Describes how the corrected labels change an undercount and what that costs, as far as both are known.
 fn remedied(study: &Study, class: usize, before: &Bias) -> Option<String> {
     let corrected = study.corrected()?;
     let (before, after) = (before.percent?, study.off(corrected, class)?.percent?);
@@ -110,7 +110,7 @@ fn remedied(study: &Study, class: usize, before: &Bias) -> Option<String> {
     })
 }
 
-/// What the likeliest class would have done, where the subject does no harm.
+/// Describes the undercount that argmax would cause, if the subject causes no undercount.
 fn argmax_instead(study: &Study) -> Option<String> {
     let argmax = study.label_sets.iter().find(|own| own.kind == LabelKind::ARGMAX)?;
     let (class, off) = worst(study, argmax)?;
@@ -118,7 +118,8 @@ fn argmax_instead(study: &Study) -> Option<String> {
     Some(format!("; argmax would count {} fewer {name}{}.", missing(argmax, &off), in_percent(&off)))
 }
 
-/// What matching does to the expected accuracy, where both label everybody: that of some cannot be set against it.
+/// Returns the change of expected accuracy due to matching, if both label everyone. Otherwise the two are not
+/// comparable.
 fn price(study: &Study) -> Option<f64> {
     let (corrected, subject) = (study.corrected()?, study.subject());
     let is_known = corrected.uncoded == 0 && subject.uncoded == 0;
@@ -143,7 +144,7 @@ fn people_note(study: &Study) -> String {
     format!("{note}. This report is about {}{draws}.", study.subject().name)
 }
 
-/// How far a count is off in people, or a share in points where counts cannot tell.
+/// Formats a bias in people or, if some people are unlabeled, in points.
 fn amount(label_set: &LabelSet, off: &Bias) -> String {
     label_set.people_off(off).map_or_else(|| text::points(off.difference, 2), text::people)
 }

@@ -1,4 +1,4 @@
-//! The map: the bias of each group, a panel a rule on one scale, beside where the people live (the paper's fig:maps).
+//! The map: the bias of each group, one panel per rule on a common scale, and where people live (the paper's fig:maps).
 
 use apportion::audit::GroupTotals;
 use apportion::rule::RuleKind;
@@ -14,7 +14,7 @@ use crate::palette;
 use crate::study::{Groups, LabelKind, LabelSet, Study, is_shown};
 use crate::text;
 
-/// So many outlines can be drawn in a page before it becomes slow.
+/// The maximum number of outlines in a page; more would make it slow.
 const MOST_OUTLINES: usize = 13_000;
 
 pub(super) fn section(study: &Study) -> Section {
@@ -33,7 +33,8 @@ pub(super) fn section(study: &Study) -> Section {
     Section { id: "map", title: "Map", lead: lead(study, groups, shapes), blocks }
 }
 
-/// The label sets that have a map: all, where there are few groups; the subject and the remedies first.
+/// Returns the label sets with a map: all if there are few groups; otherwise the subject and the corrected labels are
+/// preferred.
 fn shown<'a>(study: &'a Study, groups: &Groups) -> Vec<&'a LabelSet> {
     let most = (MOST_OUTLINES / groups.names.len().max(1)).saturating_sub(1).max(2);
     let all = study.label_sets.iter().enumerate().filter(|(_, label_set)| !label_set.in_groups.is_empty());
@@ -45,7 +46,7 @@ fn shown<'a>(study: &'a Study, groups: &Groups) -> Vec<&'a LabelSet> {
     all.into_iter().map(|(_, _, label_set)| label_set).collect()
 }
 
-/// Returns the rank of labels among those that have a map, the first being 0.
+/// Returns the priority of labels for a map; 0 is the highest.
 fn rank(study: &Study, index: usize, kind: LabelKind) -> usize {
     if index == study.subject {
         return 0;
@@ -58,7 +59,7 @@ fn rank(study: &Study, index: usize, kind: LabelKind) -> usize {
     }
 }
 
-/// On the group that loses most, of those that are on the map and not mostly chance.
+/// Describes the group with the largest undercount, among groups that are on the map and not mostly chance.
 fn lead(study: &Study, groups: &Groups, shapes: &Shapes) -> String {
     let subject = study.subject();
     let is_shown_group = |&group: &usize| shapes.has(group) && groups.totals[group].people >= FEW;
@@ -135,7 +136,8 @@ fn maps(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&LabelSet]) ->
     chart
 }
 
-/// The bias that has the last colour: 98 in 100 are smaller, so that a group of a few people does not make all others pale.
+/// Returns the bias at the end of the color scale: the 98th percentile, so that a very small group does not make all
+/// others pale.
 fn scale(study: &Study, groups: &Groups, shown: &[&LabelSet]) -> f64 {
     let all = shown.iter().flat_map(|label_set| biases(study, groups, label_set));
     let mut all: Vec<f64> = all.filter_map(|own| own.as_f64()).map(f64::abs).collect();
@@ -171,7 +173,7 @@ fn layout(grid: &Grid, titles: &[String], shapes: &Shapes, most: f64) -> Value {
     )
 }
 
-/// Groups without an outline, and outlines without a group.
+/// Lists groups without an outline and outlines without a group.
 fn remarks(groups: &Groups, shapes: &Shapes) -> impl Iterator<Item = String> {
     let without: Vec<&str> =
         groups.shown().filter(|&group| !shapes.has(group)).map(|group| groups.names[group].as_str()).collect();
@@ -193,7 +195,7 @@ fn remarks(groups: &Groups, shapes: &Shapes) -> impl Iterator<Item = String> {
     first.into_iter().chain(second)
 }
 
-/// The first few names, and how many more there are.
+/// Lists the first few names and the number of the others.
 fn some(names: &[&str]) -> String {
     const SHOWN: usize = 8;
     if names.len() <= SHOWN {

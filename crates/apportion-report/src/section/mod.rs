@@ -1,4 +1,4 @@
-//! The sections of a report, one file each: the sentence that leads it, its charts and its tables.
+//! The sections of a report, one file each: the first sentence, the charts and the tables.
 
 mod audit;
 mod calibration;
@@ -17,11 +17,11 @@ use crate::geometry::Shapes;
 use crate::study::Study;
 use crate::text;
 
-/// What such labels are not for.
+/// A warning about uses for which labels are not suitable.
 pub(crate) const ADVICE: &str =
     "Labels of this kind are estimates about groups. They are not fit for decisions about a person.";
 
-/// The whole report.
+/// Builds the whole report.
 pub(crate) fn document(study: &Study) -> Document {
     let mut sections: Vec<Section> = vec![
         headline::section(study),
@@ -47,7 +47,7 @@ pub(crate) fn document(study: &Study) -> Document {
     }
 }
 
-/// A section of one line, where there is nothing to show.
+/// Returns a section of one line, for sections without content.
 fn nothing(id: &'static str, title: &'static str, why: impl Into<String>) -> Section {
     Section { id, title, lead: why.into(), blocks: Vec::new() }
 }

@@ -1,4 +1,4 @@
-//! Outcomes: one compared between classes, by several estimators side by side, with intervals; and what each needs.
+//! Outcomes: an outcome compared between classes by several estimators, with intervals and the assumptions of each.
 
 use serde_json::{Value, json};
 
@@ -11,10 +11,10 @@ use crate::palette;
 use crate::study::Study;
 use crate::text;
 
-/// Values that have tables of their own.
+/// The maximum number of values with separate tables.
 const MOST_VALUES: usize = 8;
 
-/// Nothing where no outcome was given.
+/// Returns the section, or `None` without an outcome.
 pub(super) fn section(study: &Study) -> Option<Section> {
     let own = study.outcomes.as_ref()?;
     let mut blocks = vec![Block::Chart(Box::new(intervals(own)))];
@@ -36,7 +36,7 @@ pub(super) fn section(study: &Study) -> Option<Section> {
     Some(Section { id: "outcomes", title: "Outcomes", lead, blocks })
 }
 
-/// A panel for each class, in it a point with its interval for each estimator.
+/// Returns a chart with one panel per class, and one point with its interval per estimator.
 fn intervals(own: &Disparity) -> Chart {
     let data = (0..own.classes.len()).map(|class| trace(own, class, 0)).collect();
     let grid = |columns: usize| {
@@ -65,14 +65,14 @@ fn intervals(own: &Disparity) -> Chart {
     chart
 }
 
-/// What is drawn: in percent where it is a share.
+/// Returns the factor for display: 100 for shares, which are shown in percent.
 fn scale(own: &Disparity) -> f64 {
     if own.is_share() { 100.0 } else { 1.0 }
 }
 
 fn trace(own: &Disparity, class: usize, level: usize) -> Value {
     let figures: Vec<_> = own.estimators.iter().map(|each| own.figure(each, level, class)).collect();
-    // Bounds have no point of their own: their middle carries the line.
+    // Bounds have no point estimate; the line is drawn around their midpoint.
     let middle = |figure: &apportion::estimate::Figure| {
         let interval = figure.interval.map(|interval| (interval.low + interval.high) / 2.0);
         figure.estimate.or(interval)
@@ -128,7 +128,8 @@ fn layout(own: &Disparity, grid: Grid) -> Value {
     over(json!({}), axes)
 }
 
-/// What all panels show: every interval that is not mostly chance. Bounds may go on beyond it: they would leave no room.
+/// Returns the common range of all panels: every interval that is not mostly chance. Bounds may exceed it, because they
+/// are too wide.
 fn range(own: &Disparity) -> Value {
     let shown = own.estimators.iter().filter(|each| each.method != Method::Bounds);
     let figures = shown.flat_map(|each| &each.estimates).flat_map(|own| own.classes.iter().flatten());
@@ -198,7 +199,7 @@ fn alt(own: &Disparity) -> String {
     format!("{} by estimator and class. {}.", text::begin(&own.what(0)), shown.join(". "))
 }
 
-/// Estimators by classes.
+/// Returns a table of estimators by class.
 fn table(own: &Disparity, id: String, caption: String, cell: impl Fn(&Estimator, usize) -> Cell) -> Table {
     let row = |each: &Estimator| {
         let cells = (0..own.classes.len()).map(|class| cell(each, class));
@@ -214,7 +215,7 @@ fn table(own: &Disparity, id: String, caption: String, cell: impl Fn(&Estimator,
     }
 }
 
-/// A number with its interval.
+/// Formats a number with its interval.
 fn with_interval(
     number: Option<f64>,
     interval: Option<apportion::audit::Interval>,
@@ -228,7 +229,7 @@ fn with_interval(
         (None, Some(between)) => format!("{between}{flag}"),
         (None, None) => "–".into(),
     };
-    // A number, so that it stands where numbers do.
+    // The value makes the cell a number, so that it is aligned like numbers.
     Cell { text, value: number.or(interval.map(|own| own.low)) }
 }
 
@@ -258,7 +259,7 @@ fn gaps(own: &Disparity, level: usize) -> Table {
     })
 }
 
-/// Why the means of labels are off, where truth is known.
+/// Explains the bias of the means of labels, if the truth is known.
 fn biases(own: &Disparity, level: usize) -> Option<Table> {
     let labeled: Vec<&Estimator> = own.estimators.iter().filter(|each| !each.biases.is_empty()).collect();
     let rows = labeled.iter().flat_map(|each| {

@@ -1,4 +1,4 @@
-//! Provenance: which files, which command, which rules, and the proofs, so that another can do it again.
+//! Provenance: the files, the command, the rules and the certificates, so that others can reproduce the results.
 
 use super::Section;
 use crate::document::{Block, Cell, Table};
@@ -37,7 +37,7 @@ fn facts(study: &Study) -> Table {
     table("facts", "What was done", &["What", "How"], rows)
 }
 
-/// The certificates of the joint rules.
+/// Returns the certificates of the joint rules.
 fn proofs(study: &Study) -> Option<Table> {
     let rows = study.label_sets.iter().filter_map(|own| {
         let proof = own.certificate.as_ref()?;

@@ -1,4 +1,4 @@
-//! The triangle: some people's scores, coloured by their label, a panel a rule (the paper's fig:simplex-main).
+//! The triangle: the scores of a sample of people, colored by label, one panel per rule (the paper's fig:simplex-main).
 
 use std::ops::Range;
 
@@ -26,14 +26,14 @@ pub(super) fn section(study: &Study) -> Section {
     Section { id: "simplex", title: "Triangle", lead: lead(study, sample), blocks }
 }
 
-/// So many triangles find room on a printed page.
+/// The maximum number of triangles on a printed page.
 const MOST_PANELS: usize = 9;
 
-/// One chart, and of many ways of labeling several.
+/// Returns one chart, or several if there are many label sets.
 fn charts(study: &Study, sample: &Sample) -> Vec<Chart> {
     let all = study.label_sets.len();
     let parts = all.div_ceil(MOST_PANELS);
-    // In rows of three, shared out.
+    // The panels are distributed evenly, in rows of three.
     let each = all.div_ceil(parts).next_multiple_of(3);
     let chart = |part: usize| {
         let mut chart = triangles(study, sample, part * each..all.min((part + 1) * each));
@@ -64,7 +64,7 @@ fn lead(study: &Study, sample: &Sample) -> String {
     let (gained, lost) =
         (pairs().filter(|(a, _)| **a == uncoded).count(), pairs().filter(|(_, b)| **b == uncoded).count());
     let people = |number: usize| text::count(number as u64);
-    // Only then all that moves lies between two borders.
+    // Only for argmax and match do all changed points lie between two borders.
     let kinds = (study.label_sets[subject].kind, study.label_sets[corrected].kind);
     let is_between = kinds == (LabelKind::ARGMAX, LabelKind::Rule(RuleKind::Match)) && moved > 0;
     let where_they_are = if is_between { ", near the borders" } else { "" };
@@ -78,7 +78,7 @@ fn lead(study: &Study, sample: &Sample) -> String {
     format!("{begin}: {end}.")
 }
 
-/// The names of the corners: two classes, and all others.
+/// Returns the names of the corners: two classes, and all others.
 fn corners(study: &Study, sample: &Sample) -> [String; 3] {
     let [a, b] = sample.corners;
     let rest: Vec<&str> =
@@ -121,7 +121,7 @@ fn triangles(study: &Study, sample: &Sample, ways: Range<usize>) -> Chart {
     chart
 }
 
-/// The people with one label by one way, in its panel. One trace a class is there in any case, for the legend.
+/// Returns the people with one label in one panel. The first panel has a trace for every class, for the legend.
 fn cloud(study: &Study, sample: &Sample, (panel, way): (usize, usize), class: usize, name: &str) -> Option<Value> {
     let is_uncoded = class == study.k();
     let own: Vec<usize> = (0..sample.points.len()).filter(|&point| sample.labels[way][point] == class).collect();
@@ -129,7 +129,7 @@ fn cloud(study: &Study, sample: &Sample, (panel, way): (usize, usize), class: us
     if own.is_empty() && !(panel == 0 && in_legend) {
         return None;
     }
-    // A point that is nowhere keeps the class in the legend.
+    // A null point keeps the class in the legend.
     let nowhere = if own.is_empty() { vec![Value::Null] } else { Vec::new() };
     let side = |corner: usize| -> Vec<Value> {
         own.iter().map(|&point| json!(sample.points[point][corner])).chain(nowhere.iter().cloned()).collect()
@@ -167,7 +167,7 @@ fn layout(study: &Study, sample: &Sample, ways: Range<usize>, grid: Grid, legend
     over(planes, json!({ "showlegend": true, "legend": legend.layout(), "margin": margin }))
 }
 
-/// How many letters fit at a lower corner, also in wide fonts and on paper.
+/// The number of characters that fit at a lower corner, even in wide fonts and in print.
 const CORNER: usize = 8;
 
 fn sheet(study: &Study, sample: &Sample, ways: Range<usize>) -> Sheet {

@@ -1,4 +1,5 @@
-//! Tables: the rules side by side (the paper's tab:table-extended), counts, biases, confusion, rates, and who has no label.
+//! Tables: the rules side by side (the paper's tab:table-extended), counts, biases, confusion, rates, and unlabeled
+//! people.
 
 use apportion::audit::Bias;
 
@@ -19,7 +20,7 @@ pub(super) fn section(study: &Study) -> Section {
 }
 
 fn lead(study: &Study) -> String {
-    // The best, and all that are as good.
+    // The best value, and all label sets that attain it.
     let most = |of: fn(&LabelSet) -> Option<f64>| {
         let all = || study.label_sets.iter().filter(|own| own.uncoded == 0).filter_map(|own| Some((own, of(own)?)));
         let best = all().map(|(_, own)| own).max_by(f64::total_cmp)?;
@@ -49,7 +50,7 @@ fn lead(study: &Study) -> String {
     }
 }
 
-/// The rules side by side.
+/// Compares the rules side by side.
 fn rules(study: &Study) -> Table {
     let (truth, groups) = (study.has_truth(), study.groups.is_some());
     let mut columns = vec!["Rule".to_owned()];
@@ -92,7 +93,7 @@ const FRONTIER_GAP: &str = "Frontier gap: other labels with counts equally close
                             in expectation. Rules with another reference (the truth, or the counts of each group) have a gap \
                             because they aim at that reference.";
 
-/// People of each class, by rule.
+/// Returns the number of people of each class, by rule.
 fn counts(study: &Study) -> Table {
     let people = |number: u64| Cell::number(Some(number as f64), |_| text::count(number));
     let mut rows = Vec::new();
@@ -114,7 +115,8 @@ fn counts(study: &Study) -> Table {
     Table::crossed("counts-table", "People of each class", ["People", "People"], columns, rows)
 }
 
-/// How far the share of each class is off, in points and in percent of the class: the truth where it is known, and the scores.
+/// Returns the bias of each class's share, in points and in percent of the class: against the truth, if known, and
+/// against the scores.
 fn biases(study: &Study) -> Vec<Table> {
     type Of = fn(&Study, &LabelSet, usize) -> Option<Bias>;
     let table = |id: &str, reference: &str, of: Of| {
@@ -137,14 +139,14 @@ fn biases(study: &Study) -> Vec<Table> {
     truth.into_iter().chain([table("bias-scores", "the scores", Study::off_posterior)]).collect()
 }
 
-/// Truth against label, of the subject and of what it is set against.
+/// Returns truth against label, for the subject and the corrected labels.
 fn confusion(study: &Study) -> Vec<Table> {
     let shown = [Some(study.subject()), study.corrected()].into_iter().flatten();
     shown.enumerate().filter_map(|(index, own)| one_confusion(study, own, index)).collect()
 }
 
 fn one_confusion(study: &Study, own: &LabelSet, index: usize) -> Option<Table> {
-    /// Of more classes, columns have numbers in place of names.
+    /// With more classes than this, columns are numbered instead of named.
     const MOST_NAMES: usize = 9;
     let confusion = own.confusion.as_ref()?;
     let (with_uncoded, numbered) = (own.uncoded > 0, study.k() > MOST_NAMES);
@@ -177,7 +179,7 @@ fn one_confusion(study: &Study, own: &LabelSet, index: usize) -> Option<Table> {
     })
 }
 
-/// What is mostly chance has this after it.
+/// The mark of figures that are mostly chance.
 const FLAG: &str = " °";
 
 fn few(rows: &[Vec<Cell>]) -> String {
@@ -185,10 +187,10 @@ fn few(rows: &[Vec<Cell>]) -> String {
     if any { format!("° of fewer than {FEW} people: mostly chance.") } else { String::new() }
 }
 
-/// What a rate is of: so many people in a confusion, for a class.
+/// The denominator of a rate: returns the number of people in a confusion matrix for a class.
 type Whole = fn(&[Vec<u64>], usize) -> u64;
 
-/// Precision and recall of each class by each rule.
+/// Returns the precision and recall of each class, by rule.
 fn rates(study: &Study) -> Vec<Table> {
     let labeled: Whole = |confusion, class| confusion.iter().map(|row| row[class]).sum();
     let members: Whole = |confusion, class| confusion[class].iter().sum();
@@ -215,7 +217,7 @@ fn rates(study: &Study) -> Vec<Table> {
     ]
 }
 
-/// Of each class, who has a label, where not everybody has.
+/// Returns the share of each class that is labeled, if some people are unlabeled.
 fn coverage(study: &Study) -> Option<Table> {
     let share = |share: Option<f64>| Cell::number(share, |share| text::percent(share, 1));
     let mut rows = Vec::new();

@@ -1,4 +1,5 @@
-//! The trade: accuracy against fidelity for all rules and on the exact frontier (the paper's fig:pareto-NC), and a slider.
+//! The trade-off: accuracy against fidelity for all rules and on the exact frontier (the paper's fig:pareto-NC), and a
+//! slider.
 
 use apportion::rule::Point;
 use serde_json::{Value, json};
@@ -29,7 +30,8 @@ pub(super) fn section(study: &Study) -> Section {
     Section { id: "trade", title: "The trade", lead: lead(first_exact), blocks }
 }
 
-/// The frontiers of everybody, which those to the truth are only where it is known of all.
+/// Returns the frontiers that cover everyone. The frontier to the truth does so only if the truth is known for
+/// everyone.
 fn shown(study: &Study) -> Vec<&Trade> {
     let is_shown = |trade: &&Trade| {
         !trade.points.is_empty() && (trade.reference != TradeReference::Truth || study.has_whole_truth())
@@ -57,7 +59,7 @@ fn lead(trade: &Trade) -> String {
     )
 }
 
-/// Theorem 2 on these people: who gives accuracy away that no count asks for, and how much.
+/// Applies Theorem 2 to these people: names the rules that lose accuracy without better counts, and by how much.
 fn below(study: &Study) -> Option<String> {
     let mut all: Vec<(f64, &str)> =
         study.label_sets.iter().filter_map(|own| Some((own.frontier_gap?, own.name.as_str()))).collect();
@@ -77,12 +79,12 @@ fn below(study: &Study) -> Option<String> {
     ))
 }
 
-/// How faithful labels of everybody are, as the frontier measures it.
+/// Returns the fidelity of labels as the frontier measures it, if everyone is labeled.
 fn fidelity(label_set: &LabelSet, trade: &Trade) -> Option<f64> {
     if label_set.uncoded == 0 { fidelity_of(&label_set.counts, trade) } else { None }
 }
 
-/// The fidelity of counts of everybody to the frontier's targets, which are the counts of its last point.
+/// Returns the fidelity of counts of everyone to the frontier's targets, which are the counts of its last point.
 fn fidelity_of(counts: &[u64], trade: &Trade) -> Option<f64> {
     let targets = &trade.points.last()?.counts;
     let people: u64 = targets.iter().sum();
@@ -90,7 +92,7 @@ fn fidelity_of(counts: &[u64], trade: &Trade) -> Option<f64> {
     (counts.iter().sum::<u64>() == people).then(|| 0.0 - part(off, people).unwrap_or(0.0))
 }
 
-/// A panel for each reference: the frontier as a line, and each rule as a point.
+/// Returns a chart with one panel per reference: the frontier as a line, and each rule as a point.
 fn rules(study: &Study, trades: &[&Trade]) -> Chart {
     let mut data = Vec::new();
     for (panel, &trade) in trades.iter().enumerate() {
@@ -138,7 +140,7 @@ fn rules(study: &Study, trades: &[&Trade]) -> Chart {
     chart
 }
 
-/// What the dashed line is, and of whom.
+/// Describes the dashed line, and the people that it is based on.
 fn told_of_learned(study: &Study) -> String {
     let Some(stop) = study.learned.first() else { return String::new() };
     let tried = match stop.people < study.whole.people {
@@ -148,7 +150,7 @@ fn told_of_learned(study: &Study) -> String {
     format!(" The dashed line is what a model learns from balance to the posterior{tried}.")
 }
 
-/// Who is not on the chart, and why.
+/// Lists the label sets that are not on the chart, with the reason.
 fn absent(study: &Study) -> String {
     let without: Vec<&str> =
         study.label_sets.iter().filter(|own| own.uncoded > 0).map(|own| own.name.as_str()).collect();
@@ -169,7 +171,7 @@ fn line(trade: &Trade, panel: usize) -> Value {
     })
 }
 
-/// What is learned from balance, γ by γ.
+/// Returns the line of the learned rule, at each γ.
 fn learned(study: &Study, trade: &Trade, panel: usize) -> Option<Value> {
     let stops = &study.learned;
     (!stops.is_empty()).then(|| {
@@ -186,7 +188,7 @@ fn learned(study: &Study, trade: &Trade, panel: usize) -> Option<Value> {
     })
 }
 
-/// The subject and what it is set against stand out.
+/// Returns the marker of a label set. The subject and the corrected labels are highlighted.
 fn marker(study: &Study, index: usize) -> Value {
     let stands_out = index == study.subject || Some(index) == study.corrected;
     let color = if stands_out { palette::ACCENT } else { palette::GUIDE };
@@ -212,7 +214,7 @@ fn layout(trades: &[&Trade], grid: Grid) -> Value {
     over(axes, json!({ "showlegend": true, "legend": legend, "margin": margin }))
 }
 
-/// The fidelity of shares, as everywhere else, and last that of counts, as on the chart.
+/// Writes the fidelity of shares, as in the other sections, and in the last column that of counts, as on the chart.
 fn sheet(study: &Study, trades: &[&Trade]) -> Sheet {
     let mut sheet = Sheet::new([
         "what",
@@ -269,7 +271,7 @@ fn sheet(study: &Study, trades: &[&Trade]) -> Sheet {
     sheet
 }
 
-/// The frontier to the posterior alone, stop by stop.
+/// Returns the slider along the frontier to the posterior.
 fn slider(study: &Study, trade: &Trade) -> Slider {
     let mut moving = line(trade, 0);
     moving = over(
@@ -298,7 +300,7 @@ fn slider(study: &Study, trade: &Trade) -> Slider {
     }
 }
 
-/// A frontier alone, as a report of one chart.
+/// Builds a report with one chart: the frontier.
 pub(crate) fn alone(classes: &[String], trade: &Trade) -> Document {
     let chart = along(classes, trade);
     let blocks = vec![Block::Chart(Box::new(chart))];
@@ -306,7 +308,7 @@ pub(crate) fn alone(classes: &[String], trade: &Trade) -> Document {
     Document { title: "Every optimal trade".into(), subtitle: String::new(), sections: vec![section], shapes: None }
 }
 
-/// The chart of a frontier.
+/// Returns the chart of a frontier.
 fn along(classes: &[String], trade: &Trade) -> Chart {
     let layout = json!({
         "height": 330,
@@ -337,7 +339,7 @@ fn stops_sheet(classes: &[String], trade: &Trade) -> Sheet {
     sheet
 }
 
-/// Both ends and what lies between, for readers without a script and on paper.
+/// Returns both ends and some points in between, for readers without JavaScript and for print.
 fn ends(study: &Study, trade: &Trade) -> Table {
     let last = trade.points.len() - 1;
     let mut indices = vec![0, last / 4, last / 2, 3 * last / 4, last];

@@ -1,4 +1,4 @@
-"""Names and values from strangers in reports: whatever they contain, a page and its Markdown show them as text.
+"""Untrusted names and values in reports: a page and its Markdown show them as text, whatever they contain.
 
 Every payload goes into every place that a table's author controls: classes, groups, columns, file names, truth, outcomes and
 outlines. A trial is one payload in one place of one report.
@@ -63,9 +63,9 @@ PAYLOADS = [
     "=cmd|' /C calc'!A0",
     "'; DROP TABLE labels; --",
 ]
-CLASSES = 25  # payloads that are classes in one report; all are groups
-ROWS = 12  # of each group: a group of fewer than five people is hidden
-# What a page of ours has; anything else came from a name.
+CLASSES = 25  # payloads used as classes in one report; all are groups
+ROWS = 12  # per group: groups with fewer than five people are hidden
+# Finds elements that the page itself does not have; they can only come from a name.
 FOREIGN = """() => [...document.querySelectorAll('*')].filter(one => {
     const handlers = [...one.attributes].some(attribute => attribute.name.startsWith('on'));
     const link = one.getAttribute('href') ?? one.getAttribute('xlink:href') ?? one.getAttribute('src') ?? '';
@@ -93,7 +93,7 @@ class Tags(html.parser.HTMLParser):
 
 
 def write_table(folder, first):
-    """A table whose columns, classes, groups, truth and outcome are payloads. Its classes begin at a payload."""
+    """Writes a table whose columns, classes, groups, truth and outcome are payloads. Its classes start at a payload."""
     classes = [PAYLOADS[(first + place) % len(PAYLOADS)] for place in range(CLASSES)]
     names = {"by": PAYLOADS[first % len(PAYLOADS)] + " by", "truth": PAYLOADS[(first + 1) % len(PAYLOADS)] + " truth",
              "outcome": PAYLOADS[(first + 2) % len(PAYLOADS)] + " outcome"}
@@ -115,8 +115,8 @@ def write_table(folder, first):
 
 
 def commands(path, names, folder, first, ending):
-    """Every command that writes a report."""
-    # A list of columns is cut at commas, which no payload has.
+    """Returns every command that writes a report."""
+    # Lists of columns are split at commas; no payload contains one.
     table = [path, "--scores", "q_*", "--normalize", "-q", "--force"]
     by = ["--by", names["by"]]
     outlines = ["--geometry", folder / f"outlines{first}.json", "--geometry-key", "code"]
@@ -129,7 +129,7 @@ def commands(path, names, folder, first, ending):
 
 
 def check_page(page, faults, text_of):
-    """Nothing ran, nothing was asked for, and nothing is in the page that is not its own."""
+    """Checks that no script ran, no request was made, and the page has no foreign elements."""
     policy = page.get_attribute("meta[http-equiv='Content-Security-Policy']", "content")
     assert policy and policy.startswith("default-src 'none'"), policy
     page.mouse.move(300, 300)
@@ -145,7 +145,7 @@ def check_page(page, faults, text_of):
 
 
 def check_markdown(text):
-    """Rendered with tables and raw HTML allowed, there are only tags of ours."""
+    """Checks that rendered Markdown, with tables and raw HTML enabled, has only the expected tags."""
     tags = Tags()
     tags.feed(MarkdownIt("commonmark", {"html": True, "linkify": False}).enable("table").render(text))
     assert not tags.foreign, tags.foreign[:3]
@@ -153,14 +153,14 @@ def check_markdown(text):
 
 
 def shown(text, names):
-    """How many of the names are there as text: only these were tried."""
+    """Returns how many of the names appear as text; only these count as trials."""
     plain = lambda words: " ".join(words.split())
     text = plain(text)
     return sum(plain(name) in text for name in names)
 
 
 def on_injection(checks, browser, program, folder, keep, run, opened):
-    """All payloads, in every command's page and Markdown; returns how many were shown there."""
+    """Tries all payloads in every command's page and Markdown; returns how many were shown there."""
     trials = 0
     for first in range(0, len(PAYLOADS), CLASSES):
         path, classes, names = write_table(folder, first)

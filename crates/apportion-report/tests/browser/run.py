@@ -1,4 +1,4 @@
-"""Opens reports in a real browser, without a screen: they are drawn, ask nothing of the network, and say what --json says.
+"""Opens reports in a headless browser: they are drawn, make no network requests, and agree with --json.
 
     run.py PROGRAM [--keep FOLDER]
 
@@ -23,15 +23,15 @@ from injection import on_injection
 
 AXE = pathlib.Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text()
 GROUPS = 3143
-# What is inside the margins of A4.
+# The area inside the margins of A4, in pixels.
 PAPER = {"width": 703, "height": 1016}
 HOSTILE = "<script>window.pwned=1</script>"
-# Names that a page, a chart or a table might take for something else.
+# Names that a page, a chart or a table might interpret as markup.
 NAMES = {0: HOSTILE, 1: "<b>bold</b> & <a href='https://example.org'>link</a>", 2: "مقاطعة", 3: "北京市", 4: "%{x} ${y}"}
 
 
 class Checks:
-    """Counts what holds and what does not, and goes on."""
+    """Counts passed and failed checks, and continues after a failure."""
 
     def __init__(self):
         self.passed, self.failed = 0, 0
@@ -47,14 +47,14 @@ class Checks:
 
 
 def run(program, *words):
-    """Runs the program, and gives what it prints."""
+    """Runs the program and returns its output."""
     done = subprocess.run([program, *map(str, words)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{words}: {done.stderr}"
     return done.stdout
 
 
 def squares(groups):
-    """A map of squares, a group each, from one coast of the United States to the other."""
+    """Makes a map of squares, one per group, that spans the United States from coast to coast."""
     def feature(place):
         x, y = place % 60, place // 60
         ring = [[x, y], [x + 1, y], [x + 1, y + 1], [x, y + 1], [x, y]]
@@ -65,7 +65,7 @@ def squares(groups):
 
 
 def many_groups(program, folder):
-    """A table of 3,143 groups with names of all kinds, its map, and its report."""
+    """Makes a table of 3,143 groups with unusual names, its map, and its report."""
     voters = folder / "made.csv"
     run(program, "simulate", "voters", "--rows", 6 * GROUPS + 200, "-o", voters, "-q", "--force")
     names = [NAMES.get(group, f"{1001 + group:05}") for group in range(GROUPS)]
@@ -78,14 +78,14 @@ def many_groups(program, folder):
     (folder / "squares.json").write_text(json.dumps(squares(names)))
     words = ["compare", folder / "many.csv", "--by", "place", "--truth", "race", "-q", "--geometry", folder / "squares.json"]
     classes = f"white,{HOSTILE},<i>hispanic</i>,asian,aian,other"
-    # The truth's words stand for classes of other names, which need no page's mercy.
+    # The truth's values are mapped to classes with other names, which contain markup.
     mapped = f"black={HOSTILE},hispanic=<i>hispanic</i>"
     words += ["--classes", classes, "--truth-map", mapped, "--report", folder / "many.html", "--json", "--force"]
     return json.loads(run(program, *words))
 
 
 def opened(browser, path, faults, **context):
-    """A page that has been drawn, and what went wrong meanwhile."""
+    """Opens a page, waits until it is drawn, and collects errors."""
     page = browser.new_context(**context).new_page()
     page.on("console", lambda message: faults.append(message.text) if message.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: faults.append(str(error)))
@@ -97,7 +97,7 @@ def opened(browser, path, faults, **context):
 
 
 def check_drawn(page, least=5):
-    """There are so many charts, and every chart has something in it, with its texts inside."""
+    """Checks the number of charts, and that every chart has marks and keeps its text inside."""
     ids = page.eval_on_selector_all("figure.chart", "all => all.map(one => one.id)")
     assert len(ids) >= least, ids
     for chart in ids:
@@ -117,7 +117,7 @@ def check_drawn(page, least=5):
 
 
 def check_apart(page):
-    """No text of a chart lies over another."""
+    """Checks that no texts of a chart overlap."""
     over = page.evaluate(
         """() => [...document.querySelectorAll('figure.chart')].flatMap(figure => {
         const texts = [...figure.querySelectorAll('.plot .main-svg text')].filter(text => text.textContent.trim());
@@ -130,10 +130,10 @@ def check_apart(page):
 
 
 def check_printed(page):
-    """On paper, everything is as wide as the page, and each chart finds room on one. The window must be as wide as paper."""
+    """Checks that each chart fits a printed page and nothing is wider. The window must be as wide as paper."""
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    # The page's policy forbids the browser's own way of waiting.
+    # The page's security policy forbids the browser's own wait function.
     drawn = "[...document.querySelectorAll('.plot')].every(plot => plot._fullLayout.width === 650 && plot.offsetHeight <= plot._fullLayout.height + 1)"
     for _ in range(300):
         if page.evaluate(drawn):
@@ -151,7 +151,7 @@ def check_printed(page):
 
 
 def check_alone(page, faults):
-    """No request, no word on the console, nothing that a name could have brought in."""
+    """Checks that there were no requests, no console messages, and no elements injected by a name."""
     assert not faults, faults
     assert page.evaluate("window.pwned") is None
     assert page.evaluate("document.querySelectorAll('main b, main i, main a').length") == 0
@@ -159,7 +159,7 @@ def check_alone(page, faults):
 
 
 def check_slider(page, frontier):
-    """The slider's numbers are those of the frontier."""
+    """Checks that the slider's numbers are those of the frontier."""
     points = frontier["points"]
     assert int(page.get_attribute("#stop", "max")) == len(points) - 1
     for place in (0, len(points) // 3, len(points) - 1):
@@ -177,7 +177,7 @@ def check_slider(page, frontier):
 
 
 def check_numbers(page, compared):
-    """What the tables say is what --json says."""
+    """Checks that the tables agree with --json."""
     read = "all => all.map(row => [...row.cells].map(cell => cell.dataset.value === undefined ? cell.textContent : Number(cell.dataset.value)))"
     heads = page.eval_on_selector_all("#rules thead th", "all => all.map(head => head.innerText.trim())")
     rules = {row[0]: dict(zip(heads, row)) for row in page.eval_on_selector_all("#rules tbody tr", read)}
@@ -199,7 +199,7 @@ def check_numbers(page, compared):
 
 
 def check_table(page, groups, word):
-    """The table of groups sorts both ways, and finds what is searched."""
+    """Checks that the table of groups sorts in both directions and can be searched."""
     column = "all => all.filter(row => !row.hidden).map(row => [row.cells[0].textContent, Number(row.cells[1].dataset.value)])"
     rows = lambda: page.eval_on_selector_all("#groups-table tbody tr", column)
     assert len(rows()) == groups
@@ -219,7 +219,7 @@ def check_table(page, groups, word):
 
 
 def check_classes(page, audit, told):
-    """Each class in each county, and the biases of each class, are what `audit --json` says; very few people are not named."""
+    """Checks figures by class and county against `audit --json`, and that very small groups are hidden."""
     read = "all => all.map(row => [...row.cells].map(cell => cell.dataset.value === undefined ? cell.textContent : Number(cell.dataset.value)))"
     near = lambda a, b: a == b if None in (a, b) else abs(a - b) < 1e-9
     rows = {(row[0].removesuffix(" °"), row[1]): row[2:] for row in page.eval_on_selector_all("#groups-classes tbody tr", read)}
@@ -235,7 +235,7 @@ def check_classes(page, audit, told):
 
 
 def check_views(page):
-    """Another rule can be chosen, and the points move."""
+    """Checks that choosing another rule moves the points."""
     where = "document.querySelector('#chart-groups .plot').data[0].y.slice(0, 20).join()"
     before = page.evaluate(where)
     page.select_option("#groups-view", label="match by group")
@@ -244,7 +244,7 @@ def check_views(page):
 
 
 def check_keyboard(page):
-    """Tab reaches every control."""
+    """Checks that Tab reaches every control."""
     controls = "button, select, input, a[href], [tabindex='0']"
     count = page.evaluate("list => [...document.querySelectorAll(list)].filter(one => one.offsetParent || one.closest('.skip')).length", controls)
     page.evaluate("document.activeElement.blur(); window.scrollTo(0, 0); window.reached = new Set();")
@@ -259,7 +259,7 @@ def check_keyboard(page):
 
 
 def check_axe(page):
-    """No serious fault in what is our own."""
+    """Checks that axe finds no serious violation outside of the charts."""
     page.evaluate(AXE)
     result = page.evaluate("axe.run({ exclude: [['.plot']] }, { resultTypes: ['violations'] })")
     serious = [own for own in result["violations"] if own["impact"] in ("serious", "critical")]
@@ -268,7 +268,7 @@ def check_axe(page):
 
 
 def check_save(page):
-    """A chart can be saved as SVG."""
+    """Checks that a chart can be saved as SVG."""
     with page.expect_download() as waiting:
         page.locator("#chart-trade .save").click()
     text = pathlib.Path(waiting.value.path()).read_text()
@@ -276,19 +276,19 @@ def check_save(page):
 
 
 def look(page, folder, name, **options):
-    """A picture, where they are wanted."""
+    """Saves a screenshot, if requested."""
     if folder:
         page.screenshot(path=folder / f"{name}.png", full_page=True, **options)
 
 
 def on_demo(checks, browser, program, folder, keep):
-    """The demonstration's report, wide and narrow, light and dark, and on paper."""
+    """Checks the demo's report: wide and narrow, light and dark, and in print."""
     demo = folder / "demo"
     run(program, "demo", "--rows", 20000, "--folder", demo, "--figures", folder / "figures")
     words = [demo / "voters.parquet", "--truth", "race", "-q", "--json"]
     compared = json.loads(run(program, "compare", *words, "--by", "county"))
     frontier = json.loads(run(program, "frontier", *words, "--points", 200))
-    # The page is about argmax, which is what it is held against here.
+    # The page is about argmax, so it is compared with an audit of argmax.
     run(program, "label", demo / "voters.parquet", "--rule", "argmax", "-o", folder / "argmax.parquet", "-q")
     words = ["audit", folder / "argmax.parquet", "--label", "label", "--truth", "race", "--by", "county", "-q", "--json"]
     audit = json.loads(run(program, *words))
@@ -356,7 +356,7 @@ LONG = [
 
 
 def on_classes(checks, browser, program, folder, keep):
-    """A report of twenty classes with long names: nothing overlaps or is cut off, on a screen, a phone and paper."""
+    """Checks that nothing overlaps or is cut off with twenty long class names, on a screen, a phone and in print."""
     classes = [LONG[place] if place < len(LONG) else f"The class number {place + 1} of twenty" for place in range(20)]
     draw = random.Random(1)
     with open(folder / "classes.csv", "w", newline="") as target:
@@ -391,7 +391,7 @@ def on_classes(checks, browser, program, folder, keep):
 
 
 def on_many(checks, browser, program, folder, keep):
-    """A report of 3,143 groups, with names that are no good guests."""
+    """Checks a report of 3,143 groups, with hostile names."""
     compared, faults = many_groups(program, folder), []
     page = opened(browser, folder / "many.html", faults, viewport={"width": 1240, "height": 900})
     look(page, keep, "many")
@@ -406,7 +406,7 @@ def on_many(checks, browser, program, folder, keep):
 
 
 def on_paper(checks, browser, program, folder, keep):
-    """The page of the paper, computed anew."""
+    """Checks the page of the reproduced paper."""
     paper, faults = folder / "paper", []
     run(program, "reproduce", "-o", paper, "-q", "--datasets", 4, "--rows", 500, "--voters", 2000)
     for name, width, scheme in (("paper", 1240, "light"), ("paper-dark", 1240, "dark"), ("paper-narrow", 390, "light")):
@@ -421,7 +421,7 @@ def on_paper(checks, browser, program, folder, keep):
 
 
 def main():
-    """All pages, in one browser."""
+    """Checks all pages in one browser."""
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
     parser.add_argument("--keep", type=pathlib.Path, help="a folder for pictures")
