@@ -1,4 +1,4 @@
-//! All rules at one variance, and how far each lies below the frontier: fig:pareto-simulation, and Theorem 2.
+//! All rules at one variance, and the distance of each below the frontier: fig:pareto-simulation and Theorem 2.
 
 use apportion::audit::Section;
 use apportion::rule::{JointRule, Learned, Thresholds};
@@ -12,30 +12,30 @@ use crate::information::{GAMMAS, Information, Stop};
 use crate::mean::Mean;
 use crate::plan::Plan;
 
-/// The place of fig:pareto-simulation's variance, 0.5, among [`PARETO_VARIANCES`].
+/// The index in [`PARETO_VARIANCES`] of the variance of fig:pareto-simulation, 0.5.
 pub const CONTEST_PLACE: usize = 3;
 
-/// Whether a rule looks at one row at a time.
+/// Whether a rule labels each row independently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// It does: Theorem 2 is about such rules.
+    /// Labels each row independently; Theorem 2 is about these rules.
     Independent,
-    /// It looks at all rows together, and aims at the posterior.
+    /// Labels all rows jointly, with the posterior as reference.
     Joint,
-    /// It looks at all rows together, and aims at something else: it is on another frontier.
+    /// Labels all rows jointly, with another reference and therefore another frontier.
     JointElsewhere,
-    /// It looks at one row at a time, with a model of a joint rule's labels.
+    /// Labels each row independently, with a model trained on the labels of a joint rule.
     Learned,
 }
 
-/// A rule and what it did, over all datasets.
+/// A rule and its results, averaged over all datasets.
 #[derive(Clone, Debug)]
 pub struct Contestant {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// How it looks at rows.
+    /// The kind of rule.
     pub kind: Kind,
-    /// The share of labels that are the truth, among those that there are.
+    /// The accuracy among labeled rows.
     pub accuracy: Mean,
     /// The mean score of the labels.
     pub expected_accuracy: Mean,
@@ -43,35 +43,36 @@ pub struct Contestant {
     pub fidelity: Mean,
     /// −Σ |share − truth|.
     pub fidelity_to_truth: Mean,
-    /// The share of rows that have a label.
+    /// The share of labeled rows.
     pub coverage: Mean,
-    /// How much more accurate the best labels are that are as faithful. None where some rows have no label, or the rule aims
-    /// elsewhere.
+    /// How much more accurate the best labels with equally close counts would be in expectation. `None` if some rows
+    /// are unlabeled or the rule has another reference.
     pub frontier_gap: Option<Mean>,
 }
 
-/// The rules, and the frontier that they are held against.
+/// The rules, and the frontier that they are compared with.
 #[derive(Clone, Debug)]
 pub struct Contest {
     /// The variance.
     pub variance: f64,
-    /// Mean absolute error of the scores.
+    /// The mean absolute error of the scores.
     pub mae: Mean,
     /// The rules.
     pub contestants: Vec<Contestant>,
-    /// The rule that is learned from balance, at each of [`GAMMAS`].
+    /// The learned rule, trained on the labels of balance, at each of [`GAMMAS`].
     pub learned: Vec<Contestant>,
     /// The frontier.
     pub stops: Vec<Stop>,
 }
 
-/// The paper's data-driven thresholds: a support vector machine that learns from the labels of balance. γ = 0 is match.
+/// Returns the paper's data-driven thresholds: a support vector machine trained on the labels of balance. γ = 0 is
+/// match.
 pub(crate) fn learned(gamma: f64) -> Rule {
     let posterior = Match::overall(Reference::Posterior);
     Rule::Learned(Learned::new(JointRule::Balance(Balance::new(gamma, posterior))))
 }
 
-/// The rules of the figure.
+/// Returns the rules of the figure.
 fn rules(frontier: &Frontier) -> Vec<(&'static str, Kind, Rule)> {
     vec![
         ("argmax", Kind::Independent, Rule::Argmax),
@@ -85,7 +86,7 @@ fn rules(frontier: &Frontier) -> Vec<(&'static str, Kind, Rule)> {
     ]
 }
 
-/// What a rule did in one dataset.
+/// The results of a rule in one dataset.
 struct Seen {
     name: &'static str,
     kind: Kind,
@@ -98,7 +99,7 @@ struct Seen {
 }
 
 impl Contest {
-    /// Holds the contest in all datasets of a plan, at the variance of a frontier that was found in the same.
+    /// Compares the rules in all datasets of a plan, with a frontier computed from the same datasets and variance.
     pub fn of(plan: &Plan, frontier: &Information) -> Result<Contest> {
         let seen = plan.each(|seed| one(frontier.variance, plan.rows, seed))?;
         let contestant = |rules: &[&Seen]| {
@@ -129,13 +130,13 @@ impl Contest {
     }
 }
 
-/// What was seen in one dataset: the rules, and the learned one along γ.
+/// The results in one dataset: all rules, and the learned rule at each γ.
 struct Both {
     rules: Vec<Seen>,
     learned: Vec<Seen>,
 }
 
-/// All rules in one dataset.
+/// Runs all rules in one dataset.
 fn one(variance: f64, rows: u64, seed: u64) -> Result<Both> {
     let dataset = Dataset::draw(&Normal::new(&PAPER_PRIOR, variance, seed)?, rows)?;
     let scores = dataset.scores()?;
@@ -163,7 +164,7 @@ impl Seen {
         Ok(Seen {
             name,
             kind,
-            // None of these is missing where there are rows, and all rows have a truth; nobody labeled is nobody right.
+            // These exist, because there are rows and the truth of each is known. Accuracy is 0 if no row is labeled.
             accuracy: summary.accuracy.unwrap_or_default(),
             expected_accuracy: summary.expected_accuracy.unwrap_or_default(),
             fidelity: summary.fidelity_to_posterior().unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! One dataset of a generator, and what argmax does to it.
+//! One dataset of a generator, and the bias of argmax on it.
 
 use apportion::simulate::Generator;
 use apportion::{Classes, Label, Matrix, Result, Rule, Scores, Settings};
@@ -11,17 +11,17 @@ pub struct Dataset {
     values: Vec<f64>,
 }
 
-/// How far argmax's counts are off, class by class: share less reference.
+/// The bias of argmax's counts, by class: share minus reference.
 #[derive(Clone, Debug)]
 pub struct ArgmaxBias {
-    /// Against the mean of the scores.
+    /// Relative to the mean of the scores.
     pub against_posterior: Vec<f64>,
-    /// Against the shares with which the truth was drawn.
+    /// Relative to the shares with which the truth was drawn.
     pub against_prior: Vec<f64>,
 }
 
 impl Dataset {
-    /// The first rows of a generator.
+    /// Draws the first rows of a generator.
     pub fn draw(generator: &impl Generator, rows: u64) -> Result<Dataset> {
         let k = generator.classes();
         let mut values = vec![0.0; rows as usize * k];
@@ -29,18 +29,18 @@ impl Dataset {
         Ok(Dataset { classes: Classes::new((1..=k).map(|class| class.to_string()))?, truth, values })
     }
 
-    /// The table.
+    /// Returns the scores, with the truth.
     pub fn scores(&self) -> Result<Scores<'_>> {
         Scores::new(&self.classes, Matrix::RowsF64(&self.values))?.with_truth(&self.truth)
     }
 
-    /// The mean of 1 − q of the truth.
+    /// Returns the mean absolute error: the mean of 1 − q[row, truth].
     pub fn mae(&self) -> f64 {
         let rows = self.values.chunks_exact(self.classes.len()).zip(&self.truth);
         1.0 - rows.map(|(row, &truth)| row[usize::from(truth)]).sum::<f64>() / self.truth.len() as f64
     }
 
-    /// What argmax does.
+    /// Returns the bias of argmax.
     pub fn argmax_bias(&self, prior: &[f64]) -> Result<ArgmaxBias> {
         let labels = Rule::Argmax.label(&self.scores()?, &Settings::default())?.labels;
         let rows = self.truth.len() as f64;

@@ -1,5 +1,5 @@
-//! What scores know, and what labels make of it: argmax's bias (fig:info-bias) and the frontier (fig:info-pareto), by the
-//! variance of the points that are known of people.
+//! Argmax's bias (fig:info-bias) and the frontier (fig:info-pareto) by the information in the scores, which depends on
+//! the variance of the observed points.
 
 use apportion::simulate::{Normal, PAPER_PRIOR};
 use apportion::{Frontier, Match, Reference, Result, Settings};
@@ -11,25 +11,25 @@ use crate::plan::Plan;
 /// The variances of fig:info-bias.
 pub const BIAS_VARIANCES: [f64; 3] = [100.0, 1.0, 0.25];
 
-/// The variances of fig:info-pareto, those of fig:info-bias among them.
+/// The variances of fig:info-pareto, which include those of fig:info-bias.
 pub const PARETO_VARIANCES: [f64; 6] = [100.0, 2.0, 1.0, 0.5, 0.25, 1e-10];
 
-/// The weights at which the frontier is read: argmax, then as the paper's 0.99 to 0.80, then match.
+/// The values of γ at which the frontier is evaluated: argmax, then the paper's 0.99 to 0.80, then match.
 pub const GAMMAS: [f64; 22] = [
     1.0, 0.99, 0.98, 0.97, 0.96, 0.95, 0.94, 0.93, 0.92, 0.91, 0.90, 0.89, 0.88, 0.87, 0.86, 0.85, 0.84, 0.83, 0.82,
     0.81, 0.80, 0.0,
 ];
 
-/// What was found at one variance, over all datasets.
+/// The results at one variance, over all datasets.
 #[derive(Clone, Debug)]
 pub struct Information {
     /// The variance.
     pub variance: f64,
-    /// Mean absolute error of the scores.
+    /// The mean absolute error of the scores.
     pub mae: Mean,
-    /// Argmax's bias against the posterior, class by class.
+    /// Argmax's bias relative to the posterior, by class.
     pub bias: Vec<Mean>,
-    /// The same against the shares with which the truth was drawn.
+    /// Argmax's bias relative to the shares with which the truth was drawn, by class.
     pub bias_against_prior: Vec<Mean>,
     /// The frontier, at each of [`GAMMAS`].
     pub stops: Vec<Stop>,
@@ -38,7 +38,7 @@ pub struct Information {
 /// The frontier at one γ.
 #[derive(Clone, Copy, Debug)]
 pub struct Stop {
-    /// How much accuracy weighs.
+    /// The weight of accuracy.
     pub gamma: f64,
     /// Expected accuracy.
     pub accuracy: Mean,
@@ -46,7 +46,7 @@ pub struct Stop {
     pub fidelity: Mean,
 }
 
-/// What is found in one dataset.
+/// The results in one dataset.
 struct Seen {
     mae: f64,
     bias: Vec<f64>,
@@ -56,7 +56,7 @@ struct Seen {
 }
 
 impl Information {
-    /// Looks at all datasets of a plan. One walk along the frontier gives every γ.
+    /// Computes the results in all datasets of a plan. The frontier is traced once for all values of γ.
     pub fn of(plan: &Plan, variance: f64) -> Result<Information> {
         let seen: Vec<Seen> = plan.each(|seed| Seen::in_dataset(variance, plan.rows, seed))?;
         let each = |list: fn(&Seen) -> &Vec<f64>| {

@@ -1,4 +1,4 @@
-//! How near each learner comes to the labels of match, from one batch: the paper says on about 99 rows of a hundred.
+//! The agreement of each learner, trained on one batch, with the labels of match; about 99% in the paper.
 
 use apportion::audit::Section;
 use apportion::learn::Learner;
@@ -9,31 +9,31 @@ use apportion::{Frontier, Labels, Match, Reference, Result, Rule, Scores, Settin
 use crate::dataset::Dataset;
 use crate::plan::Plan;
 
-/// Keeps the seed of this dataset apart from all others.
+/// Separates the seed of this dataset from all others.
 const LESSONS: u64 = 0x7061_7065_0000_0002;
 
-/// For each row that is learned from, so many are labeled.
+/// The number of rows labeled per training row.
 const ROWS_PER_LESSON: u64 = 10;
 
-/// What was learned, and how it did on all rows.
+/// A trained model, and its results on all rows.
 #[derive(Clone, Debug)]
 pub struct Pupil {
-    /// What learned.
+    /// The name of the learner.
     pub name: &'static str,
-    /// Rows that were solved exactly and learned from.
+    /// The number of rows that were solved exactly and used for training.
     pub batch: u64,
-    /// Rows that were labeled, those among them.
+    /// The number of rows labeled, including the training rows.
     pub rows: u64,
-    /// The share of rows that have the label that match gives them.
+    /// The share of rows with the same label as match.
     pub agreement: f64,
     /// −Σ |share − posterior|.
     pub fidelity: f64,
-    /// How much more accurate the best labels are that are as faithful.
+    /// How much more accurate the best labels with equally close counts would be in expectation.
     pub frontier_gap: f64,
 }
 
-/// All learners, on one dataset of a variance. It is one since a forest takes its time, and so large since a batch of the
-/// paper's size is to be a small part of it.
+/// Runs all learners on one dataset of a variance. There is only one, because forests are slow; it is large, so that a
+/// batch of the paper's size is a small part of it.
 pub(crate) fn pupils(plan: &Plan, variance: f64) -> Result<Vec<Pupil>> {
     let batch = (Learned::TRAIN_ROWS as u64).min(2 * plan.rows);
     let seed = seed::hash(plan.seed, 0, LESSONS);
@@ -71,7 +71,7 @@ impl Pupil {
             batch,
             rows: summary.rows,
             agreement: same as f64 / summary.rows as f64,
-            // Neither is missing where every row has a label, as by these rules.
+            // Both exist, because these rules label every row.
             fidelity: summary.fidelity_to_posterior().unwrap_or_default(),
             frontier_gap: frontier.frontier_gap(&summary).unwrap_or_default(),
         })

@@ -1,4 +1,4 @@
-//! The paper's simulations, figures and tables, computed anew: Dong, Schein, Wang and Garg, *Addressing
+//! A reproduction of the simulations, figures and tables in Dong, Schein, Wang and Garg, *Addressing
 //! Discretization-Induced Bias in Demographic Prediction* (FAccT 2024).
 //!
 //! ```text
@@ -6,16 +6,16 @@
 //! ```
 //! | module | purpose |
 //! |---|---|
-//! | `plan` | how much is computed, and the seed of each dataset |
-//! | `dataset` | one dataset of a generator, and what argmax does to it |
+//! | `plan` | the number and size of datasets, and their seeds |
+//! | `dataset` | one dataset of a generator, and the bias of argmax on it |
 //! | `mean` | a mean over datasets, with its standard error |
-//! | `information` | what scores know, and what labels make of it: fig:info-bias, fig:info-pareto |
-//! | `all_rules` | all rules at one variance, and how far they lie below the frontier: fig:pareto-simulation |
-//! | `learners` | how near models come to the labels of match |
+//! | `information` | bias and frontier by the information in the scores: fig:info-bias, fig:info-pareto |
+//! | `all_rules` | all rules at one variance, and their distance below the frontier: fig:pareto-simulation |
+//! | `learners` | the agreement of trained models with the labels of match |
 //! | `worst_case` | Theorem 1's construction: fig:worstcasebias |
-//! | `voters` | the rules on made-up voters, in place of files that are not public; along γ: fig:pareto-NC |
-//! | `published` | what the paper printed in its tables |
-//! | `document` | the page, and the files of numbers |
+//! | `voters` | the rules on simulated voters, in place of files that are not public; by γ: fig:pareto-NC |
+//! | `published` | the figures printed in the paper's tables |
+//! | `document` | the page and the files of numbers |
 
 mod all_rules;
 mod dataset;
@@ -40,25 +40,25 @@ pub use worst_case::{UNKNOWN, WorstCase};
 
 use apportion::Result;
 
-/// All that is computed anew.
+/// All reproduced results.
 #[derive(Clone, Debug)]
 pub struct Reproduction {
-    /// What was asked for.
+    /// The plan that was run.
     pub plan: Plan,
-    /// Bias and trades by variance, in the order of [`PARETO_VARIANCES`].
+    /// Bias and frontier by variance, in the order of [`PARETO_VARIANCES`].
     pub information: Vec<Information>,
     /// All rules at one variance.
     pub all_rules: Contest,
-    /// What learns from match, on one dataset of the same variance.
+    /// The models trained on the labels of match, on one dataset of the same variance.
     pub pupils: Vec<Pupil>,
     /// Theorem 1's construction, in the order of [`UNKNOWN`].
     pub worst_case: Vec<WorstCase>,
-    /// The rules on made-up voters.
+    /// The rules on simulated voters.
     pub voters: Vec<VoterFile>,
 }
 
 impl Reproduction {
-    /// Computes it all. `say` hears what begins.
+    /// Computes all results. `say` is called with the name of each step when it starts.
     pub fn of(plan: &Plan, say: impl Fn(&str)) -> Result<Reproduction> {
         plan.check()?;
         say("argmax's bias and the frontier by variance");

@@ -1,26 +1,26 @@
-//! How much is computed, and the seed of each dataset.
+//! The number and size of datasets, and the seed of each.
 
 use apportion::{Error, Result, seed};
 use rayon::prelude::*;
 
-/// Keeps the seeds of datasets apart from all other draws.
+/// Separates the seeds of datasets from all other draws.
 const DATASETS: u64 = 0x7061_7065_0000_0000;
 
-/// How much is computed.
+/// The number and size of datasets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Datasets that a mean is over; at least two, so that it has a standard error.
+    /// The number of datasets per mean; at least two, so that there is a standard error.
     pub datasets: u64,
-    /// Rows of each.
+    /// The number of rows per dataset.
     pub rows: u64,
-    /// Made-up voters in each of the files behind the tables.
+    /// The number of simulated voters in each of the files for the tables.
     pub voters: u64,
-    /// Another seed, other data.
+    /// The seed of all data.
     pub seed: u64,
 }
 
 impl Default for Plan {
-    /// As the paper has it: 100 datasets of 5,000 rows.
+    /// Returns the plan of the paper: 100 datasets of 5,000 rows.
     fn default() -> Plan {
         Plan { datasets: 100, rows: 5000, voters: 100_000, seed: 0 }
     }
@@ -37,8 +37,8 @@ impl Plan {
         at_least("the number of voters", self.voters, 100, "at least 100")
     }
 
-    /// Does the same to every dataset, which is known by its seed; results are in the order of the datasets. Different
-    /// generators are given the same seeds, so that they differ by what they are and not by chance.
+    /// Calls `work` with the seed of every dataset and returns the results in order. All generators get the same seeds,
+    /// so that their results do not differ by chance.
     pub(crate) fn each<T: Send>(&self, work: impl Fn(u64) -> Result<T> + Sync) -> Result<Vec<T>> {
         (0..self.datasets).into_par_iter().map(|dataset| work(seed::hash(self.seed, dataset, DATASETS))).collect()
     }

@@ -1,23 +1,23 @@
-//! What the paper printed in its tables: `data/published.csv`, row by row as the tables have it.
+//! The figures printed in the paper's tables: `data/published.csv`, in the order of the tables.
 
 use crate::voters::{Made, Outcome};
 
 /// One of the paper's tables.
 #[derive(Clone, Debug)]
 pub struct Published {
-    /// Its label in the paper, such as `table-NC`.
+    /// The label in the paper, such as `table-NC`.
     pub label: &'static str,
-    /// The table that it is part of: `tab:table-public` has two.
+    /// The table that it is part of; `tab:table-public` has two parts.
     pub within: &'static str,
-    /// What it is about.
+    /// A description of the data.
     pub about: &'static str,
-    /// The made-up voters that are set beside it.
+    /// The simulated voters that it is compared with.
     pub beside: Made,
-    /// What each rule did, by its name, in the order of the table.
+    /// The results of each rule, by name, in the order of the table.
     pub rows: Vec<(&'static str, Outcome)>,
 }
 
-/// Label, the table that it is part of, what it is about, and what is set beside it.
+/// The label, the table that it is part of, a description, and the simulated voters for comparison.
 const TABLES: [(&str, &str, &str, Made); 9] = [
     ("table-NC", "tab:table-NC", "North Carolina, the commercial file", Made::Overconfident),
     ("table-extended", "tab:table-extended", "North Carolina, the commercial file, more rules", Made::Overconfident),
@@ -45,10 +45,10 @@ const TABLES: [(&str, &str, &str, Made); 9] = [
     ),
 ];
 
-/// All tables, in the order of the paper.
+/// Returns all tables, in the order of the paper.
 ///
 /// # Panics
-/// Where `data/published.csv` is damaged, which a test would have found.
+/// If `data/published.csv` is damaged, which a test would find.
 pub fn published() -> Vec<Published> {
     let rows: Vec<(&str, &str, Outcome)> = include_str!("../data/published.csv").lines().skip(1).map(row).collect();
     let table = |&(label, within, about, beside): &(&'static str, &'static str, &'static str, Made)| {

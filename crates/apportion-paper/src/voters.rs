@@ -1,4 +1,5 @@
-//! The rules on made-up voters, in place of the commercial file, which is not public: the layout of the paper's tables.
+//! The rules on simulated voters, in place of the commercial file, which is not public; in the layout of the paper's
+//! tables.
 
 use apportion::audit::Section;
 use apportion::rule::Thresholds;
@@ -11,34 +12,34 @@ use crate::all_rules::learned;
 use crate::information::GAMMAS;
 use crate::plan::Plan;
 
-/// Keeps the seeds of voter files apart from those of datasets.
+/// Separates the seeds of voter files from those of datasets.
 const FILES: u64 = 0x7061_7065_0000_0001;
 
-/// The share of voters whom the vendor left without a label, and whom tab:table-dropuncoded leaves out.
+/// The share of voters whom the vendor left unlabeled; tab:table-dropuncoded excludes them.
 const UNCODED_SHARE: f64 = 205_683.0 / (205_683.0 + 6_168_953.0);
 
-/// How overconfident the scores are that stand for the vendor's: raised to this power, they count too many of the largest
-/// class, as the vendor's do.
+/// The power to which scores are raised to imitate the vendor's overconfident scores: like these, they overcount the
+/// largest class.
 const SHARPEN: f64 = 1.5;
 
-/// How the voters were made whose table is set beside one of the paper's.
+/// How the simulated voters for a table were made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Made {
-    /// Scores with the shares of voters, as the paper's BISG has: calibrated.
+    /// Scores with the shares of voters, as in the paper's BISG: calibrated.
     Calibrated,
-    /// Scores with the shares of all inhabitants: too few of the largest class, as in the paper's raked scores.
+    /// Scores with the shares of all residents: they undercount the largest class, as the paper's raked scores do.
     CensusPrior,
-    /// Overconfident scores: too many of the largest class, as in the vendor's.
+    /// Overconfident scores: they overcount the largest class, as the vendor's do.
     Overconfident,
-    /// The same without the rows of which least is known, as many as the vendor left without a label.
+    /// Overconfident scores without the least certain rows, as many as the vendor left unlabeled.
     WithoutUncoded,
 }
 
 impl Made {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Made; 4] = [Made::Calibrated, Made::CensusPrior, Made::Overconfident, Made::WithoutUncoded];
 
-    /// In words.
+    /// Returns a description.
     pub fn words(self) -> &'static str {
         match self {
             Made::Calibrated => "made-up voters of North Carolina, calibrated scores",
@@ -60,36 +61,36 @@ impl Made {
     }
 }
 
-/// What the rules did to a file of made-up voters.
+/// The results of the rules on a file of simulated voters.
 #[derive(Clone, Debug)]
 pub struct VoterFile {
-    /// How it was made.
+    /// How the file was made.
     pub made: Made,
-    /// Voters in it.
+    /// The number of voters.
     pub voters: u64,
-    /// What each rule did, by its name.
+    /// The results of each rule, by name.
     pub outcomes: Vec<(&'static str, Outcome)>,
-    /// Balance and what is learned from it, at each of [`GAMMAS`].
+    /// The results of balance and of the rule learned from it, at each of [`GAMMAS`].
     pub trades: Vec<Trade>,
 }
 
-/// The same γ twice: solved exactly over all rows, and learned from a batch of them.
+/// The results at one γ: solved exactly over all rows, and learned from a batch.
 #[derive(Clone, Copy, Debug)]
 pub struct Trade {
-    /// How much accuracy weighs.
+    /// The weight of accuracy.
     pub gamma: f64,
-    /// What balance did.
+    /// The results of balance.
     pub exact: Outcome,
-    /// What a support vector machine did that learned from balance.
+    /// The results of a support vector machine trained on the labels of balance.
     pub learned: Outcome,
 }
 
-/// What a rule did: the columns of the paper's tables.
+/// The results of a rule: the columns of the paper's tables.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
-    /// The share of voters who have a label.
+    /// The share of labeled voters.
     pub coverage: f64,
-    /// The share of labels that are the truth.
+    /// The accuracy among labeled voters.
     pub accuracy: f64,
     /// −Σ |share − truth|.
     pub fidelity_to_truth: f64,
@@ -97,7 +98,7 @@ pub struct Outcome {
     pub fidelity_to_posterior: f64,
 }
 
-/// The rules of the paper's tables, by the names that `published.csv` has for them.
+/// Returns the rules of the paper's tables, by their names in `published.csv`.
 pub fn rules() -> Vec<(&'static str, Rule)> {
     let posterior = || Match::overall(Reference::Posterior);
     vec![
@@ -115,7 +116,7 @@ pub fn rules() -> Vec<(&'static str, Rule)> {
 }
 
 impl VoterFile {
-    /// Makes the voters, and labels them by every rule.
+    /// Simulates the voters and labels them with every rule.
     pub fn of(plan: &Plan, made: Made) -> Result<VoterFile> {
         let people = |people: &[u64; 6]| people.map(|count| count as f64).to_vec();
         let tables = VoterTables {
@@ -147,7 +148,7 @@ impl VoterFile {
         Ok(VoterFile { made, voters: rows.len() as u64, outcomes, trades })
     }
 
-    /// What a rule did.
+    /// Returns the results of a rule.
     pub fn outcome(&self, rule: &str) -> Option<&Outcome> {
         self.outcomes.iter().find(|(name, _)| *name == rule).map(|(_, outcome)| outcome)
     }
@@ -169,7 +170,7 @@ fn made_up(voters: &Voters, rows: u64) -> Vec<Row> {
     (0..rows).into_par_iter().map(row).collect()
 }
 
-/// Leaves out the rows whose largest scores are the smallest; the others stay in order.
+/// Removes the rows with the smallest maximum scores; the others keep their order.
 fn drop_unsure(rows: &mut Vec<Row>, number: usize) {
     let largest = |row: &Row| row.scores.iter().copied().fold(0.0, f64::max);
     let mut order: Vec<usize> = (0..rows.len()).collect();

@@ -1,4 +1,4 @@
-//! Theorem 1's construction, in which argmax's bias is the mean absolute error: fig:worstcasebias.
+//! Theorem 1's construction, in which argmax's bias equals the mean absolute error: fig:worstcasebias.
 
 use apportion::Result;
 use apportion::simulate;
@@ -7,31 +7,31 @@ use crate::dataset::Dataset;
 use crate::mean::Mean;
 use crate::plan::Plan;
 
-/// The shares c of people of whom nothing is known.
+/// The shares c of people of unknown class.
 pub const UNKNOWN: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
 
-/// As many classes as in the other simulations.
+/// The number of classes, as in the other simulations.
 const CLASSES: usize = 6;
 
-/// What was found at one c, over all datasets.
+/// The results at one c, over all datasets.
 #[derive(Clone, Debug)]
 pub struct WorstCase {
-    /// The share of people of whom nothing is known.
+    /// The share of people of unknown class.
     pub unknown: f64,
-    /// Mean absolute error of the scores, as it was drawn.
+    /// The mean absolute error of the scores in the drawn data.
     pub mae: Mean,
-    /// The same by the formula: c · (K − 1)/K.
+    /// The mean absolute error by the formula c · (K − 1)/K.
     pub expected_mae: f64,
-    /// Argmax's bias against the shares with which the truth was drawn, class by class.
+    /// Argmax's bias relative to the shares with which the truth was drawn, by class.
     pub bias: Vec<Mean>,
-    /// The same against the posterior.
+    /// Argmax's bias relative to the posterior, by class.
     pub bias_against_posterior: Vec<Mean>,
-    /// Bias of the first class less mean absolute error, dataset by dataset: both are of the same people.
+    /// The bias of the first class minus the mean absolute error, per dataset, because both depend on the same people.
     pub excess: Mean,
 }
 
 impl WorstCase {
-    /// Looks at all datasets of a plan.
+    /// Computes the results in all datasets of a plan.
     pub fn of(plan: &Plan, unknown: f64) -> Result<WorstCase> {
         let people = |seed| simulate::WorstCase::new(CLASSES, unknown, 0.0, seed);
         let prior = people(0)?.prior();
@@ -51,9 +51,9 @@ impl WorstCase {
         })
     }
 
-    /// Whether bias and mean absolute error are equal within three standard errors of their difference.
+    /// Returns whether bias and mean absolute error are equal within three standard errors of their difference.
     pub fn is_equal(&self) -> bool {
-        // Where nothing is left to chance there is no standard error, but the last digits are still rounded.
+        // Without randomness the standard error is 0, but the last digits still have rounding errors.
         self.excess.mean.abs() <= 3.0 * self.excess.standard_error + 1e-12
     }
 }

@@ -1,5 +1,5 @@
-//! What the paper claims, on a reduced run; and the run itself, frozen.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! The paper's claims on a reduced run, and a regression test of its numbers.
+#![allow(clippy::unwrap_used)] // in helpers
 
 use std::fs;
 use std::path::Path;
@@ -18,12 +18,13 @@ fn contestant(name: &str) -> &'static Contestant {
     reduced().all_rules.contestants.iter().find(|rule| rule.name == name).unwrap()
 }
 
-/// Theorem 1 (iii): no bias exceeds the error; the more is known, the less there is of both.
+/// Theorem 1 (iii): the bias does not exceed the error; both decrease as more is known.
 #[test]
 fn argmax_is_biased_by_what_is_not_known() {
     let all = &reduced().information;
     for information in all {
-        // Against the posterior it holds in every dataset, with the error that scores imply; against chance, three errors.
+        // Relative to the posterior, the bound holds in every dataset for the error that the scores imply; three
+        // standard errors allow for chance.
         let slack = 3.0 * (information.mae.standard_error + information.bias[0].standard_error) + 1e-9;
         assert!(information.bias[0].mean <= information.mae.mean + slack, "{information:?}");
         let sum: f64 = information.bias.iter().map(|bias| bias.mean).sum();
@@ -31,12 +32,13 @@ fn argmax_is_biased_by_what_is_not_known() {
     }
     assert!(all.windows(2).all(|pair| pair[0].mae.mean > pair[1].mae.mean));
     assert!(all.windows(2).all(|pair| pair[0].bias[0].mean > pair[1].bias[0].mean));
-    // Theorem 1 (i) and (ii): everyone is given the largest class; nobody is miscounted.
+    // Theorem 1 (i) and (ii): without information everyone gets the largest class; with full information there is no
+    // bias.
     assert!((all[0].bias_against_prior[0].mean - 0.5).abs() < 0.01, "{:?}", all[0]);
     assert!(all[5].bias.iter().all(|bias| bias.mean.abs() < 1e-9) && all[5].mae.mean < 1e-9);
 }
 
-/// The frontier falls from argmax to match, is concave, and lies the higher the more is known.
+/// From argmax to match, accuracy falls and fidelity rises; argmax is more accurate the more is known.
 #[test]
 fn frontiers_are_frontiers() {
     for information in &reduced().information {
@@ -50,7 +52,8 @@ fn frontiers_are_frontiers() {
     assert!(reduced().information.windows(2).all(|pair| argmax(&pair[0]) < argmax(&pair[1])));
 }
 
-/// Theorem 2: argmax is the most accurate; joint rules lie on the frontier, argmax does, and no other independent rule.
+/// Theorem 2: argmax is the most accurate rule; joint rules and argmax are on the frontier, other independent rules are
+/// below it.
 #[test]
 fn joint_rules_lie_on_the_frontier_and_sampling_below() {
     assert_eq!(reduced().all_rules.variance, 0.5);
@@ -64,13 +67,13 @@ fn joint_rules_lie_on_the_frontier_and_sampling_below() {
         let below = contestant(name).frontier_gap.unwrap();
         assert!(below.mean > 20.0 * below.standard_error && below.mean > 0.01, "{name}: {below:?}");
     }
-    // Dominated: match is more accurate and nearer to the counts.
+    // Match dominates Thompson sampling: it is more accurate and its counts are closer.
     let (thompson, matched) = (contestant("thompson"), contestant("match"));
     assert!(matched.accuracy.mean > thompson.accuracy.mean + 0.05 && matched.fidelity.mean > thompson.fidelity.mean);
     assert!(contestant("threshold 0.8").frontier_gap.is_none());
 }
 
-/// What is learned from balance lies near the frontier all along it, and next to where balance itself is.
+/// The learned rule is close to the frontier, and to balance at the same γ.
 #[test]
 fn what_is_learned_follows_the_frontier() {
     let Contest { learned, stops, .. } = &reduced().all_rules;
@@ -85,7 +88,8 @@ fn what_is_learned_follows_the_frontier() {
     assert!(own.frontier_gap.unwrap().mean < thompson.frontier_gap.unwrap().mean / 20.0);
 }
 
-/// The paper: "≈ 99% of predicted labels being identical to those of the matching solution", here from a fifth of its batch.
+/// The paper: "≈ 99% of predicted labels being identical to those of the matching solution"; here with a fifth of its
+/// batch.
 #[test]
 fn learners_agree_with_match() {
     let pupils = &reduced().pupils;
@@ -96,7 +100,7 @@ fn learners_agree_with_match() {
     }
 }
 
-/// fig:pareto-NC: at the same γ, what is learned does nearly as balance does; both ends are argmax and match.
+/// fig:pareto-NC: at the same γ, the learned rule is nearly as good as balance; the ends are argmax and match.
 #[test]
 fn the_trade_of_voters_is_learned() {
     for file in &reduced().voters {
@@ -126,7 +130,7 @@ fn the_worst_case_is_as_bad_as_its_error() {
     }
 }
 
-/// On made-up voters the rules stand to each other as in every table of the paper.
+/// On simulated voters, the rules compare with each other as in every table of the paper.
 #[test]
 fn voters_are_labeled_as_in_the_paper() {
     for file in &reduced().voters {
@@ -144,7 +148,7 @@ fn voters_are_labeled_as_in_the_paper() {
     assert_eq!((sharp.voters, dropped.voters), (5000, 4839)); // 3.23% fewer
 }
 
-/// A table's layout is the paper's, and every rule has figures of ours.
+/// The tables have the paper's layout, and we have figures for every rule.
 #[test]
 fn published_rules_are_ours() {
     for table in published() {
@@ -154,7 +158,8 @@ fn published_rules_are_ours() {
     }
 }
 
-/// The numbers of a seed are frozen, to nine digits: `PAPER=write` keeps new ones, and needs a line in the changelog.
+/// The numbers of a seed do not change, to nine decimals. `PAPER=write` stores new ones, and needs a line in the
+/// changelog.
 #[test]
 fn numbers_are_frozen() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reduced");
@@ -182,7 +187,7 @@ fn rounded(table: &str) -> String {
     table.lines().map(|line| line.split(',').map(cell).collect::<Vec<_>>().join(",") + "\n").collect()
 }
 
-/// The last digits of logarithms are the machine's.
+/// Compares two lines. The last digits may differ, because logarithms depend on the machine.
 fn same(name: &str, kept: &str, found: &str) {
     for (kept, found) in kept.split(',').zip(found.split(',')) {
         match (kept.parse::<f64>(), found.parse::<f64>()) {
@@ -192,7 +197,7 @@ fn same(name: &str, kept: &str, found: &str) {
     }
 }
 
-/// The page has every figure and table of the paper that it speaks of, and what a reader needs to do it again.
+/// The page has every figure and table of the paper that it mentions, and the command to reproduce it.
 #[test]
 fn the_page_is_whole() {
     let files = reduced().files("apportion reproduce -o here");

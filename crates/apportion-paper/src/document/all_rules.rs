@@ -144,7 +144,7 @@ fn figures(all_rules: &Contest) -> Table {
     table
 }
 
-/// What learns from match, and how near it comes.
+/// Returns the table of models trained on the labels of match, with their agreement.
 fn learners(own: &Reproduction) -> Table {
     let row = |pupil: &Pupil| {
         vec![
@@ -168,7 +168,7 @@ fn learners(own: &Reproduction) -> Table {
     table
 }
 
-/// The same as numbers.
+/// Returns the same table as a sheet of numbers.
 pub(super) fn learners_sheet(own: &Reproduction) -> Sheet {
     let mut sheet = Sheet::new(["learner", "batch", "rows", "agreement", "fidelity_to_posterior", "frontier_gap"]);
     for pupil in &own.pupils {

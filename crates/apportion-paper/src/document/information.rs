@@ -1,4 +1,4 @@
-//! The sections on what scores know: fig:info-bias and fig:info-pareto.
+//! The sections on the information in the scores: fig:info-bias and fig:info-pareto.
 
 use apportion::simulate::PAPER_PRIOR;
 use apportion_report::chart::{chart, full, rounded};
@@ -10,17 +10,17 @@ use super::{variance, with_legend};
 use crate::information::{BIAS_VARIANCES, Information};
 use crate::{Mean, Reproduction};
 
-/// A trace's bars or points, up and down by a standard error each.
+/// Returns the error bars of a trace: one standard error in each direction.
 pub(super) fn errors<'a>(means: impl Iterator<Item = &'a Mean>) -> Value {
     json!({ "type": "data", "array": means.map(|mean| rounded(mean.standard_error)).collect::<Vec<_>>(), "thickness": 1 })
 }
 
-/// How a variance is told from another.
+/// Returns the name of a variance in legends.
 fn name(information: &Information) -> String {
     format!("variance {} (MAE {})", variance(information.variance), plain(information.mae.mean, 2))
 }
 
-/// Argmax's bias.
+/// Builds the section on argmax's bias.
 pub(super) fn bias(own: &Reproduction) -> Section {
     let shown: Vec<&Information> =
         own.information.iter().filter(|information| BIAS_VARIANCES.contains(&information.variance)).collect();
@@ -86,12 +86,12 @@ const BIAS_COLUMNS: [&str; 9] = [
     "bias_against_prior_error",
 ];
 
-/// A mean and its standard error, in full.
+/// Returns a mean and its standard error in full precision.
 pub(super) fn both_of(mean: Mean) -> [String; 2] {
     [full(Some(mean.mean)), full(Some(mean.standard_error))]
 }
 
-/// The frontiers.
+/// Builds the section on the frontiers.
 pub(super) fn frontiers(own: &Reproduction) -> Section {
     let cost = |information: &Information| {
         let ends = information.stops.first().zip(information.stops.last());

@@ -1,4 +1,4 @@
-//! The page, and the files of numbers: one section a figure of the paper, and its tables.
+//! The page and the files of numbers: one section per figure of the paper, and its tables.
 
 mod all_rules;
 mod information;
@@ -15,7 +15,7 @@ use crate::Reproduction;
 use crate::mean::Mean;
 
 impl Reproduction {
-    /// The page. The command is what another can do again.
+    /// Builds the page. `command` is shown so that readers can reproduce it.
     pub fn document(&self, command: &str) -> Document {
         Document {
             title: "The paper, computed anew".into(),
@@ -40,7 +40,8 @@ impl Reproduction {
         }
     }
 
-    /// Files, by their names: the page, the numbers and the specification of every chart, and the numbers of the tables.
+    /// Returns files by name: the page, the numbers and the specification of every chart, and the numbers of the
+    /// tables.
     pub fn files(&self, command: &str) -> Vec<(String, Vec<u8>)> {
         let document = self.document(command);
         let mut files = vec![("report.html".to_owned(), document.to_html().into_bytes())];
@@ -51,20 +52,20 @@ impl Reproduction {
     }
 }
 
-/// Texts without commas and quotes, and numbers: nothing needs to be quoted.
+/// Writes a sheet as CSV. Its cells contain no commas or quotes, so they need no quoting.
 fn csv(sheet: &Sheet) -> Vec<u8> {
     let lines = std::iter::once(&sheet.columns).chain(&sheet.rows).map(|row| row.join(",") + "\n");
     lines.collect::<String>().into_bytes()
 }
 
-/// A mean with its standard error.
+/// Formats a mean with its standard error.
 fn with_error(mean: Mean, decimals: usize) -> Cell {
     Cell::number(Some(mean.mean), |own| {
         format!("{} ± {}", plain(own, decimals), plain(mean.standard_error, decimals + 1))
     })
 }
 
-/// Puts a legend below a chart, with room for its names: side by side, or one below the other where the page is narrow.
+/// Puts a legend below a chart, with space for its names: side by side, or in one column on narrow screens.
 fn with_legend(mut chart: Chart) -> Chart {
     let names = chart.data.as_array().map_or(0, Vec::len);
     let legend = json!({ "orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0 });
@@ -77,12 +78,12 @@ fn with_legend(mut chart: Chart) -> Chart {
     chart
 }
 
-/// A variance as people write it.
+/// Formats a variance.
 fn variance(variance: f64) -> String {
     if variance < 1e-3 { format!("{variance:e}") } else { variance.to_string() }
 }
 
-/// A table that is not sorted.
+/// Creates a table that cannot be sorted.
 fn table(id: &str, caption: &str, columns: &[&str], rows: Vec<Vec<Cell>>) -> Table {
     let columns = columns.iter().map(|&name| name.to_owned()).collect();
     Table { id: id.into(), caption: caption.into(), columns, rows, note: String::new(), sortable: false }

@@ -1,4 +1,4 @@
-//! The section on the paper's tables, with what it published beside what made-up voters give.
+//! The section on the paper's tables: the published figures next to those of simulated voters.
 
 use apportion_report::chart::full;
 use apportion_report::text::{count, percent, plain};
@@ -31,7 +31,7 @@ const WHY: &str = "The figures differ, and must: the paper’s commercial voter 
                    with the shares of all inhabitants, though not by so much that argmax would be nearer to the truth than \
                    match. There are tables for North Carolina alone: its voters stand beside other states, too.";
 
-/// The made-up voters that stand beside a table.
+/// Returns the simulated voters that a table is compared with.
 fn beside<'a>(own: &'a Reproduction, published: &Published) -> Option<&'a VoterFile> {
     own.voters.iter().find(|file| file.made == published.beside)
 }
@@ -69,7 +69,7 @@ fn side_by_side(own: &Reproduction, published: &Published) -> Table {
     table
 }
 
-/// All tables in one file, the published figures beside ours.
+/// Returns all tables in one sheet, with the published figures next to ours.
 pub(super) fn sheet(own: &Reproduction) -> Sheet {
     let figures = ["coverage", "accuracy", "fidelity_to_truth", "fidelity_to_posterior"];
     let both = figures.iter().flat_map(|figure| [format!("{figure}_published"), format!("{figure}_ours")]);

@@ -1,4 +1,4 @@
-//! The section on the trade that made-up voters leave, exact and learned: fig:pareto-NC and its like.
+//! The section on the trade-off on simulated voters, exact and learned: fig:pareto-NC and similar figures.
 
 use apportion::rule::Learned;
 use apportion_report::chart::{chart, full, rounded};
@@ -10,7 +10,7 @@ use super::with_legend;
 use crate::voters::{Made, Outcome, Trade, VoterFile};
 use crate::{Kind, Reproduction};
 
-/// The paper's figures, and the made-up voters whose trade is set in place of each.
+/// The paper's figures, and the simulated voters that replace the data of each.
 const FIGURES: [(&str, Made); 4] = [
     ("pareto-NC", Made::Overconfident),
     ("pareto-bisg", Made::Calibrated),
@@ -32,7 +32,7 @@ pub(super) fn section(own: &Reproduction) -> Section {
     Section { id: "pareto-NC", title: "The trade, on made-up voters", lead, blocks: charts.collect() }
 }
 
-/// The largest difference of accuracy between exact and learned, at the same γ.
+/// Returns the largest difference in accuracy between the exact and the learned rule at the same γ.
 fn furthest(file: &VoterFile) -> f64 {
     file.trades.iter().map(|trade| (trade.exact.accuracy - trade.learned.accuracy).abs()).fold(0.0, f64::max)
 }
@@ -78,7 +78,7 @@ fn figure(id: &'static str, file: &VoterFile, own: &Reproduction) -> Chart {
     chart
 }
 
-/// A line as the paper has it: down to its least γ. Between that and match nothing was computed.
+/// Returns a line down to the smallest positive γ, as in the paper. Nothing was computed between that and match.
 fn line(name: &str, file: &VoterFile, of: fn(&Trade) -> Outcome, style: &Value) -> Value {
     let stops: Vec<&Trade> = file.trades.iter().filter(|trade| trade.gamma > 0.0).collect();
     json!({
