@@ -1,4 +1,5 @@
-//! The command line of a job, built from the declarations of its settings; and its values, as data for a request.
+//! Builds the command line of a job from the declarations of its settings, and converts its values to data for a
+//! request.
 
 use apportion::text::Setting;
 use apportion_app::settings::{self, Declaration, Job, Kind};
@@ -20,10 +21,10 @@ pub(crate) fn with_options(mut command: Command, job: Job) -> Command {
     command
 }
 
-/// Returns the values that the command line gives, by the ids of their settings.
+/// Returns the values given on the command line, by the ids of their settings.
 ///
 /// # Errors
-/// If a value is not one of its setting.
+/// If a value is invalid for its setting.
 pub(crate) fn values(job: Job, matches: &ArgMatches) -> Result<Map<String, Value>, String> {
     let mut values = Map::new();
     for (_, declaration) in settings::of_job(job) {
@@ -41,7 +42,7 @@ pub(crate) fn values(job: Job, matches: &ArgMatches) -> Result<Map<String, Value
     Ok(values)
 }
 
-/// Whether a setting is for the terminal alone: jobs print nothing.
+/// Returns whether a setting only concerns the terminal, because jobs print nothing.
 fn is_of_terminal(setting: Setting) -> bool {
     matches!(setting, Setting::Json | Setting::Quiet)
 }
@@ -83,7 +84,7 @@ fn argument(job: Job, heading: &'static str, declaration: &'static Declaration) 
     }
 }
 
-/// The setting that is given without an option.
+/// Returns the setting that is given as a positional argument.
 fn positional(job: Job) -> Option<Setting> {
     match job {
         Job::Label | Job::Audit | Job::Compare | Job::Disparity | Job::Frontier | Job::Fit | Job::Apply => {
@@ -118,7 +119,7 @@ fn short_name(setting: Setting) -> Option<char> {
     }
 }
 
-/// Options that were renamed: the setting, and its old name.
+/// Returns the renamed options of a job: the setting, and its old name.
 fn renamed(job: Job) -> &'static [(Setting, &'static str)] {
     match job {
         Job::Label | Job::Fit | Job::Verify => &[(Setting::Tolerance, "margin"), (Setting::TrainRows, "batch")],
@@ -126,7 +127,7 @@ fn renamed(job: Job) -> &'static [(Setting, &'static str)] {
     }
 }
 
-/// A hidden option that is refused with its new name.
+/// Returns a hidden option that is refused with a message that gives its new name.
 fn old_spelling(setting: Setting, old: &'static str) -> Arg {
     let problem = format!("it is called {} now", option(setting, None));
     let refuse = move |_: &str| -> Result<String, String> { Err(problem.clone()) };

@@ -1,5 +1,5 @@
-//! The program: one straight line from the command line to a job. The jobs are those of `apportion-app`; here are the names
-//! of their options, and how their responses are printed.
+//! The command line program. The jobs are implemented in `apportion-app`; this crate defines the names of their options
+//! and prints their responses.
 
 mod args;
 mod jobs;
@@ -19,10 +19,10 @@ use anyhow::Result;
 use apportion_io::did_you_mean;
 use clap::ArgMatches;
 
-/// The program, from its command line to its end.
+/// Runs the program, and returns its exit code.
 pub fn main() -> ExitCode {
     fail_where_files_may_not_grow();
-    // An interruption leaves nothing half written. If no handler can be set, temporary files may stay behind.
+    // An interruption removes incomplete files. If the handler cannot be set, temporary files may be left behind.
     let _ = ctrlc::set_handler(|| {
         let written = apportion_io::remove_unfinished();
         text::say(interrupted(&written));
@@ -38,7 +38,7 @@ pub fn main() -> ExitCode {
     };
     match panics::caught(|| run(&matches, &line)) {
         Ok(()) => ExitCode::SUCCESS,
-        // The reader of our output has read enough.
+        // The reader of the output closed the pipe, for example `head`.
         Err(error) if message::sentence(&error).contains("Broken pipe (os error") => ExitCode::SUCCESS,
         Err(error) => {
             apportion_io::wait_if_interrupted();
@@ -57,7 +57,7 @@ fn run(matches: &ArgMatches, line: &[String]) -> Result<()> {
     }
 }
 
-/// What to say after an interruption.
+/// Returns the message after an interruption.
 fn interrupted(written: &[PathBuf]) -> String {
     match written {
         [] => "\ninterrupted: nothing was written".into(),
@@ -66,7 +66,7 @@ fn interrupted(written: &[PathBuf]) -> String {
     }
 }
 
-/// The class that may have been meant by one that there is not.
+/// Returns a suggestion for an unknown class.
 fn hint(error: &anyhow::Error) -> String {
     match usage::core(error) {
         Some(apportion::Error::UnknownClass { name, classes }) => did_you_mean(name, classes.split(", ")),
@@ -74,8 +74,8 @@ fn hint(error: &anyhow::Error) -> String {
     }
 }
 
-/// The system ends a program that writes beyond a limit of its files' size, unless the program listens to the signal: then
-/// the write fails, and is told like any other.
+/// Handles the signal for exceeding the file size limit, which would otherwise end the program. The write then fails
+/// and is reported like any other error.
 fn fail_where_files_may_not_grow() {
     #[cfg(unix)]
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());

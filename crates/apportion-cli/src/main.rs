@@ -1,4 +1,4 @@
-//! The program `apportion`. What it does is in the library beside it, which other programs call, too.
+//! The program `apportion`. Its code is in the library of this crate, so that other programs can also call it.
 
 fn main() -> std::process::ExitCode {
     apportion_cli::main()

@@ -15,14 +15,14 @@ pub(crate) fn option(setting: Setting, value: Option<&str>) -> String {
         other => format!("--{}", other.id().replace('_', "-")),
     };
     match value {
-        // A shell would expand or divide these.
+        // A shell would expand or split these.
         Some(value) if value.contains(['*', ';', '|']) => format!("{name} '{value}'"),
         Some(value) => format!("{name} {value}"),
         None => name,
     }
 }
 
-/// Returns the sentence of an error: its contexts from the outermost on, and what is wrong.
+/// Returns the sentence of an error: its contexts, the outermost first, then the cause.
 pub(crate) fn sentence(error: &anyhow::Error) -> String {
     error.chain().map(sentence_of).collect::<Vec<_>>().join(": ")
 }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Result, anyhow};
 
-/// What the first panic said, and where it happened.
+/// The message and location of the first panic.
 static FIRST: Mutex<Option<String>> = Mutex::new(None);
 
 /// Keeps panics from printing stack traces; [`caught`] reports them.

@@ -75,7 +75,7 @@ fn job_command(job: Job) -> Command {
     with_options(Command::new(name).about(about).after_help(examples), job)
 }
 
-/// Returns the job that was asked for, and its options; none for commands about the program itself.
+/// Returns the requested job and its options; `None` for commands about the program itself.
 pub(crate) fn job(matches: &ArgMatches) -> Option<(Job, &ArgMatches)> {
     let (name, own) = matches.subcommand()?;
     let (name, own) = match (name, own.subcommand()) {
@@ -87,7 +87,7 @@ pub(crate) fn job(matches: &ArgMatches) -> Option<(Job, &ArgMatches)> {
     Job::ALL.into_iter().find(|&job| describe(job).0 == name && is_nested(job) == is_below).map(|job| (job, own))
 }
 
-/// Whether a job is a command below another: `tables export`, `simulate voters`.
+/// Returns whether a job is a subcommand of another command: `tables export`, `simulate voters`.
 fn is_nested(job: Job) -> bool {
     matches!(
         job,
@@ -102,7 +102,7 @@ fn is_nested(job: Job) -> bool {
     )
 }
 
-/// The name of a job's command, its description, and its examples.
+/// Returns the name of a job's command, its description, and its examples.
 fn describe(job: Job) -> (&'static str, &'static str, &'static str) {
     match job {
         Job::Label => (

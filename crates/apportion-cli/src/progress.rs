@@ -1,4 +1,4 @@
-//! How far the work has come, on standard error: only where that is a terminal.
+//! Progress on standard error, shown only if it is a terminal.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::text;
 
-/// A line that shows how far a pass over the files has come: rows, rate and time left.
+/// A line that shows the progress of a pass over the files: rows, rate and time left.
 #[derive(Debug)]
 pub(crate) struct Bar {
     bar: ProgressBar,
@@ -30,7 +30,7 @@ impl Bar {
     }
 }
 
-/// What is shown of work whose length is known, and of other work.
+/// Templates for work of known length, and for other work.
 const BAR: &str = "{msg} {wide_bar} {percent:>3}%, {eta} left";
 const SPINNER: &str = "{msg} {spinner} {elapsed}";
 const TICK: Duration = Duration::from_millis(200);
@@ -60,7 +60,7 @@ impl Progress for Bar {
     }
 }
 
-/// Standard error, where it is a terminal and silence is not wanted.
+/// Returns where to draw progress: standard error (which draws only on a terminal), or hidden if quiet.
 fn target(quiet: bool) -> ProgressDrawTarget {
     if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
 }

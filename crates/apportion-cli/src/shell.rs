@@ -1,4 +1,4 @@
-//! `apportion completions` and `apportion man`: what shells and `man` want to know of the program, made from its options.
+//! `apportion completions` and `apportion man`: shell completions and manual pages, generated from the options.
 
 use std::path::PathBuf;
 
@@ -74,11 +74,11 @@ pub(crate) fn man(matches: &ArgMatches) -> Result<()> {
     Ok(())
 }
 
-/// The page of a command, and those of the commands below it: `apportion`, `apportion-label`, ….
+/// Collects the pages of a command and its subcommands: `apportion`, `apportion-label`, ….
 fn collect(command: &clap::Command, name: &str, pages: &mut Vec<(String, String)>) -> Result<()> {
     let mut page = Vec::new();
     Man::new(command.clone()).title(name.to_uppercase()).render(&mut page)?;
-    // Examples under their own name, with their lines as they are.
+    // Examples get their own heading, and their line breaks are kept.
     let page = String::from_utf8(page)?.replace(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n.nf\n");
     pages.push((name.to_owned(), page));
     for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {

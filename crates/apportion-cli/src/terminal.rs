@@ -1,4 +1,4 @@
-//! The terminal: what jobs are run with, and where their notices and results go.
+//! The terminal: provides the context of a job, and prints its notices and results.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::message::{option, render};
 use crate::progress::Bar;
 use crate::{args, text};
 
-/// The terminal that a job is run from.
+/// The terminal from which a job is run.
 #[derive(Clone, Debug)]
 pub(crate) struct Terminal {
     job: Job,
@@ -29,10 +29,10 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// Returns the terminal of a job, with the values of its options.
+    /// Creates the terminal of a job from the values of its options.
     ///
     /// # Errors
-    /// If a value is not one of its option.
+    /// If a value is invalid for its option.
     pub(crate) fn new(job: Job, matches: &ArgMatches, line: &[String]) -> Result<Terminal> {
         let flag = |id: &str| matches.try_get_one::<bool>(id).ok().flatten().copied().unwrap_or(false);
         let values = args::values(job, matches).map_err(apportion_app::Error::settings)?;
@@ -48,12 +48,12 @@ impl Terminal {
         Ok(from_values(self.job, self.values.clone())?)
     }
 
-    /// Returns the values of the options that were given, by the ids of their settings.
+    /// Returns the values of the options on the command line, by the ids of their settings.
     pub(crate) fn values(&self) -> &Map<String, Value> {
         &self.values
     }
 
-    /// Returns what the job is run with.
+    /// Returns the context of the job.
     pub(crate) fn context(&self) -> Context {
         let quiet = self.quiet;
         let notices = Arc::new(move |notice: Notice| match notice {
@@ -71,10 +71,10 @@ impl Terminal {
         }
     }
 
-    /// Refuses an output and JSON that both go to standard output.
+    /// Refuses to write both an output and JSON to standard output.
     ///
     /// # Errors
-    /// If they do.
+    /// If both are requested.
     pub(crate) fn refuse_two_outputs(&self) -> Result<()> {
         let to_stdout = self.values.get(Setting::Output.id()).and_then(Value::as_str) == Some("-");
         if !to_stdout || !self.json {
@@ -84,7 +84,7 @@ impl Terminal {
         Err(apportion_app::Error::Settings(both + " both write to standard output; choose one").into())
     }
 
-    /// Prints a response as JSON, if that is asked for.
+    /// Prints a response as JSON, if requested.
     ///
     /// # Errors
     /// If standard output cannot be written.
@@ -92,7 +92,7 @@ impl Terminal {
         if self.json { text::print(serde_json::to_value(response)?) } else { Ok(()) }
     }
 
-    /// Prints a response as JSON if that is asked for, otherwise as text.
+    /// Prints a response as JSON if requested, otherwise as text.
     ///
     /// # Errors
     /// If standard output cannot be written.
@@ -100,19 +100,19 @@ impl Terminal {
         if self.json { self.print_json(response) } else { text::print_text(text()) }
     }
 
-    /// Says a sentence on standard error, unless it is quiet.
+    /// Prints a sentence on standard error, unless the quiet option is set.
     pub(crate) fn say(&self, sentence: impl std::fmt::Display) {
         if !self.quiet {
             text::say(sentence);
         }
     }
 
-    /// Says which files were written.
+    /// Prints the paths of the files written.
     pub(crate) fn say_written(&self, paths: &[std::path::PathBuf]) {
         self.say(format!("\n{}", written(paths)));
     }
 
-    /// Says where a report was written.
+    /// Prints the path of a report.
     pub(crate) fn say_report(&self, report: Option<&WrittenReport>) {
         let Some(written) = report else { return };
         if let Some(path) = &written.report {

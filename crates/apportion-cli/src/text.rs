@@ -1,4 +1,4 @@
-//! Text for people, and where it is printed.
+//! Prints text for people.
 
 use std::fmt::Display;
 use std::io::{Write, stderr, stdout};
@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow};
 
 pub(crate) use apportion_app::text::{columns, count, counted, plain, shown};
 
-/// A result on standard output. A full disk is an error, not a panic.
+/// Prints a result on standard output. A full disk is an error, not a panic.
 pub(crate) fn print(result: impl Display) -> Result<()> {
     let mut stdout = stdout().lock();
     let done = writeln!(stdout, "{result}").and_then(|()| stdout.flush());
@@ -19,7 +19,7 @@ pub(crate) fn print_text(text: impl Display) -> Result<()> {
     print(shown(&text.to_string()))
 }
 
-/// A word on standard error, with control characters escaped. A closed standard error is ignored.
+/// Prints a message on standard error, with control characters escaped. A closed standard error is ignored.
 pub(crate) fn say(word: impl Display) {
     let _ = writeln!(stderr(), "{}", shown(&word.to_string()));
 }

@@ -1,4 +1,4 @@
-//! Errors of the command line, told from those of the data: the program ends with 2, and not with 1.
+//! Usage errors, which end the program with exit code 2; errors in the data end it with 1.
 
 use std::process::ExitCode;
 
@@ -6,12 +6,12 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::text;
 
-/// Whether the command line is to blame: the values in it, or how they go together.
+/// Returns whether the error is in the command line: in one of its values, or in their combination.
 pub(crate) fn is_usage(error: &anyhow::Error) -> bool {
     error.downcast_ref().is_some_and(apportion_app::Error::is_usage) || error.downcast_ref::<clap::Error>().is_some()
 }
 
-/// Prints what is wrong with the command line, or the help that was asked for, and ends the program.
+/// Prints an error in the command line, or the requested help, and returns the exit code.
 pub(crate) fn end(error: &clap::Error, line: &[String]) -> ExitCode {
     match (value_tip(error, line), error.exit_code()) {
         (Some(tip), code) => {
@@ -25,7 +25,7 @@ pub(crate) fn end(error: &clap::Error, line: &[String]) -> ExitCode {
     }
 }
 
-/// How to write a value that begins with a dash, if that is what was not understood: `--classes=-1,2`.
+/// Returns how to write a value that begins with a dash, if it was parsed as an unknown option: `--classes=-1,2`.
 fn value_tip(error: &clap::Error, line: &[String]) -> Option<String> {
     let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else { return None };
     let is_short = unknown.starts_with('-') && !unknown.starts_with("--");
@@ -44,7 +44,7 @@ fn first_line(error: &clap::Error) -> String {
     text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }
 
-/// The library's error in another.
+/// Returns the error of the core library inside another error.
 pub(crate) fn core(error: &anyhow::Error) -> Option<&apportion::Error> {
     use apportion_app::Error as Job;
     match error.downcast_ref::<Job>()? {

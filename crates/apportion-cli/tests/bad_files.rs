@@ -1,5 +1,6 @@
-//! Files that are broken, and disks that are full: one message with the place and the next step, and nothing left behind.
-#![allow(clippy::unwrap_used, clippy::print_stderr)] // in helpers, too
+//! Damaged files and full disks: each gives one message with the location and the next step, and leaves no files
+//! behind.
+#![allow(clippy::unwrap_used, clippy::print_stderr)] // also in helpers
 
 mod common;
 
@@ -12,7 +13,7 @@ use tempfile::TempDir;
 
 const GOOD: &str = "id,p_white,p_black,race\n1,0.6,0.4,white\n2,0.3,0.7,black\n";
 
-/// Labels files that must be refused. Nothing may be in the folder afterwards that was not there before.
+/// Labels files that must be refused, and checks that no files were added to the folder.
 fn refuses(folder: &Path, cases: &[(&str, &str)]) {
     let before = names_in(folder);
     for (args, expected) in cases {
@@ -96,7 +97,7 @@ fn text_that_is_no_table() {
             ("missing.csv", "missing.csv: there is no such file; check the path"),
             ("missing*.csv", "missing*.csv: no file is called so; check the pattern"),
             ("good.csv --by county", "--by: there is no column \"county\"; the columns are id, p_white, p_black, race"),
-            // What is in the first file must be in all.
+            // All files must have the columns of the first one.
             (
                 "good.csv other.csv",
                 "other.csv: it has no column \"p_black\", as there is in good.csv; name the files of one kind, or write each to a folder: -o FOLDER/",
@@ -178,7 +179,7 @@ fn files_that_are_cut_off_or_of_another_kind() {
     );
 }
 
-/// A folder that is called like a file, a file that may not be read, and one that the system does not give.
+/// A folder whose name ends like a file's, a file without read permission, and one that causes a system error.
 #[test]
 fn files_that_cannot_be_read() {
     let folder = TempDir::new().unwrap();
@@ -214,7 +215,7 @@ fn files_that_cannot_be_read() {
     assert_eq!(found, "nowhere: there is no such folder; make it first");
 }
 
-/// The row is right beyond the first batches, too.
+/// The row number is correct beyond the first batches.
 #[test]
 fn a_missing_number_far_down_is_found() {
     let folder = TempDir::new().unwrap();
@@ -233,8 +234,8 @@ fn shell(folder: &Path, line: &str) -> std::process::Output {
     command.current_dir(folder).arg("-c").arg(line).arg(program).output().unwrap()
 }
 
-/// A limit of a file's size stands for a disk that is full. It comes with a signal that would end the program, unless that
-/// is listened to, or ignored by whoever started it.
+/// A file size limit simulates a full disk. The limit raises a signal that would end the program, unless the program
+/// handles it or its parent process ignores it.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_leaves_no_file() {
@@ -260,7 +261,7 @@ fn a_full_disk_leaves_no_file() {
     assert_eq!(names_in(folder), before);
 }
 
-/// Whoever cannot take our output is told so; whoever has read enough is not.
+/// A full standard output is an error; a reader that closes the pipe early is not.
 #[cfg(target_os = "linux")]
 #[test]
 fn standard_output_may_be_full_or_closed() {

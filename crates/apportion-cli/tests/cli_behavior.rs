@@ -1,5 +1,5 @@
-//! What the program says to a slip of the pen, and which slips are the command line's.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! Messages and exit codes for mistakes in the command line.
+#![allow(clippy::unwrap_used)] // also in helpers
 
 mod common;
 
@@ -22,7 +22,7 @@ fn split(line: &str) -> Vec<&str> {
     line.split_whitespace().collect()
 }
 
-/// Lines that must fail on the data: each with its message.
+/// Runs commands that must fail because of the data, and compares their messages.
 fn refuses(folder: &Path, cases: &[(&str, &str)]) {
     let before = names_in(folder);
     for (line, expected) in cases {
@@ -59,7 +59,7 @@ fn a_misspelt_word_is_guessed() {
                 "audit t.csv --label race --label-map White=white,Black=black --focus wite",
                 "--focus: unknown class \"wite\"; the classes are white, black, other (did you mean \"white\"?)",
             ),
-            // Of what is near to nothing, nothing is guessed.
+            // There is no suggestion if no name is similar.
             (
                 "audit t.csv --label race --label-map White=white,Black=black --focus purple",
                 "--focus: unknown class \"purple\"; the classes are white, black, other",
@@ -91,7 +91,7 @@ fn values_of_the_truth_are_explained() {
                  black, other; map them with --label-map VALUE=CLASS (such as --label-map White=white,Black=black), or leave \
                  them out with --uncoded VALUE=keep",
             ),
-            // Also where the value is not in the file.
+            // Unknown classes are also refused if the value is not in the file.
             (
                 "label t.csv -o o.csv --truth race --truth-map X=unknown",
                 "--truth-map X=unknown: there is no class \"unknown\"; the classes are white, black, other",
@@ -103,11 +103,11 @@ fn values_of_the_truth_are_explained() {
             ),
         ],
     );
-    // What was proposed works.
+    // The suggested command works.
     run(folder.path(), &split("label t.csv -o o.csv --truth race --truth-map White=white,Black=black -q"));
 }
 
-/// The command line is wrong: 2. What it is about is wrong: 1.
+/// An error in the command line ends with 2, an error in the data with 1.
 #[test]
 fn wrong_values_end_with_2() {
     let folder = folder();
@@ -203,7 +203,7 @@ fn what_is_no_table_in_a_folder_is_passed_over() {
                     parts/_temporary and 2 more\n";
     assert!(said.starts_with(expected), "{said}");
     assert_eq!(fs::read_to_string(folder.join("all.csv")).unwrap().lines().count(), 7);
-    // Silence is kept, and what is named is read.
+    // -q suppresses the note, and a file that is given explicitly is read.
     assert_eq!(text(&apportion(folder, &split("label parts -o quiet.csv -q")).stderr), "");
     let found = refused(folder, &split("label parts/readme.txt -o o.csv"));
     assert!(found.starts_with("parts/readme.txt: no score columns were recognized"), "{found}");
@@ -234,7 +234,7 @@ fn outputs_do_not_go_where_the_next_run_looks_for_inputs() {
             "it lies inside the input parts, so that the next run would read it as an input; write elsewhere";
         assert!(found.contains(expected), "{output}: {found}");
     }
-    // Hidden folders are not read, and neither is the folder around a file that was named.
+    // Hidden folders are not read. If the input is a single file, other files in its folder are not read.
     run(folder, &split("label parts -o parts/_labels/ -q"));
     run(folder, &split("label parts/north/part-0.csv -o parts/north/labels.csv -q"));
 }
@@ -282,7 +282,7 @@ fn a_decision_for_other_classes_says_which_and_how_to_rename() {
             ),
         ],
     );
-    // The decision knows its columns by their names, wherever they stand.
+    // A decision finds its columns by name, in any order.
     run(folder, &split("apply order.csv --decision d.json -o order.out.csv -q"));
     run(folder, &split("apply names.csv --decision d.json -o names.out.csv --classes white,black,other -q"));
 }

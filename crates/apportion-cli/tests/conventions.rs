@@ -1,7 +1,7 @@
-//! Tables in the shape of each tool whose output users have: found by their columns, labeled, and kept as they are.
+//! Tables in the formats of other tools: their columns are recognized, they are labeled, and their values are kept.
 //!
-//! The files in `conventions/` were made by hand, with the tool's other columns and its way of quoting.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! The files in `conventions/` were written by hand, with each tool's other columns and quoting.
+#![allow(clippy::unwrap_used)] // also in helpers
 
 mod common;
 
@@ -35,7 +35,8 @@ impl Cells {
         self.rows.iter().map(|row| row[place].as_str()).collect()
     }
 
-    /// Scores of the columns, row by row: percentages divided, and what is not published shared out.
+    /// Returns the scores of the columns, row by row. Percentages are divided by 100, and suppressed values get equal
+    /// parts of the remainder.
     fn scores(&self, columns: &[&str]) -> Vec<Vec<f64>> {
         let columns: Vec<Vec<&str>> = columns.iter().map(|name| self.column(name)).collect();
         (0..self.rows.len())
@@ -50,7 +51,7 @@ impl Cells {
             .collect()
     }
 
-    /// Whether all columns and rows of another table are here, first and as they were.
+    /// Checks that the table starts with all columns and rows of another table, unchanged.
     fn begins_with(&self, other: &Cells) {
         let width = other.header.len();
         assert_eq!(self.header[..width], other.header);
@@ -59,7 +60,7 @@ impl Cells {
     }
 }
 
-/// Whole numbers for real ones: the floors, and the rest to the largest remainders.
+/// Rounds numbers to integers by the largest remainder method.
 fn largest_remainders(sums: &[f64], total: u64) -> Vec<u64> {
     let all: f64 = sums.iter().sum();
     let wanted: Vec<f64> = sums.iter().map(|sum| sum / all * total as f64).collect();
@@ -76,7 +77,7 @@ fn sums(scores: &[Vec<f64>], people: impl Fn(usize) -> f64) -> Vec<f64> {
     (0..scores[0].len()).map(sum).collect()
 }
 
-/// The largest sum of scores that labels with these counts can have: all of them are tried.
+/// Returns the largest sum of scores of labels with these counts, by trying all of them.
 fn best(scores: &[Vec<f64>], counts: &mut [u64]) -> f64 {
     let Some((first, rest)) = scores.split_first() else { return 0.0 };
     let mut found = f64::NEG_INFINITY;
@@ -90,7 +91,7 @@ fn best(scores: &[Vec<f64>], counts: &mut [u64]) -> f64 {
     found
 }
 
-/// Labels a file without naming a column, and checks all that comes out.
+/// Labels a file without naming its columns, and checks the output.
 fn check(path: &Path, maker: &str, columns: &[(&str, &str)]) {
     let folder = TempDir::new().unwrap();
     let input = path.to_str().unwrap();
@@ -124,7 +125,7 @@ fn check(path: &Path, maker: &str, columns: &[(&str, &str)]) {
     assert!((objective - best(&scores, &mut targets)).abs() < 1e-9, "{input}: {objective}");
 }
 
-/// Columns that are their classes after a prefix.
+/// Returns columns with their classes: the names without the prefix.
 fn prefixed<'a>(columns: &'a str, prefix: &str) -> Vec<(&'a str, &'a str)> {
     columns.split(' ').map(|column| (column, column.strip_prefix(prefix).unwrap())).collect()
 }
@@ -183,7 +184,7 @@ fn percentages_are_said() {
     assert!(text(&output.stderr).contains("; percentages, divided by 100"), "{}", text(&output.stderr));
 }
 
-/// Greengard and Gelman: rows are cells, and `vf_*` are the people in them, not scores.
+/// In files of Greengard and Gelman, rows are cells, and `vf_*` are numbers of people, not scores.
 #[test]
 fn cells_are_counted_by_their_people() {
     let folder = TempDir::new().unwrap();
@@ -228,7 +229,7 @@ fn of_two_sets_of_scores_the_user_chooses() {
     assert_eq!((&found["classes"], &found["counts"]), (&json!(["white", "black", "hisp"]), &json!([1, 1, 0])));
 }
 
-/// Florida codes race from 1 to 7, and 9 where it is not known.
+/// Florida codes race from 1 to 7, and 9 if it is unknown.
 #[test]
 fn floridas_codes_are_mapped() {
     let folder = TempDir::new().unwrap();
@@ -246,7 +247,7 @@ fn floridas_codes_are_mapped() {
     let found = json(folder.path(), &[&all[..], &truth, &map].concat());
     assert_eq!(found["counts"], json!([1, 1, 1, 1, 3]));
     assert_eq!(found["accuracy"], 1.0);
-    // Of nine rows, one has no truth, and two are left out.
+    // Of nine rows, one has no truth, and two are excluded.
     let output = apportion(folder.path(), &[&all[..], &truth[..2], &truth[4..], &map].concat());
     assert!(text(&output.stdout).contains("over 6 labels with known truth"), "{}", text(&output.stdout));
 
@@ -276,7 +277,7 @@ fn north_carolinas_file_is_read_as_it_is() {
     assert!(found["accuracy"].is_f64(), "{found}");
 }
 
-/// Labels of TargetSmart and L2, with rows that they left without one.
+/// Labels of TargetSmart and L2, including unlabeled rows.
 #[test]
 fn labels_of_vendors_are_audited() {
     let folder = TempDir::new().unwrap();
@@ -293,7 +294,7 @@ fn labels_of_vendors_are_audited() {
     assert_eq!(found["counts"], json!([3, 2, 1, 1]));
     let found = audit("targetsmart.csv", "vb_voterbase_race", map, "Uncoded=drop");
     assert_eq!(found["counts"], json!([1, 1, 1, 1]));
-    // Dropped rows are out of the scores, too: what is left is nearer to its labels than all rows are.
+    // Dropped rows are also removed from the scores, so the labels are closer to the posterior than with all rows.
     let sum =
         |value: &serde_json::Value| value.as_array().unwrap().iter().map(|bias| bias.as_f64().unwrap().abs()).sum();
     let (dropped, kept): (f64, f64) = (sum(&found["bias"]["posterior"]), sum(&kept["bias"]["posterior"]));

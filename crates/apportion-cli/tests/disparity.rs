@@ -1,5 +1,6 @@
-//! `apportion disparity`: its numbers against formulas written out on the file's rows, its error messages, and the report's section.
-#![allow(clippy::unwrap_used, clippy::needless_range_loop)] // in helpers, too; classes are numbers here
+//! `apportion disparity`: its numbers, compared with formulas applied to the file's rows; its error messages; and its
+//! section of the report.
+#![allow(clippy::unwrap_used, clippy::needless_range_loop)] // also in helpers; classes are numbers here
 
 mod common;
 
@@ -13,7 +14,7 @@ use tempfile::TempDir;
 
 const CLASSES: [&str; 6] = ["white", "black", "hispanic", "asian", "aian", "other"];
 
-/// Voters with a turnout that hangs on their race, a party and a price; a tenth of each is missing.
+/// Creates voters with a turnout that depends on their race, a party and a price; a tenth of the values is missing.
 fn voters(rows: usize) -> TempDir {
     let folder = TempDir::new().unwrap();
     let (path, count) = (folder.path(), rows.to_string());
@@ -59,7 +60,7 @@ fn rows(folder: &Path) -> Vec<Row> {
     reader.records().map(|record| row(record.unwrap())).collect()
 }
 
-/// What an estimator says of a class.
+/// Returns the result of an estimator for a class.
 fn figure<'a>(result: &'a Value, estimator: &str, class: usize) -> &'a Value {
     let all = result["estimators"].as_array().unwrap();
     let own = all.iter().find(|own| own["name"] == estimator).unwrap_or_else(|| panic!("{estimator}"));
@@ -99,7 +100,7 @@ fn the_numbers_are_those_of_the_formulas() {
                 ("argmax", mean(&|row| is(argmax(row) == class))),
             ] {
                 let own = figure(&result, estimator, class);
-                // Nobody may be labeled so.
+                // A class may have no labels.
                 if !mean.is_finite() {
                     assert_eq!(own["estimate"], Value::Null);
                     continue;
@@ -240,14 +241,14 @@ fn reports_show_what_is_printed() {
     for record in reader.records().map(Result::unwrap) {
         let class = CLASSES.iter().position(|class| *class == &record[3]).unwrap();
         let own = figure(&result, &record[0], class);
-        // What is of very few people is not in the report.
+        // The report omits estimates based on very few people.
         if let Ok(estimate) = record[4].parse::<f64>() {
             near(&own["estimate"], estimate);
             found += 1;
         }
     }
     assert!(found > 25, "{found}");
-    // The same beside rules, and beside labels that exist already.
+    // The section is the same in a comparison of rules and in an audit of existing labels.
     run(path, &[&["compare", "voters.csv", "--report", "c.md"], &line[..]].concat());
     run(path, &["label", "voters.csv", "-o", "labeled.csv", "--rule", "argmax", "-q"]);
     run(path, &[&["audit", "labeled.csv", "--label", "label", "--report", "a.html"], &line[..]].concat());
@@ -255,7 +256,7 @@ fn reports_show_what_is_printed() {
     assert!(compared.contains(sentence) && compared.contains("| top-2 |"));
     let audited = fs::read_to_string(path.join("a.html")).unwrap();
     assert!(audited.contains(&sentence.replace("argmax labels", "your labels")) && audited.contains("id=\"outcomes\""));
-    // Without an outcome there is no such section.
+    // Without an outcome, the report does not have this section.
     run(path, &["compare", "voters.csv", "--report", "none.md", "-q"]);
     assert!(!fs::read_to_string(path.join("none.md")).unwrap().contains("## Outcomes"));
 }

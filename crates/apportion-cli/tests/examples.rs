@@ -1,6 +1,6 @@
-//! Every example runs as it stands: those of every help text, and those of the README.
-#![cfg(unix)] // they are lines for a shell
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! All examples in help texts and in the README run unchanged.
+#![cfg(unix)] // the examples are shell commands
+#![allow(clippy::unwrap_used)] // also in helpers
 
 mod common;
 
@@ -11,7 +11,7 @@ use std::process::Command;
 use common::{commands_of, run, text};
 use tempfile::TempDir;
 
-/// The files that examples speak of.
+/// Creates the files that the examples use.
 fn files(folder: &Path) {
     let made = "made.csv";
     run(folder, &["simulate", "voters", "--rows", "300", "--seed", "5", "-o", made, "-q"]);
@@ -37,7 +37,7 @@ fn files(folder: &Path) {
     fs::write(folder.join("surnames.csv"), "surname,n_white,n_black\nSMITH,70,23\nGARCIA,5,1\n").unwrap();
     fs::write(folder.join("counties.csv"), "county_fips,n_white,n_black\n37063,114,100\n").unwrap();
 
-    // Labels in the words of zrp and of TargetSmart, which leaves some without one.
+    // Labels in the vocabularies of zrp and TargetSmart; some rows are unlabeled.
     let labeled = fs::read_to_string(folder.join("labeled.csv")).unwrap();
     let with = |name: &str, words: [&str; 2], uncoded: &str| {
         let place = labeled.lines().next().unwrap().split(',').position(|column| column == "label").unwrap();
@@ -54,7 +54,7 @@ fn files(folder: &Path) {
         labeled.lines().enumerate().map(line).collect::<String>()
     };
     let voters = with("race_proxy", ["W", "B"], "");
-    // Turnout, votes and prices, which have nothing to do with anything.
+    // Turnout, votes and prices that are independent of the other columns.
     let outcome = |(row, line): (usize, &str)| match row {
         0 => format!("{line},voted,party,price\n"),
         _ => {
@@ -68,7 +68,7 @@ fn files(folder: &Path) {
     fs::remove_file(folder.join(made)).unwrap();
 }
 
-/// Runs a line in a folder of its own, with the inputs that it names.
+/// Runs a command in a temporary folder that contains its inputs.
 fn run_line(files: &Path, line: &str) {
     let folder = TempDir::new().unwrap();
     for (word, before) in line.split_whitespace().zip(std::iter::once("").chain(line.split_whitespace())) {
@@ -83,7 +83,7 @@ fn run_line(files: &Path, line: &str) {
     assert!(output.status.success(), "{line}: {}", text(&output.stderr));
 }
 
-/// A line with fewer people than it says, which would take too long here, and without what explains it.
+/// Returns a command with a smaller number of people, which takes less time, and without its description.
 fn shortened(line: &str) -> String {
     let line = line.split("    ").next().unwrap().split(" #").next().unwrap().trim();
     let line = line.replace("1000000", "1000").replace("100000", "1000").replace("/tmp/demo", "demo");
@@ -94,7 +94,7 @@ fn shortened(line: &str) -> String {
     }
 }
 
-/// The lines of a text that call the program; those that end in a backslash go on.
+/// Returns the commands in a text that run the program; a backslash continues a line.
 fn examples(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines().map(str::trim) {
@@ -106,7 +106,7 @@ fn examples(text: &str) -> Vec<String> {
     lines.into_iter().filter(|line| line.starts_with("apportion ")).collect()
 }
 
-/// All help texts: of the program, of its commands, and of theirs.
+/// Collects all help texts: of the program, its commands, and their subcommands.
 fn helps(folder: &Path, command: &[String], found: &mut Vec<(String, String)>) {
     let mut args: Vec<&str> = command.iter().map(String::as_str).collect();
     args.push("--help");
@@ -126,7 +126,7 @@ fn examples_of_every_help_run() {
     assert!(all.len() > 11, "{}", all.len());
     for (command, help) in all {
         let examples = examples(&help);
-        // What only holds other commands shows theirs.
+        // The help of a command that only has subcommands has no examples.
         assert_eq!(examples.is_empty(), command == "simulate", "{command}");
         examples.iter().for_each(|line| run_line(folder.path(), &shortened(line)));
     }

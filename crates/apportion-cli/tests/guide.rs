@@ -1,10 +1,10 @@
-//! The guide can be followed: its commands run, file by file and in order, and show what it says that they show.
+//! Runs the commands of the guide, file by file and in order, and compares their output with the output that it shows.
 //!
-//! Every block of shell in docs/guide is run. A block of text after one, marked by `<!-- checked -->`, must be what the
-//! commands print. Where what they print was changed on purpose, `GUIDE=write cargo test -p apportion-cli --test guide`
-//! writes it into the guide: read the difference before it is committed.
-#![cfg(unix)] // they are lines for a shell
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! Every shell block in docs/guide is run. A text block marked by `<!-- checked -->` must equal the output of the
+//! commands before it. If the output changed on purpose, `GUIDE=write cargo test -p apportion-cli --test guide` updates
+//! the guide; review the changes before committing them.
+#![cfg(unix)] // the commands are for a shell
+#![allow(clippy::unwrap_used)] // also in helpers
 
 mod common;
 
@@ -21,7 +21,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide")
 }
 
-/// The files of the guide, in order.
+/// Returns the files of the guide, in order.
 fn files() -> Vec<PathBuf> {
     let entries = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
@@ -49,7 +49,7 @@ fn pieces(file: &str) -> Vec<Piece> {
     pieces
 }
 
-/// What the lines of a block print, on standard output and standard error, without spaces at the ends of lines.
+/// Returns the output of a block on standard output and standard error, without trailing spaces.
 fn run(folder: &Path, script: &str) -> Result<String, String> {
     let program = assert_cmd::cargo::cargo_bin("apportion");
     let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
@@ -64,7 +64,7 @@ fn trimmed(text: &str) -> String {
     text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n").trim_matches('\n').to_owned()
 }
 
-/// Runs the blocks of a file; returns the file as it ought to be, and how many texts were checked.
+/// Runs the blocks of a file. Returns the file with the actual output, and the number of checked blocks.
 fn follow(file: &str, folder: &Path) -> (String, usize) {
     let (mut printed, mut checked, mut whole) = (None, 0, String::new());
     let pieces = pieces(file);
@@ -91,7 +91,7 @@ fn follow(file: &str, folder: &Path) -> (String, usize) {
     (whole, checked)
 }
 
-/// The files that other tools write, which the guide cannot make.
+/// Adds the files of other tools, which the guide cannot create.
 fn put_files_of_other_tools(folder: &Path) {
     let conventions = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conventions");
     for file in fs::read_dir(conventions).unwrap().map(|entry| entry.unwrap().path()) {
@@ -120,7 +120,7 @@ fn commands_run_and_print_what_the_guide_shows() {
     assert!(all > 10, "{all} texts are checked");
 }
 
-/// Links to files lead somewhere, and the index leads to every file.
+/// Links to files are valid, and the index links to every file.
 #[test]
 fn links_lead_somewhere() {
     let index = fs::read_to_string(folder().join("README.md")).unwrap();
@@ -144,7 +144,7 @@ fn links_lead_somewhere() {
     }
 }
 
-/// The name by which a heading is linked to.
+/// Returns the anchor of a heading.
 fn anchor(heading: &str) -> String {
     let text = heading.trim_start_matches('#').trim().to_lowercase();
     text.chars()

@@ -1,5 +1,5 @@
-//! Decisions from strangers: they can only produce labels, or a clear error. They name no files and run nothing.
-#![allow(clippy::unwrap_used, clippy::print_stderr)] // in helpers, too
+//! Untrusted decisions can only produce labels or a clear error. They cannot name files or run code.
+#![allow(clippy::unwrap_used, clippy::print_stderr)] // also in helpers
 
 mod common;
 
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 const TABLE: &str = "id,county,p_a,p_b\n1,x,0.6,0.4\n2,x,0.3,0.7\n3,y,0.9,0.1\n4,y,0.2,0.8\n";
 
-/// A sound decision with something else in place of its rule.
+/// Returns a valid decision with another rule.
 fn with_rule(rule: &Value) -> String {
     json!({"version": 2, "classes": ["a", "b"], "seed": 0, "rule": rule}).to_string()
 }
@@ -21,7 +21,7 @@ fn prices(prices: &Value) -> String {
     with_rule(&json!({ "prices": [{ "prices": prices }] }))
 }
 
-/// Decisions that are wrong in one way each; numbers that JSON has no word for are written by hand.
+/// Returns decisions with one error each. Numbers that JSON values cannot represent are written as text.
 fn hostile() -> Vec<(String, String)> {
     let by_hand = |rule: &str| format!(r#"{{"version":2,"classes":["a","b"],"seed":0,"rule":{rule}}}"#);
     let plane = |weights: &Value, intercept: &Value| json!({"weights": weights, "intercept": intercept});
@@ -117,7 +117,7 @@ fn hostile() -> Vec<(String, String)> {
     all
 }
 
-/// Runs a command on a decision: labels that are classes, or one short error; nothing else is in the folder afterwards.
+/// Runs a command on a decision, which must succeed or print one short error. Returns whether it succeeded.
 fn check(folder: &Path, name: &str, args: &[&str]) -> bool {
     let output = apportion(folder, args);
     let said = text(&output.stderr);

@@ -1,5 +1,5 @@
-//! Files that do not fit into the memory that is allowed, rows that are left out, and units inside units.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! Files that exceed the memory limit, excluded rows, and nested units.
+#![allow(clippy::unwrap_used)] // also in helpers
 
 mod common;
 
@@ -10,7 +10,7 @@ use std::path::Path;
 use common::{json, misused, refused, run};
 use tempfile::TempDir;
 
-/// Labels of all rows, with options; what was said on standard error is checked to be as it must be.
+/// Returns the labels of all rows, with options.
 fn labels(folder: &Path, input: &str, options: &str) -> String {
     let options = options.split_whitespace();
     let args: Vec<&str> =
@@ -19,7 +19,7 @@ fn labels(folder: &Path, input: &str, options: &str) -> String {
     fs::read_to_string(folder.join("out.csv")).unwrap()
 }
 
-/// So many rows that they are read in several stretches.
+/// The file has enough rows to be read in several batches.
 #[test]
 fn labels_do_not_depend_on_memory_batches_or_threads() {
     let folder = TempDir::new().unwrap();
@@ -75,7 +75,7 @@ fn rows_without_scores_can_be_left_out() {
         "id,p_a,p_b,label,label_score\n1,0.6,0.4,b,0.4\n2,,NA,,\n3,0.7,0.3,a,0.7\n4,NaN,,,\n5,0.9,0.1,a,0.9\n"
     );
 
-    // A score that is half missing is a fault, and its row is named by its place in the file.
+    // A row with only some scores missing is an error, which gives the row number in the file.
     fs::write(folder.join("half.csv"), people.replace("5,0.9,0.1", "5,0.9,")).unwrap();
     let message = refused(folder, &["label", "half.csv", "-o", "x.csv", "--skip-missing"]);
     assert!(message.starts_with("half.csv: row 5, column \"p_b\": there is no number"), "{message}");
@@ -104,7 +104,7 @@ fn rows_without_truth_can_be_left_out() {
     misused(folder, &["label", "people.csv", "-o", "x.csv", "--only-with-truth"]);
 }
 
-/// Counties' counts are near their own, and those of each state and of all are right.
+/// The counts of each state match its scores, and with one level of units the overall counts match those of all rows.
 #[test]
 fn units_inside_units_add_up() {
     let folder = TempDir::new().unwrap();
@@ -131,7 +131,7 @@ fn units_inside_units_add_up() {
             assert!((sum - count).abs() < 1.0, "{state}: {sum} and {count}");
         }
     }
-    // One kind of unit is inside the whole, whose counts are those of a match of all rows.
+    // Units of one level are nested in the whole file, so the overall counts equal those of a match of all rows.
     let whole = json(folder, &["label", "people.csv", "-o", "whole.csv", "--json", "-q"]);
     let nested = json(folder, &["label", "people.csv", "-o", "nested.csv", "--nested", "county", "--json", "-q"]);
     let apart = json(folder, &["label", "people.csv", "-o", "apart.csv", "--by", "county", "--json", "-q"]);
@@ -141,7 +141,7 @@ fn units_inside_units_add_up() {
     assert!(misused(folder, &both).contains("cannot be used with"));
 }
 
-/// Counts of units inside units are shared out by their names, and not by who came first.
+/// The counts of nested units are rounded by unit name, not by order of appearance.
 #[test]
 fn nested_labels_do_not_depend_on_the_order_of_the_rows() {
     let folder = TempDir::new().unwrap();
@@ -165,7 +165,7 @@ fn nested_labels_do_not_depend_on_the_order_of_the_rows() {
     assert_eq!(labels_of("turned.csv", &rows), expected);
 }
 
-/// A row's chance is that of its place in the file, whatever other rows are left out.
+/// The random draw of a row depends on its row number in the file, even if other rows are excluded.
 #[test]
 fn rows_that_are_left_out_leave_the_draws_of_others_alone() {
     let folder = TempDir::new().unwrap();
@@ -199,7 +199,7 @@ fn files_of_one_output_are_put_below_each_other_by_the_names_of_their_columns() 
     }
     run(folder, &["label", "a.csv", "c.csv", "-o", "each/", "-q"]);
     assert_eq!(common::names_in(&folder.join("each")), ["a.csv", "c.csv"]);
-    // As numbers of another type cannot be, either; and each where only the label is wanted.
+    // Columns of different numeric types cannot be combined either, but they can if only labels are written.
     run(folder, &["label", "a.csv", "-o", "text.parquet", "--as", "x", "-q"]);
     run(folder, &["simulate", "voters", "--rows", "5", "-o", "v.parquet", "-q"]);
     run(folder, &["simulate", "voters", "--rows", "5", "-o", "w.parquet", "--double", "-q"]);
@@ -209,7 +209,7 @@ fn files_of_one_output_are_put_below_each_other_by_the_names_of_their_columns() 
     assert!(fs::read_to_string(folder.join("vw.csv")).unwrap().starts_with("id,label\n1,"));
 }
 
-/// Old columns of Parquet are copied as they lie, whatever their type, and with what the file says of itself.
+/// Existing Parquet columns of any type are copied unchanged, with the file's metadata.
 #[test]
 fn parquet_columns_are_copied_whole() {
     use arrow::array::*;
@@ -237,7 +237,7 @@ fn parquet_columns_are_copied_whole() {
     let metadata = [("made by".to_owned(), "hand".to_owned())].into();
     let schema = Arc::new(Schema::new_with_metadata(fields, metadata));
     let batch = RecordBatch::try_new(schema.clone(), columns.into_iter().map(|(_, column)| column).collect()).unwrap();
-    // With and without an index of pages; in one row group and in several.
+    // With and without a page index, in several row groups.
     for (name, statistics, indexed) in
         [("indexed", EnabledStatistics::Page, true), ("plain", EnabledStatistics::None, false)]
     {

@@ -1,5 +1,5 @@
-//! Nothing lost, nothing half written: limits, links, folders of outputs, and what an earlier run left behind.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! No data are lost or partially written: limits, links, output folders, and files left by an earlier run.
+#![allow(clippy::unwrap_used)] // also in helpers
 
 mod common;
 

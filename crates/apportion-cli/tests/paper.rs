@@ -1,5 +1,5 @@
-//! `reproduce` and the paper's simulations as a user meets them: files, folders, and the same numbers every time.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! `reproduce` and the paper's simulations from the command line: files, folders, and reproducible numbers.
+#![allow(clippy::unwrap_used)] // also in helpers
 
 mod common;
 
@@ -16,7 +16,7 @@ fn reproduce(folder: &Path, more: &[&str]) {
     run(folder, &[&["reproduce", "-o", "paper", "-q"], &SMALL[..], more].concat());
 }
 
-/// The files of numbers.
+/// Returns the files with numbers.
 fn numbers(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let tables = names_in(folder).into_iter().filter(|name| name.ends_with(".csv"));
     tables.map(|name| (name.clone(), fs::read(folder.join(name)).unwrap())).collect()
@@ -75,7 +75,8 @@ fn what_cannot_be_written_or_computed_is_refused_at_once() {
     assert_eq!(names_in(folder), ["file"]);
 }
 
-/// A row is a function of the seed and its number: a longer file begins with the shorter one, whatever the threads.
+/// A row depends only on the seed and its row number, so a longer file starts with the shorter one, for any number of
+/// threads.
 #[test]
 fn simulated_rows_depend_on_seed_and_number_alone() {
     let folder = TempDir::new().unwrap();

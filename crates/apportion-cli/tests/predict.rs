@@ -1,5 +1,5 @@
-//! `apportion predict` and `apportion tables`: people to scores, with the Census inside and with tables of a user's own.
-#![allow(clippy::print_stderr, clippy::unwrap_used)] // in helpers, too
+//! `apportion predict` and `apportion tables`: scores from the built-in Census tables and from tables of the user.
+#![allow(clippy::print_stderr, clippy::unwrap_used)] // also in helpers
 
 mod common;
 
@@ -35,7 +35,7 @@ fn split(line: &str) -> Vec<&str> {
     line.split_whitespace().collect()
 }
 
-/// The rows of a CSV file, by column.
+/// Returns the rows of a CSV file, by column.
 fn rows(text: &str) -> Vec<HashMap<String, String>> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header: Vec<String> = reader.headers().unwrap().iter().map(String::from).collect();
@@ -65,8 +65,8 @@ fn people_become_scores_with_no_table_at_all() {
     };
     assert_eq!(how(1), ("cleaned", "zcta", ""));
     assert_eq!(how(2), ("cleaned", "zcta", ""));
-    assert_eq!(how(3), ("none", "nation", "surname")); // a place unknown everywhere, and a name that says nothing
-    assert_eq!(how(4), ("none", "zcta", "surname")); // a ZIP code that lost its zeros
+    assert_eq!(how(3), ("none", "nation", "surname")); // a place in no table, and an uninformative name
+    assert_eq!(how(4), ("none", "zcta", "surname")); // a ZIP code without its leading zeros
     assert_eq!(how(5), ("exact", "zcta", ""));
     assert_eq!(how(6), ("both parts", "zcta", ""));
     assert_eq!(how(7).1, "county");
@@ -85,14 +85,14 @@ fn zeros_that_codes_had_lost_are_put_back_and_told() {
     assert_eq!(found["surname_match"]["cleaned"], 2);
     assert_eq!(found["place_used"]["nation"], 1);
     assert_eq!(found["dropped"]["surname"].as_u64(), Some(6));
-    // Read as numbers, as pandas would have written them.
+    // Codes as floating-point numbers, as pandas writes them.
     fs::write(folder.path().join("floats.csv"), "surname,zip\nGARCIA,601.0\nGARCIA,00601\n").unwrap();
     let found = rows(&run(folder.path(), &split("predict floats.csv -o - -q")));
     assert_eq!(found[0]["p_white"], found[1]["p_white"]);
     assert_eq!(found[0]["place_used"], "zcta");
 }
 
-/// ZIP codes that a file has as numbers, and surnames as codes and words, some of them missing.
+/// ZIP codes as numbers, and surnames as dictionaries, with missing values.
 #[test]
 fn columns_of_any_type_are_read() {
     use arrow::array::{ArrayRef, DictionaryArray, Float64Array, Int32Array, RecordBatch, StringArray};
@@ -137,7 +137,7 @@ fn first_names_make_bifsg() {
     let found = rows(&run(folder.path(), &split("predict people.csv -o - -q --model bifsg")));
     assert_eq!((found[0]["first_name_match"].as_str(), found[3]["dropped"].as_str()), ("exact", "surname+first name"));
     let without = rows(&run(folder.path(), &split("predict people.csv -o - -q")));
-    // De Shawn tells more than the surname alone; no first name tells what BISG does.
+    // The first name De Shawn adds information; without a first name, the scores equal those of BISG.
     assert!(scores(&found[4], &CLASSES)[1] > scores(&without[4], &CLASSES)[1]);
     assert_eq!(scores(&found[3], &CLASSES), scores(&without[3], &CLASSES));
 }
@@ -152,7 +152,7 @@ fn scores_go_through_a_pipe_to_labels() {
     assert_eq!((found.len(), found[0]["label"].as_str()), (10, "hispanic"));
 }
 
-/// A person's scores are the same alone, in another order, in other batches, by other threads, and from any format.
+/// A person's scores do not depend on other rows, order, batches, threads or file format.
 #[test]
 fn scores_never_depend_on_the_rest_of_the_file() {
     let folder = folder();
@@ -184,7 +184,7 @@ fn scores_never_depend_on_the_rest_of_the_file() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
-    /// Whichever people of a file are left, in whatever order and batches, by bisg, bifsg and voter each has the same scores.
+    /// With bisg, bifsg and voter, a person's scores are the same for any selection, order and batches of people.
     #[test]
     fn whoever_else_is_in_the_file_a_persons_scores_are_the_same(
         picked in prop::collection::vec(0usize..10, 1..14), batch in 1usize..9, threads in 1usize..3, model in 0usize..3,
@@ -207,7 +207,7 @@ proptest! {
     }
 }
 
-/// The Census Bureau's own file, with shares that it keeps back, and NULL, which is a name.
+/// The Census Bureau's own file, with suppressed shares, and the surname NULL.
 const RAW: &str = "\
 name,rank,count,prop100k,cum_prop100k,pctwhite,pctblack,pctapi,pctaian,pct2prace,pcthispanic
 SMITH,1,2442977,828.19,828.19,70.9,23.11,0.5,0.89,2.19,2.4
@@ -232,10 +232,10 @@ fn the_census_bureaus_own_file_is_read() {
         }
     };
     close(0, [93.58, 2.09, 0.56, 0.43, 1.35, 1.98]);
-    let part = (100.0 - 87.97 - 6.77) / 3.0; // what is kept back is shared out equally
+    let part = (100.0 - 87.97 - 6.77) / 3.0; // suppressed shares are equal parts of the remainder
     close(1, [87.97, part, part, 0.0, 6.77, part]);
     close(2, [66.65, 8.53, 7.97, 0.86, 2.32, 13.67]);
-    // Classes of other names are not merged silently; the message says how.
+    // Classes with different names are not merged automatically; the message suggests how to merge them.
     let found = refused(folder, &split("predict people.csv -o o.csv --surnames Names_2010Census.csv"));
     assert!(found.ends_with("if they mean the same, say so with --crosswalk asian=api,other=2prace"), "{found}");
     let line = "predict people.csv -o - -q --surnames Names_2010Census.csv --crosswalk api=asian,2prace=other --county county_fips";
@@ -274,12 +274,12 @@ fn places_of_a_users_own_go_by_their_names() {
     let found = rows(&run(folder, &split(line)));
     let used: Vec<&str> = found.iter().map(|row| row["place_used"].as_str()).collect();
     assert_eq!(used, ["place", "place", "all places"]);
-    // P(s|r) of Smith is 50/80 and 50/60, the precinct has 10 and 90.
+    // P(s|r) of Smith is 50/80 and 50/60; the precinct has 10 and 90 people.
     let (white, black) = (10.0 * 50.0 / 80.0, 90.0 * 50.0 / 60.0);
     assert!((scores(&found[0], &["white"])[0] - white / (white + black)).abs() < 1e-12);
 }
 
-/// Tables that are not sound, and columns that are not there: one message with file, row and the next step, and nothing written.
+/// Invalid tables and missing columns give one message with file, row and the next step, and no output.
 #[test]
 fn unsound_tables_are_refused() {
     let folder = folder();
@@ -359,7 +359,7 @@ fn voters_of_a_state_have_the_shares_that_were_given() {
     let line = "predict people.csv -o o.csv --model voter --margin margin.csv --county county_fips";
     let found = refused(folder, &split(line));
     assert!(found.ends_with("say which with --within, such as --within NC"), "{found}");
-    // A file of everybody in North Carolina, by surnames that say nothing: the scores have the given shares.
+    // All people of North Carolina with an uninformative surname: the scores have the given shares.
     let counties = run(folder, &split("tables export counties-2010 -o -"));
     let all = rows(&counties).into_iter().filter(|row| row["state"] == "NC");
     let mut people = "surname,county_fips\n".to_owned();
@@ -376,7 +376,7 @@ fn voters_of_a_state_have_the_shares_that_were_given() {
     assert!((posterior[1] - 0.22).abs() < 0.005 && (posterior[0] - 0.70).abs() < 0.005, "{posterior:?}");
 }
 
-/// A made-up state of two counties, 600 voters.
+/// Creates a fictional state with two counties and 600 voters.
 fn state(folder: &Path) {
     let counties =
         "county_fips,n_white,n_black,n_hispanic,n_asian,n_aian,n_other\n37001,50,40,5,3,1,1\n37003,80,5,10,3,1,1\n";
@@ -429,7 +429,7 @@ fn raking_meets_its_margin_and_says_where_it_cannot() {
     assert!(!folder.join("o.csv").exists());
 }
 
-/// The people of each class by a column, as a margin.
+/// Returns the number of people of each class by a column, as a margin.
 fn margin_of(found: &[HashMap<String, String>], column: &str, class: impl Fn(usize) -> usize) -> String {
     let mut counts: std::collections::BTreeMap<&str, [u32; 6]> = std::collections::BTreeMap::new();
     for (place, row) in found.iter().enumerate() {
@@ -448,7 +448,7 @@ fn raking_goes_three_ways_where_margins_by_surname_and_place_are_known() {
     state(folder);
     let voters = fs::read_to_string(folder.join("voters.csv")).unwrap();
     let people = rows(&voters);
-    // Any table will do, as long as both margins are its own.
+    // Any classes work, as long as both margins are computed from them.
     let class = |place: usize| place * 7 % 11 % 6;
     fs::write(folder.join("by_surname.csv"), margin_of(&people, "surname", class)).unwrap();
     fs::write(folder.join("by_county.csv"), margin_of(&people, "county_fips", class)).unwrap();
@@ -471,7 +471,7 @@ fn raking_goes_three_ways_where_margins_by_surname_and_place_are_known() {
     run(folder, &split(&format!("{line} --batch-rows 17 --threads 1 -q")));
     assert_eq!(fs::read_to_string(folder.join("raked.csv")).unwrap(), first);
 
-    // One of them alone will do; two that contradict each other will not.
+    // One margin alone converges; two contradictory margins do not.
     let told = apportion(
         folder,
         &split("predict voters.csv -o o.csv --model rake --place-margin by_county.csv --geography counties.csv"),
@@ -515,19 +515,19 @@ fn fbisg_draws_the_same_by_any_number_of_threads() {
         assert!(drawn.iter().all(|score| (score * 200.0 - (score * 200.0).round()).abs() < 1e-9));
         (ours, plain) = (ours + drawn[3], plain + scores(bisg, &CLASSES)[3]);
     }
-    // A sixth of the names are Nguyen, where the Census has three in a hundred: the draws learn that from the people.
+    // A sixth of the people are called Nguyen, compared with 3% in the Census; fBISG learns this from the people.
     assert!(ours > plain, "{ours} {plain}");
     let found = refused(folder, &split("predict voters.csv -o o.csv --model fbisg --geography none"));
     assert!(found.starts_with("fBISG needs places as people by class"), "{found}");
 }
 
-/// How a file's only row is scored.
+/// Returns the scores of a file with one row.
 fn scored(folder: &Path, people: &str, options: &str) -> HashMap<String, String> {
     fs::write(folder.join("one.csv"), people).unwrap();
     rows(&run(folder, &split(&format!("predict one.csv -o - -q {options}")))).remove(0)
 }
 
-/// Codes of a part of a place go behind that of the larger one; a code that no table has leaves the next larger place.
+/// Codes of parts are appended to the code of the larger place. If no table has a code, the next larger place is used.
 #[test]
 fn places_are_found_as_files_write_them() {
     let folder = TempDir::new().unwrap();
@@ -576,7 +576,7 @@ fn places_are_found_as_files_write_them() {
     let found = told("surname,state\nQxzqxz,NC\n12345,NC\n");
     assert!(found.contains("warning: the surnames of 2 of 2 people are not in the table; check the column"), "{found}");
     assert!(told("surname,state\n").contains("all.csv: it has columns but no rows; check how it was made"));
-    // A name's case does not matter where places go by names.
+    // Place names ignore case.
     fs::write(
         folder.join("precincts.csv"),
         "precinct,n_white,n_black,n_hispanic,n_asian,n_aian,n_other\nEast,9,90,1,1,1,1\n",
@@ -586,7 +586,7 @@ fn places_are_found_as_files_write_them() {
     assert_eq!(found["place_used"], "place");
 }
 
-/// ZIP codes do not say their state: one state alone cannot be had of them.
+/// ZIP codes do not contain their state, so places cannot be limited to one state by ZIP code.
 #[test]
 fn one_state_is_never_the_nation() {
     let folder = TempDir::new().unwrap();
@@ -607,7 +607,7 @@ fn one_state_is_never_the_nation() {
     let found = misused(folder, &split(line));
     assert!(found.contains("--within: no table of places says their states"), "{found}");
     run(folder, &split(&format!("{line},counties-2010 -q")));
-    // A class of the margin that nobody of the tables is in has no voters to be found.
+    // A class with a positive margin must have people in the tables.
     fs::write(
         folder.join("counties.csv"),
         "county_fips,n_white,n_black,n_hispanic,n_asian,n_aian,n_other\n37063,9,9,9,9,0,9\n",
@@ -649,7 +649,7 @@ fn options_of_another_model_are_refused() {
     }
 }
 
-/// A name, and what is behind its comma; first names that programs write for missing ones; particles.
+/// Text after a comma in a name, placeholders for missing first names, and particles are handled.
 #[test]
 fn names_are_found_as_files_write_them() {
     let folder = TempDir::new().unwrap();
@@ -672,11 +672,11 @@ fn names_are_found_as_files_write_them() {
             "{name}"
         );
     }
-    // Others say what all names say that are on no list.
+    // Other unknown first names use the row for all other names.
     assert_eq!((&first("Jhonnq")["dropped"], &first("Jhonnq")["first_name_match"]), (&String::new(), &"none".into()));
 }
 
-/// What fBISG says of the place is where it drew, and rows without a number change nobody else.
+/// fBISG reports the place whose counts it used, and table rows without numbers do not change the scores of others.
 #[test]
 fn fbisg_says_where_it_drew() {
     let folder = TempDir::new().unwrap();
@@ -696,8 +696,8 @@ fn fbisg_says_where_it_drew() {
     assert_eq!(run(folder, &split(&format!("{line} names.csv"))), run(folder, &split(&format!("{line} more.csv"))));
 }
 
-/// Voters are made up from the Census, and the Census inside the program finds their scores again: those that they were made up
-/// with, where the name is a common one, and a rarer name says what it says.
+/// Voters simulated from the Census tables get the same scores from the built-in tables if their name is common. Rare
+/// names have their own row in the built-in tables.
 #[test]
 fn made_up_voters_are_scored_from_their_names() {
     let folder = TempDir::new().unwrap();
@@ -726,9 +726,9 @@ fn made_up_voters_are_scored_from_their_names() {
             rare += 1;
         }
     }
-    // The Census prints hundredths of a percent, of which the simulation makes whole people.
+    // The Census publishes hundredths of a percent, which the simulation converts to whole people.
     assert!(off < 0.01 && (500..900).contains(&rare), "{off} {rare}");
-    // Sums of scores are the true counts, but for chance: √4000 · 0.5 at most.
+    // Sums of scores equal the true counts within four standard deviations, which are at most √4000 · 0.5.
     assert!(truth.iter().all(|off| off.abs() < 4.0 * 32.0), "{truth:?}");
 }
 
@@ -753,7 +753,7 @@ fn tables_inside_the_program_are_listed_told_of_and_written() {
         let checked = json(folder, &["tables", "check", &format!("{name}.parquet"), "--of", of, "--json"]);
         assert_eq!(checked["classes"].as_array().unwrap().len(), 6);
     }
-    // What is written out is read in as what it was: the same scores, to the last bit.
+    // Exported tables give bitwise equal scores.
     fs::write(folder.join("people.csv"), PEOPLE).unwrap();
     let inside = run(folder, &split("predict people.csv -o - -q --model bifsg"));
     let line = "predict people.csv -o - -q --model bifsg --surnames surnames-2020.parquet --first-names first-names-2020.parquet \
@@ -762,7 +762,7 @@ fn tables_inside_the_program_are_listed_told_of_and_written() {
     assert!(misused(folder, &split("tables show surnames-2000")).contains("did you mean"));
 }
 
-/// Where the data lie: beside the checkout.
+/// Returns the path of a data file outside the repository.
 fn shared(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
     if !path.exists() {
@@ -772,8 +772,8 @@ fn shared(name: &str) -> Option<PathBuf> {
     path.exists().then(|| path.canonicalize().unwrap())
 }
 
-/// The synthetic voters of the shared tool carry the scores that their own tables give. Its tables: voters of 2020 by county, which
-/// are the Census's adults with one factor a class, and the Census's surnames of 2010.
+/// The synthetic voters of the shared tool have the scores that the tool's tables give: voters of 2020 by county, which
+/// are the adults of the Census times one factor per class, and the Census surnames of 2010.
 #[test]
 fn scores_of_the_synthetic_state_are_found_again() {
     let (Some(voters), Some(counties), Some(surnames)) =
@@ -814,7 +814,7 @@ fn scores_of_the_synthetic_state_are_found_again() {
         surnames.to_str().unwrap(),
     ];
     let found = json(folder, &line);
-    // All other names have a row of the table, by whatever word.
+    // Rare names have a row in the table, under its name for all other names.
     assert_eq!(found["surname_match"]["exact"], 100_000);
 
     let reader = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(
@@ -842,7 +842,7 @@ fn scores_of_the_synthetic_state_are_found_again() {
         seen += batch.num_rows();
     }
     assert_eq!(seen, 100_000);
-    // Chance alone puts it at about 0.002 with so few people; 4.2 million are measured by bench-predict.
+    // Sampling error alone gives about 0.002 for this number of people; bench-predict measures 4.2 million.
     for (class, bins) in CLASSES.iter().zip(bins) {
         let error: f64 = bins.iter().map(|bin| bin.abs()).sum::<f64>() / seen as f64;
         assert!(error < 0.004, "{class}: {error}");

@@ -1,5 +1,5 @@
-//! The program as a user meets it: files in every format, the same labels from all, and one message for what is wrong.
-#![allow(clippy::unwrap_used, clippy::print_stderr)] // in helpers, too
+//! The program from a user's perspective: files in every format give the same labels, and each error gives one message.
+#![allow(clippy::unwrap_used, clippy::print_stderr)] // also in helpers
 
 mod common;
 
@@ -10,7 +10,7 @@ use assert_cmd::Command;
 use common::{apportion, json, refused, run, text};
 use tempfile::TempDir;
 
-/// The first column and the column `label` of a CSV file, sorted.
+/// Returns the first column and the column `label` of a CSV file, sorted.
 fn labels(path: &Path) -> Vec<(String, String)> {
     let text = fs::read_to_string(path).unwrap();
     let mut lines = text.lines();
@@ -64,7 +64,7 @@ fn every_format_gives_the_same_labels() {
     let expected = labels(&folder.join("expected.csv"));
     assert_eq!(expected.len(), 3000);
 
-    // Through every format and back.
+    // Converts the file to every format and back.
     let mut from = "voters.csv".to_owned();
     for ending in ["tsv", "csv.gz", "csv.zst", "parquet", "arrow", "csv"] {
         let to = format!("copy.{ending}");
@@ -204,14 +204,14 @@ fn what_a_sample_cannot_tell_is_refused() {
     assert!(refused("--rule learned --count birth_year").contains("error: "));
 }
 
-/// Prices meet the rows that they were fitted to, others like them, and others that are not.
+/// Applies a decision to the rows it was fitted to, to similar rows, and to different rows.
 #[test]
 fn drift_is_warned_of() {
     let folder = TempDir::new().unwrap();
     let folder = folder.path();
     voters(folder, 20_000);
     run(folder, &["simulate", "voters", "--rows", "20000", "--seed", "6", "-o", "like.csv", "-q"]);
-    // Without every second row that is likely white.
+    // Removes every second row that is probably white.
     let all = fs::read_to_string(folder.join("like.csv")).unwrap();
     let place = all.lines().next().unwrap().split(',').position(|name| name == "p_white").unwrap();
     let white = |line: &str| line.split(',').nth(place).unwrap().parse().is_ok_and(|score: f64| score > 0.8);
@@ -227,7 +227,7 @@ fn drift_is_warned_of() {
         let fit = ["fit", "voters.csv", "-o", "decision.json", "--force", "-q"].into_iter().chain(rule.split(' '));
         run(folder, &fit.collect::<Vec<_>>());
         for (file, warned) in [("voters.csv", false), ("like.csv", false), ("unlike.csv", true)] {
-            // Balance does not hold counts fast, and within counties there is less to drift.
+            // Balance does not fix counts, and counts within counties drift less.
             if file == "unlike.csv" && (rule.contains("balance") || rule.contains("county")) {
                 continue;
             }
@@ -238,7 +238,7 @@ fn drift_is_warned_of() {
             assert_eq!(said.contains("fit again"), warned, "{said}");
             let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
             assert_eq!(printed["drift"]["beyond"], warned, "{printed}");
-            // The audit of what was written has the same words, and the same numbers.
+            // The audit of the output reports the same warning and numbers.
             let audit = ["audit", "out.csv", "--label", "label", "--decision", "decision.json", "-q"];
             let found = run(folder, &audit);
             let warning =
@@ -254,7 +254,7 @@ fn drift_is_warned_of() {
     assert!(found.contains("promises no counts"), "{found}");
 }
 
-/// Theorems 1 and 2 on the user's own file: what argmax can be off by, and what each rule gives away.
+/// Theorems 1 and 2 on the user's file: the bias of argmax, and the distance of each rule from the frontier.
 #[test]
 fn what_rules_give_away_is_said() {
     let folder = TempDir::new().unwrap();
@@ -280,14 +280,14 @@ fn what_rules_give_away_is_said() {
     assert!(said.contains(&words) && said.contains("Theorem 1"), "{said}");
     run(folder, &["label", "voters.csv", "-o", "matched.csv", "-q"]);
     assert!(run(folder, &["audit", "matched.csv", "--label", "label", "-q"]).contains("on the frontier"));
-    // Rows without a label: nothing is said of the frontier, unless they are filled or left out.
+    // With unlabeled rows, the frontier is not reported unless the rows are filled or dropped.
     run(folder, &["label", "voters.csv", "--rule", "threshold", "-o", "some.csv", "-q"]);
     let some = |policy: &str| run(folder, &["audit", "some.csv", "--label", "label", "--uncoded", policy, "-q"]);
     assert!(!some("Uncoded=keep").contains("frontier"));
     assert!(some("Uncoded=argmax").contains("on the frontier") && some("Uncoded=drop").contains("frontier"));
 }
 
-/// An audit shows what it computes, in text and in JSON.
+/// An audit shows its results in text and in JSON.
 #[test]
 fn an_audit_shows_what_it_computes() {
     let folder = TempDir::new().unwrap();
@@ -317,7 +317,7 @@ fn an_audit_shows_what_it_computes() {
     assert!(found["groups"][0]["kuiper"].is_array() && found["groups"][0]["intervals"].is_null());
 }
 
-/// What the SQL says is tested in the library, and that databases agree by `make test-sql`.
+/// The library tests the content of the SQL, and `make test-sql` tests it in databases.
 #[test]
 fn a_decision_is_exported_as_sql() {
     let folder = TempDir::new().unwrap();
@@ -370,7 +370,7 @@ fn tables_of_other_tools_are_understood() {
         let found = json(folder, &["label", "t.csv", "-o", "o.csv", "--force", "--json", "-q"]);
         assert_eq!(found["counts"], serde_json::json!(counts), "{name}");
     }
-    // Percentages, and shares that the Census does not publish.
+    // Percentages, with shares that the Census suppresses.
     let census = "name,pctwhite,pctblack,pctapi,pctaian,pct2prace,pcthispanic\nX,70,20,(S),(S),5,3\nY,10,80,2,2,3,3\n";
     fs::write(folder.join("census.csv"), census).unwrap();
     let output = apportion(folder, &["label", "census.csv", "-o", "c.csv", "--rule", "argmax"]);
@@ -434,7 +434,7 @@ fn whatever_is_wrong_gets_one_message_and_no_output() {
         assert!(found.starts_with(message), "{args:?}: {found}");
         assert!(!folder.join("out.csv").exists(), "{args:?}");
     }
-    // Nothing else is left behind, either.
+    // No temporary files are left behind.
     let left: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(left.iter().all(|name| !name.to_str().unwrap().starts_with('.')), "{left:?}");
 
@@ -453,7 +453,7 @@ fn packed(text: &str) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-/// An interruption leaves nothing behind; files that are finished may be read by whom the system lets.
+/// An interruption leaves no files behind; finished files have the default permissions.
 #[cfg(unix)]
 #[test]
 fn an_interruption_leaves_nothing_behind() {

@@ -1,6 +1,6 @@
-//! Random tables and options: the library and the program give the same labels, `audit` says what `label` said, `verify` accepts the
-//! output, and a changed label is caught.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! Random tables and options: the library and the program give the same labels, `audit` agrees with `label`, `verify`
+//! accepts the output, and detects a changed label.
+#![allow(clippy::unwrap_used)] // also in helpers
 
 mod common;
 
@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A table, and a rule as the program and the library know it.
+/// A table, and a rule for the program and for the library.
 #[derive(Clone, Debug)]
 struct Case {
     /// The scores, row by row.
@@ -29,7 +29,7 @@ struct Case {
 fn cases() -> impl Strategy<Value = Case> {
     let size = (2usize..6, 1usize..50);
     (size, rules(), any::<bool>()).prop_flat_map(|((classes, rows), (options, rule), coarse)| {
-        // Few different weights make many ties.
+        // A small number of distinct weights causes many ties.
         let weight = if coarse { (1u32..4).boxed() } else { (1u32..100_000).boxed() };
         let row = prop::collection::vec(weight, classes).prop_map(|weights| {
             let sum: u32 = weights.iter().sum();
@@ -80,7 +80,7 @@ impl Case {
         fs::write(path, text).unwrap();
     }
 
-    /// The labels that the library gives.
+    /// Returns the labels of the library.
     fn labels(&self) -> Vec<Label> {
         let classes = Classes::new(self.classes()).unwrap();
         let keys: Vec<u64> = (0..self.rows.len()).map(|row| seed::key_of_text(&format!("v{row}"))).collect();
@@ -97,7 +97,7 @@ impl Case {
     }
 }
 
-/// The labels in an output of the program.
+/// Returns the labels in an output of the program.
 fn read_labels(path: &Path, classes: &[String]) -> Vec<Label> {
     let mut reader = csv::Reader::from_path(path).unwrap();
     let column = reader.headers().unwrap().iter().position(|name| name == "label").unwrap();
@@ -105,7 +105,7 @@ fn read_labels(path: &Path, classes: &[String]) -> Vec<Label> {
     reader.records().map(|record| label(&record.unwrap()[column])).collect()
 }
 
-/// Gives the first row that has a label another one, with the score that belongs to it.
+/// Changes the label of the first labeled row, together with its score.
 fn change_a_label(from: &Path, to: &Path, case: &Case) -> bool {
     let mut reader = csv::Reader::from_path(from).unwrap();
     let header = reader.headers().unwrap().clone();
@@ -154,7 +154,7 @@ proptest! {
     }
 }
 
-/// The options with the rule named, so that `verify` knows how labels were made without provenance.
+/// Returns the options with an explicit rule, so that `verify` knows it without provenance.
 fn with_rule(options: &str) -> String {
     if options.contains("--rule") { options.to_owned() } else { format!("--rule match {options}") }
 }

@@ -1,5 +1,5 @@
-//! Reports from the command line: what is written, what is refused, and that the numbers are those of --json.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! Reports from the command line: their files, their errors, and that their numbers equal those of --json.
+#![allow(clippy::unwrap_used)] // also in helpers
 
 mod common;
 
@@ -20,7 +20,7 @@ fn read(folder: &Path, name: &str) -> String {
     fs::read_to_string(folder.join(name)).unwrap()
 }
 
-/// A chart's numbers: the cell of a column, in the row that begins with some values.
+/// Returns a number of a chart: the value of a column in the row that starts with some values.
 fn figure(folder: &Path, name: &str, row: &[&str], column: &str) -> String {
     find_figure(folder, name, row, column).unwrap()
 }
@@ -33,7 +33,7 @@ fn find_figure(folder: &Path, name: &str, row: &[&str], column: &str) -> Option<
     Some(own[place].to_owned())
 }
 
-/// Whether a number in CSV is one in JSON, but for the last digit of its text.
+/// Returns whether a number in CSV equals one in JSON, within rounding.
 fn same(own: &str, json: &Value) -> bool {
     match (own.parse::<f64>().ok(), json.as_f64()) {
         (Some(own), Some(json)) => (own - json).abs() <= 1e-12 * json.abs(),
@@ -107,7 +107,7 @@ fn what_cannot_be_written_or_drawn_is_refused_first() {
     assert!(read(path, "there.html").len() > 1_000_000);
 }
 
-/// The names of the files in a folder.
+/// Returns the names of the files in a folder.
 fn names_in(folder: &Path) -> Vec<String> {
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> = names.collect();
@@ -123,17 +123,17 @@ fn figures_replace_figures_and_nothing_else() {
         let words: Vec<&str> = ["compare", "voters.csv", "-q"].into_iter().chain(line.split(' ')).collect();
         apportion(path, &words)
     };
-    fs::create_dir(path.join("figures")).unwrap(); // an empty one is as good as none
+    fs::create_dir(path.join("figures")).unwrap(); // an empty folder is treated as missing
     assert!(compare("--truth race --by county --figures figures --report figures/report.html").status.success());
     let before = names_in(&path.join("figures"));
     assert!(before.contains(&"calibration.csv".to_owned()) && before.contains(&"groups.json".to_owned()));
-    // What the second run has none of does not stay.
+    // Figures that the second run does not produce are removed.
     assert!(compare("--figures figures --report figures/report.html --force").status.success());
     let after = names_in(&path.join("figures"));
     let gone = ["calibration.csv", "calibration.json", "groups.csv", "groups.json"].map(String::from);
     assert!(gone.iter().all(|name| before.contains(name) && !after.contains(name)), "{after:?}");
     assert!(after.contains(&"trade.csv".to_owned()) && after.contains(&"report.html".to_owned()));
-    // What is not ours is neither replaced nor removed, though it be called so.
+    // Files of the same name that the program did not write are not replaced or removed.
     fs::write(path.join("figures/trade.json"), r#"{"data": [], "layout": {}}"#).unwrap();
     let output = compare("--figures figures --report figures/report.html --force");
     let said = text(&output.stderr);
@@ -146,7 +146,7 @@ fn figures_replace_figures_and_nothing_else() {
 fn no_identifier_is_in_a_report() {
     let folder = voters();
     let path = folder.path();
-    // Identifiers that are nowhere by chance.
+    // IDs that cannot occur in the report by chance.
     let table = read(path, "voters.csv");
     let ids: Vec<String> = (0..table.lines().count()).map(|line| format!("N{:05}X", 7 * line)).collect();
     let lines = table.lines().zip(&ids).enumerate();
@@ -182,7 +182,7 @@ fn a_truth_that_nobody_has_is_said_to_be_empty() {
     assert_eq!(names_in(folder.path()), ["s.csv"]);
 }
 
-/// What `sha256sum` prints of a file.
+/// Returns the SHA-256 of a file, by `sha256sum`.
 fn sha256(path: &Path) -> String {
     let output = std::process::Command::new("sha256sum").arg(path).output().unwrap();
     text(&output.stdout).split(' ').next().unwrap().to_owned()
@@ -218,7 +218,7 @@ fn an_audit_and_its_report_have_the_same_numbers() {
             let bias = group["bias"]["posterior"][white].as_f64();
             match (own.and_then(|own| own.parse::<f64>().ok()), bias) {
                 (Some(others), Some(white)) => assert!((others + white).abs() < 1e-6, "{policy}: {others} {white}"),
-                // What is said of very few is said of each of them.
+                // Values of groups with very few people are hidden, because they could identify individuals.
                 (None, Some(_)) => {
                     let people = &group[if policy == "drop" { "labeled" } else { "rows" }];
                     assert!(people.as_u64().is_some_and(|people| people < 5), "{policy}: {group}");

@@ -1,5 +1,5 @@
-//! Inputs that are never overwritten, groups that are never mixed up, limits, and what messages may show.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! Inputs are never overwritten, groups are never confused, limits hold, and messages are safe to print.
+#![allow(clippy::unwrap_used)] // also in helpers
 
 mod common;
 
@@ -20,14 +20,14 @@ fn folder_with(files: &[(&str, &str)]) -> TempDir {
     folder
 }
 
-/// The values of the last but one column: the labels of `-o -`.
+/// Returns the values of the last column but one: the labels of `-o -`.
 fn labels(csv: &str) -> Vec<String> {
     csv.lines().skip(1).map(|line| line.rsplit(',').nth(1).unwrap().to_owned()).collect()
 }
 
 // Groups of several columns
 
-/// Pairs of values that give the same text if they are only joined.
+/// Pairs of values that give the same text if they are simply joined.
 const ALIKE: &str = "id,state,county,p_a,p_b\n1,a / b,c,0.6,0.4\n2,a,b / c,0.6,0.4\n3,a /,/ c,0.6,0.4\n4,a,/ / c,0.6,0.4\n\
                      5,\"\"\"a\",b,0.6,0.4\n6,\"\"\"a / b\"\"\",\"\",0.6,0.4\n";
 
@@ -35,7 +35,7 @@ const ALIKE: &str = "id,state,county,p_a,p_b\n1,a / b,c,0.6,0.4\n2,a,b / c,0.6,0
 fn groups_of_several_columns_are_never_one() {
     let folder = folder_with(&[("j.csv", ALIKE)]);
     let folder = folder.path();
-    // One row a group, so that each must have its likelier class; two of one group would have one of each.
+    // Each group has one row, which must get its more likely class; two rows in one group would get one of each class.
     let labeled = run(folder, &["label", "j.csv", "-o", "-", "-q", "--by", "state,county"]);
     assert_eq!(labels(&labeled), ["a"; 6]);
     let all = json(
@@ -62,7 +62,7 @@ fn groups_of_several_columns_are_never_one() {
     assert!(names.contains(&"\"a / b\" / c") && names.contains(&"a / \"b / c\""), "{names:?}");
 }
 
-/// States whose names contain the joint are not one state: each has the counts of its own scores.
+/// States whose names contain the separator are distinct: each has the counts of its own scores.
 #[test]
 fn nested_units_are_told_apart() {
     let mut rows = String::from("state,county,p_a,p_b\n");
@@ -96,7 +96,7 @@ fn decisions_and_references_know_such_groups() {
     run(folder, &[&["fit", "j.csv", "-o", "d.json", "--reference", "r.csv"], &by[..]].concat());
     let applied = run(folder, &["apply", "j.csv", "-o", "-", "--decision", "d.json", "-q"]);
     assert_eq!(applied, label);
-    // SQL that must tell them apart does so by quotes; other groups are joined as before.
+    // The SQL distinguishes ambiguous groups by quotes; other groups are joined as before.
     let sql = run(folder, &["export", "d.json", "--sql", "duckdb", "-q"]);
     assert!(sql.contains("WHEN '\"a / b\" / c' THEN") && sql.contains("LIKE '% / %'"), "{sql}");
 }
@@ -144,7 +144,7 @@ fn inputs_of_every_option_are_kept() {
     kept(&["predict", "p.csv", "-o", "m.csv", "--model", "rake", "--place-margin", "m.csv"], "--place-margin");
     kept(&["predict", "p.csv", "-o", "names.csv", "--surnames", "names.csv"], "--surnames");
     kept(&["predict", "p.csv", "-o", "names.csv", "--geography", "names.csv"], "--geography");
-    // A main input, and one by another name.
+    // The main input.
     let said = refused(folder, &["export", "d.json", "--sql", "duckdb", "-o", "d.json", "--force", "-q"]);
     assert!(said.contains("it is one of the inputs, which are never overwritten"), "{said}");
     assert_eq!(contents(folder), before);
@@ -153,7 +153,7 @@ fn inputs_of_every_option_are_kept() {
     assert!(said.contains("it is one of the inputs, which are never overwritten"), "{said}");
 }
 
-/// Every file below a folder, with its bytes.
+/// Returns all files below a folder, with their contents.
 fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut all = Vec::new();
     for name in names_in(folder) {
@@ -185,7 +185,7 @@ fn a_class_cannot_be_called_as_rows_without_a_label_are() {
     let said = refused(folder, &["label", "s.csv", "-o", "o.csv", "--classes", "a,"]);
     assert!(said.contains("class name \"\" is empty"), "{said}");
     run(folder, &["label", "u.csv", "-o", "o.csv", "--classes", "a,b", "-q"]);
-    // A decision with such a class is none.
+    // A decision with such a class is invalid.
     let decision = json!({"version": 2, "classes": ["Uncoded", "b"], "seed": 0, "rule": "argmax"});
     fs::write(folder.join("d.json"), decision.to_string()).unwrap();
     let said = refused(folder, &["apply", "u.csv", "-o", "p.csv", "--decision", "d.json"]);
@@ -272,7 +272,7 @@ fn a_count_that_is_too_large_is_called_so() {
     );
 }
 
-// What messages show
+// Content of messages
 
 #[test]
 fn names_cannot_send_sequences_to_a_terminal() {
@@ -301,7 +301,7 @@ fn names_cannot_send_sequences_to_a_terminal() {
         }
         assert!(!output.stderr.is_empty() || !output.stdout.is_empty(), "{args:?}");
     }
-    // JSON has the names as they are.
+    // JSON contains the names unchanged.
     let told = json(folder, &["compare", "e.csv", "--json", "-q"]);
     assert!(told.to_string().contains("title"), "{told}");
 }
@@ -376,7 +376,7 @@ fn a_value_that_begins_with_a_dash_has_a_hint_that_helps() {
     assert!(said.contains("--classes=-1,2") && !said.contains("-- -1"), "{said}");
     let labeled = run(folder.path(), &["label", "s.csv", "-o", "-", "-q", "--classes=-1,2"]);
     assert_eq!(labels(&labeled), ["-1", "2", "-1", "2"]);
-    // Other mistakes and help are told as before.
+    // Other errors and the help are unchanged.
     let said = misused(folder.path(), &["label", "s.csv", "--nothing"]);
     assert!(said.contains("unexpected argument '--nothing'"), "{said}");
     assert!(run(folder.path(), &["label", "--help"]).contains("Usage:"));
@@ -399,7 +399,7 @@ fn formulas_are_neutralized_if_that_is_asked_for() {
     assert!(safe.starts_with("id,'=note,") && safe.contains("\n'=1+1,'@x,") && safe.contains("\n-2,-0.5,"), "{safe}");
 }
 
-// What was written, and what was not
+// Reports of written files
 
 #[test]
 #[cfg(unix)]
@@ -410,7 +410,7 @@ fn a_report_that_fails_says_that_the_labels_were_written() {
     fs::create_dir(folder.join("closed")).unwrap();
     fs::set_permissions(folder.join("closed"), fs::Permissions::from_mode(0o555)).unwrap();
     if fs::write(folder.join("closed/x"), "").is_ok() {
-        return; // Nothing is closed to the administrator.
+        return; // root can write to read-only folders
     }
     let said = refused(folder, &["label", "s.csv", "-o", "o.csv", "--report", "closed/r.html", "-q"]);
     assert!(said.starts_with("the labels were written to o.csv, but the report failed: "), "{said}");
@@ -427,7 +427,7 @@ fn nested_columns_are_refused_before_any_work() {
     let lists = [Some(vec![Some(1), Some(2)]), None];
     let lists: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(lists));
     let id: ArrayRef = Arc::new(Int32Array::from_iter_values([1, 2]));
-    // The scores of the second row sum to 2: that would be said if it were read first.
+    // The scores of the second row sum to 2, which would be reported if they were read first.
     let columns = [("id", id), ("p_a", scores([0.6, 1.0])), ("p_b", scores([0.4, 1.0])), ("phones", lists)];
     let batch = arrow::array::RecordBatch::try_from_iter(columns).unwrap();
     let file = fs::File::create(folder.path().join("n.parquet")).unwrap();

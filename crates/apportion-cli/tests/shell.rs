@@ -1,5 +1,5 @@
-//! Completions for shells, and the manual's pages.
-#![allow(clippy::unwrap_used, clippy::print_stderr)] // in helpers, too
+//! Shell completions and manual pages.
+#![allow(clippy::unwrap_used, clippy::print_stderr)] // also in helpers
 
 mod common;
 
@@ -10,7 +10,7 @@ use std::process::Command;
 use common::{commands_of, misused, names_in, run};
 use tempfile::TempDir;
 
-/// Whether the machine has a program of this name.
+/// Returns whether a program is installed.
 fn has(program: &str) -> bool {
     let there = Command::new(program).arg("--version").output().is_ok();
     if !there {

@@ -1,6 +1,6 @@
-//! What the program says, word for word: help texts, summaries, results and errors. `cargo insta review`, or
-//! INSTA_UPDATE=always, takes a change over into crates/apportion-cli/tests/snapshots.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! Snapshots of the program's output: help texts, summaries, results and errors. Use `cargo insta review` or
+//! INSTA_UPDATE=always to accept changes in crates/apportion-cli/tests/snapshots.
+#![allow(clippy::unwrap_used)] // also in helpers
 
 mod common;
 
@@ -15,7 +15,7 @@ fn voters() -> TempDir {
     folder
 }
 
-/// A command, and all that it says: standard output, standard error and how it ended.
+/// Returns a command with its output: standard output, standard error and exit code.
 fn said(folder: &Path, line: &str) -> String {
     let output = apportion(folder, &line.split(' ').collect::<Vec<_>>());
     let code = output.status.code().unwrap();
@@ -65,7 +65,7 @@ fn summaries() {
 fn comparisons() {
     let folder = voters();
     let compared = said(folder.path(), "compare voters.csv --truth race --by county --batch 500");
-    // How long it took is another time another time.
+    // Running times differ between runs.
     let table = compared.lines().map(|line| match line.rsplit_once("  ") {
         Some((rest, seconds)) if seconds.parse::<f64>().is_ok() => format!("{rest}  (seconds)"),
         _ => line.to_owned(),

@@ -1,6 +1,6 @@
-//! `verify` accepts what the program writes, in every format and by every rule, and names the first thing that is wrong else;
-//! `provenance` says where an output comes from.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! `verify` accepts the program's output in every format and for every rule, and otherwise reports the first error;
+//! `provenance` shows how an output was made.
+#![allow(clippy::unwrap_used)] // also in helpers
 
 mod common;
 
@@ -20,7 +20,7 @@ fn words(line: &str) -> Vec<&str> {
     line.split(' ').filter(|word| !word.is_empty()).collect()
 }
 
-/// Labels voters, and verifies the output; returns what was verified.
+/// Labels voters and verifies the output. Returns the checks.
 fn labeled_and_verified(folder: &Path, input: &str, output: &str, options: &str) -> String {
     let _ = fs::remove_file(folder.join(output));
     run(folder, &words(&format!("label {input} -o {output} -q {options}")));
@@ -34,7 +34,7 @@ fn verified(folder: &Path, output: &str, input: &str, options: &str) -> String {
     said
 }
 
-/// Changes cells of a CSV file: of a row, counted from 1, and the columns of these names.
+/// Changes cells in one row of a CSV file, counted from 1; `change` gets the column name and the value.
 fn change(folder: &Path, from: &str, to: &str, row: usize, change: impl Fn(&str, &str) -> Option<String>) {
     let mut reader = csv::Reader::from_path(folder.join(from)).unwrap();
     let header = reader.headers().unwrap().clone();
@@ -51,7 +51,7 @@ fn change(folder: &Path, from: &str, to: &str, row: usize, change: impl Fn(&str,
     writer.flush().unwrap();
 }
 
-/// Changes lines of a file, those of rows counted from 1.
+/// Changes the lines of a file; rows are counted from 1.
 fn change_lines(folder: &Path, from: &str, to: &str, change: impl Fn(&mut Vec<String>)) {
     let mut lines: Vec<String> = fs::read_to_string(folder.join(from)).unwrap().lines().map(String::from).collect();
     change(&mut lines);
@@ -108,7 +108,7 @@ fn every_rule_and_option_is_verified() {
         let decided = said.contains("every label is the one that the decision gives");
         assert!(decided, "{options}: {said}");
         assert!(said.contains("the SHA-256 of the scores is that of the provenance"), "{options}: {said}");
-        // The same without provenance inside, from the side file.
+        // The same with provenance in a separate file.
         run(path, &words(&format!("label voters.csv -o side.csv -q {options} --provenance side.json")));
         verified(path, "side.csv", "voters.csv", "--provenance side.json");
         fs::remove_file(path.join("side.json")).unwrap();
@@ -180,7 +180,7 @@ fn the_first_difference_is_named() {
     let cell = |row: usize, name: &str| lines.lines().nth(row).unwrap().split(',').nth(place(name)).unwrap().to_owned();
     let other = |row: usize| if cell(row, "label") == "white" { "black" } else { "white" };
 
-    // A flipped label, alone and with the score that belongs to it.
+    // A changed label, without and with its score.
     change(path, "good.csv", "bad.csv", 10, |name, _| (name == "label").then(|| other(10).into()));
     assert!(
         verify("bad.csv").starts_with("bad.csv: row 10, column \"label_score\": the value is"),
@@ -197,7 +197,7 @@ fn the_first_difference_is_named() {
     change(path, "good.csv", "bad.csv", 10, |name, _| (name == "label").then(|| "purple".into()));
     assert_eq!(verify("bad.csv"), "bad.csv: row 10, column \"label\": unknown class");
 
-    // Two labels that change places, with their scores: the counts are right, the sum is not.
+    // Two labels are swapped, with their scores: the counts are correct, but the sum of scores is not optimal.
     let rows = 1..=600;
     let white =
         rows.clone().find(|&row| cell(row, "label") == "white" && cell(row, "p_white").parse::<f64>().unwrap() > 0.8);
@@ -217,7 +217,7 @@ fn the_first_difference_is_named() {
     let problem = alone("bad.csv");
     assert!(problem.starts_with("other labels are better by "), "{problem}");
 
-    // Rows that are missing, twice there, or in another order.
+    // Rows that are missing, duplicated, or in another order.
     change_lines(path, "good.csv", "bad.csv", |lines| drop(lines.remove(5)));
     assert_eq!(verify("bad.csv"), "bad.csv: row 5: row 5 of the input is missing here");
     change_lines(path, "good.csv", "bad.csv", |lines| drop(lines.pop()));
@@ -311,7 +311,7 @@ fn provenance_says_where_an_output_comes_from() {
         assert_eq!(own["certificate"]["primal"], own["certificate"]["dual"]);
         assert!(own["decision"]["rule"]["prices"].as_array().unwrap().len() > 3);
         assert!(run(path, &["provenance", output]).contains("proved optimal"));
-        // Another output of it keeps what it said.
+        // An output made from this output names it as an input.
         run(path, &words(&format!("label {output} -o again-{output} --as again -q")));
         assert_eq!(json(path, &["provenance", &format!("again-{output}"), "--json"])["inputs"][0]["name"], output);
         run(path, &words(&format!("label voters.csv -o none-{output} --no-provenance -q")));
@@ -326,7 +326,7 @@ fn provenance_says_where_an_output_comes_from() {
     run(path, &words("predict voters.csv -o scores.parquet --prefix bisg_ --county county_fips -q"));
     let own = json(path, &["provenance", "scores.parquet", "--json"]);
     assert!(own["tables"][0].as_str().unwrap().starts_with("surnames-2020"), "{own}");
-    // It is never written over an input.
+    // Provenance never overwrites an input.
     fs::hard_link(path.join("voters.csv"), path.join("voters.json")).unwrap();
     let problem = refused(path, &words("label voters.csv -o new.csv --provenance voters.json --force -q"));
     assert!(problem.contains("one of the inputs"), "{problem}");

@@ -1,4 +1,4 @@
-//! Shows everything on built-in data: runs the steps of the demonstration one after another.
+//! Demonstrates the program on built-in data: runs the steps of the demonstration in order.
 
 use anyhow::Result;
 use apportion::text::Setting;

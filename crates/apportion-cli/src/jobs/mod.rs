@@ -65,7 +65,7 @@ fn apply(terminal: &Terminal) -> Result<()> {
     Ok(())
 }
 
-/// Says what labels were made, whether their counts drifted, and where they are.
+/// Prints a summary of the labels, a warning if their counts drifted, and the output paths.
 fn say_labels(terminal: &Terminal, response: &label::Response) {
     let measured = &response.measured;
     if let Some(summary) = summary(measured) {

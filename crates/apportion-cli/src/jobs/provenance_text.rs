@@ -1,11 +1,11 @@
-//! Provenance as people read it.
+//! Provenance as text.
 
 use apportion_app::provenance::Provenance;
 use serde_json::Value;
 
 use crate::text;
 
-/// Provenance as lines of text.
+/// Returns provenance as lines of text.
 pub(super) fn text(provenance: &Provenance) -> String {
     let mut lines = vec![
         format!("made by apportion {}: {}", provenance.apportion, provenance.job),
@@ -38,7 +38,7 @@ pub(super) fn text(provenance: &Provenance) -> String {
     lines.join("\n")
 }
 
-/// Counts and targets of the classes, as a table.
+/// Returns the counts and targets of the classes as a table.
 fn counts_text(provenance: &Provenance) -> Option<String> {
     let counts = provenance.counts.as_ref()?;
     let targets = provenance.targets.as_ref().map(|targets| &targets.overall);

@@ -1,4 +1,4 @@
-//! Simulates data, and says where it was written.
+//! Simulates data, and prints the output path.
 
 use anyhow::Result;
 use apportion_app::output::written;

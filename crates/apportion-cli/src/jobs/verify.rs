@@ -1,4 +1,4 @@
-//! Checks an output against its scores, and prints what was checked.
+//! Checks an output against its scores, and prints the checks.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -52,7 +52,7 @@ fn request(terminal: &Terminal) -> Result<Request> {
         Setting::ALL.iter().copied().filter(|setting| terminal.values().contains_key(setting.id())).collect();
     let (source, memory) = (options.table.source, options.table.memory);
     Ok(Request {
-        // The program writes text in UTF-8, with the usual separator.
+        // Outputs are UTF-8 text with the default separator.
         inputs: Source { inputs: options.output, encoding: Encoding::Utf8, delimiter: None, ..source.clone() },
         against: Source { inputs: options.against, ..source },
         settings,

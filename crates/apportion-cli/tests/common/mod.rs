@@ -1,5 +1,5 @@
-//! What the tests of the program share: running it, and what it said.
-#![allow(dead_code, clippy::unwrap_used)] // no test file needs all of it
+//! Helpers shared by the tests of the program: running it, and reading its messages.
+#![allow(dead_code, clippy::unwrap_used)] // no test file uses all of it
 
 use std::path::Path;
 use std::process::Output;
@@ -14,24 +14,24 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// Runs what must succeed; returns standard output.
+/// Runs a command that must succeed; returns standard output.
 pub(crate) fn run(folder: &Path, args: &[&str]) -> String {
     let output = apportion(folder, args);
     assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
     text(&output.stdout)
 }
 
-/// Runs what must fail on the data; returns the message.
+/// Runs a command that must fail because of the data; returns the message.
 pub(crate) fn refused(folder: &Path, args: &[&str]) -> String {
     message(&apportion(folder, args), 1)
 }
 
-/// Runs what must fail on the command line; returns the message.
+/// Runs a command that must fail because of the command line; returns the message.
 pub(crate) fn misused(folder: &Path, args: &[&str]) -> String {
     message(&apportion(folder, args), 2)
 }
 
-/// The one message of a run that failed.
+/// Returns the single message of a failed run.
 pub(crate) fn message(output: &Output, code: i32) -> String {
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(code), "{}{said}", text(&output.stdout));
@@ -44,7 +44,7 @@ pub(crate) fn json(folder: &Path, args: &[&str]) -> serde_json::Value {
     serde_json::from_str(&run(folder, args)).unwrap()
 }
 
-/// Everything in a folder, hidden or not, in order.
+/// Returns the names of all entries in a folder, including hidden ones, in order.
 pub(crate) fn names_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -52,7 +52,7 @@ pub(crate) fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The commands that a help text lists, without `help` itself.
+/// Returns the commands that a help text lists, except `help`.
 pub(crate) fn commands_of(help: &str) -> Vec<String> {
     let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     let names = lines.filter(|line| line.starts_with("  ") && !line.starts_with("   "));

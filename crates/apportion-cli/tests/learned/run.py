@@ -1,10 +1,10 @@
-"""Holds `--rule learned` against scikit-learn: the same batch, the same labels to learn, and how many rows agree.
+"""Compares `--rule learned` with scikit-learn, trained on the same batch and labels, by the share of rows that agree.
 
     python run.py PATH/TO/apportion
 
 The scores are those of the paper's simulation with six classes at variance 0.5. The batch is labeled by `apportion label`
-(match), scikit-learn's models learn from these labels, and both label rows that neither has seen. The linear models
-have one optimum, so their weights must be the same, too; a forest is another with another seed.
+(match), scikit-learn's models are trained on these labels, and both label new rows. The linear models have a unique
+optimum, so their weights must also be equal; forests differ by seed.
 """
 
 import csv
@@ -24,7 +24,7 @@ PRIOR = numpy.array([1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32, 1 / 32])
 CLASSES = [f"c{place}" for place in range(len(PRIOR))]
 VARIANCE = 0.5
 BATCH, ROWS = 10_000, 100_000
-# Those of scikit-learn must come to their optimum, too: their defaults stop before.
+# scikit-learn's learners must also reach their optimum; their defaults stop earlier.
 PEERS = {
     "svm": (LinearSVC(C=100, tol=1e-10, max_iter=1_000_000), 0.995, 1e-4),
     "logistic": (LogisticRegression(C=100, tol=1e-10, max_iter=1_000_000, solver="newton-cholesky"), 0.995, 1e-4),
@@ -69,7 +69,7 @@ def main():
             apportion("apply", "rows.csv", "--id", "id", "--decision", f"{learner}.json", "-o", f"{learner}.csv")
             ours = labels(f"{learner}.csv")
             with warnings.catch_warnings():
-                warnings.simplefilter("error")  # one that has not converged proves nothing
+                warnings.simplefilter("error")  # a model that has not converged proves nothing
                 theirs = peer.fit(batch, lesson).predict(rows)
             same, ours_exact, theirs_exact = (ours == theirs).mean(), (ours == exact).mean(), (theirs == exact).mean()
             print(f"{learner}: {same:.3%} of {ROWS:,} labels as scikit-learn's; as match has them: {ours_exact:.2%}, "
@@ -82,7 +82,7 @@ def main():
             planes = json.loads((folder / f"{learner}.json").read_text())["rule"]["learned"]["planes"]
             found = numpy.array([[*plane["weights"], plane["intercept"]] for plane in planes])
             expected = numpy.column_stack([peer.coef_, peer.intercept_])
-            if learner == "logistic":  # what is added to all intercepts changes nothing
+            if learner == "logistic":  # adding a constant to all intercepts changes nothing
                 found[:, -1] -= found[:, -1].mean()
                 expected[:, -1] -= expected[:, -1].mean()
             apart = abs(found - expected).max() / abs(expected).max()

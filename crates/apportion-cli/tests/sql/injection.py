@@ -1,8 +1,8 @@
-"""Names and values from strangers in exported SQL: whatever they contain, they stay names and texts.
+"""Tests that untrusted names and values in exported SQL remain names and string literals.
 
-Every payload is a class, a group, a value of one of two group columns, a score column and a group column. A trial is one
-payload in one place of one database: a table beside the data must survive with its rows, and every label must be the one
-that `apply` gives. PostgreSQL is tried if its programs are installed.
+Every payload is used as a class, a group, a value of one of two group columns, a score column and a group column. A trial
+is one payload in one role in one database: another table in the database must keep its rows, and every label must equal
+the label from `apply`. PostgreSQL is tested if its programs are installed.
 """
 
 import csv
@@ -73,7 +73,7 @@ CLASSES = 5
 
 
 def quoted(name):
-    """A name in double quotes, which all three databases take where a table is made."""
+    """Returns a name in double quotes, which all three databases accept when a table is created."""
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -103,19 +103,19 @@ class Sqlite(DuckDb):
         self.connection = sqlite3.connect(":memory:")
 
     def run(self, text):
-        # A driver that runs one statement would hide a second one: all of them are run here.
+        # Runs all statements, because a driver that runs only one would hide a second one.
         self.connection.executescript(f"DROP TABLE IF EXISTS found; CREATE TEMP TABLE found AS {text}")
         return self.connection.execute("SELECT * FROM found").fetchall()
 
 
 class PostgreSql:
-    """A server of its own, in a directory that goes away, asked by psql."""
+    """A separate server in a temporary directory, queried by psql."""
     name, dialect = "PostgreSQL", "postgresql"
 
     def __init__(self):
         self.folder = Path(tempfile.mkdtemp())
         self.data = self.folder / "data"
-        # It refuses to run as the administrator.
+        # The server refuses to run as root.
         self.user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
         if self.user:
             shutil.chown(self.folder, "postgres")
@@ -155,7 +155,7 @@ class PostgreSql:
 
 
 def cases():
-    """Classes, score columns, group columns and values of groups, five payloads at a time."""
+    """Yields classes, score columns, group columns and group values, five payloads at a time."""
     for first in range(0, len(PAYLOADS), CLASSES):
         some = PAYLOADS[first:first + CLASSES]
         yield {"classes": some, "columns": [f"s{place} {name}" for place, name in enumerate(some)],
@@ -163,7 +163,7 @@ def cases():
 
 
 def write(path, case):
-    """Rows of every group, in CSV and as Python has them."""
+    """Returns rows of every group, as CSV and as Python values."""
     k, rows = len(case["classes"]), []
     for number, one in enumerate(PAYLOADS):
         for second in (PAYLOADS[(number * 7 + 3) % len(PAYLOADS)], "plain"):
@@ -179,7 +179,7 @@ def write(path, case):
 
 
 def on_injection(test):
-    """Every case in every database; returns the trials of each."""
+    """Runs every case in every database. Returns the number of trials of each."""
     engines = [DuckDb(), Sqlite()]
     if PostgreSql.is_there():
         engines.append(PostgreSql())
@@ -205,7 +205,7 @@ def on_injection(test):
             engine.fill("canary", [("n", "INTEGER"), ("word", "VARCHAR")], CANARY)
             engine.fill("people", [("row", "INTEGER"), *kinds], [(place, *row) for place, row in enumerate(rows)])
             test.apportion("export", "hostile.json", "--sql", engine.dialect, "-o", "hostile.sql", "--force", "-q")
-            sql = (test.folder / "hostile.sql").read_bytes().decode()  # with the line breaks that it has
+            sql = (test.folder / "hostile.sql").read_bytes().decode()  # keeps line breaks unchanged
             found = engine.run(f"SELECT (\n{sql}) AS label FROM people ORDER BY row")
             labels = [row[0] for row in found]
             differ = [place for place, label in enumerate(labels) if label != expected[place]]
@@ -222,7 +222,7 @@ def on_injection(test):
 
 
 def group_name(values):
-    """The name of a group, written anew: values that could be read in two ways are in quotes."""
+    """Returns the name of a group, implemented independently: ambiguous values are quoted."""
     def one(value):
         ambiguous = " / " in value or value.endswith(" /") or value.startswith('"')
         return quoted(value) if ambiguous else value
@@ -230,7 +230,7 @@ def group_name(values):
 
 
 def best(row, prices, classes):
-    """The class with the largest score + price, on the grid of 2^-40."""
+    """Returns the class with the largest score + price, on the grid of 2^-40."""
     own = next(group["prices"] for group in prices if group["group"] == group_name(row[-2:]))
     values = [round(score * 2**40) + round(price * 2**40) for score, price in zip(row, own)]
     assert sorted(values)[-1] > sorted(values)[-2], row

