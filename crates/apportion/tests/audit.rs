@@ -1,5 +1,5 @@
-//! The audit against the worked example of the semantics, against a naive second implementation, and against itself in
-//! other orders, batches and numbers of threads.
+//! Tests of the audit: against the worked example of the semantics, against a naive second implementation, and for any
+//! row order, batch size and number of threads.
 
 use apportion::audit::{
     Audit, AuditOptions, Binning, Bootstrap, ClassAudit, GroupMeasures, GroupSection, Interval, Measures, Section,
@@ -8,7 +8,7 @@ use apportion::audit::{
 use apportion::{Classes, Error, Groups, Keys, Label, Labels, Matrix, Scaling, Scores, UNCODED, seed};
 use proptest::prelude::*;
 
-/// Random numbers for the tests, by position.
+/// A random number generator for tests: the seed and the position.
 struct Random(u64, u64);
 
 impl Random {
@@ -49,7 +49,7 @@ impl Table {
         }
     }
 
-    /// Rows with truth, groups, counts and Uncoded rows; scores are multiples of 1/64, or, where `fine`, anything.
+    /// Creates rows with truth, groups, counts and Uncoded rows. Scores are multiples of 1/64, or arbitrary if `fine`.
     fn random(seed: u64, rows: usize, k: usize, groups: usize, fine: bool) -> Table {
         let mut random = Random(seed, 0);
         let mut table = Table::empty(k, groups);
@@ -88,7 +88,7 @@ impl Table {
         &self.scores[row * self.classes.len()..][..self.classes.len()]
     }
 
-    /// The given rows in the given order.
+    /// Returns the given rows in the given order.
     fn pick(&self, rows: &[usize]) -> Table {
         Table {
             scores: rows.iter().flat_map(|&row| self.q(row).to_vec()).collect(),
@@ -257,7 +257,7 @@ struct Person<'a> {
     truth: Label,
 }
 
-/// One entry a person; counts are expanded.
+/// Returns one entry per person; counts are expanded.
 fn people<'a>(table: &'a Table, group: Option<u32>, policy: UncodedPolicy) -> Vec<Person<'a>> {
     let rows = (0..table.rows()).filter(|&row| group.is_none_or(|group| table.codes[row] == group));
     rows.flat_map(|row| (0..table.counts[row]).map(move |_| row))
@@ -435,7 +435,7 @@ fn check_equal_width(binning: &Binning, scored: &[(f64, bool)]) {
     close(binning.expected_error, error);
 }
 
-/// Equal scores stay together, in the tenth of the people in which the middle one of them falls.
+/// Equal scores stay together, in the tenth of the people that contains the middle one.
 fn check_equal_count(binning: &Binning, scored: &[(f64, bool)]) {
     let part = |q: f64| {
         let below = scored.iter().filter(|(score, _)| *score < q).count();
@@ -463,7 +463,7 @@ fn check_bin(bin: &apportion::audit::Bin, inside: &[&(f64, bool)]) -> f64 {
     assert_eq!(bin.interval.is_some(), n > 0.0);
     if let (Some(Interval { low, high }), Some(observed)) = (bin.interval, bin.observed) {
         assert!(0.0 <= low && low <= observed && observed <= high && high <= 1.0);
-        // The ends of Wilson's interval are where the observed rate is 1.96 standard errors away.
+        // At the ends of Wilson's interval, the observed rate is 1.96 standard errors away.
         for end in [low, high].into_iter().filter(|end| *end > 0.0 && *end < 1.0) {
             close((observed - end).abs(), 1.959_963_984_540_054 * (end * (1.0 - end) / n).sqrt());
         }
@@ -552,7 +552,7 @@ fn scores_at_tenths_are_in_the_upper_bin() {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// The same whatever the order
+// Independence of the row order
 
 #[test]
 fn order_batches_and_threads_do_not_matter() {
@@ -676,7 +676,7 @@ fn json_of(section: &Section) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
-    /// Rows are off one by as much as is allowed, scores off zero by as much as is allowed.
+    /// Row sums differ from one, and scores from zero, by as much as the tolerances allow.
     #[test]
     fn argmax_bias_is_bounded_by_the_implied_error(
         raw in prop::collection::vec(prop::collection::vec(0.0f64..1.0, 4), 1..12),
@@ -709,7 +709,7 @@ proptest! {
 // ---------------------------------------------------------------------------------------------------------------------
 // The bootstrap
 
-/// Two classes, labels that are right four times in five.
+/// Two classes, with labels that are correct four times out of five.
 fn accurate(rows: u64, replicates: u32) -> Section {
     let mut random = Random(rows, 0);
     let classes = Classes::new(["a", "b"]).expect("distinct");
@@ -764,7 +764,8 @@ fn bootstrap_intervals_are_those_of_theory() {
     assert!((3.4..4.6).contains(&ratio), "16 times the rows, a quarter of the width: {ratio}");
 }
 
-/// How often a row is in a replicate: the least w for which the hash, as a number from 0 to 1, is below P(Poisson(1) ≤ w).
+/// Returns the weight of a row in a replicate: the smallest w such that the hash, scaled to 0 to 1, is below
+/// P(Poisson(1) ≤ w).
 fn weight(seed: u64, key: u64, replicate: u64) -> u64 {
     let uniform = seed::hash(seed, key, 0x626f_6f74_0000_0000 + replicate) as f64 / 2f64.powi(64);
     let (mut draw, mut density) = (0, (-1f64).exp());
@@ -777,7 +778,7 @@ fn weight(seed: u64, key: u64, replicate: u64) -> u64 {
     draw
 }
 
-/// The quartiles of values, each between the two nearest in proportion.
+/// Returns the quartiles of values, by linear interpolation.
 fn quartiles(mut values: Vec<f64>) -> Option<Interval> {
     values.sort_by(f64::total_cmp);
     let at = |part: f64| {
@@ -839,7 +840,7 @@ fn bootstrap_of_groups_and_its_seed() {
     let (one, other) = (table.audit(&options(1)), table.audit(&options(2)));
     assert_ne!(one.overall.intervals, other.overall.intervals);
     for group in &one.groups {
-        // A group alone has the intervals that it has among the others: the draws belong to the rows.
+        // A group audited alone has the same intervals: draws depend on the rows only.
         let rows: Vec<usize> = (0..table.rows()).filter(|&row| table.codes[row] as usize == group.code).collect();
         assert_eq!(table.pick(&rows).audit(&options(1)).overall.intervals, group.section.intervals);
     }
@@ -847,7 +848,7 @@ fn bootstrap_of_groups_and_its_seed() {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// References, focus, and what is refused
+// References, focus, and errors
 
 #[test]
 fn given_references_and_focus() {
@@ -918,7 +919,7 @@ fn batches_of_another_audit_are_refused() {
     let drop = Tally::new(&table.classes, &drop, &table.names).expect("options");
     let error = tally().merge(&drop).expect_err("other options").to_string();
     assert_eq!(error, "the audit was begun with other options; give every batch and tally of one audit the same");
-    // Labels of more classes than the scores have.
+    // Labels with more classes than the scores.
     let many = Classes::new(["a", "b", "c", "d"]).expect("distinct");
     let labels = Labels::new(vec![3; 20], &many).expect("labels");
     assert!(matches!(tally().add(&table.view(), &labels), Err(Error::Length { found: 4, expected: 3, .. })));
@@ -946,9 +947,9 @@ fn a_bad_row_spoils_the_tally() {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Edges
+// Edge cases
 
-/// Audits with all that can be asked, under each policy, and sees that the result holds no NaN.
+/// Audits with all measures under each policy, and checks that the result contains no NaN.
 fn audit_everything(table: &Table) -> Vec<Audit> {
     let bootstrap = Some(Bootstrap { replicates: 5, level: 0.5, seed: 1 });
     [UncodedPolicy::Keep, UncodedPolicy::Drop, UncodedPolicy::Argmax]
@@ -1054,7 +1055,7 @@ fn percentages_and_columns_are_read_like_rows() {
     assert_eq!(json_of(&audit.overall), json_of(&expected.overall));
 }
 
-/// Rows whose people have several labels are as many rows with one.
+/// A row whose people have several labels is equivalent to several rows with one label each.
 #[test]
 fn people_of_one_row_may_have_several_labels() {
     use apportion::{Match, Reference, Rule, Settings};
@@ -1080,7 +1081,7 @@ fn people_of_one_row_may_have_several_labels() {
     assert_eq!(figures(&audit), figures(&expected));
 }
 
-/// The figures of a glance are those of the audit, in any table.
+/// The figures of a summary equal those of the audit, for any table.
 #[test]
 fn a_summary_is_an_audit_without_some_measures() {
     let (classes, mut random) = (Classes::new(["a", "b", "c"]).unwrap(), Random(5, 0));
@@ -1128,7 +1129,7 @@ fn undercounted(own: Undercounted) -> (usize, usize, usize) {
     (own.groups, own.by_a_person_or_more, own.of)
 }
 
-/// The section without what a summary does not sum. Class by class, and of the whole.
+/// Returns the section without the measures that a summary does not include, for each class and overall.
 fn without_measures(section: &Section) -> Section {
     let mut section = section.clone();
     let error = &mut section.score_error;

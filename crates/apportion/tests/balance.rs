@@ -1,5 +1,5 @@
-//! Balance, coverage and bounds: thousands of small problems against all labelings, in arithmetic of their own.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! Balance, coverage and bounds: thousands of small problems against all labelings, in independent arithmetic.
+#![allow(clippy::unwrap_used)] // also in helper functions
 
 mod common;
 
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use apportion::*;
 use common::*;
 
-/// The greatest sum of scores for every vector of counts (Uncoded last), by dynamic programming over the rows.
+/// Returns the largest sum of scores for every vector of counts (Uncoded last), by dynamic programming over the rows.
 fn best_by_counts(scores: &[f64], k: usize, uncoded: bool) -> HashMap<Vec<u64>, f64> {
     let width = k + usize::from(uncoded);
     let mut best = HashMap::from([(vec![0; width], 0.0)]);
@@ -64,7 +64,7 @@ fn posterior(scores: &[f64], k: usize) -> Vec<f64> {
 
 const TOLERANCE: f64 = 1e-9;
 
-/// A grid of γ, finer near 1, where most happens.
+/// Draws γ from a grid that is finer near 1, where counts change most.
 fn gamma(chance: &mut Chance) -> f64 {
     match chance.below(4) {
         0 => (1 + chance.below(99)) as f64 / 100.0,
@@ -110,7 +110,7 @@ fn balance_is_optimal_with_every_penalty() {
             assert!(joint.certificate.is_closed(), "{what}");
             assert!((joint.gamma_objective.unwrap() - optimum).abs() < TOLERANCE, "{what}");
             assert!((gamma * joint.certificate.objective() / rows - optimum).abs() < TOLERANCE, "{what}");
-            // The most faithful of all that are as good.
+            // The most faithful of all equally good counts.
             let far = |counts: &Vec<u64>| distance(Penalty::L1, counts, &shares);
             let good = best.iter().filter(|(counts, sum)| value(counts, **sum) > optimum - 1e-12);
             let nearest = good.map(|(counts, _)| far(counts)).fold(f64::INFINITY, f64::min);
@@ -121,7 +121,7 @@ fn balance_is_optimal_with_every_penalty() {
     }
 }
 
-/// The gap is 0, or the best of all labelings lies inside it.
+/// The gap is 0, or the optimum over all labelings is within it.
 #[test]
 fn plain_l2_is_bounded() {
     let (mut closed, mut cases) = (0, 0);
@@ -156,7 +156,7 @@ fn plain_l2_is_bounded() {
         if rows == 0.0 {
             continue;
         }
-        // Groups are weighed by their people.
+        // Groups are weighted by people.
         let best_of = |part: &Vec<f64>| {
             let (people, shares) = ((part.len() / k) as f64, posterior(part, k));
             let far = |counts: &[u64]| people * distance(Penalty::L2, counts, &shares);

@@ -1,19 +1,19 @@
-//! Thousands of small problems against all labelings, in exact arithmetic of their own.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! Thousands of small problems against all labelings, in independent exact arithmetic.
+#![allow(clippy::unwrap_used)] // also in helper functions
 
 mod common;
 
 use apportion::*;
 use common::*;
 
-/// The quotas N·w/W of a reference, rounded in every way that largest remainders allow.
+/// Returns all roundings of the quotas N·w/W that largest remainders allow.
 fn roundings(weights: &[u128], rows: u128) -> Vec<Vec<u64>> {
     let total: u128 = weights.iter().sum();
     let k = weights.len();
     let whole: Vec<u128> = weights.iter().map(|w| w * rows / total).collect();
     let rest: Vec<u128> = weights.iter().map(|w| w * rows % total).collect();
     let left = (rows - whole.iter().sum::<u128>()) as u32;
-    // Of all sets of `left` classes, those with the greatest sum of remainders.
+    // Among all sets of `left` classes, those with the largest sum of remainders.
     let sets: Vec<u32> = (0u32..1 << k).filter(|set| set.count_ones() == left).collect();
     let sum = |set: u32| -> u128 { (0..k).filter(|y| set >> y & 1 == 1).map(|y| rest[y]).sum() };
     let best = sets.iter().map(|&set| sum(set)).max().unwrap();
@@ -23,7 +23,7 @@ fn roundings(weights: &[u128], rows: u128) -> Vec<Vec<u64>> {
         .collect()
 }
 
-/// The greatest value for every vector of counts, by dynamic programming over the rows.
+/// Returns the largest value for every vector of counts, by dynamic programming over the rows.
 fn best_by_counts(scores: &[i64], k: usize) -> std::collections::HashMap<Vec<u64>, i64> {
     let mut best = std::collections::HashMap::from([(vec![0; k], 0)]);
     for row in scores.chunks(k) {
@@ -128,7 +128,7 @@ fn matching_given_shares_is_optimal_with_zero_targets_too() {
     }
 }
 
-/// Every group is optimal by itself, and the certificates of the groups add up.
+/// Every group is solved optimally, and the certificates of the groups add up.
 #[test]
 fn matching_by_group_is_optimal_in_each_group() {
     let names: Vec<String> = (0..3).map(|group| format!("g{group}")).collect();

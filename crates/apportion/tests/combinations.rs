@@ -1,6 +1,6 @@
-//! Every joint rule with every option that goes with it, on thousands of small problems, against all labelings of all
-//! people: groups, coverage, bounds, and rows that stand for several people.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! Every joint rule with every option that it supports, on thousands of small problems, against all labelings of all
+//! people: groups, coverage, bounds, and rows that represent several people.
+#![allow(clippy::unwrap_used)] // also in helper functions
 
 mod common;
 
@@ -12,14 +12,14 @@ use common::*;
 
 const TOLERANCE: f64 = 1e-9;
 
-/// Some people, one by one.
+/// People, one entry each.
 struct People<'a> {
     k: usize,
     rows: Vec<&'a [f64]>,
 }
 
 impl People<'_> {
-    /// The greatest sum of scores for every vector of counts, of which the last is of those without a label.
+    /// Returns the largest sum of scores for every vector of counts. The last count is of unlabeled people.
     fn best_by_counts(&self) -> HashMap<Vec<u64>, f64> {
         let mut best = HashMap::from([(vec![0; self.k + 1], 0.0)]);
         for row in &self.rows {
@@ -46,7 +46,7 @@ struct Options {
     bounds: Bounds,
 }
 
-/// People times the distance of their shares from the reference.
+/// Returns the number of people times the distance of their shares from the reference.
 fn distance(penalty: Penalty, counts: &[u64], shares: &[f64]) -> f64 {
     let people = counts.iter().sum::<u64>() as f64;
     let pairs = counts.iter().zip(shares).map(|(&count, &share)| (count as f64, share * people));
@@ -58,8 +58,8 @@ fn distance(penalty: Penalty, counts: &[u64], shares: &[f64]) -> f64 {
     }
 }
 
-/// Largest remainders of shares that are exact in thousandths of thousandths; contested units to the first classes. And
-/// whether any were contested.
+/// Returns the largest remainders, with ties rounded up for the first classes, and whether there were ties. The shares
+/// must be exact to a millionth.
 fn targets(people: u64, shares: &[f64]) -> (Vec<u64>, bool) {
     let quota = |class: usize| shares[class] * people as f64;
     let floor = |class: usize| (quota(class) + 1e-7).floor();
@@ -73,7 +73,7 @@ fn targets(people: u64, shares: &[f64]) -> (Vec<u64>, bool) {
     (counts, contested)
 }
 
-/// The least and the most of each class; none where no labels can keep them.
+/// Returns the minimum and maximum of each class; `None` if no labels satisfy the bounds.
 fn limits(bounds: &Bounds, people: u64, shares: &[f64]) -> Option<Vec<(u64, u64)>> {
     let up = |x: f64| (x - 1e-7).ceil().max(0.0) as u64;
     let down = |x: f64| (x + 1e-7).floor() as u64;
@@ -99,8 +99,8 @@ fn limits(bounds: &Bounds, people: u64, shares: &[f64]) -> Option<Vec<(u64, u64)
     feasible.then_some(limits)
 }
 
-/// The best value of all labelings: the sum of the scores or, for balance, γ times it less (1 − γ) times the distance.
-/// None where no labels can keep the bounds.
+/// Returns the best value over all labelings: the sum of the scores or, for balance, γ times the sum minus (1 − γ)
+/// times the distance. Returns `None` if no labels satisfy the bounds.
 fn optimum(people: &People<'_>, options: &Options, shares: &[f64]) -> Option<f64> {
     let n = people.rows.len() as u64;
     let uncoded = options.coverage.map_or(0, |share| ((1.0 - share) * n as f64 + 1e-9).round() as u64);
@@ -122,7 +122,7 @@ fn optimum(people: &People<'_>, options: &Options, shares: &[f64]) -> Option<f64
     if options.gamma.is_some_and(|gamma| gamma > 0.0) {
         return Some(greatest(&mut best.iter().map(|(counts, sum)| value(counts, *sum))));
     }
-    // Match: nearest to the targets, then best. Contested roundings are as near to the quotas as each other.
+    // Match: first the distance from the targets, then the sum. Tied roundings are equally close to the quotas.
     let (targets, contested) = targets(labeled, shares);
     let near_targets = |counts: &[u64]| counts.iter().zip(&targets).map(|(c, t)| c.abs_diff(*t)).sum::<u64>() as f64;
     let near_quotas = |counts: &[u64]| distance(Penalty::L1, counts, shares);
@@ -130,7 +130,8 @@ fn optimum(people: &People<'_>, options: &Options, shares: &[f64]) -> Option<f64
         let quota = share * labeled as f64;
         *least as f64 <= (quota + 1e-7).floor() && (quota - 1e-7).ceil() <= *most as f64
     });
-    // Where bounds may cut into contested roundings, which of them are the targets is our choice: not tested.
+    // If bounds may exclude some of the tied roundings, the choice of targets is up to the implementation and not
+    // tested.
     if contested && !quotas_within {
         return Some(f64::NAN);
     }
@@ -174,7 +175,7 @@ fn every_combination_equals_brute_force() {
         let rows = 1 + chance.below(6) as usize;
         let scores = match chance.below(3) {
             0 => continuous(&mut chance, rows, k),
-            1 => lumpy(&mut chance, rows, k, 8), // on the grid, so that what ties here ties there
+            1 => lumpy(&mut chance, rows, k, 8), // on the grid, so that ties are the same in both
             _ => lumpy(&mut chance, rows, k, 2),
         };
         let counts: Option<Vec<u64>> = (chance.below(3) == 0).then(|| (0..rows).map(|_| chance.below(3)).collect());
@@ -216,7 +217,7 @@ fn every_combination_equals_brute_force() {
         };
         let result = rule.allot(&table, &Settings { seed, ..Settings::default() });
 
-        // The same by brute force, group by group.
+        // The optimum by brute force, group by group.
         let people_of = |row: usize| counts.as_ref().map_or(1, |counts| counts[row]);
         let (mut best, mut found, mut labeled) = (Some(0.0), 0.0, 0);
         let parts: Vec<Vec<usize>> = if by_group {
@@ -237,7 +238,7 @@ fn every_combination_equals_brute_force() {
                 _ => (0..k).map(|class| all.iter().map(|&row| scores[row * k + class]).sum()).collect(),
             };
             let total: f64 = weights.iter().sum();
-            unsaid |= total == 0.0; // nobody there: the reference is unknown
+            unsaid |= total == 0.0; // without people the reference is unknown
             weights.iter_mut().for_each(|weight| *weight /= total);
             let own = if total == 0.0 { Some(0.0) } else { optimum(&people, &options, &weights) };
             best = best.zip(own).map(|(sum, own)| sum + own);

@@ -1,5 +1,6 @@
-//! Outcomes by class: against formulas written out anew, a plain EM, simulations in which the answer is known, and by hand.
-#![allow(clippy::unwrap_used, clippy::needless_range_loop)] // in helpers, too; classes are numbers here
+//! Tests of outcomes by class: against independently written formulas, a plain EM, simulations with known answers, and
+//! examples computed by hand.
+#![allow(clippy::unwrap_used, clippy::needless_range_loop)] // also in helper functions; classes are indices here
 
 mod common;
 
@@ -9,7 +10,7 @@ use apportion::*;
 use common::{Chance, classes, continuous};
 use proptest::prelude::*;
 
-/// A table with outcomes of every kind.
+/// A table with both kinds of outcomes.
 struct Table {
     classes: Classes,
     q: Vec<f64>,
@@ -31,7 +32,7 @@ fn level_names() -> Vec<String> {
 }
 
 impl Table {
-    /// Rows by chance; outcomes that hang on scores, and that are missing here and there.
+    /// Creates random rows, with outcomes that depend on the scores and are sometimes missing.
     fn new(seed: u64, rows: usize, k: usize) -> Table {
         let mut chance = Chance::new(seed);
         let q = continuous(&mut chance, rows, k);
@@ -88,7 +89,7 @@ impl Table {
         self.scores().with_groups(Groups { codes: &self.groups, names: &self.group_names }).unwrap()
     }
 
-    /// Some of the rows, in some order.
+    /// Returns the given rows in the given order.
     fn part(&self, rows: &[usize]) -> Table {
         let k = self.k();
         let of = |row: &usize| self.q[row * k..][..k].to_vec();
@@ -106,7 +107,7 @@ impl Table {
         }
     }
 
-    /// Every row as often as it has people.
+    /// Returns a table with one row per person.
     fn expanded(&self) -> Table {
         let rows: Vec<usize> =
             (0..self.rows()).flat_map(|row| std::iter::repeat_n(row, self.counts[row] as usize)).collect();
@@ -117,7 +118,7 @@ impl Table {
         Rule::Argmax.label(&self.scores(), &Settings::default()).unwrap().labels
     }
 
-    /// What is averaged: numbers, and 0 or 1 for each level; NaN where not known.
+    /// Returns the averaged quantities: the numbers, and 0 or 1 for each level; NaN if unknown.
     fn averaged(&self) -> Vec<Vec<f64>> {
         let level = |level: u16| {
             let hit = |&code: &u16| if code == NO_LEVEL { f64::NAN } else { f64::from(u8::from(code == level)) };
@@ -127,7 +128,7 @@ impl Table {
     }
 }
 
-/// The estimates of numbers, and then those of each level.
+/// Returns the estimates for the numbers, followed by those for each level.
 fn both(of: impl Fn(&Outcomes<'_>) -> Vec<Estimate>, table: &Table) -> Vec<Estimate> {
     let names = level_names();
     let numbers = Outcomes::numbers_about(&table.numbers, 1e6).unwrap();
@@ -139,7 +140,7 @@ fn near(found: f64, expected: f64, scale: f64) {
     assert!((found - expected).abs() <= 1e-9 * scale.max(1.0), "{found} and not {expected}");
 }
 
-/// A weighted mean and its error, written out: Σwy/Σw and √Σ(w/Σw)²(y − mean)².
+/// A weighted mean and its standard error: Σwy/Σw and √Σ(w/Σw)²(y − mean)².
 fn by_hand(weights: &[f64], values: &[f64]) -> (f64, f64, f64) {
     let known = || weights.iter().zip(values).filter(|(_, value)| !value.is_nan());
     let all: f64 = known().map(|(weight, _)| weight).sum();
@@ -166,7 +167,7 @@ fn the_weighted_estimate_is_the_formula() {
             assert!(figure.interval.unwrap().low < *mean && *mean < figure.interval.unwrap().high);
         }
         for (a, b) in [(0, 1), (3, 1), (2, 0)] {
-            // The variance of a difference of two weighted means, person by person.
+            // The variance of a difference of two weighted means, summed over people.
             let (one, other) = (column(&table, a), column(&table, b));
             let sums = [&one, &other].map(|column| {
                 column.iter().zip(&values).filter(|(_, value)| !value.is_nan()).map(|(q, _)| q).sum::<f64>()
@@ -222,7 +223,7 @@ fn intervals_of_shares_are_wilsons() {
     let names = level_names()[..2].to_vec();
     let outcomes = Outcomes::levels(&codes, &names).unwrap().counting(1).unwrap();
     let estimate = Weighted::of(&scores, &outcomes).unwrap().estimates().remove(0);
-    // None of 20, and 20 of 80.
+    // 0 of 20, and 20 of 80.
     for (class, (hits, people)) in [(0, 20), (20, 80)].into_iter().enumerate() {
         let (found, expected) = (estimate.classes[class].unwrap().interval.unwrap(), Interval::of_rate(hits, people));
         near(found.low, expected.unwrap().low, 1.0);
@@ -254,14 +255,14 @@ fn with_scores_that_are_sure_all_estimators_agree() {
                 near(found.error.unwrap(), expected.error.unwrap(), 1.0);
             }
             let own = figure(birdie.estimates());
-            // One person's worth of belief, which says the same.
+            // The prior has the weight of one person and the same value.
             near(own.estimate.unwrap(), expected.estimate.unwrap(), 1.0);
             assert!((own.error.unwrap() / expected.error.unwrap() - 1.0).abs() < 0.4, "the bootstrap of 50");
         }
     }
 }
 
-/// Everything that is said of a table, in one text.
+/// Returns all results for a table as one text.
 fn everything(table: &Table) -> String {
     let (labels, names) = (table.argmax(), level_names());
     let levels = Outcomes::levels(&table.codes, &names).unwrap();
@@ -357,7 +358,7 @@ fn a_row_of_several_people_is_as_many_rows() {
     let options = BirdieOptions { replicates: 0, ..BirdieOptions::default() };
     let birdie = Birdie::fit(&counted, &levels, &options).unwrap();
     assert_eq!(birdie.estimates(), Birdie::fit(&expanded.scores(), &more, &options).unwrap().estimates());
-    // Each person has a chance of their own: as those of `allot`.
+    // Each person has their own draw, the same as in `allot`.
     let imputed = Imputed::of(&counted, &levels, 5, 3).unwrap().estimates();
     let thompson = Rule::Thompson.fit(&counted, &Settings { seed: 3, ..Settings::default() }).unwrap();
     let mean = (0..5).map(|draw| {
@@ -399,7 +400,7 @@ fn imputation_is_thompson_and_rubin() {
             let own = estimate.classes[class].unwrap();
             near(own.estimate.unwrap(), mean, mean.abs());
             near(own.error.unwrap(), error, error);
-            // The doubt about classes is worth fewer people.
+            // Uncertainty about classes reduces the effective sample size.
             assert!(own.effective_n < figure(&hard[0]).effective_n);
         }
         let gap = |own: &Vec<Estimate>| own[index].gap(2, 1).unwrap();
@@ -410,8 +411,8 @@ fn imputation_is_thompson_and_rubin() {
     }
 }
 
-/// People of two classes in cells: in cell z a share of class 1 and a rate of the outcome, which has nothing to do with
-/// the class among the people of the cell. Scores, truth and outcome of each.
+/// Returns scores, truth, outcomes and cells of people of two classes. Each cell has its own share of class 1 and rate
+/// of the outcome; within a cell, the outcome is independent of the class.
 fn without_regard(chance: &mut Chance, rows: usize) -> (Vec<f64>, Vec<Label>, Vec<u16>, Vec<u32>) {
     let (mut q, mut truth, mut codes, mut cells) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for _ in 0..rows {
@@ -426,7 +427,7 @@ fn without_regard(chance: &mut Chance, rows: usize) -> (Vec<f64>, Vec<Label>, Ve
     (q, truth, codes, cells)
 }
 
-/// E[q Y] / E[q] over the cells, for class 1 and for class 0.
+/// Returns E[q Y] / E[q] over the cells, for class 0 and for class 1.
 fn rates_without_regard() -> [f64; 2] {
     let cells = || (0..20).map(|cell| 0.05 + 0.045 * f64::from(cell));
     let mean = |weight: &dyn Fn(f64) -> f64| {
@@ -455,7 +456,7 @@ fn where_outcome_and_class_have_nothing_to_do_with_each_other_weighting_is_right
             weighted_sum[class] += weighted.classes[class].unwrap().estimate.unwrap() / TABLES as f64;
             let bias = hard.biases()[0][class].unwrap();
             hard_sum[class] += hard.estimates()[0].classes[class].unwrap().estimate.unwrap() / TABLES as f64;
-            // The two parts are the whole, on every table; and the whole is what it says.
+            // On every table the two parts sum to the bias, and the bias is `labeled` − `truth`.
             assert!((bias.from_false_positives + bias.from_false_negatives - bias.bias).abs() < 1e-12);
             let truth = hard.truth().unwrap()[0].classes[class].unwrap().estimate.unwrap();
             assert!((bias.truth - truth).abs() < 1e-12 && (bias.labeled - bias.truth - bias.bias).abs() < 1e-12);
@@ -471,7 +472,7 @@ fn where_outcome_and_class_have_nothing_to_do_with_each_other_weighting_is_right
         assert!((weighted_sum[class] - expected[class]).abs() < 0.003, "{weighted_sum:?} {expected:?}");
         assert!((hard_sum[class] - expected[class]).abs() > 0.04, "{hard_sum:?} {expected:?}");
     }
-    // The error that is told is the one that there is.
+    // The reported standard error equals the observed one.
     assert!((error / squares.sqrt() - 1.0).abs() < 0.15, "{error} {}", squares.sqrt());
     assert!((180..=199).contains(&covered), "{covered} of {TABLES}");
     assert!((180..=200).contains(&imputed_covered), "{imputed_covered} of {TABLES}");
@@ -484,7 +485,7 @@ fn the_bias_of_labels_is_what_its_two_parts_say() {
     let outcomes = Outcomes::numbers(&table.numbers).unwrap();
     let hard = LabelEstimator::of(&table.scores(), &outcomes, &labels).unwrap();
     for class in 0..3u8 {
-        // The first formula of the reference, person by person.
+        // The definition of the decomposition, applied to each person.
         let people: Vec<(bool, bool, f64)> = (0..table.rows())
             .filter(|&row| table.truth[row] != UNCODED && !table.numbers[row].is_nan())
             .map(|row| (labels.values()[row] == class, table.truth[row] == class, table.numbers[row]))
@@ -507,7 +508,7 @@ fn the_bias_of_labels_is_what_its_two_parts_say() {
     }
 }
 
-/// EM as plainly as it can be written: no long steps, a thousand times or until nothing moves.
+/// A plain EM without accelerated steps: up to 20,000 iterations, or until nothing changes.
 fn plain_em(q: &[f64], codes: &[u16], groups: &[u32], k: usize, levels: usize, number: usize) -> Vec<Vec<Vec<f64>>> {
     let rows: Vec<usize> = (0..codes.len()).filter(|&row| codes[row] != NO_LEVEL).collect();
     let mut prior = vec![vec![0.0; k]; levels];
@@ -565,7 +566,7 @@ fn birdie_finds_what_a_plain_em_finds() {
                 }
             }
         }
-        // The corrected scores are Bayes' rule, and their means are the estimates.
+        // The updated scores follow Bayes' rule, and their means are the estimates.
         let (mut hits, mut all) = ([0.0; 3], [0.0; 3]);
         birdie
             .updated(&scores, &outcomes, |row, own| {
@@ -587,13 +588,13 @@ fn birdie_finds_what_a_plain_em_finds() {
             .unwrap();
         for class in 0..3 {
             let found = birdie.estimates()[1].classes[class].unwrap().estimate.unwrap();
-            // But for the belief that one person is worth.
+            // Up to the prior, which has the weight of one person.
             assert!((found - hits[class] / all[class]).abs() < 0.01, "{found} {}", hits[class] / all[class]);
         }
     }
 }
 
-/// Where the outcome hangs on the class, and on nothing else of the person.
+/// Returns scores and outcomes that depend on the class only.
 fn by_class_alone(chance: &mut Chance, rows: usize) -> (Vec<f64>, Vec<u16>) {
     let q = common::normal(chance, rows, 0.3);
     let rates = [0.7, 0.3, 0.5, 0.2, 0.9, 0.4];
@@ -619,7 +620,7 @@ fn where_the_outcome_hangs_on_the_class_alone_birdie_is_right_and_weighting_is_n
         let (q, codes) = by_class_alone(&mut Chance::new(seed as u64), 4000);
         let scores = Scores::new(&classes, Matrix::RowsF64(&q)).unwrap();
         let outcomes = Outcomes::levels(&codes, &names).unwrap().counting(1).unwrap();
-        // The errors of a third of the rows, scaled to those of all.
+        // In every other table the errors come from a third of the rows, scaled to all rows.
         let rows = if seed % 2 == 0 { 4000 } else { 1300 };
         let options = BirdieOptions { bootstrap_rows: rows, seed: 5, ..BirdieOptions::default() };
         let birdie = Birdie::fit(&scores, &outcomes, &options).unwrap();
@@ -641,13 +642,14 @@ fn where_the_outcome_hangs_on_the_class_alone_birdie_is_right_and_weighting_is_n
 fn bounds_hold_the_truth_and_can_be_attained() {
     let (classes, names) = (classes(2), level_names()[..2].to_vec());
     for seed in 0..20 {
-        // In each cell as many of class 1 as the scores say; the outcome hangs on the class in any way.
+        // In each cell the share of class 1 equals its score; outcome and class may depend on each other.
         let mut chance = Chance::new(100 + seed);
         let (mut q, mut truth, mut codes, mut cells) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for cell in 0..15 {
             let (people, of_class, hits) = (40, chance.below(41), chance.below(41));
             let mut order: Vec<u64> = (0..people).collect();
-            // Class 1 are the first; the outcome has who comes first (all that can overlap), last (as few as can), or anybody.
+            // Class 1 comes first. The outcome belongs to the first people (maximum overlap), the last (minimum), or
+            // random ones.
             match seed % 3 {
                 0 => {}
                 1 => order.reverse(),
@@ -675,7 +677,7 @@ fn bounds_hold_the_truth_and_can_be_attained() {
             1 => near(rate, interval.low, 1.0),
             _ => assert!(interval.low < rate && rate < interval.high),
         }
-        // Where one class has as many of the outcome as can be, the other of two has as few.
+        // With two classes, the rate of one is at its maximum if the rate of the other is at its minimum.
         let (gap, between) =
             (truth.gap(1, 0).unwrap().difference.unwrap(), bounds.gap(1, 0).unwrap().interval.unwrap());
         assert!(between.low - 1e-9 <= gap && gap <= between.high + 1e-9);
@@ -715,7 +717,7 @@ fn the_largest_class_is_what_others_are_compared_with() {
     let numbers = [1.0, 2.0, f64::NAN];
     let outcomes = Outcomes::numbers(&numbers).unwrap();
     let weighted = Weighted::of(&scores, &outcomes).unwrap();
-    // The third row has no outcome, and 0.7 and 0.7 tie: the first.
+    // The third row has no outcome. 0.7 and 0.7 tie, so the first class is returned.
     assert_eq!(weighted.largest(), 0);
     assert_eq!((weighted.known().rows, weighted.unknown().rows), (2, 1));
     assert!((weighted.posterior()[2] - 0.6).abs() < 1e-9);
@@ -784,8 +786,8 @@ fn what_cannot_be_averaged_is_refused() {
     assert!(Weighted::of(&scores, &Outcomes::levels(&[0, 1], &names).unwrap()).is_err(), "rows must sum to one");
 }
 
-/// Voters like those of North Carolina, with a turnout that hangs on the class alone (so that BIRDiE is right), or on the
-/// scores alone (so that weighting is).
+/// Voters like those of North Carolina, with a turnout that depends on the class only (BIRDiE is unbiased) or on the
+/// scores only (weighting is unbiased).
 #[test]
 fn on_voters_each_estimator_is_right_where_it_says() {
     let Some(voters) = common::voters::voters() else { return };
@@ -815,7 +817,7 @@ fn on_voters_each_estimator_is_right_where_it_says() {
         let truth = hard.truth().unwrap().remove(0);
         for class in 0..6 {
             let truth = truth.classes[class].unwrap();
-            // The truth of few people has an error of its own.
+            // With few people, the truth has a standard error, which is added.
             let error = |own: Figure| own.error.unwrap().hypot(truth.error.unwrap());
             let off = |own: Figure| (own.estimate.unwrap() - truth.estimate.unwrap()) / error(own);
             let (weighted, birdie) =
@@ -832,7 +834,7 @@ fn on_voters_each_estimator_is_right_where_it_says() {
             }
         }
         if !weighting_is_right {
-            // Black turnout, 0.45, is pulled towards that of others.
+            // Black turnout, 0.45, is biased toward that of other classes.
             let own = weighted.classes[1].unwrap();
             assert!(own.estimate.unwrap() - 5.0 * own.error.unwrap() > 0.46, "{own:?}");
         }
@@ -842,8 +844,9 @@ fn on_voters_each_estimator_is_right_where_it_says() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Figures lie where they must: shares sum to one and are within their intervals, bounds hold the weighted estimate
-    /// (which is one way in which outcome and class can be joined), gaps are differences, and order makes no difference.
+    /// Figures are in their valid ranges: shares sum to one and are within their intervals, bounds contain the weighted
+    /// estimate (one possible joint distribution of outcome and class), gaps are differences, and the row order has no
+    /// effect.
     #[test]
     fn figures_are_where_they_must_be(seed in any::<u64>(), rows in 1usize..120, k in 2usize..5) {
         let table = Table::new(seed, rows, k);
@@ -862,7 +865,7 @@ proptest! {
                 let sum: f64 = figures.iter().filter_map(|own| own.estimate).sum();
                 prop_assert!((sum - 1.0).abs() < 1e-6, "{sum}");
                 for figure in figures {
-                    // A bootstrap of few rows may have drawn none of them.
+                    // A bootstrap replicate of few rows may be empty.
                     let (estimate, Some(interval)) = (figure.estimate.unwrap(), figure.interval) else { continue };
                     prop_assert!(interval.low <= estimate + 1e-9 && estimate <= interval.high + 1e-9);
                     prop_assert!(interval.low >= 0.0 && interval.high <= 1.0);

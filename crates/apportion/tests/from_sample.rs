@@ -1,6 +1,6 @@
-//! Prices from a sample: they are those of an exact solution, depend on keys and not on order, and are as far off as a
-//! sample is. And drift: what is chance, and what is not.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! Tests of prices from a sample: they equal those of an exact solution, depend on keys and not on row order, and have
+//! the error of a sample. Tests of drift: chance and real deviations.
+#![allow(clippy::unwrap_used)] // also in helper functions
 
 mod common;
 
@@ -49,7 +49,7 @@ fn a_sample_of_all_is_the_exact_rule() {
     let all = from_sample(3_000).label(&scores, &SETTINGS).unwrap();
     assert_eq!((&all.labels, &all.decision), (&exact.labels, &exact.decision));
     assert!(all.joint.is_some());
-    // Fitting draws all rows, in an order of its own.
+    // The fit draws all rows, in its own order.
     assert_eq!(from_sample(5_000).fit(&scores, &SETTINGS).unwrap(), exact.decision);
 }
 
@@ -124,7 +124,7 @@ fn a_bad_row_of_the_sample_is_named_by_its_place() {
     }
 }
 
-/// What a decision's labels of some rows are off by.
+/// Returns the drift of a decision's labels on some rows.
 fn drift(decision: &Decision, values: &[f64]) -> Drift {
     let scores = Scores::new(decision.classes(), Matrix::RowsF64(values)).unwrap();
     let label_summary = Section::summary(&scores, &decision.apply(&scores).unwrap()).unwrap();
@@ -147,10 +147,10 @@ fn drift_is_told_from_chance() {
         let likes = (21..61).map(|seed| normal(&mut Chance::new(seed), 20_000, 0.5));
         likes.filter(|like| drift(decision, like).worst().is_some()).count()
     };
-    // Three standard deviations of six classes: one in sixty.
+    // Three standard deviations in six classes: one false alarm in sixty.
     assert!(false_alarms(&exact) <= 2, "{}", false_alarms(&exact));
     assert!(false_alarms(&sampled) <= 2, "{}", false_alarms(&sampled));
-    // Scores that know less; and other shares of the classes.
+    // More informative and less informative scores.
     for variance in [0.25, 1.0] {
         let other = drift(&exact, &normal(&mut Chance::new(60), 20_000, variance));
         assert!(other.worst().is_some() && other.misplaced() > 150.0, "{other:?}");
@@ -194,7 +194,7 @@ fn what_was_wanted_is_saved() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-    /// Any sample of any table gives a decision that labels all of it.
+    /// Any sample of any table gives a decision that labels all rows.
     #[test]
     fn any_table_has_prices(seed in 0u64..1000, rows in 1usize..60, k in 1usize..5, sample in 1usize..80, parts in 1u64..8) {
         let (classes, values) = (classes(k), lumpy(&mut Chance::new(seed), rows, k, parts));

@@ -1,5 +1,5 @@
 //! The frontier against separate solves at many γ, on voters and on small tables with ties.
-#![allow(clippy::unwrap_used)] // in helpers, too
+#![allow(clippy::unwrap_used)] // also in helper functions
 
 mod common;
 
@@ -8,7 +8,7 @@ use apportion::*;
 use common::voters::voters;
 use common::*;
 
-/// γ from 0.5 to 1, more of them near 1.
+/// Returns values of γ from 0.5 to 1, denser near 1.
 fn gammas() -> impl Iterator<Item = f64> {
     (0..50).map(|index| 1.0 - 0.5 * (f64::from(index) / 49.0).powi(2))
 }
@@ -20,7 +20,7 @@ fn check(table: &Scores<'_>, aim: &Match, unique: bool, what: &str) {
     assert_eq!(points.len(), frontier.len());
     let people = table.people() as f64;
 
-    // The ends.
+    // The end points.
     let argmax = Rule::Argmax.label(table, &settings).unwrap();
     assert_eq!(points[0].counts, argmax.labels.counts(), "{what}");
     let matched = Rule::Match(aim.clone()).label(table, &settings).unwrap();
@@ -30,15 +30,15 @@ fn check(table: &Scores<'_>, aim: &Match, unique: bool, what: &str) {
     assert!((last.accuracy - joint.certificate.objective() / people).abs() < 1e-12, "{what}");
     assert_eq!((last.fidelity, last.from_gamma, points[0].to_gamma), (0.0, 0.0, 1.0), "{what}");
 
-    // The way between them.
+    // The points between them.
     for pair in points.windows(2) {
         assert!(pair[1].accuracy <= pair[0].accuracy && pair[1].fidelity > pair[0].fidelity, "{what}: {pair:?}");
         assert!(pair[0].from_gamma == pair[1].to_gamma && pair[1].to_gamma <= pair[0].to_gamma, "{what}: {pair:?}");
     }
 
-    // At the breakpoints themselves, where two points are as good: the more faithful.
+    // At a breakpoint two points are equally good, and the more faithful one is chosen.
     for pair in points.windows(2).step_by(points.len() / 40 + 1) {
-        // γ = 1 is argmax, even where moving people costs nothing.
+        // γ = 1 is argmax, even if moving people costs nothing.
         if pair[0].from_gamma == 1.0 {
             continue;
         }
@@ -50,7 +50,7 @@ fn check(table: &Scores<'_>, aim: &Match, unique: bool, what: &str) {
         }
     }
 
-    // Single solves.
+    // Separate solves.
     for gamma in gammas().filter(|&gamma| gamma < 1.0) {
         let point = frontier.at(gamma);
         assert!(point.from_gamma < gamma && gamma <= point.to_gamma, "{what}: {point:?} at {gamma}");
@@ -59,7 +59,7 @@ fn check(table: &Scores<'_>, aim: &Match, unique: bool, what: &str) {
         assert!(joint.certificate.is_closed());
         let objective = gamma * point.accuracy + (1.0 - gamma) * point.fidelity;
         assert!((joint.gamma_objective.unwrap() - objective).abs() < 1e-10, "{what}: γ {gamma}");
-        // Ties can leave a choice of counts.
+        // With ties, several counts may be optimal.
         if unique {
             assert_eq!(labeled.labels.counts(), point.counts, "{what}: γ {gamma}");
         }
@@ -96,7 +96,7 @@ fn of_small_tables_equals_single_solves() {
     }
 }
 
-/// A class that must be emptied has no price: nothing bounds the way.
+/// A class that must be emptied has no price, so the path is not bounded.
 #[test]
 fn with_a_class_to_be_emptied() {
     let mut chance = Chance::new(9);
@@ -136,7 +136,7 @@ fn thinned_lines_stay_within_their_error() {
     }
 }
 
-/// Rows that stand for several people have the frontier of these people.
+/// Rows that represent several people have the same frontier as one row per person.
 #[test]
 fn of_cells_is_that_of_people() {
     let mut chance = Chance::new(11);

@@ -1,5 +1,5 @@
-//! Names of groups: one reading each, and the plain ones as they always were.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! Names of groups: each has one interpretation, and plain names are unchanged.
+#![allow(clippy::unwrap_used)] // also in helper functions
 
 use std::collections::HashMap;
 
@@ -28,7 +28,7 @@ fn plain_values_are_joined_and_ambiguous_ones_quoted() {
     }
 }
 
-/// All pairs of words of up to four of the letters that matter, and all triples of shorter ones.
+/// All pairs of words of up to four relevant characters, and all triples of shorter words.
 #[test]
 fn no_two_lists_of_values_share_a_name() {
     let mut words = vec![String::new()];
@@ -66,7 +66,7 @@ fn sql(groups: &[&str]) -> apportion::Result<String> {
     decision.to_sql(&SqlOptions::new(Dialect::DuckDb, ["p_a", "p_b"]).with_groups(["state", "county"]))
 }
 
-/// An expression puts quotes around values only if a group's name can be split in more ways than one.
+/// An expression quotes values only if a group's name can be split in several ways.
 #[test]
 fn sql_quotes_values_where_it_must() {
     for plain in [&["NC / Wake", "SC / York"][..], &["a/b / c"]] {

@@ -1,5 +1,5 @@
-//! Nested targets, cells, batches, and the special cases by which others know these problems.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! Nested targets, rows with counts, batches, and special cases that are known under other names.
+#![allow(clippy::unwrap_used)] // also in helper functions
 
 mod common;
 
@@ -11,7 +11,7 @@ use apportion::*;
 use common::voters::voters;
 use common::*;
 
-/// Largest remainders, with contested units to the first classes.
+/// Returns the largest remainders, with ties rounded up for the first classes.
 fn largest_remainders(sums: &[f64], people: u64) -> Vec<u64> {
     let total: f64 = sums.iter().sum();
     let quotas: Vec<f64> = sums.iter().map(|sum| sum / total * people as f64).collect();
@@ -29,7 +29,7 @@ fn counties_and_regions_are_right_at_once() {
     let table = voters.table();
     let k = voters.classes.len();
     let counties = voters.county_names.len();
-    // Regions of a dozen counties, and three parts of the state.
+    // Nine regions of counties, and three parts of the state.
     let regions: Vec<u32> = (0..counties as u32).map(|county| county % 9).collect();
     let parts = vec![0, 0, 0, 1, 1, 1, 2, 2, 2];
     let mut rule = Match::nested(Reference::Posterior, regions.clone());
@@ -54,7 +54,7 @@ fn counties_and_regions_are_right_at_once() {
             }
             assert_eq!(counts, largest_remainders(&sums, rows.len() as u64), "unit {unit} of level {levels}");
         }
-        // Each county is still within a person of its own shares.
+        // Each county is still within one person of its own shares.
         let mut sums = vec![vec![0.0; k]; counties];
         for row in 0..table.rows() {
             let own = &mut sums[voters.counties[row] as usize];
@@ -69,8 +69,9 @@ fn counties_and_regions_are_right_at_once() {
     }
 }
 
-/// Two groups of one person each, half in the first two classes and half in the last two. All four remainders tie, the
-/// first two classes are rounded up, and the second group's person has to take a class of which it has no share.
+/// Two groups of one person each, one split equally between the first two classes and one between the last two. All
+/// four remainders tie and the first two classes are rounded up, so the person in the second group must take a class
+/// without a share.
 #[test]
 fn nested_targets_leave_floor_and_ceiling_where_they_must() {
     let classes = classes(4);
@@ -85,7 +86,7 @@ fn nested_targets_leave_floor_and_ceiling_where_they_must() {
     assert!(joint.certificate.is_closed());
 }
 
-/// Given shares over three levels of units, with enough people for their products to be large.
+/// Given shares on three levels of units, with enough people to make the products large.
 #[test]
 fn given_shares_nest_at_any_size() {
     let (groups, size) = (6u32, 20_000);
@@ -104,7 +105,7 @@ fn given_shares_nest_at_any_size() {
     assert!(labeled.joint.unwrap().group_targets.iter().all(|targets| targets == &[10_000, 6_000, 4_000]));
 }
 
-/// Rows that stand for nobody change nothing, wherever they are.
+/// Rows with a count of 0 have no effect, at any position.
 #[test]
 fn rows_of_nobody_are_not_seen() {
     let mut chance = Chance::new(22);
@@ -134,7 +135,7 @@ fn rows_of_nobody_are_not_seen() {
     }
 }
 
-/// Very many people in few rows take no longer than the rows do.
+/// The running time depends on the number of rows, not of people.
 #[test]
 fn a_row_can_stand_for_very_many() {
     let classes = classes(3);
@@ -161,8 +162,8 @@ fn coverage_is_rounded_as_it_is_written() {
     }
 }
 
-/// Bounds that leave the targets alone leave the choice among contested roundings to the solver, too. Where accuracy does not
-/// decide, the most faithful counts within bounds are taken, at γ = 1 as well.
+/// If bounds allow all tied roundings, the solver chooses among them, as without bounds. If several labelings are
+/// equally accurate, the most faithful counts within the bounds are chosen, also at γ = 1.
 #[test]
 fn bounds_that_do_not_bind_change_nothing() {
     let classes = classes(3);
@@ -181,7 +182,7 @@ fn bounds_that_do_not_bind_change_nothing() {
     assert_eq!(labeled.labels.counts(), [5, 5, 0]);
 }
 
-/// Voters with names as common as names are: 4.2 million people, 1.23 million distinct rows.
+/// Voters with a realistic distribution of names: 4.2 million people, 1.23 million distinct rows.
 #[test]
 fn cells_are_people() {
     let (cells, people, k) = (1_230_000, 4_200_000u64, 6);
@@ -230,7 +231,7 @@ fn every_rule_allots_people() {
     }
     let top = of(Rule::TopK(2));
     assert_eq!((top.row(0)[2], top.row(1)[0]), (0, 0));
-    // A person alone has the draw of the row.
+    // The draw of a row with one person is the draw of the row.
     let alone = Scores::new(&classes, Matrix::RowsF64(&scores)).unwrap();
     let labels = Rule::Thompson.label(&alone, &settings).unwrap().labels;
     let single = Rule::Thompson.allot(&alone.clone().with_counts(&[1, 1]).unwrap(), &settings).unwrap().allotment;
@@ -253,13 +254,13 @@ fn batches_lose_something() {
     assert!(batched.loss() > 1e-5 && batched.loss() < 1e-2, "{}", batched.loss());
     let joint = Rule::Balance(balance.clone()).label(&table, &settings).unwrap().joint.unwrap();
     assert!((joint.gamma_objective.unwrap() - batched.joint_objective).abs() < 1e-12);
-    // Larger batches lose less, and one batch nothing.
+    // Larger batches lose less, and a single batch loses nothing.
     let larger = Batches { size: 10_000, ..small }.label_balance(&balance, &table, &settings).unwrap();
     assert!(larger.loss() > 0.0 && larger.loss() < batched.loss());
     let whole = Batches { size: 100_000, ..small }.label_balance(&balance, &table, &settings).unwrap();
     assert_eq!((whole.batches, whole.loss(), whole.count_difference), (1, 0.0, 0));
 
-    // Matched batches round a hundred times: their counts are near, not right.
+    // Matched batches round a hundred times, so their counts are close but not exact.
     let matched = small.label_match(&posterior, &table, &settings).unwrap();
     assert!(matched.count_difference > 0 && matched.count_difference < 600, "{}", matched.count_difference);
     let within = Batches { size: 1000, within_groups: true }.label_match(&posterior, &table, &settings).unwrap();
@@ -267,7 +268,7 @@ fn batches_lose_something() {
     let by_county = Batches { size: 1000, within_groups: true };
     let by_county = by_county.label_match(&Match::by_group(Reference::Posterior), &table, &settings).unwrap();
     assert_eq!(by_county.labels, within.labels, "the same batches, each matched to its own posterior");
-    // With coverage and bounds, too.
+    // Also with coverage and bounds.
     let covered = small.label_match(&posterior.clone().with_coverage(0.8), &table, &settings).unwrap();
     assert_eq!(covered.labels.counts().iter().sum::<u64>(), 80_000);
     let tolerance = Bounds { tolerance: Some(0.01), ..Bounds::default() };
@@ -308,7 +309,7 @@ fn corpus_level_constraints_are_bounds() {
 }
 
 /// Calibrated recommendations (Seymen et al. 2021; min-cost flow, WSDM 2023): each user's list is matched to the genres
-/// that the user watches.
+/// of the user's viewing history.
 #[test]
 fn calibrated_recommendations_are_matches_by_user() {
     let mut chance = Chance::new(12);
@@ -334,7 +335,7 @@ fn calibrated_recommendations_are_matches_by_user() {
     }
 }
 
-/// Uniform parity: every class as often as every other.
+/// Uniform parity: equal counts for all classes.
 #[test]
 fn uniform_parity_is_a_reference() {
     let mut chance = Chance::new(13);

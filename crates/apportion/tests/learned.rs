@@ -1,6 +1,6 @@
-//! Learned rules: they agree with the exact ones as the paper says, depend on nothing that they should not, are saved as they
-//! are, and take odd batches as they come.
-#![allow(clippy::unwrap_used, clippy::print_stdout)] // in helpers, too
+//! Tests of learned rules: their agreement with exact rules as in the paper, reproducibility, serialization, and
+//! unusual training sets.
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // also in helper functions
 
 mod common;
 
@@ -40,7 +40,7 @@ fn labels_are_those_of_match_but_for_one_in_a_hundred() {
     }
 }
 
-/// Along the way from argmax to match, too.
+/// Also between argmax and match.
 #[test]
 fn balance_is_learned_like_match() {
     let (classes, values) = (classes(6), normal(&mut Chance::new(2), 30_000, 0.5));
@@ -75,7 +75,7 @@ fn table() -> Table {
     Table { values, keys: (0..6_000).map(|row| seed::key_of_text(&row.to_string())).collect() }
 }
 
-/// A change here changes published labels: it needs a line in the changelog.
+/// Fails if published labels change, which requires a changelog entry.
 #[test]
 fn labels_of_a_seed_are_frozen() {
     let expected = [
@@ -174,7 +174,7 @@ fn models_that_cannot_be_are_refused() {
     }
 }
 
-/// Scores on both sides of a plane, the nearer the more of them: the margin of a support vector machine.
+/// Scores on both sides of a plane. The learned boundary must be that of match.
 #[test]
 fn two_classes_are_told_apart_where_match_does() {
     let classes = classes(2);
@@ -209,7 +209,7 @@ fn what_cannot_be_learned_is_refused() {
     assert!(refused(posterior(), &none).contains("at least 1"));
 }
 
-/// A decision by a model labels rows that stand for several people alike.
+/// A model gives all people of a row the same label.
 #[test]
 fn people_of_a_row_have_one_label() {
     let (classes, values) = (classes(3), continuous(&mut Chance::new(6), 50, 3));
@@ -222,8 +222,8 @@ fn people_of_a_row_have_one_label() {
     }
 }
 
-/// Rows that are all alike and have several labels: once the planes' weights are found, all their intercepts may rise together
-/// at no cost, and the search must not follow them.
+/// Identical rows with several labels: once the weights are found, a common shift of all intercepts costs nothing, and
+/// the search must not follow it.
 #[test]
 fn rows_alike_with_several_labels_are_learned_from() {
     for (seed, rows, k, batch, parts) in [(18, 6, 4, 28, 3), (19, 14, 2, 21, 3), (19, 28, 2, 26, 5), (35, 17, 4, 54, 2)]
@@ -237,8 +237,8 @@ fn rows_alike_with_several_labels_are_learned_from() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
-    /// One class, one row, rows that are all alike or alike with several labels, fewer rows than the batch: all rows have a
-    /// label, and one that the batch has.
+    /// One class, one row, identical rows with the same or several labels, or fewer rows than the training size: every
+    /// row has a label, and the label occurs in the training set.
     #[test]
     fn odd_batches_are_learned_from(
         seed in 0u64..1000, rows in 1usize..40, k in 1usize..5, batch in 1usize..60, parts in 1u64..6, alike in any::<bool>(),

@@ -1,5 +1,5 @@
-//! Whatever is refused, and with which words: row, class and the next step are named. Nothing panics.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! Tests of all errors and their messages, which include row, class and a fix. Nothing panics.
+#![allow(clippy::unwrap_used)] // also in helper functions
 
 mod common;
 
@@ -23,7 +23,7 @@ fn every_rule() -> Vec<Rule> {
     ]
 }
 
-/// The error of every rule on a table with one bad value far down, in every layout.
+/// Returns the error of every rule on a table with one invalid value in a late row, in every layout.
 fn refused(bad: f64, class: usize, scaling: Scaling) -> String {
     const ROWS: usize = 70_000;
     const BAD: usize = 66_000;
@@ -136,7 +136,7 @@ fn a_row_without_anything_to_normalise() {
     }
 }
 
-/// Noise below zero is not divided by what is left of a sum: it could make a score of anything.
+/// Negative rounding errors are not divided by a tiny row sum, which could turn them into any score.
 #[test]
 fn noise_below_zero_is_normalised_away() {
     let classes = classes(2);
@@ -174,7 +174,7 @@ fn an_independent_rule_proves_nothing() {
         let error = labeled.decision.certify(&scores, &labeled.labels).unwrap_err();
         assert_eq!(error, Error::NoPrices);
     }
-    // Argmax is optimal for its counts; other labels are not, and Uncoded ones never.
+    // Argmax is optimal for its counts. Other labels are not, and Uncoded labels never are.
     let values = [0.9, 0.1, 0.2, 0.8];
     let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
     let argmax = Rule::Argmax.label(&scores, &Settings::default()).unwrap();
@@ -185,7 +185,7 @@ fn an_independent_rule_proves_nothing() {
     }
 }
 
-/// A bar is reached in the precision of the scores.
+/// Thresholds are compared in the precision of the scores.
 #[test]
 fn thresholds_are_reached_in_the_precision_of_the_scores() {
     let classes = classes(2);
@@ -201,7 +201,7 @@ fn thresholds_are_reached_in_the_precision_of_the_scores() {
 #[test]
 fn the_limits_themselves_are_allowed() {
     let classes = classes(2);
-    // A little noise below zero, and sums within a thousandth of one.
+    // Small negative rounding errors, and sums within 0.001 of one.
     let values = [1.0, -1e-6, 0.5, 0.4991, 0.6, 0.4009, 0.3, 0.7];
     let scores = Scores::new(&classes, Matrix::RowsF64(&values)).unwrap();
     for rule in [Rule::Argmax, Rule::Thompson, Rule::TopK(1), Rule::Match(Match::overall(Reference::Posterior))] {
@@ -412,7 +412,7 @@ fn a_class_without_a_target_is_never_given() {
     assert_eq!(prices[0].prices, [None, Some(0.0), None]);
 }
 
-/// Options that do not go together are refused by name.
+/// Options that cannot be combined are named in the error.
 #[test]
 fn options_that_do_not_go_together() {
     let classes = classes(2);
@@ -487,7 +487,7 @@ fn shares_and_bounds_out_of_range() {
     assert!(error(bounded(most)).contains("allow at most 0 people in all, and there are 2"));
 }
 
-/// Nobody in no group is nobody's fault.
+/// An empty table without groups is valid.
 #[test]
 fn a_table_without_rows_and_groups_has_no_labels() {
     let classes = Classes::new(["a", "b"]).unwrap();

@@ -1,5 +1,5 @@
 //! The root of the crate stays small: it has at most 35 names, modules included.
-#![allow(clippy::unwrap_used)] // in helpers, too
+#![allow(clippy::unwrap_used)] // also in helper functions
 
 const MOST_NAMES: usize = 35;
 

@@ -1,6 +1,6 @@
-//! The same input, seed and options give the same labels, whatever the threads, the order of the rows, the layout and
-//! type of the scores, the SIMD level and the batches.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! The same input, seed and options give the same labels for any number of threads, row order, layout and type of the
+//! scores, SIMD level and batch size.
+#![allow(clippy::unwrap_used)] // also in helper functions
 
 mod common;
 
@@ -18,8 +18,8 @@ struct Table {
     names: Vec<String>,
 }
 
-/// Continuous and lumpy tables, large enough for sample, box and band; and of all the numbers of classes for which the
-/// vector code differs.
+/// Continuous and lumpy tables that are large enough for sample, box and band, with every number of classes for which
+/// the vector code differs.
 fn tables() -> Vec<Table> {
     let mut chance = Chance::new(3);
     let large = [(40_000, 6, 0), (60_001, 4, 20), (30_000, 3, 1000), (9_000, 1, 0), (20_000, 9, 6)];
@@ -212,7 +212,7 @@ fn another_seed_settles_ties_otherwise() {
     assert_eq!(of_seed(1).counts(), of_seed(2).counts());
 }
 
-/// Files sorted by place: blocks of rows that are alike, so that a sample misleads.
+/// Files sorted by geography: blocks of similar rows, for which a sample is not representative.
 #[test]
 fn sorted_files_are_matched_exactly() {
     for (seed, parts) in (1126..1142).map(|seed| (seed, 0.0)).chain((1250..1262).map(|seed| (seed, 256.0))) {
@@ -250,7 +250,7 @@ fn sorted_files_are_matched_exactly() {
     }
 }
 
-/// So many classes that their codes reach into the highest bit.
+/// Enough classes that their codes use the highest bit.
 #[test]
 fn many_classes_are_matched_exactly() {
     let k = 200;

@@ -1,5 +1,5 @@
-//! The paper's simulations: closed forms, calibration, and rows that are always the same.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! Tests of the paper's simulations: closed forms, calibration, and reproducible rows.
+#![allow(clippy::unwrap_used)] // also in helper functions
 
 use apportion::simulate::*;
 use apportion::{Error, Label};
@@ -25,7 +25,7 @@ impl Table {
         self.truth.iter().copied().zip(self.scores.chunks_exact(self.k))
     }
 
-    /// The mean of something, and the standard error of that.
+    /// Returns a mean and its standard error.
     fn mean(&self, what: impl Fn(usize, &[f64]) -> f64) -> (f64, f64) {
         let (mut sum, mut squares) = (0.0, 0.0);
         for (truth, row) in self.rows() {
@@ -37,12 +37,12 @@ impl Table {
         (mean, ((squares / ROWS as f64 - mean * mean).max(0.0) / ROWS as f64).sqrt())
     }
 
-    /// The mean of 1 − q of the truth.
+    /// Returns the mean of 1 − q\[truth\] and its standard error.
     fn mae(&self) -> (f64, f64) {
         self.mean(|truth, row| 1.0 - row[truth])
     }
 
-    /// Scores are as often true as they say, in tenths of the scores of each class.
+    /// Checks that scores are calibrated, in tenths of the scores of each class.
     fn check_calibration(&self) {
         for class in 0..self.k {
             for tenth in 0..10 {
@@ -57,7 +57,7 @@ impl Table {
     }
 }
 
-/// A mean is where it should be, within five standard errors.
+/// Checks that a mean is within five standard errors of its expected value.
 fn near((mean, error): (f64, f64), expected: f64) {
     assert!((mean - expected).abs() <= 5.0 * error + 1e-9, "{mean} ± {error} where {expected} is expected");
 }
@@ -66,13 +66,14 @@ fn argmax(row: &[f64]) -> usize {
     (0..row.len()).fold(0, |best, class| if row[class] > row[best] { class } else { best })
 }
 
-/// The paper says 0.42 where its σ is 0.5. A variance of 0.5 gives 0.41; a deviation of 0.5, which is a variance of 0.25, gives 0.25.
+/// The paper reports 0.42 for σ = 0.5. A variance of 0.5 gives 0.41; a standard deviation of 0.5 (a variance of 0.25)
+/// gives 0.25.
 #[test]
 fn normal_points_have_the_paper_s_error() {
     let table = table(&Normal::new(&PAPER_PRIOR, 0.5, 1).unwrap());
     let (mae, error) = table.mae();
     assert!((mae - 0.41).abs() < 0.005 && error < 0.001, "{mae} ± {error}");
-    // What the scores say of themselves is the same in expectation.
+    // The error implied by the scores has the same expected value.
     let (implied, implied_error) = table.mean(|_, row| 1.0 - row.iter().map(|q| q * q).sum::<f64>());
     assert!((implied - mae).abs() < 5.0 * error.hypot(implied_error));
     table.check_calibration();
@@ -80,7 +81,7 @@ fn normal_points_have_the_paper_s_error() {
     assert!((far - 0.25).abs() < 0.005, "{far}");
 }
 
-/// For two classes, the log odds are normal: their mean and variance by hand.
+/// For two classes, the log odds are normal, with mean and variance computed by hand.
 #[test]
 fn two_normal_classes_have_normal_log_odds() {
     let variance = 0.8;
@@ -142,13 +143,13 @@ fn the_worst_case_is_as_bad_as_its_error() {
             near(table.mean(|truth, _| f64::from(u8::from(truth == class))), *share);
         }
         near(table.mean(|_, row| f64::from(u8::from(argmax(row) == 0)) - prior[0]), people.mae());
-        // Against the scores' own sums it holds to the last digit, in every table.
+        // Relative to the sums of the scores, bias and error are equal in every table.
         let (bias, _) = table.mean(|_, row| f64::from(u8::from(argmax(row) == 0)) - row[0]);
         assert!((bias - table.mae().0).abs() < 1e-9);
     }
 }
 
-/// A change here changes published files: it needs a line in the changelog.
+/// Fails if published files change, which requires a changelog entry.
 #[test]
 fn rows_are_frozen() {
     let rows = |generator: &dyn Generator| -> Vec<(Label, Vec<i64>)> {

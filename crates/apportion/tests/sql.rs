@@ -1,6 +1,6 @@
-//! A decision as SQL, as text: quoting and numbers of each dialect, what is refused. Whether databases give the labels
-//! that `apply` gives is tested by `make test-sql`.
-#![allow(clippy::unwrap_used, clippy::needless_pass_by_value)] // in helpers, too
+//! Tests of the SQL text of a decision: quoting and numbers in each dialect, and errors. `make test-sql` tests that
+//! databases give the same labels as `apply`.
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value)] // also in helper functions
 
 use apportion::Decision;
 use apportion::sql::{Dialect, SqlOptions};
@@ -13,7 +13,7 @@ fn decision(classes: &[&str], rule: Value) -> Decision {
     serde_json::from_value(json!({"version": 2, "classes": classes, "seed": 0, "rule": rule})).unwrap()
 }
 
-/// The expression without the comment above it.
+/// Returns the expression without the comment above it.
 fn expression(decision: &Decision, options: &SqlOptions) -> String {
     let sql = decision.to_sql(options).unwrap();
     let lines: Vec<&str> = sql.lines().skip_while(|line| line.starts_with("-- ")).collect();
@@ -45,7 +45,7 @@ fn percentages_are_divided() {
     assert!(found.contains(r#"WHEN "a" / 1e2 THEN 'a'"#), "{found}");
 }
 
-/// What is rounded up to a bar reaches it; in single precision a bar is what single precision makes of it.
+/// Scores that round up to a threshold reach it. For single precision, the threshold is rounded to single precision.
 #[test]
 fn thresholds_have_a_bar_a_class() {
     let decision = decision(&["a", "b"], json!({"threshold": {"at": [0.75, 0.7]}}));
@@ -71,7 +71,7 @@ fn prices_are_added_and_a_class_without_one_is_not_given() {
   WHEN 5e-1 THEN 'Uncoded'
   END"#;
     assert!(found.contains(expected), "{found}");
-    // But it has to be there, for the row to be one of scores.
+    // But it is checked, because a valid row has all scores.
     assert!(found.contains(r#""b" >= -1e-6"#), "{found}");
 }
 
@@ -111,14 +111,14 @@ fn every_dialect_has_its_quotes_and_numbers() {
         for part in [name, &format!("THEN {label}"), number, &format!("AS {kind})")] {
             assert!(found.contains(part), "{dialect:?}: {part} in {found}");
         }
-        // A line break in a text is part of it: what comes after is not put further in.
+        // A line break inside a text is kept, and the line after it is not indented.
         assert!(found.contains(&format!("WHEN {group} THEN")), "{dialect:?}: {group} in {found}");
         let greatest = if dialect == Dialect::Sqlite { "CASE MAX(" } else { "CASE GREATEST(" };
         assert!(found.contains(greatest), "{dialect:?}: {found}");
     }
 }
 
-/// Every number that is written is the number that was meant.
+/// Numbers are written without loss.
 #[test]
 fn numbers_are_read_back_as_they_were() {
     let price = 123_456_789_012.0 / 0.5f64.powi(-40);

@@ -1,5 +1,5 @@
-//! Scores that are kept elsewhere and read in parts give what the same scores in memory give.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! Scores that are stored elsewhere and read in parts give the same results as scores in memory.
+#![allow(clippy::unwrap_used)] // also in helper functions
 
 mod common;
 
@@ -8,11 +8,11 @@ use apportion::rule::*;
 use apportion::*;
 use common::*;
 
-/// Some rows more than are read at once, twice.
+/// Slightly more rows than two reads.
 const ROWS: usize = 2 * 65_536 + 1_234;
 const K: usize = 4;
 
-/// A store in memory, that can fail from a row on.
+/// A store in memory that can fail from a given row on.
 #[derive(Debug)]
 struct Kept<T> {
     values: Vec<T>,
@@ -50,7 +50,7 @@ struct People {
     counts: Vec<u64>,
 }
 
-/// Continuous scores, with many rows that are equal.
+/// Creates continuous scores with many equal rows.
 fn people() -> People {
     let mut chance = Chance::new(17);
     let mut values = single(&continuous(&mut chance, ROWS / 2, K));
@@ -96,7 +96,7 @@ fn rules() -> Vec<Rule> {
 fn labels_decisions_and_proofs_are_those_of_memory() {
     let (people, classes) = (people(), classes(K));
     let doubles: Vec<f64> = people.values.iter().map(|&value| f64::from(value)).collect();
-    // Room for all groups at once, and for hardly one.
+    // Memory for all groups at once, and for hardly one.
     let (singles, crowded) = (kept(people.values.clone(), usize::MAX), kept(doubles, 100_000));
     let expected = people.scores(&classes, Matrix::RowsF32(&people.values));
     for rule in rules() {

@@ -1,5 +1,6 @@
-//! The paper's theorems on data: what argmax loses, and what no other rule can win. (Theorem 1 is tested with the audit.)
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! Tests of the paper's theorems on data: the cost of argmax, and bounds on other rules. (Theorem 1 is tested with the
+//! audit.)
+#![allow(clippy::unwrap_used)] // also in helper functions
 
 mod common;
 
@@ -24,7 +25,7 @@ fn argmax_is_most_accurate_and_matching_beats_sampling_at_its_counts() {
         for rule in [Rule::Thompson, Rule::TopK(2), Rule::Match(Match::overall(Reference::Posterior))] {
             let labels = rule.label(&scores, &settings).unwrap().labels;
             assert!(value(&labels) < best, "{rule:?}");
-            // The best labels with the same counts: by construction at least as good, and better for any chance.
+            // The best labels with the same counts: at least as good by construction, and better for random labels.
             let counts = Reference::Targets(PerGroup::Overall(labels.counts()));
             let joint = Rule::Match(Match::overall(counts)).label(&scores, &settings).unwrap().labels;
             assert_eq!(joint.counts(), labels.counts());
@@ -34,12 +35,12 @@ fn argmax_is_most_accurate_and_matching_beats_sampling_at_its_counts() {
     }
 }
 
-/// How far labels lie below the frontier, against all labelings of six people: the best that are as near, or nearer.
+/// Compares the gap to the frontier with all labelings of six people whose counts are at least as close.
 #[test]
 fn below_the_frontier_by_all_labelings() {
     let classes = classes(3);
     for seed in 0..30 {
-        // Every other table has tenths for scores, and so ties.
+        // In every other table scores are multiples of 0.1, which creates ties.
         let mut values = continuous(&mut Chance::new(seed), 6, 3);
         if seed % 2 == 1 {
             values.chunks_exact_mut(3).for_each(|row| {
@@ -73,7 +74,8 @@ fn below_the_frontier_by_all_labelings() {
     }
 }
 
-/// It is said of labels of everybody alone, and of the people of the frontier.
+/// The gap is defined only if everyone is labeled, the people are those of the frontier, and the frontier is not by
+/// group.
 #[test]
 fn below_the_frontier_only_where_it_can_be_said() {
     let classes = classes(2);
@@ -92,7 +94,7 @@ fn below_the_frontier_only_where_it_can_be_said() {
     assert_eq!(by_group.frontier_gap(&label_summary(&[0, 0])), None);
 }
 
-/// Sampling is right on average, row by row and in sum, and depends on the key alone.
+/// Sampling is unbiased, for each row and in total, and depends on the key only.
 #[test]
 fn thompson_draws_each_class_with_its_probability() {
     let classes = classes(4);
@@ -112,13 +114,13 @@ fn thompson_draws_each_class_with_its_probability() {
     assert_eq!(thompson.draw(&scores, 0).unwrap(), first);
     let second = thompson.draw(&scores, 1).unwrap();
     near(second.counts(), [0.4, 0.3, 0.2, 0.1]);
-    // Two draws agree as often as chance has it: Σ p².
+    // Two draws agree with probability Σ p².
     let agreed = first.values().iter().zip(second.values()).filter(|(a, b)| a == b).count();
     assert!((agreed as f64 / rows as f64 - 0.3).abs() < 0.006);
     near(Rule::TopK(2).label(&scores, &settings).unwrap().labels.counts(), [4.0 / 7.0, 3.0 / 7.0, 0.0, 0.0]);
 }
 
-/// Top-k keeps all that tie with the k-th class.
+/// Top-k includes all classes that tie with the k-th.
 #[test]
 fn top_k_keeps_ties() {
     let classes = classes(4);
@@ -130,7 +132,7 @@ fn top_k_keeps_ties() {
     assert_eq!(argmax, [10_000, 0, 0, 0]);
 }
 
-/// Seeded labels are frozen: a change needs a line in the changelog.
+/// Fails if seeded labels change, which requires a changelog entry.
 #[test]
 fn seeded_labels_are_frozen() {
     let classes = classes(3);

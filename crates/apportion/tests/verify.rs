@@ -1,5 +1,6 @@
-//! The verifier against all labelings of small tables: it accepts exactly the optimal ones with the right counts.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! Tests of the verifier against all labelings of small tables: it accepts exactly the optimal ones with allowed
+//! counts.
+#![allow(clippy::unwrap_used)] // also in helper functions
 
 mod common;
 
@@ -15,7 +16,7 @@ fn units(scores: &[f64]) -> Vec<i64> {
     scores.iter().map(|score| (score * UNIT).round_ties_even() as i64).collect()
 }
 
-/// A small table; half of them have many ties.
+/// A small table; half of these tables have many ties.
 struct Small {
     k: usize,
     scores: Vec<f64>,
@@ -40,7 +41,7 @@ impl Small {
         self.scores.len() / self.k
     }
 
-    /// The counts of a labeling, the last without a label, and the sum of its scores in units of the grid.
+    /// Returns the counts of a labeling, with unlabeled rows last, and the sum of its scores in grid units.
     fn sum(&self, labels: &[usize]) -> (Vec<u64>, f64) {
         let (units, mut counts, mut sum) = (units(&self.scores), vec![0; self.k + 1], 0.0);
         for (row, &label) in labels.iter().enumerate() {
@@ -50,7 +51,7 @@ impl Small {
         (counts, sum)
     }
 
-    /// Every labeling with these many labels a row.
+    /// Returns every labeling with `labels` possible labels per row.
     fn labelings(&self, labels: usize) -> Vec<Vec<usize>> {
         let all = labels.pow(self.rows() as u32);
         let digits = |mut number: usize| {
@@ -92,8 +93,8 @@ impl Small {
     }
 }
 
-/// Accepts exactly the labelings that reach the greatest value; the library's own is one of them. Lower parts of a value
-/// count only if higher ones are equal.
+/// Checks that exactly the labelings with the largest value are accepted, and that the library's labels are among them.
+/// Values are compared lexicographically. Returns the number of accepted labelings.
 fn accepts_the_best(
     small: &Small,
     rule: &Rule,
@@ -112,7 +113,7 @@ fn accepts_the_best(
     for labels in &all {
         let own = value_of(labels);
         let is_best = own.is_some_and(|own| !better(best, own));
-        // Penalties are rounded to the grid, person by person.
+        // Penalties are rounded to the grid for each person.
         if own.is_some_and(|own| own[0] == best[0] && (1e-9..16.0).contains(&(best[1] - own[1]))) {
             continue;
         }
@@ -186,7 +187,7 @@ fn bounds_come_before_the_targets_and_these_before_accuracy() {
         if !small.labelings(small.k).iter().any(|labels| is_allowed(&small.sum(labels).0)) {
             continue;
         }
-        // Competing roundings are all as near as the nearest of them, class by class.
+        // For each class, all tied roundings are as close as the closest one.
         let distance = |counts: &[u64]| -> f64 {
             (0..small.k)
                 .map(|y| {
@@ -257,7 +258,7 @@ fn without_targets_labels_are_optimal_for_their_own_counts_or_not() {
             let verified = small.verified(labels, None);
             assert_eq!(verified.fault.is_none(), *sum == best, "{labels:?} of {:?}", small.scores);
             let Some(Fault::Exchange { moves, gain }) = verified.fault else { continue };
-            // The moves do gain what they are said to, and keep the counts.
+            // The moves have the reported gain and preserve the counts.
             let mut moved = labels.clone();
             moves.iter().for_each(|own| moved[own.row as usize] = own.to);
             let (after, gained) = small.sum(&moved);
@@ -284,7 +285,8 @@ fn prices_are_held_against_every_row() {
         };
         let right = verified(&prices);
         assert_eq!((right.fault, right.certificate), (None, Some(labeled.joint.unwrap().certificate)));
-        // One price that is off: the bound is what it is by definition, and a fault is named if it does not close.
+        // With one wrong price, the bound still follows its definition, and a fault is reported if the certificate does
+        // not close.
         let mut wrong = prices.clone();
         let class = chance.below(small.k as u64) as usize;
         wrong[class] = wrong[class].map(|price| price + 3 * (1 << 40));
@@ -420,7 +422,7 @@ fn beyond_its_memory_it_says_so_and_prices_still_prove() {
 
 #[test]
 fn shares_of_very_many_people_are_whole_people() {
-    // 2^40 people in units whose shares are those of all: 3/8, 1/2 and 1/8.
+    // 2^40 people in units with the same shares as overall: 3/8, 1/2 and 1/8.
     let people = Scores::MAX_PEOPLE / 2;
     let unit =
         |counts: [u64; 3]| Unit { people, weights: weights_of_shares(&[0.375, 0.5, 0.125]), counts: counts.to_vec() };

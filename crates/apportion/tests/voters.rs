@@ -1,5 +1,6 @@
-//! A synthetic North Carolina of 100,000 voters, against the optimum that POT's `emd` found and argmax labels from NumPy.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! Tests on a synthetic North Carolina of 100,000 voters, against the optimum found by POT's `emd` and argmax labels
+//! from NumPy.
+#![allow(clippy::unwrap_used)] // also in helper functions
 
 mod common;
 
@@ -51,7 +52,7 @@ fn every_county_is_matched_to_its_own_posterior_and_truth() {
                 Reference::Posterior => group.section.against_posterior.as_ref().unwrap(),
                 _ => group.section.against_truth.as_ref().unwrap(),
             };
-            // Largest remainders leave less than one person a class.
+            // Largest remainders differ by less than one person per class.
             assert!(-distance.fidelity < CLASSES.len() as f64 / group.section.people as f64, "{}", group.name);
         }
     }

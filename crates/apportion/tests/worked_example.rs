@@ -1,5 +1,5 @@
-//! The worked example of the semantics, literally, from scores in single and in double precision.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! The worked example of the semantics, with scores in single and double precision.
+#![allow(clippy::unwrap_used)] // also in helper functions
 
 mod common;
 

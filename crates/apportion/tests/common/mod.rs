@@ -1,4 +1,4 @@
-//! What the tests share: tables made from a seed, and the data beside the checkout.
+//! Shared test code: tables generated from a seed, and data files next to the checkout.
 #![allow(dead_code, unreachable_pub, clippy::print_stderr, clippy::unwrap_used)]
 
 pub mod voters;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use apportion::{Classes, seed};
 
-/// Numbers from a seed.
+/// A seeded random number generator.
 pub struct Chance {
     seed: u64,
     drawn: u64,
@@ -23,7 +23,7 @@ impl Chance {
         seed::below(seed::hash(self.seed, self.drawn, 1), bound)
     }
 
-    /// Between 0 and 1.
+    /// Returns a number between 0 and 1.
     pub fn unit(&mut self) -> f64 {
         self.below(1 << 53) as f64 / (1u64 << 53) as f64
     }
@@ -39,7 +39,7 @@ pub fn classes(k: usize) -> Classes {
     Classes::new((0..k).map(|class| format!("c{class}"))).unwrap()
 }
 
-/// Rows that sum to one, skewed towards the first classes.
+/// Returns rows that sum to one, skewed toward the first classes.
 pub fn continuous(chance: &mut Chance, rows: usize, k: usize) -> Vec<f64> {
     let mut scores = Vec::with_capacity(rows * k);
     for _ in 0..rows {
@@ -50,8 +50,8 @@ pub fn continuous(chance: &mut Chance, rows: usize, k: usize) -> Vec<f64> {
     scores
 }
 
-/// The paper's simulation: priors 1/2, 1/4 … 1/32, 1/32; a point around the unit vector of the true class, with this variance
-/// in each direction; and the posterior of the class, given the point.
+/// Returns the scores of the paper's simulation, with priors 1/2, 1/4 … 1/32, 1/32: the posterior of the class, given a
+/// normal point around the unit vector of the true class with this variance in each dimension.
 pub fn normal(chance: &mut Chance, rows: usize, variance: f64) -> Vec<f64> {
     const PRIOR: [f64; 6] = [0.5, 0.25, 0.125, 0.0625, 0.03125, 0.03125];
     let mut scores = Vec::with_capacity(rows * PRIOR.len());
@@ -75,7 +75,7 @@ pub fn normal(chance: &mut Chance, rows: usize, variance: f64) -> Vec<f64> {
     scores
 }
 
-/// Rows in multiples of 1/parts: many are equal, and many classes tie.
+/// Returns rows of multiples of 1/parts: many are equal, and many classes tie.
 pub fn lumpy(chance: &mut Chance, rows: usize, k: usize, parts: u64) -> Vec<f64> {
     let mut scores = Vec::with_capacity(rows * k);
     for _ in 0..rows {
@@ -89,7 +89,7 @@ pub fn lumpy(chance: &mut Chance, rows: usize, k: usize, parts: u64) -> Vec<f64>
     scores
 }
 
-/// The same values in single precision, which then are the values.
+/// Converts scores to single precision.
 pub fn single(scores: &[f64]) -> Vec<f32> {
     scores.iter().map(|&score| score as f32).collect()
 }
@@ -98,7 +98,8 @@ pub fn columns<T: Copy>(scores: &[T], k: usize) -> Vec<Vec<T>> {
     (0..k).map(|class| scores.iter().skip(class).step_by(k).copied().collect()).collect()
 }
 
-/// A file of the data that lie beside the checkout; says so where they do not.
+/// Returns the path of a shared data file next to the checkout. If it does not exist, prints a message and returns
+/// `None`, or panics in CI.
 pub fn shared(name: &str) -> Option<PathBuf> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
     if !path.exists() {

@@ -1,4 +1,4 @@
-//! The synthetic North Carolina of 100,000 voters that lies beside the checkout.
+//! The synthetic North Carolina of 100,000 voters in the data files next to the checkout.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -42,7 +42,7 @@ pub fn voters() -> Option<Voters> {
 }
 
 impl Voters {
-    /// With truth and counties.
+    /// Returns the table with truth and counties.
     pub fn table(&self) -> Scores<'_> {
         let scores = Scores::new(&self.classes, Matrix::RowsF64(&self.scores)).unwrap();
         let scores = scores.with_truth(&self.truth).unwrap();
