@@ -1,4 +1,5 @@
-//! A voter file from columns to labels, a saved decision and an audit: keys, groups, truth, shares by county, a bootstrap.
+//! Labels a voter file, saves a decision and audits the labels, with keys, groups, truth, shares by county and a
+//! bootstrap.
 #![allow(clippy::print_stdout)]
 
 use apportion::audit::{Audit, AuditOptions, Bootstrap};
@@ -6,7 +7,7 @@ use apportion::rule::Thresholds;
 use apportion::{Classes, Decision, Groups, Keys, Label, Match, Matrix, Reference, Rule, Scores, Settings, seed};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // What a file would hold: an identifier, a county, the truth where it is known, and a column of scores a class.
+    // The columns of a voter file: an ID, a county, the truth, and one score column per class.
     let classes = Classes::new(["white", "black", "other"])?;
     let rows = 20_000;
     let chance = |row: usize, salt: u64| (seed::hash(7, row as u64, salt) >> 11) as f32 / (1u64 << 53) as f32;
@@ -20,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .map(|row| if chance(row, 4) < black[row] { 1 } else { 2 * Label::from(chance(row, 5) < other[row]) })
         .collect();
 
-    // A view of it: nothing is copied. Identifiers as keys make labels independent of the order of the rows.
+    // A view of the columns, without copies. With IDs as keys, labels do not depend on the row order.
     let keys: Vec<u64> = ids.iter().map(|id| seed::key_of_text(id)).collect();
     let scores = Scores::new(&classes, Matrix::ColumnsF32(vec![&white, &black, &other]))?
         .with_keys(Keys::Given(&keys))?
@@ -58,7 +59,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
 
-    // A decision is small, is saved, and labels the same rows the same way, or others.
+    // A decision is small and serializable. It gives the same rows the same labels, and can label other rows.
     let decision = rules[5].1.fit(&scores, &Settings::default())?;
     let json = serde_json::to_string_pretty(&decision)?;
     let again: Decision = serde_json::from_str(&json)?;
