@@ -1,21 +1,21 @@
-//! Tables that the benchmarks share: made from hashes, so that every machine has the same.
+//! Tables shared by the benchmarks, generated from hashes so that they are the same on every machine.
 
 pub mod memory;
 
 use apportion::seed;
 use rayon::prelude::*;
 
-/// Classes of the paper's simulations.
+/// Number of classes in the paper's simulations.
 pub const K: usize = 6;
-/// Rows that are made together.
+/// Number of rows generated together.
 const CHUNK: usize = 1 << 16;
 
-/// The paper's normal simulation at variance 0.5: Bayes-optimal scores in closed form.
+/// Generates the paper's normal simulation at variance 0.5: Bayes-optimal scores in closed form.
 pub fn normal(rows: usize) -> Vec<f32> {
     normal_of(rows, K)
 }
 
-/// The same of so many classes, each half as common as the one before, but for the last.
+/// Generates the same with another number of classes. Each is half as common as the previous one, except the last.
 pub fn normal_of(rows: usize, classes: usize) -> Vec<f32> {
     let prior: Vec<f64> = (0..classes).map(|class| 0.5f64.powi((class + 1).min(classes - 1) as i32)).collect();
     by_row(rows, classes, |row, weights| {
@@ -35,7 +35,7 @@ pub fn normal_of(rows: usize, classes: usize) -> Vec<f32> {
     })
 }
 
-/// Many classes, each half as common as the one before.
+/// Generates many classes, each half as common as the previous one.
 pub fn rare(rows: usize, classes: usize) -> Vec<f32> {
     by_row(rows, classes, |row, weights| {
         for (class, weight) in weights.iter_mut().enumerate() {
@@ -44,7 +44,7 @@ pub fn rare(rows: usize, classes: usize) -> Vec<f32> {
     })
 }
 
-/// Scores from weights, row by row.
+/// Generates scores from weights, row by row.
 fn by_row(rows: usize, classes: usize, weigh: impl Fn(u64, &mut [f64]) + Sync) -> Vec<f32> {
     let mut scores = vec![0.0; rows * classes];
     scores.par_chunks_mut(CHUNK * classes).enumerate().for_each(|(chunk, scores)| {
@@ -58,23 +58,23 @@ fn by_row(rows: usize, classes: usize, weigh: impl Fn(u64, &mut [f64]) + Sync) -
     scores
 }
 
-/// Rows drawn from a list with a skew, as common names are: many are identical.
+/// Draws rows from a list with a skewed distribution, like that of names: many are identical.
 pub fn repeated(list: &[f32], rows: usize) -> Vec<f32> {
     let distinct = list.len() / K;
     (0..rows).flat_map(|row| list[skewed(2, row, distinct) * K..][..K].iter().copied()).collect()
 }
 
-/// Groups as uneven as counties: the first has many times the rows of the middle one.
+/// Generates groups as uneven as counties: the first has many times as many rows as the median group.
 pub fn uneven_groups(rows: usize, groups: usize) -> Vec<u32> {
     (0..rows).map(|row| skewed(5, row, groups) as u32).collect()
 }
 
-/// A place in a list: those at its beginning are drawn far more often than those at its end.
+/// Returns an index into a list; low indices are far more frequent than high ones.
 fn skewed(seed: u64, row: usize, length: usize) -> usize {
     ((unit(seed, row as u64, 0).powi(3) * length as f64) as usize).min(length - 1)
 }
 
-/// A number from 0 to 1.
+/// Returns a number from 0 to 1.
 fn unit(seed: u64, row: u64, salt: u64) -> f64 {
     (seed::hash(seed, row, salt) >> 11) as f64 / (1u64 << 53) as f64
 }

@@ -19,7 +19,7 @@ use apportion_bench::{K, memory, normal, normal_of, rare, repeated, uneven_group
 type Outcome = Result<(), Box<dyn Error + Send + Sync>>;
 
 const ROWS: usize = 6_400_000;
-/// People in the voter files of the United States, and the paper's classes.
+/// Number of people in the voter files of the United States, and number of classes in the paper.
 const UNITED_STATES: (usize, usize) = (261_547_234, 5);
 const ROUNDS: usize = 15;
 
@@ -64,7 +64,7 @@ fn usual() -> Outcome {
     speed_up(&one, &threads(2)?, &classes, &scores)
 }
 
-/// Rules for all rows together.
+/// Measures rules for all rows together.
 fn overall(table: &Scores<'_>) -> Outcome {
     let posterior = || Match::overall(Reference::Posterior);
     compare("match, 6.4M", table, ROUNDS, label(matching()))?;
@@ -80,7 +80,7 @@ fn overall(table: &Scores<'_>) -> Outcome {
     compare("match, coverage 0.7, 6.4M", table, ROUNDS, label(Rule::Match(posterior().with_coverage(0.7))))
 }
 
-/// The same scores in other precision, or by column.
+/// Measures the same scores in another precision and by column.
 fn layouts(classes: &Classes, scores: &[f32]) -> Outcome {
     let doubles: Vec<f64> = scores.iter().copied().map(f64::from).collect();
     compare("match, f64, 6.4M", &Scores::new(classes, Matrix::RowsF64(&doubles))?, ROUNDS, label(matching()))?;
@@ -90,7 +90,7 @@ fn layouts(classes: &Classes, scores: &[f32]) -> Outcome {
     compare("match, by column, 6.4M", &Scores::new(classes, Matrix::ColumnsF32(columns))?, ROUNDS, label(matching()))
 }
 
-/// Two threads against one.
+/// Compares two threads with one.
 fn speed_up(one: &ThreadPool, two: &ThreadPool, classes: &Classes, scores: &[f32]) -> Outcome {
     println!("\nTwo threads; medians.\n\n| work | one thread, ms | two, ms | speed-up |\n|---|---:|---:|---:|");
     let works = |table: &Scores<'_>, works: &[(&str, Rule)]| {
@@ -164,7 +164,7 @@ fn frontier(table: &Scores<'_>) -> apportion::Result<()> {
     Frontier::of(&aim, table, &Settings::default()).map(|frontier| drop(black_box(frontier)))
 }
 
-/// Some work against argmax on the same scores. They take turns, so that a busy neighbour slows both alike.
+/// Compares some work with argmax on the same scores. They alternate, so that other load on the machine slows both.
 fn compare(
     name: &str,
     table: &Scores<'_>,
@@ -174,7 +174,7 @@ fn compare(
     let argmax = label(Rule::Argmax);
     let rounds = (0..=rounds).map(|_| Ok([time(table, &argmax)?, time(table, &work)?]));
     let rounds = rounds.collect::<apportion::Result<Vec<_>>>()?;
-    // The first warms up.
+    // The first round is a warm-up.
     let [argmax, own, ratio] = medians(&rounds[1..]);
     println!("| {name} | {:.2} | {:.2} | {ratio:.2} |", argmax * 1e3, own * 1e3);
     Ok(())
@@ -186,7 +186,7 @@ fn time(table: &Scores<'_>, work: impl Fn(&Scores<'_>) -> apportion::Result<()>)
     Ok(start.elapsed().as_secs_f64())
 }
 
-/// The medians of two times and of the second over the first.
+/// Returns the medians of the two times, and of the ratio of the second to the first.
 fn medians(rounds: &[[f64; 2]]) -> [f64; 3] {
     let of = |figure: fn(&[f64; 2]) -> f64| {
         let mut values: Vec<f64> = rounds.iter().map(figure).collect();

@@ -1,13 +1,13 @@
-//! The memory of this process, as Linux tells it.
+//! Memory use of this process, as reported by Linux.
 
 use std::fs;
 
-/// The most memory that this process has held at once. (`getrusage` would count what was there before `exec`.)
+/// Returns the peak memory of this process. (`getrusage` would include memory from before `exec`.)
 pub fn peak_kib() -> Option<u64> {
     status("VmHWM:")
 }
 
-/// What it holds now.
+/// Returns the current memory of this process.
 pub fn held_kib() -> Option<u64> {
     status("VmRSS:")
 }

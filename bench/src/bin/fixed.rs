@@ -1,10 +1,11 @@
-//! One small case of fixed size, on one thread and at one SIMD level: what bench/instructions.py counts the instructions of.
+//! Runs one small case of fixed size on one thread at one SIMD level, so that bench/instructions.py can count its
+//! instructions.
 //!
 //! ```text
 //! fixed CASE LEVEL
 //! fixed levels
 //! ```
-//! The second form prints the levels that there are, as this process sees the processor: valgrind shows it without AVX-512.
+//! The second form prints the SIMD levels available to this process. Under valgrind, AVX-512 is not available.
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;
@@ -28,7 +29,7 @@ fn main() -> Outcome {
         [case, level] => {
             let simd = SimdLevel::available().find(|known| known.to_string() == *level);
             let settings = Settings { simd: simd.ok_or("this processor has no such level")?, ..Settings::default() };
-            // The worker is this thread: nothing is left to the scheduler.
+            // The worker is this thread, so the result does not depend on the scheduler.
             let pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build()?;
             pool.install(|| run(case, &settings))?;
         }
@@ -37,7 +38,7 @@ fn main() -> Outcome {
     Ok(())
 }
 
-/// Makes the table of a case and does the work that is counted.
+/// Generates the table of a case and runs the counted work.
 fn run(case: &str, settings: &Settings) -> Outcome {
     let aim = Match::overall(Reference::Posterior);
     let classes = Classes::new((0..K).map(|class| format!("c{class}")))?;
@@ -63,7 +64,7 @@ fn run(case: &str, settings: &Settings) -> Outcome {
     Ok(())
 }
 
-/// The instructions between its beginning and its end are counted: callgrind knows it by its name, so it stays a function.
+/// Runs the work whose instructions are counted. callgrind finds this function by name, so it must not be inlined.
 #[inline(never)]
 fn counted(work: impl FnOnce() -> Result<()>) -> Result<()> {
     black_box(work())

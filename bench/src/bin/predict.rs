@@ -1,9 +1,10 @@
-//! BISG in memory: texts of surnames and ZIP codes in, scores out, by all threads. Prints people and seconds.
+//! Runs BISG in memory on all threads, from the text of surnames and ZIP codes to scores. Prints people and seconds.
 //!
 //!     predict SURNAMES.tsv ZCTAS.tsv PEOPLE.tsv ROUNDS
 //!
-//! Tables are a key and six numbers, P(class | surname) and P(ZCTA | class); people a surname and a ZCTA.
-#![allow(clippy::print_stdout, clippy::unwrap_used)] // a tool of ours: to stop is all it can do
+//! A table has a key and six numbers per line, P(class | surname) or P(ZCTA | class). PEOPLE.tsv has a surname and a
+//! ZCTA.
+#![allow(clippy::print_stdout, clippy::unwrap_used)] // an internal tool, which may panic
 
 use std::fs;
 use std::hint::black_box;

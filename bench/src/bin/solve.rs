@@ -1,11 +1,11 @@
-//! Match or argmax over a raw file of scores in memory, one thread: our side of `make bench-peers`.
+//! Runs match or argmax on a raw file of scores in memory on one thread, for `make bench-peers`.
 //!
 //! ```text
 //! solve RULE FILE ROWS CLASSES ROUNDS [LABELS]
 //! ```
-//! FILE holds single-precision scores row by row, little-endian; its first ROWS are used. What was measured is printed as
-//! JSON: the processor's seconds (median of the rounds), the peak memory of the process, and the answer. LABELS gets one
-//! byte a row.
+//! FILE contains row-major little-endian single-precision scores; its first ROWS rows are used. The result is printed
+//! as JSON: the CPU seconds (median over the rounds), the peak memory of the process, and the counts. One byte per row
+//! is written to LABELS.
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;
@@ -39,7 +39,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The first rows of a file. They are read piece by piece, so that the peak of memory is that of the work.
+/// Reads the first rows of a file, in small pieces so that reading does not determine the peak memory.
 fn read(path: &str, rows: usize, classes: usize) -> Result<Vec<f32>> {
     let mut file = BufReader::with_capacity(1 << 20, File::open(path)?);
     let mut scores = Vec::with_capacity(rows * classes);
@@ -51,7 +51,7 @@ fn read(path: &str, rows: usize, classes: usize) -> Result<Vec<f32>> {
     Ok(scores)
 }
 
-/// The median of the processor's seconds, and the last round's labels. A round before the first warms up.
+/// Returns the median CPU seconds and the labels of the last round, after one warm-up round.
 fn measure(rule: &Rule, scores: &[f32], classes: usize, rounds: usize) -> Result<(f64, Labeled)> {
     let classes = Classes::new((0..classes).map(|class| format!("c{class}")))?;
     let table = Scores::new(&classes, Matrix::RowsF32(scores))?;
@@ -69,14 +69,14 @@ fn measure(rule: &Rule, scores: &[f32], classes: usize, rounds: usize) -> Result
     Ok((*median, labeled))
 }
 
-/// Of all threads of this process: a busy neighbour does not count.
+/// Returns the CPU time of all threads of this process, which excludes other processes.
 #[cfg(unix)]
 fn cpu_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// Elsewhere, by the clock on the wall.
+/// Returns the wall-clock time on other systems.
 #[cfg(not(unix))]
 fn cpu_seconds() -> f64 {
     static BEGIN: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
