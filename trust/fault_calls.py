@@ -1,4 +1,4 @@
-"""Trials in which system calls fail, made to do so by strace; and what strace shows of an undisturbed run."""
+"""Trials in which strace makes system calls fail, and checks of the system calls of an undisturbed run."""
 
 import re
 import subprocess
@@ -6,7 +6,7 @@ import subprocess
 from fault_kills import need_strace
 from support import Failed, Kind, NotRun, must_end_well, must_succeed, run
 
-# Call, error, and how far the count of calls reaches. Those on the input's path only come first.
+# System calls, the error, and the highest call number that fails. This list applies only to the path of the input.
 ON_INPUT = [
     ("read,pread64", "EIO", 40),
     ("openat", "EMFILE", 14),
@@ -30,7 +30,7 @@ OTHERS = [*INPUTS, "label folder", "label force", "fit", "report", "figures"]
 
 
 def on_input(lab, rng, place, number):
-    """Opening or reading the input fails part way."""
+    """Opening or reading the input fails partway."""
     need_ptrace(lab, place)
     name = rng.choice(list(INPUTS))
     calls, error, most = ON_INPUT[number % len(ON_INPUT)]
@@ -48,7 +48,7 @@ def anywhere(lab, rng, place, number):
 
 
 def after_start(lab, rng, place, number):
-    """Threads, memory or descriptors are refused once the program itself runs, not while it is loaded."""
+    """Threads, memory or descriptors are refused after the program has started, not while it is loaded."""
     need_ptrace(lab, place)
     calls, error, most = AFTER_START[number % len(AFTER_START)]
     before_main = calls_before_main(lab, place, calls)
@@ -75,7 +75,7 @@ BEFORE_MAIN = {}
 
 
 def calls_before_main(lab, place, calls):
-    """How many such calls the loader and Rust's runtime make; the runtime's last step before main is sigaltstack."""
+    """Returns the number of such calls by the loader and Rust's runtime, whose last step before main is sigaltstack."""
     if calls not in BEFORE_MAIN:
         log = place.parent / "strace"
         run("strace", ["-o", log, "-e", f"trace={calls},sigaltstack", lab.program, "--version"], place)
@@ -109,7 +109,7 @@ def network(lab, rng, place, number):
 
 
 def synced(lab, rng, place, number):
-    """The content of an output reaches the disk before its name does: fsync on the file, then rename."""
+    """An output is synced before it is renamed: fsync on the file, then rename."""
     need_ptrace(lab, place)
     work = lab.works[["label csv", "label parquet", "fit", "report"][number % 4]]
     work.prepare(place)
@@ -134,7 +134,7 @@ def need_ptrace(lab, place):
 
 
 def undone(lab, rng, place, number):
-    """A folder whose n-th output cannot be renamed has none of them."""
+    """If the n-th output of a folder cannot be renamed, the folder has no outputs at all."""
     need_ptrace(lab, place)
     calls = "rename,renameat,renameat2,link,linkat"
     return inject(lab, place, lab.works["label folder"], calls, "EIO", 1 + number % 30)

@@ -1,4 +1,4 @@
-"""Trials in which an input changes while it is read: the labels are those of the old rows, of the new, or none."""
+"""Trials in which an input changes while it is read: the labels are those of the old or new rows, or an error."""
 
 import os
 import shutil
@@ -31,7 +31,7 @@ def trial_of(command):
         shutil.copyfile(new, replacement)
         began = time.monotonic()
         child = Work(command, filled(lab, words, ending)).start(lab.program, place)
-        time.sleep(rng.random() ** 0.5 * known["seconds"])  # rather late than early: between two reads
+        time.sleep(rng.random() ** 0.5 * known["seconds"])  # more often late than early: between two reads
         running = child.poll() is None
         change_file(path, replacement, change, rng)
         done = finish(child, began)
@@ -65,7 +65,7 @@ def change_file(path, replacement, change, rng):
 
 
 def judge(place, known, done, change):
-    """Old labels, new labels, or an error; never a mixture."""
+    """Checks that the labels are those of the old or the new rows, or that there is an error; never a mixture."""
     if leftovers(place):
         raise Failed(f"exit {done.code}, and left {leftovers(place)} behind")
     found = visible(place)
@@ -91,7 +91,7 @@ def filled(lab, words, ending):
 
 
 def versions(lab, base, ending):
-    """The file, and one of the same size whose rows are in reverse order within each block."""
+    """Returns the file, and one of the same size with the rows in reverse order within each block."""
     folder = lab.folder / "reversed"
     return lab.files / f"{base}.{ending}", folder / f"{base}.{ending}"
 
@@ -100,7 +100,7 @@ KNOWN = {}
 
 
 def prepare(lab):
-    """Makes the reversed files, and learns the right outputs of all."""
+    """Makes the reversed files, and computes the right outputs of all files."""
     folder = lab.folder / "reversed"
     folder.mkdir()
     for base in ("voters", "people"):
@@ -113,7 +113,7 @@ def prepare(lab):
 
 
 def learn(lab, command, ending):
-    """The right outputs of the old and the new file, and the time of a run."""
+    """Returns the right outputs of the old and the new file, and the time of a run."""
     base, words = COMMANDS[command]
     old, new = versions(lab, base, ending)
     if old.stat().st_size != new.stat().st_size:

@@ -38,7 +38,7 @@ def file_size(name):
 
 
 def small_disk(name):
-    """A file system that has room for a part of what is written; temporary files go there, too."""
+    """The file system has space for only a part of the output; temporary files are also written there."""
 
     def trial(lab, rng, place, number):
         work = lab.works[name]
@@ -59,7 +59,7 @@ def small_disk(name):
 
 
 def full_device(lab, rng, place, number):
-    """Standard output on /dev/full."""
+    """Standard output is /dev/full."""
     commands = [
         ["label", lab.files / "voters.csv", "-o", "-", "-q"],
         ["label", lab.files / "voters.csv", "-o", "out.csv", "--json", "-q"],
@@ -79,7 +79,7 @@ def full_device(lab, rng, place, number):
 
 
 def read_only(lab, rng, place, number):
-    """An output folder that cannot be written to (a read-only mount, since root ignores permissions)."""
+    """The output folder cannot be written to (a read-only mount, because root ignores permissions)."""
     mount(place, 1 << 20)
     try:
         if subprocess.run(["mount", "-o", "remount,ro", place], check=False, capture_output=True).returncode:

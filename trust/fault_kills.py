@@ -1,4 +1,4 @@
-"""Trials that end the program from outside: kill -9, and the signals that it answers."""
+"""Trials that end the program from outside: kill -9, and the signals that it handles."""
 
 import shutil
 import signal
@@ -25,13 +25,13 @@ PUBLISHING = ["rename,renameat,renameat2,link,linkat", "fsync,fdatasync", "write
 
 
 def judge_killed(lab, work, place, before, code):
-    """After kill -9: outputs are whole or as before, at most one unfinished entry is left, and the next run to the same
-    place removes it and succeeds."""
+    """Checks after kill -9: outputs are complete or unchanged, at most one unfinished entry is left, and the next run
+    to the same path removes it and succeeds."""
     new = work.must_be_whole(place, before)
     for folder in (place, place.parent / "tmp"):
         if len(left := unfinished(folder)) > 1:
             raise Failed(f"{work.name}: {len(left)} unfinished entries after kill -9: {left[:3]}")
-    for name in new:  # so that the next run has the same words, which a report prints
+    for name in new:  # so that the next run has the same arguments, which a report prints
         (place / name).unlink()
     again = work.run(lab.program, place)
     if again.code != 0:
@@ -70,13 +70,13 @@ def kill_at_call(lab, rng, place, number):
 
 
 def live_neighbor(lab, rng, place, number):
-    """A run to another output in the same folder leaves the unfinished file of a live run alone."""
+    """A run to another output in the same folder does not touch the unfinished file of a live run."""
     work = lab.works[rng.choice(["label csv", "label parquet", "predict fbisg"])]
     began = time.monotonic()
     child = work.start(lab.program, place)
     while child.poll() is None and not unfinished(place):
         time.sleep(0.001)
-    time.sleep(0.01)  # it locks the file right after it has made it
+    time.sleep(0.01)  # it locks the file right after creating it
     child.send_signal(signal.SIGSTOP)
     mine = unfinished(place)
     try:
@@ -110,7 +110,7 @@ def signaled(name):
 
 
 def signaled_at_call(lab, rng, place, number):
-    """TERM exactly when a file is being made, written or renamed; the call takes 20 ms longer, so that the answer comes during it."""
+    """TERM while a file is created, written or renamed. A delay of 20 ms lets the program react during the call."""
     need_strace()
     work = lab.works[["label folder", "label csv", "figures"][number % 3]]
     calls = ["openat", PUBLISHING[0], "write", "mkdir,mkdirat"][number // 3 % 4]
@@ -122,7 +122,7 @@ def signaled_at_call(lab, rng, place, number):
 
 
 def judge_signaled(work, place, before, done, number):
-    """Nothing is left behind, the code is 130 or 128 + n, and the message is true."""
+    """Checks that nothing is left behind, the exit code is 130 or 128 + n, and the message is true."""
     if done.code == 0:
         work.must_be_right(place)
         return "ended before"
@@ -143,7 +143,7 @@ def judge_signaled(work, place, before, done, number):
 
 
 def broken_pipe(lab, rng, place, number):
-    """A reader of standard output that goes away ends the run without a trace."""
+    """If the reader of standard output closes it, the run ends without leaving anything behind."""
     before = visible(place)
     words = ["label", lab.files / "voters.csv", "-o", "-", "-q"]
     script = f'"$0" "$@" | head -c {rng.randrange(1, 300_000)} >/dev/null; exit ${{PIPESTATUS[0]}}'

@@ -13,7 +13,7 @@ MEMORY = ["label csv", "label parquet copy", "predict bisg", "fit", "report"]
 
 
 def address_space(lab, rng, place, number):
-    """Memory that the system refuses: one error, the right output, or Rust's abort, which leaves what a kill leaves."""
+    """Memory is refused: the run gives one error, the right output, or Rust's abort, which has the effect of a kill."""
     work = lab.works[MEMORY[number % len(MEMORY)]]
     before = work.prepare(place)
     limit = int(rng.uniform(60, 1200)) << 20
@@ -31,7 +31,7 @@ def address_space(lab, rng, place, number):
 
 def few_descriptors(descriptors):
     def trial(lab, rng, place, number):
-        """Many inputs into a folder, with few descriptors, have the labels that they have with many."""
+        """Many inputs into a folder have the same labels with few descriptors as with many."""
         count = 150 if lab.quick else 1_500
         inputs = place.parent / "inputs"
         inputs.mkdir()
@@ -57,7 +57,7 @@ def few_descriptors(descriptors):
 
 def eight_processes(force):
     def trial(lab, rng, place, number):
-        """Eight processes write to one output: it is whole, and without --force one of them wins."""
+        """Eight processes write to one output: it is complete, and without --force only one process succeeds."""
         work = lab.works["label force" if force else ["label csv", "label parquet"][number % 2]]
         work.prepare(place)
         began = time.monotonic()
@@ -76,7 +76,7 @@ def eight_processes(force):
 
 
 def inputs_kept(lab, rng, place, number):
-    """No file that a run reads is overwritten, even with --force; nor is a link followed or a mode widened."""
+    """No input of a run is overwritten, even with --force; links are not followed and permissions are not widened."""
     cases = [kept_reference, kept_margin, kept_decision, kept_input, kept_input_by_link, kept_mode, kept_link_target]
     cases[number % len(cases)](lab, place)
     return "kept"
@@ -102,7 +102,7 @@ def kept_margin(lab, place):
 
 
 def kept_decision(lab, place):
-    """A decision is named so that its ending is one of an output."""
+    """The decision has a name with the extension of an output."""
     words = ["apply", lab.files / "voters.csv", "-o", "d.csv", "--force", "--decision", "d.csv"]
     must_refuse_to_overwrite(lab, place, words, "d.csv", (lab.files / "decision.json").read_bytes())
 
@@ -119,7 +119,7 @@ def kept_input_by_link(lab, place):
 
 
 def kept_mode(lab, place):
-    """A replaced output does not become readable to more people."""
+    """A replaced output does not become readable to more users."""
     path = place / "out.csv"
     path.write_text("old\n")
     path.chmod(0o600)
@@ -139,7 +139,7 @@ def kept_link_target(lab, place):
 
 
 def private_copy(lab, rng, place, number):
-    """The copy of standard input is readable to its owner alone, and its name cannot be guessed."""
+    """The copy of standard input is readable only by its owner, and its name cannot be guessed."""
     reader, writer = os.pipe()
     child = start(lab.program, ["label", "-", "-o", "out.csv", "-q"], place, stdin=reader)
     os.close(reader)

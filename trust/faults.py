@@ -1,4 +1,4 @@
-"""Disturbs the program in every way that a machine can, and checks what it leaves: the right output, or none.
+"""Injects faults of every kind into runs of the program, and checks that they leave the right output or none.
 
     python trust/faults.py PROGRAM [--kills N] [--seed S] [--only NAME] [--trials N | --trial N] [--quick]
                                   [--results FILE]
@@ -30,7 +30,7 @@ from support import Failed, NotRun, fresh, generator, machine, version, write_re
 KINDS = [*fault_kills.KINDS, *fault_disk.KINDS, *fault_calls.KINDS, *fault_changes.KINDS, *fault_limits.KINDS]
 RESULTS = Path(__file__).parent / "results" / "faults.json"
 WORKERS = 2
-SHOWN = 3  # failures of a kind that are printed
+SHOWN = 3  # failures printed per kind
 LAB = None  # set before workers are forked
 
 
@@ -80,7 +80,7 @@ def arguments():
 
 
 def prepare(options, folder, kinds):
-    """Makes files and references in this process, which the workers then share."""
+    """Makes files and references in this process; the workers share them."""
     global LAB
     LAB = Lab(options.program, folder, options.quick)
     if any(kind in fault_changes.KINDS for kind in kinds):
@@ -89,7 +89,7 @@ def prepare(options, folder, kinds):
 
 
 def run_kind(pool, kind, options):
-    """All trials of a kind. Where only some endings count, trials go on until there are enough of these."""
+    """Runs all trials of a kind. If only some endings count, trials continue until there are enough of these."""
     wanted = number_of_trials(kind, options)
     began, endings, failures, number = time.monotonic(), collections.Counter(), [], 0
     while number < 4 * wanted + 20:
@@ -114,7 +114,7 @@ def run_kind(pool, kind, options):
 
 
 def tell_failure(kind, trial, said, count, options):
-    """How to repeat it, for the first failures of a kind."""
+    """Prints a failure and how to repeat it, for the first failures of a kind."""
     if count > SHOWN:
         return
     repeat = f"--only '{kind.name}' --trial {trial} --seed {options.seed}{' --quick' * options.quick}"
@@ -131,7 +131,7 @@ def number_of_trials(kind, options):
 
 
 def one_trial(task):
-    """Runs a trial in a folder of its own, in a worker."""
+    """Runs a trial in its own folder, in a worker."""
     name, number, seed = task
     kind = next(kind for kind in KINDS if kind.name == name)
     parent = LAB.folder / "trials" / f"{name.replace(' ', '-').replace('/', '')}-{number}"
@@ -143,7 +143,7 @@ def one_trial(task):
         ending, said = "not run", str(reason)
         shutil.rmtree(parent, ignore_errors=True)
         return ending, said
-    except Exception:  # an oracle that breaks is a failure of the harness, and must be seen
+    except Exception:  # a broken oracle is a failure of the harness and must be reported
         return "failed", f"the trial itself broke: {traceback.format_exc(limit=3)}"
     shutil.rmtree(parent, ignore_errors=True)
     return ending, ""

@@ -16,7 +16,7 @@ TARGETS = ["text", "parquet", "arrow", "decision", "reference", "geometry", "nam
 
 
 def cargo():
-    """The command before `fuzz`, what comes after its subcommand, and the environment."""
+    """Returns the command before `fuzz`, the options after its subcommand, and the environment."""
     environment = dict(os.environ)
     listed = subprocess.run(["rustup", "toolchain", "list"], capture_output=True, text=True, check=False).stdout
     if "nightly" in listed:
@@ -26,7 +26,7 @@ def cargo():
 
 
 def fuzz(target, minutes, tools):
-    """Runs one target; its executions, hours, and whether it failed."""
+    """Runs one target; returns its executions, hours, and whether it failed."""
     command, options, environment = cargo()
     environment["PATH"] = f"{tools / 'bin'}{os.pathsep}{environment['PATH']}"
     environment["ASAN_OPTIONS"] = "detect_leaks=0:allocator_may_return_null=0"

@@ -1,4 +1,4 @@
-"""The files that trials read, and the commands that they disturb."""
+"""The input files of trials, and the commands that they disturb."""
 
 import gzip
 from concurrent.futures import ThreadPoolExecutor
@@ -14,12 +14,12 @@ from support import Work, fresh, must_succeed, run
 CLASSES = ["white", "black", "hispanic", "asian", "aian", "other"]
 SHARES = [0.64, 0.2, 0.09, 0.03, 0.01, 0.03]
 FBISG = ["--model", "fbisg", "--burn-in", "3", "--sweeps", "5"]
-BLOCK = 5_000  # rows of a row group
-TARGET = 0.3  # seconds of a run
+BLOCK = 5_000  # rows per row group
+TARGET = 0.3  # seconds per run
 
 
 class Lab:
-    """A program, a folder, input files, and works whose right output is known."""
+    """A program, a folder, input files, and works with known right output."""
 
     def __init__(self, program, folder, quick):
         self.program, self.folder, self.quick = Path(program).resolve(), Path(folder), quick
@@ -36,7 +36,7 @@ class Lab:
         must_succeed(run(self.program, words, self.files, temporary=self.folder), words[0])
 
     def _rows_of_target(self):
-        """So many rows that labeling a CSV file takes about the target time on this machine."""
+        """Returns the number of rows for which labeling a CSV file takes about the target time on this machine."""
         rows = 4_000
         while rows < 1_000_000:
             self.make("simulate", "voters", "--rows", str(rows), "-o", "trial.csv", "--force", "-q")
@@ -51,7 +51,7 @@ class Lab:
     def _make_files(self):
         rows = str(self.rows)
         self.make("simulate", "voters", "--rows", rows, "-o", "voters.csv", "-q")
-        people = str(self.rows if self.quick else 4 * self.rows)  # a row takes less time than loading the Census tables
+        people = str(self.rows if self.quick else 4 * self.rows)  # a row is faster than loading the Census tables
         self.make("simulate", "voters", "--rows", people, "--seed", "5", "--no-scores", "-o", "people.csv", "-q")
         self.make("fit", "voters.csv", "-o", "decision.json", "-q")
         margin = "class,share\n" + "".join(f"{name},{share}\n" for name, share in zip(CLASSES, SHARES))
@@ -107,14 +107,14 @@ class Lab:
 
 
 def read_csv(path):
-    """A table whose identifiers and codes stay text."""
+    """Reads a table with identifiers and codes as text."""
     text = {name: pa.string() for name in ("id", "county", "county_fips", "surname", "race")}
     return pyarrow.csv.read_csv(path, convert_options=pyarrow.csv.ConvertOptions(column_types=text))
 
 
 def write_as(table, base):
-    """The table as Parquet, Arrow and gzip, laid out so that the same rows in another order have the same size."""
-    table = table.combine_chunks()  # else the chunks of the reader cut blocks in two
+    """Writes the table as Parquet, Arrow and gzip, so that the same rows in another order have the same size."""
+    table = table.combine_chunks()  # otherwise the chunks of the reader would split blocks
     plain = {"compression": "none", "use_dictionary": False, "write_statistics": False}
     pyarrow.parquet.write_table(table, f"{base}.parquet", row_group_size=BLOCK, **plain)
     pyarrow.feather.write_feather(table, f"{base}.arrow", compression="uncompressed", chunksize=BLOCK)

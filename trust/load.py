@@ -1,4 +1,4 @@
-"""Load: very many rows, groups, classes and columns, very large counts, very small scores, many processes at once.
+"""Load tests: very many rows, groups, classes and columns, very large counts, very small scores, many processes.
 
     python trust/load.py PROGRAM FOLDER [--full] [--scale S] [--only NAME]
 
@@ -24,13 +24,13 @@ from support import machine, version, write_results
 
 RESULTS = Path(__file__).parent / "results" / "load.json"
 EVERYBODY = 261_547_234
-FLOOR = 300  # MiB that a run may take beyond --memory
-SOON = 10  # seconds within which a refusal must come: those that depend on the number of rows come when these have been read
+FLOOR = 300  # MiB that a run may use beyond --memory
+SOON = 10  # seconds within which input must be refused; checks of the number of rows come after reading
 
 
 @dataclass
 class Case:
-    """A file and a command. `refused`: it must be refused, soon. `memory`: MiB given by --memory, to be kept."""
+    """A file and a command. `refused`: it must be refused quickly. `memory`: the limit in MiB given by --memory."""
 
     name: str
     make: object
@@ -43,7 +43,7 @@ class Case:
 
 
 def cases(scale, full):
-    """All cases; `scale` makes them smaller."""
+    """Returns all cases; `scale` makes them smaller."""
     size = lambda rows: max(int(rows * scale), 100)  # noqa: E731
     million = size(1_000_000)
     found = [
@@ -93,7 +93,7 @@ def main():
 
 
 def measure(program, folder, case, verifies):
-    """Runs a case and says what it took, and what is wrong with that."""
+    """Runs a case; returns its time and memory, and the problem if there is one."""
     scores = file_of(program, folder, case)
     outs = [folder / f"out-{number}.parquet" for number in range(case.processes)]
     for out in outs:
@@ -123,14 +123,14 @@ def measure(program, folder, case, verifies):
 
 
 def together(commands):
-    """Runs commands at once: for each its seconds, the largest memory in MiB, and the exit code."""
+    """Runs commands at once; returns the seconds, the peak memory in MiB and the exit code of each."""
     words = [list(map(str, command)) for command in commands]
     helper = [sys.executable, "-S", Path(__file__).with_name("measure.py"), json.dumps(words)]
     return json.loads(subprocess.run(helper, check=True, stdout=subprocess.PIPE).stdout.splitlines()[-1])
 
 
 def wrong(case, seconds, memory, codes, verified, outs):
-    """What is wrong with a run, or none."""
+    """Returns the problem of a run, or None."""
     if case.refused:
         if codes not in ([1], [2]):
             return f"must be refused with 1 or 2, and ended with {codes}"
@@ -154,7 +154,7 @@ def show(found):
 
 
 def file_of(program, folder, case):
-    """The file of a case, made if it is not there yet."""
+    """Returns the file of a case, and makes it if it does not exist."""
     name = case.make.__name__.replace("_", "-")
     path = folder / f"{name}-{case.rows}.{case.ending}"
     if not path.exists():
@@ -165,13 +165,13 @@ def file_of(program, folder, case):
 
 
 def voters(program, path, rows):
-    """As bench/files.py makes them."""
+    """Makes voters as bench/files.py does."""
     words = ["simulate", "voters", "--rows", str(rows), "--merge", "aian=other", "-o", path, "--force", "-q"]
     subprocess.run([program, *words], check=True)
 
 
 def write(path, rows, batch_of, at_once=50_000):
-    """Writes rows in batches: `batch_of(rng, first, count)` returns the columns of some."""
+    """Writes rows in batches: `batch_of(rng, first, count)` returns the columns of a batch."""
     rng, writer = np.random.default_rng(5), None
     for first in range(0, rows, at_once):
         table = pa.table(batch_of(rng, first, min(at_once, rows - first)))
@@ -181,7 +181,7 @@ def write(path, rows, batch_of, at_once=50_000):
 
 
 def scores(rng, count, classes, kind=np.float32):
-    """Columns of random scores: most of a row's weight is on a few classes."""
+    """Returns columns of random scores; most of a row's weight is on a few classes."""
     weights = rng.random((count, classes), dtype=np.float32) ** 4
     shares = (weights / weights.sum(axis=1, keepdims=True)).astype(kind)
     return {f"p_c{place}": shares[:, place] for place in range(classes)}
@@ -219,7 +219,7 @@ def wide(columns):
 
 
 def counts(program, path, rows):
-    """Cells of one person to 10^12 people; all together stay below the limit of people in a file."""
+    """Cells of one person to 10^12 people; the total stays below the limit of people per file."""
 
     def batch(rng, first, count):
         people = np.floor(10 ** rng.uniform(0, 4, count)).astype(np.int64)
@@ -230,7 +230,7 @@ def counts(program, path, rows):
 
 
 def subnormal(program, path, rows):
-    """Scores down to the smallest number that a double can hold."""
+    """Scores down to the smallest positive double."""
 
     def batch(rng, first, count):
         small = np.ldexp(1.0, rng.integers(-1074, -1000, (count, 2)))

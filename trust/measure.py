@@ -2,7 +2,7 @@
 
     python trust/measure.py '[["program", "word"], ...]'
 
-A process of its own, and a small one: what Linux reports as the peak memory of a child is at least that of its parent.
+It is a small separate process, because Linux reports a peak memory of a child that is at least that of its parent.
 """
 
 import json

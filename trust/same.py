@@ -2,8 +2,8 @@
 
     python trust/same.py PROGRAM [PROGRAM...] [--update] [--results FILE]
 
-Labels every family of rules on one made-up file in many ways, and compares a SHA-256 of the labels, by identifier, with the
-one kept in trust/results/hashes.json. A changed hash is a change of labels: it needs a line in CHANGELOG.md and --update.
+Labels one simulated file with every family of rules in many ways, and compares a SHA-256 of the labels, by identifier, with
+the one stored in trust/results/hashes.json. A changed hash is a change of labels: it needs a line in CHANGELOG.md and --update.
 SIMD levels are compared by crates/apportion/tests/same_labels.rs, which calls the library at each level.
 """
 
@@ -30,7 +30,7 @@ KEPT = Path(__file__).parent / "results" / "hashes.json"
 ROWS = 3_000
 CLASSES = ["white", "black", "hispanic", "asian", "aian", "other"]
 
-# A family's options for the program, and for the Python package if it has the same.
+# The options of a family for the program, and for the Python package if it has the same options.
 FAMILIES = {
     "argmax": (["--rule", "argmax"], {"rule": "argmax"}),
     "threshold": (["--rule", "threshold", "--at", "0.6"], {"rule": "threshold", "at": 0.6}),
@@ -61,7 +61,7 @@ FAMILIES = {
     ),
 }
 
-# How a run differs from the first: the file's ending, and further options.
+# How a run differs from the first: the file extension, and further options.
 WAYS = {
     "csv": ("csv", []),
     "1 thread": ("csv", ["--threads", "1"]),
@@ -112,7 +112,7 @@ def main():
 
 
 def tasks(programs):
-    """All runs: family, name of the way, program, ending of the file, words."""
+    """Returns all runs: family, name of the variant, program, file extension, arguments."""
     for family, (words, _) in FAMILIES.items():
         for program in programs:
             for way, (ending, extra) in WAYS.items():
@@ -120,7 +120,7 @@ def tasks(programs):
 
 
 def make_files(program, folder):
-    """One file in all formats: made-up voters, half of them with scores rounded to sixteenths, so that many rows tie."""
+    """Writes one file in all formats: simulated voters, half with scores rounded to sixteenths, so that many tie."""
     source = folder / "simulated.csv"
     words = ["simulate", "voters", "--rows", str(ROWS), "--seed", "11", "-o", source, "-q"]
     must_succeed(run(program, words, folder, temporary=folder), "simulate")
@@ -169,7 +169,7 @@ def hash_of_run(folder, family, way, program, ending, words):
 
 
 def hash_of_labels(rows):
-    """Labels by identifier, whatever the order of the rows."""
+    """Returns a hash of the labels by identifier, independent of the order of the rows."""
     if len(rows) != ROWS:
         raise Failed(f"{len(rows)} of {ROWS} rows")
     lines = [",".join(row) for row in sorted(rows, key=lambda row: int(row[0]))]

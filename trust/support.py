@@ -1,4 +1,4 @@
-"""What all trials share: running the program, the files it reads, what it may leave behind, and the record of a run."""
+"""Helpers of all trials: running the program, checking what it leaves behind, and recording results."""
 
 import hashlib
 import json
@@ -25,12 +25,12 @@ class Failed(Exception):
 
 
 class NotRun(Exception):
-    """The machine does not allow a trial: it counts as not run, never as passed."""
+    """The machine does not allow a trial; it counts as not run, never as passed."""
 
 
 @dataclass
 class Done:
-    """How a run of the program ended."""
+    """The result of a run of the program."""
 
     code: int
     out: str
@@ -43,7 +43,7 @@ class Done:
 
 @dataclass
 class Limits:
-    """Limits of a child process: bytes of a file, bytes of address space, open descriptors."""
+    """Limits of a child process: file size and address space in bytes, open descriptors."""
 
     file_size: int | None = None
     address_space: int | None = None
@@ -62,7 +62,7 @@ class Limits:
 
 
 def start(program, words, place, *, wrap=(), limits=None, stdin=None, temporary=None):
-    """A run of the program in the folder `place`, with a folder for temporary files beside it."""
+    """Starts the program in the folder `place`, with a folder for temporary files next to it."""
     environment = {**os.environ, "TMPDIR": str(temporary or place.parent / "tmp"), "LC_ALL": "C.UTF-8"}
     environment.pop("RUST_BACKTRACE", None)
     return subprocess.Popen(
@@ -100,7 +100,7 @@ def must_succeed(done, what):
 
 
 def must_say_one_error(done, code=1):
-    """The only allowed way to fail: exit code 1, one line that begins with `error:`, no stack trace."""
+    """Checks the only allowed form of failure: exit code 1, one line that begins with `error:`, no stack trace."""
     if TRACE.search(done.err):
         raise Failed(f"exit {done.code} with a trace or abort: {done.err[:300]}")
     if done.code != code or len(done.errors()) != 1:
@@ -113,7 +113,7 @@ def digest(path):
 
 
 def visible(place):
-    """All files below a folder but unfinished ones, by name, with the digest of their content."""
+    """Returns the digests of all files below a folder by name, except unfinished ones."""
     found = {}
     for folder, folders, files in os.walk(place):
         folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
@@ -125,7 +125,7 @@ def visible(place):
 
 
 def unfinished(place):
-    """Unfinished entries below a folder; what lies inside of one is not counted again."""
+    """Returns the unfinished entries below a folder, without their contents."""
     found = []
     for folder, folders, files in os.walk(place):
         found += [str(Path(folder, name).relative_to(place)) for name in [*folders, *files] if name.startswith(HIDDEN)]
@@ -134,7 +134,7 @@ def unfinished(place):
 
 
 def leftovers(place):
-    """Unfinished entries, and files in the folder for temporary files beside it."""
+    """Returns unfinished entries, and files in the folder for temporary files next to it."""
     temporary = place.parent / "tmp"
     return unfinished(place) + [f"tmp/{path.name}" for path in temporary.iterdir()]
 
@@ -145,17 +145,17 @@ class Work:
 
     name: str
     words: list
-    folder: str | None = None  # an output folder, whose files appear together
-    first: str | None = None  # an output that may stay when a later one fails, if the error says so
+    folder: str | None = None  # an output folder; its files appear together
+    first: str | None = None  # an output that may remain when a later one fails, if the error says so
     stdin: Path | None = None
-    old: dict = field(default_factory=dict)  # content of outputs that exist before, replaced by --force
-    reference: dict = field(default_factory=dict)  # digest by name, of an undisturbed run
+    old: dict = field(default_factory=dict)  # content of existing outputs, which --force replaces
+    reference: dict = field(default_factory=dict)  # digest by name, from an undisturbed run
     seconds: float = 0.0
     total: int = 0  # bytes of all outputs
-    largest: int = 0  # bytes of the largest
+    largest: int = 0  # bytes of the largest output
 
     def prepare(self, place):
-        """Puts the old outputs in place, and returns what is there before the run."""
+        """Writes the old outputs, and returns the files that exist before the run."""
         for name, content in self.old.items():
             path = place / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -175,7 +175,7 @@ class Work:
         return finish(self.start(program, place, extra, **how), began)
 
     def learn(self, program, folder, times=2):
-        """Runs it undisturbed to know its output and its time; two runs must be equal."""
+        """Runs it undisturbed to record its output and time; two runs must be equal."""
         for number in range(times):
             place = fresh(folder / f"{self.name.replace(' ', '-')}-{number}")
             self.prepare(place)
@@ -192,8 +192,8 @@ class Work:
         return self
 
     def must_be_whole(self, place, before):
-        """Every output is new and right, or as it was before; the files of a new output folder are all there or none.
-        Returns the names that are new."""
+        """Checks that every output is right or unchanged, and that a new output folder has all of its files or none.
+        Returns the names of the new outputs."""
         now = visible(place)
         for name, found in now.items():
             if found not in (self.reference.get(name), before.get(name)):
@@ -210,14 +210,14 @@ class Work:
         return new
 
     def must_be_right(self, place):
-        """All outputs are there and right, and nothing else."""
+        """Checks that all outputs exist and are right, and that there is nothing else."""
         if visible(place) != self.reference:
             raise Failed(f"{self.name}: exit 0, but the output is not the right one")
         if leftovers(place):
             raise Failed(f"{self.name}: exit 0, but {leftovers(place)} is left behind")
 
     def must_be_untouched(self, place, before):
-        """An ordinary failure leaves everything as it was."""
+        """Checks that an ordinary failure changed nothing."""
         now = visible(place)
         if now != before:
             raise Failed(f"{self.name}: failed, but changed {sorted(set(now.items()) ^ set(before.items()))[:3]}")
@@ -226,7 +226,7 @@ class Work:
 
 
 def fresh(parent):
-    """An empty folder of a trial: `parent/out` to work in, `parent/tmp` for temporary files."""
+    """Makes an empty folder for a trial: `parent/out` to work in, `parent/tmp` for temporary files."""
     shutil.rmtree(parent, ignore_errors=True)
     (parent / "tmp").mkdir(parents=True)
     (parent / "out").mkdir()
@@ -234,7 +234,7 @@ def fresh(parent):
 
 
 def must_end_well(work, place, before, done):
-    """The oracle of most faults: success with the right output, or one error and nothing changed."""
+    """The oracle of most faults: success with the right output, or one error and no changes."""
     if done.code == 0:
         work.must_be_right(place)
         return "right"
@@ -247,7 +247,7 @@ def must_end_well(work, place, before, done):
 
 
 def must_name_what_stays(work, place, before, done):
-    """A report that fails after the labels were written leaves these, and the error says so."""
+    """Checks that a report that fails after the labels were written leaves these, and that the error says so."""
     if work.must_be_whole(place, before) != [work.first] or leftovers(place):
         raise Failed(f"{work.name}: failed, and left {sorted(visible(place))[:3]} {leftovers(place)} behind")
     if work.first not in done.err:
@@ -262,7 +262,7 @@ class Kind:
     trial: object
     full: int
     quick: int
-    counts: str | None = None  # only trials that end with this word count toward the number
+    counts: str | None = None  # only trials that end with this word count
 
 
 def write_results(path, record):
@@ -271,7 +271,7 @@ def write_results(path, record):
 
 
 def machine():
-    """The processor and the system, without a host's name."""
+    """Returns the processor and the system, without the host name."""
     model = platform.machine()
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -286,5 +286,5 @@ def version(program):
 
 
 def generator(seed, name, number):
-    """A stream of random numbers of its own for each trial, so that one can be repeated alone."""
+    """Returns a separate random number generator for each trial, so that a trial can be repeated alone."""
     return random.Random(f"{seed}/{name}/{number}")

@@ -1,6 +1,7 @@
-//! Prints a hash of the labels of 13 rules on three tables, to compare processors: the lines must be equal on all of them.
+//! Prints a hash of the labels of 13 rules on three tables, to compare processors; the output must be identical on all
+//! of them.
 //!
-//! It belongs to no crate: build it as a binary that depends on `crates/apportion` alone, for the target to compare.
+//! It is not part of a crate: build it as a binary that depends only on `crates/apportion`, for the target to compare.
 use apportion::rule::*;
 use apportion::*;
 fn fnv(labels: &[Label]) -> u64 {

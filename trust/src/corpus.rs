@@ -1,23 +1,23 @@
-//! The stored inputs of each target: valid and damaged files (`corpus`), and whatever once failed (`crashes`).
+//! The stored inputs of each target: valid and damaged files (`corpus`), and inputs that once failed (`crashes`).
 
 use std::path::{Path, PathBuf};
 
 /// An input.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// Its path below the folder of this crate.
+    /// The path relative to the folder of this crate.
     pub name: String,
-    /// Its bytes.
+    /// The content.
     pub bytes: Vec<u8>,
 }
 
 impl Input {
-    /// Whether it must be accepted.
+    /// Returns whether the input must be accepted.
     pub fn is_valid(&self) -> bool {
         Path::new(&self.name).file_name().is_some_and(|name| name.to_string_lossy().starts_with("valid-"))
     }
 
-    /// The format that trials count it under: its target and ending.
+    /// Returns the format that trials count it under: its target and extension.
     pub fn format(&self) -> String {
         let target = self.name.split('/').nth(1).unwrap_or_default();
         let file = self.name.rsplit('/').next().unwrap_or_default();
@@ -25,12 +25,12 @@ impl Input {
     }
 }
 
-/// The folder of this crate.
+/// Returns the folder of this crate.
 pub fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The inputs of a target, by name; those of its corpus first.
+/// Returns the inputs of a target, sorted by name, with those of its corpus first.
 pub fn of_target(target: &str) -> Vec<Input> {
     ["corpus", "crashes"].iter().flat_map(|kind| in_folder(&format!("{kind}/{target}"))).collect()
 }

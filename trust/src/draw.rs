@@ -1,4 +1,4 @@
-//! Choices from bytes, as a fuzzer gives them, or from a seed.
+//! Choices drawn from bytes, as a fuzzer provides them, or from a seed.
 
 /// A sequence of choices. The same bytes or seed give the same choices.
 #[derive(Clone, Debug)]
@@ -9,24 +9,24 @@ pub struct Draw<'a> {
 }
 
 impl Draw<'_> {
-    /// Choices from a seed, without end.
+    /// Draws an unlimited number of choices from a seed.
     pub fn from_seed(seed: u64) -> Draw<'static> {
         Draw { bytes: &[], state: Some(seed ^ 0x6a09_e667_f3bc_c909) }
     }
 }
 
 impl<'a> Draw<'a> {
-    /// Choices from bytes; 0 after their end.
+    /// Draws choices from bytes; all choices after their end are 0.
     pub fn from_bytes(bytes: &'a [u8]) -> Draw<'a> {
         Draw { bytes, state: None }
     }
 
-    /// Whether no bytes are left.
+    /// Returns whether no bytes are left.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty() && self.state.is_none()
     }
 
-    /// The bytes that are left.
+    /// Returns the bytes that are left.
     pub fn rest(&self) -> &'a [u8] {
         self.bytes
     }
@@ -41,7 +41,7 @@ impl<'a> Draw<'a> {
         }
     }
 
-    /// The next number of the generator (SplitMix64).
+    /// Returns the next number of the generator (SplitMix64).
     fn word(&mut self) -> u64 {
         let Some(state) = &mut self.state else { return 0 };
         *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -51,7 +51,7 @@ impl<'a> Draw<'a> {
         word ^ (word >> 31)
     }
 
-    /// Any number.
+    /// Returns any number.
     pub fn any(&mut self) -> u64 {
         if self.bytes.is_empty() {
             return self.word();
@@ -59,7 +59,7 @@ impl<'a> Draw<'a> {
         (0..8).fold(0, |number, _| number << 8 | u64::from(self.byte()))
     }
 
-    /// A number below a bound, which must be above 0.
+    /// Returns a number below a bound, which must be above 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         if bound <= 1 {
             return 0;
@@ -71,28 +71,28 @@ impl<'a> Draw<'a> {
         (0..bytes).fold(0, |number, _| number << 8 | u64::from(self.byte())) % bound
     }
 
-    /// An index into something of this length, which must be above 0.
+    /// Returns an index into something of this length, which must be above 0.
     pub fn index(&mut self, length: usize) -> usize {
         self.below(length as u64) as usize
     }
 
-    /// True once in `bound` times.
+    /// Returns true with probability 1 / `bound`.
     pub fn one_in(&mut self, bound: u64) -> bool {
         self.below(bound) == 0
     }
 
-    /// One of some values.
+    /// Returns one of the values.
     pub fn pick<'v, T>(&mut self, values: &'v [T]) -> &'v T {
         &values[self.index(values.len())]
     }
 
-    /// A number from 0 to 1, 1 excluded.
+    /// Returns a number from 0 to 1, excluding 1.
     pub fn unit(&mut self) -> f64 {
         self.below(1 << 53) as f64 / (1u64 << 53) as f64
     }
 }
 
-/// A hash of bytes (FNV-1a), to derive options from a whole input.
+/// Returns a hash of bytes (FNV-1a), to derive options from a whole input.
 pub fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -1,4 +1,4 @@
-//! Fuzz targets and randomized trials, each with an oracle that shares no code with what it checks.
+//! Fuzz targets and randomized trials, each with an oracle that shares no code with the code under test.
 //!
 //! A target is a function of some bytes. It reports whether the bytes were accepted or refused, and panics if an oracle finds
 //! a violation. The fuzzer (`trust/fuzz`), the replay test (`tests/replay.rs`) and the trials (`bin/trials.rs`) call the same
@@ -29,20 +29,20 @@ pub mod trials;
 
 pub use targets::{TARGETS, Target, target};
 
-/// What became of an input.
+/// The outcome of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was read, and the result agrees with the oracle.
+    /// The input was read, and the result agrees with the oracle.
     Accepted,
-    /// It was refused with an error message.
+    /// The input was refused with an error message.
     Refused,
 }
 
-/// Checks the form of an error message: not empty and bounded in length. Names of columns may have line breaks, which the
-/// program escapes when it prints a message; so these are not refused here.
+/// Checks that an error message is not empty and not too long. Column names may contain line breaks, which the program
+/// escapes when it prints a message, so they are allowed here.
 ///
 /// # Panics
-/// If the message is not of this form.
+/// If the message is empty or too long.
 pub fn check_message(message: &str) {
     assert!(!message.trim().is_empty(), "empty error message");
     assert!(message.len() < 20_000, "error message of {} bytes", message.len());

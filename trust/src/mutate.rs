@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 
 use crate::draw::Draw;
 
-/// No mutated input grows beyond this.
+/// The maximum length of a mutated input.
 pub const LONGEST: usize = 1 << 20;
 
 /// Pieces of text that readers treat specially.
@@ -107,7 +107,7 @@ fn one(bytes: &mut Vec<u8>, draw: &mut Draw<'_>) {
     }
 }
 
-/// Overwrites 2, 4 or 8 bytes, at a multiple of that, with a number at an edge.
+/// Overwrites 2, 4 or 8 bytes, at a multiple of that width, with a boundary value.
 fn set_number(bytes: &mut [u8], at: usize, draw: &mut Draw<'_>) {
     let width = *draw.pick(&[2, 4, 8]);
     let start = at / width * width;
@@ -116,7 +116,7 @@ fn set_number(bytes: &mut [u8], at: usize, draw: &mut Draw<'_>) {
     bytes[start..end].copy_from_slice(&number[..end - start]);
 }
 
-/// Another number: near the old one, at an edge of a type, or any.
+/// Returns another number: near the old one, at the limit of a type, or any.
 pub fn integer(old: i64, draw: &mut Draw<'_>) -> i64 {
     const EDGES: [i64; 14] = [
         0,
@@ -212,12 +212,12 @@ pub fn packed(input: &[u8], draw: &mut Draw<'_>) -> Vec<u8> {
     }
 }
 
-/// The first bytes of gzip.
+/// The magic number of gzip.
 pub const GZIP: [u8; 2] = [0x1f, 0x8b];
-/// The first bytes of Zstandard.
+/// The magic number of Zstandard.
 pub const ZSTANDARD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// The text inside, up to a megabyte; none if it cannot be unpacked.
+/// Returns the decompressed text, up to a megabyte, or `None` if it cannot be decompressed.
 pub fn unpack(input: &[u8]) -> Option<Vec<u8>> {
     let mut output = Vec::new();
     let read = if input.starts_with(&GZIP) {
@@ -228,7 +228,7 @@ pub fn unpack(input: &[u8]) -> Option<Vec<u8>> {
     read.ok().map(|_| output)
 }
 
-/// The same bytes in gzip.
+/// Compresses bytes with gzip.
 pub fn gzip(input: &[u8]) -> Vec<u8> {
     let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     // Writing to a vector does not fail.
@@ -236,7 +236,7 @@ pub fn gzip(input: &[u8]) -> Vec<u8> {
     writer.finish().unwrap_or_default()
 }
 
-/// The same bytes in Zstandard.
+/// Compresses bytes with Zstandard.
 pub fn zstandard(input: &[u8]) -> Vec<u8> {
     zstd::encode_all(input, 1).unwrap_or_default()
 }

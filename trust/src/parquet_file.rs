@@ -1,4 +1,4 @@
-//! The parts of a Parquet file, and damage to one of them that leaves the others reachable.
+//! The parts of a Parquet file, and damage to one part that keeps the others readable.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::thrift::{Value, read_struct};
 
 const MAGIC: &[u8; 4] = b"PAR1";
 
-// Numbers of fields in parquet.thrift.
+// Field numbers in parquet.thrift.
 const FILE_ROWS: i16 = 3;
 const FILE_GROUPS: i16 = 4;
 const GROUP_COLUMNS: i16 = 1;
@@ -22,7 +22,7 @@ const COLUMN_OFFSETS: [i16; 3] = [9, 10, 11];
 const PAGE_COMPRESSED: i16 = 3;
 const PAGE_CRC: i16 = 4;
 
-/// A Parquet file in parts.
+/// A Parquet file, split into parts.
 #[derive(Clone, Debug)]
 pub struct ParquetFile {
     /// Everything before the footer.
@@ -30,7 +30,7 @@ pub struct ParquetFile {
     footer: Value,
 }
 
-/// Where a page lies, and the column chunk that it belongs to.
+/// The location of a page, and the column chunk that it belongs to.
 #[derive(Clone, Debug)]
 struct Page {
     group: usize,
@@ -40,7 +40,7 @@ struct Page {
 }
 
 impl ParquetFile {
-    /// Takes a file apart; none if its footer cannot be found or read.
+    /// Splits a file into parts, or returns `None` if its footer cannot be found or read.
     pub fn parse(bytes: &[u8]) -> Option<ParquetFile> {
         let (rest, magic) = bytes.split_last_chunk::<4>()?;
         let (rest, length) = rest.split_last_chunk::<4>()?;
@@ -52,12 +52,12 @@ impl ParquetFile {
         Some(ParquetFile { body: rest[..start].to_vec(), footer })
     }
 
-    /// The number of rows that the footer states.
+    /// Returns the number of rows stated in the footer.
     pub fn rows(&self) -> Option<i64> {
         self.footer.field(FILE_ROWS)?.integer()
     }
 
-    /// The file as bytes.
+    /// Writes the file as bytes.
     pub fn write(&self) -> Vec<u8> {
         let mut bytes = self.body.clone();
         let start = bytes.len();
@@ -68,7 +68,7 @@ impl ParquetFile {
         bytes
     }
 
-    /// The pages of all columns, as far as they can be found.
+    /// Returns the pages of all columns that can be found.
     fn pages(&self) -> Vec<Page> {
         let mut pages = Vec::new();
         let groups = self.footer.field(FILE_GROUPS).map_or(&[][..], Value::elements);
@@ -98,7 +98,7 @@ impl ParquetFile {
         Some(())
     }
 
-    /// Replaces bytes of a page, and moves what the footer says lies behind them.
+    /// Replaces bytes of a page, and adjusts all offsets in the footer that are after them.
     fn splice(&mut self, page: &Page, range: Range<usize>, bytes: &[u8]) {
         let (end, moved) = (range.end as i64, bytes.len() as i64 - range.len() as i64);
         self.body.splice(range, bytes.iter().copied());
@@ -136,7 +136,7 @@ impl ParquetFile {
         self.splice(page, page.header.clone(), &bytes);
     }
 
-    /// Gives every page the checksum of its body.
+    /// Sets the checksum of every page.
     pub fn with_checksums(mut self) -> ParquetFile {
         for index in 0..self.pages().len() {
             let Some(page) = self.pages().get(index).cloned() else { break };
@@ -149,7 +149,7 @@ impl ParquetFile {
         self
     }
 
-    /// Damages the body of a page. Its size is corrected, and its checksum, if it has one, mostly too.
+    /// Damages the body of a page. Its size is corrected and, in most cases, its checksum, if it has one.
     fn damage_body(&mut self, page: &Page, draw: &mut Draw<'_>) -> Option<()> {
         let body = mutate::bytes(&self.body[page.body.clone()], draw);
         let mut header = self.header(page)?;
@@ -164,7 +164,7 @@ impl ParquetFile {
         Some(())
     }
 
-    /// Exchanges the bodies of two pages, with their headers.
+    /// Swaps two pages with their headers.
     fn exchange(&mut self, one: &Page, other: &Page) {
         let (first, second) = if one.header.start < other.header.start { (one, other) } else { (other, one) };
         let whole = |page: &Page| page.header.start..page.body.end;
@@ -176,7 +176,7 @@ impl ParquetFile {
     }
 }
 
-/// The checksum of a page: CRC-32, as a signed number.
+/// Returns the checksum of a page: CRC-32 as a signed number.
 fn checksum(body: &[u8]) -> i64 {
     let mut sum = flate2::Crc::new();
     sum.update(body);
@@ -191,7 +191,7 @@ fn set_checksum(header: &mut Value, sum: i64) {
     }
 }
 
-/// Damages a Parquet file in one to three of its parts. What is not one is damaged as bytes.
+/// Damages one to three parts of a Parquet file. Input that is not Parquet is damaged as bytes.
 pub fn mutate(input: &[u8], draw: &mut Draw<'_>) -> Vec<u8> {
     let Some(mut file) = ParquetFile::parse(input).filter(|_| !draw.one_in(12)) else {
         return mutate::bytes(input, draw);
@@ -253,7 +253,7 @@ fn damage_tree(tree: &mut Value, draw: &mut Draw<'_>) {
     }
 }
 
-/// Removes, repeats or exchanges items.
+/// Removes, repeats or swaps items.
 fn damage_items<T: Clone>(items: &mut Vec<T>, draw: &mut Draw<'_>) {
     if items.is_empty() {
         return;

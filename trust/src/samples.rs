@@ -19,15 +19,15 @@ use crate::mutate::{gzip, zstandard};
 use crate::parquet_file::ParquetFile;
 use crate::targets::bundle;
 
-/// A file of a corpus: its path below `corpus`, and its bytes.
+/// A file of a corpus: its path relative to `corpus`, and its content.
 pub type Sample = (&'static str, Vec<u8>);
 
 type Failure = Box<dyn std::error::Error>;
 
-/// All samples.
+/// Returns all samples.
 ///
 /// # Errors
-/// If a library cannot write one.
+/// If a library cannot write a sample.
 pub fn all() -> Result<Vec<Sample>, Failure> {
     let mut all = text();
     all.extend(parquet()?);
@@ -67,7 +67,7 @@ fn text() -> Vec<Sample> {
     ]
 }
 
-/// Rows of every type of column that matters, with missing values.
+/// Returns rows with all relevant column types, and with missing values.
 fn batch(rows: usize, seed: u64) -> Result<RecordBatch, Failure> {
     let mut draw = Draw::from_seed(seed);
     let scores: Vec<[f64; 2]> = (0..rows).map(|_| draw.unit()).map(|score| [score, 1.0 - score]).collect();
@@ -89,7 +89,7 @@ fn batch(rows: usize, seed: u64) -> Result<RecordBatch, Failure> {
     Ok(RecordBatch::try_from_iter_with_nullable(columns.map(|(name, values)| (name, values, true)))?)
 }
 
-/// The columns that CSV can have, too.
+/// Returns the columns that CSV also supports.
 fn plain_batch(rows: usize, seed: u64) -> Result<RecordBatch, Failure> {
     Ok(batch(rows, seed)?.project(&[0, 1, 3, 4, 5, 7, 8])?)
 }
@@ -97,7 +97,7 @@ fn plain_batch(rows: usize, seed: u64) -> Result<RecordBatch, Failure> {
 fn parquet() -> Result<Vec<Sample>, Failure> {
     let base = || WriterProperties::builder().set_statistics_enabled(EnabledStatistics::None);
     let write = |properties: WriterPropertiesBuilder, batch: &RecordBatch| -> Result<Vec<u8>, Failure> {
-        // The schema of Arrow would take more room than all else.
+        // The Arrow schema would be larger than everything else.
         let options = ::parquet::arrow::arrow_writer::ArrowWriterOptions::new().with_properties(properties.build());
         let mut writer =
             ArrowWriter::try_new_with_options(Vec::new(), batch.schema(), options.with_skip_arrow_metadata(true))?;
@@ -182,7 +182,7 @@ fn arrow() -> Result<Vec<Sample>, Failure> {
     ])
 }
 
-/// Decisions, references, outlines, names and columns.
+/// Returns decisions, references, outlines, names and columns.
 fn others() -> Vec<Sample> {
     let texts: [(&'static str, &str); 24] = [
         ("decision/valid-argmax.json", r#"{"version":2,"classes":["a","b"],"seed":0,"rule":"argmax"}"#),
@@ -258,7 +258,7 @@ fn others() -> Vec<Sample> {
     texts.into_iter().map(|(name, text)| (name, text.as_bytes().to_vec())).collect()
 }
 
-/// A Shapefile of two areas.
+/// Returns a Shapefile of two areas.
 fn shapes() -> Result<Vec<Sample>, Failure> {
     use ::shapefile::dbase::{FieldValue, Record, TableWriterBuilder};
     use ::shapefile::{Point, Polygon, PolygonRing, ShapeWriter, Writer};
@@ -280,7 +280,7 @@ fn shapes() -> Result<Vec<Sample>, Failure> {
     Ok(vec![("geometry/valid-areas.shapefile", bundle([&shp, &dbf, &shx]))])
 }
 
-/// Bytes for the targets that draw from them.
+/// Returns bytes for the targets that draw from them.
 fn bytes() -> Vec<Sample> {
     let some = |seed: u64, length: usize| -> Vec<u8> {
         let mut draw = Draw::from_seed(seed);

@@ -1,4 +1,4 @@
-//! Temporary files for readers that need a path: in memory if the system has such a folder.
+//! Temporary files for readers that need a path, in memory if the system has a folder for that.
 
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ thread_local! {
     static FOLDER: OnceCell<TempDir> = const { OnceCell::new() };
 }
 
-/// The folder in which temporary folders are made.
+/// Returns the folder in which temporary folders are created.
 pub fn root() -> PathBuf {
     let memory = Path::new("/dev/shm");
     match std::env::var_os(VARIABLE) {
@@ -22,19 +22,19 @@ pub fn root() -> PathBuf {
     }
 }
 
-/// Calls with the path of a file of this name that holds these bytes. Each thread has a folder of its own, which is empty
-/// but for this file.
+/// Calls a function with the path of a file with this name and content. Each thread has its own folder, which contains
+/// only this file.
 ///
 /// # Panics
-/// If the file cannot be written: then nothing can be tested.
+/// If the file cannot be written, because then nothing can be tested.
 pub fn with_file<T>(name: &str, bytes: &[u8], call: impl FnOnce(&str) -> T) -> T {
     with_files(&[(name, bytes)], |folder| call(&text(&folder.join(name))))
 }
 
-/// Calls with a folder that holds these files only.
+/// Calls a function with a folder that contains only these files.
 ///
 /// # Panics
-/// If a file cannot be written: then nothing can be tested.
+/// If a file cannot be written, because then nothing can be tested.
 pub fn with_files<T>(files: &[(&str, &[u8])], call: impl FnOnce(&Path) -> T) -> T {
     FOLDER.with(|folder| {
         let folder = folder.get_or_init(|| {
@@ -52,12 +52,12 @@ pub fn with_files<T>(files: &[(&str, &[u8])], call: impl FnOnce(&Path) -> T) -> 
     })
 }
 
-/// The path as text. Temporary folders have names in plain ASCII.
+/// Returns the path as text. Temporary folders have ASCII names.
 fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Removes all files, also those that an earlier call left when it panicked.
+/// Removes all files, including those that remained after a call panicked.
 fn clear(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let removed = std::fs::remove_file(entry.path());

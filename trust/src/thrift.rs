@@ -1,4 +1,5 @@
-//! Thrift's compact protocol as a tree, which can be changed and written again: how Parquet stores its footer and page headers.
+//! Thrift's compact protocol as a tree that can be changed and written again. Parquet uses it for its footer and page
+//! headers.
 
 /// A value with its type.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,10 +20,10 @@ pub enum Value {
     Struct(Vec<(i16, Value)>),
 }
 
-/// Nesting beyond this is refused.
+/// The maximum nesting depth.
 const DEEPEST: usize = 24;
 
-/// Reads a struct at the start of some bytes; returns it and its length. None if it is not one.
+/// Reads a struct at the start of some bytes; returns it and its length, or `None` if it is invalid.
 pub fn read_struct(bytes: &[u8]) -> Option<(Value, usize)> {
     let mut reader = Reader { bytes, at: 0 };
     let value = reader.structure(0)?;
@@ -169,7 +170,7 @@ impl Value {
         }
     }
 
-    /// A field of a struct, by its number.
+    /// Returns a field of a struct, by its number.
     pub fn field(&self, number: i16) -> Option<&Value> {
         match self {
             Value::Struct(fields) => fields.iter().find(|(own, _)| *own == number).map(|(_, value)| value),
@@ -177,7 +178,7 @@ impl Value {
         }
     }
 
-    /// A field of a struct, to be changed.
+    /// Returns a mutable field of a struct, by its number.
     pub fn field_mut(&mut self, number: i16) -> Option<&mut Value> {
         match self {
             Value::Struct(fields) => fields.iter_mut().find(|(own, _)| *own == number).map(|(_, value)| value),
@@ -185,7 +186,7 @@ impl Value {
         }
     }
 
-    /// The number, if it is an integer.
+    /// Returns the number, if the value is an integer.
     pub fn integer(&self) -> Option<i64> {
         match self {
             Value::Integer(_, number) => Some(*number),
@@ -193,7 +194,7 @@ impl Value {
         }
     }
 
-    /// The elements, if it is a list.
+    /// Returns the elements, if the value is a list.
     pub fn elements(&self) -> &[Value] {
         match self {
             Value::List(_, _, values) => values,
@@ -201,7 +202,7 @@ impl Value {
         }
     }
 
-    /// The elements, to be changed.
+    /// Returns the mutable elements, if the value is a list.
     pub fn elements_mut(&mut self) -> &mut [Value] {
         match self {
             Value::List(_, _, values) => values,
@@ -209,7 +210,7 @@ impl Value {
         }
     }
 
-    /// How many values there are in the tree, itself included.
+    /// Returns the number of values in the tree, including itself.
     pub fn nodes(&self) -> usize {
         1 + match self {
             Value::List(_, _, values) => values.iter().map(Value::nodes).sum(),
@@ -218,7 +219,7 @@ impl Value {
         }
     }
 
-    /// The value at an index, in the order of the tree.
+    /// Returns the value at an index, in tree order.
     pub fn node_mut(&mut self, index: usize) -> Option<&mut Value> {
         if index == 0 {
             return Some(self);

@@ -1,13 +1,13 @@
-//! Every stored input, and whatever once failed, through its target; with a few hundred mutations of each target's inputs, a few
-//! hundred damaged files, and a few thousand problems for the solver. Seeds are fixed.
+//! Runs every stored input, including those that once failed, through its target, with a few hundred mutations of each
+//! target's inputs, a few hundred damaged files, and a few thousand problems for the solver. Seeds are fixed.
 
-#![allow(clippy::unwrap_used)] // in helpers, too
+#![allow(clippy::unwrap_used)] // in helpers
 
 use std::process::Command;
 
 use serde_json::Value;
 
-/// Runs a campaign; its report, which must have no failures.
+/// Runs a campaign and returns its report, which must have no failures.
 fn trials(words: &[&str]) -> Value {
     let output = Command::new(env!("CARGO_BIN_EXE_trials")).args(words).output().unwrap();
     let problems = String::from_utf8_lossy(&output.stderr);
@@ -22,7 +22,7 @@ fn stored_inputs_and_their_mutations_keep_every_promise() {
     for target in apportion_trust::TARGETS {
         let inputs = apportion_trust::corpus::of_target(target.name).len() as u64;
         assert!(inputs >= 2, "{} has {inputs} inputs", target.name);
-        // Reference files go through the whole program, which takes longer.
+        // Reference files go through the whole program, which is slower.
         let mutations = if target.name == "reference" { 60 / inputs } else { 300 / inputs };
         let report = trials(&["replay", target.name, "--mutations", &mutations.to_string(), "--seed", "16"]);
         assert_eq!(report["trials"], inputs * (mutations + 1), "{}: every trial was run", target.name);

@@ -1,4 +1,4 @@
-//! Between libFuzzer and the targets of apportion-trust.
+//! Connects libFuzzer with the targets of apportion-trust.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
@@ -6,7 +6,8 @@ use std::sync::Once;
 use apportion_trust::draw::Draw;
 use libfuzzer_sys::fuzzer_mutate;
 
-/// Tries an input. Aborts, for libFuzzer to see, if the target panics; panics that the program catches itself are none of ours.
+/// Tries an input. Aborts the process, so that libFuzzer notices, if the target panics. Panics that the program catches
+/// itself are ignored.
 pub fn run(target: &str, data: &[u8]) {
     static HOOK: Once = Once::new();
     // libFuzzer's own hook ends the process at any panic, caught or not.
@@ -19,7 +20,7 @@ pub fn run(target: &str, data: &[u8]) {
     }
 }
 
-/// Damages an input in place: by the target's own mutator, or by libFuzzer's.
+/// Damages an input in place, with the target's own mutator or libFuzzer's.
 pub fn mutate(target: &str, data: &mut [u8], size: usize, most: usize, seed: u32) -> usize {
     let mut draw = Draw::from_seed(u64::from(seed));
     let own = apportion_trust::target(target).filter(|_| draw.below(3) > 0);

@@ -18,7 +18,7 @@ usage: trials files --count 100000 --seed 1              damaged files of all fo
        trials samples                                         writes the valid files of the corpora
 files, solver and replay take --results FILE.json, too";
 
-/// Failures that are printed; all are counted.
+/// The maximum number of failures printed; all are counted.
 const SHOWN: usize = 40;
 
 fn main() -> ExitCode {
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The value of an option, or its default.
+/// Returns the value of an option, or its default.
 fn option(words: &[String], name: &str, default: u64) -> Result<u64, Box<dyn Error>> {
     let Some(place) = words.iter().position(|word| word == name) else { return Ok(default) };
     let value = words.get(place + 1).ok_or_else(|| format!("{name} needs a number"))?;
@@ -44,7 +44,7 @@ fn text(words: &[String], name: &str) -> Option<String> {
     words.iter().position(|word| word == name).and_then(|place| words.get(place + 1)).cloned()
 }
 
-/// Runs a command; whether nothing failed.
+/// Runs a command; returns whether there were no failures.
 fn run(words: &[String]) -> Result<bool, Box<dyn Error>> {
     let command = words.first().map(String::as_str).unwrap_or_default();
     let seed = option(words, "--seed", 1)?;
@@ -94,7 +94,7 @@ fn run(words: &[String]) -> Result<bool, Box<dyn Error>> {
     }
 }
 
-/// The plan of a replay, and the words with which a child process runs a range of it.
+/// Returns the plan of a replay, and the arguments with which a child process runs a range of it.
 fn replay(words: &[String], seed: u64) -> Result<(Plan, Vec<String>), Box<dyn Error>> {
     let target = words.get(1).cloned().unwrap_or_else(|| "all".into());
     let mutations = option(words, "--mutations", 20)?;
@@ -107,7 +107,7 @@ fn replay(words: &[String], seed: u64) -> Result<(Plan, Vec<String>), Box<dyn Er
     Ok((plan, child.to_vec()))
 }
 
-/// Runs one trial again.
+/// Repeats one trial.
 fn repeat(words: &[String], seed: u64) -> Result<bool, Box<dyn Error>> {
     let number = option(words, "--trial", 0)?;
     let kind = words.get(1).map(String::as_str).unwrap_or_default();
@@ -126,8 +126,8 @@ fn repeat(words: &[String], seed: u64) -> Result<bool, Box<dyn Error>> {
     Ok(true)
 }
 
-/// Prints the report as a line of JSON, and the failures; whether there were none. With `--results FILE`, the report is also put
-/// into that file, under the name of the campaign.
+/// Prints the report as a line of JSON, and the failures; returns whether there were no failures. With `--results
+/// FILE`, the report is also written to that file, under the name of the campaign.
 fn show(report: &Report, campaign: &str, words: &[String], begun: Instant) -> Result<bool, Box<dyn Error>> {
     let seed = option(words, "--seed", 1)?;
     for failure in report.failures.iter().take(SHOWN) {

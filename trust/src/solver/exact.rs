@@ -1,12 +1,13 @@
-//! Exact arithmetic of the oracles: largest remainders, and the best value for every vector of counts.
+//! Exact arithmetic of the oracles: largest remainders, and the maximum value for every vector of counts.
 
-/// The whole part of each quota rows · weight / total, and its remainder.
+/// Returns the integer part of each quota rows · weight / total, and its remainder.
 fn quotas(weights: &[u128], rows: u128) -> Vec<(u128, u128)> {
     let total: u128 = weights.iter().sum();
     weights.iter().map(|weight| (weight * rows / total, weight * rows % total)).collect()
 }
 
-/// All vectors of whole numbers that largest remainders allow; several if remainders tie for the last units. For few classes.
+/// Returns all count vectors that the largest remainder method allows; several if remainders tie for the last units.
+/// For few classes only.
 pub fn roundings(weights: &[u128], rows: u64) -> Vec<Vec<u64>> {
     let (least, open, left) = largest_remainders(weights, rows);
     let mut all = Vec::new();
@@ -20,8 +21,8 @@ pub fn roundings(weights: &[u128], rows: u64) -> Vec<Vec<u64>> {
     all
 }
 
-/// Largest remainders: the counts that are certain, the classes whose remainders tie for the last units, and how many of these
-/// units there are. If nothing is contested, no class is left open.
+/// Applies the largest remainder method. Returns the certain counts, the classes whose remainders tie for the last
+/// units, and the number of these units. Without a tie, there are no such classes.
 pub fn largest_remainders(weights: &[u128], rows: u64) -> (Vec<u64>, Vec<usize>, usize) {
     let quotas = quotas(weights, u128::from(rows));
     let mut counts: Vec<u64> = quotas.iter().map(|quota| quota.0 as u64).collect();
@@ -44,8 +45,8 @@ pub fn largest_remainders(weights: &[u128], rows: u64) -> (Vec<u64>, Vec<usize>,
     (counts, Vec::new(), 0)
 }
 
-/// The greatest sum of scores for every vector of counts, by dynamic programming over people. With `uncoded`, the last count is
-/// of people without a label, whose score is 0.
+/// Returns the maximum sum of scores for every vector of counts, by dynamic programming over people. With `uncoded`,
+/// the last count is the number of unlabeled people, whose score is 0.
 pub fn best_by_counts(people: &[&[i64]], k: usize, uncoded: bool) -> Vec<(Vec<u64>, i64)> {
     let columns = k + usize::from(uncoded);
     let (radix, free) = (people.len() + 1, columns - 1);

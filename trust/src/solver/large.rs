@@ -1,4 +1,4 @@
-//! Large problems, checked by weak duality: the prices that come back bound the value of all labels, in 128-bit integers.
+//! Large problems, checked by weak duality: the returned prices bound the value of all labels, in 128-bit integers.
 
 use std::collections::BinaryHeap;
 
@@ -15,7 +15,7 @@ use crate::draw::Draw;
 
 const UNIT: f64 = (1u64 << 40) as f64;
 const TOLERANCE: f64 = 1e-6;
-/// Cells of a table, mostly and once in a while.
+/// The maximum number of cells of a table: usually, and occasionally.
 const CELLS: [usize; 2] = [300_000, 5_000_000];
 
 /// A problem.
@@ -28,7 +28,7 @@ struct Problem {
     truth: Vec<Label>,
     /// In hundredths.
     coverage: Option<u64>,
-    /// None for match.
+    /// `None` for match.
     gamma: Option<f64>,
     penalty: Penalty,
     tolerance: Option<f64>,
@@ -40,7 +40,7 @@ struct Problem {
 /// Draws a problem, solves it, and checks the result.
 ///
 /// # Panics
-/// If the labels are not proved optimal, or their counts are not the targets.
+/// If the labels are not proved optimal, or their counts differ from the targets.
 pub fn check(draw: &mut Draw<'_>) -> Outcome {
     let problem = Problem::draw(draw);
     problem.check();
@@ -163,7 +163,7 @@ impl Part<'_> {
         &self.units[row * self.problem.k..][..self.problem.k]
     }
 
-    /// How many people have each class.
+    /// Returns the number of people of each class.
     fn counts(&self) -> Vec<u64> {
         let mut counts = vec![0; self.problem.k];
         for &row in self.rows {
@@ -172,7 +172,7 @@ impl Part<'_> {
         counts
     }
 
-    /// Checks the part; returns the sum of its labels' scores.
+    /// Checks the group; returns the sum of its labels' scores.
     fn check(&self) -> i128 {
         let mut primal = 0;
         for &row in self.rows {
@@ -205,7 +205,7 @@ impl Part<'_> {
         primal
     }
 
-    /// The prices of the group, in units.
+    /// Returns the prices of the group, in units.
     fn prices(&self) -> Vec<Option<i64>> {
         let Fitted::Prices(groups) = self.allotted.decision.fitted() else { panic!("a decision without prices") };
         let own = groups.iter().find(|own| own.group.as_deref().is_none_or(|name| name == self.name));
@@ -213,7 +213,7 @@ impl Part<'_> {
         own.prices.iter().map(|price| price.map(|price| (price * UNIT).round() as i64)).collect()
     }
 
-    /// The largest score + price of each row, summed over its people.
+    /// Returns the maximum score + price of each row, summed over its people.
     fn highest(&self, prices: &[Option<i64>]) -> i128 {
         let value = |row: usize, (class, price): (usize, &Option<i64>)| {
             price.map(|price| price + self.scores(row).get(class).copied().unwrap_or(0))
@@ -222,7 +222,7 @@ impl Part<'_> {
         self.rows.iter().map(|&row| i128::from(best(row)) * i128::from(self.people_of(row))).sum()
     }
 
-    /// Weak duality: no labels with these counts have a greater sum.
+    /// Checks by weak duality that no labels with these counts have a greater sum.
     fn check_dual(&self, prices: &[Option<i64>], counts: &[u64], uncoded: u64, primal: i128) {
         let all = counts.iter().copied().chain(self.problem.coverage.map(|_| uncoded));
         let mut paid = 0;
@@ -253,7 +253,7 @@ impl Part<'_> {
         (0..self.problem.k).map(weight).collect()
     }
 
-    /// Weak duality once more, over all counts: what any labels are worth, less what missing the reference costs.
+    /// Checks balance by weak duality over all counts: the value of any labels, minus the penalty.
     fn check_balance(&self, gamma: f64, prices: &[Option<i64>], counts: &[u64], weights: &[u128], primal: i128) {
         let (k, people) = (self.problem.k, self.people());
         let total = weights.iter().sum::<u128>() as f64;
@@ -305,7 +305,7 @@ impl Part<'_> {
         assert!(value <= bound + TOLERANCE && bound <= value + TOLERANCE, "the value is {value}, the bound {bound}");
     }
 
-    /// Prices for all classes: one without a price has the highest at which no row would prefer it.
+    /// Returns prices for all classes. A class without a price gets the highest one at which no row would prefer it.
     fn lowest_prices(&self, prices: &[Option<i64>]) -> Vec<i64> {
         let best =
             |row: usize| prices.iter().zip(self.scores(row)).filter_map(|(price, score)| Some((*price)? + score)).max();
@@ -315,7 +315,7 @@ impl Part<'_> {
     }
 }
 
-/// A class that could have one more, and what that is worth.
+/// A class that could get one more person, and the value of that.
 #[derive(PartialEq)]
 struct Step(f64, usize);
 
@@ -333,7 +333,8 @@ impl Ord for Step {
     }
 }
 
-/// The least and the most of a class: within a tolerance of its quota, and at least the whole numbers next to it.
+/// Returns the minimum and maximum count of a class: within the tolerance of its quota, and always including the
+/// nearest integers.
 fn limits(weight: u128, total: u128, tolerance: Option<f64>, people: u64) -> (u64, u64) {
     let Some(tolerance) = tolerance else { return (0, people) };
     let up = |number: f64| (number - 1e-7).ceil().max(0.0) as u64;
@@ -343,7 +344,7 @@ fn limits(weight: u128, total: u128, tolerance: Option<f64>, people: u64) -> (u6
     (up(quota - tolerance).min(whole), down(quota + tolerance).max(next).min(people))
 }
 
-/// Counts must be the largest remainders; if remainders tie for the last units, any choice of them.
+/// Checks that counts are the largest remainders; if remainders tie for the last units, any choice is allowed.
 fn check_targets(counts: &[u64], weights: &[u128], labeled: u64) {
     let (least, open, left) = largest_remainders(weights, labeled);
     let mut more = 0;

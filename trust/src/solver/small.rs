@@ -1,4 +1,4 @@
-//! Small problems of every joint rule and option, against all labelings of all people.
+//! Small problems of every joint rule and option, compared with all labelings of all people.
 
 use std::collections::BTreeMap;
 
@@ -22,13 +22,13 @@ struct Problem {
     k: usize,
     rows: usize,
     scores: Vec<f64>,
-    /// How the scores are handed over.
+    /// The memory layout of the scores.
     layout: u64,
     counts: Option<Vec<u64>>,
     codes: Vec<u32>,
     by_group: bool,
     truth: Vec<Label>,
-    /// None for match.
+    /// `None` for match.
     gamma: Option<f64>,
     penalty: Penalty,
     /// In tenths.
@@ -42,20 +42,20 @@ struct Problem {
     level: SimdLevel,
 }
 
-/// The shape of what is expected of a part of the rows: all of them, or a group.
+/// The expected result for some rows: all of them, or a group.
 enum Expected {
-    /// Bounds that no labels can keep.
+    /// No labels satisfy the bounds.
     Infeasible,
-    /// The best value, and the counts if the rule determines them.
+    /// The maximum value, and the counts if the rule determines them.
     Best(f64, Option<Vec<u64>>),
-    /// It is not defined here: no known truth, or bounds that cut into tied roundings.
+    /// Undefined: the truth is unknown, or the bounds cut into tied roundings.
     Open,
 }
 
 /// Draws a problem, solves it, and checks the result.
 ///
 /// # Panics
-/// If the result is not what exhaustive search finds.
+/// If the result differs from that of exhaustive search.
 pub fn check(draw: &mut Draw<'_>) -> Outcome {
     let problem = Problem::draw(draw);
     problem.check()
@@ -132,7 +132,7 @@ impl Problem {
         }
     }
 
-    /// Hands the table over in one of four layouts.
+    /// Passes the table in one of four layouts.
     fn with_table<T>(&self, call: impl FnOnce(&Scores<'_>) -> T) -> T {
         let k = self.k;
         let names: Vec<String> = (0..k).map(|class| format!("c{class}")).collect();
@@ -216,7 +216,7 @@ impl Problem {
         Outcome::Accepted
     }
 
-    /// Checks both sides of the certificate against the best value.
+    /// Checks both sides of the certificate against the maximum value.
     fn check_certificate(&self, allotted: &Allotted, best: f64) {
         let Some(joint) = &allotted.joint else {
             assert_eq!(self.gamma, Some(1.0), "no certificate: {self:?}");
@@ -234,13 +234,13 @@ impl Problem {
         }
     }
 
-    /// The people of some rows, one by one.
+    /// Returns the row of each person, for some rows.
     fn people(&self, rows: &[usize]) -> Vec<usize> {
         let times = |row: usize| self.counts.as_ref().map_or(1, |counts| counts[row]);
         rows.iter().flat_map(|&row| (0..times(row)).map(move |_| row)).collect()
     }
 
-    /// The reference as weights of the classes.
+    /// Returns the reference as weights of the classes.
     fn weights(&self, people: &[usize], units: &[i64]) -> Vec<u128> {
         let sum = |class: usize| people.iter().map(|&row| i128::from(units[row * self.k + class])).sum::<i128>();
         let class = |class: usize| match &self.reference {
@@ -252,7 +252,7 @@ impl Problem {
         (0..self.k).map(class).collect()
     }
 
-    /// What exhaustive search finds for some rows.
+    /// Returns the result of exhaustive search for some rows.
     fn expected(&self, rows: &[usize]) -> Expected {
         let (k, units, people) = (self.k, units(&self.scores), self.people(rows));
         let weights = self.weights(&people, &units);
@@ -281,7 +281,7 @@ impl Problem {
         if best == f64::NEG_INFINITY { Expected::Infeasible } else { Expected::Best(best, None) }
     }
 
-    /// γ times the sum of the scores less (1 − γ) times people times distance.
+    /// Returns the objective of balance: γ times the sum of the scores minus (1 − γ) times people times distance.
     fn balance(&self, gamma: f64, counts: &[u64], sum: f64, weights: &[u128], labeled: u64) -> f64 {
         if gamma == 1.0 {
             return sum;
@@ -314,7 +314,7 @@ impl Problem {
             let counts = first.map(|own| own.0.to_vec()).max().filter(|_| self.coverage.is_none());
             return Expected::Best(optimum as f64 / UNIT, counts);
         }
-        // Which of several roundings the bounds should cut into is not defined.
+        // It is undefined which of several roundings the bounds apply to.
         let [targets] = &allowed[..] else { return Expected::Open };
         let far =
             |counts: &[u64]| counts.iter().zip(targets).map(|(count, target)| count.abs_diff(*target)).sum::<u64>();
@@ -323,7 +323,7 @@ impl Problem {
         Expected::Best(optimum.unwrap_or(0) as f64 / UNIT, None)
     }
 
-    /// The least and the most of each class; none if no labels can keep them.
+    /// Returns the minimum and maximum count of each class, or `None` if no labels satisfy them.
     fn limits(&self, labeled: u64, weights: &[u128]) -> Option<Vec<(u64, u64)>> {
         let up = |people: f64| (people - 1e-7).ceil().max(0.0) as u64;
         let down = |people: f64| (people + 1e-7).floor() as u64;
@@ -333,7 +333,7 @@ impl Problem {
         for (class, limit) in limits.iter_mut().enumerate() {
             let (name, quota) = (format!("c{class}"), weights[class] as f64 * people / total);
             if let Some(tolerance) = self.bounds.tolerance {
-                // The whole numbers next to the quota are always within, exactly on the grid.
+                // The integers next to the quota are always allowed; they are computed exactly on the grid.
                 let (product, sum) = (weights[class] * u128::from(labeled), weights.iter().sum::<u128>());
                 let (whole, next) = ((product / sum) as u64, product.div_ceil(sum) as u64);
                 let (low, high) =
@@ -353,7 +353,7 @@ impl Problem {
         is_possible.then_some(limits)
     }
 
-    /// The value of the labels of some rows, and their counts.
+    /// Returns the value of the labels of some rows, and their counts.
     fn value_of(&self, allotted: &Allotted, rows: &[usize]) -> (f64, Vec<u64>) {
         let (k, units, people) = (self.k, units(&self.scores), self.people(rows));
         let (mut counts, mut sum) = (vec![0; k], 0i64);
@@ -378,7 +378,7 @@ impl Problem {
         (value, counts)
     }
 
-    /// Checks labels against the allotment, the saved decision, and the certificate computed from scratch.
+    /// Checks labels against the allotment, the saved decision, and a certificate computed independently.
     fn check_labels(&self, table: &Scores<'_>, rule: &Rule, allotted: &Allotted) {
         let labeled = sound(rule.label(table, &Settings { seed: self.seed, simd: SimdLevel::Baseline }));
         let one = |row: usize| allotted.allotment.row(row).iter().position(|&people| people > 0);
@@ -413,7 +413,7 @@ fn bounds(draw: &mut Draw<'_>, k: usize) -> Bounds {
     bounds
 }
 
-/// The value of a result that must be one.
+/// Returns the value of a result that must not be an error.
 fn sound<T>(result: apportion::Result<T>) -> T {
     result.unwrap_or_else(|error| panic!("{error}"))
 }

@@ -2,11 +2,11 @@
 
 use crate::draw::Draw;
 
-/// Kinds of scores.
+/// The number of kinds of scores.
 const KINDS: u64 = 7;
 
-/// Rows that sum to one, in one of several kinds: smooth, with ties, equal, certain, or nearly tied. With `single`, all values
-/// are of single precision.
+/// Returns rows that sum to one, of one of several kinds: smooth, with ties, equal, certain, or nearly tied. With
+/// `single`, all values have single precision.
 pub(super) fn scores(draw: &mut Draw<'_>, rows: usize, k: usize, single: bool) -> Vec<f64> {
     let kind = draw.below(KINDS);
     let mut scores = Vec::with_capacity(rows * k);
@@ -21,7 +21,7 @@ pub(super) fn scores(draw: &mut Draw<'_>, rows: usize, k: usize, single: bool) -
         5 => (0..rows).for_each(|_| parts(draw, k, 10, &mut scores)),
         _ => {
             (0..rows).for_each(|_| parts(draw, k, 4, &mut scores));
-            // Off by a few units of the grid, in either direction, and below zero by noise.
+            // Adds noise of a few units of the grid in either direction, which can make scores negative.
             let noise = (0.5f64).powi(40);
             scores.iter_mut().for_each(|score| *score += (draw.below(7) as f64 - 3.0) * noise);
         }
@@ -32,14 +32,14 @@ pub(super) fn scores(draw: &mut Draw<'_>, rows: usize, k: usize, single: bool) -
     scores
 }
 
-/// A row that sums to one, skewed towards the first classes.
+/// Adds a row that sums to one, skewed toward the first classes.
 fn smooth(draw: &mut Draw<'_>, k: usize, scores: &mut Vec<f64>) {
     let weights: Vec<f64> = (0..k).map(|class| draw.unit().powi(3) / (class + 1) as f64 + 1e-9).collect();
     let sum: f64 = weights.iter().sum();
     scores.extend(weights.iter().map(|weight| weight / sum));
 }
 
-/// A row of multiples of 1/parts: many rows are equal, and many classes tie.
+/// Adds a row of multiples of 1/parts: many rows are equal, and many classes tie.
 pub(super) fn parts(draw: &mut Draw<'_>, k: usize, parts: u64, scores: &mut Vec<f64>) {
     let mut left = parts;
     for class in 0..k {
@@ -49,7 +49,7 @@ pub(super) fn parts(draw: &mut Draw<'_>, k: usize, parts: u64, scores: &mut Vec<
     }
 }
 
-/// Scores in units of 2^-40, half to even.
+/// Returns scores in units of 2^-40, rounded half to even.
 pub(super) fn units(scores: &[f64]) -> Vec<i64> {
     scores.iter().map(|score| (score * (1u64 << 40) as f64).round_ties_even() as i64).collect()
 }

@@ -1,6 +1,6 @@
 //! Arrow files and streams.
 //!
-//! Oracle: the arrow crate, in one thread and without our code, reads as many rows; every array is valid.
+//! Oracle: the arrow crate, in one thread and without our code, reads the same number of rows; every array is valid.
 
 use std::io::Cursor;
 use std::panic::catch_unwind;
@@ -26,7 +26,7 @@ pub(super) fn run(data: &[u8]) -> Outcome {
         let several = choice & 1 == 0;
         let Some(read) = in_threads(several, || Read::file(&path, &options)) else { return Outcome::Refused };
         read.check_arrays();
-        // Only now, as this reader may end the process by what we must refuse.
+        // This comes last, because this reader may crash on input that we must refuse.
         let rows = read.rows();
         assert_eq!(rows_seen(data), Some(rows), "rows that the arrow crate sees, and rows that were read");
         let has_labels = in_threads(several, || check_table(&path, &options, rows));
@@ -38,7 +38,8 @@ pub(super) fn run(data: &[u8]) -> Outcome {
     })
 }
 
-/// Rows that the arrow crate sees, as a file or a stream by the first bytes; none if it cannot be read to its end.
+/// Returns the number of rows that the arrow crate reads, from a file or a stream depending on the first bytes, or
+/// `None` if it fails.
 fn rows_seen(data: &[u8]) -> Option<usize> {
     let sum = |batches: &mut dyn Iterator<Item = Result<RecordBatch, ArrowError>>| -> Option<usize> {
         batches.map(|batch| batch.ok().map(|batch| batch.num_rows())).sum()
@@ -50,7 +51,7 @@ fn rows_seen(data: &[u8]) -> Option<usize> {
     catch_unwind(read).ok().flatten()
 }
 
-/// Damages bytes, mostly near the start and the end, where the metadata lie.
+/// Damages bytes, mostly near the start and the end, where the metadata is.
 pub(super) fn mutate(input: &[u8], draw: &mut Draw<'_>) -> Vec<u8> {
     const NEAR: usize = 1200;
     let at = match draw.below(3) {

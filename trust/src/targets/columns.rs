@@ -1,6 +1,7 @@
-//! Names of columns: which of them hold scores, and codes of places.
+//! Column names: which columns hold scores, and geographic codes.
 //!
-//! Oracle: every column found is one of the file's, in the file's order and once; its class is part of its name.
+//! Oracle: every column found is one of the file's columns, in file order and without duplicates; its class is part of
+//! its name.
 
 use apportion_bisg::Level;
 use apportion_io::{
@@ -12,10 +13,10 @@ use crate::Outcome;
 
 const LEVELS: [Level; 6] = [Level::BlockGroup, Level::Tract, Level::Zcta, Level::County, Level::State, Level::Own];
 
-/// Takes the lines of a text as names of columns; the first of them as a pattern for score columns, too.
+/// Uses the lines of a text as column names, and the first line also as a pattern for score columns.
 pub(super) fn run(data: &[u8]) -> Outcome {
     let text = String::from_utf8_lossy(data);
-    // A file that has two columns of one name is refused before.
+    // A file with duplicate column names is refused earlier.
     let mut names: Vec<String> = Vec::new();
     for line in text.lines().take(300).map(str::to_owned) {
         if !names.contains(&line) {
@@ -52,7 +53,7 @@ fn check(scores: &ScoreColumns, names: &[String]) {
     assert!(scores.classes.iter().all(|class| !class.is_empty()), "a class without a name: {scores:?}");
 }
 
-/// Calls all that looks at single names or codes.
+/// Calls all functions that take single names or codes.
 fn check_words(names: &[String]) {
     for name in names.iter().take(40) {
         for level in LEVELS {

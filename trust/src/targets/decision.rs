@@ -1,7 +1,7 @@
-//! Saved decisions: JSON from anybody.
+//! Saved decisions: JSON from untrusted sources.
 //!
-//! Oracle: what is accepted gives one label for each row, a class or none, the same after it was saved again; the labels
-//! of prices, thresholds and argmax are computed here once more.
+//! Oracle: an accepted decision gives one label per row, a class or none, and the same labels after it is saved again;
+//! the labels of prices, thresholds and argmax are recomputed here.
 
 use apportion::decision::{Fitted, GroupPrices};
 use apportion::sql::{Dialect, SqlOptions};
@@ -48,7 +48,7 @@ fn parse(data: &[u8]) -> Option<Decision> {
     checked(parsed)
 }
 
-/// The names of the decision's groups, and the group of each row.
+/// Returns the names of the decision's groups, and the group of each row.
 fn groups(decision: &Decision) -> (Vec<String>, Vec<u32>) {
     let names: Vec<String> = match decision.fitted() {
         Fitted::Prices(groups) => groups.iter().filter_map(|own| own.group.clone()).collect(),
@@ -58,7 +58,7 @@ fn groups(decision: &Decision) -> (Vec<String>, Vec<u32>) {
     (names, codes)
 }
 
-/// Rows that sum to one.
+/// Returns rows that sum to one.
 fn random_scores(k: usize, seed: u64) -> Vec<f64> {
     let mut draw = Draw::from_seed(seed);
     let mut scores = Vec::new();
@@ -91,12 +91,12 @@ fn check_labels(decision: &Decision, table: &Scores<'_>, scores: &[f64], codes: 
     assert_eq!(again.as_ref(), Some(&labels), "labels of the decision, saved again");
 }
 
-/// Units of the grid, half to even.
+/// Returns a value in units of the grid, rounded half to even.
 fn units(value: f64) -> i64 {
     (value * (1u64 << 40) as f64).round_ties_even() as i64
 }
 
-/// The label of a row, if the decision says it without ties, draws or a model.
+/// Returns the label of a row, if the decision determines it without ties, draws or a model.
 fn expected(fitted: &Fitted, row: &[f64], group: usize) -> Option<u8> {
     let best = |values: &[Option<i64>]| -> Option<u8> {
         let largest = *values.iter().flatten().max()?;
@@ -113,7 +113,7 @@ fn expected(fitted: &Fitted, row: &[f64], group: usize) -> Option<u8> {
         Fitted::Threshold { at } => {
             let label = best(&scores)?;
             let (score, bar) = (row[usize::from(label)], at[usize::from(label)]);
-            // Too near to the bar to be sure without its own rounding.
+            // Too close to the threshold to be certain without the program's own rounding.
             if (score - bar).abs() < 1e-9 {
                 return None;
             }
@@ -130,7 +130,7 @@ fn expected(fitted: &Fitted, row: &[f64], group: usize) -> Option<u8> {
     }
 }
 
-/// The decision on a file, by the program.
+/// Applies the decision to a file with the whole program.
 fn check_program(data: &[u8], classes: &Classes) {
     let k = classes.len();
     let mut table = csv::Writer::from_writer(Vec::new());

@@ -1,4 +1,4 @@
-//! What the targets of table files share: reading a file through the library and through the whole program.
+//! Helpers of the targets for table files: reading a file through the library and through the whole program.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -22,7 +22,7 @@ pub(super) struct Read {
 }
 
 impl Read {
-    /// Reads all columns of all rows. The message of an error has been checked.
+    /// Reads all columns of all rows. Checks the message if there is an error.
     pub(super) fn file(path: &str, options: &InputOptions) -> Option<Read> {
         let read = || -> apportion_io::Result<Read> {
             let input = Input::new(&[path.to_owned()], options.clone())?;
@@ -38,7 +38,7 @@ impl Read {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
-    /// All cells as text, row by row; a missing value is empty.
+    /// Returns all cells as text, row by row; missing values are empty.
     pub(super) fn cells(&self) -> Vec<Vec<String>> {
         let mut rows = Vec::new();
         for batch in &self.batches {
@@ -56,7 +56,8 @@ impl Read {
         rows
     }
 
-    /// Checks that every array keeps the rules of its type: offsets within the data, text in UTF-8, codes within the dictionary.
+    /// Checks that every array is valid for its type: offsets within the data, text in UTF-8, codes within the
+    /// dictionary.
     pub(super) fn check_arrays(&self) {
         for column in self.batches.iter().flat_map(RecordBatch::columns) {
             let valid = column.to_data().validate_full();
@@ -65,7 +66,7 @@ impl Read {
     }
 }
 
-/// The value of a result; the message of an error is checked.
+/// Returns the value of a result, and checks the message of an error.
 pub(super) fn checked<T, E: std::fmt::Display>(result: Result<T, E>) -> Option<T> {
     match result {
         Ok(value) => Some(value),
@@ -79,7 +80,7 @@ pub(super) fn checked<T, E: std::fmt::Display>(result: Result<T, E>) -> Option<T
 /// Reads a file as a table of scores and labels it in memory. Returns whether there were labels.
 ///
 /// # Panics
-/// If the table has another number of rows, or labels are not proved.
+/// If the table has another number of rows, or the labels are not proved optimal.
 pub(super) fn check_table(path: &str, options: &InputOptions, rows: usize) -> bool {
     let read = || -> apportion_io::Result<Table> {
         Table::read(&Input::new(&[path.to_owned()], options.clone())?, &TableOptions::default())
@@ -94,10 +95,10 @@ pub(super) fn check_table(path: &str, options: &InputOptions, rows: usize) -> bo
     true
 }
 
-/// Labels a file by the whole job `label`, into another file, which must have as many rows or not exist at all.
+/// Labels a file with the whole `label` job. The output file must have the same number of rows, or not exist.
 ///
 /// # Panics
-/// If the output has another number of rows, or files are left behind.
+/// If the output has another number of rows, or other files remain.
 pub(super) fn check_program(folder: &Path, input: &str, output: &str, rows: usize) -> bool {
     let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
     let (input, to) = (path(input), path(output));
@@ -128,7 +129,7 @@ fn files_in(folder: &Path) -> Vec<String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Calls in a pool of one thread or of three: readers decode in threads of their own if there are several.
+/// Calls a function in a pool of one thread or of three. With several threads, readers decode in separate threads.
 pub(super) fn in_threads<T: Send>(several: bool, call: impl FnOnce() -> T + Send) -> T {
     static POOLS: OnceLock<[Option<ThreadPool>; 2]> = OnceLock::new();
     let pools =

@@ -1,6 +1,6 @@
 //! Outlines from GeoJSON, TopoJSON and Shapefiles.
 //!
-//! Oracle: what is accepted has outlines, and whatever is matched with groups is drawn with finite coordinates on the globe.
+//! Oracle: accepted input has outlines, and outlines matched with groups have finite coordinates on the globe.
 
 use apportion_report::{Geometry, Shapes};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::Outcome;
 use crate::draw::Draw;
 use crate::{mutate, scratch};
 
-/// The first bytes of a Shapefile's three files in one: this, the lengths of .shp and .dbf, then .shp, .dbf and .shx.
+/// The magic number of a Shapefile bundle: this, the lengths of .shp and .dbf, then .shp, .dbf and .shx.
 pub(crate) const BUNDLE: &[u8; 4] = b"SHPX";
 
 /// Reads bytes as outlines.
@@ -32,7 +32,7 @@ pub(super) fn run(data: &[u8]) -> Outcome {
     Outcome::Accepted
 }
 
-/// The parts of a bundle; none if it is not one.
+/// Returns the parts of a bundle, or `None` if it is not a bundle.
 pub(crate) fn parts(data: &[u8]) -> Option<[&[u8]; 3]> {
     let rest = data.strip_prefix(BUNDLE)?;
     let (shp, rest) = rest.split_first_chunk::<4>()?;
@@ -42,7 +42,7 @@ pub(crate) fn parts(data: &[u8]) -> Option<[&[u8]; 3]> {
     Some([shp, dbf, shx])
 }
 
-/// The files of a Shapefile in one.
+/// Bundles the files of a Shapefile.
 pub(crate) fn bundle([shp, dbf, shx]: [&[u8]; 3]) -> Vec<u8> {
     let length = |bytes: &[u8]| (bytes.len() as u32).to_le_bytes();
     [BUNDLE, &length(shp)[..], &length(dbf), shp, dbf, shx].concat()
@@ -59,7 +59,7 @@ fn check(shapes: &Shapes, groups: usize) {
     check_numbers(&json["features"]);
 }
 
-/// Checks that all coordinates are on the globe: numbers that are not finite become null in JSON.
+/// Checks that all coordinates are on the globe. Numbers that are not finite are null in JSON.
 fn check_numbers(value: &Value) {
     match value {
         Value::Array(values) => values.iter().for_each(check_numbers),

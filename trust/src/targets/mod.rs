@@ -21,7 +21,7 @@ pub(crate) use geometry::bundle;
 /// A fuzz target.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Its name, which is that of the folders of its corpus and crashes.
+    /// The name, also of the folders of its corpus and crashes.
     pub name: &'static str,
     /// Tries an input.
     ///
@@ -46,7 +46,7 @@ pub const TARGETS: [Target; 10] = [
     Target { name: "solver", run: solver::run, mutate: mutate::bytes },
 ];
 
-/// A target by its name.
+/// Returns the target with this name.
 pub fn target(name: &str) -> Option<&'static Target> {
     TARGETS.iter().find(|target| target.name == name)
 }

@@ -1,7 +1,7 @@
 //! Names as people write them.
 //!
-//! Oracle: scores are a distribution; case, spaces around a name, the form of its accents and the names looked up before it
-//! change nothing.
+//! Oracle: scores are a distribution, and do not depend on case, surrounding spaces, the Unicode form of accents, or
+//! the names looked up earlier.
 
 use std::sync::OnceLock;
 
@@ -67,7 +67,7 @@ fn check(model: &Bisg, name: &str, hit: NameId) {
     assert!(is_missing || is_distribution, "{name:?} has the scores {scores:?}");
 }
 
-/// A small model with every kind of name.
+/// Returns a small model with every kind of name.
 fn model() -> Option<&'static Bisg> {
     static MODEL: OnceLock<Option<Bisg>> = OnceLock::new();
     let table = || {

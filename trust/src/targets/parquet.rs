@@ -1,7 +1,8 @@
 //! Parquet files.
 //!
-//! Oracle: as many rows as the footer states, which is read here without the parquet crate; every array is valid. A footer that
-//! breaks the rules of its format in ways that the parquet crate forgives must at least state the rows by its own account.
+//! Oracle: the number of rows is the one in the footer, which is read here without the parquet crate; every array is
+//! valid. If only the parquet crate accepts the footer, because it tolerates violations of the format, the row count
+//! that it finds there is used.
 
 use std::panic::catch_unwind;
 
@@ -30,7 +31,7 @@ pub(super) fn run(data: &[u8]) -> Outcome {
             assert_eq!(stated, Some(read.rows() as i64), "rows that the footer states, and rows that were read");
             read.check_arrays();
         }
-        // A table reads only some of the columns: the others may be damaged.
+        // A table reads only some of the columns; the others may be damaged.
         let Some(rows) = stated.and_then(|rows| usize::try_from(rows).ok()) else { return Outcome::Refused };
         let has_labels = in_threads(several, || check_table(&path, &options, rows));
         if has_labels && choice >> 8 & 3 == 0 {
@@ -41,7 +42,7 @@ pub(super) fn run(data: &[u8]) -> Outcome {
     })
 }
 
-/// The rows that the parquet crate finds in a footer.
+/// Returns the number of rows that the parquet crate finds in a footer.
 fn forgiven(data: &[u8]) -> Option<i64> {
     let data = Bytes::copy_from_slice(data);
     let reader = catch_unwind(|| ParquetMetaDataReader::new().parse_and_finish(&data)).ok()?.ok()?;

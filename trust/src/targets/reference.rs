@@ -1,7 +1,7 @@
 //! Reference files and tables of names, places and margins by class.
 //!
-//! Oracle: a table that is accepted has as many numbers as keys times classes, none of them negative, and can be used as
-//! names or places; labels by a reference from a file are as many as there are rows, with a closed certificate.
+//! Oracle: an accepted table has keys times classes numbers, all nonnegative, and can be used as names or places;
+//! labels with a reference from a file have one label per row and a closed certificate.
 
 use apportion_app::input::Source;
 use apportion_app::{Context, label};
@@ -41,7 +41,7 @@ pub(super) fn run(data: &[u8]) -> Outcome {
             }
         }
         let by: &[&str] = if choice >> 2 & 1 == 0 { &["county"] } else { &[] };
-        // The whole program takes a hundred times as long as the reader.
+        // The whole program is a hundred times slower than the reader.
         if choice >> 4 & 7 == 0 || data.windows(5).any(|word| word == b"share") {
             accepted |= check_reference(&scores, &numbers, &path("out.csv"), by);
         }
@@ -84,7 +84,7 @@ fn check_table(table: &KeyedTable) {
     checked(table.clone().into_places());
 }
 
-/// Labels by a reference from the file; whether it was accepted.
+/// Labels with a reference from the file; returns whether it was accepted.
 fn check_reference(scores: &str, reference: &str, output: &str, by: &[&str]) -> bool {
     let mut request = label::Request::default();
     request.table.source = Source::files([scores]);

@@ -1,7 +1,7 @@
-//! Decisions as SQL, with any names of classes, groups and columns.
+//! Decisions as SQL, with arbitrary names of classes, groups and columns.
 //!
-//! Oracle: a small tokenizer for the quoting of each dialect. Outside of quotes there is nothing but the words, numbers and
-//! operators of the expression; every quoted text is a name that was given; parentheses and CASE are balanced.
+//! Oracle: a small tokenizer for the quoting of each dialect. Outside of quotes there are only the words, numbers and
+//! operators of the expression; every quoted text is a given name; parentheses and CASE are balanced.
 
 use apportion::Decision;
 use apportion::sql::{Dialect, SqlOptions};
@@ -14,7 +14,7 @@ use crate::draw::Draw;
 const DIALECTS: [Dialect; 6] =
     [Dialect::DuckDb, Dialect::PostgreSql, Dialect::Sqlite, Dialect::BigQuery, Dialect::Snowflake, Dialect::Spark];
 
-/// Pieces from which names are made.
+/// Pieces of generated names.
 const PIECES: [&str; 26] = [
     "a",
     "B",
@@ -44,7 +44,7 @@ const PIECES: [&str; 26] = [
     "%",
 ];
 
-/// Words that may stand outside of quotes.
+/// Words that are allowed outside of quotes.
 const WORDS: [&str; 25] = [
     "CASE", "WHEN", "THEN", "ELSE", "END", "AND", "AS", "ABS", "GREATEST", "MAX", "COALESCE", "CAST", "VARCHAR",
     "TEXT", "STRING", "FLOAT", "float8", "SELECT", "FROM", "t", "D", "e", "OR", "LIKE", "REPLACE",
@@ -63,7 +63,7 @@ pub(super) fn run(data: &[u8]) -> Outcome {
     let rule = rule(&mut draw, classes.len(), &groups);
     let saved = json!({"version": 2, "classes": classes, "seed": 0, "rule": rule});
     let Some(decision) = checked(serde_json::from_value::<Decision>(saved)) else { return Outcome::Refused };
-    // Values of several columns that could be taken for one another are quoted, as in the names of groups.
+    // Ambiguous values of several columns are quoted, as in the names of groups.
     let own = ["Uncoded", "label", "", " / ", "% / %", "% /", "\"%", "\"", "\"\""].map(String::from);
     let mut given = [&classes[..], &columns, &groups, &by, &own].concat();
     given.extend(label.clone());
@@ -88,7 +88,7 @@ fn name(draw: &mut Draw<'_>) -> String {
     (0..1 + draw.index(4)).map(|_| *draw.pick(&PIECES)).collect()
 }
 
-/// Something learned, as it is saved.
+/// Returns a fitted rule in its saved form.
 fn rule(draw: &mut Draw<'_>, k: usize, groups: &[String]) -> Value {
     let numbers = |draw: &mut Draw<'_>, length: usize| -> Vec<f64> {
         (0..length).map(|_| *draw.pick(&[0.0, 0.25, -0.5, 0.1, -1e-12, 1e-300, 3.0])).collect()
@@ -117,10 +117,10 @@ fn rule(draw: &mut Draw<'_>, k: usize, groups: &[String]) -> Value {
     }
 }
 
-/// How a dialect writes names and texts.
+/// The quoting rules of a dialect.
 struct Quoting {
     name: char,
-    /// Whether a backslash in a name takes the next character as it is.
+    /// Whether a backslash in a name escapes the next character.
     name_backslash: bool,
     text_backslash: bool,
 }
@@ -140,7 +140,7 @@ fn check(dialect: Dialect, sql: &str, given: &[String]) {
     let mut rest: &str = sql.trim_end_matches('\n');
     let (mut open, mut cases, mut bare) = (0i64, 0i64, String::new());
     while let Some(line) = rest.strip_prefix("--") {
-        // Comments stand above the expression, and end with their line in every dialect.
+        // Comments are above the expression, and end with their line in every dialect.
         let end = line.find(['\n', '\r']).unwrap_or(line.len());
         rest = line[end..].trim_start_matches('\n');
     }
@@ -176,7 +176,7 @@ fn check(dialect: Dialect, sql: &str, given: &[String]) {
     assert!(!bare.trim_end().trim_end_matches(';').contains(';'), "{dialect:?}: two statements in {sql}");
 }
 
-/// What stands between quotes, as the database takes it; none if they do not end.
+/// Returns the text between quotes as the database reads it, or `None` if they do not end.
 fn quoted(
     letters: &mut std::iter::Peekable<std::str::Chars<'_>>,
     end: char,

@@ -1,6 +1,6 @@
-//! CSV and TSV, plain, in gzip or in Zstandard, in UTF-8, UTF-16 or Latin-1, with any separator.
+//! CSV and TSV: plain, gzip or Zstandard; UTF-8, UTF-16 or Latin-1; any separator.
 //!
-//! Oracle: the csv crate sees the same cells, all of them in UTF-8; the program writes as many rows as it read.
+//! Oracle: the csv crate reads the same cells, all of them in UTF-8; the program writes as many rows as it reads.
 
 use apportion_io::InputOptions;
 
@@ -10,11 +10,11 @@ use crate::draw::hash;
 use crate::mutate::{GZIP, LONGEST, ZSTANDARD, gzip, unpack, zstandard};
 use crate::scratch;
 
-/// What separates values, if it is found from the first line.
+/// The separators that are detected from the first line.
 const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 /// Reads bytes as a text table. Options are derived from the bytes.
-#[allow(clippy::needless_update)] // options that are added later keep their defaults
+#[allow(clippy::needless_update)] // options added later keep their defaults
 pub(super) fn run(data: &[u8]) -> Outcome {
     let choice = hash(data);
     let is_packed = data.starts_with(&GZIP) || data.starts_with(&ZSTANDARD);
@@ -27,7 +27,7 @@ pub(super) fn run(data: &[u8]) -> Outcome {
         batch_rows: [1, 3, 1 << 16][(choice >> 20) as usize % 3],
         ..InputOptions::default()
     };
-    // Plain text is packed by us from time to time: it must then be read in the same way.
+    // Plain text is sometimes compressed here; it must then be read in the same way.
     let (name, bytes) = match choice >> 24 & 7 {
         _ if data.starts_with(&GZIP) => ("table.csv.gz", data.to_vec()),
         _ if data.starts_with(&ZSTANDARD) => ("table.csv.zst", data.to_vec()),
@@ -54,7 +54,7 @@ pub(super) fn run(data: &[u8]) -> Outcome {
     })
 }
 
-/// What cannot be unpacked must be refused.
+/// Checks that input that cannot be decompressed is refused.
 fn refused(data: &[u8], choice: u64) -> Outcome {
     let name = if data.starts_with(&GZIP) { "table.csv.gz" } else { "table.csv.zst" };
     let read = scratch::with_file(name, data, |path| {
@@ -64,7 +64,7 @@ fn refused(data: &[u8], choice: u64) -> Outcome {
     Outcome::Refused
 }
 
-/// Checks names and cells against those that the csv crate sees.
+/// Checks names and cells against those that the csv crate reads.
 fn check_cells(read: &Read, plain: &[u8], options: &InputOptions) {
     let text = decoded(plain, options.latin1);
     let separators = options.delimiter.map_or(SEPARATORS.to_vec(), |own| vec![own]);
@@ -75,7 +75,7 @@ fn check_cells(read: &Read, plain: &[u8], options: &InputOptions) {
     assert!(separators.iter().any(is_same), "other cells than the csv crate sees, among {} rows", cells.len());
 }
 
-/// The text in UTF-8, without a byte order mark. What is not valid stays as it is.
+/// Returns the text in UTF-8 without a byte order mark. Invalid text is unchanged.
 fn decoded(plain: &[u8], latin1: bool) -> Vec<u8> {
     match encoding_rs::Encoding::for_bom(plain) {
         Some((encoding, length)) if encoding == encoding_rs::UTF_8 => plain[length..].to_vec(),
@@ -87,7 +87,7 @@ fn decoded(plain: &[u8], latin1: bool) -> Vec<u8> {
 
 type Cells = (Vec<String>, Vec<Vec<String>>);
 
-/// Names and cells; none if a line has another number of cells, or a cell is not UTF-8.
+/// Returns names and cells, or `None` if a line has another number of cells or a cell is not UTF-8.
 fn expected(text: &[u8], separator: u8) -> Option<Cells> {
     let mut reader = csv::ReaderBuilder::new().delimiter(separator).from_reader(text);
     let fields = |record: &csv::ByteRecord| -> Option<Vec<String>> {

@@ -1,7 +1,7 @@
-//! Runs some trials in this process, and prints a line after each: whoever reads them knows which trial ended the process.
+//! Runs trials in this process, and prints a line after each, so that the parent knows which trial ended the process.
 //!
-//! A line is the number of the trial, A (accepted), R (refused) or F (failed), the number of panics that were caught inside the
-//! program, and after a failure what happened.
+//! A line has the number of the trial, A (accepted), R (refused) or F (failed), the number of panics caught inside the
+//! program, and after a failure its description.
 
 use std::io::Write;
 use std::sync::Mutex;
@@ -12,9 +12,9 @@ use super::guarded;
 use super::plan::{Plan, Trial};
 use crate::Outcome;
 
-/// A trial that takes longer has hung.
+/// The time after which a trial counts as hung.
 const LONGEST: Duration = Duration::from_secs(60);
-/// A trial that needs more memory has failed: no input has more than a megabyte.
+/// The memory limit of a trial; inputs are at most a megabyte.
 const MOST_MEMORY: u64 = 1 << 30;
 
 static PANICS: AtomicU64 = AtomicU64::new(0);
@@ -24,7 +24,7 @@ static STARTED: Mutex<Option<Instant>> = Mutex::new(None);
 /// Runs the trials of a range.
 ///
 /// # Errors
-/// If nobody reads the results.
+/// If the results cannot be written.
 pub fn run(plan: &Plan, trials: std::ops::Range<u64>) -> std::io::Result<()> {
     count_panics();
     watch();
@@ -46,7 +46,7 @@ pub fn run(plan: &Plan, trials: std::ops::Range<u64>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Runs a trial; what happened, if it fails.
+/// Runs a trial; returns a description if it fails.
 pub fn one(trial: &Trial) -> Result<Outcome, String> {
     forget_peak();
     let result = guarded(|| (trial.target.run)(&trial.bytes));
@@ -61,7 +61,7 @@ pub fn one(trial: &Trial) -> Result<Outcome, String> {
     Ok(outcome)
 }
 
-/// Counts panics in all threads, in silence.
+/// Counts panics in all threads, without printing them.
 fn count_panics() {
     std::panic::set_hook(Box::new(|panic| {
         PANICS.fetch_add(1, Ordering::Relaxed);
@@ -88,7 +88,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// The most memory that was resident since [`forget_peak`], in bytes, on systems that tell.
+/// Returns the peak resident memory since [`forget_peak`], in bytes, or 0 if the system does not report it.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -96,6 +96,6 @@ fn peak() -> u64 {
 }
 
 fn forget_peak() {
-    // Systems without this file have no peak, either.
+    // Systems without this file do not report a peak.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }

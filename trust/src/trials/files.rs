@@ -1,4 +1,4 @@
-//! A campaign of inputs, in child processes: one that aborts or hangs is counted, and the others go on.
+//! A campaign of inputs in child processes: a trial that aborts or hangs is counted, and the others continue.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -10,11 +10,11 @@ use super::plan::Plan;
 use super::{Report, child};
 use crate::{Outcome, scratch};
 
-/// Trials that one process runs.
+/// The number of trials per process.
 const CHUNK: u64 = 500;
 
-/// Runs trials in processes, as many at a time as there are processors. `words` are what the program is called with to run a
-/// range of this plan; the range follows.
+/// Runs trials in processes, as many at a time as there are processors. `words` are the arguments with which the
+/// program runs a range of this plan; the range is appended.
 ///
 /// # Errors
 /// If no process can be started.

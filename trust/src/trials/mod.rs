@@ -1,4 +1,4 @@
-//! Campaigns of many trials: damaged files, each chunk in a process of its own, and random problems for the solver.
+//! Campaigns of many trials: damaged files, each chunk in its own process, and random problems for the solver.
 
 pub mod child;
 pub mod files;
@@ -13,36 +13,36 @@ use serde_json::{Value, json};
 
 use crate::Outcome;
 
-/// What became of the trials of one kind.
+/// The outcomes of the trials of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Accepted, and agreed with the oracle.
+    /// Accepted, and in agreement with the oracle.
     pub accepted: u64,
     /// Refused with an error message.
     pub refused: u64,
-    /// Violations, panics, aborts, hangs and too much memory.
+    /// Violations, panics, aborts, hangs and excessive memory.
     pub failures: u64,
-    /// Of those accepted or refused: how many had a panic that was caught inside the program.
+    /// The number of accepted or refused trials with a panic that was caught inside the program.
     pub contained: u64,
 }
 
 /// A trial that failed.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// Its number.
+    /// The number of the trial.
     pub trial: u64,
-    /// Its kind.
+    /// The kind of trial.
     pub kind: String,
-    /// What happened.
+    /// A description of the failure.
     pub problem: String,
 }
 
 /// The result of a campaign.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// By kind of trial.
+    /// The outcomes, by kind of trial.
     pub tallies: BTreeMap<String, Tally>,
-    /// All failures, by trial.
+    /// All failures, in the order of trials.
     pub failures: Vec<Failure>,
 }
 
@@ -76,7 +76,7 @@ impl Report {
         self.failures.sort_by_key(|failure| failure.trial);
     }
 
-    /// Counts a failure for each kind of which nothing was accepted in many trials: such trials would show nothing.
+    /// Counts a failure for each kind with many trials that were all refused, because such trials test nothing.
     pub fn refuse_vacuous(mut self) -> Report {
         const MANY: u64 = 200;
         let vacuous = |tally: &Tally| tally.accepted == 0 && tally.refused >= MANY;
@@ -88,12 +88,12 @@ impl Report {
         self
     }
 
-    /// How many trials there were.
+    /// Returns the number of trials.
     pub fn trials(&self) -> u64 {
         self.tallies.values().map(|tally| tally.accepted + tally.refused + tally.failures).sum()
     }
 
-    /// The report as JSON.
+    /// Returns the report as JSON.
     pub fn json(&self, campaign: &str, seed: u64, seconds: f64) -> Value {
         let kinds = self.tallies.iter().map(|(kind, tally)| {
             let Tally { accepted, refused, failures, contained } = tally;
@@ -109,7 +109,7 @@ impl Report {
     }
 }
 
-/// Calls, and returns the message of a panic.
+/// Calls a function, and returns the message if it panics.
 pub fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| message(&*panic))
 }

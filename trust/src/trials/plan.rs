@@ -1,4 +1,4 @@
-//! Which input each trial has: the same for the same seed and number, in whichever process.
+//! The input of each trial, which depends only on the seed and the number of the trial, not on the process.
 
 use crate::corpus::{self, Input};
 use crate::draw::Draw;
@@ -7,7 +7,7 @@ use crate::targets::{TARGETS, Target, target};
 /// A campaign of inputs.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The targets, with their inputs, each as often as its share of the trials.
+    /// The targets with their inputs; each is repeated according to its share of the trials.
     turns: Vec<(&'static Target, Vec<Input>)>,
     seed: u64,
     kind: Kind,
@@ -15,7 +15,7 @@ pub struct Plan {
 
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    /// Mutations of stored inputs, without end.
+    /// An unlimited number of mutations of stored inputs.
     Files,
     /// Every stored input, and this many mutations of each.
     Replay(u64),
@@ -24,19 +24,19 @@ enum Kind {
 /// A trial.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// What is tried.
+    /// The target.
     pub target: &'static Target,
-    /// The stored input that it begins with.
+    /// The stored input that it starts from.
     pub base: String,
     /// The format that it is counted under.
     pub format: String,
-    /// Its bytes.
+    /// The input.
     pub bytes: Vec<u8>,
-    /// Whether it must be accepted.
+    /// Whether the input must be accepted.
     pub is_valid: bool,
 }
 
-/// Targets of files, with their share of the trials.
+/// The targets for files, with their weights.
 const SHARES: [(&str, usize); 9] = [
     ("text", 3),
     ("parquet", 4),
@@ -50,7 +50,7 @@ const SHARES: [(&str, usize); 9] = [
 ];
 
 impl Plan {
-    /// Mutated files of all kinds.
+    /// Creates a plan of mutated files of all kinds.
     pub fn files(seed: u64) -> Plan {
         let of = |&(name, share): &(&str, usize)| {
             let own = target(name).map(|target| (target, corpus::of_target(name)));
@@ -63,25 +63,25 @@ impl Plan {
         }
     }
 
-    /// The stored inputs of a target, or of all, and some mutations of each.
+    /// Creates a plan of the stored inputs of one target or all targets, with some mutations of each.
     pub fn replay(name: &str, mutations: u64, seed: u64) -> Plan {
         let targets = TARGETS.iter().filter(|target| name == "all" || target.name == name);
         let turns = targets.map(|target| (target, corpus::of_target(target.name))).collect();
         Plan { turns, seed, kind: Kind::Replay(mutations) }
     }
 
-    /// How many trials there are, if there is an end.
+    /// Returns the number of trials, or `None` if it is unlimited.
     pub fn len(&self) -> Option<u64> {
         let Kind::Replay(mutations) = self.kind else { return None };
         Some(self.turns.iter().map(|(_, inputs)| inputs.len() as u64 * (mutations + 1)).sum())
     }
 
-    /// Whether there is nothing to try.
+    /// Returns whether there are no inputs.
     pub fn is_empty(&self) -> bool {
         self.turns.iter().all(|(_, inputs)| inputs.is_empty())
     }
 
-    /// A trial by its number.
+    /// Returns the trial with this number.
     pub fn trial(&self, number: u64) -> Option<Trial> {
         let mut draw = Draw::from_seed(self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number);
         match self.kind {
