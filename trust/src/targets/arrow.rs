@@ -26,7 +26,7 @@ pub(super) fn run(data: &[u8]) -> Outcome {
         let several = choice & 1 == 0;
         let Some(read) = in_threads(several, || Read::file(&path, &options)) else { return Outcome::Refused };
         read.check_arrays();
-        // This comes last, because this reader may crash on input that we must refuse.
+        // The arrow crate reads only accepted input, because it may end the process on input that we must refuse.
         let rows = read.rows();
         assert_eq!(rows_seen(data), Some(rows), "rows that the arrow crate sees, and rows that were read");
         let has_labels = in_threads(several, || check_table(&path, &options, rows));

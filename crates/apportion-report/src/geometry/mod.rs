@@ -174,7 +174,7 @@ impl Geometry {
         let step = (bounds.size(0).max(bounds.size(1)) / FINENESS).max(1e-6);
         for own in &mut polygons {
             let light: Vec<Vec<Ring>> = own.iter().filter_map(|polygon| lighter(polygon, step)).collect();
-            // If the whole outline is smaller than a step, it is not simplified.
+            // An outline that would be removed as a whole is snapped to a finer grid instead.
             *own = if light.is_empty() {
                 own.iter().filter_map(|polygon| lighter(polygon, 1e-4)).collect()
             } else {

@@ -59,7 +59,7 @@ fn rank(study: &Study, index: usize, kind: LabelKind) -> usize {
     }
 }
 
-/// Describes the group with the largest undercount, among groups that are on the map and not mostly chance.
+/// Describes the group with the largest undercount, among groups on the map that are large enough, if there are any.
 fn lead(study: &Study, groups: &Groups, shapes: &Shapes) -> String {
     let subject = study.subject();
     let is_shown_group = |&group: &usize| shapes.has(group) && groups.totals[group].people >= FEW;
