@@ -40,13 +40,13 @@ pub enum Error {
         classes: String,
         /// The sum found.
         sum: f64,
-        /// How the rows are scaled, which determines the sum expected.
+        /// The scaling of the rows, which determines the expected sum.
         scaling: Scaling,
     },
     /// Stored scores could not be read.
     #[error("the scores could not be read again: {problem}")]
     Store {
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
     /// There are too many rows to gather by group.
@@ -73,7 +73,7 @@ pub enum Error {
     ClassName {
         /// The name.
         name: String,
-        /// What is wrong with it.
+        /// The problem with the name.
         problem: &'static str,
     },
     /// A class that is not in the list.
@@ -94,12 +94,12 @@ pub enum Error {
         /// The expected length.
         expected: usize,
     },
-    /// A code (group, truth or label) is out of range.
+    /// A code, such as that of a group, a true class, a label, an outcome or a cell, is out of range.
     #[error("row {row}: {what} code {code} is out of range; codes run from 0 to {last}")]
     Code {
         /// Row, from 0.
         row: usize,
-        /// What the code stands for.
+        /// The kind of code.
         what: &'static str,
         /// The code found.
         code: usize,
@@ -130,13 +130,13 @@ pub enum Error {
         method_of(*setting)
     )]
     Missing {
-        /// What is missing.
+        /// The missing data.
         what: &'static str,
-        /// What needs it.
+        /// The rule or reference that needs it.
         by: &'static str,
         /// The setting that names its column: [`Setting::By`] or [`Setting::Truth`].
         setting: Setting,
-        /// What may be chosen instead.
+        /// The alternative.
         instead: &'static str,
     },
     /// A parameter is outside its range.
@@ -154,7 +154,7 @@ pub enum Error {
     Reference {
         /// ` of group "x"`, or empty.
         of: String,
-        /// What is wrong, and how to fix it.
+        /// The problem, and how to fix it.
         problem: String,
     },
     /// A reference is given by group, and the rule is not by group.
@@ -178,7 +178,7 @@ pub enum Error {
     Bounds {
         /// ` of group "x"`, or empty.
         of: String,
-        /// What is wrong, and how to fix it.
+        /// The problem, and how to fix it.
         problem: String,
     },
     /// Two options cannot be combined.
@@ -188,7 +188,7 @@ pub enum Error {
         one: &'static str,
         /// The second option.
         other: &'static str,
-        /// Why not, and how to fix it.
+        /// The reason, and how to fix it.
         why: &'static str,
     },
     /// A group is not in the reference or the decision.
@@ -224,7 +224,7 @@ pub enum Error {
     /// A batch or tally does not belong to an audit.
     #[error("the audit was begun with other {what}; give every batch and tally of one audit the same")]
     Tally {
-        /// What differs.
+        /// The property that differs.
         what: &'static str,
     },
     /// The solver found no proof. This is a bug, never a problem of the data.
@@ -236,13 +236,13 @@ pub enum Error {
     /// A decision has no SQL expression.
     #[error("the decision cannot be written as SQL: {problem}")]
     Sql {
-        /// Why not, and how to fix it.
+        /// The reason, and how to fix it.
         problem: String,
     },
     /// A saved decision is invalid.
     #[error("the decision is not sound: {problem}; fit it again")]
     Decision {
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
 }

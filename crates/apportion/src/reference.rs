@@ -56,7 +56,7 @@ pub(crate) enum Weights {
 }
 
 impl Reference {
-    /// Whether it is given in people and thus valid only for one number of rows.
+    /// Returns whether it is given in people and thus valid only for one number of rows.
     pub(crate) fn is_in_people(&self) -> bool {
         match self {
             Reference::Targets(_) => true,
@@ -143,7 +143,7 @@ pub(crate) fn posterior_weights(sums: &[i128]) -> Vec<u128> {
     sums.iter().map(|&sum| sum.max(0).unsigned_abs()).collect()
 }
 
-/// Largest remainders, exactly: every class gets the whole part of its quota, and the remaining units go to the
+/// Computes largest remainders exactly: every class gets the whole part of its quota, and the remaining units go to the
 /// largest remainders. If equal remainders compete for the last units, the choice is left open: the solver takes the
 /// cheapest rounding, then the first classes.
 pub(crate) fn round(weights: &[u128], rows: u64) -> Demand {
@@ -169,7 +169,7 @@ pub(crate) fn round(weights: &[u128], rows: u64) -> Demand {
     Demand::between(bound(!contested), bound(true))
 }
 
-/// Largest remainders, with contested units assigned to the first classes.
+/// Computes largest remainders, with contested units assigned to the first classes.
 pub(crate) fn round_to_first(weights: &[u128], rows: u64) -> Vec<u64> {
     let Demand { least, most, .. } = round(weights, rows);
     let mut left = rows.saturating_sub(least.iter().sum());

@@ -185,7 +185,7 @@ pub enum Keys<'a> {
 }
 
 impl Keys<'_> {
-    /// Whether keys are unique by construction.
+    /// Returns whether keys are unique by construction.
     pub(crate) fn are_unique(&self) -> bool {
         matches!(self, Keys::Index(_))
     }
@@ -387,7 +387,7 @@ impl<'a> Scores<'a> {
         row.iter().map(|value| value.max(least)).sum()
     }
 
-    /// Whether the scores are in single precision.
+    /// Returns whether the scores are in single precision.
     pub(crate) fn is_single(&self) -> bool {
         match self.matrix {
             Matrix::RowsF32(_) | Matrix::ColumnsF32(_) | Matrix::StoredF32(_) => true,
@@ -477,7 +477,7 @@ impl<F: FnMut(usize, &mut [i64]) -> Result<()>> Visitor for ReadRows<'_, F> {
     }
 }
 
-/// Whether a row is clearly valid, well inside the tolerances. Non-finite values fail this test.
+/// Returns whether a row is clearly valid, well inside the tolerances. Non-finite values fail this test.
 #[inline]
 fn is_plainly_sound(row: &[i64]) -> bool {
     const LEAST: i64 = (0.9 * LEAST_SCORE * Grid::UNIT as f64) as i64;

@@ -332,8 +332,8 @@ impl Writer<'_> {
         self.dialect.text(self.classes.names().get(class).map_or(self.classes.name(UNCODED), String::as_str))
     }
 
-    /// Whether a group's name can be split in one way only, so that no other row's values make the same name even if they
-    /// are joined without quotes.
+    /// Returns whether a group's name can be split in only one way, so that no other values have the same name even if
+    /// they are joined without quotes.
     fn is_plain(&self, group: &str) -> bool {
         let columns = self.options.groups.len();
         let starts = (0..group.len()).filter(|&start| group.as_bytes()[start..].starts_with(GROUP_JOINT.as_bytes()));

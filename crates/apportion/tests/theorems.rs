@@ -8,8 +8,8 @@ use apportion::audit::*;
 use apportion::*;
 use common::*;
 
-/// Theorem 2 (ii): argmax has the greatest expected accuracy of all rules; (iii) on these data no independent rule other
-/// than argmax reaches the joint optimum for its own counts.
+/// Theorem 2 (ii): argmax has the largest expected accuracy of all rules; (iii) on these data, argmax is the only
+/// independent rule that reaches the joint optimum for its own counts.
 #[test]
 fn argmax_is_most_accurate_and_matching_beats_sampling_at_its_counts() {
     let classes = classes(5);

@@ -46,7 +46,7 @@ impl Bucket {
         (self.people > 0).then(|| self.members as f64 / self.people as f64)
     }
 
-    /// Σ (truth − score), in grid units.
+    /// Returns Σ (truth − score), in grid units.
     fn surplus(&self) -> i128 {
         i128::from(self.members) * i128::from(Grid::UNIT) - self.scores
     }
@@ -231,7 +231,7 @@ fn sum<'a>(buckets: impl IntoIterator<Item = &'a Bucket>) -> Bucket {
     })
 }
 
-/// The bins of a report, and the expected calibration error.
+/// Returns the bins of a report, and the expected calibration error.
 fn binning(bins: Vec<BinSums>, people: u64) -> Binning {
     let surplus: i128 = bins.iter().map(|bin| bin.sum.surplus().abs()).sum();
     let bin = |bin: BinSums| Bin {

@@ -194,7 +194,7 @@ impl Cell {
         self.replicates.add(row, label);
     }
 
-    /// The matrix is allocated only if there is truth.
+    /// Allocates the matrix, which exists only if there is truth.
     #[inline]
     fn allocate_truth(&mut self) {
         if self.confusion.is_empty() {
@@ -259,12 +259,13 @@ impl Cell {
         labels
     }
 
-    /// Whether the truth of anyone is known.
+    /// Returns whether the truth of anyone is known.
     pub(super) fn has_truth(&self) -> bool {
         !self.confusion.is_empty()
     }
 
-    /// Returns the confusion matrix: one row per true class, with one column per label, then Uncoded. Empty without truth.
+    /// Returns the confusion matrix: one row per true class, with one column per label, then Uncoded. Empty without
+    /// truth.
     pub(super) fn confusion_rows(&self) -> impl Iterator<Item = &[u64]> {
         self.confusion.chunks_exact(self.classes + 1)
     }

@@ -67,7 +67,7 @@ impl Draws {
     }
 }
 
-/// The distribution function of Poisson(1) at 0, 1, 2, …, in units of 2^-64, until it rounds to one.
+/// Returns the distribution function of Poisson(1) at 0, 1, 2, …, in units of 2^-64, until it rounds to one.
 fn poisson_thresholds() -> Vec<u64> {
     let mut density = 1.0 / std::f64::consts::E;
     let mut distribution = 0.0;

@@ -7,14 +7,14 @@ use crate::scores::{Classes, SUM_TOLERANCE, expect_length};
 /// The largest number of bootstrap replicates.
 const MAX_REPLICATES: u32 = 100_000;
 
-/// Options of an audit. The defaults need nothing but scores and labels.
+/// Options of an audit. The defaults require only scores and labels.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct AuditOptions {
-    /// How Uncoded rows are treated.
+    /// The treatment of Uncoded rows.
     pub uncoded: UncodedPolicy,
-    /// The class against which all other classes are taken together. By default the largest class of the overall
-    /// reference (if given, otherwise of the posterior), the first of equals.
+    /// The class to compare with all other classes combined. By default the largest class of the overall reference (if
+    /// given, otherwise of the posterior); the first if several are equal.
     pub focus: Option<usize>,
     /// The shares that the labels of all rows should have, one per class. They must sum to 1 within 1e-3 and are
     /// then normalized. Groups are not compared with them.
@@ -23,9 +23,9 @@ pub struct AuditOptions {
     pub group_references: Option<Vec<Vec<f64>>>,
     /// Settings of the bootstrap, if intervals are requested.
     pub bootstrap: Option<Bootstrap>,
-    /// What is summed over all rows.
+    /// The measures of all rows.
     pub measures: Measures,
-    /// What is summed over each group.
+    /// The measures of each group.
     pub group_measures: GroupMeasures,
 }
 

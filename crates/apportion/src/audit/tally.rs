@@ -1,5 +1,5 @@
-//! The one accumulator of audits, summaries and comparisons: reads each row once and adds it to the sums of all rows and
-//! of its group.
+//! The only accumulator of audits, summaries and comparisons. It reads each row once and adds it to the sums of all
+//! rows and of its group.
 
 use std::ops::Range;
 
@@ -185,8 +185,8 @@ impl Tally {
         self.cell(group).map_or_else(|| vec![0; self.classes.len() + 1], Cell::labels)
     }
 
-    /// Returns the mean fidelity of the labels to the posterior within groups, weighted by people; `None` if no group has
-    /// labels.
+    /// Returns the mean fidelity of the labels to the posterior within groups, weighted by people; `None` if no group
+    /// has labels.
     pub fn fidelity_in_groups(&self) -> Option<f64> {
         let (mut people, mut sum) = (0.0, 0.0);
         for cell in self.cells.iter().flatten() {
@@ -219,7 +219,7 @@ impl Tally {
         self.options.focus.or_else(|| largest(&reference()?))
     }
 
-    /// Whether rows must be described by their scores' shape.
+    /// Returns whether rows must be described by their scores' shape.
     fn needs_shape(&self) -> bool {
         let of_groups = match self.options.group_measures {
             GroupMeasures::Each(measures) => measures.score_error && !self.groups.is_empty(),

@@ -133,7 +133,7 @@ impl Moments {
         (self.people > 0).then(|| self.sum / self.people as f64)
     }
 
-    /// The variance of the mean: Σ (y − mean)² / n².
+    /// Returns the variance of the mean: Σ (y − mean)² / n².
     pub(super) fn variance(&self) -> f64 {
         let people = self.people.max(1) as f64;
         ((self.squares - self.sum * self.sum / people) / (people * people)).max(0.0)

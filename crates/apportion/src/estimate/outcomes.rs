@@ -100,7 +100,7 @@ impl<'a> Outcomes<'a> {
         }
     }
 
-    /// Whether outcomes are numeric.
+    /// Returns whether outcomes are numeric.
     pub fn are_numbers(&self) -> bool {
         matches!(self.0, Kind::Numbers { .. })
     }
@@ -146,7 +146,7 @@ impl Measure {
         }
     }
 
-    /// Whether means are shares.
+    /// Returns whether means are shares.
     pub(super) fn is_share(&self) -> bool {
         matches!(self, Measure::Shares { .. })
     }

@@ -81,12 +81,12 @@ pub(crate) struct Rows<'a, T> {
 }
 
 impl<'a, T: Real> Rows<'a, T> {
-    /// All rows of a row-major matrix.
+    /// Creates a view of all rows of a row-major matrix.
     pub(crate) fn matrix(values: &'a [T], columns: usize, magnitude: f32, weights: Option<&'a [u64]>) -> Self {
         Rows::new(Layout::RowMajor(values), columns, magnitude, weights)
     }
 
-    /// All rows of a table.
+    /// Creates a view of all rows of a table.
     pub(crate) fn new(layout: Layout<'a, T>, columns: usize, magnitude: f32, weights: Option<&'a [u64]>) -> Self {
         let rows = match layout {
             Layout::RowMajor(values) => values.len() / columns,

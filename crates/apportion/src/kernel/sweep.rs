@@ -59,14 +59,14 @@ pub(super) const OPEN: u8 = u8::MAX;
 pub(super) const LEAST: f32 = -0.9e-6;
 pub(super) const OFF: f32 = 0.99e-3;
 
-/// What a sweep checks besides the labels.
+/// Additional checks and sums of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watch {
-    /// Nothing: the values have been checked before.
+    /// No checks: the values were checked before.
     Nothing,
-    /// Whether the values are valid.
+    /// Checks that the values are valid.
     Values,
-    /// Whether the values are valid, and their sums.
+    /// Checks that the values are valid, and sums them.
     ValuesAndSums,
 }
 

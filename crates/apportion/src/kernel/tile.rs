@@ -179,7 +179,7 @@ impl<T: Real> Tile<T> {
     }
 }
 
-/// Common numbers of classes as constants: the inner loop is unrolled and vectorized.
+/// Transposes a block. The number of classes is a constant, so that the inner loop is unrolled and vectorized.
 #[inline(always)]
 fn transpose<const K: usize, T: Real>(rows: &[T], columns: &mut [T]) {
     let (rows, columns) = (&rows[..BLOCK * K], &mut columns[..TILE * (K - 1) + BLOCK]);

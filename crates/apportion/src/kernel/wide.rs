@@ -43,7 +43,7 @@ impl LaneSums {
         LaneSums { vectors: [none; MOST_CLASSES], chosen: none, tiles: 0 }
     }
 
-    /// Whether the sums must be taken.
+    /// Returns whether the sums must be taken.
     #[inline(always)]
     pub(super) fn are_full(&self) -> bool {
         self.tiles == Self::MOST_TILES

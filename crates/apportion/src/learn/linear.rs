@@ -24,7 +24,7 @@ pub struct Plane {
 /// Weights are multiples of this, so that JSON preserves them.
 const UNIT: f64 = 1.0 / (1u64 << 32) as f64;
 
-/// Larger weights would lose precision, and none is learned from scores.
+/// The maximum weight. Larger weights would lose precision and are not learned from scores.
 const LARGEST: f64 = 1e6;
 
 impl Linear {

@@ -2,7 +2,7 @@
 
 use crate::decision::Prices;
 
-/// Argmax is a decision with zero prices; the first of equal classes is taken.
+/// Returns the prices of argmax, which are zero. Among equal classes the first is chosen.
 pub(crate) fn prices(classes: usize) -> Prices {
     vec![Some(0); classes]
 }

@@ -34,7 +34,7 @@ impl Penalty {
         }
     }
 
-    /// Whether the distance is a sum over the classes.
+    /// Returns whether the distance is a sum over the classes.
     pub(super) fn is_separable(self) -> bool {
         match self {
             Penalty::L1 | Penalty::L2Squared | Penalty::Kl => true,

@@ -10,7 +10,7 @@ use crate::reference::{Weights, posterior_weights};
 use crate::scores::Scores;
 use crate::seed;
 
-/// How rows are divided into batches: shuffled by the seed.
+/// The division of rows into batches, shuffled by the seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batches {
     /// Rows per batch; 10,000 in the paper.

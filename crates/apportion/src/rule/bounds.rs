@@ -30,7 +30,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Whether there are no bounds.
+    /// Returns whether there are no bounds.
     pub fn is_empty(&self) -> bool {
         self.at_least.is_empty() && self.at_most.is_empty() && self.tolerance.is_none()
     }
@@ -83,7 +83,7 @@ impl Bounds {
 }
 
 impl Bound {
-    /// Whether it is a number of people rather than a share.
+    /// Returns whether it is a number of people rather than a share.
     pub(super) fn is_in_people(&self) -> bool {
         match self {
             Bound::Count(_) => true,

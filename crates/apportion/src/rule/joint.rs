@@ -103,7 +103,7 @@ pub(super) fn groups<'a>(request: &Request<'a>) -> Result<Option<Partition<'a>>>
 /// A computation on a table or group with a plan.
 pub(super) trait Task: Copy + Send + Sync {
     type Output: Send;
-    /// `table_row` maps a row of the group to its row in the table.
+    /// Runs the computation. `table_row` maps a row of the group to its row in the table.
     fn run<T: Real>(
         self,
         request: &Request<'_>,

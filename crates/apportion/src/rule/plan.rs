@@ -7,7 +7,7 @@ use crate::scores::Classes;
 use crate::transport::penalty::{Quota, SeparablePenalty, WeightedPenalty};
 use crate::transport::{Demand, Goal, NEAR, Outline};
 
-/// How the reference is used.
+/// The use of the reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Objective {
     /// Counts equal its whole numbers.
@@ -69,7 +69,7 @@ impl Plan {
         }
     }
 
-    /// Whether there is a class of unlabeled rows.
+    /// Returns whether there is a class of unlabeled rows.
     pub(super) fn has_uncoded(&self) -> bool {
         self.uncoded.is_some()
     }
@@ -92,7 +92,7 @@ impl Plan {
         })
     }
 
-    /// Whether all roundings are within the bounds.
+    /// Returns whether all roundings are within the bounds.
     fn are_within(&self, rounded: &Demand) -> bool {
         let Some((least, most)) = &self.bounds else { return true };
         (0..least.len()).all(|class| least[class] <= rounded.least[class] && rounded.most[class] <= most[class])

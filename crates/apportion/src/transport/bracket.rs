@@ -112,7 +112,7 @@ impl Bracket {
         bracket
     }
 
-    /// Whether any row is certain.
+    /// Returns whether any row is certain.
     pub(super) fn is_bounded(&self) -> bool {
         self.estimate.is_some()
     }

@@ -18,12 +18,12 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Whether it proves that the labels are optimal for their counts.
+    /// Returns whether it proves that the labels are optimal for their counts.
     pub fn is_closed(&self) -> bool {
         self.primal == self.dual
     }
 
-    /// Sum of the labels' scores.
+    /// Returns the sum of the labels' scores.
     pub fn objective(&self) -> f64 {
         GRID.total(self.primal)
     }

@@ -64,7 +64,7 @@ impl Demand {
         self.penalty.as_ref().map_or(0, |penalty| penalty.departure(class, count))
     }
 
-    /// Whether prices are relative to costs rather than only to each other.
+    /// Returns whether prices are relative to costs rather than only to each other.
     pub(super) fn is_priced(&self) -> bool {
         self.penalty.is_some()
     }

@@ -93,7 +93,7 @@ impl PriceRange {
         self.low.iter().flat_map(|&low| self.high.iter().map(move |&high| limit(high, low))).collect()
     }
 
-    /// Whether prices are within the range.
+    /// Returns whether prices are within the range.
     fn holds(&self, prices: &[i64]) -> bool {
         let anchor = self.low.iter().zip(&self.high).position(|(low, high)| low == high).unwrap_or(0);
         let within = |class: usize| {

@@ -264,8 +264,8 @@ fn certify(certain: &Swept, rest: &Finished, prices: &Prices, counts: &[u64]) ->
     Certificate { primal: certain.chosen + rest.chosen, dual }
 }
 
-/// Whether no other counts would be better at these prices, given their cost: −λ must lie between the cost of the
-/// last person and that of one more. (Contested roundings have no prices to compare with.)
+/// Returns whether no other counts would be better at these prices, given their cost: −λ must lie between the cost of
+/// the last person and that of one more. (Contested roundings have no prices to compare with.)
 fn affordable(demand: &Demand, counts: &[u64], prices: &Prices) -> bool {
     let fits = |class: usize| {
         let (count, Some(price)) = (counts[class], prices[class]) else { return counts[class] == 0 };

@@ -39,7 +39,7 @@ impl TargetCounts {
         (0..self.counts.len()).map(|class| self.held[class].is_some() || Some(class) == anchor).collect()
     }
 
-    /// Whether a class has too few rows to estimate its density at the boundary. Such a class is priced
+    /// Returns whether a class has too few rows to estimate its density at the boundary. Such a class is priced
     /// separately: it has little effect on the others.
     pub(super) fn is_rare(&self, class: usize) -> bool {
         self.counts[class] < 80.0 && self.stiffness[class] == 0.0 && self.held[class].is_none()
@@ -122,7 +122,7 @@ pub(super) fn estimate<T: Real>(
     })
 }
 
-/// Whether the counts are close enough: well within the sampling error.
+/// Returns whether the counts are close enough: well within the sampling error.
 fn is_met(at: &Estimate) -> bool {
     let near = |class: usize| at.excess(class).abs() <= (0.5 * at.wanted.counts[class].max(0.0).sqrt()).max(1.0);
     (0..at.prices.len()).all(near)

@@ -74,7 +74,7 @@ impl Atoms {
         &self.scores[atom as usize * self.classes..][..self.classes]
     }
 
-    /// Whether there seem to be identical rows, judging by the first ones.
+    /// Returns whether there seem to be identical rows, judging by the first ones.
     pub(super) fn seem_repeated(&self) -> bool {
         const LOOKED_AT: usize = 4096;
         let mut seen = HashSet::new();
@@ -326,7 +326,7 @@ impl<'a> State<'a> {
         self.demand.departure(end, self.counts[end] + moved) - self.demand.departure(source, left)
     }
 
-    /// Makes the most improving exchange. Returns false if none improves.
+    /// Makes the most improving exchange. Returns false if no exchange improves the objective.
     fn improve(&mut self) -> bool {
         self.search(|state, class| state.give(class, 0));
         let distance = &self.reached.distance;
@@ -342,8 +342,8 @@ impl<'a> State<'a> {
         true
     }
 
-    /// Among equally good counts, chooses the most faithful, and among these the one with most people in the
-    /// first classes.
+    /// Chooses the most faithful among equally good counts, and among these the one with the most people in the first
+    /// classes.
     fn prefer_faithful_and_first(&mut self) {
         let flexible: Vec<usize> =
             (0..self.k).filter(|&class| self.demand.least[class] < self.demand.most[class]).collect();
@@ -355,8 +355,8 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Makes an exchange of cost zero into a class, out of the last possible source, if its change in distance is
-    /// wanted. Returns false if there is none.
+    /// Makes an exchange of cost zero into a class, from the last possible source, if its change in distance is
+    /// `wanted`. Returns false if there is no such exchange.
     fn exchange_into(&mut self, end: usize, sources: &[usize], wanted: impl Fn(i128) -> bool) -> bool {
         if self.take(end, 0) >= VIOLATION {
             return false;

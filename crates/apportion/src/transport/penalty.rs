@@ -22,7 +22,7 @@ pub(crate) enum SeparablePenalty {
 }
 
 impl SeparablePenalty {
-    /// Whether people of a class without a share in the reference have infinite cost.
+    /// Returns whether people of a class without a share in the reference have infinite cost.
     pub(crate) fn excludes_absent(self) -> bool {
         match self {
             SeparablePenalty::Kl => true,
@@ -40,7 +40,7 @@ pub(crate) struct Quota {
 }
 
 impl Quota {
-    /// rows · weight / total.
+    /// Creates the quota rows · weight / total.
     pub(crate) fn new(rows: u64, weight: u128, total: u128) -> Quota {
         if total == 0 {
             return Quota { whole: 0, rest: 0, total: 1 };

@@ -112,7 +112,7 @@ impl PriceSet {
         true
     }
 
-    /// Whether every limit of a closed set is within the other's.
+    /// Returns whether every limit of a closed set is within the other's.
     pub(super) fn inside(&self, other: &PriceSet) -> bool {
         self.limits.iter().zip(&other.limits).all(|(limit, other)| limit <= other)
     }

@@ -28,10 +28,10 @@ enum Quotas {
     People(Vec<f64>),
 }
 
-/// How the target count depends on the price.
+/// The dependence of the target count on the price.
 #[derive(Clone, Copy, Debug)]
 enum PriceResponse {
-    /// It does not.
+    /// No dependence.
     None,
     /// The maximum below the first price, the quota between the two, the minimum above the second.
     Steps(f64, f64),
@@ -66,13 +66,13 @@ pub(super) struct TargetCounts {
     pub(super) counts: Vec<f64>,
     /// The negative derivative of the target count with respect to the price.
     pub(super) stiffness: Vec<f64>,
-    /// Classes whose price is fixed at a step, where a range of counts is optimal: by how much the count may fall
-    /// and rise.
+    /// For each class whose price is fixed at a step: by how much its count may fall and rise. At a step, a range of
+    /// counts is optimal.
     pub(super) held: Vec<Option<(f64, f64)>>,
 }
 
 impl TargetCounts {
-    /// Whether only differences of prices matter.
+    /// Returns whether only differences of prices matter.
     pub(super) fn is_relative(&self) -> bool {
         self.held.iter().all(Option::is_none) && self.stiffness.iter().all(|&stiffness| stiffness == 0.0)
     }
@@ -312,7 +312,7 @@ impl TargetCurve {
         finds_room
     }
 
-    /// Whether the quotas are sums of the rows' own scores.
+    /// Returns whether the quotas are sums of the rows' own scores.
     pub(super) fn own_scores(&self) -> bool {
         matches!(self.quotas, Quotas::OwnScores { .. })
     }
