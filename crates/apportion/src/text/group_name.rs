@@ -6,8 +6,8 @@ pub(crate) const GROUP_JOINT: &str = " / ";
 /// Returns the name of a group from the values of its columns: `NC / Wake`.
 ///
 /// Two lists of the same length never have the same name. If there are several values, a value that contains ` / `,
-/// ends in ` /` or begins with a double quote is written in double quotes, with its own double quotes doubled: `"a / b"
-/// / c`. The value of a single column is used as it is.
+/// ends in ` /` or begins with a double quote is written in double quotes, with its own double quotes doubled:
+/// `"a / b" / c`. The value of a single column is used as it is.
 pub fn group_name<'a>(values: impl IntoIterator<Item = &'a str>) -> String {
     let mut name = String::new();
     write_group_name(values, &mut name);
