@@ -1,4 +1,4 @@
-//! From a file of people to scores, labels by county, a comparison of rules and a report.
+//! Reads a file of people, and computes scores, labels by county, a comparison of rules and a report.
 #![allow(clippy::print_stdout)] // An example shows its results.
 use apportion_app::input::Source;
 use apportion_app::simulate::{Population, Voters};

@@ -1,4 +1,4 @@
-//! Labels a table by a saved decision.
+//! Labels a table with a saved decision.
 
 use std::path::PathBuf;
 
@@ -14,19 +14,19 @@ use crate::settings::{Job, check};
 use crate::table::TableSettings;
 use crate::{Context, Error, Result, decision_file};
 
-/// What to label, by which decision, and where the labels go.
+/// The table to label, the decision, and the output.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {
     /// The table.
     #[serde(flatten)]
     pub table: TableSettings,
-    /// The file of the decision.
+    /// The file with the decision.
     pub decision: PathBuf,
-    /// The decision as JSON, in place of the file.
+    /// The decision as JSON, instead of the file.
     #[serde(skip)]
     pub decision_json: Option<String>,
-    /// Where the labels go.
+    /// The output of the labels.
     #[serde(flatten)]
     pub output: OutputSettings,
     /// Whether to compute the counts of argmax as well, for comparison.
@@ -37,7 +37,7 @@ pub struct Request {
 /// Labels a table.
 ///
 /// # Errors
-/// If the settings, the files or the scores do not allow it.
+/// If the settings, the files or the scores are invalid.
 pub fn run(request: &Request, context: &Context) -> Result<Response> {
     context.install(|| apply(request, context))
 }
@@ -52,7 +52,7 @@ fn apply(request: &Request, context: &Context) -> Result<Response> {
     }
     let decision = decision_file::read(path, request.decision_json.as_deref())?;
     let input = settings.source.open(context)?;
-    // A decision in memory is no file, even if there is one of its name.
+    // A decision in memory is not a file, even if a file has the same name.
     let file = Some(path).filter(|_| request.decision_json.is_none());
     let side: Vec<SideInput> = file.map(|path| SideInput::new(Setting::Decision, path)).into_iter().collect();
     output.check(settings, &input, &side)?;

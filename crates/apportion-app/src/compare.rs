@@ -19,20 +19,20 @@ use crate::settings::{Job, check};
 use crate::table::TableSettings;
 use crate::{Context, Error, Result, text};
 
-/// The table on which rules are compared, and what else is compared with them.
+/// The table on which rules are compared, and other labels to compare with them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {
     /// The table.
     #[serde(flatten)]
     pub table: TableSettings,
-    /// A column of labels that exist.
+    /// A column with existing labels.
     pub label: Option<String>,
-    /// Values of the labels that stand for a class.
+    /// The class of each label value, for values that differ from the class names.
     pub label_map: BTreeMap<String, String>,
-    /// Values that stand for no label; empty ones always do.
+    /// The values that mean unlabeled; empty values always do.
     pub uncoded: Vec<String>,
-    /// The number of rows of a batch, to show what batching loses; no batches if not set.
+    /// The number of rows in a batch, to measure the loss from batching; no batches if not set.
     pub batch: Option<u64>,
     /// An outcome, for the report.
     #[serde(flatten)]
@@ -59,10 +59,10 @@ impl Default for Request {
     }
 }
 
-/// The default value that stands for no label.
+/// The default value that means unlabeled.
 const UNCODED_VALUE: &str = "Uncoded";
 
-/// The weight of accuracy of `balance`.
+/// The weight of accuracy in `balance`.
 const GAMMA: f64 = 0.9;
 
 /// The results of all rules. It serializes to a list.
@@ -72,10 +72,10 @@ const GAMMA: f64 = 0.9;
 pub struct Response {
     /// The result of each rule.
     pub rules: Vec<LabelContract>,
-    /// The same results with all figures, and the time that each rule took.
+    /// The same results with all figures, and the running time of each rule.
     #[serde(skip)]
     pub compared: Vec<Compared>,
-    /// What batching loses, if batches were requested.
+    /// The losses from batching, if batches were requested.
     #[serde(skip)]
     pub losses: Vec<BatchLoss>,
     /// The report.
@@ -88,18 +88,18 @@ pub struct Response {
 pub struct Compared {
     /// The counts, accuracy and fidelity of the labels.
     pub result: RuleResult,
-    /// The time that the rule took, in seconds; `None` for existing labels and batches.
+    /// The running time of the rule in seconds; `None` for existing labels and batches.
     pub seconds: Option<f64>,
 }
 
-/// What a rule loses if it is solved in batches.
+/// The loss from solving a rule in batches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatchLoss {
     /// The name of the rule.
     pub rule: String,
     /// The number of batches.
     pub batches: usize,
-    /// The number of rows of a batch.
+    /// The number of rows in a batch.
     pub size: u64,
     /// The loss of the objective.
     pub loss: f64,
@@ -129,7 +129,7 @@ impl BatchLoss {
 /// Compares rules.
 ///
 /// # Errors
-/// If the settings, the files, the labels or the scores do not allow it.
+/// If the settings, the files, the labels or the scores are invalid.
 pub fn run(request: &Request, context: &Context) -> Result<Response> {
     context.install(|| compare(request, context))
 }
@@ -194,7 +194,7 @@ fn compare(request: &Request, context: &Context) -> Result<Response> {
 }
 
 impl Request {
-    /// Refuses settings of labels without their column.
+    /// Refuses settings of labels if no label column is given.
     fn check_label(&self) -> Result<()> {
         let given =
             [(!self.label_map.is_empty(), Setting::LabelMap), (self.uncoded != [UNCODED_VALUE], Setting::Uncoded)];
@@ -204,7 +204,7 @@ impl Request {
         }
     }
 
-    /// Returns the column of labels that exist, if one is named.
+    /// Returns the column with existing labels, if one is given.
     fn column(&self) -> Option<ClassColumn> {
         Some(ClassColumn {
             column: self.label.clone()?,
@@ -215,7 +215,7 @@ impl Request {
     }
 }
 
-/// Returns what the report says about the rules and about labels that exist.
+/// Returns the facts about the rules and existing labels for the report.
 fn facts(request: &Request) -> Vec<(&'static str, String)> {
     let mut facts = vec![(
         "Reference",
@@ -239,7 +239,7 @@ fn facts(request: &Request) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// The labelings of one table, side by side.
+/// The labelings of one table.
 struct Comparison<'a> {
     scores: &'a Scores<'a>,
     by_group: bool,
@@ -251,7 +251,7 @@ struct Comparison<'a> {
     compared: Vec<Compared>,
 }
 
-/// A rule that gave labels, its certificate, and how long it took.
+/// The labels of a rule, its certificate, and its running time.
 struct RuleRun<'a> {
     rule: &'a Rule,
     joint: Option<Joint>,
@@ -319,7 +319,7 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// Adds the labels of match and balance in batches, and returns what they lose.
+    /// Adds the labels of match and balance in batches, and returns their losses.
     fn add_batches(&mut self, size: u64, request: &Request, table: &Table) -> Result<Vec<BatchLoss>> {
         let (scores, settings) = (self.scores, request.table.settings());
         let batches = Batches { size: size as usize, within_groups: false };

@@ -1,4 +1,4 @@
-//! What a job is run with: who hears of its progress and its notices, and the threads that it may use.
+//! The context of a job: receivers of progress and notices, and the threads to use.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,27 +8,27 @@ use apportion_io::{NoProgress, Progress};
 
 use crate::{Error, Result};
 
-/// What a job is run with. By default progress and notices are ignored, and all processors are used.
+/// The context of a job. By default, progress and notices are ignored, and all processors are used.
 #[derive(Clone)]
 pub struct Context {
     /// Receives progress reports, and can cancel the job.
     pub progress: Arc<dyn Progress>,
-    /// Receives notices as they come up.
+    /// Receives notices while the job runs.
     pub notices: Arc<dyn Fn(Notice) + Send + Sync>,
-    /// The number of threads; that of the global pool if not set.
+    /// The number of threads; if not set, the global pool is used.
     pub threads: Option<usize>,
-    /// The command that started the job, as a shell takes it, for provenance; empty if there is none.
+    /// The command that started the job, quoted for a shell, for provenance; empty if there is none.
     pub command: String,
-    /// How the front end writes a setting, for reports and responses.
+    /// Formats a setting in the style of the front end, for reports and responses.
     pub name_setting: fn(Setting, Option<&str>) -> String,
 }
 
-/// A sentence that a job says on the way.
+/// A sentence from a job while it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// Something to know, such as which columns were recognized.
+    /// Information, such as which columns were recognized.
     Note(Message),
-    /// Something that may make the result misleading.
+    /// A warning that the result may be misleading.
     Warning(Message),
 }
 
@@ -51,22 +51,22 @@ impl fmt::Debug for Context {
 }
 
 impl Context {
-    /// Returns a message with its settings written as the front end does.
+    /// Returns a message with its settings in the style of the front end.
     pub fn render(&self, message: &Message) -> String {
         message.render(self.name_setting)
     }
 
-    /// Says something to know.
+    /// Sends a note.
     pub fn note(&self, message: impl Into<Message>) {
         (self.notices)(Notice::Note(message.into()));
     }
 
-    /// Says that a result may be misleading.
+    /// Sends a warning that a result may be misleading.
     pub fn warn(&self, message: impl Into<Message>) {
         (self.notices)(Notice::Warning(message.into()));
     }
 
-    /// Reports that work of unknown length goes on, until the result is dropped.
+    /// Reports that work of unknown length is in progress, until the returned value is dropped.
     pub fn working(&self, what: &'static str) -> Working<'_> {
         self.progress.begin(what, 0);
         Working(self)
@@ -75,15 +75,15 @@ impl Context {
     /// Returns an error if the job was cancelled.
     ///
     /// # Errors
-    /// If it was.
+    /// If the job was cancelled.
     pub fn check_cancelled(&self) -> Result<()> {
         if self.progress.is_cancelled() { Err(apportion_io::Error::Cancelled.into()) } else { Ok(()) }
     }
 
-    /// Runs work on the threads that the job may use.
+    /// Runs work on the threads of the job.
     ///
     /// # Errors
-    /// If the system does not start the threads, or if the work fails.
+    /// If the system cannot start the threads, or the work fails.
     pub fn install<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         let Some(threads) = self.threads else { return work() };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();

@@ -1,4 +1,4 @@
-//! Saved decisions: reading and writing them, and tables that they can be applied to.
+//! Saved decisions: reads them, writes them, and checks the tables they are applied to.
 
 use std::fmt::Display;
 use std::fs;
@@ -13,14 +13,14 @@ use crate::provenance::Provenance;
 use crate::table::TableSettings;
 use crate::{Error, Result};
 
-/// A decision as it is saved, with its provenance. Labels do not depend on the provenance.
+/// A saved decision with its provenance. Labels do not depend on the provenance.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct SavedDecision {
     /// The decision.
     #[serde(flatten)]
     pub decision: Decision,
-    /// Where the decision comes from, unless it was not recorded.
+    /// The provenance of the decision, if it was recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Provenance>,
 }
@@ -43,7 +43,7 @@ pub fn read(path: &Path, json: Option<&str>) -> Result<Decision> {
     })
 }
 
-/// Returns the beginning and the end of a long message: a file from elsewhere may have anything in the middle.
+/// Returns the beginning and the end of a long message, because it can quote any text of an untrusted file.
 fn shortened(message: &str) -> String {
     const KEPT: usize = 60;
     let letters: Vec<char> = message.chars().collect();
@@ -54,8 +54,8 @@ fn shortened(message: &str) -> String {
     format!("{}…{}", part(&letters[..KEPT]), part(&letters[letters.len() - KEPT..]))
 }
 
-/// Returns the settings of a table, with the score columns that a decision was fitted to if the input has them and no
-/// others are named.
+/// Returns the settings of a table, with the score columns of the decision if the input has them and the settings do
+/// not give any.
 ///
 /// # Errors
 /// If the input cannot be read.
@@ -72,11 +72,11 @@ pub fn with_scores_of(decision: &Decision, settings: &TableSettings, input: &Inp
     Ok(settings)
 }
 
-/// Refuses a table with other classes than those of a decision, and says how they can be made the same. The decision has a
-/// name for the message, such as that of its file.
+/// Refuses a table whose classes differ from those of a decision, with a suggestion for how to match them; `name` is
+/// the name of the decision in the message, such as its file.
 ///
 /// # Errors
-/// If they differ.
+/// If the classes differ.
 pub fn check_classes(name: impl Display, fitted: &[String], found: &[String]) -> Result<()> {
     if fitted == found {
         return Ok(());
@@ -102,7 +102,7 @@ pub fn check_classes(name: impl Display, fitted: &[String], found: &[String]) ->
     Err(Error::Data(message))
 }
 
-/// Returns the classes that others do not have, quoted.
+/// Returns the classes that are not in `others`, quoted.
 fn without(some: &[String], others: &[String]) -> String {
     let own = some.iter().filter(|class| !others.contains(class));
     own.map(|class| format!("{class:?}")).collect::<Vec<_>>().join(", ")

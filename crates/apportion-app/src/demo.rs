@@ -1,5 +1,5 @@
-//! The job `demo`: a tour on people who do not exist. It writes the files that the tour needs, and returns the steps, which
-//! a front end shows and runs.
+//! The job `demo`: a demonstration on simulated people. It writes the files that the demonstration needs, and returns
+//! the steps, which a front end shows and runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,9 +47,9 @@ pub struct Response {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Step {
-    /// What the step shows.
+    /// The purpose of the step.
     pub title: String,
-    /// The name of the job, with what it simulates: `simulate voters`.
+    /// The name of the job, including what it simulates: `simulate voters`.
     pub job: String,
     /// The files to read.
     pub inputs: Vec<String>,
@@ -151,7 +151,7 @@ fn steps(request: &Request, counties: &Path, margin: &Path, report: &Path) -> Ve
     vec![simulate, predict, compare, label, audit, frontier]
 }
 
-/// The shares of the classes among the voters, as a margin.
+/// Returns the class shares of the voters, as a margin.
 fn voter_shares() -> String {
     let mut rows = String::from("class,share\n");
     for (class, share) in CLASSES.iter().zip(NC_VOTER_SHARES) {

@@ -11,22 +11,22 @@ pub enum Error {
     /// The settings are invalid or cannot be combined. Nothing was read.
     #[error("{0}")]
     Settings(Message),
-    /// The data or the files do not allow what was asked for.
+    /// The data or the files do not allow the requested operation.
     #[error("{0}")]
     Data(Message),
-    /// The value of a setting is not one for this table, such as an unknown class.
+    /// The value of a setting is invalid for this table, such as an unknown class.
     #[error("`{}`: {}", .0.id(), .1)]
     Setting(Setting, apportion::Error),
-    /// The system did not start the threads.
+    /// The system could not start the threads.
     #[error("the threads could not be started: {0}")]
     Threads(String),
-    /// An error of files and tables.
+    /// An error in files and tables.
     #[error(transparent)]
     Io(#[from] apportion_io::Error),
     /// An error of the core library.
     #[error(transparent)]
     Core(#[from] apportion::Error),
-    /// An error of tables of names and places, and their models.
+    /// An error in tables of names and places, or in their models.
     #[error(transparent)]
     Bisg(#[from] apportion_bisg::Error),
 }
@@ -35,17 +35,17 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// Returns an error of the settings.
+    /// Returns an error in the settings.
     pub fn settings(message: impl Into<Message>) -> Error {
         Error::Settings(message.into())
     }
 
-    /// Returns an error of the data.
+    /// Returns an error in the data.
     pub fn data(message: impl Into<Message>) -> Error {
         Error::Data(message.into())
     }
 
-    /// Returns the error with the file in which it came up.
+    /// Returns the error with the file in which it occurred.
     pub fn in_file(self, path: &Path) -> Error {
         let message = Message::from(format!("{}: ", path.display())) + self.message();
         if self.is_usage() { Error::Settings(message) } else { Error::Data(message) }
@@ -66,7 +66,7 @@ impl Error {
         }
     }
 
-    /// Returns whether the settings are to blame, and not the data.
+    /// Returns whether the error is in the settings rather than the data.
     pub fn is_usage(&self) -> bool {
         use apportion::Error as Core;
         match self {

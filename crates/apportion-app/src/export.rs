@@ -11,30 +11,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Context, Error, Result, decision_file, text};
 
-/// Which decision to export, and to which SQL.
+/// The decision to export, and the SQL dialect.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {
-    /// The file of the decision. If the decision is in memory, its name in messages.
+    /// The file with the decision; for a decision in memory, its name in messages.
     pub decision: PathBuf,
-    /// The decision as JSON, in place of the file.
+    /// The decision as JSON, instead of the file.
     #[serde(skip)]
     pub decision_json: Option<String>,
     /// The SQL dialect.
     pub sql: Dialect,
-    /// The score columns, one for each class, in the order of the classes; those of the fit if empty.
+    /// The score columns, one for each class, in class order; if empty, the columns of the fit.
     pub scores: Vec<String>,
-    /// The columns that define the groups; those of the fit if empty.
+    /// The columns that define the groups; if empty, the columns of the fit.
     pub by: Vec<String>,
     /// Whether the scores are percentages.
     pub percent: bool,
     /// Whether the score columns are in single precision.
     pub single: bool,
-    /// The name of the label's column.
+    /// The name of the label column.
     pub label_name: Option<String>,
-    /// The table of a complete SELECT statement: the text after FROM.
+    /// The table for a complete SELECT statement: the text after FROM.
     pub table: Option<String>,
-    /// The file to write; none, or `-`, if the SQL is only returned.
+    /// The output file; if not set or `-`, the SQL is only returned.
     pub output: Option<PathBuf>,
     /// Whether to replace an existing file.
     pub force: bool,
@@ -53,7 +53,7 @@ pub enum Dialect {
     Sqlite,
     /// BigQuery.
     BigQuery,
-    /// Snowflake. Columns must be named as it shows them, mostly in upper case.
+    /// Snowflake. Column names must be written as Snowflake shows them, usually in upper case.
     Snowflake,
     /// Spark SQL and Databricks.
     Spark,
@@ -92,14 +92,14 @@ impl From<Dialect> for sql::Dialect {
 pub struct Response {
     /// The SQL.
     pub sql: String,
-    /// The file that was written; null if there is none.
+    /// The file that was written; null if no file was written.
     pub written: Option<PathBuf>,
 }
 
 /// Exports a decision as SQL.
 ///
 /// # Errors
-/// If the decision cannot be read or written as SQL, or the file cannot be written.
+/// If the decision cannot be read or expressed as SQL, or the file cannot be written.
 pub fn run(request: &Request, context: &Context) -> Result<Response> {
     let output = request.output.as_deref().filter(|path| *path != Path::new("-"));
     if let Some(path) = output {
@@ -156,7 +156,7 @@ impl Request {
         })
     }
 
-    /// The columns of the groups: those that the decision was fitted by, unless others are named.
+    /// Returns the group columns: those of the decision, unless the request gives others.
     fn groups(&self, decision: &Decision, info: &FitInfo) -> Result<Vec<String>> {
         let by = Message::from(Setting::By);
         let Some(group) = first_group(decision) else {
@@ -182,7 +182,7 @@ impl Request {
     }
 }
 
-/// The first group of a decision that was fitted by group.
+/// Returns the first group of a decision that was fitted by group.
 fn first_group(decision: &Decision) -> Option<&str> {
     match decision.fitted() {
         Fitted::Prices(groups) => groups.first()?.group.as_deref(),

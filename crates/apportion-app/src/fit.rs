@@ -17,7 +17,7 @@ use crate::settings::{Job, check};
 use crate::table::TableSettings;
 use crate::{Context, Error, Result};
 
-/// What to fit, and where the decision goes.
+/// The rule to fit, and the output for the decision.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {
@@ -27,9 +27,9 @@ pub struct Request {
     /// The rule.
     #[serde(flatten)]
     pub rule: RuleSettings,
-    /// A file for the decision; `-` or nothing to write none.
+    /// The output file for the decision; if `-` or empty, no file is written.
     pub output: String,
-    /// Whether to replace what exists.
+    /// Whether to replace an existing file.
     pub force: bool,
     /// Whether and where provenance is written.
     #[serde(flatten)]
@@ -46,7 +46,7 @@ pub struct Response {
     /// The decision and its provenance.
     #[serde(flatten)]
     pub saved: SavedDecision,
-    /// The labels of the rows that it was fitted to.
+    /// The labels of the rows to which it was fitted.
     #[serde(skip)]
     pub measured: Measured,
 }
@@ -54,7 +54,7 @@ pub struct Response {
 /// Fits a rule.
 ///
 /// # Errors
-/// If the settings, the files or the scores do not allow it.
+/// If the settings, the files or the scores are invalid.
 pub fn run(request: &Request, context: &Context) -> Result<Response> {
     context.install(|| fit(request, context))
 }

@@ -1,4 +1,4 @@
-//! Lists every optimal trade of accuracy against fidelity.
+//! Lists all optimal trade-offs between accuracy and fidelity.
 
 use apportion::rule::{Point, Thinned};
 use apportion::text::Message;
@@ -11,7 +11,7 @@ use crate::settings::{Job, check};
 use crate::table::TableSettings;
 use crate::{Context, Result, reference};
 
-/// The table and the reference of a frontier, and how much of it to return.
+/// The table and the reference of a frontier, and the number of points to return.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {
@@ -20,10 +20,10 @@ pub struct Request {
     pub table: TableSettings,
     /// `posterior` (the default), `truth`, `uniform`, or a file of shares.
     pub reference: Option<String>,
-    /// Shares in memory, in place of the file. They need no name in `reference`.
+    /// Shares in memory, instead of the file; `reference` may be empty.
     #[serde(skip)]
     pub reference_table: Option<MemoryTable>,
-    /// The approximate number of points, evenly spread; all if not set.
+    /// The approximate number of points, evenly spaced; all points if not set.
     pub points: Option<u64>,
 }
 
@@ -34,17 +34,17 @@ impl Request {
     }
 }
 
-/// The optimal trades of accuracy against fidelity.
+/// The optimal trade-offs between accuracy and fidelity.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Response {
     /// The names of the classes.
     pub classes: Vec<String>,
-    /// The largest error in accuracy of a straight line between two points; 0 if no points are left out.
+    /// The largest error in accuracy from linear interpolation between two points; 0 if no points are omitted.
     pub error: f64,
     /// The points, from argmax to match.
     pub points: Vec<Point>,
-    /// The number of points before some were left out.
+    /// The number of points before some were omitted.
     #[serde(skip)]
     pub all: usize,
     /// The reference at the end of the frontier.
@@ -53,7 +53,7 @@ pub struct Response {
 }
 
 impl Response {
-    /// Returns the points as CSV, without a line break at the end.
+    /// Returns the points as CSV, without a final line break.
     pub fn text(&self) -> Message {
         let counts = self.classes.iter().map(|class| format!("n_{class}")).collect::<Vec<_>>().join(",");
         let mut lines = vec![format!("from_gamma,to_gamma,accuracy,fidelity,{counts}")];
@@ -64,13 +64,13 @@ impl Response {
         lines.join("\n").into()
     }
 
-    /// Returns the number of points and their error in one sentence, which the job also says as a note.
+    /// Returns a sentence with the number of points and their error, which the job also sends as a note.
     pub fn summary(&self) -> Message {
         let Response { all, error, .. } = self;
         format!("{all} points in all; between those shown, accuracy is off by {error:.1e} at most").into()
     }
 
-    /// Returns the frontier as a report of one chart.
+    /// Returns the frontier as a report with one chart.
     pub fn document(&self) -> Document {
         let trade = Trade { reference: self.reference, points: self.points.clone(), of: self.all, error: self.error };
         trade.document(&self.classes)
@@ -80,7 +80,7 @@ impl Response {
 /// Computes the frontier of a table.
 ///
 /// # Errors
-/// If the settings, the files or the scores do not allow it.
+/// If the settings, the files or the scores are invalid.
 pub fn run(request: &Request, context: &Context) -> Result<Response> {
     context.install(|| frontier(request, context))
 }

@@ -1,4 +1,4 @@
-//! Where the rows of a job come from, and how files of text are read.
+//! The input of a job, and how text files are read.
 
 use apportion::text::{Message, Setting};
 use apportion_io::{Input, InputOptions, MemoryTable};
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Context, Error, Result};
 
-/// Files, or a table in memory in their place.
+/// Files, or a table in memory instead.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Source {
-    /// Files, folders or glob patterns; `-` for standard input. Of a table in memory, its name.
+    /// Files, folders or glob patterns; `-` for standard input. For a table in memory, its name.
     pub inputs: Vec<String>,
     /// A table in memory.
     #[serde(skip)]
@@ -29,7 +29,7 @@ pub struct Source {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Encoding {
-    /// UTF-8, or UTF-16 if a byte order mark says so.
+    /// UTF-8, or UTF-16 with a byte order mark.
     #[default]
     Utf8,
     /// Latin-1 (Windows 1252).
@@ -44,17 +44,17 @@ impl Default for Source {
 }
 
 impl Source {
-    /// Returns files that are read with defaults.
+    /// Returns a source of files with default settings.
     pub fn files<S: Into<String>>(inputs: impl IntoIterator<Item = S>) -> Source {
         Source { inputs: inputs.into_iter().map(Into::into).collect(), ..Source::default() }
     }
 
-    /// Returns whether the rows are in memory, so that results stay there as well.
+    /// Returns whether the rows are in memory; if so, results are also returned in memory.
     pub fn is_in_memory(&self) -> bool {
         self.table.is_some()
     }
 
-    /// Opens the files, and says what was detected.
+    /// Opens the files, and sends notes about what was detected.
     ///
     /// # Errors
     /// If a file cannot be found or read.

@@ -1,4 +1,4 @@
-//! Labels a table: every input row again, in order, with its label.
+//! Labels a table: writes all input rows in order, with their labels.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ use crate::settings::{Job, check};
 use crate::table::TableSettings;
 use crate::{Context, Error, Result};
 
-/// What to label, by which rule, and where the labels go.
+/// The table to label, the rule, and the output.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {
@@ -27,7 +27,7 @@ pub struct Request {
     /// The rule.
     #[serde(flatten)]
     pub rule: RuleSettings,
-    /// Where the labels go.
+    /// The output of the labels.
     #[serde(flatten)]
     pub output: OutputSettings,
     /// The report.
@@ -45,10 +45,10 @@ pub struct Response {
     /// Counts, targets, accuracy and certificate.
     #[serde(flatten)]
     pub contract: LabelContract,
-    /// Where the labels come from, for Parquet and Arrow outputs or if provenance is requested.
+    /// The provenance of the labels, for Parquet and Arrow outputs or if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Provenance>,
-    /// The files that were written; none for standard output.
+    /// The files that were written; empty for standard output.
     #[serde(skip)]
     pub paths: Vec<PathBuf>,
     /// The labels of a table in memory.
@@ -57,7 +57,7 @@ pub struct Response {
     /// The decision that made the labels.
     #[serde(skip)]
     pub decision: Decision,
-    /// What a summary shows.
+    /// The figures for a summary.
     #[serde(skip)]
     pub measured: Measured,
     /// The report.
@@ -65,7 +65,7 @@ pub struct Response {
     pub report: Option<WrittenReport>,
 }
 
-/// What a summary of labels shows.
+/// The figures for a summary of labels.
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// The classes.
@@ -76,7 +76,7 @@ pub struct Measured {
     pub result: RuleResult,
     /// The labels of argmax, for comparison.
     pub argmax: Option<RuleResult>,
-    /// What the counts are compared with.
+    /// The counts with which the labels are compared.
     pub aim: Aim,
 }
 
@@ -86,7 +86,7 @@ impl Measured {
     }
 }
 
-/// What the counts of labels are compared with.
+/// The counts with which labels are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aim {
     /// The sums of the scores.
@@ -96,7 +96,7 @@ pub enum Aim {
 }
 
 impl Aim {
-    /// Returns what the counts of a rule are compared with.
+    /// Returns the counts with which the labels of a rule are compared.
     pub fn of(rule: &RuleSettings) -> Aim {
         if rule.aims_at_scores() { Aim::Scores } else { Aim::Targets }
     }
@@ -105,7 +105,7 @@ impl Aim {
 /// Labels a table.
 ///
 /// # Errors
-/// If the settings, the files or the scores do not allow it.
+/// If the settings, the files or the scores are invalid.
 pub fn run(request: &Request, context: &Context) -> Result<Response> {
     context.install(|| label(request, context))
 }
@@ -186,7 +186,7 @@ fn label(request: &Request, context: &Context) -> Result<Response> {
     Ok(Response { contract, provenance, paths, labels, decision, measured, report })
 }
 
-/// The labels, and those that argmax and match would have given.
+/// Compares the labels with those of argmax and match, for the report.
 fn study(
     request: &Request,
     scores: &Scores<'_>,
@@ -206,7 +206,7 @@ fn study(
     if !groups.columns.is_empty() {
         others.push(("match by group", Role::Other, Rule::Match(Match::by_group(Reference::Posterior))));
     }
-    // A rule with settings of its own differs from the one that has only its name.
+    // A rule with other settings than the default rule of the same name gets its own name.
     let name = match others.iter().find(|(_, _, other)| other == rule) {
         Some((name, ..)) => (*name).to_owned(),
         None if others.iter().any(|(name, ..)| *name == result.name) => format!("{}, as asked", result.name),

@@ -1,4 +1,4 @@
-//! What a rule does to a table: labels or allotments, their counts and accuracy, and their proof.
+//! The result of a rule on a table: labels or allotments, their counts and accuracy, and their certificate.
 
 use apportion::audit::{AuditOptions, Drift, Section, Tally};
 use apportion::decision::{Fitted, GroupPrices};
@@ -11,17 +11,17 @@ use serde::Serialize;
 use crate::Result;
 use crate::provenance::SavedCertificate;
 
-/// What rows are given: a label each, at every draw, or labels for the people that they represent.
+/// The labels of rows: one label per row and draw, or the number of people with each label if rows represent several.
 #[derive(Clone, Debug)]
 pub enum Assignment {
     /// A label for each row, at every draw.
     Labels(Vec<Labels>),
-    /// How many people of each row have each class.
+    /// The number of people of each row in each class.
     People(Allotment),
 }
 
 impl Assignment {
-    /// Returns what a rule gives, at each of some draws; its decision, and its proof.
+    /// Returns the assignment of a rule for each of some draws, with its decision and certificate.
     ///
     /// # Errors
     /// If the rule cannot be solved for these scores.
@@ -43,10 +43,10 @@ impl Assignment {
         Ok((Assignment::Labels(all), labeled.decision, labeled.joint))
     }
 
-    /// Returns what a decision gives.
+    /// Returns the assignment of a decision.
     ///
     /// # Errors
-    /// If the decision is not one for these scores.
+    /// If the decision does not fit these scores.
     pub fn of_decision(decision: &Decision, scores: &Scores<'_>) -> apportion::Result<Assignment> {
         Ok(match scores.counts() {
             None => Assignment::Labels(vec![decision.apply(scores)?]),
@@ -54,7 +54,7 @@ impl Assignment {
         })
     }
 
-    /// Sums the figures of the labels; of several draws, the first.
+    /// Sums the figures of the labels; if there are several draws, those of the first.
     ///
     /// # Errors
     /// If the scores cannot be read.
@@ -65,7 +65,7 @@ impl Assignment {
         }
     }
 
-    /// Returns it as columns to be written.
+    /// Returns the columns to write.
     pub fn assigned(&self) -> Assigned<'_> {
         match self {
             Assignment::Labels(draws) => Assigned::Labels(draws),
@@ -73,7 +73,7 @@ impl Assignment {
         }
     }
 
-    /// Returns it as columns in memory, for all rows of the table.
+    /// Returns the columns in memory, for all rows of the table.
     pub fn columns(&self, table: &Table) -> Vec<LabelColumn> {
         match self {
             Assignment::Labels(draws) => draws.iter().map(|labels| codes(table, labels.values())).collect(),
@@ -89,10 +89,10 @@ impl Assignment {
 /// Labels in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LabelColumn {
-    /// The index of the class of each row; −1 for rows without a label.
+    /// The class index of each row; −1 for unlabeled rows.
     Codes(Vec<i16>),
-    /// How many people of each row have a class; none for rows that were left out. The last column has those without a
-    /// label.
+    /// The number of people of each row in a class; `None` for excluded rows. The last column contains unlabeled
+    /// people.
     People(Vec<Option<u64>>),
 }
 
@@ -114,26 +114,26 @@ pub struct Sample {
     pub is_matched: bool,
 }
 
-/// Labels of a rule, with their counts, accuracy and proof.
+/// The labels of a rule, with their counts, accuracy and certificate.
 #[derive(Clone, Debug)]
 pub struct RuleResult {
     /// The name of the rule.
     pub name: String,
     /// Counts, accuracy and fidelity.
     pub summary: Section,
-    /// The proof, if the rule is joint.
+    /// The certificate, if the rule is joint.
     pub joint: Option<Joint>,
     /// The targets, if the rule has a reference.
     pub targets: Option<Vec<u64>>,
-    /// The sample that was solved, if only that was.
+    /// The sample, if only a sample was solved.
     pub sample: Option<Sample>,
-    /// How far the counts are from those that the decision was fitted to give, if it was fitted to other rows.
+    /// The difference between the counts and the expected counts of the decision, if it was fitted to other rows.
     pub drift: Option<Drift>,
-    /// The fidelity to the posterior within groups, if it was asked for.
+    /// The fidelity to the posterior within groups, if requested.
     pub in_groups: Option<f64>,
-    /// The distance below the frontier, if it was asked for; the inner value is `None` if it is undefined.
+    /// The distance below the frontier, if requested; the inner value is `None` if it is undefined.
     pub frontier_gap: Option<Option<f64>>,
-    /// The counts of every draw.
+    /// The counts of each draw.
     pub draws: Vec<Vec<u64>>,
 }
 
@@ -147,7 +147,7 @@ impl RuleResult {
         RuleResult::new("argmax", scores, &Assignment::of_decision(&argmax, scores)?, None)
     }
 
-    /// Measures an assignment; of several draws, the first.
+    /// Measures an assignment; if there are several draws, the first.
     ///
     /// # Errors
     /// If the scores cannot be read.
@@ -156,7 +156,7 @@ impl RuleResult {
         Ok(RuleResult::of_tally(name, &tally, assignment, joint))
     }
 
-    /// Returns the result from sums of the same labels.
+    /// Returns the result from the sums of the same labels.
     pub fn of_tally(name: &str, tally: &Tally, assignment: &Assignment, joint: Option<Joint>) -> RuleResult {
         let draws = match assignment {
             Assignment::People(_) => Vec::new(),
@@ -189,7 +189,7 @@ impl RuleResult {
         Ok(self)
     }
 
-    /// Returns the result as it is serialized.
+    /// Returns the serialized form of the result.
     pub fn contract(&self, classes: &Classes, seed: u64, decision: Option<&Decision>) -> LabelContract {
         let (summary, joint) = (&self.summary, self.joint.as_ref());
         let (prices, model) = match decision.map(Decision::fitted) {
@@ -277,7 +277,7 @@ pub struct LabelContract {
     /// The number of rows that were solved, if only a sample was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sample: Option<u64>,
-    /// How far the counts are from those that the decision was fitted to give. For `apply` only.
+    /// The difference between the counts and the expected counts of the decision. For `apply` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<DriftContract>,
     /// The counts of each draw, if there are several. All other figures describe the first draw.
@@ -325,15 +325,15 @@ pub struct FidelityContract {
     pub posterior_in_groups: Option<f64>,
 }
 
-/// How far counts are from those that a decision was fitted to give.
+/// The difference between counts and the expected counts of a decision.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "Drift"))]
 pub struct DriftContract {
     /// The excess of people in each class.
     pub people: Vec<f64>,
-    /// The difference of each class that chance and rounding explain if these rows are like those of the fit.
+    /// The difference of each class that chance and rounding explain if these rows are similar to those of the fit.
     pub explained: Vec<f64>,
-    /// Whether the difference of a class is larger than that.
+    /// Whether the difference of a class exceeds `explained`.
     pub beyond: bool,
 }
 

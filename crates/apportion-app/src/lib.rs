@@ -1,8 +1,8 @@
 //! The jobs of apportion. Each module has a `Request` (a plain struct with defaults), a `Response` (a plain struct that
 //! serializes to the JSON contract) and `run(&Request, &Context)`.
 //!
-//! The command line, Python and R turn their arguments into a request and write the response in their own way. Nothing
-//! here reads arguments, prints, or spells a setting as one of them does: messages name settings by
+//! The command line, Python and R convert their arguments to a request and show the response in their own style.
+//! Nothing here reads arguments, prints, or formats a setting for a particular front end: messages name settings by
 //! [`Setting`](apportion::text::Setting).
 
 pub mod apply;

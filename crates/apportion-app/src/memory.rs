@@ -1,8 +1,8 @@
-//! How much memory may be used: what a user allows, or a quarter of what the machine has.
+//! The memory limit: set by the user, or a quarter of the machine's memory.
 
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
-/// Returns a quarter of the machine's memory, or of what a container allows.
+/// Returns a quarter of the machine's memory, or of a container's limit.
 pub fn default() -> u64 {
     let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let Ok(system) = System::new_with_specifics(memory) else { return WHERE_UNKNOWN };
@@ -10,13 +10,13 @@ pub fn default() -> u64 {
     system.total_memory().min(limit) / 4
 }
 
-/// What is used where the system does not say how much it has.
+/// The default limit if the system does not report its memory.
 const WHERE_UNKNOWN: u64 = 1 << 30;
 
 /// Parses a size, such as `512M`, `2G` or `1.5GiB`.
 ///
 /// # Errors
-/// If it is not one.
+/// If the text is not a valid size.
 pub fn parse(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let end = text.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(text.len());
@@ -40,7 +40,7 @@ pub fn parse(text: &str) -> Result<u64, String> {
 /// Parses a size from 1K to 1G.
 ///
 /// # Errors
-/// If it is not one.
+/// If the text is not a valid size.
 pub fn parse_small(text: &str) -> Result<usize, String> {
     match parse(text)? {
         bytes @ 1_024..=1_073_741_824 => Ok(bytes as usize),

@@ -1,4 +1,4 @@
-//! Where labels go: the rows of the files again, with a label and its score, or with the people of each class.
+//! The output of labels: the input rows with a label and its score, or with the number of people in each class.
 
 use std::path::{Path, PathBuf};
 
@@ -12,15 +12,15 @@ use crate::provenance::{Provenance, ProvenanceSettings, Recorded, holds_metadata
 use crate::table::TableSettings;
 use crate::{Error, Result};
 
-/// Where labels go. Those of a table in memory stay there.
+/// The output of labels. Labels of a table in memory are not written.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OutputSettings {
     /// A file, a folder, or `-` for standard output.
     pub output: String,
-    /// Whether to replace what exists.
+    /// Whether to replace existing files.
     pub force: bool,
-    /// Whether to neutralize formulas in CSV.
+    /// Whether to escape formulas in CSV.
     pub safe_csv: bool,
     /// Whether to write only the ID and the label.
     pub only_label: bool,
@@ -45,10 +45,10 @@ impl Default for OutputSettings {
 }
 
 impl OutputSettings {
-    /// Refuses what cannot be combined or written, before anything is read.
+    /// Refuses settings that cannot be combined and outputs that cannot be written, before any rows are read.
     ///
     /// # Errors
-    /// If there is something.
+    /// If a setting or the output is refused.
     pub fn check(&self, table: &TableSettings, input: &Input, side: &[SideInput]) -> Result<()> {
         if table.source.is_in_memory() {
             return Ok(());
@@ -84,7 +84,7 @@ impl OutputSettings {
         Output { path: self.output.clone(), force: self.force, keep, metadata, safe_csv: self.safe_csv }
     }
 
-    /// Returns whether provenance is collected: it is asked for, or the output can hold it.
+    /// Returns whether provenance is collected: if requested, or if the output can contain it.
     pub fn wants_provenance(&self, table: &TableSettings, input: &Input) -> bool {
         let is_folder = self.output.ends_with('/') || self.path().is_dir();
         let holds = holds_metadata(&self.output)
@@ -98,10 +98,10 @@ impl OutputSettings {
         into.only_label = self.only_label;
     }
 
-    /// Refuses new columns with names that the input has.
+    /// Refuses new columns whose names exist in the input.
     ///
     /// # Errors
-    /// If there is one.
+    /// If a name exists.
     pub fn check_names(&self, input: &Input, table: &Table, draws: u64) -> Result<()> {
         if input.memory_table(0).is_some() || self.only_label {
             return Ok(());
@@ -117,10 +117,10 @@ impl OutputSettings {
         LabelColumns { name: self.label_name.clone(), with_scores: !self.only_label }
     }
 
-    /// Writes the rows with what they were given, and the provenance. Nothing is written for a table in memory.
+    /// Writes the rows with their labels, and the provenance. Nothing is written for a table in memory.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If a file cannot be written.
     pub fn write(
         &self,
         settings: &TableSettings,
@@ -140,7 +140,7 @@ impl OutputSettings {
     }
 }
 
-/// The problem of a new column whose name the input has, with a free name if it can be chosen.
+/// Returns the message for a new column whose name exists in the input, with an available name if it can be changed.
 fn taken_name(column: &str, names: &[String], wanted: &str) -> Message {
     let begins = |name: &str, start: &str| name == start || name.starts_with(&format!("{start}_"));
     let exists = Message::from(format!("the input has a column {column:?} already; "));
@@ -152,7 +152,7 @@ fn taken_name(column: &str, names: &[String], wanted: &str) -> Message {
     exists + "name the new one with " + Setting::LabelName.with(free)
 }
 
-/// Returns which files were written, as a sentence.
+/// Returns a sentence with the files that were written.
 pub fn written(paths: &[PathBuf]) -> String {
     match paths {
         [] => "written to standard output".into(),
@@ -165,7 +165,7 @@ pub fn written(paths: &[PathBuf]) -> String {
     }
 }
 
-/// Returns an error after the output was written, which stays.
+/// Returns an error that occurred after the output was written; the output is kept.
 pub fn after_output(error: &Error, paths: &[PathBuf]) -> Error {
     let output = written(paths);
     Error::Data(Message::from(format!("the labels were {output}, but the report failed: ")) + error.message())

@@ -1,4 +1,4 @@
-//! Files that a command reads are never overwritten by what it writes, not even if overwriting is allowed.
+//! Prevents outputs from overwriting input files, even if overwriting is allowed.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use apportion_io::{Error, Input, is_same_file};
 
 use crate::Result;
 
-/// A file that a job reads besides its tables, and the setting that names it.
+/// A file that a job reads in addition to its tables, and the setting that names it.
 #[derive(Clone, Debug)]
 pub struct SideInput {
     /// The setting.
@@ -23,10 +23,10 @@ impl SideInput {
     }
 }
 
-/// Refuses an output that is one of the files read, under the same name or another.
+/// Refuses an output that is one of the input files, under the same path or another.
 ///
 /// # Errors
-/// If it is.
+/// If the output is an input file.
 pub fn refuse_overwriting(output: &Path, input: Option<&Input>, side: &[SideInput]) -> Result<()> {
     if let Some(own) = side.iter().find(|own| is_same_file(output, &own.path)) {
         let problem = Message::from(format!("{}: it is the file of ", output.display()));
@@ -41,8 +41,8 @@ pub fn refuse_overwriting(output: &Path, input: Option<&Input>, side: &[SideInpu
     Ok(())
 }
 
-/// Refuses the output of a job: a file, standard output, or a folder in which each input has a file of its name. It must not
-/// lie inside an input folder either.
+/// Refuses the output of a job if it is an input, or inside an input folder. The output is a file, standard output, or
+/// a folder with one file per input.
 ///
 /// # Errors
 /// If it is an input, or inside an input folder.
@@ -70,10 +70,10 @@ pub fn refuse_overwriting_outputs(output: &str, input: &Input, side: &[SideInput
     }
 }
 
-/// Refuses a folder that has files already, unless they may be replaced.
+/// Refuses a folder that contains files, unless they may be replaced.
 ///
 /// # Errors
-/// If the path is not a folder, or has files.
+/// If the path is not a folder, or the folder contains files.
 pub fn refuse_filled_folder(folder: &Path, force: bool) -> Result<()> {
     if folder.exists() && !folder.is_dir() {
         return Err(Error::file(folder, "it is no folder; name one that there is not yet").into());
@@ -86,7 +86,7 @@ pub fn refuse_filled_folder(folder: &Path, force: bool) -> Result<()> {
     Err(crate::Error::Data(Message::from(problem) + Setting::Force))
 }
 
-/// Refuses the setting for safe CSV if the output is not text.
+/// Refuses the safe CSV setting if the output is not text.
 ///
 /// # Errors
 /// If the extension is that of a Parquet or Arrow file.

@@ -1,4 +1,4 @@
-//! References by name, or from a table of shares.
+//! References: by name, or from a table of shares.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,10 +10,10 @@ use apportion_io::{Input, InputOptions, MemoryTable, TextTable, group_name, quot
 use crate::provenance::ExtraFile;
 use crate::{Context, Error, Result};
 
-/// The references that have a name; everything else is a file, or a table in memory.
+/// The names of references; any other text is a file.
 pub const REFERENCES: [&str; 3] = ["posterior", "truth", "uniform"];
 
-/// What messages call shares in memory that have no name.
+/// The name in messages of shares in memory without a name.
 pub const SHARES_IN_MEMORY: &str = "the table of shares";
 
 /// Returns whether a reference is a file.
@@ -21,12 +21,12 @@ pub fn is_file(reference: &str) -> bool {
     !REFERENCES.contains(&reference)
 }
 
-/// Returns the name or path of a reference: the posterior if neither it nor shares in memory are given.
+/// Returns the name or path of a reference; by default the posterior, unless there are shares in memory.
 pub fn name<'a>(reference: Option<&'a str>, table: Option<&MemoryTable>) -> &'a str {
     reference.unwrap_or(if table.is_some() { SHARES_IN_MEMORY } else { "posterior" })
 }
 
-/// Refuses shares in memory beside a reference that has a name.
+/// Refuses shares in memory together with a named reference.
 ///
 /// # Errors
 /// If both are given.
@@ -40,10 +40,10 @@ pub fn check_table(reference: Option<&str>, table: Option<&MemoryTable>) -> Resu
     }
 }
 
-/// Reads a reference by its name, from a file, or from a table in memory in its place.
+/// Reads a reference: by name, from a file, or from a table in memory instead of the file.
 ///
 /// # Errors
-/// If the table is not one of shares.
+/// If the table does not contain shares.
 pub fn read(
     reference: &str,
     table: Option<&MemoryTable>,
@@ -65,16 +65,16 @@ pub fn read(
     }
 }
 
-/// Returns the file of a reference, with its number of rows, if it is one.
+/// Returns the file of a reference with its number of rows, if the reference is a file.
 ///
 /// # Errors
-/// If it cannot be read.
+/// If the file cannot be read.
 pub fn extra_files(reference: &str) -> Result<Vec<ExtraFile>> {
     if !is_file(reference) {
         return Ok(Vec::new());
     }
     let path = Path::new(reference);
-    // A pipe can be read once.
+    // A pipe can be read only once.
     let rows = match path.is_file() {
         true => {
             let rows = open(reference, None).and_then(|input| Ok(input.read_text(0)?.rows.len() as u64));
@@ -92,15 +92,15 @@ fn open(path: &str, table: Option<&MemoryTable>) -> Result<Input> {
     })
 }
 
-/// An error in the file of a setting.
+/// Returns an error in the file of a setting.
 fn in_setting(setting: Setting, path: &str, error: &Error) -> Error {
     Error::Data(Message::from(setting.with(path)) + ": " + error.message())
 }
 
-/// Reads shares from the file that a setting names, or from a table in memory in its place.
+/// Reads shares from the file of a setting, or from a table in memory instead.
 ///
 /// # Errors
-/// If the table is not one of shares.
+/// If the table does not contain shares.
 pub fn read_shares(
     setting: Setting,
     path: &str,
@@ -112,10 +112,11 @@ pub fn read_shares(
     shares.map_err(|error| in_setting(setting, path, &error))
 }
 
-/// Shares of all rows or of each group, and the classes that are missing somewhere.
+/// Shares of all rows or of each group, and the classes that are missing in some group.
 pub type Shares = (PerGroup<Vec<f64>>, Vec<String>);
 
-/// Shares from a table with class,share; with group,class,share; or with a row for each group and a column for each class.
+/// Reads shares from a table with the columns class,share or group,class,share, or with a row for each group and a
+/// column for each class.
 fn shares(input: &Input, classes: &Classes, by: &[String]) -> Result<Shares> {
     let TextTable { names, rows } = input.read_text(0)?;
     let column = |wanted: &str| names.iter().position(|name| same_name(name, wanted));
@@ -166,7 +167,7 @@ fn shares(input: &Input, classes: &Classes, by: &[String]) -> Result<Shares> {
     }
 }
 
-/// The columns that name groups: those that the rows have their groups by, or else the one that is left.
+/// Returns the columns that name groups: the columns in `by`, otherwise the only remaining one.
 fn group_columns(names: &[String], others: &[usize], by: &[String]) -> Result<Vec<usize>> {
     let named = |by: &String| others.iter().copied().find(|&place| same_name(&names[place], by));
     if let Some(places) = by.iter().map(named).collect::<Option<Vec<_>>>().filter(|places| !places.is_empty()) {

@@ -1,4 +1,4 @@
-//! The job `reproduce`: the paper's simulations, figures and tables, computed again.
+//! The job `reproduce`: computes the paper's simulations, figures and tables.
 
 use std::path::PathBuf;
 
@@ -11,13 +11,13 @@ use crate::protect::refuse_filled_folder;
 use crate::provenance::refuse_missing_folder;
 use crate::{Context, Error, Result};
 
-/// How much to compute.
+/// The size of the computation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {
     /// The folder for the page and the numbers.
     pub output: PathBuf,
-    /// The number of datasets that means are taken over, at least 2.
+    /// The number of datasets over which means are taken, at least 2.
     pub datasets: u64,
     /// The number of people in each dataset, at least 100.
     pub rows: u64,
@@ -25,7 +25,7 @@ pub struct Request {
     pub voters: u64,
     /// The seed.
     pub seed: u64,
-    /// Whether to write into a folder that has files already.
+    /// Whether to write into a folder that contains files.
     pub force: bool,
 }
 
@@ -36,7 +36,7 @@ impl Default for Request {
     }
 }
 
-/// The results of the paper, computed again.
+/// The reproduced results of the paper.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Response {

@@ -1,4 +1,4 @@
-//! Settings of rules, and the rule that they make for a table.
+//! Settings of rules, and the rules that they define for a table.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use crate::provenance::{ExtraFile, Recorded, RecordedBound};
 use crate::table::{Grouping, TableSettings};
 use crate::{Context, Error, Result, reference, text};
 
-/// With more classes than this, a joint rule may have to solve nearly all rows at once.
+/// If there are more classes, a joint rule may have to solve nearly all rows together.
 const MANY_CLASSES: usize = 100;
 
-/// Memory per score that this takes: the score on the grid, the people of the row in the class, and the move to it.
+/// Memory per score for that: the score on the grid, the row's people in the class, and the move to the class.
 const BYTES_PER_SCORE: u64 = 52;
 
 /// The default weight of accuracy.
@@ -27,7 +27,7 @@ const GAMMA: f64 = 0.9;
 /// The default minimum score of a label.
 const THRESHOLD: f64 = 0.8;
 
-/// The default number of classes that are drawn among.
+/// The default number of classes from which top-k draws.
 const K: u8 = 2;
 
 /// The name of a rule.
@@ -36,16 +36,16 @@ const K: u8 = 2;
 pub enum RuleName {
     /// The most likely class.
     Argmax,
-    /// The most likely class if its score is high enough.
+    /// The most likely class if its score reaches a threshold.
     Threshold,
-    /// A class drawn by its score.
+    /// A random class, drawn with the scores as probabilities.
     Thompson,
-    /// A class drawn among the most likely.
+    /// A random class among the most likely ones.
     TopK,
     /// The most accurate labels whose counts match the reference.
     #[default]
     Match,
-    /// Accuracy weighed against fidelity.
+    /// A trade-off between accuracy and fidelity.
     Balance,
     /// A model trained on matched labels.
     Learned,
@@ -63,7 +63,7 @@ impl RuleName {
         RuleName::Learned,
     ];
 
-    /// Returns the rule of a name.
+    /// Returns the rule with this name.
     pub fn parse(name: &str) -> Option<RuleName> {
         RuleName::ALL.into_iter().find(|rule| rule.name() == name)
     }
@@ -96,11 +96,11 @@ impl RuleName {
 pub struct MinimumScores {
     /// For all classes.
     pub all: Option<f64>,
-    /// For single classes.
+    /// For individual classes.
     pub by_class: BTreeMap<String, f64>,
 }
 
-/// A rule and its settings. Settings that are not given are not serialized.
+/// A rule and its settings. Settings without a value are not serialized.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RuleSettings {
@@ -109,19 +109,19 @@ pub struct RuleSettings {
     /// `posterior` (the default), `truth`, `uniform`, or a file of shares.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    /// Shares in memory, in place of the file. They need no name in `reference`.
+    /// Shares in memory, instead of the file; `reference` may be empty.
     #[serde(skip)]
     pub reference_table: Option<MemoryTable>,
-    /// The weight of accuracy against fidelity.
+    /// The weight of accuracy relative to fidelity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gamma: Option<f64>,
-    /// The distance from the reference.
+    /// The measure of distance from the reference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub penalty: Option<Penalty>,
     /// The minimum score of a label.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<MinimumScores>,
-    /// How many of the most likely classes are drawn among.
+    /// The number of most likely classes from which top-k draws.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<u8>,
     /// The number of draws.
@@ -130,25 +130,25 @@ pub struct RuleSettings {
     /// The share of rows to label.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<f64>,
-    /// Minimum numbers of people of classes.
+    /// Minimum numbers or shares of people, by class.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub at_least: BTreeMap<String, RecordedBound>,
-    /// Maximum numbers of people of classes.
+    /// Maximum numbers or shares of people, by class.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub at_most: BTreeMap<String, RecordedBound>,
-    /// How far every share may be from the reference.
+    /// The maximum difference between each share and the reference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<f64>,
     /// Columns of nested groups, the largest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nested: Vec<String>,
-    /// The number of rows to solve for.
+    /// The number of rows in the sample to solve.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_sample: Option<u64>,
     /// The model of the learned rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub learner: Option<Learner>,
-    /// The number of rows that the learned rule is trained on.
+    /// The number of rows on which the learned rule is trained.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub train_rows: Option<u64>,
 }
@@ -157,7 +157,7 @@ impl RuleSettings {
     /// Returns the rule for a table.
     ///
     /// # Errors
-    /// If a class is unknown, the reference cannot be read, or the memory does not suffice.
+    /// If a class is unknown, the reference cannot be read, or there is not enough memory.
     pub fn rule(&self, table: &Table, settings: &TableSettings, context: &Context) -> Result<Rule> {
         self.check_classes(table.classes())?;
         self.check_memory(table, settings)?;
@@ -172,7 +172,7 @@ impl RuleSettings {
         })
     }
 
-    /// A joint rule on all rows, or on a sample if one is asked for.
+    /// Returns a joint rule for all rows, or for a sample if requested.
     fn on_sample(&self, joint: JointRule) -> Rule {
         match self.from_sample {
             Some(rows) => Rule::FromSample(FromSample { joint, rows: rows as usize }),
@@ -194,7 +194,7 @@ impl RuleSettings {
         Ok(Balance::new(self.gamma.unwrap_or(GAMMA), matching).with_penalty(self.penalty.unwrap_or_default()))
     }
 
-    /// The counts that a joint rule matches.
+    /// Returns the counts that a joint rule matches.
     fn matching(&self, table: &Table, settings: &TableSettings, context: &Context) -> Result<Match> {
         let by = self.groups(settings).columns;
         let given = self.reference_table.as_ref();
@@ -210,7 +210,7 @@ impl RuleSettings {
         Ok(Match { by_group, nested, coverage: self.coverage, bounds, ..Match::overall(reference) })
     }
 
-    /// Returns the columns that make groups: those of `nested`, or else of `by`.
+    /// Returns the columns that define groups: those of `nested`, or else of `by`.
     pub fn groups<'a>(&'a self, settings: &'a TableSettings) -> Grouping<'a> {
         if self.nested.is_empty() {
             return settings.groups();
@@ -228,7 +228,7 @@ impl RuleSettings {
         self.draws.unwrap_or(1)
     }
 
-    /// Returns what a reader of a report needs to know of the rule, with defaults.
+    /// Returns the facts about the rule for readers of a report, including defaults.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let own = match self.rule {
             RuleName::Threshold if self.at.is_none() => format!(", at {THRESHOLD}"),
@@ -260,22 +260,22 @@ impl RuleSettings {
         facts
     }
 
-    /// Returns the file of the reference, if it is one.
+    /// Returns the file of the reference, if it is a file.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If the file cannot be read.
     pub fn extra_files(&self) -> Result<Vec<ExtraFile>> {
         if self.reference_table.is_some() { Ok(Vec::new()) } else { reference::extra_files(self.reference_name()) }
     }
 
-    /// Returns the files that the rule is made of, which outputs must not replace.
+    /// Returns the files that the rule uses, which outputs must not replace.
     pub fn side_inputs(&self) -> Vec<SideInput> {
         let name = self.reference_name();
         let is_file = reference::is_file(name) && self.reference_table.is_none();
         if is_file { vec![SideInput::new(Setting::Reference, name)] } else { Vec::new() }
     }
 
-    /// Records the settings that labels depend on, with defaults.
+    /// Records the settings on which labels depend, including defaults.
     pub fn record(&self, into: &mut Recorded) {
         use RuleName::{Balance, Learned, Threshold, TopK};
         let traded = self.rule == Balance || self.rule == Learned && (self.gamma.is_some() || self.penalty.is_some());
@@ -300,14 +300,14 @@ impl RuleSettings {
             (self.rule == Learned).then(|| self.train_rows.unwrap_or(apportion::rule::Learned::TRAIN_ROWS as u64));
     }
 
-    /// Returns whether the counts are compared with the sums of the scores, and not with targets of their own.
+    /// Returns whether the counts are compared with the sums of the scores rather than with targets.
     pub fn aims_at_scores(&self) -> bool {
         let free = self.coverage.is_none() && self.at_least.is_empty() && self.at_most.is_empty();
         free && self.reference_name() == "posterior"
     }
 
-    /// Returns the shares that labels of other rows should have, given the counts of these labels, the sums of their
-    /// scores and their targets. None if the rule promises no counts, or if they depend on the size of each group.
+    /// Returns the expected shares of labels of other rows, given the counts of these labels, the sums of their scores
+    /// and their targets; `None` if the rule has no expected counts, or if they depend on the size of each group.
     pub fn expected_shares(
         &self,
         counts: &[u64],
@@ -334,7 +334,7 @@ impl RuleSettings {
         Some(ExpectedShares::Shares(shares(&numbers(targets))))
     }
 
-    /// Whether counts are traded for accuracy or bounds.
+    /// Returns whether counts may deviate from the reference, because of balance or bounds.
     fn is_traded(&self) -> bool {
         let balanced = self.rule == RuleName::Balance || self.gamma.is_some() || self.penalty.is_some();
         balanced || !self.at_least.is_empty() || !self.at_most.is_empty()
@@ -343,7 +343,7 @@ impl RuleSettings {
     /// Refuses settings that cannot be combined.
     ///
     /// # Errors
-    /// If there are some.
+    /// If there are such settings.
     pub fn check(&self, by_group: bool) -> Result<()> {
         reference::check_table(self.reference.as_deref(), self.reference_table.as_ref())?;
         if self.reference_table.is_some() && !self.rule.has_reference() {
@@ -376,7 +376,7 @@ impl RuleSettings {
         Ok(())
     }
 
-    /// Refuses classes that the table does not have, by the setting that names them.
+    /// Refuses unknown classes; the error gives the setting.
     fn check_classes(&self, classes: &Classes) -> Result<()> {
         let at = self.at.iter().flat_map(|at| at.by_class.keys()).map(|class| (Setting::At, class));
         let least = self.at_least.keys().map(|class| (Setting::AtLeast, class));
@@ -387,7 +387,8 @@ impl RuleSettings {
         Ok(())
     }
 
-    /// Refuses a joint rule that needs far more memory than allowed: with many classes nearly all rows are solved at once.
+    /// Refuses a joint rule that needs far more memory than allowed: with many classes, nearly all rows are solved
+    /// together.
     fn check_memory(&self, table: &Table, settings: &TableSettings) -> Result<()> {
         let joint = matches!(self.rule, RuleName::Match | RuleName::Balance) && self.from_sample.is_none();
         let by_group = !self.groups(settings).columns.is_empty();
@@ -419,7 +420,7 @@ impl RuleSettings {
     }
 }
 
-/// Parts of their sum.
+/// Divides numbers by their sum.
 fn shares(sums: &[f64]) -> Vec<f64> {
     let all: f64 = sums.iter().sum();
     sums.iter().map(|sum| sum / all).collect()

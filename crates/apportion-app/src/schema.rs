@@ -1,4 +1,4 @@
-//! JSON Schemas of all responses, for programs that read the JSON. Only with the feature `schema`.
+//! JSON Schemas of all responses, for programs that read the JSON. Requires the feature `schema`.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::{
     verify,
 };
 
-/// Returns the schemas by the names of the jobs. Jobs that belong together, such as those about tables, have one.
+/// Returns the schemas by job name. Related jobs, such as those about tables, share a schema.
 pub fn all() -> BTreeMap<&'static str, Schema> {
     Job::ALL.into_iter().map(named).collect()
 }
@@ -51,7 +51,7 @@ fn schema<T: JsonSchema>(name: &'static str) -> (&'static str, Schema) {
     (name, schema)
 }
 
-/// How a field is marked whose key can be left out and can also be null.
+/// Marks a field whose key can be left out and can also be null.
 const NULLABLE: &str = "x-nullable";
 
 /// Refuses null for optional keys: a key without a value is left out.

@@ -1,4 +1,4 @@
-//! The summary of labels: counts before and after, the worst bias, and the cost in accuracy; and the warning of drift.
+//! The summary of labels: counts before and after, the largest bias, and the cost in accuracy; and the drift warning.
 
 use apportion::Decision;
 use apportion::audit::{Drift, Section};
@@ -40,8 +40,8 @@ pub fn drift_warning(decision: &Decision, drift: &Drift, summary: &Section) -> O
     })
 }
 
-/// Returns the counts of argmax and of the rule, their deviations, the worst of these, and the cost in expected accuracy.
-/// Returns `None` if the labels of argmax were not computed.
+/// Returns the counts of argmax and of the rule, their deviations, the largest deviation, and the cost in expected
+/// accuracy; `None` if the labels of argmax were not computed.
 pub fn summary(measured: &Measured) -> Option<Message> {
     let Measured { classes, groups, result, argmax, aim } = measured;
     let argmax = argmax.as_ref()?;
@@ -51,7 +51,7 @@ pub fn summary(measured: &Measured) -> Option<Message> {
         None => result.summary.posterior_sums(),
     };
     let all: f64 = targets.map_or(result.summary.people as f64, |_| wanted.iter().sum());
-    // Shares are compared, since rows without a label have none.
+    // Shares are compared, because unlabeled rows are not counted.
     let off = |result: &RuleResult, class: usize| {
         let share = result.summary.classes[class].labels as f64 / result.summary.labeled.max(1) as f64;
         (wanted[class] > 0.0).then(|| 100.0 * (share * all / wanted[class] - 1.0))

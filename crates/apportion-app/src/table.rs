@@ -1,4 +1,4 @@
-//! Settings of tables of scores: which columns hold what, and how they are read.
+//! Settings of score tables: the contents of their columns, and how they are read.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::input::Source;
 use crate::provenance::Recorded;
 use crate::{Context, Error, Result, memory, text};
 
-/// Where a table of scores is, and what its columns hold.
+/// The source of a score table, and the contents of its columns.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TableSettings {
@@ -24,29 +24,29 @@ pub struct TableSettings {
     pub classes: Vec<String>,
     /// The column that identifies a row.
     pub id: Option<String>,
-    /// Columns whose values together are a group.
+    /// Columns that together define the group of a row.
     pub by: Vec<String>,
     /// The column with the number of people in a row.
     pub count: Option<String>,
     /// The column of the true class.
     pub truth: Option<String>,
-    /// Values of the truth that stand for a class.
+    /// The class of each truth value, for values that differ from the class names.
     pub truth_map: BTreeMap<String, String>,
     /// Values of the truth to treat as missing.
     pub truth_exclude: Vec<String>,
-    /// Whether to leave out rows without truth.
+    /// Whether to exclude rows without truth.
     pub only_with_truth: bool,
-    /// Whether to leave out rows without any score.
+    /// Whether to exclude rows without any score.
     pub skip_missing: bool,
     /// Whether to divide the scores of each row by their sum.
     pub normalize: bool,
-    /// Memory for the scores, in bytes; a quarter of the machine's if not set.
+    /// Memory for the scores, in bytes; a quarter of the machine's memory if not set.
     pub memory: Option<u64>,
     /// The seed of ties and draws.
     pub seed: Option<u64>,
 }
 
-/// The columns that make groups, and the setting that names them.
+/// The columns that define groups, and the setting that names them.
 #[derive(Clone, Copy, Debug)]
 pub struct Grouping<'a> {
     /// The columns.
@@ -61,10 +61,10 @@ impl TableSettings {
         Grouping { columns: &self.by, setting: Setting::By }
     }
 
-    /// Reads the table by some groups, with what else `ask` adds.
+    /// Reads the table with some groups; `ask` can add options.
     ///
     /// # Errors
-    /// If it cannot be read, or is not a table of scores.
+    /// If the table cannot be read, or is not a score table.
     pub fn read(
         &self,
         input: &Input,
@@ -106,12 +106,12 @@ impl TableSettings {
         Settings { seed: self.seed.unwrap_or(0), ..Settings::default() }
     }
 
-    /// Returns about how much memory to use.
+    /// Returns the approximate memory to use.
     pub fn memory(&self) -> u64 {
         self.memory.unwrap_or_else(memory::default)
     }
 
-    /// Refuses settings that need others.
+    /// Refuses settings whose required settings are missing.
     ///
     /// # Errors
     /// If a setting of the truth is given without its column.
@@ -129,7 +129,7 @@ impl TableSettings {
         Ok(())
     }
 
-    /// Records the settings as they are.
+    /// Records the settings as given.
     pub fn record(&self, into: &mut Recorded) {
         into.by.clone_from(&self.by);
         into.scores.clone_from(&self.scores);
@@ -153,7 +153,7 @@ impl TableSettings {
         into.seed = Some(self.settings().seed);
     }
 
-    /// Returns what a reader of a report needs to know of how the table was read, as names and facts.
+    /// Returns how the table was read, as names and facts for readers of a report.
     pub fn facts(&self, table: &Table, by: Grouping<'_>) -> Vec<(&'static str, String)> {
         let classes = table.classes().names().iter().zip(table.score_columns());
         let classes: Vec<String> = classes.map(|(class, column)| format!("{class} ({column})")).collect();
@@ -191,10 +191,10 @@ impl TableSettings {
         facts
     }
 
-    /// Refuses draws that do not fit into memory: each takes a byte per row.
+    /// Refuses draws that do not fit into memory: each takes one byte per row.
     ///
     /// # Errors
-    /// If they do not.
+    /// If the draws do not fit.
     pub fn check_draws(&self, table: &Table, draws: u64) -> Result<()> {
         let bytes = (table.rows() as u64).saturating_mul(draws);
         if draws == 1 || bytes <= self.memory() {
@@ -208,10 +208,10 @@ impl TableSettings {
         Err(Error::Settings(draws + needed + Setting::Memory + allowed))
     }
 
-    /// Refuses a truth column without any value that is a class.
+    /// Refuses a truth column in which no value is a class.
     ///
     /// # Errors
-    /// If it has none.
+    /// If there is no such value.
     pub fn refuse_empty_truth(&self, scores: &Scores<'_>) -> Result<()> {
         let (Some(column), Some(truth)) = (&self.truth, scores.truth()) else { return Ok(()) };
         if truth.iter().any(|&truth| truth != UNCODED) {
@@ -222,7 +222,7 @@ impl TableSettings {
     }
 }
 
-/// Returns the column of a truth that was recorded.
+/// Returns the recorded truth column.
 pub fn recorded_truth(recorded: &Recorded) -> Option<ClassColumn> {
     let column = recorded.truth.clone()?;
     let pair = |text: &String| {

@@ -1,4 +1,4 @@
-//! Lists, describes, exports and checks the tables that scores are made from: built-in Census tables, and files.
+//! Lists, describes, exports and checks the tables used to compute scores: built-in Census tables, and files.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ use crate::settings::{self, Job};
 use crate::text::count;
 use crate::{Context, Error, Result};
 
-/// What to do.
+/// The operation.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "action")]
 pub enum Request {
@@ -36,7 +36,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// Returns the request of a job about tables from values by the ids of settings.
+    /// Returns the request of a job about tables from values by setting id.
     ///
     /// # Errors
     /// If a value is out of range, or the job is not about tables.
@@ -60,7 +60,7 @@ impl Request {
 pub struct ExportRequest {
     /// The table.
     pub table: String,
-    /// The output file, or `-` for CSV on standard output. If it is empty, the table is returned.
+    /// The output file, or `-` for CSV on standard output. If empty, the table is returned.
     pub output: String,
     /// Whether to replace an existing file.
     pub force: bool,
@@ -70,22 +70,22 @@ pub struct ExportRequest {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CheckRequest {
-    /// The file. Of a table in memory, its name.
+    /// The file; for a table in memory, its name.
     pub table: String,
-    /// A table in memory, in place of the file.
+    /// A table in memory, instead of the file.
     #[serde(skip)]
     pub in_memory: Option<MemoryTable>,
-    /// What its keys are; recognized by its columns if not set.
+    /// The kind of its keys; recognized by its columns if not set.
     pub of: Option<TableOf>,
-    /// The prefix of the columns that hold its numbers, if there are several sets, such as `vap_*`.
+    /// The prefix of its number columns, such as `vap_*`, if it has several sets.
     pub numbers: Option<String>,
-    /// Classes in addition to those that are known by their names.
+    /// Classes in addition to those that are recognized by name.
     pub classes: Vec<String>,
-    /// The key column; recognized by its name if not set.
+    /// The key column; recognized by name if not set.
     pub key: Option<String>,
 }
 
-/// What the keys of a table are.
+/// The kind of keys in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableOf {
@@ -107,7 +107,7 @@ impl TableOf {
     }
 }
 
-/// Tables that were listed, described, exported or checked.
+/// The result of listing, describing, exporting or checking tables.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -130,7 +130,7 @@ pub struct ListedTable {
     pub name: &'static str,
     /// The number of rows.
     pub rows: u64,
-    /// What it holds.
+    /// Its contents.
     pub title: &'static str,
 }
 
@@ -140,7 +140,7 @@ pub struct ListedTable {
 pub struct ShownTable {
     /// The name.
     pub name: &'static str,
-    /// What it holds.
+    /// Its contents.
     pub title: &'static str,
     /// Its keys and numbers, in one line.
     pub description: String,
@@ -148,7 +148,7 @@ pub struct ShownTable {
     pub classes: Vec<&'static str>,
     /// The first keys.
     pub keys: Vec<String>,
-    /// Where it comes from, in Markdown.
+    /// Its provenance, in Markdown.
     pub provenance: &'static str,
 }
 
@@ -156,9 +156,9 @@ pub struct ShownTable {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct ExportedTable {
-    /// The files that were written; empty for standard output, and for a table that is returned.
+    /// The files that were written; empty for standard output, and for a table in memory.
     pub paths: Vec<PathBuf>,
-    /// The table, if no output was requested.
+    /// The table, if no output is set.
     #[serde(skip)]
     pub columns: Vec<PlainColumn>,
 }
@@ -169,15 +169,15 @@ pub struct ExportedTable {
 pub struct CheckedTable {
     /// The file.
     pub file: String,
-    /// What its keys are: `surnames`, `first names` or `places`.
+    /// The kind of its keys: `surnames`, `first names` or `places`.
     pub of: &'static str,
     /// The number of rows.
     pub rows: usize,
-    /// The number of keys that can be used.
+    /// The number of usable keys.
     pub keys: usize,
     /// The classes.
     pub classes: Vec<String>,
-    /// What its numbers are: `people`, `class given key` or `key given class`.
+    /// The meaning of its numbers: `people`, `class given key` or `key given class`.
     pub numbers: &'static str,
     /// The geographic level of places; null for names.
     pub level: Option<&'static str>,
@@ -189,14 +189,14 @@ pub struct CheckedTable {
     pub largest: Option<LargestKey>,
     /// Numeric columns that are not used.
     pub unused: Vec<String>,
-    /// What a user should know, with settings written as the front end does.
+    /// Remarks for the user, with settings in the style of the front end.
     pub remarks: Vec<String>,
     /// The table in one line.
     #[serde(skip)]
     pub description: String,
 }
 
-/// The key with the most people. An error in reading a table often shows here.
+/// The key with the most people, which often reveals an error in reading a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct LargestKey {
@@ -209,7 +209,7 @@ pub struct LargestKey {
 /// Lists, describes, exports or checks tables.
 ///
 /// # Errors
-/// If there is no such table, or a file cannot be read or written.
+/// If the table is unknown, or a file cannot be read or written.
 pub fn run(request: &Request, context: &Context) -> Result<Response> {
     context.check_cancelled()?;
     match request {
@@ -230,7 +230,7 @@ pub fn list() -> Vec<ListedTable> {
 /// Describes a built-in table.
 ///
 /// # Errors
-/// If there is no such table.
+/// If the table is unknown.
 pub fn show(name: &str) -> Result<ShownTable> {
     let table = named(name)?;
     Ok(ShownTable {
@@ -255,7 +255,7 @@ fn named(name: &str) -> Result<CensusTable> {
 /// Writes a built-in table to a file.
 ///
 /// # Errors
-/// If there is no such table, or the file cannot be written.
+/// If the table is unknown, or the file cannot be written.
 pub fn export(request: &ExportRequest) -> Result<ExportedTable> {
     let table = named(&request.table)?;
     if request.output.is_empty() {
@@ -300,7 +300,7 @@ fn columns(table: CensusTable) -> Vec<PlainColumn> {
 /// Checks a file.
 ///
 /// # Errors
-/// If it cannot be read, or is not a table of names or places.
+/// If the file cannot be read, or is not a table of names or places.
 pub fn check(request: &CheckRequest, context: &Context) -> Result<CheckedTable> {
     let options =
         KeyedOptions { classes: &request.classes, numbers: request.numbers.as_deref(), key: request.key.as_deref() };
@@ -388,7 +388,7 @@ fn check_places(table: KeyedTable, checked: &mut CheckedTable) -> Result<()> {
     Ok(())
 }
 
-/// Returns a remark on numeric columns that are not used: one may be a class with an unknown name.
+/// Returns a remark on unused numeric columns, because one may be a class with an unknown name.
 fn unused_remark(unused: &[String]) -> Option<Message> {
     const SHOWN: usize = 12;
     if unused.is_empty() {

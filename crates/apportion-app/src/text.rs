@@ -2,14 +2,14 @@
 
 use apportion::text::Message;
 
-/// Returns a whole number with a comma between thousands.
+/// Returns a whole number with commas as thousands separators.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().map(|g| std::str::from_utf8(g).unwrap_or("")).collect();
     groups.join(",")
 }
 
-/// Returns a number of things, with the singular or the plural.
+/// Returns a number with a noun in the singular or plural.
 pub fn counted(number: u64, one: &str, several: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { several })
 }
@@ -42,8 +42,8 @@ pub fn columns(header: &[&str], rows: &[Vec<String>]) -> String {
     all.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns text that is safe to show in a terminal: control characters and marks for the direction of text, which names
-/// from files may contain, are escaped. Line breaks and tabs stay.
+/// Returns text that is safe to show in a terminal: control characters and bidirectional text marks, which names from
+/// files may contain, are escaped. Line breaks and tabs are kept.
 pub fn shown(text: &str) -> String {
     escaped(text, |letter| is_control(letter) && !matches!(letter, '\n' | '\t'))
 }
@@ -56,13 +56,13 @@ fn escaped(text: &str, is_unsafe: impl Fn(char) -> bool) -> String {
     safe
 }
 
-/// Returns whether a letter is a control character of ASCII or Latin-1, a line separator, or a mark for the direction of
-/// text.
+/// Returns whether a character is an ASCII or Latin-1 control character, a line separator, or a bidirectional text
+/// mark.
 fn is_control(letter: char) -> bool {
     letter.is_control() || matches!(letter, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Returns messages as the lines of one.
+/// Joins messages as lines.
 pub fn lines(messages: impl IntoIterator<Item = Message>) -> Message {
     let joined = messages.into_iter().reduce(|all, line| all + "\n" + line);
     joined.unwrap_or_default()

@@ -1,5 +1,5 @@
-//! Jobs as a program calls them: requests with defaults, responses that serialize, and errors that name settings by id.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! Jobs called from a program: requests with defaults, responses that serialize, and errors that name settings by id.
+#![allow(clippy::unwrap_used)] // also in helpers
 
 use std::fs;
 
@@ -17,7 +17,7 @@ fn message(error: &Error) -> String {
     error.message().to_string()
 }
 
-/// An empty JSON object is the default request, and a request survives being saved.
+/// Checks that an empty JSON object is the default request, and that a request can be saved and read back.
 fn check_defaults<R: Default + Serialize + DeserializeOwned>() {
     let empty: R = serde_json::from_value(json!({})).unwrap();
     let saved = serde_json::to_value(&empty).unwrap();

@@ -24,7 +24,7 @@ fn path(folder: &Path, name: &str) -> String {
     folder.join(name).display().to_string()
 }
 
-/// The same people in memory.
+/// Returns the same people in memory.
 fn in_memory() -> MemoryTable {
     let column = |name: &str, index: usize| {
         let texts: Vec<String> =

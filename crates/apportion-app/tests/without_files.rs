@@ -1,6 +1,6 @@
-//! Every job on tables in memory. `cargo test -p apportion-app --no-default-features --test without_files` runs this without
-//! Arrow, Parquet and CSV; with the feature `files`, the results are also those of the same rows in a CSV file.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! Runs every job on tables in memory. `cargo test -p apportion-app --no-default-features --test without_files` runs
+//! this without Arrow, Parquet and CSV; with the feature `files`, the results are compared with those of a CSV file.
+#![allow(clippy::unwrap_used)] // also in helpers
 
 use std::fs;
 
@@ -24,9 +24,9 @@ use tempfile::TempDir;
 const P_A: [f64; 8] = [0.9, 0.8, 0.7, 0.6, 0.9, 0.6, 0.4, 0.1];
 const P_B: [f64; 8] = [0.1, 0.2, 0.3, 0.4, 0.1, 0.4, 0.6, 0.9];
 const TRUTH: [&str; 8] = ["a", "a", "b", "b", "a", "a", "b", "b"];
-/// Argmax would give the first four rows to a, of whom 3 are expected.
+/// The labels of argmax: all four rows in x are a, although the expected number is 3.
 const ARGMAX: [&str; 8] = ["a", "a", "a", "a", "a", "a", "b", "b"];
-/// The most accurate labels with 3 and 1 people in x, and 2 and 2 in y.
+/// The most accurate labels with counts 3 and 1 in x, and 2 and 2 in y.
 const BY_COUNTY: [i16; 8] = [0, 0, 0, 1, 0, 0, 1, 1];
 const OUTCOME: [i64; 8] = [1, 1, 0, 0, 1, 0, 0, 1];
 
@@ -34,7 +34,7 @@ fn texts(texts: &[&str]) -> SharedColumn {
     texts.iter().map(|text| (*text).to_owned()).collect::<Vec<String>>().into()
 }
 
-/// The rows as columns: numbers, texts, and counties as codes.
+/// Returns the rows as columns: numbers, texts, and counties as codes.
 fn columns() -> Vec<(String, SharedColumn)> {
     let counties =
         SharedValues::Dictionary(vec![0, 0, 0, 0, 1, 1, 1, 1].into(), ["x", "y"].map(String::from).to_vec().into());
@@ -54,7 +54,7 @@ fn in_memory(columns: Vec<(String, SharedColumn)>) -> Source {
     Source { table: Some(table), ..Source::files(["people"]) }
 }
 
-/// The table by county, with its truth.
+/// Returns the table by county, with its truth.
 fn people() -> TableSettings {
     TableSettings {
         source: in_memory(columns()),
@@ -65,7 +65,7 @@ fn people() -> TableSettings {
     }
 }
 
-/// Half of x is a, and a quarter of y.
+/// Returns shares: half of x is a, and a quarter of y.
 fn shares() -> MemoryTable {
     let columns = [("county", texts(&["x", "y"])), ("a", vec![0.5, 0.25].into()), ("b", vec![0.5, 0.75].into())];
     MemoryTable::from_columns(columns.map(|(name, column)| (name.to_owned(), column)).to_vec()).unwrap()
@@ -98,7 +98,7 @@ fn labels_match_the_scores_of_each_county() {
     assert_eq!((&contract.counts, &contract.targets), (&vec![5, 3], &Some(vec![5, 3])));
     assert_eq!((contract.accuracy, contract.certificate.as_ref().unwrap().gap), (Some(0.875), 0.0));
 
-    // Rows that stand for several people.
+    // Rows that represent several people.
     let cells = vec![
         ("p_a".to_owned(), vec![0.5, 1.0].into()),
         ("p_b".to_owned(), vec![0.5, 0.0].into()),
@@ -220,7 +220,7 @@ fn reports_are_pages_in_memory_and_in_files() {
     assert!(report.report.is_none() && report.document.to_markdown().contains("existing"));
 }
 
-/// Two surnames and two counties, with their people.
+/// Returns two surnames and two counties, with their people.
 fn names_and_places() -> [(String, MemoryTable); 2] {
     let table = |key: (&str, SharedColumn), white: [i64; 2], black: [i64; 2]| {
         let columns = vec![
@@ -261,7 +261,7 @@ fn scores_are_made_from_names_and_places_in_memory() {
     for (found, [white, black]) in white.iter().zip(expected) {
         assert!((found - white / (white + black)).abs() < 1e-12, "{found} for {white}, {black}");
     }
-    // A dictionary, codes as text, and blocks that end elsewhere give the same.
+    // A dictionary, codes as text, and other block boundaries give the same result.
     let words = SharedValues::Dictionary(vec![1, 0, 1].into(), ["Jones", "Smith"].map(String::from).to_vec().into());
     let mut other = voters(words.into(), texts(&["37001", "37003", "37003"]));
     (other.tables, other.surnames, other.geography) =
@@ -269,7 +269,7 @@ fn scores_are_made_from_names_and_places_in_memory() {
     other.source.batch_rows = 2;
     assert_eq!(predict::run(&other, &context()).unwrap().scores, response.scores);
 
-    // Raking to shares in memory, which need no name; and margins by surname and place, which have one.
+    // Raking to shares in memory without a name, and to named margins by surname and place.
     let margin = vec![("class".to_owned(), texts(&["white", "black"])), ("share".to_owned(), vec![0.5, 0.5].into())];
     request.margin_table = Some(MemoryTable::from_columns(margin).unwrap());
     request.model = predict::Model::Rake;
@@ -286,7 +286,7 @@ fn scores_are_made_from_names_and_places_in_memory() {
     let raked = doubles(&predict::run(&request, &context()).unwrap().scores, "p_white");
     assert!((raked[0] - 0.5).abs() < 1e-6 && (raked[1] + raked[2] - 1.5).abs() < 1e-6, "{raked:?}");
 
-    // The tables inside the program.
+    // Built-in tables.
     let durham_and_wake: SharedColumn = vec![37063i64, 37183].into();
     let response = predict::run(&voters(texts(&["Washington", "García"]), durham_and_wake), &context()).unwrap();
     assert!(doubles(&response.scores, "p_black")[0] > 0.5 && doubles(&response.scores, "p_hispanic")[1] > 0.5);
@@ -331,7 +331,7 @@ fn simulated_people_are_scored_and_labeled() {
     assert_eq!(contract.certificate.unwrap().gap, 0.0);
 }
 
-/// The rows with labels, the scores of which are in single blocks of some rows.
+/// Verifies labels of the rows; both tables are read in small blocks.
 fn verified(labels: &[&str], change: impl FnOnce(&mut Vec<(String, SharedColumn)>)) -> verify::Response {
     let mut output = columns();
     output.push(("label".into(), texts(labels)));
@@ -355,7 +355,7 @@ fn labels_in_memory_are_verified() {
     let certificate = response.certificate.unwrap();
     assert_eq!(certificate.primal, certificate.dual);
     let difference = |response: verify::Response| response.difference.unwrap().to_string();
-    // The same counts, but row 3 is likelier to be a than row 4.
+    // The counts are the same, but row 3 is more likely to be a than row 4.
     let worse = difference(verified(&["a", "a", "b", "a", "a", "a", "b", "b"], |_| {}));
     assert!(worse.contains("other labels are better by"), "{worse}");
     let counts = difference(verified(&ARGMAX, |_| {}));
@@ -367,7 +367,7 @@ fn labels_in_memory_are_verified() {
     let unknown = difference(verified(&["a", "a", "a", "b", "a", "z", "b", "b"], |_| {}));
     assert_eq!(unknown, "people: row 6, column \"label\": unknown class");
 
-    // By a reference and a decision in memory.
+    // With a reference and a decision in memory.
     let rule = RuleSettings { reference_table: Some(shares()), ..RuleSettings::default() };
     let table = TableSettings { truth: None, ..people() };
     let decision = fit::run(&fit::Request { table, rule, ..fit::Request::default() }, &context()).unwrap().saved;
@@ -414,7 +414,7 @@ fn the_paper_is_reproduced() {
     assert!(response.files.iter().all(|name| output.join(name).is_file()));
 }
 
-/// What is made of files says so, and writes nothing.
+/// Jobs on files return an error and write nothing.
 #[cfg(not(feature = "files"))]
 #[test]
 fn files_of_tables_are_refused() {
@@ -444,7 +444,7 @@ fn files_of_tables_are_refused() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
 }
 
-/// The same rows in a CSV file have the same results.
+/// The same rows in a CSV file give the same results.
 #[cfg(feature = "files")]
 #[test]
 fn results_are_those_of_a_file() {

@@ -9,20 +9,20 @@ use serde::{Serialize, Serializer};
 use super::{Drifted, Response};
 use crate::labels::{DriftContract, FidelityContract};
 
-/// Serializes all figures: those of all rows, and in `groups` those of each group.
+/// Serializes all figures: for all rows, and in `groups` for each group.
 impl Serialize for Response {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         AuditContract::of(self).serialize(serializer)
     }
 }
 
-/// The figures of all rows, and those of each group.
+/// The figures of all rows, and of each group.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 struct AuditContract<'a> {
     /// The names of the classes. Other lists are in this order.
     classes: &'a [String],
-    /// The class that all other classes together are compared with; null without rows.
+    /// The class that is compared with all other classes combined; null without rows.
     focus: Option<&'a str>,
     #[serde(flatten)]
     all: SectionContract<'a>,
@@ -33,10 +33,10 @@ struct AuditContract<'a> {
     confusion: Option<&'a [Vec<u64>]>,
     /// The calibration of the scores of each class; null without truth.
     calibration: Vec<Option<&'a Calibration>>,
-    /// Bootstrap intervals, if they are requested.
+    /// Bootstrap confidence intervals, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     intervals: Option<&'a Intervals>,
-    /// How far the counts are from those that the decision was fitted to give, if a decision is named.
+    /// The difference between the counts and the expected counts of the decision, if a decision is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     drift: Option<DriftContract>,
     /// The groups in which the other classes are undercounted, if there are groups.
@@ -123,7 +123,7 @@ struct SectionContract<'a> {
     truth_counts: Vec<Option<u64>>,
     /// The share of correct labels among labels with known truth; null without truth.
     accuracy: Option<f64>,
-    /// Wilson's 95% interval of the accuracy; null without truth.
+    /// The 95% Wilson confidence interval of the accuracy; null without truth.
     accuracy_interval: Option<Interval>,
     /// The mean score of the labels; null without labels.
     expected_accuracy: Option<f64>,
@@ -141,11 +141,11 @@ struct SectionContract<'a> {
     split: Vec<Option<SplitContract>>,
     /// The expected calibration error of each class in ten bins of equal width; null without truth.
     calibration_error: Vec<Option<f64>>,
-    /// Kuiper's statistic of the calibration of each class; null without truth.
+    /// The Kuiper statistic of the calibration of each class; null without truth.
     kuiper: Vec<Option<f64>>,
     /// Precision, recall and error rates of each class; null without truth.
     rates: Vec<Option<Rates>>,
-    /// The share of each class that is labeled, by the scores and in truth.
+    /// The labeled share of each class, by the scores and by the truth.
     class_coverage: Against<Vec<Option<f64>>>,
     /// The mean absolute error that the scores imply: the mean of 1 − Σ q². Null without people.
     mae: Option<f64>,
@@ -157,21 +157,21 @@ struct SectionContract<'a> {
     argmax_counts: Vec<Option<u64>>,
     /// The share of labels that are the argmax class; null without labels.
     argmax_agreement: Option<f64>,
-    /// The number of people with several classes of the largest score; null if it was not computed.
+    /// The number of people for whom several classes have the largest score; null if it was not computed.
     tied: Option<u64>,
-    /// The people without a label; null if all are labeled.
+    /// The unlabeled people; null if everyone is labeled.
     uncoded_rows: Option<&'a UncodedRows>,
-    /// All classes except the focus class, together; null without a focus class.
+    /// All classes except the focus class, combined; null without a focus class.
     others: Option<OthersContract>,
 }
 
-/// A figure against the posterior and against the truth.
+/// A figure compared with the posterior and with the truth.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, inline))]
 struct Against<T> {
-    /// Against the mean scores.
+    /// Compared with the mean scores.
     posterior: T,
-    /// Against the truth, among people with known truth.
+    /// Compared with the truth, among people with known truth.
     truth: T,
 }
 
@@ -187,7 +187,7 @@ struct DistanceContract {
     kl: Option<f64>,
 }
 
-/// Both parts of the bias of a class against the truth, in percent of its true share.
+/// The two parts of the bias of a class against the truth, in percent of its true share.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "BiasSplit"))]
 struct SplitContract {
@@ -209,7 +209,7 @@ struct ArgmaxContract<'a> {
     bound_holds: bool,
 }
 
-/// The shares of all classes except the focus class, together.
+/// The shares of all classes except the focus class, combined.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "OtherClasses"))]
 struct OthersContract {
@@ -299,7 +299,7 @@ impl DistanceContract {
 }
 
 impl SplitContract {
-    /// Returns both parts; `None` if no one is of the class.
+    /// Returns both parts; `None` if the class has no true members.
     fn of(split: Split) -> Option<SplitContract> {
         let (miscalibration, discretization) = (split.miscalibration.percent?, split.discretization.percent?);
         Some(SplitContract { miscalibration, discretization })

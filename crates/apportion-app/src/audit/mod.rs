@@ -1,4 +1,4 @@
-//! Audits labels that exist already: their counts, bias, accuracy and calibration.
+//! Audits existing labels: their counts, bias, accuracy and calibration.
 
 mod json;
 mod text;
@@ -23,23 +23,23 @@ use crate::summary::drift_warning;
 use crate::table::TableSettings;
 use crate::{Context, Error, Result, decision_file};
 
-/// Which labels to audit, and what to compare them with.
+/// The labels to audit, and what to compare them with.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {
     /// The table.
     #[serde(flatten)]
     pub table: TableSettings,
-    /// The column of the labels.
+    /// The column with the labels.
     pub label: String,
-    /// Values of the labels that stand for a class.
+    /// The class of each label value, for values that differ from the class names.
     pub label_map: BTreeMap<String, String>,
-    /// Values that stand for no label, and how such rows are treated.
+    /// The values that mean unlabeled, and the policy for such rows.
     pub uncoded: Uncoded,
-    /// The file of the decision that made the labels, to test for drift. If the decision is in memory, its name in
+    /// The file with the decision that made the labels, to test for drift; for a decision in memory, its name in
     /// messages.
     pub decision: Option<PathBuf>,
-    /// The decision as JSON, in place of the file.
+    /// The decision as JSON, instead of the file.
     #[serde(skip)]
     pub decision_json: Option<String>,
     /// The number of bootstrap replicates for confidence intervals; no intervals if not set.
@@ -54,13 +54,13 @@ pub struct Request {
     pub force: bool,
 }
 
-/// Values that stand for no label, and how such rows are treated. Empty values always stand for no label.
+/// The values that mean unlabeled, and the policy for such rows. An empty value always means unlabeled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Uncoded {
     /// The values.
     pub values: Vec<String>,
-    /// How the rows are treated.
+    /// The policy for unlabeled rows.
     pub policy: UncodedPolicy,
 }
 
@@ -70,12 +70,12 @@ impl Default for Uncoded {
     }
 }
 
-/// The audit of labels. It serializes to the figures of all rows, with those of each group in `groups`.
+/// The audit of labels. It serializes to the figures of all rows, and of each group in `groups`.
 #[derive(Clone, Debug)]
 pub struct Response {
     /// All figures.
     pub audit: Audit,
-    /// The distance below the frontier; `None` unless everyone has a label.
+    /// The distance below the frontier; `None` unless all people are labeled.
     pub frontier_gap: Option<f64>,
     /// Whether the counts have drifted, if a decision was given.
     pub drifted: Option<Drifted>,
@@ -83,19 +83,19 @@ pub struct Response {
     pub report: Option<WrittenReport>,
 }
 
-/// Whether labels still have the counts that their decision was fitted to give.
+/// Whether labels still have the expected counts of their decision.
 #[derive(Clone, Debug)]
 pub struct Drifted {
-    /// The deviation of the counts; `None` if the decision promises no counts.
+    /// The deviation of the counts; `None` if the decision has no expected counts.
     pub drift: Option<Drift>,
     /// The result as a sentence.
     pub words: Message,
 }
 
 impl Drifted {
-    /// Compares labels with the counts that a decision promises. The decision has a name for the sentence.
+    /// Compares labels with the expected counts of a decision; `name` is the name of the decision in the sentence.
     fn of(name: &str, decision: &Decision, scores: &Scores<'_>, labels: &Labels, audit: &Audit) -> Result<Drifted> {
-        // Drift is about the labels as they are.
+        // Drift is measured on the original labels.
         let summary = match audit.options.uncoded {
             UncodedPolicy::Keep => audit.overall.clone(),
             UncodedPolicy::Drop | UncodedPolicy::Argmax => Section::summary(scores, labels)?,
@@ -115,7 +115,7 @@ impl Drifted {
 /// Audits labels.
 ///
 /// # Errors
-/// If the settings, the files, the labels or the scores do not allow it.
+/// If the settings, the files, the labels or the scores are invalid.
 pub fn run(request: &Request, context: &Context) -> Result<Response> {
     context.install(|| audit(request, context))
 }
@@ -130,7 +130,7 @@ fn audit(request: &Request, context: &Context) -> Result<Response> {
     let decision = request.decision()?;
     let input = settings.source.open(context)?;
     let groups = settings.groups();
-    // An audit without a report has a focus class as well.
+    // An audit without a report also has a focus class.
     let focus = report.focus.clone().filter(|_| report.is_wanted());
     let shown = ReportSettings { focus, ..report.clone() };
     let mut prepared = shown.prepare(&input, &request.side_inputs(), groups, request.force)?;
@@ -186,7 +186,7 @@ fn audit(request: &Request, context: &Context) -> Result<Response> {
 }
 
 impl Request {
-    /// Returns the column of the labels.
+    /// Returns the column with the labels.
     fn column(&self) -> Result<ClassColumn> {
         if self.label.is_empty() {
             let problem = " is required: name the column of the labels";
@@ -200,7 +200,7 @@ impl Request {
         })
     }
 
-    /// Returns the decision and its name in messages, if there is one.
+    /// Returns the decision and its name in messages, if a decision is given.
     fn decision(&self) -> Result<Option<(String, Decision)>> {
         if self.decision.is_none() && self.decision_json.is_none() {
             return Ok(None);
@@ -259,7 +259,7 @@ fn study(
     builder.study(&settings, request.table.truth.is_some(), provenance, context)
 }
 
-/// Returns what the report says about the labels.
+/// Returns the facts about the labels for the report.
 fn facts(request: &Request, drifted: Option<&Drifted>, context: &Context) -> Vec<(&'static str, String)> {
     let Uncoded { values, policy } = &request.uncoded;
     let policy = match policy {

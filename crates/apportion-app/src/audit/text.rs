@@ -134,7 +134,7 @@ fn unlabeled(section: &Section) -> Option<String> {
     ))
 }
 
-/// Returns a table of what needs truth: the parts of the bias, calibration, precision and recall.
+/// Returns a table of figures that need truth: the parts of the bias, calibration, precision and recall.
 fn against_truth(section: &Section) -> Option<String> {
     if section.with_truth == 0 {
         return None;
@@ -159,7 +159,7 @@ fn against_truth(section: &Section) -> Option<String> {
     ))
 }
 
-/// Returns the intervals of the bootstrap.
+/// Returns the bootstrap confidence intervals.
 fn intervals(section: &Section, own: &Intervals) -> String {
     let with_truth = section.with_truth > 0;
     let mut header = vec!["class", "share, %", "bias, points"];
@@ -194,10 +194,10 @@ fn in_percent(interval: Option<Interval>) -> String {
     range(Interval { low: 100.0 * own.low, high: 100.0 * own.high }, 2)
 }
 
-/// The number of groups that are shown; JSON has all.
+/// The number of groups shown; JSON contains all groups.
 const SHOWN: usize = 10;
 
-/// Groups with fewer people are not shown, as in reports: their numbers would describe individuals.
+/// Groups with fewer people are hidden, as in reports, because they could identify individuals.
 const LEAST_PEOPLE: u64 = 5;
 
 /// Returns the number of groups in which classes other than the focus class are undercounted, and the groups with the

@@ -1,4 +1,5 @@
-//! Compares an outcome between classes by every estimator, for `disparity` and for the reports of `compare` and `audit`.
+//! Compares an outcome between classes with every estimator, for `disparity` and for the reports of `compare` and
+//! `audit`.
 
 use apportion::estimate::{
     Birdie, BirdieOptions, CellBounds, IMPUTATIONS, Imputed, LabelEstimator, Outcomes, SMALL_CELL, Weighted,
@@ -18,26 +19,26 @@ use crate::{Context, Error, Result, text};
 pub struct OutcomeSettings {
     /// The column.
     pub outcome: Option<String>,
-    /// The value that counts as 1, all others being 0.
+    /// The value that counts as 1; all others count as 0.
     pub outcome_value: Option<String>,
-    /// Columns that together make cells of similar people, for bounds.
+    /// Columns that together define cells of similar people, for bounds.
     pub cells: Vec<String>,
-    /// The class that others are compared with.
+    /// The class with which others are compared.
     pub against: Option<String>,
 }
 
 impl OutcomeSettings {
-    /// Requests the columns that are needed.
+    /// Adds the required columns to the options.
     pub fn ask(&self, options: &mut TableOptions) {
         let value = self.outcome_value.clone();
         options.outcome = self.outcome.as_ref().map(|column| OutcomeColumn { column: column.clone(), value });
         options.cells.clone_from(&self.cells);
     }
 
-    /// Refuses settings of an outcome without its column.
+    /// Refuses settings of an outcome if no outcome column is given.
     ///
     /// # Errors
-    /// If there are some.
+    /// If there are such settings.
     pub fn check(&self) -> Result<()> {
         let given = [
             (self.outcome_value.is_some(), Setting::OutcomeValue),
@@ -52,7 +53,7 @@ impl OutcomeSettings {
         }
     }
 
-    /// Returns what a report says about the outcome.
+    /// Returns the facts about the outcome for a report.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let Some(outcome) = &self.outcome else { return Vec::new() };
         let value = self.outcome_value.as_ref().map_or_else(String::new, |value| format!("; {value} counts as 1"));
@@ -64,7 +65,7 @@ impl OutcomeSettings {
     }
 }
 
-/// Collects the estimators of an outcome: labels are added one after the other and need not be kept.
+/// Collects the estimators of an outcome. Labels are added one after another and need not be kept.
 pub struct DisparityBuilder<'a> {
     table: &'a Table,
     scores: &'a Scores<'a>,
@@ -80,7 +81,7 @@ impl<'a> DisparityBuilder<'a> {
     /// Starts a comparison and checks that it is possible. Returns `None` if no outcome was requested.
     ///
     /// # Errors
-    /// If the class to compare with is unknown, or if the outcomes, the cells or the scores do not allow it.
+    /// If the class to compare with is unknown, or the outcomes, cells or scores are invalid.
     pub fn begin(
         table: &'a Table,
         scores: &'a Scores<'a>,
@@ -111,10 +112,10 @@ impl<'a> DisparityBuilder<'a> {
         Ok(Some(DisparityBuilder { table, scores, outcome, outcomes, weighted, bounds, against, labels }))
     }
 
-    /// Adds labels, of the first draw if there are several.
+    /// Adds labels; if there are several draws, those of the first.
     ///
     /// # Errors
-    /// If the labels are not those of the scores.
+    /// If the labels do not match the scores.
     pub fn add(&mut self, name: &str, kind: LabelKind, assignment: &Assignment) -> Result<()> {
         let hard = match assignment {
             Assignment::Labels(draws) => LabelEstimator::of(self.scores, &self.outcomes, &draws[0])?,
@@ -201,7 +202,7 @@ fn about_birdie(birdie: &Birdie, weighted: &Weighted, replicates: u32) -> Vec<St
     remarks
 }
 
-/// Where nearly everybody is alone, bounds are nothing but the weighted estimate.
+/// Refuses cells if most people are alone in their cell, because the bounds then only repeat the weighted estimate.
 fn refuse_alone(bounds: &CellBounds) -> Result<()> {
     let sizes = bounds.sizes();
     if 2 * sizes.alone <= sizes.people {

@@ -1,4 +1,4 @@
-//! The JSON of an outcome that was compared. The comments of fields become docs/schema/disparity.json and docs/json.md.
+//! The JSON of an outcome comparison. The comments of fields become docs/schema/disparity.json and docs/json.md.
 
 use apportion::audit::Interval;
 use apportion::estimate::{Counts, Estimate, Gap, LabelBias};
@@ -6,27 +6,27 @@ use apportion::text::Setting;
 use apportion_report::{Disparity, Estimator};
 use serde::Serialize;
 
-/// An outcome that was compared between classes.
+/// An outcome compared between classes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct DisparityContract {
-    /// The column of the outcome.
+    /// The outcome column.
     pub outcome: String,
     /// The values whose shares are compared; empty if means are compared.
     pub values: Vec<String>,
     /// The names of the classes.
     pub classes: Vec<String>,
-    /// The class that others are compared with.
+    /// The class with which others are compared.
     pub against: String,
     /// The number of rows with a known outcome.
     pub rows: u64,
     /// The number of people with a known outcome.
     pub people: u64,
-    /// Rows and people without a known outcome, which are left out.
+    /// Rows and people without a known outcome, which are excluded.
     pub without_outcome: Counts,
     /// The estimators, each with its estimates.
     pub estimators: Vec<EstimatorContract>,
-    /// The class for which labels are furthest off, as a sentence; null if that is unknown.
+    /// A sentence about the class with the largest bias of labels; null if it is unknown.
     pub sentence: Option<String>,
     /// Remarks on the estimates.
     pub remarks: Vec<String>,
@@ -40,9 +40,9 @@ pub struct EstimatorContract {
     pub name: String,
     /// Its method: `truth`, `labels`, `weighted`, `imputed`, `birdie` or `bounds`.
     pub method: &'static str,
-    /// The assumptions under which the estimates are right.
+    /// The assumptions under which the estimates are correct.
     pub needs: String,
-    /// Its estimates: one for each value whose share is compared, or one for the mean.
+    /// The estimates: one for each value whose share is compared, or one for the mean.
     pub values: Vec<ValueContract>,
 }
 
@@ -72,9 +72,9 @@ pub struct ClassContract {
     pub interval: Option<Interval>,
     /// The effective sample size; null without data.
     pub effective_n: Option<f64>,
-    /// The difference to the class that others are compared with; null for that class and without data.
+    /// The difference from the class with which others are compared; null for that class and without data.
     pub gap: Option<GapContract>,
-    /// The bias of labels and its parts, for labels if truth is known.
+    /// The bias of labels and its parts, if truth is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bias: Option<LabelBias>,
 }
@@ -96,7 +96,7 @@ pub struct GapContract {
 }
 
 impl DisparityContract {
-    /// Returns a comparison as it is serialized, with settings written as the front end does.
+    /// Returns the serialized form of a comparison, with settings in the style of the front end.
     pub fn of(disparity: &Disparity, name_setting: fn(Setting, Option<&str>) -> String) -> DisparityContract {
         let estimator = |own: &Estimator| EstimatorContract {
             name: own.name.clone(),

@@ -1,4 +1,4 @@
-//! Compares an outcome between classes, by every estimator side by side.
+//! Compares an outcome between classes with every estimator.
 
 mod builder;
 mod contract;
@@ -23,10 +23,10 @@ use crate::settings::{Job, check};
 use crate::table::TableSettings;
 use crate::{Context, Error, Result};
 
-/// The value that stands for no label by default.
+/// The default value that means unlabeled.
 const UNCODED: &str = "Uncoded";
 
-/// Which outcome to compare, and with which labels.
+/// The outcome to compare, and the labels to use.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {
@@ -36,11 +36,11 @@ pub struct Request {
     /// The outcome. Its column is required.
     #[serde(flatten)]
     pub outcome: OutcomeSettings,
-    /// Columns of labels that exist, to compare with those of the rules.
+    /// Columns with existing labels, to compare with those of the rules.
     pub label: Vec<String>,
-    /// Values of the labels that stand for a class.
+    /// The class of each label value, for values that differ from the class names.
     pub label_map: BTreeMap<String, String>,
-    /// Values that stand for no label; empty ones always do.
+    /// The values that mean unlabeled; empty values always do.
     pub uncoded: Vec<String>,
     /// The report.
     #[serde(flatten)]
@@ -63,14 +63,14 @@ impl Default for Request {
     }
 }
 
-/// An outcome that was compared between classes.
+/// An outcome compared between classes.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Response {
     /// The estimates of every estimator.
     #[serde(flatten)]
     pub contract: DisparityContract,
-    /// The same, as a report shows it.
+    /// The same estimates in the form of a report.
     #[serde(skip)]
     pub disparity: Disparity,
     /// The report.
@@ -79,7 +79,7 @@ pub struct Response {
 }
 
 impl Response {
-    /// Returns the estimates and gaps as tables, with what each estimator needs.
+    /// Returns the estimates and differences as tables, with the assumptions of each estimator.
     pub fn text(&self) -> Message {
         show::text(&self.disparity)
     }
@@ -88,7 +88,7 @@ impl Response {
 /// Compares an outcome between classes.
 ///
 /// # Errors
-/// If the settings, the files, the scores or the outcomes do not allow it.
+/// If the settings, the files, the scores or the outcomes are invalid.
 pub fn run(request: &Request, context: &Context) -> Result<Response> {
     context.install(|| disparity(request, context))
 }
@@ -146,7 +146,7 @@ fn no_outcome() -> Error {
 }
 
 impl Request {
-    /// Refuses settings that need others.
+    /// Refuses settings whose required settings are missing.
     fn check(&self) -> Result<()> {
         if self.outcome.outcome.is_none() {
             return Err(no_outcome());
@@ -175,7 +175,7 @@ impl Request {
         self.label.iter().map(column).collect()
     }
 
-    /// What a reader of the report needs to know.
+    /// Returns the facts for readers of the report.
     fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = self.outcome.facts();
         facts.push(("Reference", "of match: the posterior, the mean of the scores".to_owned()));
@@ -191,7 +191,7 @@ impl Request {
     }
 }
 
-/// Calls `add` with existing labels and with those of the rules, one after the other.
+/// Calls `add` with existing labels and with those of the rules, one after another.
 fn for_each_labeling(
     request: &Request,
     table: &Table,

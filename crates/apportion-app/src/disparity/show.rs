@@ -1,4 +1,4 @@
-//! An outcome that was compared, as text: tables of estimates and gaps, and what each estimator needs.
+//! An outcome comparison as text: tables of estimates and differences, and the assumptions of each estimator.
 
 use apportion::audit::Interval;
 use apportion::text::{Message, Setting};
@@ -6,7 +6,7 @@ use apportion_report::{Disparity, Estimator, Method};
 
 use crate::text;
 
-/// The number of values that are shown; JSON has all.
+/// The number of values shown; JSON contains all values.
 const SHOWN: usize = 8;
 
 pub(super) fn text(own: &Disparity) -> Message {
@@ -38,12 +38,12 @@ pub(super) fn text(own: &Disparity) -> Message {
     joined(blocks, "\n\n")
 }
 
-/// Messages one after the other, with text between them.
+/// Joins messages with a separator.
 fn joined(messages: impl IntoIterator<Item = Message>, between: &str) -> Message {
     messages.into_iter().reduce(|all, next| all + between + next).unwrap_or_default()
 }
 
-/// Estimators by classes.
+/// Returns a table of estimators by class.
 fn table(own: &Disparity, title: &str, cell: impl Fn(&Estimator, usize) -> String) -> String {
     let header: Vec<&str> = std::iter::once(title).chain(own.classes.iter().map(String::as_str)).collect();
     let row = |each: &Estimator| {
@@ -53,7 +53,7 @@ fn table(own: &Disparity, title: &str, cell: impl Fn(&Estimator, usize) -> Strin
     text::columns(&header, &own.estimators.iter().map(row).collect::<Vec<_>>())
 }
 
-/// A number with its interval: `61.2 [60.4, 62.0]`.
+/// Returns a number with its confidence interval: `61.2 [60.4, 62.0]`.
 fn cell(number: Option<f64>, interval: Option<Interval>, show: impl Fn(f64) -> String) -> String {
     let between = interval.map(|own| format!("[{}, {}]", show(own.low), show(own.high)));
     let parts: Vec<String> = number.map(&show).into_iter().chain(between).collect();

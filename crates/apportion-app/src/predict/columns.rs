@@ -1,4 +1,4 @@
-//! Which columns hold the names and places of people: those that the request names, or those recognized by their names.
+//! Finds the columns with the names and places of people: given by the request, or recognized by name.
 
 use std::collections::BTreeMap;
 
@@ -51,9 +51,9 @@ pub(super) struct PeopleColumns {
     pub(super) own_place: Option<String>,
     /// Codes of places, the smallest level first.
     pub(super) codes: Vec<(Level, String)>,
-    /// The code of the state that all people live in, if the request says so.
+    /// The code of the state in which all people live, if given by the request.
     pub(super) within: Option<u64>,
-    /// A note on columns that look like places and are not used.
+    /// A note on unused columns that look like places.
     pub(super) unused: Option<Message>,
 }
 
@@ -109,7 +109,7 @@ impl PeopleColumns {
             (Level::State, Setting::State, &request.state),
         ];
         let uses_places = !request.is_by_names_alone();
-        // Columns are recognized by their names if the request names no column of places.
+        // Columns are recognized by name if the request gives no place column.
         let recognizes = uses_places && own_place.is_none() && code_columns.iter().all(|(.., column)| column.is_none());
         let mut codes = Vec::new();
         for (level, setting, column) in code_columns {
@@ -133,7 +133,7 @@ impl PeopleColumns {
         self.codes.iter().any(|(own, _)| *own == level)
     }
 
-    /// Adds a column with names of counties, or with parts of their codes. Both need a known state.
+    /// Adds a column with county names, or with partial codes. Both need a known state.
     fn add_county_names(&mut self, names: &[String]) {
         let knows_state = self.has_level(Level::State) || self.within.is_some();
         if self.has_level(Level::County) || !knows_state {
@@ -145,11 +145,11 @@ impl PeopleColumns {
         }
     }
 
-    /// Returns a note on the columns that look like places and are not used.
+    /// Returns a note on unused columns that look like places.
     fn unused_places(&self, names: &[String]) -> Option<Message> {
         let used = self.all();
         let is_place = |name: &&String| PLACE_WORDS.iter().any(|word| name.to_ascii_lowercase().contains(word));
-        // The names of counties add nothing to their codes.
+        // County names are redundant if there are county codes.
         let has_counties = self.has_level(Level::County);
         let adds = |name: &&String| !has_counties || !COUNTY_NAMES.iter().any(|own| same_name(own, name));
         let unused: Vec<&str> = names
@@ -179,7 +179,7 @@ impl PeopleColumns {
         all
     }
 
-    /// Returns the columns with what they hold.
+    /// Returns the columns with their contents.
     fn labeled(&self) -> Vec<(&'static str, &String)> {
         let mut all = vec![("surname", &self.surname)];
         all.extend(self.first_name.iter().map(|name| ("first name", name)));
@@ -188,7 +188,7 @@ impl PeopleColumns {
         all
     }
 
-    /// Returns the columns by what they hold.
+    /// Returns the columns by their contents.
     pub(super) fn by_content(&self) -> BTreeMap<&'static str, String> {
         self.labeled().into_iter().map(|(content, name)| (content, name.clone())).collect()
     }
@@ -199,12 +199,12 @@ impl PeopleColumns {
         parts.collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns whether any column says where people live.
+    /// Returns whether any column contains places.
     pub(super) fn has_places(&self) -> bool {
         self.own_place.is_some() || !self.codes.is_empty()
     }
 
-    /// Returns whether a column says where people live more closely than by their state.
+    /// Returns whether any column contains places smaller than states.
     pub(super) fn is_closer_than_state(&self) -> bool {
         self.own_place.is_some() || self.codes.iter().any(|(level, _)| *level != Level::State)
     }
@@ -224,7 +224,7 @@ fn recognized(names: &[String], known: &[&str]) -> Option<String> {
     known.iter().find_map(|known| names.iter().find(|name| same_name(name, known)).cloned())
 }
 
-/// Returns the column whose name fits codes of a level best.
+/// Returns the column whose name best fits codes of a level.
 fn best_column(names: &[String], level: Level) -> Option<String> {
     let ranked = names.iter().filter_map(|name| Some((rank_of_column(name, level)?, name)));
     ranked.min_by_key(|(rank, _)| *rank).map(|(_, name)| name.clone())

@@ -37,8 +37,8 @@ fn read() -> Names {
     names.into_iter().map(|(state, names)| (state, of_state(names).collect())).collect()
 }
 
-/// Returns the names under which counties are found. A name that a county shares with a city, which has the higher code,
-/// needs one of these words.
+/// Returns the names under which counties are found. If a county and a city share a name, the name must include the
+/// word county or city; the city has the higher code.
 fn unambiguous(name: &str, codes: &[u64]) -> Vec<(String, u64)> {
     match codes {
         [county, city] => vec![(format!("{name}COUNTY"), *county), (format!("{name}CITY"), *city)],

@@ -1,4 +1,4 @@
-//! The margin of `voter` and `rake`: the shares of the classes, and what makes them unusable.
+//! The margin of `voter` and `rake`: reads the class shares, and refuses unusable ones.
 
 use apportion::text::{Message, Setting};
 use apportion::{Classes, PerGroup};
@@ -26,7 +26,7 @@ pub(super) fn read(request: &Request, classes: &Classes, context: &Context) -> R
         return refuse("a share is negative; correct it".into());
     }
     let sum: f64 = shares.iter().sum();
-    // Numbers of people are whole, or large if they are weighted. Anything else is shares or percentages.
+    // Numbers of people are whole, or large if they are weighted. Other numbers are shares or percentages.
     let are_people = shares.iter().all(|share| share.fract() == 0.0) && sum > 1.0 || sum >= 1000.0;
     let is_about = |whole: f64| (sum - whole).abs() <= 0.005 * whole;
     if !are_people && !is_about(1.0) && !is_about(100.0) {
@@ -38,7 +38,7 @@ pub(super) fn read(request: &Request, classes: &Classes, context: &Context) -> R
     Ok(Some(shares))
 }
 
-/// Combines the tables, and the margin if there is one.
+/// Combines the tables with the margin, if there is one.
 pub(super) fn model(request: &Request, tables: Tables, margin: Option<Vec<f64>>) -> Result<Bisg> {
     let population = match request.model {
         Model::Voter => {
@@ -58,7 +58,7 @@ pub(super) fn model(request: &Request, tables: Tables, margin: Option<Vec<f64>>)
     Ok(Bisg::new(tables, &population)?)
 }
 
-/// Refuses places of several states, because the margin is that of one area.
+/// Refuses places in several states, because the margin describes one area.
 fn refuse_several_states(tables: &Tables) -> Result<()> {
     let Some(table) = tables.places.iter().find(|table| table.states().len() > 1) else { return Ok(()) };
     let problem = format!(

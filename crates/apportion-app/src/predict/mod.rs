@@ -1,5 +1,5 @@
-//! Makes scores from names and places: BISG, BIFSG, voter BISG, raking and fBISG. All input rows are written again, in
-//! order, with the scores; those of a table in memory are returned.
+//! Computes scores from names and places: BISG, BIFSG, voter BISG, raking and fBISG. All input rows are written in
+//! order with their scores; scores of a table in memory are returned.
 //!
 //! ```text
 //! columns ─┐
@@ -38,7 +38,7 @@ use crate::protect::{refuse_overwriting_outputs, refuse_unsafe_formats};
 use crate::provenance::{ExtraFile, InputHashes, Provenance, Recorded, holds_metadata};
 use crate::{Context, Error, Result};
 
-/// How scores were made: how names and places matched, and the means of the scores.
+/// Statistics of the scores: how names and places were matched, and the mean scores.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Response {
@@ -50,12 +50,12 @@ pub struct Response {
     pub people: u64,
     /// The names of the classes. Other lists are in this order.
     pub classes: Vec<String>,
-    /// The names of the columns that were read, by their contents, such as `surname`.
+    /// The names of the columns that were read, by content, such as `surname`.
     pub columns: BTreeMap<&'static str, String>,
     /// The mean score of each class.
     pub posterior: Vec<f64>,
-    /// The shares of the classes among the people of the places or, without them, of the surnames; null if the tables do
-    /// not say.
+    /// The shares of the classes among the people of the places or, without places, of the surnames; null if the tables
+    /// do not contain numbers of people.
     pub in_tables: Option<Vec<f64>>,
     /// The number of people by how their surname was found: `exact`, `cleaned`, `part`, `both parts` or `none`.
     pub surname_match: MatchCounts,
@@ -64,7 +64,7 @@ pub struct Response {
     pub first_name_match: Option<MatchCounts>,
     /// The number of people by the level of the place that was used.
     pub place_used: MatchCounts,
-    /// The number of people by what their scores do not use: `surname`, `first name` or `place`.
+    /// The number of people by the information that their scores do not use: `surname`, `first name` or `place`.
     pub dropped: MatchCounts,
     /// The number of place codes whose leading zeros were restored.
     pub repaired_codes: u64,
@@ -78,13 +78,13 @@ pub struct Response {
     /// The state of all people, if one is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub within: Option<String>,
-    /// How the model used all people, if it did.
+    /// The result of a model that uses all people, if it does.
     #[serde(flatten)]
     pub fit: Option<PopulationFit>,
-    /// Where the scores come from, for Parquet and Arrow outputs or if provenance is requested.
+    /// The provenance of the scores, for Parquet and Arrow outputs or if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Provenance>,
-    /// Whether the people of `in_tables` are those of the places, and not those of the surnames.
+    /// Whether `in_tables` describes the people of the places rather than the surnames.
     #[serde(skip)]
     pub has_place_people: bool,
     /// The files that were written; empty for standard output and for a table in memory.
@@ -95,7 +95,7 @@ pub struct Response {
     pub scores: Vec<PlainColumn>,
 }
 
-/// How a model used all people.
+/// The result of a model that uses all people.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 #[serde(untagged)]
@@ -169,7 +169,7 @@ impl schemars::JsonSchema for MatchCounts {
     }
 }
 
-/// Makes scores.
+/// Computes scores.
 ///
 /// # Errors
 /// If the settings cannot be combined, a file or table cannot be used, or raking does not converge.
@@ -266,7 +266,7 @@ fn checked_classes(names: &[String]) -> Result<Classes> {
     })
 }
 
-/// Refuses new columns whose names the input has already.
+/// Refuses new columns whose names exist in the input.
 fn refuse_existing_names(layout: &Layout, input: &Input) -> Result<()> {
     for file in 0..input.names().len() {
         let names = input.columns(file)?;
@@ -279,7 +279,7 @@ fn refuse_existing_names(layout: &Layout, input: &Input) -> Result<()> {
     Ok(())
 }
 
-/// Starts to compute the SHA-256 of all files, if provenance is recorded.
+/// Starts computing the SHA-256 of all files, if provenance is recorded.
 fn start_hashes(request: &Request, input: &Input, used: &[UsedTable]) -> Result<Option<InputHashes>> {
     let margins = [&request.margin, &request.surname_margin, &request.place_margin];
     let is_margin = |name: &String| margins.into_iter().any(|own| own.as_ref() == Some(name));
@@ -301,7 +301,7 @@ fn start_hashes(request: &Request, input: &Input, used: &[UsedTable]) -> Result<
     Ok(is_wanted.then(|| InputHashes::start(input, "people", files)))
 }
 
-/// Records where the scores come from.
+/// Records the provenance of the scores.
 fn record(
     request: &Request,
     hashes: InputHashes,

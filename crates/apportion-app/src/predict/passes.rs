@@ -20,9 +20,9 @@ const ROWS: usize = 1 << 18;
 /// Number of places drawn in parallel before their draws are stored.
 const PLACES_AT_ONCE: usize = 64;
 
-/// What a model found out about all people.
+/// The result of a pass over all people.
 pub(super) enum AllPeople {
-    /// Nothing: scores depend on one person only.
+    /// Not used: scores depend on one person only.
     Unused,
     /// The weights of raking to one margin, and the number of passes.
     Weights(Vec<f64>, usize),
@@ -170,7 +170,7 @@ impl Pass<'_> {
     }
 }
 
-/// Returns the rows of each place. The largest places come first, so that no thread is left with one at the end.
+/// Returns the rows of each place, the largest places first, so that threads finish at about the same time.
 fn rows_by_place(people: &[(NameId, NameId, u64)]) -> Vec<(u64, Vec<u32>)> {
     let mut places: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
     for (row, (.., place)) in people.iter().enumerate().filter(|(_, (.., place))| *place != NO_PLACE) {
@@ -181,7 +181,7 @@ fn rows_by_place(people: &[(NameId, NameId, u64)]) -> Vec<(u64, Vec<u32>)> {
     places
 }
 
-/// Returns the error for a margin that no weights reach.
+/// Returns the error for a margin that cannot be met by any weights.
 fn margin_not_reached(passes: usize, reached: &[f64], shares: &[f64], classes: &[String]) -> Error {
     let sum: f64 = shares.iter().sum();
     let mut parts = Vec::new();
@@ -197,7 +197,7 @@ fn margin_not_reached(passes: usize, reached: &[f64], shares: &[f64], classes: &
     Error::data(Message::from(Setting::Margin) + problem)
 }
 
-/// Returns the error for margins by surname and place that no scores reach.
+/// Returns the error for margins by surname and place that cannot be met.
 fn margins_not_reached(request: &Request, fit: &Fit, classes: &[String]) -> Error {
     let mut message = Message::from(format!(
         "raking: not converged after {}: the largest deviation from the margins is {:.2e} of all people.",

@@ -1,4 +1,4 @@
-//! A batch of people: their names and places, looked up in the tables of a model, and what the model computes from them.
+//! A batch of people: looks up their names and places in the tables of a model, and computes their scores.
 
 use std::sync::Arc;
 
@@ -27,23 +27,23 @@ pub(super) struct Lookup<'a> {
     pub(super) margins: Option<&'a KnownMargins>,
 }
 
-/// The scores of some people, row by row, and how they were found.
+/// The scores of some people, row by row, with match information.
 pub(super) struct Scored {
     pub(super) scores: Vec<f64>,
     pub(super) matches: Vec<MatchInfo>,
     pub(super) tally: Tally,
 }
 
-/// How a model that uses all people changes the scores by names and places.
+/// How a model that uses all people adjusts the scores.
 #[derive(Clone, Copy)]
 pub(super) enum Adjustment<'a> {
-    /// It does not.
+    /// No adjustment.
     None,
     /// Scores are multiplied by the weights of the classes.
     Weights(&'a [f64]),
     /// Scores are the frequencies of the classes in these draws, for each person of the batch.
     Draws(&'a [u16]),
-    /// Scores are those of each cell, raked to margins by surname and place.
+    /// Scores are replaced by those of each cell, raked to margins by surname and place.
     Raked(&'a RakedCells, &'a KnownMargins),
 }
 
@@ -54,7 +54,7 @@ pub(super) struct People {
     own_place: Option<PlainTexts>,
     codes: Vec<Codes>,
     within: Option<u64>,
-    /// Surnames as found in a margin by surname.
+    /// Surnames looked up in a margin by surname.
     margin_names: Option<Names>,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct People {
 enum Names {
     /// Names that are looked up row by row.
     PlainTexts(PlainTexts),
-    /// A dictionary whose words were looked up.
+    /// A dictionary whose words have been looked up.
     Found(DictionaryTexts, Arc<Vec<NameId>>),
 }
 
@@ -79,7 +79,7 @@ enum CodeValues {
     Dictionary(DictionaryTexts, Vec<Option<PlaceCode>>),
 }
 
-/// Words that were looked up before. Batches of a file often share their words.
+/// Words that have been looked up. Batches of a file often share their words.
 #[derive(Default)]
 pub(super) struct NameCache {
     surnames: Option<FoundWords>,
@@ -93,7 +93,7 @@ struct FoundWords {
 }
 
 impl People {
-    /// Looks up the names of a batch as far as they are dictionaries, and reads its places.
+    /// Reads the names and places of a batch, and looks up the words of names that are dictionaries.
     pub(super) fn new(batch: &ColumnBatch, lookup: Lookup<'_>, cache: &mut NameCache) -> apportion_io::Result<People> {
         let Lookup { columns, bisg, margins } = lookup;
         let surname =
@@ -165,7 +165,7 @@ impl People {
         })
     }
 
-    /// Returns what fBISG needs of each person: the names, and the ID of the place.
+    /// Returns the input of fBISG for each person: the names, and the ID of the place.
     pub(super) fn names_and_places(&self, bisg: &Bisg) -> Vec<Vec<(NameId, NameId, u64)>> {
         self.in_chunks(|start, end| {
             let people = self.range(bisg, start, end, &mut Tally::new(bisg));
@@ -238,8 +238,8 @@ impl People {
         }
     }
 
-    /// Returns where a person lives. Larger places are read first, because the codes of smaller ones may be only the
-    /// part within them.
+    /// Returns the place of a person. Larger places are read first, because the codes of smaller ones may be relative
+    /// to them.
     #[inline]
     fn place(&self, row: usize, tally: &mut Tally) -> Place<'_> {
         let mut place = Place { own: self.own_place.as_ref().map(|names| names.get(row)), ..Place::default() };
@@ -270,8 +270,8 @@ impl People {
     }
 }
 
-/// Sets scores to the frequencies of the classes in the draws. People without draws keep their scores; returns whether
-/// there are draws.
+/// Sets scores to the frequencies of the classes in the draws. Returns whether there are draws; if not, the scores are
+/// unchanged.
 fn set_frequencies(scores: &mut [f64], draws: &[u16]) -> bool {
     let sum: f64 = draws.iter().copied().map(f64::from).sum();
     if sum > 0.0 {
@@ -280,7 +280,7 @@ fn set_frequencies(scores: &mut [f64], draws: &[u16]) -> bool {
     sum > 0.0
 }
 
-/// Multiplies scores by the weights of the classes. Scores whose products are all zero are not changed.
+/// Multiplies scores by the weights of the classes. If all products are zero, the scores are unchanged.
 fn reweight(scores: &mut [f64], weights: &[f64]) {
     let sum: f64 = scores.iter().zip(weights).map(|(score, weight)| score * weight).sum();
     if sum > 0.0 {
@@ -289,7 +289,7 @@ fn reweight(scores: &mut [f64], weights: &[f64]) {
 }
 
 impl Names {
-    /// Reads a column. The words of a dictionary are looked up in parallel, unless they were before.
+    /// Reads a column. The words of a dictionary are looked up in parallel, unless they are cached.
     fn new(
         batch: &ColumnBatch,
         column: &str,
@@ -315,7 +315,7 @@ impl Names {
         Ok(Names::Found(dictionary, ids))
     }
 
-    /// Returns the names of a range of rows as found in a table.
+    /// Returns the names of a range of rows, looked up in a table.
     fn ids(
         &self,
         start: usize,
@@ -339,7 +339,7 @@ impl Codes {
         let values = match batch.value_column(column)? {
             ValueColumn::Numbers(numbers) => CodeValues::Numbers(numbers),
             ValueColumn::Text(TextColumn::Plain(texts)) => CodeValues::PlainTexts(texts),
-            // If a dictionary has as many words as rows, parsing its words first gains nothing.
+            // If a dictionary has more words than rows, parsing its words first is slower.
             ValueColumn::Text(TextColumn::Dictionary(dictionary)) if dictionary.words().len() > dictionary.len() => {
                 CodeValues::PlainTexts(batch.texts(column)?)
             }

@@ -1,4 +1,4 @@
-//! The settings of the job: their defaults, which of them can be combined, and what they mean.
+//! The settings of the job: their meaning, their defaults, and valid combinations.
 
 use std::collections::BTreeMap;
 
@@ -33,12 +33,12 @@ pub struct Request {
     pub provenance: ProvenanceSettings,
     /// The model.
     pub model: Model,
-    /// The column of surnames; recognized by its name if not set.
+    /// The surname column; recognized by name if not set.
     pub surname: Option<String>,
-    /// The column of first names; recognized by its name if not set.
+    /// The first name column; recognized by name if not set.
     pub first_name: Option<String>,
-    /// The column of user-defined places, such as precincts. If no column of places is set, they are recognized by their
-    /// names.
+    /// The column of user-defined places, such as precincts. If no place column is set, place columns are recognized by
+    /// name.
     pub place: Option<String>,
     /// The column of Census block groups or blocks.
     pub block_group: Option<String>,
@@ -54,20 +54,20 @@ pub struct Request {
     pub surnames: String,
     /// The table of first names: a file, or the name of a built-in table.
     pub first_names: String,
-    /// Tables of places, at most one per level; `none` for scores by names alone. Built-in tables are used if it is empty.
+    /// Tables of places, at most one per level; `none` for scores by names alone. If empty, built-in tables are used.
     pub geography: Vec<String>,
-    /// The prefix of the columns that hold the numbers of a table, if there are several sets, such as `vap_*`.
+    /// The prefix of the number columns of a table, such as `vap_*`, if it has several sets.
     pub numbers: Option<String>,
-    /// The classes, in the order of the scores; those of the surnames if it is empty.
+    /// The classes, in the order of the scores; if empty, the classes of the surname table.
     pub classes: Vec<String>,
     /// New names of classes of the tables. Classes with the same name are merged.
     pub crosswalk: BTreeMap<String, String>,
-    /// For `voter` and `rake`: the file with the shares of the classes.
+    /// For `voter` and `rake`: the file with the class shares.
     pub margin: Option<String>,
-    /// A table in memory in place of the file of `margin`. It needs no name in `margin`.
+    /// A table in memory, instead of the file; `margin` may be empty.
     #[serde(skip)]
     pub margin_table: Option<MemoryTable>,
-    /// Tables in memory, by the names under which other settings use them in place of files: surnames, first names, places,
+    /// Tables in memory, by the names that other settings use for them instead of files: surnames, first names, places,
     /// and margins by surname and place.
     #[serde(skip)]
     pub tables: BTreeMap<String, MemoryTable>,
@@ -77,9 +77,9 @@ pub struct Request {
     pub place_margin: Option<String>,
     /// For `rake` by surname or place: the allowed deviation from a margin, as a share of all people.
     pub tolerance: Option<f64>,
-    /// The state whose places are used: its abbreviation, name or FIPS code.
+    /// The state to which places are limited: its abbreviation, name or FIPS code.
     pub within: Option<String>,
-    /// For `voter`: whether to use the published factor of surnames.
+    /// For `voter`: whether to use the surname factor as published.
     pub as_published: bool,
     /// For `fbisg`: the seed of the draws.
     pub seed: Option<u64>,
@@ -91,7 +91,7 @@ pub struct Request {
     pub prefix: String,
 }
 
-/// How scores are made.
+/// The model of the scores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PredictModel"))]
 #[serde(rename_all = "kebab-case")]

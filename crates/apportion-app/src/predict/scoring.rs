@@ -1,4 +1,4 @@
-//! The new columns of each row: scores, and how they were found.
+//! The new columns of each row: scores and match information.
 
 use apportion_bisg::{Bisg, Level, MatchInfo, NameMatch};
 use apportion_io::{ColumnBatches, Input, PlainColumn, PlainValues};
@@ -36,7 +36,7 @@ impl<'a> Scorer<'a> {
         }
     }
 
-    /// Returns the new columns of the next rows, of which the first is row `first`.
+    /// Returns the new columns of the next rows, starting with row `first`.
     pub(super) fn next_columns(
         &mut self,
         layout: &Layout,
@@ -70,14 +70,14 @@ impl<'a> Scorer<'a> {
 /// The names and types of the new columns.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
-    /// One for each class.
+    /// The names of the score columns, one for each class.
     score_names: Vec<String>,
-    /// Columns that say how scores were found.
+    /// Columns with match information.
     match_columns: Vec<MatchColumn>,
     levels: Vec<&'static str>,
 }
 
-/// A column that says how scores were found.
+/// A column with match information.
 #[derive(Clone, Debug)]
 struct MatchColumn {
     name: String,
@@ -110,7 +110,7 @@ impl NewRows {
 
 impl Layout {
     pub(super) fn new(prefix: &str, classes: &[String], bisg: &Bisg) -> Layout {
-        // With the default prefix, only scores have one.
+        // With the default prefix, only score columns have a prefix.
         let match_prefix = if prefix == "p_" { "" } else { prefix };
         let mut kinds = vec![("surname_match", MatchKind::Surname)];
         if bisg.has_first_names() {
@@ -198,7 +198,7 @@ impl Layout {
     }
 }
 
-/// What was left out of a score, by bits.
+/// Information that a score does not use, by bit mask.
 const DROPPED: [&str; 8] = [
     "",
     "surname",

@@ -33,7 +33,7 @@ pub(super) struct UsedTable {
     /// The file, or the name of a built-in table.
     pub(super) name: String,
     pub(super) rows: u64,
-    /// What it holds, in one line.
+    /// Its contents, in one line.
     pub(super) description: String,
 }
 
@@ -44,7 +44,7 @@ impl Tables {
     }
 }
 
-/// Tables as they were read, with classes of their own.
+/// Tables as read, with their own classes.
 struct TableFiles {
     surnames: KeyedTable,
     first_names: Option<KeyedTable>,
@@ -89,7 +89,7 @@ impl TableFiles {
         std::iter::once(&self.surnames).chain(&self.first_names).chain(&self.places).chain(margins)
     }
 
-    /// Gives all tables the classes of the request, or else those of the surnames.
+    /// Converts all tables to the classes of the request, or by default those of the surname table.
     fn with_same_classes(mut self, request: &Request, within: Option<u64>) -> Result<Tables> {
         self.check_crosswalk(request)?;
         let used = self.all().map(UsedTable::new).collect();
@@ -130,7 +130,7 @@ impl TableFiles {
         })
     }
 
-    /// Refuses a crosswalk of a class that no table has.
+    /// Refuses a crosswalk for a class that is in no table.
     fn check_crosswalk(&self, request: &Request) -> Result<()> {
         let classes = || self.all().flat_map(|table| &table.classes);
         let Some(unknown) = request.crosswalk.keys().find(|old| !classes().any(|class| class == *old)) else {
@@ -167,11 +167,11 @@ fn places_within(table: KeyedTable, within: Option<u64>) -> Result<PlaceTable> {
     Ok(places)
 }
 
-/// Returns the built-in tables for the places that the columns of the people name.
+/// Returns the built-in tables for the place columns of the people.
 fn census_places(request: &Request, columns: &PeopleColumns) -> Result<Vec<KeyedTable>> {
     let mut places = Vec::new();
     let has_zctas = columns.codes.iter().any(|(level, _)| *level == Level::Zcta);
-    // The built-in ZCTAs have neither states nor people by class.
+    // The built-in ZCTAs have no states and no people by class.
     if has_zctas && !request.needs_people_by_place() && request.within.is_none() {
         places.push(built_in(CensusTable::Zctas2010));
     }
@@ -222,7 +222,7 @@ fn read(
     Ok(KeyedTable::read(name, subject, options)?)
 }
 
-/// Reads a table of places: by the column of user-defined places if it has one, and by codes otherwise.
+/// Reads a table of places: by the column of user-defined places if it has one, otherwise by codes.
 fn read_places(
     name: &str,
     tables: &MemoryTables,
@@ -241,7 +241,7 @@ fn read_places(
     read(name, tables, Subject::Places, &KeyedOptions { key, ..*options }, setting)
 }
 
-/// Returns what the keys of a built-in table are.
+/// Returns the kind of keys of a built-in table.
 fn subject_of(table: CensusTable) -> Subject {
     match table {
         CensusTable::Surnames2020 | CensusTable::Surnames2010 => Subject::Surnames,
@@ -250,7 +250,7 @@ fn subject_of(table: CensusTable) -> Subject {
     }
 }
 
-/// Returns a built-in table in the form of one that was read from a file.
+/// Returns a built-in table in the same form as a table from a file.
 pub(crate) fn built_in(table: CensusTable) -> KeyedTable {
     let rows = table.load();
     let codes = |level: Level| {

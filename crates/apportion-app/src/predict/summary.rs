@@ -1,4 +1,4 @@
-//! The response of the job: how scores were made, for whom, and their sums.
+//! The response of the job: the model, match statistics, and mean scores.
 
 use apportion::Classes;
 use apportion_bisg::{Bisg, MarginKey};
@@ -9,7 +9,7 @@ use super::sources::UsedTable;
 use super::tally::Tally;
 use super::{InMargins, PopulationFit, Request, Response};
 
-/// What a response is made of.
+/// The parts of a response.
 pub(super) struct PredictSummary<'a> {
     pub(super) request: &'a Request,
     pub(super) columns: &'a PeopleColumns,

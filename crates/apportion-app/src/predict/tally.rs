@@ -1,4 +1,4 @@
-//! Counts of all people: how their names and places were found, and the sums of their scores.
+//! Statistics of all people: how their names and places were found, and the sums of their scores.
 
 use apportion::verify::{GRID, Grid};
 use apportion_bisg::{Bisg, Level, MatchInfo, NameMatch};
@@ -6,7 +6,7 @@ use apportion_bisg::{Bisg, Level, MatchInfo, NameMatch};
 use super::MatchCounts;
 use crate::text::count;
 
-/// What can be left out of a score.
+/// The information that a score may not use.
 const PARTS: [&str; 3] = ["surname", "first name", "place"];
 
 /// Counts that do not depend on the order in which they are added.
@@ -15,11 +15,11 @@ pub(super) struct Tally {
     pub(super) people: u64,
     surnames: [u64; NameMatch::ALL.len()],
     first_names: [u64; NameMatch::ALL.len()],
-    /// People by the level of the place that was used; the last is no place.
+    /// People by the level of the place that was used; the last entry counts people without a place.
     places: Vec<u64>,
     levels: Vec<&'static str>,
     dropped: [u64; PARTS.len()],
-    /// Codes without their leading zeros.
+    /// Codes whose leading zeros were restored.
     pub(super) repaired: u64,
     /// Sums of the scores, in multiples of the grid's unit.
     sums: Vec<i128>,
@@ -85,12 +85,12 @@ impl Tally {
         MatchCounts(self.levels.iter().copied().chain(["none"]).zip(self.places.iter().copied()).collect())
     }
 
-    /// Returns people by what was left out of their scores.
+    /// Returns people by the information that their scores do not use.
     pub(super) fn dropped(&self) -> MatchCounts {
         MatchCounts(PARTS.into_iter().zip(self.dropped).collect())
     }
 
-    /// Returns warnings if many places, or most surnames, are in no table.
+    /// Returns warnings if many places, or most surnames, are not in any table.
     pub(super) fn warnings(&self, closer_than_state: bool) -> Vec<String> {
         let is_wide = |level: &str| {
             ["nation", "all places", "none"].contains(&level) || closer_than_state && level == Level::State.name()

@@ -1,10 +1,10 @@
-//! A response as text: how scores were made, for whom, and their sums.
+//! A response as text: the model, match statistics, and mean scores.
 
 use super::{MatchCounts, PopulationFit, Request, Response};
 use crate::text;
 
 impl Response {
-    /// Returns the response as sentences and tables. Remarks are not among them.
+    /// Returns the response as sentences and tables, without remarks.
     pub fn text(&self, request: &Request) -> Vec<String> {
         let mut parts: Vec<String> = self.fit.iter().map(|fit| describe_fit(request, fit)).collect();
         match self.repaired_codes {
@@ -17,7 +17,7 @@ impl Response {
     }
 }
 
-/// Describes how the model used all people.
+/// Describes the result of a model that uses all people.
 fn describe_fit(request: &Request, fit: &PopulationFit) -> String {
     let used = match fit {
         PopulationFit::Raked { passes, .. } => {

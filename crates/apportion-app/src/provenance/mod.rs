@@ -1,5 +1,5 @@
-//! Provenance: where an output comes from, as data. Version, command, options, inputs and their SHA-256, targets, decision and
-//! certificate; nothing of any row.
+//! Provenance: how an output was made, as data. It contains the version, command, options, inputs with their SHA-256,
+//! targets, decision and certificate, but no data of individual rows.
 
 mod options;
 mod read;
@@ -31,10 +31,10 @@ use crate::{Error, Result};
 /// The version of the format.
 const FORMAT: u32 = 2;
 
-/// Groups beyond which targets and prices by group are left out: they would be larger than many an output.
+/// Maximum number of groups for which targets and prices by group are recorded, to limit the size.
 const MOST_GROUPS: usize = 4096;
 
-/// Where an output comes from.
+/// How an output was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Provenance {
@@ -44,9 +44,9 @@ pub struct Provenance {
     pub apportion: String,
     /// The job: `label`, `apply`, `predict` or `fit`.
     pub job: String,
-    /// The whole command, quoted for a shell; empty without one.
+    /// The complete command, quoted for a shell; empty if there is none.
     pub command: String,
-    /// The settings that the result depends on, including defaults.
+    /// The settings on which the result depends, including defaults.
     #[serde(default)]
     pub options: Recorded,
     /// The files that were read.
@@ -58,7 +58,7 @@ pub struct Provenance {
     /// The number of rows of the output, if it was known before the output was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
-    /// The number of people with each label, in the order of the classes; of several draws, the first.
+    /// The number of people with each label, in class order; if there are several draws, for the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts: Option<Vec<u64>>,
     /// The number of people without a label.
@@ -67,11 +67,11 @@ pub struct Provenance {
     /// The targets of the labels, if the rule has a reference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub targets: Option<Targets>,
-    /// The decision, as `fit` saves it, unless it is large.
+    /// The decision, as saved by `fit`, unless it is large.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<Decision>"))]
     pub decision: Option<Value>,
-    /// Why the decision is left out, if it is.
+    /// The reason why the decision is omitted, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision_omitted: Option<String>,
     /// The certificate of optimality, if there is one.
@@ -83,14 +83,14 @@ pub struct Provenance {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct InputFile {
-    /// The name, as the user wrote it.
+    /// The name, as given by the user.
     pub name: String,
-    /// What it is: `scores`, `people`, `reference`, `decision`, `margin`, `table` or `outlines`.
+    /// The role: `scores`, `people`, `reference`, `decision`, `margin`, `table` or `outlines`.
     pub role: String,
     /// The number of rows, if it is a table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
-    /// The SHA-256 of its bytes; null for a table in memory and for a pipe.
+    /// The SHA-256 of the file; null for a table in memory and for a pipe.
     pub sha256: Option<String>,
 }
 
@@ -111,13 +111,13 @@ pub struct Targets {
 pub struct SavedCertificate {
     /// The objective of the labels, a whole number of units of 2^-40 as text.
     pub primal: String,
-    /// The bound that no labels with these counts can exceed, in the same units.
+    /// The upper bound for all labels with these counts, in the same units.
     pub dual: String,
     /// The difference between both, in scores.
     pub gap: f64,
 }
 
-/// Whether two paths, of files that may not exist yet, lead to one place.
+/// Returns whether two paths, of files that may not exist yet, lead to the same file.
 fn is_same_target(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -130,17 +130,17 @@ fn is_same_target(one: &Path, other: &Path) -> bool {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProvenanceSettings {
-    /// A JSON file for the provenance. Parquet and Arrow outputs hold it themselves.
+    /// A JSON file for the provenance. Parquet and Arrow outputs contain it.
     pub provenance: Option<PathBuf>,
-    /// Whether to compute no SHA-256 and write no provenance.
+    /// Whether to skip provenance, including the SHA-256 of the inputs.
     pub no_provenance: bool,
 }
 
 impl ProvenanceSettings {
-    /// Refuses a file that must not be written, before anything is read.
+    /// Refuses a file that must not be written, before any rows are read.
     ///
     /// # Errors
-    /// If the file is the output or an input, exists, or is not JSON by its name.
+    /// If the file is the output or an input, exists, or does not end in `.json`.
     pub fn check(&self, inputs: &[&Input], others: &[ExtraFile], output: &Path, force: bool) -> Result<()> {
         let Some(path) = &self.provenance else { return Ok(()) };
         if self.no_provenance {
@@ -165,22 +165,22 @@ impl ProvenanceSettings {
         refuse_missing_folder(path)
     }
 
-    /// Returns whether provenance is collected, given whether the output can hold it.
+    /// Returns whether provenance is collected, given whether the output can contain it.
     pub fn is_wanted(&self, output_holds_it: bool) -> bool {
         !self.no_provenance && (output_holds_it || self.provenance.is_some())
     }
 
-    /// Writes the file that was asked for.
+    /// Writes the requested file.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn write(&self, provenance: Option<&Provenance>) -> Result<()> {
         let (Some(path), Some(provenance)) = (&self.provenance, provenance) else { return Ok(()) };
         Ok(write_atomically(path, format!("{}\n", pretty(provenance)?).as_bytes())?)
     }
 }
 
-/// Refuses a file in a folder that does not exist, before anything is computed.
+/// Refuses a file in a folder that does not exist, before any work is done.
 ///
 /// # Errors
 /// If the folder does not exist.
@@ -196,14 +196,14 @@ fn pretty(value: &impl Serialize) -> Result<String> {
     serde_json::to_string_pretty(value).map_err(|error| Error::data(error.to_string()))
 }
 
-/// Whether a file of this name holds metadata.
+/// Returns whether a file with this name can contain metadata.
 pub fn holds_metadata(path: &str) -> bool {
     let path = path.to_lowercase();
     [".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"].iter().any(|ending| path.ends_with(ending))
 }
 
 impl Provenance {
-    /// What is known of every command.
+    /// Creates the provenance with the information that all jobs have.
     pub fn new(job: &str, command: &str, options: Recorded, inputs: Vec<InputFile>) -> Provenance {
         Provenance {
             provenance: FORMAT,
@@ -270,7 +270,7 @@ impl Provenance {
         Ok(self)
     }
 
-    /// As metadata of a Parquet or Arrow file.
+    /// Returns the provenance as metadata of a Parquet or Arrow file.
     pub fn metadata(&self) -> Result<Vec<(String, String)>> {
         Ok(vec![(METADATA_KEY.into(), serde_json::to_string(self).map_err(|error| Error::data(error.to_string()))?)])
     }
@@ -288,19 +288,19 @@ impl SavedCertificate {
     }
 }
 
-/// A file that is read extra the tables of people: what it is, and how many of what it is made of.
+/// A file that is read in addition to the main tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExtraFile {
     /// The file.
     pub path: PathBuf,
-    /// What it is, such as "the reference".
+    /// Its description, such as "the reference".
     pub what: &'static str,
     /// Its number of rows, if it is a table.
     pub rows: Option<u64>,
 }
 
 impl ExtraFile {
-    /// Its role, in one word.
+    /// Returns its role, in one word.
     fn role(&self) -> &'static str {
         self.what.strip_prefix("the ").unwrap_or(self.what)
     }
@@ -319,9 +319,9 @@ pub struct InputHashes {
 }
 
 impl InputHashes {
-    /// Starts to hash the files of a table in a role, and other files.
+    /// Starts hashing the files of a table, which have this role, and other files.
     pub fn start(input: &Input, role: &'static str, extra: Vec<ExtraFile>) -> InputHashes {
-        // A table in memory has no bytes that could be hashed again, and a pipe no second reading.
+        // A table in memory has no file to hash, and a pipe cannot be read twice.
         let place = |file: usize| input.memory_table(file).is_none().then(|| input.path(file).to_owned());
         let places = (0..input.names().len()).map(place);
         let regular = |own: &ExtraFile| own.path.is_file().then(|| own.path.clone());
@@ -334,7 +334,7 @@ impl InputHashes {
         InputHashes { names, role, extra, hashes: std::thread::spawn(move || places.iter().map(hash).collect()) }
     }
 
-    /// Waits for the hashes and returns all files. `rows` are those of the files of the table.
+    /// Waits for the hashes and returns all files; `rows` are the row counts of the table's files.
     ///
     /// # Errors
     /// If a file cannot be read.
@@ -355,7 +355,7 @@ impl InputHashes {
 /// Returns the SHA-256 of a file, in hexadecimal.
 ///
 /// # Errors
-/// If it cannot be read.
+/// If the file cannot be read.
 pub fn sha256(path: &Path) -> io::Result<String> {
     let (mut file, mut hash, mut buffer) = (File::open(path)?, Sha256::new(), vec![0; 1 << 20]);
     loop {
@@ -366,12 +366,12 @@ pub fn sha256(path: &Path) -> io::Result<String> {
     }
 }
 
-/// Returns a command as a shell takes it.
+/// Returns a command, quoted for a shell.
 pub fn shell_command(line: &[String]) -> String {
     line.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// A word as a shell takes it.
+/// Returns a word, quoted for a shell.
 fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_./=,:@%+".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {

@@ -1,4 +1,4 @@
-//! The settings that labels depend on, as provenance records them.
+//! The settings on which labels depend, as recorded in provenance.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use apportion::rule::Bound;
 use apportion::text::Setting;
 use serde::{Deserialize, Serialize};
 
-/// The settings that an output depends on. Settings without a value are left out.
+/// The settings on which an output depends. Settings without a value are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "Options"))]
 #[serde(default)]
@@ -24,19 +24,19 @@ pub struct Recorded {
     /// The penalty of balance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub penalty: Option<String>,
-    /// The threshold of classes without their own in `at_by_class`.
+    /// The threshold of classes that are not in `at_by_class`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<f64>,
-    /// The thresholds of single classes.
+    /// The thresholds of individual classes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub at_by_class: BTreeMap<String, f64>,
-    /// The number of classes that top-k draws from.
+    /// The number of classes from which top-k draws.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<usize>,
     /// The number of draws.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draws: Option<u64>,
-    /// The share of people with a label.
+    /// The labeled share of people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<f64>,
     /// Lower bounds by class.
@@ -54,13 +54,13 @@ pub struct Recorded {
     /// The columns of nested groups.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nested: Vec<String>,
-    /// The number of rows of the sample that was solved.
+    /// The number of rows in the sample that was solved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_sample: Option<u64>,
     /// The learner of the learned rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub learner: Option<String>,
-    /// The number of rows that the learned rule was trained on.
+    /// The number of rows on which the learned rule was trained.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub train_rows: Option<u64>,
     /// The score columns, in the order of the classes.
@@ -75,7 +75,7 @@ pub struct Recorded {
     /// Whether scores were divided by their sum.
     #[serde(skip_serializing_if = "is_not")]
     pub normalize: bool,
-    /// The column of identifiers.
+    /// The ID column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The column with the number of people of each row.
@@ -84,19 +84,19 @@ pub struct Recorded {
     /// The column of the truth.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub truth: Option<String>,
-    /// Values of the truth that mean a class, as `VALUE=CLASS`.
+    /// Values of the truth that are mapped to a class, as `VALUE=CLASS`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub truth_map: Vec<String>,
     /// Values of the truth that were treated as missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub truth_exclude: Vec<String>,
-    /// Whether rows without truth were left out.
+    /// Whether rows without truth were excluded.
     #[serde(skip_serializing_if = "is_not")]
     pub only_with_truth: bool,
-    /// Whether rows without scores were left out.
+    /// Whether rows without scores were excluded.
     #[serde(skip_serializing_if = "is_not")]
     pub skip_missing: bool,
-    /// The column of the labels.
+    /// The label column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// Whether only the label column was written.
@@ -126,7 +126,7 @@ pub struct Recorded {
 pub enum RecordedBound {
     /// A number of people.
     Count(u64),
-    /// A share of the labeled people.
+    /// A share of labeled people.
     Share(f64),
 }
 
@@ -153,7 +153,7 @@ fn is_not(option: &bool) -> bool {
 }
 
 impl Recorded {
-    /// Replaces the settings that were given by those of `own`.
+    /// Replaces the settings in `given` by those of `own`.
     pub fn overridden(mut self, own: &Recorded, given: &BTreeSet<Setting>) -> Recorded {
         macro_rules! replace {
             ($($setting:ident: $($field:ident)+;)+) => {

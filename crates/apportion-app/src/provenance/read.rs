@@ -1,4 +1,4 @@
-//! Provenance of a file that exists: in the metadata of Parquet and Arrow, in a decision, or in a JSON file of its own.
+//! Reads the provenance of an existing file: from the metadata of Parquet and Arrow, a decision, or a JSON file.
 
 use std::fs;
 use std::path::Path;
@@ -9,16 +9,16 @@ use serde_json::Value;
 use super::{FORMAT, Provenance};
 use crate::{Error, Result};
 
-/// Provenance, and the JSON that it was read from.
+/// Provenance, and the JSON from which it was read.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// The provenance.
     pub provenance: Provenance,
-    /// The JSON, with keys of later versions.
+    /// The JSON, including keys of later versions.
     pub json: Value,
 }
 
-/// Returns the provenance of a file; none if it has none, or cannot hold it.
+/// Returns the provenance of a file; `None` if the file does not contain it.
 ///
 /// # Errors
 /// If the file cannot be read, or its provenance is invalid.

@@ -1,4 +1,4 @@
-//! The job `provenance`: where an output comes from.
+//! The job `provenance`: shows how an output was made.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Provenance, find};
 use crate::{Context, Error, Result};
 
-/// Which provenance to show.
+/// The file whose provenance to show.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {
@@ -17,7 +17,7 @@ pub struct Request {
     pub inputs: PathBuf,
 }
 
-/// The provenance of a file. As JSON, exactly what the file holds.
+/// The provenance of a file. It serializes to the JSON in the file.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
 pub struct Response {
@@ -43,7 +43,7 @@ impl schemars::JsonSchema for Response {
 /// Reads the provenance of a file.
 ///
 /// # Errors
-/// If the file cannot be read, or holds no provenance.
+/// If the file cannot be read, or contains no provenance.
 pub fn run(request: &Request, _: &Context) -> Result<Response> {
     let Some(found) = find(&request.inputs)? else {
         let problem = format!("{}: it holds no provenance. ", request.inputs.display());

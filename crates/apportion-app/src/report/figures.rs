@@ -1,4 +1,4 @@
-//! Figures: a folder of charts, written whole, in which only figures of ours are ever replaced or removed.
+//! A folder of figures, written atomically. Only figures that apportion wrote are replaced or removed.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::Result;
 use crate::protect::refuse_filled_folder;
 use crate::provenance::refuse_missing_folder;
 
-/// Refuses a folder that figures cannot be written into, before anything is read. The report may lie among them.
+/// Refuses a folder into which figures cannot be written, before any rows are read. The folder may contain the report.
 pub(super) fn check<'p>(
     folder: &Path,
     inputs: impl Iterator<Item = &'p Path>,
@@ -35,7 +35,7 @@ pub(super) fn check<'p>(
     }
 }
 
-/// Writes figures into a folder, all or none, and then removes those of an earlier run that are not among them.
+/// Writes figures into a folder, all or none, and then removes figures of an earlier run that are not among them.
 pub(super) fn write(folder: &Path, files: &[(String, Vec<u8>)]) -> Result<()> {
     let (ours, _) = files_in(folder)?;
     write_folder_atomically(folder, files)?;
@@ -48,8 +48,8 @@ pub(super) fn write(folder: &Path, files: &[(String, Vec<u8>)]) -> Result<()> {
     Ok(())
 }
 
-/// What is in a folder, if it is there: figures of ours, which are specifications that say so and the numbers beside them;
-/// and all else.
+/// Returns the files in a folder, if it exists: first the figures that apportion wrote (marked specifications, and the
+/// numbers with the same name), then all other files.
 fn files_in(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     if !folder.is_dir() {
         return Ok((Vec::new(), Vec::new()));
@@ -71,7 +71,7 @@ fn files_in(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     Ok(all.into_iter().partition(|path| specifications.contains(path) || is_numbers(path)))
 }
 
-/// Figures must not take the place of what they are made from.
+/// Refuses a folder that contains an input, because figures must not replace inputs.
 fn refuse_beside_inputs<'p>(folder: &Path, mut inputs: impl Iterator<Item = &'p Path>) -> Result<()> {
     let Ok(folder) = folder.canonicalize() else { return Ok(()) };
     let lies_there = |input: &&Path| input.canonicalize().is_ok_and(|input| input.parent() == Some(&folder));

@@ -25,19 +25,19 @@ use crate::{Context, Error, Result};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReportSettings {
-    /// A file: a page (.html) or Markdown (.md).
+    /// The output file: a page (.html) or Markdown (.md).
     pub report: Option<PathBuf>,
     /// A folder for the data and specification of every chart.
     pub figures: Option<PathBuf>,
     /// Outlines of the groups, for a map.
     pub geometry: Option<PathBuf>,
-    /// The property of the outlines that holds the names of the groups.
+    /// The property of the outlines that contains the names of the groups.
     pub geometry_key: Vec<String>,
-    /// Two classes for corners of the triangle.
+    /// Two classes for the corners of the triangle.
     pub simplex: Vec<String>,
     /// The class to compare with all others combined.
     pub focus: Option<String>,
-    /// Whether the report is returned even if no file is named.
+    /// Whether the report is returned even if no output file is set.
     #[serde(skip)]
     pub in_memory: bool,
 }
@@ -47,7 +47,7 @@ pub struct ReportSettings {
 pub struct Report<'a> {
     settings: &'a ReportSettings,
     geometry: Option<Geometry>,
-    /// The outlines of the table's groups, once these are known.
+    /// The outlines of the groups, once the groups are known.
     shapes: Option<Shapes>,
 }
 
@@ -57,10 +57,11 @@ impl ReportSettings {
         self.report.is_some() || self.figures.is_some() || self.in_memory
     }
 
-    /// Refuses, before anything is read, what could not be written or drawn. Returns `None` if no report is made.
+    /// Refuses a report that cannot be written or drawn, before any rows are read. Returns `None` if no report is
+    /// requested.
     ///
     /// # Errors
-    /// If there is something.
+    /// If the report is refused.
     pub fn prepare(
         &self,
         input: &Input,
@@ -98,7 +99,7 @@ impl ReportSettings {
         Ok(Some(Report { settings: self, geometry, shapes: None }))
     }
 
-    /// Refuses settings of a report without one.
+    /// Refuses settings of a report if no report is requested.
     fn refuse_without_report(&self) -> Result<()> {
         let example = Setting::Report.with("FILE.html");
         if self.geometry.is_some() {
@@ -112,10 +113,10 @@ impl ReportSettings {
         }
     }
 
-    /// Refuses an outcome without a report that shows it.
+    /// Refuses an outcome if no report is requested.
     ///
     /// # Errors
-    /// If there is one.
+    /// If an outcome is given without a report.
     pub fn check_outcome(&self, outcome: Option<&String>) -> Result<()> {
         if outcome.is_none() || self.is_wanted() {
             return Ok(());
@@ -124,16 +125,16 @@ impl ReportSettings {
         Err(Error::Settings(problem + "; `apportion disparity` prints the same"))
     }
 
-    /// Returns the class to compare with the others, if one is named.
+    /// Returns the class to compare with the others, if one is given.
     ///
     /// # Errors
-    /// If it is unknown.
+    /// If the class is unknown.
     pub fn focus_class(&self, classes: &Classes) -> Result<Option<usize>> {
         let position = |class: &String| classes.position(class).map_err(|error| Error::Setting(Setting::Focus, error));
         self.focus.as_ref().map(position).transpose()
     }
 
-    /// The classes in the corners of the triangle, if they are named.
+    /// Returns the classes in the corners of the triangle, if they are given.
     fn corners(&self, classes: &Classes) -> Result<Option<[usize; 2]>> {
         let [a, b] = &self.simplex[..] else { return Ok(None) };
         let position =
@@ -147,7 +148,7 @@ impl ReportSettings {
     }
 }
 
-/// A report that was made.
+/// A finished report.
 #[derive(Clone, Debug)]
 pub struct WrittenReport {
     /// The report.
@@ -158,7 +159,7 @@ pub struct WrittenReport {
     pub figures: Option<PathBuf>,
 }
 
-/// Returns the frontier to the posterior, with which labels are compared; `None` without people.
+/// Returns the frontier with respect to the posterior, with which labels are compared; `None` without people.
 ///
 /// # Errors
 /// If it cannot be computed.
@@ -170,17 +171,17 @@ pub fn frontier(scores: &Scores<'_>, settings: &Settings) -> apportion::Result<O
 }
 
 impl Report<'_> {
-    /// Returns the files that the report is made of besides the tables.
+    /// Returns the files that the report uses in addition to the tables.
     pub fn extra_files(&self) -> Vec<ExtraFile> {
         let (Some(path), Some(geometry)) = (&self.settings.geometry, &self.geometry) else { return Vec::new() };
         let file = |path: PathBuf| ExtraFile { path, what: "outlines", rows: Some(geometry.outlines() as u64) };
-        // The names of a Shapefile's outlines are in a file of their own.
+        // The names of a Shapefile's outlines are in a separate file.
         let names = ["dbf", "DBF"].map(|ending| path.with_extension(ending)).into_iter().find(|own| own.is_file());
         let is_shapefile = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("shp"));
         std::iter::once(path.clone()).chain(names.filter(|_| is_shapefile)).map(file).collect()
     }
 
-    /// Finds the outlines of the groups, before any work is done that would be lost if there were none.
+    /// Finds the outlines of the groups early, so that an error does not discard finished work.
     ///
     /// # Errors
     /// If no outline has the name of a group.
@@ -195,7 +196,7 @@ impl Report<'_> {
     /// Writes the report and its figures.
     ///
     /// # Errors
-    /// If they cannot be written.
+    /// If a file cannot be written.
     pub fn write(self, mut study: Study, context: &Context) -> Result<WrittenReport> {
         study.shapes.clone_from(&self.shapes);
         if let Some(why) = study.groups.as_ref().and_then(Groups::why_hidden) {
@@ -215,12 +216,12 @@ impl Report<'_> {
     }
 }
 
-/// An error of the outlines.
+/// Returns an error in the outlines.
 fn in_geometry(problem: Message) -> Error {
     Error::Data(Message::from(Setting::Geometry) + ": " + problem)
 }
 
-/// The outlines of a file.
+/// Reads the outlines in a file.
 fn outlines(path: &Path) -> Result<Geometry> {
     Geometry::read(path).map_err(|error| {
         let error = match error {

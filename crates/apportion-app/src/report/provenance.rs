@@ -1,4 +1,4 @@
-//! Provenance in a report: files and their SHA-256, the command, and what was done, in words.
+//! Provenance in a report: files with their SHA-256, the command, and a description of the settings.
 
 use apportion_io::Table;
 use apportion_report::Provenance;
@@ -7,7 +7,7 @@ use crate::Context;
 use crate::provenance::InputFile;
 use crate::table::{Grouping, TableSettings};
 
-/// What a report says of where its numbers come from.
+/// Returns the provenance of a report's numbers.
 pub fn report_provenance(
     files: &[InputFile],
     table: &Table,

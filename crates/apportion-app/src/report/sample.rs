@@ -1,4 +1,5 @@
-//! Some people for the triangle, drawn by the seed and the rows' keys: their scores, rounded, and their labels.
+//! A random sample of people for the triangle, drawn by the seed and the rows' keys: their rounded scores, and their
+//! labels.
 
 use std::collections::BinaryHeap;
 
@@ -9,21 +10,22 @@ use apportion_report::Sample;
 use crate::Result;
 use crate::labels::Assignment;
 
-/// How many people are drawn.
+/// The number of people in the sample.
 const PEOPLE: usize = 600;
 
-/// Tells these draws from others of the same seed.
+/// Makes these draws independent of other draws with the same seed.
 const SALT: u64 = 0x7472_6961_6e67_6c65;
 
-/// Rows that were drawn, and what is known of them so far.
+/// The sampled rows, with their scores and labels so far.
 pub(super) struct SampleRows {
-    /// The rows, each with a number that chooses one of its people.
+    /// The rows, each with a random number that selects one of its people.
     rows: Vec<(usize, u64)>,
     sample: Sample,
 }
 
 impl SampleRows {
-    /// Draws rows, each as likely as it has people: those whose draw comes first, were each person to wait a random time.
+    /// Draws rows with probability proportional to their people: assigns each person a random number, and takes the
+    /// rows with the smallest ones.
     pub(super) fn choose(scores: &Scores<'_>, corners: [usize; 2], seed: u64) -> Result<SampleRows> {
         let keys = scores.keys();
         let mut soonest: BinaryHeap<(u64, usize, u64)> = BinaryHeap::new();
@@ -46,7 +48,7 @@ impl SampleRows {
                 Ok(())
             })?;
         }
-        // In the order of their scores: where in the file somebody stands is nobody's business.
+        // Sorted by score, so that the order does not reveal positions in the file.
         let mut both: Vec<_> = rows.into_iter().zip(points).collect();
         both.sort_by(|(_, a), (_, b)| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
         let (rows, points) = both.into_iter().unzip();
@@ -80,7 +82,7 @@ impl SampleRows {
     }
 }
 
-/// How long the first of so many people waits, each as long as a random number says. Nobody does not wait.
+/// Returns the smallest of the random numbers of a row's people, one per person; `None` for a row without people.
 fn waiting(hash: u64, people: u64) -> Option<u64> {
     match people {
         0 => None,
@@ -93,7 +95,7 @@ fn waiting(hash: u64, people: u64) -> Option<u64> {
     }
 }
 
-/// Two scores, and what is left for the others, in hundredths.
+/// Returns two scores and the remainder, rounded to hundredths.
 fn rounded([a, b]: [f64; 2]) -> [f64; 3] {
     let hundredths = |score: f64| (100.0 * score.clamp(0.0, 1.0)).round();
     let (a, b) = (hundredths(a), hundredths(b));

@@ -13,19 +13,19 @@ use crate::labels::{Assignment, RuleResult};
 use crate::table::Grouping;
 use crate::{Context, Result};
 
-/// Points of a frontier that a report shows.
+/// The number of frontier points in a report.
 const STOPS: usize = 200;
 
 /// The weights of accuracy at which a model is trained: from argmax to match, with every second value of the paper.
 const LEARNED_GAMMAS: [f64; 12] = [1.0, 0.98, 0.96, 0.94, 0.92, 0.90, 0.88, 0.86, 0.84, 0.82, 0.80, 0.0];
 
-/// The number of rows on which the model is evaluated: enough for a line, and little work.
+/// The number of rows on which the model is evaluated: enough for a line at low cost.
 const LEARNED_ROWS: usize = 100_000;
 
 /// The role of labels in a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// The labels that the report is about.
+    /// The labels that are the subject of the report.
     Subject,
     /// Labels with correct counts, with which the subject is compared.
     Corrected,
@@ -42,9 +42,9 @@ pub struct StudyBuilder<'a> {
     seed: u64,
     /// The word for one group.
     word: String,
-    /// The frontier to the posterior; `None` without people.
+    /// The frontier with respect to the posterior; `None` without people.
     frontier: Option<&'a Frontier>,
-    /// What does not depend on labels; known once labels were added.
+    /// The data that do not depend on labels; known once labels have been added.
     population: Option<Population>,
     sample: Option<SampleRows>,
     label_sets: Vec<LabelSet>,
@@ -100,13 +100,13 @@ impl<'a> StudyBuilder<'a> {
         self
     }
 
-    /// Uses figures of the subject that were computed already.
+    /// Uses figures of the subject that have already been computed.
     pub fn with_audit(mut self, audit: Section) -> StudyBuilder<'a> {
         self.audit = Some(audit);
         self
     }
 
-    /// Returns what to sum of labels before they are added.
+    /// Returns the figures to sum for labels before they are added.
     pub fn options(&self, role: Role) -> AuditOptions {
         let measures = match role {
             Role::Subject if self.audit.is_none() => Measures { intervals: false, ..Measures::ALL },
@@ -164,7 +164,7 @@ impl<'a> StudyBuilder<'a> {
         Ok(())
     }
 
-    /// Adds labels that were not summed yet.
+    /// Adds labels that have not been summed yet.
     pub fn add_labels(
         &mut self,
         role: Role,
@@ -184,8 +184,8 @@ impl<'a> StudyBuilder<'a> {
         self.add_labels(role, LabelKind::Rule(rule.kind()), name, &assignment, joint)
     }
 
-    /// Trains a model on balance at several γ and evaluates it on rows drawn by the seed. Does nothing if rows represent
-    /// several people, or if there are none.
+    /// Trains a model on balance at several γ and evaluates it on rows drawn by the seed. Does nothing if rows
+    /// represent several people, or if there are no rows.
     pub fn learn(&mut self, settings: &Settings) -> Result<()> {
         if self.scores.counts().is_none() && self.scores.rows() > 0 {
             let sample = apportion::rule::Sample::draw(self.scores, LEARNED_ROWS, settings.seed)?;
@@ -196,7 +196,7 @@ impl<'a> StudyBuilder<'a> {
         Ok(())
     }
 
-    /// Traces the frontier to the truth and returns the study.
+    /// Traces the frontier with respect to the truth and returns the study.
     pub fn study(
         self,
         settings: &Settings,
@@ -234,7 +234,8 @@ impl<'a> StudyBuilder<'a> {
         })
     }
 
-    /// Keeps what does not depend on labels, and draws the sample of the triangle, when the first labels are added.
+    /// Stores the data that do not depend on labels, and draws the sample of the triangle, when the first labels are
+    /// added.
     fn count_people(&mut self, tally: &Tally) -> Result<()> {
         if self.population.is_some() {
             return Ok(());
@@ -253,7 +254,7 @@ impl<'a> StudyBuilder<'a> {
     }
 }
 
-/// Returns the classes, those with the largest mean score first.
+/// Returns the classes in descending order of their mean score.
 fn largest_first(whole: &GroupTotals, classes: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..classes).collect();
     order.sort_by(|&a, &b| whole.posterior_share(b).total_cmp(&whole.posterior_share(a)));
@@ -267,8 +268,8 @@ fn word(columns: &[String]) -> String {
     if KNOWN.contains(&name.as_str()) { name } else { "group".into() }
 }
 
-/// Returns what a support vector machine trained on balance gives, as in the paper's fig:pareto-NC: on some rows, scaled to
-/// all people.
+/// Returns the result of a support vector machine trained on balance, as in the paper's fig:pareto-NC: evaluated on a
+/// sample of rows, and scaled to all people.
 fn learned(scores: &Scores<'_>, all: u64, gamma: f64, settings: &Settings) -> apportion::Result<LearnedStop> {
     let balance = Balance::new(gamma, Match::overall(Reference::Posterior));
     let labels = Rule::Learned(Learned::new(JointRule::Balance(balance))).label(scores, settings)?.labels;
@@ -277,7 +278,7 @@ fn learned(scores: &Scores<'_>, all: u64, gamma: f64, settings: &Settings) -> ap
     Ok(LearnedStop { gamma, people: summary.people, counts, expected_accuracy: summary.expected_accuracy })
 }
 
-/// Scales counts of some people to all people; the remainder goes to the largest class.
+/// Scales the counts of a sample to all people; the remainder goes to the largest class.
 fn as_of_all(counts: &[u64], people: u64, all: u64) -> Vec<u64> {
     let scaled = |&count: &u64| (u128::from(count) * u128::from(all) / u128::from(people.max(1))) as u64;
     let mut counts: Vec<u64> = counts.iter().map(scaled).collect();
@@ -288,7 +289,7 @@ fn as_of_all(counts: &[u64], people: u64, all: u64) -> Vec<u64> {
     counts
 }
 
-/// Returns the frontier to the posterior and, if it is known, to the truth.
+/// Returns the frontier with respect to the posterior and, if known, the truth.
 fn trades(
     scores: &Scores<'_>,
     has_truth: bool,

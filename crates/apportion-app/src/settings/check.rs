@@ -1,4 +1,4 @@
-//! Holds values against the declarations of a job.
+//! Checks values against the declarations of a job.
 
 use apportion::text::{Message, Setting};
 use apportion_io::did_you_mean;
@@ -10,10 +10,10 @@ use super::{Declaration, Job, find, of_job};
 use crate::rule::RuleName;
 use crate::{Error, Result};
 
-/// Returns the request that values by the ids of settings make, once they are normalized and checked.
+/// Converts values by setting id to a request, after normalizing and checking them.
 ///
 /// # Errors
-/// If a setting is unknown, of another type, out of range, or belongs to another rule.
+/// If a setting is unknown, has the wrong type, is out of range, or belongs to another rule.
 pub fn from_values<R: DeserializeOwned>(job: Job, mut values: Map<String, Value>) -> Result<R> {
     for (id, value) in &mut values {
         if let Some(declaration) = find(job, id) {
@@ -61,7 +61,7 @@ fn check_rules(job: Job, values: &Map<String, Value>) -> Result<()> {
     let rule = values.get("rule").and_then(Value::as_str).unwrap_or(RuleName::default().name());
     for id in values.keys() {
         let Some(declaration) = find(job, id) else { continue };
-        // `RuleSettings::check` says what to use instead.
+        // The message of `RuleSettings::check` suggests an alternative.
         if declaration.setting == Setting::Tolerance && rule == RuleName::Match.name() {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Kinds of settings: how a value is read from text, and which values are allowed.
+//! Kinds of settings: how a value is parsed from text, and which values are allowed.
 
 use std::collections::BTreeMap;
 
@@ -34,13 +34,13 @@ pub enum Kind {
     Numbers,
     /// One of several names, each with its help.
     Choice(&'static [(&'static str, &'static str)]),
-    /// Values and what they stand for: `W=white`.
+    /// Values and the classes they mean: `W=white`.
     Pairs,
     /// A number or a share of people for each class: `black=2000`, `black=20%`.
     Bounds,
-    /// The minimum score of a label, for all classes and for single ones: `0.8`, `black=0.5`.
+    /// The minimum score of a label, for all classes and for individual ones: `0.8`, `black=0.5`.
     Thresholds,
-    /// Values that stand for no label, and what to do with such rows: `Uncoded=drop`.
+    /// Values that mean unlabeled, and the policy for such rows: `Uncoded=drop`.
     Uncoded,
 }
 
@@ -52,10 +52,10 @@ impl Kind {
         matches!(self, Kind::List | Kind::Numbers | Kind::Pairs | Kind::Bounds | Kind::Thresholds)
     }
 
-    /// Reads the values of a setting from text. A setting that takes one value is given once.
+    /// Parses the values of a setting from text. A setting with one value can be given only once.
     ///
     /// # Errors
-    /// If a value is not of this kind, or out of range.
+    /// If a value is not of this kind, or is out of range.
     pub fn read(self, texts: &[String]) -> Read<Value> {
         let text = texts.last().map_or("", String::as_str);
         let value = match self {
@@ -78,12 +78,12 @@ impl Kind {
         Ok(value)
     }
 
-    /// Returns a value in the form that requests have, from one that a programming language would use: `"512M"` as a
-    /// number of bytes, a number as the threshold of all classes, one text as a list of one. Anything else stays as it is,
-    /// for [`check`](Self::check) to judge.
+    /// Converts a value of a programming language to the form used in requests: `"512M"` to a number of bytes, a number
+    /// to the threshold of all classes, one text to a list. Any other value is unchanged, for [`check`](Self::check) to
+    /// accept or refuse.
     ///
     /// # Errors
-    /// If text cannot be read as a value of this kind.
+    /// If text cannot be parsed as a value of this kind.
     pub fn normalize(self, value: Value) -> Read<Value> {
         Ok(match (self, value) {
             (Kind::Whole(..) | Kind::Size(..), Value::Number(number)) => whole(number).into(),
@@ -119,7 +119,7 @@ impl Kind {
     /// Checks the range of a value.
     ///
     /// # Errors
-    /// If it is out of range, or of another type.
+    /// If the value is out of range, or has the wrong type.
     pub fn check(self, value: &Value) -> Read<()> {
         let within = |holds: bool, range: String| if holds { Ok(()) } else { Err(format!("it must be {range}")) };
         let expected = |what: &str| format!("it must be {what}, not {value}");
@@ -164,9 +164,9 @@ impl Kind {
     }
 }
 
-/// A float that is a whole number as one; any other number as it is.
+/// Converts a float without a fraction to an integer; other numbers are unchanged.
 fn whole(number: Number) -> Number {
-    /// Every whole number up to this one is a float.
+    /// The largest number up to which all integers can be represented as floats.
     const MAX: f64 = 9_007_199_254_740_992.0;
     match number.as_f64() {
         Some(own) if number.is_f64() && own.fract() == 0.0 && own.abs() <= MAX => Number::from(own as i64),
@@ -174,7 +174,7 @@ fn whole(number: Number) -> Number {
     }
 }
 
-/// A number as text; anything else as it is.
+/// Converts a number to text; other values are unchanged.
 fn text_of(value: Value) -> Value {
     match value {
         Value::Number(number) => number.to_string().into(),
@@ -190,7 +190,7 @@ fn texts_of(values: Vec<Value>) -> Read<Vec<String>> {
     values.into_iter().map(text).collect()
 }
 
-/// A bound from a count, a share or text.
+/// Converts a count, a share or text to a bound.
 fn bound_of(value: Value) -> Read<Value> {
     Ok(match value {
         Value::Number(number) => match number.as_u64() {
@@ -203,7 +203,7 @@ fn bound_of(value: Value) -> Read<Value> {
     })
 }
 
-/// Thresholds from numbers, or texts of numbers, of all classes and of single ones.
+/// Converts numbers, or texts of numbers, for all classes and for individual ones, to thresholds.
 fn thresholds_of(given: impl IntoIterator<Item = (Option<String>, Value)>) -> Read<Value> {
     let mut texts = Vec::new();
     for (class, least) in given {
@@ -236,7 +236,7 @@ fn character(text: &str) -> Read<char> {
     }
 }
 
-/// A name that looks like a path is searched for later, as all files are.
+/// Checks the name of a reference. Text that looks like a path is accepted, because files are searched for later.
 fn reference(text: &str) -> Read<()> {
     use crate::reference::{REFERENCES, SHARES_IN_MEMORY};
     let is_path = text == "-" || text.contains(['.', '/', '\\', '*', '?']) || std::path::Path::new(text).exists();

@@ -1,6 +1,7 @@
-//! Every setting of every job, declared once: its id, kind, range, default, the rules it belongs to, and its help.
+//! Declarations of the settings of all jobs: id, kind, range, default, rules that use the setting, and help.
 //!
-//! Front ends build their options, keywords and help from these declarations, and [`check`] holds a request against them.
+//! Front ends build their options, keywords and help from these declarations, and [`check`] checks requests against
+//! them.
 
 mod check;
 mod kind;
@@ -21,17 +22,17 @@ use crate::rule::RuleName;
 pub enum Job {
     /// Labels a table.
     Label,
-    /// Measures labels that exist.
+    /// Audits existing labels.
     Audit,
     /// Compares rules.
     Compare,
     /// Compares an outcome between classes.
     Disparity,
-    /// Lists the optimal trades of accuracy against fidelity.
+    /// Lists the optimal trade-offs between accuracy and fidelity.
     Frontier,
     /// Fits a rule and saves its decision.
     Fit,
-    /// Labels a table by a saved decision.
+    /// Labels a table with a saved decision.
     Apply,
     /// Writes a decision as SQL.
     Export,
@@ -39,7 +40,7 @@ pub enum Job {
     Verify,
     /// Prints the provenance of a file.
     Provenance,
-    /// Makes scores from names and places.
+    /// Computes scores from names and places.
     Predict,
     /// Lists the built-in tables.
     TablesList,
@@ -57,9 +58,9 @@ pub enum Job {
     SimulateCategorical,
     /// Simulates the worst case of argmax.
     SimulateWorstCase,
-    /// Repeats the experiments of the paper.
+    /// Reproduces the experiments of the paper.
     Reproduce,
-    /// Shows everything on built-in data.
+    /// Demonstrates the program on built-in data.
     Demo,
 }
 
@@ -90,14 +91,14 @@ impl Job {
     ];
 }
 
-/// Settings that belong together, under a heading in help, for some jobs.
+/// Related settings of some jobs, under a heading in the help.
 #[derive(Debug)]
 pub struct Group {
     /// The heading.
     pub heading: &'static str,
     /// The jobs that have the settings.
     pub jobs: &'static [Job],
-    /// The settings, in the order of help.
+    /// The settings, in help order.
     pub settings: &'static [Declaration],
 }
 
@@ -108,15 +109,15 @@ pub struct Declaration {
     pub setting: Setting,
     /// Its type and range.
     pub kind: Kind,
-    /// What values look like, in help: `COL[,COL]`.
+    /// The placeholder for values in the help: `COL[,COL]`.
     pub value: &'static str,
     /// The help, with other settings as placeholders.
     pub help: &'static [Words],
     /// The default as text, if there is one.
     pub default: Option<&'static str>,
-    /// The rules it belongs to; all if empty.
+    /// The rules that use it; all if empty.
     pub rules: &'static [RuleName],
-    /// Whether the job needs it.
+    /// Whether the job requires it.
     pub is_required: bool,
 }
 
@@ -162,12 +163,12 @@ impl Declaration {
     }
 }
 
-/// All groups of settings.
+/// Returns all groups of settings.
 fn groups() -> impl Iterator<Item = &'static Group> {
     table::GROUPS.iter().chain(rule::GROUPS).chain(predict::GROUPS).chain(other_jobs::GROUPS)
 }
 
-/// Returns the settings of a job, with the headings they are under, in the order of help.
+/// Returns the settings of a job with their headings, in help order.
 pub fn of_job(job: Job) -> impl Iterator<Item = (&'static str, &'static Declaration)> {
     let own = groups().filter(move |group| group.jobs.contains(&job));
     own.flat_map(|group| group.settings.iter().map(|setting| (group.heading, setting)))

@@ -1,4 +1,4 @@
-//! Settings of export, simulations, the paper and the demonstration, and of standard outputs.
+//! Settings of export, simulations, the paper and the demonstration, and common output settings.
 
 use apportion::text::Setting;
 
@@ -11,7 +11,7 @@ use super::{Declaration, Group, Job, Kind};
 
 const SIMULATIONS: &[Job] = &[SimulateVoters, SimulateNormal, SimulateCategorical, SimulateWorstCase];
 
-/// The most rows that are simulated.
+/// The maximum number of simulated rows.
 const MAX_ROWS: u64 = 1 << 40;
 
 const DIALECTS: &[(&str, &str)] = &[

@@ -1,4 +1,4 @@
-//! Settings of rules, of labels that exist, and of outcomes.
+//! Settings of rules, existing labels, and outcomes.
 
 use apportion::text::Setting;
 

@@ -1,4 +1,4 @@
-//! The job `simulate`: people who do not exist, whose truth is known, in any number.
+//! The job `simulate`: any number of simulated people with known truth.
 
 mod paper;
 mod voters;
@@ -18,26 +18,26 @@ use self::voters::VoterRows;
 use crate::settings::{self, Job};
 use crate::{Context, Error, Result};
 
-/// Rows of a block.
+/// Number of rows in a block.
 const BLOCK_ROWS: u64 = 1 << 16;
-/// Blocks that are made at once, by all threads.
+/// Number of blocks that all threads make together.
 const BLOCKS_AT_ONCE: usize = 8;
 /// The maximum number of rows.
 const MAX_ROWS: u64 = 1 << 40;
 
-/// What to simulate.
+/// The population to simulate.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {
-    /// The people.
+    /// The population.
     pub population: Population,
-    /// The number of people; 100,000 voters, or 5,000 of the other populations, if not set.
+    /// The number of people; if not set, 100,000 voters, or 5,000 people of the other populations.
     pub rows: Option<u64>,
     /// The seed. The rows of a seed are the same on every machine, for any number of threads.
     pub seed: u64,
     /// Whether scores are in double precision.
     pub double: bool,
-    /// The file to write, with its format by its extension; `-` for CSV on standard output. If not set, the rows are
+    /// The output file, whose extension sets the format; `-` for CSV on standard output. If not set, the rows are
     /// returned.
     pub output: Option<String>,
     /// Whether to replace an existing file.
@@ -45,7 +45,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Returns the request of a simulation from values by the ids of settings.
+    /// Returns the request of a simulation from values by setting id.
     ///
     /// # Errors
     /// If a value is out of range, or the job is not a simulation.
@@ -61,17 +61,18 @@ impl Request {
     }
 }
 
-/// Who is simulated.
+/// The simulated population.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Population {
     /// A voter file of North Carolina, with the scores that BISG would give.
     Voters(Voters),
-    /// Points with normal noise around the true class: the paper's simulations.
+    /// Points with normal noise around the true class, as in the paper's simulations.
     Normal(Normal),
-    /// One category is known: the true class with some probability, otherwise any class.
+    /// People with one known category: the true class with some probability, otherwise any class.
     Categorical(Categorical),
-    /// Everything or nothing is known: the bias of argmax is as large as it can be (Theorem 1 of the paper).
+    /// People whose class is either certain or unknown: the bias of argmax is as large as possible (Theorem 1 of the
+    /// paper).
     WorstCase(WorstCase),
 }
 
@@ -101,17 +102,17 @@ impl Population {
     }
 }
 
-/// A voter file: county and class by the Census of North Carolina, and surname by class.
+/// A voter file: county and class from the Census of North Carolina, and surname by class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Voters {
-    /// How far the prior of the scores is from that of voters, toward that of all inhabitants: from 0 to 1.
+    /// The shift of the scores' prior from that of voters toward that of all inhabitants: from 0 to 1.
     pub prior_shift: f64,
-    /// The power to which scores are raised. Above 1 they are overconfident.
+    /// The power to which scores are raised. Values above 1 make them overconfident.
     pub sharpen: f64,
-    /// How much the tables that people are drawn from differ from those of the scores.
+    /// The difference between the tables from which people are drawn and those of the scores.
     pub noise: f64,
-    /// Classes to count as another.
+    /// Classes to merge into another class.
     pub merge: BTreeMap<String, String>,
     /// Whether to leave out the scores.
     pub no_scores: bool,
@@ -123,13 +124,13 @@ impl Default for Voters {
     }
 }
 
-/// Points with as many coordinates as classes, all normal: around 1 for the true class, and around 0 for the others.
+/// Points with one normal coordinate per class, with mean 1 for the true class and mean 0 for the others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Normal {
     /// The shares of the classes.
     pub prior: Vec<f64>,
-    /// The variance of every coordinate.
+    /// The variance of each coordinate.
     pub variance: f64,
 }
 
@@ -139,13 +140,13 @@ impl Default for Normal {
     }
 }
 
-/// People of whom one category is known.
+/// People with one known category.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Categorical {
     /// The shares of the classes.
     pub prior: Vec<f64>,
-    /// The probability that the category is the true class for that reason: from 0 to 1.
+    /// The probability that the category is the true class; otherwise it is any class. From 0 to 1.
     pub signal: f64,
 }
 
@@ -155,15 +156,15 @@ impl Default for Categorical {
     }
 }
 
-/// People of whom everything or nothing is known.
+/// People whose class is either certain or unknown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorstCase {
     /// The number of classes.
     pub classes: usize,
-    /// The share of people of whom nothing is known.
+    /// The share of people whose class is unknown.
     pub unknown: f64,
-    /// The share of people who are known to be of another class than the first.
+    /// The share of people who are known to be in another class than the first.
     pub others: f64,
 }
 
@@ -181,12 +182,12 @@ pub struct Response {
     pub rows: u64,
     /// The files that were written; empty for standard output and for rows in memory.
     pub written: Vec<PathBuf>,
-    /// The rows in blocks, if no output was requested.
+    /// The rows in blocks, if no output is set.
     #[serde(skip)]
     pub blocks: Vec<PlainRows>,
 }
 
-/// Makes some rows, from an index on.
+/// Makes some rows, starting at an index.
 trait RowMaker: Sync {
     fn rows(&self, start: u64, rows: u64) -> PlainRows;
 }
@@ -252,7 +253,7 @@ fn make(maker: &dyn RowMaker, rows: u64, output: Option<&Output>, context: &Cont
     Ok(response)
 }
 
-/// Scores, row by row, as a column for each class.
+/// Converts scores, row by row, to a column for each class.
 fn score_columns(scores: &[f64], classes: &[impl AsRef<str>], double: bool) -> Vec<PlainColumn> {
     let k = classes.len();
     let column = |(class, name): (usize, &_)| {

@@ -1,4 +1,4 @@
-//! Rows of the paper's simulations: people without names, with scores that no others could improve on.
+//! Rows of the paper's simulations: people without names, with the best possible scores.
 
 use apportion::simulate::Generator;
 use apportion_io::{PlainColumn, PlainRows, PlainValues};

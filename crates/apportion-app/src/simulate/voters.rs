@@ -1,4 +1,4 @@
-//! Rows of a voter file: people who do not exist, with names and counties, and the scores that BISG would give.
+//! Rows of a simulated voter file: people with names and counties, and the scores that BISG would compute.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::{Error, Result};
 pub(super) struct VoterRows {
     voters: apportion::simulate::Voters,
     rare: RareNames,
-    /// The names behind the row of all other names.
+    /// The names that the row for all other names represents.
     rare_names: Vec<String>,
     classes: Vec<&'static str>,
     has_scores: bool,
@@ -81,7 +81,7 @@ impl RowMaker for VoterRows {
     }
 }
 
-/// The classes of the Census, some of them counted as others.
+/// The classes of the Census, some of them merged.
 struct MergedClasses {
     classes: Vec<&'static str>,
     /// The index in `classes` of each class of the Census.
@@ -114,7 +114,7 @@ impl MergedClasses {
         Ok(MergedClasses { classes: kept.iter().map(|&class| CLASSES[class]).collect(), indices })
     }
 
-    /// The people of each class, with those of the classes counted as it.
+    /// Returns the people of each class after merging.
     fn sums(&self, people: &[f64; CLASSES.len()]) -> Vec<f64> {
         let mut sums = vec![0.0; self.classes.len()];
         for (people, &index) in people.iter().zip(&self.indices) {
@@ -124,7 +124,7 @@ impl MergedClasses {
     }
 }
 
-/// The surnames of the Census behind the row of all other names, and their people by class.
+/// Returns the surnames that the row for all other names represents, and their people by class.
 fn rare_names(merged: &MergedClasses) -> (Vec<String>, Vec<Vec<f64>>) {
     let common: HashSet<&str> = surnames().iter().map(|surname| surname.name).collect();
     let all = CensusTable::Surnames2020.load();

@@ -1,4 +1,5 @@
-//! The conclusions from a pass: counts, targets, optimality and provenance, each verified, or not checked for a reason.
+//! Checks after the pass: counts, targets, optimality and provenance. Each is verified, or not checked for a stated
+//! reason.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,10 +18,10 @@ use super::{NotChecked, Response};
 use crate::provenance::{Provenance, SavedCertificate, sha256};
 use crate::{Context, text};
 
-/// What was found so far.
+/// The findings so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Findings {
-    /// How the labels were made, and how that is known.
+    /// How the labels were made, and the source of this information.
     asked: Option<String>,
     checks: Vec<String>,
     not_checked: Vec<(String, Message)>,
@@ -30,10 +31,10 @@ pub(super) struct Findings {
     certificate: Option<Certificate>,
 }
 
-/// What the checks are based on.
+/// The data on which the checks are based.
 pub(super) struct Facts<'a> {
     pub(super) settings: &'a LabelSettings,
-    /// Whether some of the settings are not those of the provenance.
+    /// Whether some of the settings differ from the provenance.
     pub(super) has_given_settings: bool,
     pub(super) provenance: Option<&'a Provenance>,
     pub(super) kind: Kind,
@@ -43,7 +44,7 @@ pub(super) struct Facts<'a> {
     /// The values of the columns that define each group.
     pub(super) groups: Vec<Vec<String>>,
     pub(super) input: &'a Input,
-    /// Shares in memory, in place of the file of the reference.
+    /// Shares in memory, instead of the reference file.
     pub(super) reference_table: Option<&'a MemoryTable>,
 }
 
@@ -94,7 +95,7 @@ impl Findings {
         }
     }
 
-    /// Counts and optimality, group by group.
+    /// Checks counts and optimality, group by group.
     fn check_groups(
         &mut self,
         facts: &Facts<'_>,
@@ -185,7 +186,7 @@ impl Findings {
         (self.counts, self.targets, self.certificate) = (Some(counts), targets, certificate);
     }
 
-    /// Totals of the largest units, and the counts of smaller ones within them.
+    /// Checks the totals of the largest units, and the counts of smaller units within them.
     fn check_nested(&mut self, facts: &Facts<'_>, expected: &Expected, smallest: &[Unit]) -> Checked<()> {
         let mut units: Vec<(Vec<String>, Unit)> = facts.groups.iter().cloned().zip(smallest.iter().cloned()).collect();
         loop {
@@ -250,7 +251,7 @@ impl Findings {
         Ok(())
     }
 
-    /// Compares the provenance with what was computed.
+    /// Compares the provenance with the computed results.
     fn check_provenance(&mut self, facts: &Facts<'_>, all: &[(Verified, Option<AllowedCounts>)]) -> Checked<()> {
         let Some(own) = facts.provenance else {
             self.skip("the inputs' SHA-256", "there is no provenance");
@@ -277,7 +278,7 @@ impl Findings {
         }
         if let (Some(said), Some(found)) = (&own.certificate, self.certificate.filter(|_| facts.kind == Kind::Joint)) {
             let is_bound = said.primal != said.dual;
-            // Penalties are sums of floating-point numbers; without one both sides are whole numbers.
+            // Penalties are sums of floating-point numbers; without a penalty, both sides are integers.
             let settings = facts.settings;
             let penalty = settings.recorded.gamma.and_then(|_| settings.penalty().ok());
             let tolerance = match penalty {
@@ -299,7 +300,7 @@ impl Findings {
         Ok(())
     }
 
-    /// Compares the SHA-256 of the inputs. The rows were found to be the same already.
+    /// Compares the SHA-256 of the inputs. The rows have already been found to be equal.
     fn check_files(&mut self, facts: &Facts<'_>) -> Checked<()> {
         let Some(own) = facts.provenance else { return Ok(()) };
         let recorded: Vec<_> = own.inputs.iter().filter(|input| input.role == "scores").collect();
@@ -328,7 +329,7 @@ impl Findings {
         Ok(())
     }
 
-    /// Returns the findings, with the difference at which the checks ended.
+    /// Returns the findings, with the difference that ended the checks, if any.
     pub(super) fn into_response(self, difference: Option<&Message>, context: &Context) -> Response {
         let certificate = self.certificate.map(|own| SavedCertificate {
             primal: own.primal.to_string(),
@@ -351,7 +352,7 @@ impl Findings {
     }
 }
 
-/// Compares counts of the provenance with those found.
+/// Compares recorded counts with those found.
 fn compare_counts(facts: &Facts<'_>, what: &str, recorded: &[u64], found: &[u64]) -> Checked<()> {
     let differing = (0..found.len()).find(|&class| recorded.get(class) != Some(&found[class]));
     let Some(class) = differing else { return Ok(()) };
@@ -364,7 +365,7 @@ fn unit_name(values: &[String]) -> String {
     if values.is_empty() { "overall".into() } else { format!("unit {:?}", values.join(" / ")) }
 }
 
-/// Refuses some of the files whose rows were labeled together: counts and targets are those of all.
+/// Refuses a part of the files that were labeled together, because counts and targets refer to all of them.
 fn check_all_files(facts: &Facts<'_>) -> Checked<()> {
     let inputs = facts.provenance.map_or(&[][..], |own| &own.inputs);
     let recorded = inputs.iter().filter(|input| input.role == "scores").count();
@@ -379,7 +380,7 @@ fn check_all_files(facts: &Facts<'_>) -> Checked<()> {
     Ok(())
 }
 
-/// Refuses a reference that is not the one of the provenance: its targets would be others.
+/// Refuses a reference that differs from the provenance, because its targets would differ.
 fn check_reference(facts: &Facts<'_>) -> Checked<()> {
     let inputs = facts.provenance.map_or(&[][..], |own| &own.inputs);
     let name = facts.settings.recorded.reference.as_ref();
@@ -396,7 +397,7 @@ fn check_reference(facts: &Facts<'_>) -> Checked<()> {
     }
 }
 
-/// How the labels were made, as far as it is known.
+/// Returns how the labels were made, if known.
 fn asked(facts: &Facts<'_>) -> Option<String> {
     let settings = &facts.settings.recorded;
     let mut parts = vec![format!("rule {}", settings.rule.as_ref()?)];

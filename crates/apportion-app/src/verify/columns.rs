@@ -1,4 +1,4 @@
-//! Which columns of an output hold labels, their scores or people, and which repeat the input.
+//! Finds the columns of an output that contain labels, their scores or people, and those that repeat the input.
 
 use apportion::Classes;
 use apportion::text::{Message, Setting};
@@ -9,24 +9,24 @@ use super::stop::{Checked, differs};
 use crate::Error;
 use crate::provenance::{Recorded, holds_metadata};
 
-/// Which columns of the output hold what.
+/// The columns of the output, by content.
 #[derive(Clone, Debug)]
 pub(super) struct Columns {
-    /// Columns of the input that the output has.
+    /// Columns of the input that are also in the output.
     pub(super) kept: Vec<String>,
-    /// Those whose values are compared: not those that were found to have the same bytes.
+    /// The columns whose values are compared, except those found to be identical byte by byte.
     pub(super) compared: Vec<String>,
-    /// The column of labels of each draw, and that of their scores if there is one.
+    /// The label column of each draw, and the column of its scores if there is one.
     pub(super) labels: Vec<(String, Option<String>)>,
     /// With counts: the columns with the people of each class, and with unlabeled people.
     pub(super) people: Vec<String>,
     pub(super) id: Option<String>,
-    /// Whether one side is text, which cannot tell empty cells from missing ones.
+    /// Whether one side is text, in which empty and missing cells cannot be distinguished.
     pub(super) is_text: bool,
 }
 
 impl Columns {
-    /// Finds the columns of an output by the settings that it was made with.
+    /// Finds the columns of an output from the settings with which it was made.
     pub(super) fn find(
         request: &Request,
         settings: &Recorded,
@@ -75,7 +75,7 @@ impl Columns {
         Ok(Columns { compared: kept.clone(), kept, labels, people, id: settings.id.clone(), is_text })
     }
 
-    /// The columns of the output that are read.
+    /// Returns the columns of the output that are read.
     pub(super) fn of_output(&self) -> Vec<String> {
         let mut columns: Vec<String> = self.compared.iter().chain(&self.people).cloned().collect();
         for (label, score) in &self.labels {

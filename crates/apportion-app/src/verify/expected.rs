@@ -1,5 +1,5 @@
-//! What labels should be by the settings that they were made with: the reference of each group, and the counts that it
-//! allows.
+//! The expected labels under the settings with which they were made: the reference of each group, and the counts that
+//! it allows.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,7 +21,7 @@ use crate::{Context, Error, Result};
 /// The default weight of accuracy in balance.
 const DEFAULT_GAMMA: f64 = 0.9;
 
-/// What the labels of a joint rule should be.
+/// The expected labels of a joint rule.
 #[derive(Clone, Debug)]
 pub(super) struct Expected {
     reference: Reference,
@@ -53,17 +53,17 @@ impl Expected {
         })
     }
 
-    /// Whether optimality over all counts is proved only by a bound, which is not computed here.
+    /// Returns whether optimality over all counts is proved only by a bound, which is not computed here.
     pub(super) fn is_bounded_only(&self) -> bool {
         matches!(self.balance, Some((gamma, Penalty::L2)) if gamma > 0.0 && gamma < 1.0)
     }
 
-    /// Whether the reference is given as shares.
+    /// Returns whether the reference is given as shares.
     pub(super) fn is_shares(&self) -> bool {
         matches!(self.reference, Reference::Shares(_))
     }
 
-    /// The reference of a group, as weights of the classes.
+    /// Returns the reference of a group, as weights of the classes.
     pub(super) fn weights(&self, verifier: &Verifier, group: usize, name: Option<&str>, k: usize) -> Result<Vec<u128>> {
         Ok(match &self.reference {
             Reference::Posterior => weights_of_sums(verifier.score_sums(group)),
@@ -74,14 +74,14 @@ impl Expected {
         })
     }
 
-    /// The counts that the labels of a group may have.
+    /// Returns the counts that the labels of a group may have.
     pub(super) fn allowed(&self, weights: Vec<u128>, classes: &Classes, people: u64) -> Result<AllowedCounts> {
         let spec = TargetSpec { weights, coverage: self.coverage, bounds: &self.bounds, balance: self.balance };
         Ok(AllowedCounts::new(&spec, classes, people)?)
     }
 }
 
-/// The values of all rows, or those of a group.
+/// Returns the values for all rows, or for a group.
 fn of_group<'a, T>(values: &'a PerGroup<Vec<T>>, name: Option<&str>) -> Result<&'a [T]> {
     match values {
         PerGroup::Overall(values) => Ok(values),
@@ -102,7 +102,7 @@ fn bounds(recorded: &BTreeMap<String, RecordedBound>) -> BTreeMap<String, Bound>
     recorded.iter().map(|(class, &bound)| (class.clone(), bound.into())).collect()
 }
 
-/// Refuses a decision that is not one of the rule and seed: the labels were not made as recorded.
+/// Refuses a decision that does not match the rule and seed, because the labels were not made as recorded.
 pub(super) fn check_decision(settings: &LabelSettings, decision: &Decision) -> Checked<()> {
     if let Some(rule) = settings.rule {
         let fits = match decision.fitted() {

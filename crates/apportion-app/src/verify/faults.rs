@@ -1,4 +1,4 @@
-//! Faults of labels as sentences.
+//! Messages for faults of labels.
 
 use apportion::text::{Message, Setting};
 use apportion::verify::{Fault, GRID, Move};
@@ -7,7 +7,7 @@ use super::checks::Facts;
 use super::pass::located;
 use crate::text;
 
-/// Returns what is wrong with the labels of a group, and a hint if it is not known how they were made.
+/// Returns the message for a fault in the labels of a group, with a hint if it is unknown how they were made.
 pub(super) fn fault_message(fault: &Fault, facts: &Facts<'_>, group: Option<&str>) -> Message {
     let message = Message::from(fault_text(fault, facts, group));
     if facts.provenance.is_some() {

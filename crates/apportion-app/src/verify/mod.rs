@@ -1,8 +1,8 @@
-//! The job `verify`: checks an output of `label` or `apply` against its scores, without the code that made it. It shares
-//! nothing with the solver but the grid.
+//! The job `verify`: checks an output of `label` or `apply` against its scores, independently of the code that made it.
+//! It shares only the grid with the solver.
 //!
-//! `settings` and `expected` say how labels were made and what they should be, `columns` which columns hold them; `pass`
-//! reads scores and output together, and `checks` draws the conclusions.
+//! `settings` and `expected` determine how labels were made and their expected counts, `columns` finds the columns,
+//! `pass` reads scores and output together, and `checks` evaluates the results.
 
 mod checks;
 mod columns;
@@ -32,72 +32,72 @@ use crate::input::Source;
 use crate::provenance::{Provenance, Recorded, SavedCertificate, find, holds_metadata};
 use crate::{Context, Error, Result, memory};
 
-/// What to verify.
+/// The output to verify.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {
     /// The output of `label` or `apply`.
     pub inputs: Source,
-    /// The scores that the labels were made from.
+    /// The scores from which the labels were made.
     pub against: Source,
-    /// How the labels were made, if the output has no provenance or another one applies.
+    /// How the labels were made, if the output has no provenance or it does not apply.
     pub settings: Recorded,
-    /// Which of these settings were given. They replace those of the provenance.
+    /// The ids of the settings in `settings` that replace those of the provenance.
     pub given: BTreeSet<Setting>,
-    /// Shares in memory, in place of the file that is the reference.
+    /// Shares in memory, instead of the reference file.
     #[serde(skip)]
     pub reference_table: Option<MemoryTable>,
-    /// The decision with the prices of the labels; that of the provenance if not set.
+    /// The decision with the prices of the labels; if not set, the decision of the provenance.
     pub decision: Option<PathBuf>,
-    /// The decision as JSON, in place of the file.
+    /// The decision as JSON, instead of the file.
     #[serde(skip)]
     pub decision_json: Option<String>,
-    /// The provenance of an output that does not hold it.
+    /// The provenance, if the output does not contain it.
     pub provenance: Option<PathBuf>,
-    /// The column of the labels; that of the provenance, or `label`, if not set.
+    /// The label column; if not set, the column of the provenance, or `label`.
     pub label: Option<String>,
-    /// How much memory to use, in bytes; a quarter of the machine's if not set.
+    /// The memory to use, in bytes; a quarter of the machine's memory if not set.
     pub memory: Option<u64>,
 }
 
-/// What was verified, up to the first difference.
+/// The checks of an output, up to the first difference.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Response {
-    /// Whether everything that could be checked holds.
+    /// Whether all checks that could be made passed.
     pub verified: bool,
-    /// The first difference, with settings written as the front end does; null if there is none.
+    /// The first difference, with settings in the style of the front end; null if there is none.
     pub difference: Option<String>,
-    /// How the labels were made, and how that is known.
+    /// How the labels were made, and the source of this information.
     pub asked: Option<String>,
-    /// What was verified, one sentence each.
+    /// The checks that passed, one sentence each.
     pub checks: Vec<String>,
-    /// What could not be checked.
+    /// The checks that could not be made.
     pub not_checked: Vec<NotChecked>,
-    /// Anything else worth knowing, such as another SHA-256 of the same rows.
+    /// Other remarks, such as a different SHA-256 of the same rows.
     pub remarks: Vec<String>,
     /// The number of people with each label, computed from the output; null if it is unknown.
     pub counts: Option<Vec<u64>>,
     /// The target of each class, computed from the scores; null if it is unknown.
     pub targets: Option<Vec<u64>>,
-    /// The certificate, computed from the scores and the labels; null without one.
+    /// The certificate, computed from the scores and the labels; null if there is none.
     pub certificate: Option<SavedCertificate>,
 }
 
-/// Something that could not be checked.
+/// A check that could not be made.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct NotChecked {
-    /// What was not checked.
+    /// The subject of the check.
     pub what: String,
-    /// The reason, with settings written as the front end does.
+    /// The reason, with settings in the style of the front end.
     pub why: String,
 }
 
 /// Verifies an output. A difference is a result, not an error.
 ///
 /// # Errors
-/// If a file cannot be read, or the settings do not allow the verification.
+/// If a file cannot be read, or the settings are invalid.
 pub fn run(request: &Request, context: &Context) -> Result<Response> {
     let mut findings = Findings::default();
     match context.install(|| Ok(verify(request, context, &mut findings)))? {
@@ -108,7 +108,7 @@ pub fn run(request: &Request, context: &Context) -> Result<Response> {
 }
 
 fn verify(request: &Request, context: &Context, findings: &mut Findings) -> Checked<()> {
-    // Progress is that of the scores; notes are about the output.
+    // Progress is reported for the scores, and notes for the output.
     let output = request.inputs.open(&Context { progress: Arc::new(NoProgress), ..context.clone() })?;
     let input = request.against.open(&Context { notices: Arc::new(|_| {}), ..context.clone() })?;
     let provenance = read_provenance(request, &output)?;
@@ -138,7 +138,7 @@ fn verify(request: &Request, context: &Context, findings: &mut Findings) -> Chec
     }
     let mut columns = Columns::find(request, &settings.recorded, &classes, &input, &output)?;
     columns.compared.retain(|name| !identical.contains(name));
-    // A decision does not say how the people of tied rows were distributed.
+    // A decision does not determine how the people of tied rows are distributed.
     let has_split_ties = kind == Kind::Joint && !columns.people.is_empty();
     let memory = request.memory.unwrap_or_else(memory::default);
     let verifier = Verifier::new(classes.len()).with_memory((memory / 2) as usize);
@@ -169,7 +169,7 @@ fn verify(request: &Request, context: &Context, findings: &mut Findings) -> Chec
     })
 }
 
-/// The provenance of the output, if there is one.
+/// Returns the provenance of the output, if there is one.
 fn read_provenance(request: &Request, output: &Input) -> Result<Option<Provenance>> {
     if let Some(path) = &request.provenance {
         return match find(path)? {
@@ -187,7 +187,7 @@ fn read_provenance(request: &Request, output: &Input) -> Result<Option<Provenanc
     Ok(find(output.path(0))?.map(|found| found.provenance))
 }
 
-/// The decision of the request, or else of the provenance.
+/// Returns the decision of the request, or else of the provenance.
 fn read_decision(request: &Request, provenance: Option<&Provenance>) -> Result<Option<Decision>> {
     if request.decision.is_some() || request.decision_json.is_some() {
         let path = request.decision.clone().unwrap_or_else(|| "the decision".into());

@@ -1,4 +1,5 @@
-//! One pass over scores and output together: rows, labels, scores of labels, and the sums that the proof needs.
+//! One pass over scores and output together: compares rows, labels and label scores, and computes the sums for the
+//! proof.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -16,25 +17,25 @@ use super::columns::Columns;
 use super::stop::{Checked, differs};
 use crate::{Error, Result};
 
-/// Rows that a thread adds at a time.
+/// Number of rows that a thread adds at a time.
 const CHUNK: usize = 8192;
-/// The maximum number of groups for which threads keep sums of their own.
+/// The maximum number of groups for which each thread keeps its own sums.
 const MAX_SPLIT_GROUPS: usize = 64;
 
-/// The pass, and what it has found so far.
+/// The pass, and its findings so far.
 pub(super) struct Pass<'a> {
     pub(super) columns: Columns,
     pub(super) decision: Option<&'a Decision>,
-    /// Labels rows by the decision; none if its labels cannot be compared.
+    /// Labels rows with the decision; `None` if its labels cannot be compared.
     pub(super) applier: Option<Applier<'a>>,
     pub(super) verifier: Verifier,
-    /// Whether the decision has prices, at which every label should be the best.
+    /// Whether the decision has prices, at which every label should be optimal.
     pub(super) has_prices: bool,
     pub(super) group_names: Vec<String>,
     known_groups: usize,
     /// The indices of the current batch's rows among all rows, if some rows are excluded.
     row_indices: Option<Vec<u64>>,
-    /// The first row whose label is not that of the decision.
+    /// The first row whose label differs from that of the decision.
     pub(super) decision_difference: Option<Message>,
     pub(super) rows: u64,
     pub(super) excluded: u64,
@@ -128,7 +129,8 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// The indices of the table's rows among all rows, if some are excluded: the keys of rows without an ID.
+    /// Returns the indices of the table's rows among all rows if some are excluded; they are the keys of rows without
+    /// an ID.
     fn row_indices_of(&self, batch: &TableBatch) -> Option<Vec<u64>> {
         let mask = batch.table.row_mask();
         if mask.count() == mask.total() {
@@ -149,18 +151,18 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// The index among all rows of a row of the current table.
+    /// Returns the index among all rows of a row of the current table.
     fn row_index(&self, row: usize) -> u64 {
         self.row_indices.as_ref().map_or(self.rows + row as u64, |indices| indices[row])
     }
 
-    /// Whether and which rows of the input are missing at the end.
+    /// Returns the difference for an input row that is missing at the end of the output.
     fn missing_row(&self, found: usize) -> super::stop::Stop {
         let rows = self.rows + found as u64;
         differs(format!("the output ends after {rows} rows; row {} of the input is not in it", rows + 1))
     }
 
-    /// Compares columns that the output repeats.
+    /// Compares the columns that the output repeats.
     fn compare(&self, batch: &TableBatch, found: &Rows, output: &RowReader<'_>) -> Checked<()> {
         let comparison = RowComparison::new(batch, found, &self.columns.compared, self.columns.is_text);
         if let Some((column, side)) = comparison.missing_column() {
@@ -192,7 +194,7 @@ impl<'a> Pass<'a> {
         Err(differs(format!("{place}, column {column:?}: the value is {value}, and the input has {input}")))
     }
 
-    /// The labels of a column; none for rows that are excluded.
+    /// Returns the labels of a column, without excluded rows.
     fn labels(&self, column: &str, batch: &TableBatch, found: &Rows, output: &RowReader<'_>) -> Checked<Vec<Label>> {
         let classes = batch.table.classes();
         let text = label_text(found, column)?;
@@ -258,7 +260,7 @@ impl<'a> Pass<'a> {
         Ok(())
     }
 
-    /// Checks that the score next to a label is that of the label.
+    /// Checks that the score next to a label is the score of that label.
     fn check_scores(
         &self,
         column: &str,
@@ -374,7 +376,7 @@ impl<'a> Pass<'a> {
         Ok(self.add_in_chunks(batch.table.rows(), batch, add)?)
     }
 
-    /// The people of each class, and unlabeled ones, row by row.
+    /// Returns the people of each class, and unlabeled people, row by row.
     fn people(&self, batch: &TableBatch, found: &Rows, output: &RowReader<'_>) -> Checked<Vec<u64>> {
         let mask = batch.table.row_mask();
         let columns = self.columns.people.len();
@@ -402,7 +404,7 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// The file and number of a row, given its index among all rows.
+/// Returns the file and row number of a row, given its index among all rows.
 pub(super) fn located(output: &RowReader<'_>, row: u64) -> String {
     let (path, number) = output.locate(row);
     format!("{}: row {number}", path.display())

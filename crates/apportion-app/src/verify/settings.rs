@@ -1,4 +1,4 @@
-//! How labels were made, by their provenance and by the settings of the request.
+//! Determines how labels were made, from their provenance and the settings of the request.
 
 use apportion::rule::Thresholds;
 use apportion::text::{Message, Setting};
@@ -15,7 +15,7 @@ use crate::provenance::{Provenance, Recorded};
 use crate::rule::RuleName;
 use crate::{Error, Result};
 
-/// Settings that are of no use without a rule. If one of them is given and nothing else is known, the rule is the default.
+/// Settings that need a rule. If one of them is given and the rule is unknown, the default rule is assumed.
 const OF_RULES: [Setting; 9] = [
     Setting::Rule,
     Setting::Reference,
@@ -28,18 +28,19 @@ const OF_RULES: [Setting; 9] = [
     Setting::Nested,
 ];
 
-/// How labels were made, as far as it is known.
+/// How labels were made, as far as known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Nothing is known.
+    /// Unknown.
     Unknown,
     /// By match or balance, over all rows.
     Joint,
-    /// By a rule that uses one row at a time, or by a decision of other rows: labels are those of the decision.
+    /// By a rule that uses one row at a time, or by a decision fitted to other rows: labels must equal those of the
+    /// decision.
     Decided,
 }
 
-/// The settings that labels were made with, and their rule.
+/// The settings with which labels were made, and their rule.
 #[derive(Clone, Debug)]
 pub(super) struct LabelSettings {
     pub(super) recorded: Recorded,
@@ -47,7 +48,7 @@ pub(super) struct LabelSettings {
 }
 
 impl LabelSettings {
-    /// Takes the settings of the provenance, and those of the request in their place.
+    /// Combines the settings of the provenance with those of the request, which take precedence.
     pub(super) fn resolve(request: &Request, provenance: Option<&Provenance>) -> Checked<LabelSettings> {
         let own = &request.settings;
         let given = |setting: &Setting| request.given.contains(setting);
@@ -73,7 +74,7 @@ impl LabelSettings {
         Ok(LabelSettings { recorded, rule })
     }
 
-    /// How labels are made with these settings by a job, for a table with this number of rows.
+    /// Returns how a job makes labels with these settings, for a table with this number of rows.
     pub(super) fn kind(&self, job: Option<&str>, rows: u64) -> Kind {
         if job == Some("apply") {
             return Kind::Decided;
@@ -90,26 +91,26 @@ impl LabelSettings {
         }
     }
 
-    /// Whether the rule is balance and its labels are those of argmax: only accuracy counts, and nothing bounds it.
+    /// Returns whether the rule is balance with the labels of argmax: only accuracy counts, and there are no bounds.
     pub(super) fn is_argmax(&self) -> bool {
         let own = &self.recorded;
         let is_bounded = !own.at_least.is_empty() || !own.at_most.is_empty() || own.tolerance.is_some();
         self.rule == Some(RuleName::Balance) && own.gamma == Some(1.0) && own.coverage.is_none() && !is_bounded
     }
 
-    /// How balance measures the distance from the reference.
+    /// Returns the penalty with which balance measures the distance from the reference.
     pub(super) fn penalty(&self) -> Result<Penalty> {
         let Some(name) = self.recorded.penalty.as_deref() else { return Ok(Penalty::default()) };
         let deserializer: StrDeserializer<'_, NameError> = name.into_deserializer();
         Penalty::deserialize(deserializer).map_err(|_| Error::data(format!("the penalty {name:?} is unknown")))
     }
 
-    /// The columns that define the groups.
+    /// Returns the columns that define the groups.
     pub(super) fn groups(&self) -> &[String] {
         if self.recorded.nested.is_empty() { &self.recorded.by } else { &self.recorded.nested }
     }
 
-    /// The decision of a rule that uses one row at a time, which its settings define; `None` for other rules.
+    /// Returns the decision of a rule that uses one row at a time, which its settings define; `None` for other rules.
     pub(super) fn simple_decision(&self, classes: &Classes) -> Result<Option<Decision>> {
         let own = &self.recorded;
         let rule = match self.rule {
@@ -127,7 +128,7 @@ impl LabelSettings {
         Ok(Some(rule.fit(&no_rows, &settings)?))
     }
 
-    /// How the scores are read.
+    /// Returns the options for reading the scores.
     pub(super) fn table_options(
         &self,
         request: &Request,
@@ -165,7 +166,7 @@ impl LabelSettings {
     }
 }
 
-/// How the truth is read.
+/// Returns the options for reading the truth.
 fn truth_column(recorded: &Recorded) -> Result<Option<ClassColumn>> {
     let Some(column) = recorded.truth.clone() else { return Ok(None) };
     let mut map = Vec::with_capacity(recorded.truth_map.len());

@@ -1,13 +1,13 @@
-//! Why a verification ends early: at a difference, which is its result, or at an error.
+//! Reasons why a verification ends early: a difference, which is its result, or an error.
 
 use apportion::text::Message;
 
 use crate::Error;
 
-/// Why a verification ends early.
+/// The reason why a verification ends early.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// Something is not as it should be.
+    /// A difference between the output and its expected content.
     Difference(Message),
     /// The files or settings do not allow the verification.
     Error(Error),

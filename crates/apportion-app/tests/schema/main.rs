@@ -1,8 +1,9 @@
-//! The JSON of every job has a schema in docs/schema and a table in docs/json.md, both made from the types of the responses.
+//! The JSON of every job has a schema in docs/schema and a table in docs/json.md, both generated from the response
+//! types.
 //!
-//! If a response was changed on purpose, `SCHEMA=write cargo test -p apportion-app --test schema` writes both: read the
-//! difference before it is committed.
-#![allow(clippy::unwrap_used)] // in helpers, too
+//! If a response was changed on purpose, `SCHEMA=write cargo test -p apportion-app --test schema` updates both; review
+//! the changes before committing them.
+#![allow(clippy::unwrap_used)] // also in helpers
 
 mod page;
 
@@ -13,7 +14,7 @@ use std::path::PathBuf;
 use apportion_app::schema;
 use serde_json::{Map, Value};
 
-/// The jobs, each with a schema of its own.
+/// The jobs that have their own schema.
 const JOBS: [&str; 15] = [
     "apply",
     "audit",
@@ -52,7 +53,7 @@ fn sorted(value: Value) -> Value {
     }
 }
 
-/// Compares a file with what it should be, or writes it.
+/// Compares a file with its expected content, or writes it.
 fn check(path: &PathBuf, expected: &str) {
     if std::env::var("SCHEMA").is_ok_and(|value| value == "write") {
         fs::write(path, expected).unwrap();
@@ -92,7 +93,7 @@ fn the_page_has_a_table_of_each_jobs_keys() {
     check(&path, &page::with_tables(&page, &schemas()));
 }
 
-/// A key that a schema does not name is refused, so that none can be forgotten.
+/// Schemas refuse unknown keys, so that no key can be left undocumented.
 #[test]
 fn schemas_name_all_keys() {
     for (job, schema) in schemas() {
@@ -102,7 +103,7 @@ fn schemas_name_all_keys() {
     }
 }
 
-/// Checks that every object is closed, by itself or as a part of a closed one.
+/// Checks that every object is closed, by itself or as part of a closed one.
 fn check_closed(schema: &Value, is_part: bool, place: &str, objects: &mut usize) {
     let Some(map) = schema.as_object() else { return };
     let closed = [&schema["additionalProperties"], &schema["unevaluatedProperties"]].contains(&&Value::Bool(false));

@@ -1,10 +1,10 @@
-//! The tables of docs/json.md, made from the schemas: the keys of each job, and the objects inside them.
+//! The tables of docs/json.md, generated from the schemas: the keys of each job, and the objects in them.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-/// How the marks of tables begin, and how their parts end.
+/// The marks in the page: before the keys of a job, before the objects, and after each.
 const KEYS: &str = "<!-- keys of ";
 const OBJECTS: &str = "<!-- objects -->";
 const END: &str = "<!-- end -->";
@@ -33,12 +33,12 @@ pub(crate) fn with_tables(page: &str, schemas: &BTreeMap<&str, Value>) -> String
     written
 }
 
-/// Returns the table of a job's keys, or what its JSON is if it is not an object.
+/// Returns the table of a job's keys, or a description of its JSON if it is not an object.
 fn root(schema: &Value) -> String {
     if schema.get("properties").is_some() { keys(schema) } else { format!("{}.\n", begin(&noun(schema, false))) }
 }
 
-/// Returns a section for each object inside the JSON of any job that has none of its own in the page.
+/// Returns a section for each object in the JSON of any job, unless the page already has one.
 fn objects(schemas: &BTreeMap<&str, Value>, page: &str) -> String {
     let mut all = BTreeMap::new();
     for (name, object) in schemas.values().filter_map(|schema| schema["$defs"].as_object()).flatten() {
@@ -78,7 +78,7 @@ fn add_keys(object: &Value, prefix: &str, is_optional: bool, rows: &mut Vec<Stri
     }
 }
 
-/// Returns the table of the values that something can have.
+/// Returns the table of possible values.
 fn alternatives(schema: &Value) -> String {
     let mut written = "| value | meaning |\n|---|---|\n".to_owned();
     let parts = [list(schema, "oneOf"), list(schema, "anyOf")].concat();
@@ -90,7 +90,7 @@ fn alternatives(schema: &Value) -> String {
     written
 }
 
-/// Returns what a value is, in words: one, or several of them.
+/// Returns a description of a value, in the singular or plural.
 fn noun(schema: &Value, is_plural: bool) -> String {
     let s = if is_plural { "s" } else { "" };
     if let Some(reference) = schema["$ref"].as_str() {
@@ -141,7 +141,7 @@ fn noun(schema: &Value, is_plural: bool) -> String {
 fn either(nouns: impl Iterator<Item = String>) -> String {
     let nouns: Vec<String> = nouns.collect();
     let last = nouns.len() - 1;
-    // A list of numbers or null could be a list of both.
+    // "A list of numbers or null" would be ambiguous.
     let or = if nouns[0].contains(" of ") { ", or " } else { " or " };
     if last == 0 { nouns[0].clone() } else { format!("{}{or}{}", nouns[..last].join(", "), nouns[last]) }
 }

@@ -163,7 +163,7 @@ def cases():
 
 
 def write(path, case):
-    """Returns rows of every group, as CSV and as Python values."""
+    """Writes rows of every group as CSV, and returns them."""
     k, rows = len(case["classes"]), []
     for number, one in enumerate(PAYLOADS):
         for second in (PAYLOADS[(number * 7 + 3) % len(PAYLOADS)], "plain"):
