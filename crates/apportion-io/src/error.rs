@@ -1,4 +1,4 @@
-//! Errors of this crate: data about the file, the row, the column and the setting, and the sentence for them.
+//! Errors of this crate: the file, row, column and setting as data, and a message.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -103,7 +103,7 @@ fn value_prefix(path: &Path, row: u64, column: Option<&str>) -> String {
     }
 }
 
-/// Writes settings by their ids, for readers who use no front end.
+/// Writes settings by their ids, for users without a front end.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.message().fmt(f)

@@ -6,19 +6,19 @@
 //! ```
 //! - `input`: tables in files or in memory, and passes over their rows in blocks of borrowed columns.
 //! - `output`: output that appears complete or not at all, and the columns that are written.
-//! - `file`: formats, compression, readers and writers; all that knows Arrow.
+//! - `file`: formats, compression, readers and writers; all code that depends on Arrow.
 //! - `table`: score columns, class columns, groups, row masks, and score tables in memory or spilled
 //!   to disk.
 //! - `keyed`: tables of names and places by class.
 //!
-//! The files are read twice: once for what the rules need, and once to write each row and column
-//! again, in order, with the labels. A row's label, key, group, truth, count and outcome are kept in
-//! memory; so are its scores while they fit, otherwise they are stored in a temporary file. Nothing
-//! else of a row is kept. Output appears complete or not at all.
+//! The files are read twice: once for the columns that the rules need, and once to write all rows
+//! and columns in order, with the labels. Each row's label, key, group, truth, count and outcome are
+//! kept in memory, and its scores if they fit; otherwise the scores are stored in a temporary file.
+//! Other columns are not kept. Output appears complete or not at all.
 //!
-//! The feature `files`, on by default, is all of `file` and what it depends on: Arrow, Parquet and
-//! CSV. Without it, all tables are in memory ([`MemoryTable::from_columns`]), and `no_files` refuses
-//! what would read or write a file of a table. To check that build:
+//! The feature `files`, on by default, includes `file` and its dependencies: Arrow, Parquet and CSV.
+//! Without it, all tables are in memory ([`MemoryTable::from_columns`]), and `no_files` refuses to
+//! read or write tables in files. To check that build:
 //!
 //! ```text
 //! cargo test -p apportion-io --no-default-features

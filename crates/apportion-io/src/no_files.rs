@@ -1,5 +1,5 @@
-//! What takes the place of `file` without the feature `files`: tables are in memory, and each function that would read or
-//! write a table in a file returns the same error.
+//! Replaces `file` without the feature `files`: tables are in memory, and each function that would read or write a table in
+//! a file returns the same error.
 
 use std::convert::Infallible;
 use std::fs::{File, Metadata};
@@ -59,7 +59,7 @@ impl Source {
     }
 }
 
-/// No array.
+/// An Arrow array, which cannot exist in this build.
 #[derive(Clone, Debug)]
 pub(crate) struct ArrowColumn(Infallible);
 
@@ -93,7 +93,7 @@ impl ArrowColumn {
     }
 }
 
-/// No texts.
+/// Texts of an Arrow array, which cannot exist in this build.
 #[derive(Clone, Debug)]
 pub(crate) struct ArrowTexts(Infallible);
 
@@ -111,7 +111,7 @@ impl ArrowTexts {
     }
 }
 
-/// No indices of words.
+/// Indices of an Arrow dictionary, which cannot exist in this build.
 #[derive(Clone, Debug)]
 pub(crate) struct ArrowCodes(Infallible);
 
@@ -154,7 +154,7 @@ pub(crate) fn is_changed(_: &std::io::Error) -> bool {
 }
 
 impl Input {
-    /// Returns no column: tables in memory have no bytes that could be compared.
+    /// Returns an empty list, because tables in memory have no files to compare.
     pub fn identical_columns(&self, _: &Input) -> Vec<String> {
         Vec::new()
     }
@@ -171,7 +171,7 @@ impl Output {
 }
 
 impl LabelColumns {
-    /// Writes nothing.
+    /// Refuses any output.
     ///
     /// # Errors
     /// Always.
@@ -180,7 +180,7 @@ impl LabelColumns {
     }
 }
 
-/// Writes nothing.
+/// Refuses any output.
 ///
 /// # Errors
 /// Always.
@@ -188,7 +188,7 @@ pub fn write_plain_columns(output: &Output, _: Vec<PlainColumn>) -> Result<Vec<P
     Err(no_files(Path::new(&output.path)))
 }
 
-/// Writes nothing.
+/// Refuses any output.
 ///
 /// # Errors
 /// Always.
@@ -196,7 +196,7 @@ pub fn write_plain_rows(output: &Output, _: PlainRows, _: impl Iterator<Item = P
     Err(no_files(Path::new(&output.path)))
 }
 
-/// Writes nothing.
+/// Refuses any output.
 ///
 /// # Errors
 /// Always.
@@ -218,10 +218,10 @@ pub fn refuse_nested_columns(_: &Input, output: &Output) -> Result<()> {
     Err(no_files(Path::new(&output.path)))
 }
 
-/// Returns no metadata, which only Parquet and Arrow files have.
+/// Returns `None`, because only Parquet and Arrow files have metadata.
 ///
 /// # Errors
-/// If the file is one of these.
+/// If the file is a Parquet or Arrow file.
 pub fn read_metadata(path: &Path, _: &str) -> Result<Option<String>> {
     let mut start = Vec::new();
     let file = File::open(path).map_err(|error| Error::io(path, &error))?;

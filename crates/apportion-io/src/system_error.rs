@@ -1,4 +1,4 @@
-//! Errors of system calls, when files are read and written.
+//! Errors of system calls when files are read or written.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Tables built from columns in memory, without files. `cargo test -p apportion-io --no-default-features --test memory` runs
-//! this without Arrow; with the feature `files`, the labels are also those of the same rows in a CSV file.
+//! Tables built from columns in memory, without files. `cargo test -p apportion-io --no-default-features --test memory`
+//! runs this without Arrow; with the feature `files`, the labels are also compared with those of a CSV file.
 #![allow(clippy::unwrap_used)]
 
 use apportion::{Match, Reference, Rule, Settings};
@@ -9,7 +9,7 @@ const ROWS: usize = 500;
 const GROUPS: [&str; 3] = ["x", "y, z", ""];
 const CLASSES: [&str; 3] = ["a", "b", "c"];
 
-/// The scores of a row, with few decimals.
+/// Returns the scores of a row, with few decimals.
 fn scores(row: usize) -> [f64; 3] {
     let a = (row * 7 % 50) as f64 / 100.0;
     let b = (row * 13 % 49) as f64 / 100.0;
@@ -20,7 +20,7 @@ fn truth(row: usize) -> &'static str {
     if row.is_multiple_of(11) { "" } else { CLASSES[row % 3] }
 }
 
-/// The rows as columns. Groups are a dictionary, and IDs are numbers.
+/// Returns the rows as columns. Groups are a dictionary, and IDs are numbers.
 fn columns() -> Vec<(String, SharedColumn)> {
     let ids: Vec<i64> = (0..ROWS).map(|row| 1000 - row as i64).collect();
     let codes: Vec<i32> = (0..ROWS).map(|row| row as i32 % 3).collect();

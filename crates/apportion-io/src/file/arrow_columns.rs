@@ -1,5 +1,4 @@
-//! Arrow arrays as the columns that tables are built from. Numbers and text are borrowed; other types are converted when
-//! they are needed.
+//! Arrow arrays as table columns. Numbers and text are borrowed; other types are converted when needed.
 
 use std::any::Any;
 use std::fmt::Write;
@@ -25,15 +24,15 @@ use crate::table::{
 #[derive(Clone, Debug)]
 pub(crate) struct ArrowColumn(ArrayRef);
 
-/// Texts of an array, none of which is copied.
+/// Texts of an array, which are not copied.
 #[derive(Clone, Debug)]
 pub(crate) struct ArrowTexts(StringArray);
 
-/// Indices of words.
+/// Indices of words in a dictionary.
 #[derive(Clone, Debug)]
 pub(crate) struct ArrowCodes(Int32Array);
 
-/// Returns the rows of a batch, with names of its columns.
+/// Returns the rows of a batch, with these column names.
 pub(crate) fn block_of(names: &Arc<[String]>, batch: &RecordBatch) -> Block {
     let columns = batch.columns().iter().map(|array| BlockColumn::Arrow(ArrowColumn(array.clone()))).collect();
     Block::new(names.clone(), columns, batch.num_rows())
@@ -48,12 +47,12 @@ impl ArrowColumn {
         ArrowColumn(self.0.slice(rows.start, rows.len()))
     }
 
-    /// Returns all values if they are numbers in single precision and none is missing.
+    /// Returns all values if they are numbers in single precision without missing values.
     pub(crate) fn singles(&self) -> Option<Shared<f32>> {
         numbers::<Float32Type>(&self.0)
     }
 
-    /// Returns all values if they are numbers in double precision and none is missing.
+    /// Returns all values if they are numbers in double precision without missing values.
     pub(crate) fn doubles(&self) -> Option<Shared<f64>> {
         numbers::<Float64Type>(&self.0)
     }
@@ -92,7 +91,7 @@ impl ArrowTexts {
         self.0.len()
     }
 
-    /// Returns a text; an empty one if it is missing.
+    /// Returns a text; an empty string if it is missing.
     #[inline]
     pub(crate) fn get(&self, row: usize) -> &str {
         if self.0.is_null(row) { "" } else { self.0.value(row) }
@@ -157,7 +156,7 @@ fn integers_of(array: &dyn Array) -> Option<Integers<'_>> {
     })
 }
 
-/// Returns text; `None` if its bytes are not valid UTF-8 outside of its values.
+/// Returns text; `None` if the bytes outside its values are not valid UTF-8.
 fn texts_of(array: &dyn Array) -> Option<Texts<'_>> {
     match array.data_type() {
         DataType::Utf8 => {
@@ -244,7 +243,7 @@ impl OtherColumn for ArrayRef {
     }
 }
 
-/// Returns a column of a block as an array. Columns of a program are copied.
+/// Returns a column of a block as an array. Columns of another program are copied.
 pub(crate) fn array_of(column: &BlockColumn) -> ArrayRef {
     match column {
         BlockColumn::Arrow(ArrowColumn(array)) => array.clone(),
@@ -293,7 +292,7 @@ mod tests {
 
     use super::*;
 
-    /// Text and numbers are those of Arrow's casts, for every type and for slices.
+    /// Text and numbers equal those of Arrow's casts, for every type and for slices.
     #[test]
     fn columns_are_converted_as_arrow_converts_them() {
         let floats = [0.0, -0.0, 1.0, 1e15, 1e16, 1.5e17, 0.1, 1e-4, 1e-5, 1.25e-7, f64::NAN, f64::INFINITY];

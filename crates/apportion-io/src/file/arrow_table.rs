@@ -35,9 +35,9 @@ impl MemoryTable {
         self.with_scores(names, column)
     }
 
-    /// Returns the names and types of the columns. Without rows, their types are not known.
+    /// Returns the names and types of the columns. Without rows, their types are unknown.
     pub(crate) fn schema(&self) -> SchemaRef {
-        /// Rows of the block whose types are those of the table.
+        /// Number of rows of the block that determines the types.
         const ROWS: usize = 1 << 10;
         let names = self.column_names();
         let first = self.clone().into_blocks((0..names.len()).collect(), ROWS).next();

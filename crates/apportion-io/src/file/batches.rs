@@ -57,7 +57,7 @@ impl Input {
         self.open_with(file, include, false)
     }
 
-    /// Like [`Input::open_columns`], with text as dictionaries if the file stores it so: each
+    /// Like [`Input::open_columns`], with text as dictionaries if the file stores it that way: each
     /// distinct value is then processed once.
     pub(crate) fn open_dictionary(&self, file: usize, include: &dyn Fn(&str) -> bool) -> Result<Batches<'_>> {
         self.open_with(file, include, true)

@@ -22,7 +22,7 @@ use crate::output::new_private;
 /// that a large folder does not exhaust the file descriptors.
 const MAX_KEPT_HANDLES: usize = 8;
 
-/// Returns the files that the user's paths stand for.
+/// Returns the files that the user's paths refer to.
 pub(crate) fn find_sources(paths: &[String], options: &InputOptions) -> Result<FoundSources> {
     let mut finder = Finder { options, files: Vec::new(), skipped: Vec::new(), spools: Vec::new() };
     for path in paths {
@@ -33,7 +33,7 @@ pub(crate) fn find_sources(paths: &[String], options: &InputOptions) -> Result<F
     Ok(FoundSources { files, skipped, spools })
 }
 
-/// Collects the files that the user's paths stand for.
+/// Collects the files that the user's paths refer to.
 struct Finder<'a> {
     options: &'a InputOptions,
     files: Vec<Source>,
@@ -44,7 +44,7 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// Adds the files that a path stands for: `-` is standard input.
+    /// Adds the files that a path refers to: `-` is standard input.
     fn add(&mut self, text: &str) -> Result<()> {
         let path = Path::new(text);
         if text == "-" {
@@ -80,7 +80,7 @@ impl Finder<'_> {
         let paths = glob::glob(text).map_err(|error| Error::file(path, error.to_string()))?;
         let mut found = Vec::new();
         for path in paths {
-            // A folder that cannot be listed could contain files of the pattern.
+            // A folder that cannot be listed could contain matching files.
             found.push(path.map_err(|error| Error::io(error.path(), error.error()))?);
         }
         found.retain(|path| path.is_file());
@@ -250,7 +250,7 @@ fn looks_like_prose(path: &Path, options: &InputOptions) -> Result<bool> {
     Ok(count(first, usual) == 0 && !SEPARATORS.iter().any(|(separator, _)| separates(*separator)))
 }
 
-/// The value that Hive writes for a missing one.
+/// The value that Hive writes for a missing value.
 const HIVE_MISSING: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// Returns the columns encoded in folder names.
@@ -265,7 +265,7 @@ fn partitions(relative_path: &Path) -> Vec<(String, Option<String>)> {
         .collect()
 }
 
-/// Decodes `%2F` and the like, if the result is valid UTF-8.
+/// Decodes percent encoding, such as `%2F`, if the result is valid UTF-8.
 fn percent_decoded(name: &str) -> String {
     let mut bytes = Vec::with_capacity(name.len());
     let mut rest = name.as_bytes();

@@ -62,7 +62,7 @@ pub(crate) fn is_text(format: Format) -> bool {
     matches!(format, Format::Csv | Format::Tsv)
 }
 
-/// Refuses Excel workbooks and ZIP archives, whatever their extension.
+/// Refuses Excel workbooks and ZIP archives, with any extension.
 pub(crate) fn refuse_foreign_formats(path: &Path, start: &[u8]) -> Result<()> {
     let is_archive = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zip"));
     let problem = match start {

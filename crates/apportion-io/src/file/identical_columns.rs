@@ -1,5 +1,5 @@
-//! Columns of two sets of Parquet files with the same bytes, found without decoding them: labels are
-//! added to a Parquet file by copying its other columns as they are.
+//! Finds columns with the same bytes in two sets of Parquet files, without decoding them: labels are
+//! added to a Parquet file by copying its other columns unchanged.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -25,8 +25,8 @@ struct ParquetFile {
 
 impl Input {
     /// Returns the columns that have the same bytes, types and compression in every file of another
-    /// input, row group by row group, and so the same values. Other columns can also have the same values.
-    /// Returns nothing if the files are not Parquet, or if their row groups differ.
+    /// input, row group by row group, and therefore the same values. Other columns may also have the same
+    /// values. Returns an empty list if the files are not Parquet, or if their row groups differ.
     pub fn identical_columns(&self, other: &Input) -> Vec<String> {
         let files = self.names().len();
         if files != other.names().len() {
@@ -46,7 +46,7 @@ impl Input {
         columns.unwrap_or_default()
     }
 
-    /// Opens a file if it is Parquet; a damaged one is left to the reader, which explains it.
+    /// Opens a file if it is Parquet; errors in damaged files are left to the reader.
     fn parquet_file(&self, file: usize) -> Option<ParquetFile> {
         let source = &self.files[file];
         let stable = source.file().filter(|_| source.format == Format::Parquet)?;

@@ -34,7 +34,7 @@ pub(crate) struct IpcBatches {
     schema: SchemaRef,
     projection: Option<Vec<usize>>,
     dictionaries: HashMap<i64, ArrayRef>,
-    /// The version of the format that the footer states.
+    /// The format version in the footer.
     version: Option<MetadataVersion>,
     batch_rows: usize,
     /// The unread rest of the current batch.
@@ -42,11 +42,11 @@ pub(crate) struct IpcBatches {
     read: Arc<AtomicU64>,
 }
 
-/// Where the messages are.
+/// The locations of the messages.
 enum Layout {
     /// As listed in the footer.
     File(VecDeque<Block>),
-    /// One after the other, starting at this byte.
+    /// One after another, starting at this byte.
     Stream(u64),
 }
 
@@ -131,7 +131,7 @@ impl IpcBatches {
         Ok(())
     }
 
-    /// Counts the messages with data before the footer, independently of what the footer lists.
+    /// Counts the messages with data before the footer, independently of the footer's list.
     fn count_messages(&mut self, footer: u64) -> Result<usize, ArrowError> {
         let mut found = 0;
         // Writers pad the start with zeros, to 8 or to 64 bytes.
@@ -192,7 +192,7 @@ impl IpcBatches {
         let body_start = block.start.checked_add(block.metadata).ok_or_else(|| invalid("a message is too long"))?;
         let body = Buffer::from_vec(self.stable.read_range(&self.file, body_start, block.body)?);
         let read = message(&metadata)?;
-        // Some writers leave the version of the footer out, which is the first one then.
+        // Some writers omit the version in the footer, which is then read as the first version.
         if self.version.is_some_and(|version| version != MetadataVersion::V1 && version != read.version()) {
             return Err(invalid("its footer and its messages are of different versions"));
         }
@@ -267,7 +267,7 @@ fn message(metadata: &[u8]) -> Result<Message<'_>, ArrowError> {
     Ok(message)
 }
 
-/// Refuses versions of the format other than those of Arrow 0.8 and later.
+/// Refuses versions of the format other than 4 and 5, which Arrow 0.8 and later write.
 fn check_version(version: MetadataVersion) -> Result<(), ArrowError> {
     match version {
         MetadataVersion::V4 | MetadataVersion::V5 => Ok(()),

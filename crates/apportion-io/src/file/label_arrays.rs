@@ -15,8 +15,8 @@ use crate::output::{Assigned, LabelColumns, Output};
 use crate::table::{RowMask, Table};
 
 impl LabelColumns {
-    /// Writes all input rows with what they were given. Excluded rows have no values in the new
-    /// columns. Returns the paths of the files written.
+    /// Writes all input rows with their labels. Excluded rows have no values in the new columns.
+    /// Returns the paths of the files written.
     pub fn write(&self, input: &Input, output: &Output, table: &Table, assigned: Assigned<'_>) -> Result<Vec<PathBuf>> {
         let draws = match assigned {
             Assigned::Labels(draws) => draws.len() as u64,
@@ -57,7 +57,7 @@ impl LabelColumns {
         self.names(table, draws).into_iter().enumerate().map(field).collect()
     }
 
-    /// Returns the names of the labels, and their scores as in the file.
+    /// Returns the labels as text, and their scores as in the file.
     fn label_columns(&self, table: &Table, labels: &[Label], rows: &TableRows) -> Result<Vec<ArrayRef>> {
         let labels = &labels[rows.first..rows.end];
         let names: StringArray = rows.spread(labels.iter().map(|&label| table.classes().name(label))).collect();
@@ -75,13 +75,13 @@ impl LabelColumns {
     }
 }
 
-/// Returns how many people of each row have each class.
+/// Returns the number of people of each row in each class.
 fn people_columns(table: &Table, allotment: &Allotment, rows: &TableRows) -> Vec<ArrayRef> {
     let people = |class: usize| rows.spread((rows.first..rows.end).map(move |row| allotment.row(row)[class]));
     (0..=table.classes().len()).map(|class| Arc::new(people(class).collect::<UInt64Array>()) as ArrayRef).collect()
 }
 
-/// Input rows that are written next, and the range of table rows among them.
+/// The next input rows to write, and the range of table rows among them.
 struct TableRows {
     /// Whether each input row is in the table.
     kept: Vec<bool>,
@@ -90,8 +90,8 @@ struct TableRows {
 }
 
 impl TableRows {
-    /// Returns the next input rows after `done` table rows. Rows beyond those that were read are
-    /// refused when all are counted.
+    /// Returns the next input rows after `done` table rows. Rows that were not in the input when it was
+    /// read are refused later, when all rows are counted.
     fn new(mask: &RowMask, first: usize, rows: usize, done: usize) -> TableRows {
         let kept: Vec<bool> = (first..first + rows).map(|row| row < mask.total() && mask.contains(row)).collect();
         let end = done + kept.iter().filter(|&&kept| kept).count();

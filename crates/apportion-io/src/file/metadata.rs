@@ -17,13 +17,13 @@ use super::stable_file::{StableChunks, StableFile};
 use crate::error::{Error, Result};
 use crate::output::METADATA_KEY as KEY;
 
-/// Returns the key under which the input's value is kept when the output has its own.
+/// Returns the key under which the input's value is kept if the output has a value for the same key.
 fn input_key(key: &str) -> String {
     format!("{key}.input")
 }
 
-/// Returns the schema with added metadata; an existing value of the same key is kept as that of the
-/// input.
+/// Returns the schema with added metadata; an existing value of the same key is kept under the
+/// input's key.
 pub(crate) fn with_metadata(schema: &SchemaRef, added: &[(String, String)]) -> SchemaRef {
     let mut metadata = schema.metadata().clone();
     replace(&mut metadata, added);
@@ -32,7 +32,7 @@ pub(crate) fn with_metadata(schema: &SchemaRef, added: &[(String, String)]) -> S
 
 /// Adds values and moves the input's provenance to another key.
 pub(crate) fn replace(metadata: &mut HashMap<String, String>, added: &[(String, String)]) {
-    // The input's record must never be mistaken for the output's.
+    // The input's provenance must never be mistaken for the output's.
     if let Some(before) = metadata.remove(KEY) {
         metadata.insert(input_key(KEY), before);
     }
@@ -48,8 +48,8 @@ pub(crate) fn replace_in_parquet(metadata: &mut Vec<KeyValue>, added: &[(String,
     metadata.extend(added.iter().map(|(key, value)| KeyValue { key: key.clone(), value: Some(value.clone()) }));
 }
 
-/// Returns apportion's own metadata of a schema as Parquet key-values, for readers that do not know
-/// Arrow.
+/// Returns apportion's own metadata of a schema as Parquet key-values, for readers that ignore the
+/// Arrow schema.
 pub(crate) fn apportion_key_values(schema: &Schema) -> Option<Vec<KeyValue>> {
     let mut entries = Vec::new();
     for (key, value) in schema.metadata() {

@@ -1,5 +1,5 @@
-//! Files: which ones to read, their formats, their rows as Arrow batches, and how tables are written. Everything that knows
-//! Arrow is here; without the feature `files`, `no_files` is in its place.
+//! Files: finds and reads input files of all formats as Arrow batches, and writes tables. All code that depends on
+//! Arrow is here; without the feature `files`, `no_files` replaces it.
 //!
 //! Arrow arrays become the columns of tables without copying (`arrow_columns`, `arrow_table`).
 //!
@@ -9,7 +9,7 @@
 //! times does not change in between.
 //!
 //! Writing: `output` copies rows with added columns to a `writer`, or column by column from Parquet
-//! to Parquet (`parquet_copy`). The added columns are labels (`label_arrays`) or made by a program
+//! to Parquet (`parquet_copy`). The added columns are labels (`label_arrays`) or computed by a program
 //! (`plain_arrays`).
 
 mod arrow_columns;

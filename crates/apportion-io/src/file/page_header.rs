@@ -1,30 +1,30 @@
-//! The header of a Parquet page, checked before a decoder allocates memory for what it says.
+//! Checks the header of a Parquet page before a decoder allocates memory for the sizes in it.
 //!
-//! Decoders accept headers that no writer makes: fields in any order, twice, or of another type. Here a header must be as
-//! writers make it, so that the sizes that are checked are the sizes that the decoder uses.
+//! Decoders accept headers that writers never produce: fields in any order, duplicated, or of another type. Here a
+//! header must have the standard form, so that the checked sizes are the sizes that the decoder uses.
 
-/// Bytes of a page at most, once it is decompressed. Writers aim at about 1 MiB.
+/// Maximum number of bytes in a decompressed page. Writers aim at about 1 MiB.
 const MOST_BYTES: i64 = 128 << 20;
 
-/// Values of a page at most.
+/// Maximum number of values in a page.
 const MOST_VALUES: i64 = 1 << 26;
 
-/// How deep unknown fields may be nested.
+/// Maximum nesting depth of unknown fields.
 const MOST_NESTED: usize = 8;
 
-/// Bytes of a header that are looked at, at first and at most: those with long statistics need more.
+/// Numbers of header bytes to try, in increasing order: headers with long statistics need more.
 pub(crate) const WINDOWS: [usize; 3] = [64, 4 << 10, 1 << 20];
 
-/// What is wrong with a header.
+/// The problem with a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Problem {
-    /// It goes on behind the bytes that are there.
+    /// The header continues beyond the available bytes.
     Incomplete,
-    /// No writer makes it, or it asks for more memory than a page should.
+    /// The header does not have the standard form, or requires more memory than a page should.
     Invalid,
 }
 
-/// Checks the header that begins here.
+/// Checks the header at the start of these bytes.
 pub(crate) fn check(start: &[u8]) -> Result<(), Problem> {
     let mut header = Compact { bytes: start };
     let (mut page_type, mut last, mut described) = (None, 0, false);
@@ -36,7 +36,7 @@ pub(crate) fn check(start: &[u8]) -> Result<(), Problem> {
             (3 | 4, I32) => drop(header.number()?),
             (5..=8, STRUCT) => {
                 header.page()?;
-                // The description that belongs to the type of the page.
+                // The description for the page type.
                 described |= matches!((page_type, id), (Some(0), 5) | (Some(1), 6) | (Some(2), 7) | (Some(3), 8));
             }
             (1..=8, _) => return Err(Problem::Invalid),
@@ -50,11 +50,11 @@ fn within(value: i64, most: i64) -> Result<(), Problem> {
     if (0..=most).contains(&value) { Ok(()) } else { Err(Problem::Invalid) }
 }
 
-// Types of Thrift's compact protocol.
+// Type codes of Thrift's compact protocol.
 const I32: u8 = 5;
 const STRUCT: u8 = 12;
 
-/// Values in Thrift's compact protocol.
+/// Reads values in Thrift's compact protocol.
 struct Compact<'a> {
     bytes: &'a [u8],
 }
@@ -70,7 +70,8 @@ impl Compact<'_> {
         self.take(1).map(|bytes| bytes[0])
     }
 
-    /// The number and the type of the next field of a struct; none at its end. Fields come in order, each once.
+    /// Returns the number and type of the next field of a struct; `None` at its end. Each field number must be larger
+    /// than the last.
     fn field(&mut self, last: i16) -> Result<Option<(i16, u8)>, Problem> {
         let header = self.byte()?;
         match (header >> 4, header & 0x0f) {
@@ -100,7 +101,7 @@ impl Compact<'_> {
         Ok((value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
-    /// The description of a page. Its first field is the number of values; an index page has none.
+    /// Checks the description of a page. The first field is the number of values, except in an index page.
     fn page(&mut self) -> Result<(), Problem> {
         let mut last = 0;
         while let Some((id, kind)) = self.field(last)? {
@@ -134,12 +135,12 @@ impl Compact<'_> {
                 }
                 Ok(())
             }
-            // Lists, sets and maps: pages have none.
+            // Pages contain no lists, sets or maps.
             _ => Err(Problem::Invalid),
         }
     }
 
-    /// A number of 64 bits.
+    /// Skips a 64-bit number.
     fn long(&mut self) -> Result<(), Problem> {
         for _ in 0..10 {
             if self.byte()? & 0x80 == 0 {
@@ -154,7 +155,7 @@ impl Compact<'_> {
 mod tests {
     use super::*;
 
-    /// type 0, uncompressed size 1,000, compressed size 20, data page with 300 values, three encodings
+    /// Type 0, uncompressed size 1,000, compressed size 20, data page with 300 values, three encodings.
     const PLAIN: [u8; 20] = [
         0x15, 0x00, 0x15, 0xd0, 0x0f, 0x15, 0x28, 0x2c, 0x15, 0xd8, 0x04, 0x15, 0x00, 0x15, 0x06, 0x15, 0x06, 0, 0,
         0xff,

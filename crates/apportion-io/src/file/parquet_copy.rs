@@ -1,5 +1,5 @@
-//! Parquet to Parquet: existing columns are copied encoded and compressed as they are; only the
-//! added columns are written. Existing columns are not decoded, so they cannot change.
+//! Parquet to Parquet: existing columns are copied without decoding them, so they cannot change; only the
+//! added columns are encoded.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Sink};
@@ -23,7 +23,7 @@ use super::guard::guarded;
 use super::metadata::{replace, replace_in_parquet};
 use super::stable_file::{StableChunks, StableFile, VerifiedChunks};
 
-/// Rows of the added columns that are encoded at a time.
+/// Number of rows of the added columns that are encoded at a time.
 const ROWS_AT_A_TIME: usize = 1 << 16;
 
 /// A Parquet file whose columns are copied.
@@ -109,7 +109,7 @@ pub(crate) struct AppendWriter {
     fields: Vec<FieldRef>,
     factory: ArrowRowGroupWriterFactory,
     kept: Vec<usize>,
-    /// Whether an offset index is written: Parquet requires it for all columns or none.
+    /// Whether an offset index is written: Parquet requires it for all columns or for no column.
     indexed: bool,
 }
 

@@ -80,11 +80,11 @@ pub fn write_plain_columns(output: &Output, columns: Vec<PlainColumn>) -> Result
     write_batches(output, &batch.schema(), std::iter::once(batch))
 }
 
-/// Writes rows that are generated block by block. `first` is the first block, which defines the columns. Returns the path of
-/// the file; none for standard output.
+/// Writes rows that are generated block by block. `first` is the first block, which defines the columns. Returns the
+/// path of the file; empty for standard output.
 ///
 /// # Errors
-/// If the file cannot be written, or a block has other columns.
+/// If the file cannot be written, or a block has different columns.
 ///
 /// # Panics
 /// If the columns of a block have different lengths.
@@ -95,7 +95,7 @@ pub fn write_plain_rows(
 ) -> Result<Vec<PathBuf>> {
     let schema = Arc::new(Schema::new(first.columns().iter().map(PlainColumn::field).collect::<Vec<_>>()));
     let batches = std::iter::once(first).chain(others).map(|rows| {
-        // Such a block is a fault of the caller. It must not end the file as if it were complete.
+        // Such a block is an error of the caller. It must not end the file as if it were complete.
         plain_batch(rows.into_columns()).expect("the columns of a block have the same length")
     });
     write_batches(output, &schema, batches)

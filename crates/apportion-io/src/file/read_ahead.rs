@@ -1,7 +1,7 @@
 //! Reads ahead: other threads decode batches while earlier ones are used. Batches arrive in file
 //! order.
 //!
-//! The end of a part is a separate message, so that a thread that died is never mistaken for the
+//! The end of a part is a separate message, so that a thread that panicked is never mistaken for the
 //! end of a file.
 
 use std::collections::VecDeque;
@@ -18,7 +18,7 @@ pub(crate) type BatchIter = Box<dyn Iterator<Item = BatchResult> + Send>;
 /// Opens one part of a file.
 pub(crate) type OpenPart = Box<dyn FnOnce() -> Result<BatchIter, ArrowError> + Send>;
 
-/// Batches of one part that may be queued.
+/// Maximum number of queued batches per part.
 const QUEUE_LENGTH: usize = 6;
 /// Maximum number of reading threads; more would take more memory than they save time.
 const MAX_READERS: usize = 4;

@@ -49,8 +49,8 @@ fn escape(text: &str) -> Cow<'_, str> {
     if is_formula(text) { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
 }
 
-/// Returns whether a spreadsheet could run a text as a formula: by its first character, unless it
-/// is a number.
+/// Returns whether a spreadsheet could run a text as a formula, judging by its first character, unless
+/// it is a number.
 fn is_formula(text: &str) -> bool {
     text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) && !text.trim_end().parse().is_ok_and(f64::is_finite)
 }

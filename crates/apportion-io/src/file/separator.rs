@@ -31,8 +31,8 @@ pub(crate) fn detect_separator(source: &Source, file: SequentialReader, options:
     }
 }
 
-/// Returns the default separator if the first line contains it or contains none at all, otherwise
-/// the most frequent one. Quoted text is ignored.
+/// Returns the default separator if the first line contains it or contains no separator, otherwise
+/// the most frequent separator. Quoted text is ignored.
 fn in_first_line(text: &[u8], default: u8) -> u8 {
     let is_end = |byte: u8| byte == b'\n' || byte == b'\r';
     let (mut quoted, mut counts) = (false, [0usize; SEPARATORS.len()]);

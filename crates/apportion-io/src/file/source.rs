@@ -26,13 +26,13 @@ pub(crate) struct Source {
     pub(crate) compression: Compression,
     /// The separator of values, if the format is text.
     pub(crate) separator: u8,
-    /// The schema, once it has been read.
+    /// The schema, after it has been read.
     pub(crate) schema: OnceLock<SchemaRef>,
     /// Columns from folder names such as `state=NC`; `None` marks a missing value.
     pub(crate) partitions: Vec<(String, Option<String>)>,
 }
 
-/// Where the rows of a table are stored.
+/// The storage of a table's rows.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     File(Arc<StableFile>),
@@ -72,12 +72,12 @@ impl Source {
         self.file().map(|stable| stable.path())
     }
 
-    /// Returns whether an existing path with this metadata leads to the file.
+    /// Returns whether an existing path with this metadata refers to the file.
     pub(crate) fn is_at(&self, path: &Path, metadata: &Metadata) -> bool {
         self.file().is_some_and(|stable| stable.is_at(path, metadata))
     }
 
-    /// Returns the separator, if the table is a file of text.
+    /// Returns the separator, if the table is a text file.
     pub(crate) fn separator(&self) -> Option<u8> {
         is_text(self.format).then_some(self.separator)
     }

@@ -2,7 +2,7 @@
 //!
 //! Two checks: each time the file is opened, its identity (device, inode, size, modification time)
 //! is compared with the first one; and each range of bytes that is read again must have the same
-//! checksum. So labels are never joined to rows for which they were not computed.
+//! checksum. Therefore labels are never joined to rows for which they were not computed.
 
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
@@ -96,7 +96,7 @@ impl StableFile {
         &self.path
     }
 
-    /// Returns whether an existing path with this metadata leads to this file. On Unix this makes no system call, so
+    /// Returns whether an existing path with this metadata refers to this file. On Unix this makes no system call, so
     /// that thousands of outputs can be compared with thousands of inputs.
     pub(crate) fn is_at(&self, path: &Path, metadata: &Metadata) -> bool {
         #[cfg(unix)]
@@ -142,7 +142,7 @@ impl StableFile {
         Ok(file)
     }
 
-    /// Checks that the path still leads to the unchanged file.
+    /// Checks that the path still refers to the unchanged file.
     pub(crate) fn check(&self) -> io::Result<()> {
         match std::fs::metadata(&self.path) {
             Ok(metadata) => self.check_identity(&metadata),
@@ -242,7 +242,7 @@ impl Read for SequentialReader {
     }
 }
 
-/// A Parquet file, in which ranges that are read twice must be the same.
+/// A Parquet file in which ranges that are read twice must be the same.
 #[derive(Clone)]
 pub(crate) struct StableChunks {
     stable: Arc<StableFile>,
@@ -301,7 +301,7 @@ impl Read for ReadFrom {
     }
 }
 
-/// A Parquet file that is copied: each range that was read before is verified on the way.
+/// A Parquet file that is copied: each range that was read before is verified during the copy.
 pub(crate) struct VerifiedChunks(pub(crate) StableChunks);
 
 impl Length for VerifiedChunks {

@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 /// cost more time than it saves.
 pub(crate) fn parquet_properties(added: &[FieldRef]) -> WriterProperties {
     let level = ZstdLevel::try_new(1).unwrap_or_default();
-    // Types that Parquet does not have become types that every reader knows: date64 becomes a date.
+    // Types that Parquet lacks are converted to types that all readers support: date64 becomes a date.
     let mut properties = WriterProperties::builder().set_compression(Compression::ZSTD(level)).set_coerce_types(true);
     for field in added.iter().filter(|field| field.data_type().is_floating()) {
         let path = ColumnPath::from(vec![field.name().clone()]);
@@ -55,7 +55,7 @@ impl Write for CompressedWriter {
 }
 
 impl CompressedWriter {
-    /// Writes what is still buffered, so that a full disk is detected here at the latest.
+    /// Flushes all buffers, so that a full disk is detected here at the latest.
     pub(crate) fn finish(self) -> std::io::Result<()> {
         match self {
             CompressedWriter::Plain(mut writer) => writer.flush(),

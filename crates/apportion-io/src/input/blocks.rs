@@ -1,4 +1,4 @@
-//! The rows of one table of an input, block by block, whatever the table is stored in.
+//! The rows of one table of an input, block by block, from a file or from memory.
 
 use super::Input;
 use crate::error::{Error, Result};
@@ -12,13 +12,13 @@ pub(crate) struct Blocks<'a> {
     pub(crate) rows: Box<dyn Iterator<Item = Result<Block>> + 'a>,
 }
 
-/// What a pass is for.
+/// The purpose of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// Values are read as they are, and progress is reported.
+    /// Values are read unchanged, and progress is reported.
     Plain,
-    /// Values are looked up: text comes as dictionaries if the file stores it so. Another pass over the same rows reports
-    /// progress.
+    /// Values are looked up: text is read as dictionaries if the file stores it that way. Another pass over the same
+    /// rows reports progress.
     Lookup,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct BlockReader<'a> {
     /// Index of the next table to open.
     next: usize,
     blocks: Option<Blocks<'a>>,
-    /// Rows that were read and not yet returned.
+    /// Rows that were read but not yet returned.
     rest: Option<Block>,
     /// The number of rows read before each table so far.
     rows_before: Vec<u64>,

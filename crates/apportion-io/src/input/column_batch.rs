@@ -1,4 +1,4 @@
-//! Batches of some columns as text, dictionaries or numbers, for passes that look values up.
+//! Batches of some columns as text, dictionaries or numbers, for passes that look up values.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ pub struct ColumnBatch(Block);
 pub enum TextColumn {
     /// A text for each row.
     Plain(PlainTexts),
-    /// Indices of words.
+    /// A dictionary, with an index for each row.
     Dictionary(DictionaryTexts),
 }
 
@@ -113,17 +113,17 @@ fn unreadable(name: &str) -> Error {
 #[derive(Clone, Debug)]
 pub struct PlainTexts(TextSource);
 
-/// Where texts are stored.
+/// The storage of texts.
 #[derive(Clone, Debug)]
 enum TextSource {
     Arrow(ArrowTexts),
-    /// Some texts of a program.
+    /// Some texts of another program.
     Shared {
         texts: Shared<String>,
         rows: Range<usize>,
         validity: Option<Shared<bool>>,
     },
-    /// Texts that were made from other values.
+    /// Texts converted from other values.
     Made(Arc<TextBuffer>),
 }
 
@@ -155,12 +155,12 @@ impl PlainTexts {
         }
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no texts.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns a text; an empty one if it is missing.
+    /// Returns a text; an empty string if it is missing.
     #[inline]
     pub fn get(&self, row: usize) -> &str {
         match &self.0 {
@@ -174,8 +174,8 @@ impl PlainTexts {
         }
     }
 
-    /// Returns whether both are the same texts in memory. The batches of a Parquet row group share their words. PlainTexts
-    /// keep their memory, so that no others can take its place.
+    /// Returns whether both are the same texts in memory. The batches of a Parquet row group share their words.
+    /// `PlainTexts` keep their memory alive, so it cannot be reused for other texts.
     pub fn is_same_memory(&self, other: &PlainTexts) -> bool {
         match (&self.0, &other.0) {
             (TextSource::Arrow(own), TextSource::Arrow(other)) => own.is_same_memory(other),
@@ -195,11 +195,11 @@ pub struct DictionaryTexts {
     words: PlainTexts,
 }
 
-/// Where the indices of words are stored.
+/// The storage of word indices.
 #[derive(Clone, Debug)]
 enum Codes {
     Arrow(ArrowCodes),
-    /// Some rows of a program. An index without a word is a missing value.
+    /// Some rows of another program. An index without a word is a missing value.
     Shared {
         codes: Shared<i32>,
         rows: Range<usize>,

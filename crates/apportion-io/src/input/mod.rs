@@ -1,8 +1,8 @@
 //! The input: one file, several files, a folder, a glob, a Hive-partitioned folder, standard input, or a table in memory;
 //! and passes over its rows.
 //!
-//! `blocks` opens one table of an input, whatever it is stored in. `column_batch` reads columns whose values are looked up,
-//! `text_table` a small table as text.
+//! `blocks` opens one table of an input, from a file or from memory. `column_batch` reads columns whose values are
+//! looked up, and `text_table` reads a small table as text.
 
 mod blocks;
 mod column_batch;
@@ -31,7 +31,7 @@ pub use text_table::TextTable;
 pub struct InputOptions {
     /// Whether text without a byte order mark is Latin-1 instead of UTF-8.
     pub latin1: bool,
-    /// The separator of values; detected from the first line if not given.
+    /// The separator of values; detected from the first line if not set.
     pub delimiter: Option<u8>,
     /// Rows per batch. Results do not depend on it.
     pub batch_rows: usize,
@@ -45,7 +45,7 @@ impl Default for InputOptions {
     }
 }
 
-/// Tables that are read in order, as often as needed: files, or one in memory.
+/// Tables that are read in order, as often as needed: files, or one table in memory.
 #[derive(Debug)]
 pub struct Input {
     pub(crate) files: Vec<Source>,
@@ -64,7 +64,7 @@ pub struct Input {
     _spools: Vec<NamedTempFile>,
 }
 
-/// The tables that the user's paths stand for.
+/// The tables that the user's paths refer to.
 #[derive(Debug)]
 pub(crate) struct FoundSources {
     pub(crate) files: Vec<Source>,
@@ -75,7 +75,7 @@ pub(crate) struct FoundSources {
 }
 
 impl Input {
-    /// Finds the input files: `-` is standard input, a folder stands for all tables in it, `*` and
+    /// Finds the input files: `-` is standard input, a folder means all tables in it, and `*` and
     /// `?` are expanded.
     pub fn new(paths: &[String], options: InputOptions) -> Result<Input> {
         if paths.iter().filter(|path| *path == "-").count() > 1 {
@@ -180,7 +180,7 @@ impl Input {
         self.files[file].name()
     }
 
-    /// Returns the path of a file, or of its temporary copy if it was a pipe; an empty one for a table in memory.
+    /// Returns the path of a file, or of its temporary copy if it was a pipe; an empty path for a table in memory.
     pub fn path(&self, file: usize) -> &Path {
         self.files[file].path().unwrap_or(Path::new(""))
     }
@@ -228,7 +228,7 @@ impl Input {
     }
 }
 
-/// Returns whether two paths lead to the same file, through any links.
+/// Returns whether two paths refer to the same file, through any links.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     #[cfg(unix)]
     if let (Ok(one), Ok(other)) = (std::fs::metadata(one), std::fs::metadata(other)) {

@@ -11,7 +11,7 @@ pub trait Progress: Debug + Send + Sync {
     fn update(&self, rows: u64, bytes: u64);
     /// The pass has ended.
     fn end(&self);
-    /// Returns whether the operation was cancelled. No further batch is read then, and nothing is
+    /// Returns whether the operation was cancelled. If so, no further batch is read, and nothing is
     /// written.
     fn is_cancelled(&self) -> bool {
         false

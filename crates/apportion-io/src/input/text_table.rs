@@ -17,7 +17,7 @@ impl Input {
     /// Reads all rows of a table as text.
     ///
     /// # Errors
-    /// If it cannot be read, or has a column that cannot be written as text.
+    /// If the table cannot be read, or has a column that cannot be written as text.
     pub fn read_text(&self, file: usize) -> Result<TextTable> {
         let blocks = self.blocks(file, &|_| true, Reading::Plain)?;
         let mut table = TextTable { names: blocks.names, rows: Vec::new() };

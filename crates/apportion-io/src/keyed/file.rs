@@ -1,4 +1,4 @@
-//! Reads a file with numbers by class for each key, and finds out what its columns are.
+//! Reads a file with numbers by class for each key, and detects the contents of its columns.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -97,7 +97,7 @@ impl LoadedFile<'_> {
         (0..self.names.len()).find(|&index| self.normalized(index) == name)
     }
 
-    /// Returns the class columns: all with the same prefix, or without one.
+    /// Returns the class columns: all with the same prefix, or without a prefix.
     fn class_columns(&self, options: &KeyedOptions<'_>) -> Result<Vec<(usize, String)>> {
         let requested = options.numbers.map(|text| normalize_name(text.trim_end_matches('*')));
         let mut sets: Vec<(String, Vec<(usize, String)>)> = Vec::new();
@@ -110,7 +110,7 @@ impl LoadedFile<'_> {
             }
         }
         sets.retain(|(_, set)| set.len() > 1);
-        // With only one set there is no choice; the option is meant for other tables.
+        // If there is only one set, the option is meant for other tables.
         if sets.len() > 1 {
             sets.retain(|(prefix, _)| requested.as_ref().is_none_or(|requested| requested == prefix));
         }
@@ -146,7 +146,7 @@ impl LoadedFile<'_> {
         ))
     }
 
-    /// Refuses columns of people of an unknown class, which must not be lost silently.
+    /// Refuses columns with people of an unknown class, which must not be lost silently.
     fn refuse_unknown_class(&self, prefix: &str, set: &[(usize, String)]) -> Result<()> {
         let is_unknown = |index: &usize| {
             let name = self.normalized(*index);
@@ -174,7 +174,7 @@ impl LoadedFile<'_> {
         NAMES.iter().find_map(find)
     }
 
-    /// Returns the numeric columns that are not used.
+    /// Returns the unused numeric columns.
     fn unused(&self, used: &[usize]) -> Vec<String> {
         let others = (0..self.names.len()).filter(|index| !used.contains(index));
         others.filter(|&index| self.holds_numbers(index)).map(|index| self.names[index].clone()).collect()
@@ -268,7 +268,7 @@ impl LoadedFile<'_> {
     }
 }
 
-/// Returns whether the name of a class column says that it holds percentages.
+/// Returns whether the name of a class column indicates percentages.
 fn is_percent(name: &str) -> bool {
     ["pct", "percent"].iter().any(|word| name.starts_with(word))
         || PERCENT_SUFFIXES.iter().any(|word| name.ends_with(word))

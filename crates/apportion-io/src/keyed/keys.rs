@@ -11,7 +11,7 @@ use crate::table::{column_index, normalize_name};
 const SURNAMES: [&str; 4] = ["surname", "last_name", "lastname", "family_name"];
 const FIRST_NAMES: [&str; 3] = ["first_name", "firstname", "given_name"];
 const PLACES: [&str; 4] = ["place", "geoid", "geo_id", "id"];
-/// A column of surnames or of places, depending on the other columns.
+/// A column of surnames or places, depending on the other columns.
 const NAME: &str = "name";
 
 /// Columns of codes whose level is detected from the codes.
@@ -34,7 +34,7 @@ struct Codes {
 }
 
 impl LoadedFile<'_> {
-    /// Returns what the keys are, judging by the key column given by the user or by known column
+    /// Returns the kind of keys, from the key column given by the user or from known column
     /// names.
     pub(super) fn subject(&self, key: Option<&str>) -> Subject {
         let has_column = |names: &[&str]| match key {
@@ -93,8 +93,8 @@ impl LoadedFile<'_> {
         }
     }
 
-    /// Returns the codes of the smallest places in the table, from one column or from those of
-    /// state, county, tract and block group. A column with a matching name but no valid code at all
+    /// Returns the codes of the smallest places in the table, from one column or from the columns of
+    /// state, county, tract and block group. A column with a matching name but without any valid code
     /// is ignored.
     fn codes(&self) -> Result<Option<Codes>> {
         let mut candidates: Vec<(Level, usize)> = Vec::new();
@@ -117,7 +117,7 @@ impl LoadedFile<'_> {
         Ok(parts.or(complete).or(invalid))
     }
 
-    /// Refuses a table whose rows are smaller places than their codes, such as counties given by
+    /// Refuses a table whose rows are smaller places than their codes, such as counties identified by
     /// name and state.
     fn refuse_smaller(&self, level: Level, indices: &[usize]) -> Result<()> {
         let smaller: &[&str] = match level {
@@ -129,7 +129,7 @@ impl LoadedFile<'_> {
         else {
             return Ok(());
         };
-        // Names next to complete codes of the same places are only names.
+        // If the codes of the places are complete, a column of names is redundant.
         let mut keys: Vec<String> = self.texts(indices[0])?;
         keys.sort_unstable();
         keys.dedup();
@@ -178,7 +178,7 @@ impl LoadedFile<'_> {
         Ok(found.filter(|codes| codes.indices.len() > 1))
     }
 
-    /// Returns all codes; refuses the first row without a valid one.
+    /// Returns all codes; refuses the first row without a valid code.
     fn all_codes(&self, codes: Codes) -> Result<Vec<u64>> {
         let (index, what) = (codes.indices[0], codes.level.name());
         let code = |(row, code): (usize, Option<u64>)| {

@@ -1,6 +1,6 @@
 //! Tables of names or places by class, in the layouts of the Census, other tools and users.
 //!
-//! `file` reads such a table, `keys` finds its key columns, `sums` detects what its numbers are,
+//! `file` reads such a table, `keys` finds its key columns, `sums` detects the meaning of its numbers,
 //! and `place_code` parses the codes of places.
 
 mod file;
@@ -23,7 +23,7 @@ use file::LoadedFile;
 
 pub use place_code::{PlaceCode, level_of_code, rank_of_column};
 
-/// What the keys of a table are.
+/// The kind of keys in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// Surnames.
@@ -41,7 +41,7 @@ pub struct KeyedOptions<'a> {
     pub classes: &'a [String],
     /// The prefix of the columns to use if there are several sets, such as `vap_*`.
     pub numbers: Option<&'a str>,
-    /// The key column, if it is not recognized by its name.
+    /// The key column, if it is not recognized by name.
     pub key: Option<&'a str>,
 }
 
@@ -81,7 +81,7 @@ pub struct KeyedTable {
     pub values: Vec<f64>,
     /// Number of people of each key, if there is a column for it.
     pub counts: Option<Vec<f64>>,
-    /// What the numbers are.
+    /// The meaning of the numbers.
     pub numbers: Numbers,
 }
 
@@ -90,9 +90,9 @@ pub struct KeyedTable {
 pub struct KeyedFile {
     /// The table.
     pub table: KeyedTable,
-    /// What the keys are: given by the user, or recognized by the columns.
+    /// The kind of keys: given by the user, or recognized by the columns.
     pub subject: Subject,
-    /// Numeric columns that are neither keys nor classes nor counts.
+    /// Numeric columns other than keys, classes and counts.
     pub unused: Vec<String>,
     /// A note on the separator, if it is not the default.
     pub separator: Option<Message>,
@@ -115,7 +115,7 @@ impl KeyedFile {
         file::read_input(&input, subject, options)
     }
 
-    /// Reads columns of the same length, with their names; `name` is that of the table, for messages.
+    /// Reads named columns of the same length; `name` is the name of the table in messages.
     pub fn from_columns(
         name: &str,
         columns: &[(String, Column<'_>)],

@@ -49,8 +49,8 @@ fn min_digits(level: Level) -> u32 {
     }
 }
 
-/// Returns whether a code is complete, and not just the part within a larger place. States have at
-/// most one leading zero.
+/// Returns whether a code is complete, rather than relative to a larger place. States have at most
+/// one leading zero.
 pub(crate) fn is_complete(code: u64, level: Level) -> bool {
     level == Level::Zcta || level.digits().is_some_and(|digits| code >= 10u64.pow(digits - 2))
 }
@@ -81,7 +81,7 @@ fn state_code(text: &str) -> Option<u64> {
     STATES.iter().find(matches).map(|(.., code)| *code)
 }
 
-/// Strips a longer text to the code: from a long identifier, a nine-digit ZIP code, or a block.
+/// Extracts the code from a longer text: a long identifier, a nine-digit ZIP code, or a block.
 fn strip_to_code(text: &str, level: Level) -> Option<&str> {
     let mut text = match parse_geo_id(text) {
         Some((other, code)) => Some(code).filter(|_| other == level)?,
@@ -158,8 +158,8 @@ impl PlaceCode {
     }
 }
 
-/// Names of code columns by level. Mailing addresses are left out, because they are not where
-/// people live.
+/// Names of code columns by level. Columns of mailing addresses are not included, because people may
+/// not live there.
 #[rustfmt::skip] // as a table
 const COLUMN_NAMES: [(Level, &[&str]); 5] = [
     (Level::BlockGroup, &[
@@ -181,7 +181,7 @@ const COLUMN_NAMES: [(Level, &[&str]); 5] = [
     ]),
 ];
 
-/// Returns the rank of a column name for a level, 0 being the best; `None` if it does not match.
+/// Returns the rank of a column name for a level, with 0 as the best; `None` if it does not match.
 pub fn rank_of_column(name: &str, level: Level) -> Option<usize> {
     let name = crate::table::normalize_name(name);
     let (_, names) = COLUMN_NAMES.iter().find(|(other, _)| *other == level)?;

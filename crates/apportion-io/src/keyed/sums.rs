@@ -1,4 +1,4 @@
-//! Detects what numbers by class are by their sums: people, P(class | key) or P(key | class).
+//! Detects the meaning of numbers by class from their sums: people, P(class | key) or P(key | class).
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ const LOOSE: f64 = 0.1;
 /// Maximum deviation from 100 if the columns are named as percentages.
 const PERCENT: f64 = 0.05;
 
-/// Returns what the numbers are. Percentages are converted to shares.
+/// Returns the meaning of the numbers. Percentages are converted to shares.
 pub(super) fn detect_numbers(path: &Path, values: &mut [f64], classes: usize, are_percent: bool) -> Result<Numbers> {
     let is_near = |sum: f64, whole: f64, slack: f64| (sum / whole - 1.0).abs() <= slack + 1e-9;
     let rows = || values.chunks_exact(classes).filter(|row| row.iter().any(|value| *value > 0.0));
@@ -23,7 +23,7 @@ pub(super) fn detect_numbers(path: &Path, values: &mut [f64], classes: usize, ar
     let columns_near = |whole: f64| sums.iter().all(|&sum| is_near(sum, whole, NEAR));
     let are_small = rows().flatten().all(|&value| value <= 1.0);
     let rounded = rounding(values, classes).clamp(NEAR, LOOSE);
-    // If a row is off and most are not, the row is wrong.
+    // If the sum of a row is wrong and most are right, the row is an error.
     for (whole, slack) in [(1.0, rounded), (100.0, if are_percent { PERCENT } else { NEAR })] {
         let sums = || values.chunks_exact(classes).map(|row| row.iter().sum::<f64>()).enumerate();
         let sums = || sums().filter(|(_, sum)| *sum > 0.0);
@@ -55,7 +55,7 @@ pub(super) fn detect_numbers(path: &Path, values: &mut [f64], classes: usize, ar
     Ok(numbers)
 }
 
-/// Returns how far the sum of a row can be off because of rounding: half of the last digit for each
+/// Returns the largest deviation of a row's sum due to rounding: half of the last digit for each
 /// class.
 fn rounding(values: &[f64], classes: usize) -> f64 {
     let has_no_more = |scale: &f64| {

@@ -4,7 +4,7 @@ use std::fs;
 
 use super::*;
 
-/// Reads a file with this name and content, without saying what its keys are.
+/// Reads a file with this name and content, without setting the kind of its keys.
 fn read_as(name: &str, text: &str) -> Result<KeyedFile> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
@@ -36,7 +36,7 @@ fn thousands_separators_are_not_decimal_commas() {
         values("county_fips,n_white,n_black\n37063,\"101,718\",\"95,000\"\n37183,856,12\n"),
         [101_718.0, 95_000.0, 856.0, 12.0]
     );
-    // The other numbers of the table decide.
+    // The other numbers of the table determine the meaning of commas.
     assert_eq!(
         values("county_fips;n_white;n_black\n37063;101,718;1,095,000\n37183;856;12\n"),
         [101_718.0, 1_095_000.0, 856.0, 12.0]
@@ -46,7 +46,7 @@ fn thousands_separators_are_not_decimal_commas() {
     assert_eq!(values("county_fips\tn_white\tn_black\n37063\t101 718\t95'000\n"), [101_718.0, 95_000.0]);
     let counted = read("surname,count,p_white,p_black\nSMITH,\"2,442,977\",0.7,0.3\nLEE,\"693,023\",0.4,0.6\n");
     assert_eq!(counted.table.counts, Some(vec![2_442_977.0, 693_023.0]));
-    // Unused columns may hold anything.
+    // Unused columns may contain any text.
     assert_eq!(values("county_fips,total,n_white,n_black\n37063,many,1,2\n"), [1.0, 2.0]);
     let problem = refused("surname,count,p_white,p_black\nSMITH,many,0.7,0.3\n");
     assert_eq!(problem, "row 1, column \"count\": \"many\" is no number; mend it");
@@ -130,7 +130,7 @@ fn rounded_shares_are_shares() {
         let sums = table.values.chunks_exact(table.classes.len()).map(|row| row.iter().sum::<f64>());
         (table.numbers, sums.map(|sum| (sum * 1e9).round() / 1e9).collect::<Vec<f64>>())
     };
-    // Thirty correct rows, and one that rounding has left short.
+    // Thirty correct rows, and one whose sum is too small because of rounding.
     let mut text = "surname,white,black,asian,hispanic,aian,other\n".to_owned();
     text.extend((0..30).map(|row| format!("N{row},0.5,0.1,0.1,0.1,0.1,0.1\n")));
     let (numbers, found) = sums(&(text + "SHORT,0.16,0.16,0.16,0.16,0.16,0.17\n"));

@@ -48,7 +48,7 @@ pub fn remove_unfinished() -> Vec<PathBuf> {
 }
 
 /// Blocks until the program exits if it is being interrupted, because errors caused by removed
-/// files need no message.
+/// files should not be reported.
 pub fn wait_if_interrupted() {
     drop(registry());
 }
@@ -140,8 +140,8 @@ fn publish(file: TempPath, path: &Path, force: bool) -> Result<()> {
     Ok(())
 }
 
-/// Syncs the names in a folder to disk. Some file systems do not support this; then the names
-/// follow later.
+/// Syncs the names in a folder to disk. Some file systems do not support this; the names are then
+/// written later.
 fn sync_folder(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
@@ -152,7 +152,7 @@ fn sync_folder(folder: &Path) {
 #[derive(Debug)]
 pub(crate) struct PendingFolder {
     folder: PathBuf,
-    /// The folder that contains the files until then.
+    /// The folder that contains the files until they are published.
     staging: TempDir,
     _lock: File,
     /// The complete files, as paths relative to the folder.
@@ -221,7 +221,7 @@ impl PendingFolder {
         ready.is_ok() && std::fs::rename(self.staging.path(), &self.folder).is_ok()
     }
 
-    /// Moves the files one by one. After a failure, moved files are taken back and replaced ones
+    /// Moves the files one by one. After a failure, moved files are removed and replaced files
     /// restored.
     fn rename_each(&self, force: bool) -> Result<()> {
         for (index, relative_path) in self.files.iter().enumerate() {
@@ -366,7 +366,7 @@ fn create_private(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Removes what killed programs left in a folder, which is no longer locked.
+/// Removes files and folders that killed programs left in a folder: those that are no longer locked.
 fn remove_abandoned(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {

@@ -1,20 +1,20 @@
-//! The columns of labels: what rows were given, and how the columns are named.
+//! The label columns: their contents and names.
 
 use apportion::Labels;
 use apportion::rule::Allotment;
 
 use crate::table::Table;
 
-/// What the rows of a table were given.
+/// The labels of the rows of a table.
 #[derive(Clone, Copy, Debug)]
 pub enum Assigned<'a> {
     /// A label for each row, once for each draw.
     Labels(&'a [Labels]),
-    /// For rows that represent several people, how many of them have each class.
+    /// For rows that represent several people, the number of people in each class.
     People(&'a Allotment),
 }
 
-/// How label columns are named.
+/// The names of label columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelColumns {
     /// The name of the label column; draws are numbered if there are several. Columns of people are

@@ -1,7 +1,7 @@
-//! Output that appears complete or not at all, and what is written: columns that a program computed, and labels.
+//! Atomic output, and the columns to write: those computed by a program, and labels.
 //!
-//! `atomic_write` gives a file its name when it is complete. `plain_columns` holds new columns as plain values,
-//! `label_columns` what the rows of a table were given. Tables are written by `file`.
+//! `atomic_write` gives a file its name when it is complete. `plain_columns` contains new columns as plain values, and
+//! `label_columns` the labels of a table's rows. `file` writes tables.
 
 mod atomic_write;
 mod label_columns;
@@ -22,7 +22,7 @@ pub(crate) use atomic_write::{PendingFile, PendingFolder, folder_of, new_private
 /// The metadata key of the provenance record, in Parquet and Arrow files.
 pub const METADATA_KEY: &str = "apportion";
 
-/// Where and how to write a table.
+/// The path and options for writing a table.
 #[derive(Clone, Debug, Default)]
 pub struct Output {
     /// A file, a folder (one file per input), or `-` for standard output.

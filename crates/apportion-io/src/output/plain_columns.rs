@@ -39,7 +39,7 @@ pub enum PlainValues {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextList {
     text: String,
-    /// The end of each in `text`.
+    /// The end of each text in `text`.
     ends: Vec<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Some rows of some columns, which they keep alive: what passes over an input hand on, whether it is a file or in memory.
+//! Some rows of some columns, which they keep alive. Passes over an input yield blocks, from files or from memory.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,15 +18,15 @@ pub(crate) struct Block {
 /// Some rows of a column.
 #[derive(Clone, Debug)]
 pub(crate) enum BlockColumn {
-    /// A column of a program, and which of its rows.
+    /// A column of another program, and the range of its rows.
     Shared(SharedColumn, Range<usize>),
-    /// An array of Arrow.
+    /// An Arrow array.
     #[cfg_attr(not(feature = "files"), allow(dead_code))] // there is none
     Arrow(ArrowColumn),
 }
 
 impl Block {
-    /// Creates a block from as many columns as names, of the same length.
+    /// Creates a block from columns of the same length, with one name for each.
     pub(crate) fn new(names: Arc<[String]>, columns: Vec<BlockColumn>, rows: usize) -> Block {
         Block { names, columns, rows }
     }
@@ -41,12 +41,12 @@ impl Block {
         self.columns.iter().map(BlockColumn::column).collect()
     }
 
-    /// Returns the column of an index.
+    /// Returns the column at an index.
     pub(crate) fn at(&self, index: usize) -> &BlockColumn {
         &self.columns[index]
     }
 
-    /// Returns the column of a name.
+    /// Returns the column with a name.
     pub(crate) fn get(&self, name: &str) -> Option<&BlockColumn> {
         self.names.iter().position(|own| own == name).map(|index| &self.columns[index])
     }
@@ -92,8 +92,8 @@ impl BlockColumn {
         }
     }
 
-    /// Returns all values if they are numbers in single precision and none is missing. They are not copied, so `None` is
-    /// returned for a part of a column.
+    /// Returns all values if they are numbers in single precision without missing values. They are not copied, so
+    /// `None` is returned for a part of a column.
     pub(crate) fn singles(&self) -> Option<Shared<f32>> {
         match self {
             BlockColumn::Shared(column, rows) => match column.values() {
@@ -141,12 +141,12 @@ impl BlockColumn {
     }
 }
 
-/// Returns whether rows are all rows of a column without missing values.
+/// Returns whether the range covers all rows of a column without missing values.
 fn is_whole(column: &SharedColumn, rows: &Range<usize>) -> bool {
     column.is_complete() && *rows == (0..column.column().len())
 }
 
-/// Copies pieces of columns of numbers, such as those of a matrix, into one.
+/// Copies pieces of numeric columns, such as those of a matrix, into one column.
 fn copied(pieces: &[&BlockColumn]) -> Option<BlockColumn> {
     let rows = pieces.iter().map(|piece| piece.column().len()).sum();
     let column: SharedColumn = match pieces.first()?.column() {
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(numbers, [2.0, 3.0]);
         assert!(joined.get("n").unwrap().doubles().is_some_and(|all| all.as_slice() == [1.0, 2.0, 3.0]));
         assert!(cut.get("n").unwrap().doubles().is_none());
-        // Rows that do not follow each other, of a type that is never copied.
+        // Rows that are not contiguous, of a type that is never copied.
         assert!(Block::join(vec![block(&texts, vec![1.0], 0..1), block(&texts, vec![2.0], 2..3)]).is_none());
     }
 }

@@ -190,8 +190,8 @@ impl TableBuilder {
         Ok(())
     }
 
-    /// Prepares for about `rows` rows in the input, assuming that the share of excluded rows stays
-    /// the same.
+    /// Prepares for about `rows` rows in the input, assuming that the share of excluded rows does not
+    /// change.
     pub(crate) fn expect_rows(&mut self, rows: u64) -> Result<()> {
         let read: usize = self.files.iter().map(|(_, rows)| rows).sum();
         let share = self.values.len() as f64 / read.max(1) as f64;
@@ -486,11 +486,11 @@ impl TableBuilder {
     }
 }
 
-/// Returns why no score columns were recognized, and how to fix it.
+/// Returns the reason why no score columns were recognized, and how to fix it.
 fn no_scores_problem(names: &[String]) -> Message {
     let numbers = names.iter().filter(|name| parse_number(name).is_some_and(f64::is_finite)).count();
     if 2 * numbers > names.len() {
-        // These are values, not names. They may be personal and are not shown.
+        // These are values rather than names. They may be personal data and are not shown.
         return "its first line holds numbers, and not the names of columns; add such a line".into();
     }
     let single: Vec<&String> = names.iter().filter(|name| normalize_name(name).starts_with("p_")).collect();
@@ -513,7 +513,7 @@ fn no_scores_problem(names: &[String]) -> Message {
     }
 }
 
-/// Returns what is wrong with a count, and how to fix it.
+/// Returns the problem with a count, and how to fix it.
 fn count_problem(number: f64) -> Option<String> {
     if number > Scores::MAX_PEOPLE as f64 {
         let problem =

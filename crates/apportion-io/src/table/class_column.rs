@@ -61,7 +61,7 @@ impl Default for ClassSettings {
 const MAX_REMEMBERED: usize = 21;
 
 /// A column with more distinct unknown values is not a column of classes. Its values may be
-/// personal and are not shown.
+/// personal data and are not shown.
 const MAX_NAMED: usize = 20;
 
 /// An example of how values are mapped.
@@ -96,7 +96,7 @@ impl ClassColumn {
     fn map_hint(&self, unknown: &[(String, u64)], classes: &Classes) -> Message {
         let names = || classes.names().iter().map(String::as_str);
         let close = unknown.iter().filter_map(|(value, _)| Some((value, closest_match(value, names())?)));
-        // Values with these characters cannot be part of a map.
+        // Values with these characters cannot be written in a map.
         let pairs: Vec<String> = close
             .filter(|(value, _)| !value.contains([',', '=', ' ']))
             .take(SHOWN)

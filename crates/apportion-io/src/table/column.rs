@@ -1,6 +1,6 @@
-//! Columns that tables are built from: borrowed values of any source, such as Arrow arrays or the vectors of a program.
+//! Table columns: borrowed values of any source, such as Arrow arrays or the vectors of a program.
 //!
-//! The kind of a column is matched once per column and batch; the loops over its values are then specific to it.
+//! The kind of a column is matched once per column and batch, outside of the loops over its values.
 
 use std::any::Any;
 use std::fmt::{Debug, Display, Write};
@@ -21,7 +21,7 @@ pub enum Column<'a> {
     Booleans(Bits<'a>, Validity<'a>),
     /// Text.
     Text(Texts<'a>),
-    /// Text that repeats: for each row an index into the names.
+    /// Repeated text: for each row an index into the names.
     Dictionary(Integers<'a>, Texts<'a>),
     /// A type that only its source can convert.
     Other(&'a dyn OtherColumn),
@@ -40,29 +40,30 @@ pub trait OtherColumn: Debug + Sync {
     /// Returns the name of the type, for messages.
     fn kind(&self) -> String;
 
-    /// Returns whether it holds text.
+    /// Returns whether it contains text.
     fn is_text(&self) -> bool;
 
-    /// Returns whether it holds numbers.
+    /// Returns whether it contains numbers.
     fn is_numeric(&self) -> bool;
 
     /// Returns whether a row has a value.
     fn is_valid(&self, row: usize) -> bool;
 
-    /// Returns the numbers, with NaN for missing values; `None` if the type has none.
+    /// Returns the numbers, with NaN for missing values; `None` if the type is not numeric.
     fn numbers(&self) -> Option<Vec<f64>>;
 
     /// Returns the values as text, with empty strings for missing values; `None` if that is not
     /// possible.
     fn texts(&self) -> Option<TextBuffer>;
 
-    /// Like [`OtherColumn::texts`], also for types that are not read as text, such as lists: to compare and to show values.
+    /// Like [`OtherColumn::texts`], but also for types that are not read as text, such as lists, to compare and show
+    /// values.
     fn shown(&self) -> Option<TextBuffer>;
 
     /// Returns whether another column has the same type and the same values.
     fn is_same(&self, other: &dyn OtherColumn) -> bool;
 
-    /// Returns the column, for a comparison with another of the same source.
+    /// Returns the column as `Any`, for comparison with another column of the same source.
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -71,7 +72,7 @@ pub trait OtherColumn: Debug + Sync {
 pub enum Bits<'a> {
     /// As booleans.
     Flags(&'a [bool]),
-    /// Packed, beginning with the lowest bit of the first byte.
+    /// Packed, starting with the lowest bit of the first byte.
     Packed {
         /// The bytes.
         bytes: &'a [u8],
@@ -113,7 +114,7 @@ impl<'a> Bits<'a> {
     }
 }
 
-/// The rows that have a value: all if it is `None`.
+/// The rows that have a value; all rows if `None`.
 pub type Validity<'a> = Option<Bits<'a>>;
 
 #[inline]
@@ -124,14 +125,14 @@ fn is_valid(validity: &Validity<'_>, row: usize) -> bool {
 /// Values of one type, some of which may be missing.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'a, T> {
-    /// A value for each row; any value if it is missing.
+    /// A value for each row; arbitrary if the value is missing.
     pub values: &'a [T],
     /// The rows that have a value.
     pub validity: Validity<'a>,
 }
 
 impl<'a, T: Copy> Values<'a, T> {
-    /// Returns the value of a row, if there is one.
+    /// Returns the value of a row, if it has one.
     #[inline]
     pub fn get(&self, row: usize) -> Option<T> {
         is_valid(&self.validity, row).then(|| self.values[row])
@@ -163,7 +164,7 @@ impl<'a, T> From<&'a [T]> for Values<'a, T> {
     }
 }
 
-/// Whole numbers of any size.
+/// Integers of any size.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)] // the variants are the types of the numbers
 pub enum Integers<'a> {
@@ -177,7 +178,7 @@ pub enum Integers<'a> {
     U64(Values<'a, u64>),
 }
 
-/// Evaluates an expression for the values of any type of integer.
+/// Evaluates an expression for the values of any integer type.
 macro_rules! with_integers {
     ($integers:expr, $values:ident => $body:expr) => {
         match $integers {
@@ -202,19 +203,19 @@ impl<'a> Integers<'a> {
         with_integers!(self, values => is_valid(&values.validity, row))
     }
 
-    /// Returns the value of a row as an index, if there is one.
+    /// Returns the value of a row as an index, if it has one.
     #[inline]
     fn index(&self, row: usize) -> Option<usize> {
         with_integers!(self, values => values.get(row).and_then(|value| usize::try_from(value as i128).ok()))
     }
 
-    /// Returns the name of a row, of which this is the index.
+    /// Returns the name at a row's index.
     #[inline]
     fn name<'n>(&self, names: &Texts<'n>, row: usize) -> Option<&'n str> {
         self.index(row).filter(|&code| code < names.len()).and_then(|code| names.get(code))
     }
 
-    /// Returns the values as counts: those that are negative or missing are missing.
+    /// Returns the values as counts; negative values are treated as missing.
     pub(crate) fn counts(&self) -> Vec<Option<u64>> {
         with_integers!(self, values => {
             let count = |row: usize| values.get(row).and_then(|value| u64::try_from(value as i128).ok());
@@ -260,7 +261,7 @@ pub struct Texts<'a> {
 
 #[derive(Clone, Copy, Debug)]
 enum TextStorage<'a> {
-    /// All texts together, and where each begins and ends.
+    /// All texts concatenated, and their offsets.
     Offsets32(&'a [i32], &'a str),
     Offsets64(&'a [i64], &'a str),
     Strings(&'a [String]),
@@ -281,7 +282,7 @@ impl<'a> Texts<'a> {
         Some(Texts { storage, validity })
     }
 
-    /// Returns the texts with the rows that have a value.
+    /// Sets the rows that have a value.
     pub fn with_validity(self, validity: Validity<'a>) -> Texts<'a> {
         Texts { validity, ..self }
     }
@@ -301,7 +302,7 @@ impl<'a> Texts<'a> {
         self.len() == 0
     }
 
-    /// Returns the text of a row, if there is one.
+    /// Returns the text of a row, if it has one.
     #[inline]
     pub fn get(&self, row: usize) -> Option<&'a str> {
         if !is_valid(&self.validity, row) {
@@ -329,7 +330,7 @@ impl<'a> Texts<'a> {
             && let TextStorage::Offsets32(others, other_text) = other.storage
             && let (Some(start), Some(other_start)) = (own.first(), others.first())
         {
-            // Both are usually the same bytes, which are compared at once.
+            // Both usually have the same bytes, which are compared together.
             let same_ends = own.iter().zip(others).all(|(end, other)| end - start == other - other_start);
             return text == other_text && same_ends;
         }
@@ -365,7 +366,7 @@ impl<'a> From<&'a [Option<String>]> for Texts<'a> {
     }
 }
 
-/// Texts that were made from other values, one after the other.
+/// Texts converted from other values, concatenated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextBuffer {
     text: String,
@@ -379,7 +380,7 @@ impl TextBuffer {
         self.ends.push(self.text.len());
     }
 
-    /// Adds a value as text; an empty text if it is missing.
+    /// Adds a value as text; an empty string if it is missing.
     fn push_value(&mut self, value: Option<impl Display>) {
         if let Some(value) = value {
             // Writing to a string does not fail.
@@ -438,7 +439,7 @@ impl<'a> Column<'a> {
         self.len() == 0
     }
 
-    /// Returns whether it holds text.
+    /// Returns whether it contains text.
     pub(crate) fn is_text(&self) -> bool {
         match self {
             Column::Text(_) | Column::Dictionary(..) => true,
@@ -447,7 +448,7 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Returns whether it holds numbers.
+    /// Returns whether it contains numbers.
     pub(crate) fn is_numeric(&self) -> bool {
         match self {
             Column::F32(_) | Column::F64(_) | Column::Integers(_) => true,
@@ -468,7 +469,7 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Returns whether a row has a value; NaN is one.
+    /// Returns whether a row has a value, including NaN.
     pub(crate) fn is_valid(&self, row: usize) -> bool {
         match self {
             Column::F32(values) => is_valid(&values.validity, row),
@@ -530,7 +531,7 @@ impl<'a> Column<'a> {
         Some(ColumnTexts::Converted(texts))
     }
 
-    /// Like [`Column::texts`], also for types that are not read as text: to compare and to show values.
+    /// Like [`Column::texts`], but also for types that are not read as text, to compare and show values.
     pub(crate) fn shown(&self) -> Option<ColumnTexts<'a>> {
         match self {
             Column::Other(other) => other.shown().map(ColumnTexts::Converted),

@@ -1,4 +1,4 @@
-//! A table in memory: columns of a program or of Arrow, and optionally a matrix of scores, used in place.
+//! A table in memory: columns of another program or of Arrow, and optionally a matrix of scores, used in place.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 /// A table in memory that is borrowed from another program.
 #[derive(Clone, Debug)]
 pub struct MemoryTable {
-    /// The names of the columns, without those of the matrix.
+    /// The names of the columns, except those of the matrix.
     names: Arc<[String]>,
     /// The rows of the columns, one after another.
     blocks: Vec<Block>,
@@ -53,7 +53,7 @@ impl MemoryTable {
         Ok(MemoryTable::from_blocks(names.clone(), vec![Block::new(names, columns, rows)]))
     }
 
-    /// Creates a table from blocks with columns of these names.
+    /// Creates a table from blocks with these column names.
     pub(crate) fn from_blocks(names: Arc<[String]>, blocks: Vec<Block>) -> MemoryTable {
         MemoryTable { names, blocks, matrix: None }
     }
@@ -166,7 +166,7 @@ impl MemoryTable {
     }
 }
 
-/// Some rows of a table, all of one block.
+/// Some rows of a table that are in the same block.
 struct Piece {
     /// The index of the block.
     block: usize,
@@ -185,7 +185,7 @@ impl ScoreMatrix {
         match self.values.column() {
             Column::F32(values) => strided(&values, rows, k, class, f32::NAN).into(),
             Column::F64(values) => strided(&values, rows, k, class, f64::NAN).into(),
-            // A matrix holds no other values.
+            // A matrix has only these types.
             _ => Vec::<f64>::new().into(),
         }
     }

@@ -1,10 +1,10 @@
-//! Score tables: which columns hold scores, classes, groups and outcomes, and their values for
+//! Score tables: the columns with scores, classes, groups and outcomes, and their values for
 //! each row.
 //!
 //! A `column` is borrowed from Arrow or from a program; a `block` keeps some rows of columns alive.
 //! `score_columns` recognizes columns by name; `builder` reads blocks into a `score_table`. Scores are
-//! kept in memory or, beyond the memory limit, in a temporary file (`spill`); a table that another
-//! program lends is used in place (`memory_table`, `shared_column`). `stream` yields a table batch by
+//! kept in memory or, beyond the memory limit, in a temporary file (`spill`); a table of another
+//! program is used in place (`memory_table`, `shared_column`). `stream` yields a table batch by
 //! batch; `row_reader`, `rows` and `row_comparison` compare it with the rows of another file.
 
 mod block;

@@ -47,7 +47,7 @@ pub(crate) enum Amount {
     },
 }
 
-/// Returns whether a character separates thousands, besides commas: spaces of all widths and
+/// Returns whether a character other than a comma separates thousands: spaces of all widths and
 /// apostrophes.
 fn is_thousands_mark(letter: char) -> bool {
     matches!(letter, ' ' | '\u{a0}' | '\u{2009}' | '\u{202f}' | '\'' | '’')
@@ -76,7 +76,7 @@ pub(crate) fn ambiguous_comma(thousands: f64, decimal: f64) -> String {
     format!("it may be {thousands} or {decimal}; write thousands without commas, and decimals with a point")
 }
 
-/// Parses a number of people. It is whole, so an ambiguous comma separates thousands.
+/// Parses a number of people. It must be whole, so an ambiguous comma separates thousands.
 pub(crate) fn parse_count(text: &str) -> Option<f64> {
     parse_amount(text).map(|amount| match amount {
         Amount::Plain(number) | Amount::Thousands(number) | Amount::Decimal(number) => number,
@@ -84,7 +84,7 @@ pub(crate) fn parse_count(text: &str) -> Option<f64> {
     })
 }
 
-/// Removes thousands separators from a whole number; `None` if it has none or they are misplaced.
+/// Removes thousands separators from a whole number; `None` if it has no separators or they are misplaced.
 fn without_thousands_marks(number: &str, is_mark: impl Fn(char) -> bool) -> Option<String> {
     let is_digits = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
     let mut groups = number.strip_prefix('-').unwrap_or(number).split(&is_mark);
@@ -98,8 +98,8 @@ fn without_thousands_marks(number: &str, is_mark: impl Fn(char) -> bool) -> Opti
     (marks > 0 && is_grouped).then(|| number.replace(is_mark, ""))
 }
 
-/// Divides what the published shares leave equally among the suppressed ones. Does nothing if all
-/// are suppressed.
+/// Divides the remainder of the published shares equally among the suppressed ones. Does nothing if
+/// all are suppressed.
 pub(crate) fn fill_suppressed(row: &mut [f64], percent: bool) {
     let suppressed = row.iter().filter(|&&score| is_suppressed(score)).count();
     if suppressed == 0 || suppressed == row.len() {

@@ -30,13 +30,13 @@ pub(crate) enum OutcomeValues {
 /// Pairs of values that mean no and yes.
 const NO_AND_YES: [[&str; 2]; 5] = [["0", "1"], ["false", "true"], ["no", "yes"], ["n", "y"], ["f", "t"]];
 
-/// Maximum number of categories of which some are numbers, such as 0, 1 and 2+.
+/// Maximum number of categories if some of them are numbers, such as 0, 1 and 2+.
 const MAX_MIXED: usize = 12;
 
 /// Number of other values collected for error messages.
 const REMEMBERED: usize = 20;
 
-/// Collects an outcome: as categories while they are few, otherwise as numbers.
+/// Collects an outcome: as categories while their number is small, otherwise as numbers.
 #[derive(Default)]
 pub(crate) struct OutcomeBuilder {
     codes: Vec<u16>,
@@ -45,7 +45,7 @@ pub(crate) struct OutcomeBuilder {
     numbers: Option<Vec<f64>>,
 }
 
-/// What is wrong with a value; the caller adds the row.
+/// The problem with a value; the caller adds the row.
 pub(crate) type Problem = Message;
 
 impl OutcomeBuilder {
@@ -206,7 +206,7 @@ impl OutcomeValues {
     }
 }
 
-/// Returns numbers that are all 0 or 1 as categories of which 1 counts.
+/// Converts numbers that are all 0 or 1 to categories, with 1 as the counted one.
 fn zeros_and_ones(numbers: &[f64]) -> Option<OutcomeValues> {
     let code = |&number: &f64| match number {
         0.0 => Some(0),
@@ -271,7 +271,7 @@ mod tests {
             let (codes, _, counted) = levels(&texts, None);
             assert_eq!((codes, counted), (vec![0, 1, NO_LEVEL], Some(1)), "{texts:?}");
         }
-        // All values are the same: still a rate.
+        // If all values are the same, the outcome is still a rate.
         assert_eq!(levels(&["yes", "yes"], None).0, [1, 1]);
         assert_eq!(
             levels(&["D", "R", "", "D "], Some("D")),

@@ -2,10 +2,10 @@
 
 use apportion::Scaling;
 
-/// Number of rows used to tell percentages from probabilities.
+/// Number of rows used to distinguish percentages from probabilities.
 pub(crate) const SAMPLE_ROWS: usize = 1000;
 
-/// Counts the first rows and how many of them sum to about 100.
+/// Counts the first rows, and those among them that sum to about 100.
 #[derive(Default)]
 pub(crate) struct Percentages {
     sampled: usize,

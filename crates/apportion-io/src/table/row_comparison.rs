@@ -1,5 +1,5 @@
-//! Compares rows of an input with the rows of an output that should repeat them: columns of one type as they are, others by
-//! the text of their values.
+//! Compares rows of an input with the rows of an output that should repeat them: columns of the same type by value,
+//! others as text.
 
 use rayon::prelude::*;
 
@@ -8,17 +8,17 @@ use super::column::{Column, ColumnTexts, Texts};
 use super::rows::Rows;
 use super::stream::TableBatch;
 
-/// Some rows of an input, and those of an output that should be the same.
+/// Some rows of an input, and the rows of an output that should be equal.
 #[derive(Clone, Copy, Debug)]
 pub struct RowComparison<'a> {
     input: &'a Block,
     output: &'a Block,
     columns: &'a [String],
-    /// Whether one side is text, which cannot tell an empty cell from a missing one.
+    /// Whether one side is text, in which empty and missing cells cannot be distinguished.
     is_text: bool,
 }
 
-/// One of the two sides that are compared.
+/// One side of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComparedSide {
     /// The input.
@@ -40,24 +40,24 @@ pub struct CellDifference {
     pub output: String,
 }
 
-/// What happened to the rows of the output from a row on.
+/// A change to the rows of the output, starting at some row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowShift {
     /// A row of the input is missing.
     Missing,
-    /// The row before is repeated.
+    /// The previous row is repeated.
     Repeated,
     /// A row was added.
     Added,
 }
 
 impl<'a> RowComparison<'a> {
-    /// Compares the columns of these names. The input may have more rows than the output; the rest is not compared.
+    /// Compares the columns with these names. The input may have more rows than the output; the rest is not compared.
     pub fn new(input: &'a TableBatch, output: &'a Rows, columns: &'a [String], is_text: bool) -> RowComparison<'a> {
         RowComparison { input: &input.block, output: output.block(), columns, is_text }
     }
 
-    /// Returns the first column that a side lacks.
+    /// Returns the first column that is missing on one side.
     pub fn missing_column(&self) -> Option<(&'a str, ComparedSide)> {
         for (block, side) in [(self.input, ComparedSide::Input), (self.output, ComparedSide::Output)] {
             if let Some(name) = self.columns.iter().find(|name| block.get(name).is_none()) {
@@ -67,7 +67,7 @@ impl<'a> RowComparison<'a> {
         None
     }
 
-    /// Returns the first cell that differs: that of the first row, and of the first column within it.
+    /// Returns the first cell that differs, by row and then by column.
     pub fn first_difference(&self) -> Option<CellDifference> {
         let differences: Vec<(usize, &String)> = self
             .columns
@@ -91,7 +91,7 @@ impl<'a> RowComparison<'a> {
         !is_same_cell(&own, row, &other, row, self.is_text)
     }
 
-    /// Returns whether rows were removed from the output or added to it, from a row on that differs.
+    /// Returns whether rows were removed from the output or added to it, starting at a row that differs.
     pub fn shift_at(&self, row: usize) -> Option<RowShift> {
         let (input, output) = (self.input, self.output);
         if self.is_same(input, row + 1, output, row) && !self.is_same(input, row, output, row + 1) {
@@ -104,13 +104,14 @@ impl<'a> RowComparison<'a> {
         None
     }
 
-    /// A column of both sides, over the rows that both have.
+    /// Returns a column of both sides, for the rows that both have.
     fn pair(&self, name: &str) -> Option<(BlockColumn, BlockColumn)> {
         let (own, other) = (self.input.get(name)?, self.output.get(name)?);
         Some((own.slice(&(0..self.output.len())), other.clone()))
     }
 
-    /// Whether a row of one block has the same cells as a row of another. A row that does not exist equals no other.
+    /// Returns whether a row of one block has the same cells as a row of another. A missing row is not equal to any
+    /// row.
     fn is_same(&self, one: &Block, a: usize, other: &Block, b: usize) -> bool {
         if a >= one.len() || b >= other.len() {
             return false;
@@ -122,13 +123,13 @@ impl<'a> RowComparison<'a> {
     }
 }
 
-/// Returns whether a row of one column has the value that a row of another has.
+/// Returns whether two cells have the same value.
 fn is_same_cell(one: &BlockColumn, a: usize, other: &BlockColumn, b: usize, is_text: bool) -> bool {
     let (one, other) = (one.slice(&(a..a + 1)), other.slice(&(b..b + 1)));
     first_difference(&one.column(), &other.column(), is_text).is_none()
 }
 
-/// Returns the first row in which two columns of one length differ.
+/// Returns the first row in which two columns of the same length differ.
 fn first_difference(one: &Column<'_>, other: &Column<'_>, is_text: bool) -> Option<usize> {
     if one.is_same(other) {
         return None;
@@ -139,7 +140,7 @@ fn first_difference(one: &Column<'_>, other: &Column<'_>, is_text: bool) -> Opti
             (0..one.len()).find(|&row| !is_number(numbers, texts, row, is_text))
         }
         _ => {
-            // Columns that cannot be written as text cannot be called equal.
+            // Columns that cannot be written as text cannot be compared, and are treated as different.
             let Some(pair) = TextPair::of(one, other, is_text) else { return Some(0) };
             (0..one.len()).find(|&row| !pair.are_equal(row))
         }
@@ -165,13 +166,13 @@ struct TextPair<'a> {
     columns: (&'a Column<'a>, &'a Column<'a>),
     texts: (ColumnTexts<'a>, ColumnTexts<'a>),
     is_text: bool,
-    /// Whether exactly one of them holds decimal numbers: the other may write them differently.
+    /// Whether exactly one of them contains floating-point numbers, which the other may format differently.
     has_numbers: bool,
 }
 
 impl<'a> TextPair<'a> {
     fn of(one: &'a Column<'a>, other: &'a Column<'a>, is_text: bool) -> Option<TextPair<'a>> {
-        // Whole numbers, such as IDs, have only one form.
+        // Integers, such as IDs, have only one form.
         let is_float = |column: &Column<'_>| matches!(column, Column::F32(_) | Column::F64(_));
         let has_numbers = is_float(one) != is_float(other);
         Some(TextPair { columns: (one, other), texts: (one.shown()?, other.shown()?), is_text, has_numbers })
@@ -189,12 +190,12 @@ impl<'a> TextPair<'a> {
     }
 }
 
-/// Whether a text was escaped for spreadsheets: an apostrophe before what they would read as a formula.
+/// Returns whether a text was escaped for spreadsheets by an apostrophe before a possible formula.
 fn is_neutralized(own: &str, written: &str) -> bool {
     own.starts_with(['=', '+', '-', '@', '\t', '\r']) && written.strip_prefix('\'') == Some(own)
 }
 
-/// Whether two texts are the same number, written differently.
+/// Returns whether two texts are the same number in different formats.
 fn numbers_are_equal(one: &str, other: &str) -> bool {
     // An ID with leading zeros is text, not a number.
     let is_plain = |text: &str| !text.starts_with('0') || text.starts_with("0.") || text == "0";
@@ -247,7 +248,7 @@ mod tests {
         assert_eq!(difference(texts(&["=1", "b"]), texts(&["'=1", "b"]), false), Some(0));
     }
 
-    /// Types of Arrow that tables do not know are compared by their source, or by the text of their values.
+    /// Arrow types without a table equivalent are compared by their source, or as text.
     #[cfg(feature = "files")]
     #[test]
     fn all_types_of_files_are_compared() {

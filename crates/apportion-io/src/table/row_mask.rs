@@ -3,7 +3,7 @@
 /// The input rows that are in a table, in order.
 #[derive(Clone, Debug, Default)]
 pub struct RowMask {
-    /// A bit for each input row; `None` until one is excluded.
+    /// One bit for each input row; `None` if no row is excluded.
     bits: Option<Vec<u64>>,
     total: usize,
     kept: usize,
@@ -54,7 +54,7 @@ impl RowMask {
         self.bits.as_ref().is_none_or(|bits| bits[row / 64] >> (row % 64) & 1 == 1)
     }
 
-    /// Returns a value for each input row: those of the table rows in order, and `None` for excluded
+    /// Returns a value for each input row: the next value for each table row, and `None` for excluded
     /// rows.
     pub fn spread<T>(&self, mut values: impl Iterator<Item = T>) -> impl Iterator<Item = Option<T>> {
         (0..self.total).map(move |row| if self.contains(row) { values.next() } else { None })

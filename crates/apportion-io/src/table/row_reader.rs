@@ -1,4 +1,4 @@
-//! The rows of some files, as many at a time as requested, and the file and number of each row.
+//! Reads the rows of some files in blocks of the requested size, and locates rows by file and number.
 
 use std::path::PathBuf;
 
@@ -19,10 +19,10 @@ impl<'a> RowReader<'a> {
         RowReader { input, blocks: BlockReader::new(input, columns, Reading::Plain) }
     }
 
-    /// Returns the next rows: as many as requested, fewer at the end, and `None` after it.
+    /// Returns the next rows: as many as requested, fewer at the end, and `None` after the end.
     ///
     /// # Errors
-    /// If a file cannot be read, or its columns differ from those of the file before.
+    /// If a file cannot be read, or its columns differ from those of the previous file.
     pub fn next_rows(&mut self, rows: usize) -> Result<Option<Rows>> {
         let blocks = self.blocks.next_rows(rows, |_, _, _| Ok(()))?;
         if blocks.is_empty() {

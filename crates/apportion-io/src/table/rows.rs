@@ -1,4 +1,4 @@
-//! Some rows of a file, with columns that are read as text, numbers or counts.
+//! Some rows of a file, whose columns are read as text, numbers or counts.
 
 use super::block::{Block, BlockColumn};
 use super::column::{Column, ColumnTexts};
@@ -23,7 +23,7 @@ pub struct NumberValues {
     is_single: bool,
 }
 
-/// A column of whole numbers that are not negative.
+/// A column of non-negative integers.
 #[derive(Clone, Debug)]
 pub struct CountValues(Vec<Option<u64>>);
 
@@ -46,7 +46,7 @@ impl Rows {
         self.len() == 0
     }
 
-    /// Returns whether there is a column of this name.
+    /// Returns whether there is a column with this name.
     pub fn has(&self, column: &str) -> bool {
         self.block.get(column).is_some()
     }
@@ -56,7 +56,7 @@ impl Rows {
         TextValues::of(self.block.get(column).map(BlockColumn::column)?)
     }
 
-    /// Returns a column of numbers, in which cells with anything else are missing; `None` if it is missing or of another
+    /// Returns a column of numbers, with other values treated as missing; `None` if the column is missing or of another
     /// type.
     pub fn numbers(&self, column: &str) -> Option<NumberValues> {
         let block_column = self.block.get(column)?;
@@ -66,7 +66,8 @@ impl Rows {
             let texts = TextValues::of(column)?;
             values.extend((0..column.len()).map(|row| texts.get(row).and_then(|text| text.trim().parse().ok())));
         } else {
-            // Programs such as R mark missing numbers by NaN. A file can mark them as such, so NaN there is a wrong value.
+            // Programs such as R represent missing numbers as NaN. Files can mark missing values, so NaN in a file is
+            // an error.
             let is_missing = |row: usize| match block_column {
                 BlockColumn::Shared(..) => !column.has_value(row),
                 BlockColumn::Arrow(_) => !column.is_valid(row),
@@ -76,8 +77,8 @@ impl Rows {
         Some(NumberValues { values, is_single: matches!(column, Column::F32(_)) })
     }
 
-    /// Returns a column of whole numbers, in which cells with anything else are missing; `None` if it is missing or of
-    /// another type.
+    /// Returns a column of counts, with other values treated as missing; `None` if the column is missing or of another
+    /// type.
     pub fn counts(&self, column: &str) -> Option<CountValues> {
         let column = self.block.get(column)?.column();
         Some(CountValues(match column {
@@ -95,9 +96,9 @@ impl Rows {
     }
 }
 
-/// Returns a number as a count, if it is one.
+/// Returns a number as a count, if it is a non-negative integer.
 fn whole(number: f64) -> Option<u64> {
-    /// Up to here every whole number is one of double precision.
+    /// The largest number up to which all integers can be represented in double precision.
     const MOST: f64 = 9_007_199_254_740_992.0;
     (number.fract() == 0.0 && (0.0..=MOST).contains(&number)).then_some(number as u64)
 }
@@ -107,14 +108,14 @@ impl<'a> TextValues<'a> {
         Some(TextValues { column, texts: column.texts()? })
     }
 
-    /// Returns the value of a row, if there is one.
+    /// Returns the value of a row, if it has one.
     pub fn get(&self, row: usize) -> Option<&str> {
         self.column.is_valid(row).then(|| self.texts.get(row))
     }
 }
 
 impl NumberValues {
-    /// Returns the value of a row, if there is one.
+    /// Returns the value of a row, if it has one.
     pub fn get(&self, row: usize) -> Option<f64> {
         self.values[row]
     }
@@ -126,7 +127,7 @@ impl NumberValues {
 }
 
 impl CountValues {
-    /// Returns the value of a row, if there is one.
+    /// Returns the value of a row, if it has one.
     pub fn get(&self, row: usize) -> Option<u64> {
         self.0[row]
     }

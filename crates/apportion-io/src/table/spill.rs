@@ -26,15 +26,15 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// Returns the limits that leave room for labels, keys, groups and buffers.
+    /// Returns limits that leave memory for labels, keys, groups and buffers.
     pub(crate) fn of(memory: u64) -> Budget {
         let memory = usize::try_from(memory).unwrap_or(usize::MAX);
         Budget { scores: memory / 3, groups: memory / 8 }
     }
 }
 
-/// Scores in single precision if all files have them so, otherwise in double precision; or borrowed
-/// from another program.
+/// Scores in single precision if all files have that precision, otherwise in double precision; or
+/// borrowed from another program.
 #[derive(Debug)]
 pub(crate) enum ScoreValues {
     Single(SpillBuffer<f32>),

@@ -1,4 +1,4 @@
-//! A score table batch by batch: all columns of some rows, and what the rules need of them. Earlier
+//! A score table batch by batch: all columns of some rows, and the table that the rules need. Earlier
 //! rows are not kept.
 
 use apportion::Classes;
@@ -31,14 +31,14 @@ pub struct TableBatch {
     pub first: u64,
     /// All columns.
     pub(crate) block: Block,
-    /// What the rules need of these rows, without excluded rows.
+    /// The table that the rules need, without excluded rows.
     pub table: Table,
     /// The group of each row of the table; empty without groups.
     pub groups: Vec<u32>,
 }
 
 impl<'a> TableStream<'a> {
-    /// Starts at the first row. Columns in `skipped` are only read if the rules need them.
+    /// Starts at the first row. Columns in `skipped` are read only if the rules need them.
     pub fn new(input: &'a Input, options: &TableOptions, skipped: Vec<String>) -> Result<TableStream<'a>> {
         let builder = TableBuilder::new(&input.columns(0)?, input.name(0), options)?;
         input.begin("verifying");
@@ -90,7 +90,7 @@ impl<'a> TableStream<'a> {
 }
 
 impl TableBatch {
-    /// Returns the number of rows, with excluded rows.
+    /// Returns the number of rows, including excluded rows.
     pub fn rows(&self) -> usize {
         self.block.len()
     }
