@@ -1,4 +1,4 @@
-//! The result of a job, for Python to take.
+//! The result of a job, for Python.
 
 use std::sync::Arc;
 
@@ -17,13 +17,13 @@ pub(crate) struct Done {
     /// The response: dicts, lists, numbers and text.
     #[pyo3(get)]
     result: Py<PyAny>,
-    /// The response for people to read, if the job has such a text.
+    /// The response as text, if the job has one.
     #[pyo3(get)]
     text: String,
-    /// What was said on the way.
+    /// Notes from the job.
     #[pyo3(get)]
     notes: Vec<String>,
-    /// What may make the result misleading.
+    /// Warnings that the result may be misleading.
     #[pyo3(get)]
     warnings: Vec<String>,
     /// The classes.
@@ -35,7 +35,7 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    /// Makes what Python takes of the result of a job and its notices, each with whether it is a warning.
+    /// Converts the result of a job and its notices, each with whether it is a warning, to Python.
     pub(crate) fn new(py: Python<'_>, outcome: Outcome, notices: Vec<(bool, String)>) -> PyResult<Done> {
         let Outcome { result, text, classes, labels, rows, document } = outcome;
         let (warnings, notes): (Vec<_>, Vec<_>) = notices.into_iter().partition(|(is_warning, _)| *is_warning);
@@ -53,7 +53,7 @@ impl Done {
     }
 }
 
-/// A column as an Arrow array; codes are not copied.
+/// Returns a column as an Arrow array; codes are not copied.
 fn array(column: LabelColumn) -> ArrayRef {
     match column {
         LabelColumn::Codes(codes) => Arc::new(Int16Array::from(codes)),
@@ -63,7 +63,7 @@ fn array(column: LabelColumn) -> ArrayRef {
 
 #[pymethods]
 impl Done {
-    /// The columns of labels, as a pyarrow table with one chunk per column. Nothing is copied.
+    /// Returns the label columns as a pyarrow table with one chunk per column, without copying.
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let named = self.columns.iter().enumerate().map(|(index, column)| (index.to_string(), column.clone()));
         let batch = RecordBatch::try_from_iter(named).map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -71,25 +71,25 @@ impl Done {
         PyTable::try_new(vec![batch], schema)?.into_pyarrow(py)
     }
 
-    /// The rows that were made, as a pyarrow table.
+    /// Returns the generated rows as a pyarrow table.
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let Some(first) = self.rows.first() else { return Ok(None) };
         PyTable::try_new(self.rows.clone(), first.schema())?.into_pyarrow(py).map(Some)
     }
 
-    /// The report.
+    /// Returns the report.
     fn document(&self) -> Option<Document> {
         self.document.clone().map(Document)
     }
 }
 
-/// A report, and its charts.
+/// A report and its charts.
 #[pyclass(frozen)]
 pub(crate) struct Document(apportion_report::Document);
 
 #[pymethods]
 impl Document {
-    /// The charts: name, heading, and specification for Plotly as JSON.
+    /// Returns the charts: name, heading, and Plotly specification as JSON.
     fn charts(&self) -> Vec<(String, String, String)> {
         let chart = |chart: &apportion_report::Chart| {
             (chart.id.clone(), chart.title.clone(), self.0.specification(chart).to_string())
@@ -97,12 +97,12 @@ impl Document {
         self.0.charts().map(chart).collect()
     }
 
-    /// The report as a self-contained page.
+    /// Returns the report as a self-contained page.
     fn html(&self) -> String {
         self.0.to_html()
     }
 
-    /// The report as Markdown.
+    /// Returns the report as Markdown.
     fn markdown(&self) -> String {
         self.0.to_markdown()
     }

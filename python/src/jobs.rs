@@ -1,4 +1,4 @@
-//! Runs jobs by name: values become a request, and a response becomes what Python takes.
+//! Runs jobs by name: converts values to a request, and the response to a result for Python.
 
 use apportion::text::Message;
 use apportion_app::labels::LabelColumn;
@@ -35,25 +35,25 @@ const JOBS: [(&str, Job); 13] = [
     ("simulate_worst_case", Job::SimulateWorstCase),
 ];
 
-/// The name of a decision in memory, in place of a file.
+/// The name in messages of a decision in memory.
 const DECISION: &str = "decision";
 
-/// How a sentence begins that is a warning.
+/// The prefix of a warning.
 pub(crate) const WARNING: &str = "warning: ";
 
-/// Returns the job of a name.
+/// Returns the job with a name.
 pub(crate) fn find(name: &str) -> Option<Job> {
     JOBS.iter().find(|(own, _)| *own == name).map(|(_, job)| *job)
 }
 
-/// What a job reads from memory.
+/// The data that a job reads from memory.
 #[derive(Default)]
 pub(crate) struct Lent {
-    /// The table, in place of files.
+    /// The table, instead of files.
     pub(crate) table: Option<MemoryTable>,
-    /// Shares for the reference or the margin, in place of a file.
+    /// Shares for the reference or the margin, instead of a file.
     pub(crate) shares: Option<MemoryTable>,
-    /// A decision as JSON, in place of a file.
+    /// A decision as JSON, instead of a file.
     pub(crate) decision: Option<String>,
 }
 
@@ -62,13 +62,13 @@ pub(crate) struct Lent {
 pub(crate) struct Outcome {
     /// The response.
     pub(crate) result: Value,
-    /// The response for people to read.
+    /// The response as text.
     pub(crate) text: String,
     /// The classes.
     pub(crate) classes: Vec<String>,
     /// Labels of a table in memory.
     pub(crate) labels: Vec<LabelColumn>,
-    /// Rows that were made.
+    /// Generated rows.
     pub(crate) rows: Vec<RecordBatch>,
     /// The report.
     pub(crate) document: Option<Document>,
@@ -80,7 +80,7 @@ impl Outcome {
         Ok(Outcome { result, ..Outcome::default() })
     }
 
-    /// Adds the text for people to read. Warnings in it are said as such.
+    /// Adds the response as text. Warnings in it are also sent as notices.
     fn with_text(self, text: impl Into<Message>, context: &Context) -> Outcome {
         let text = render(&text.into());
         for warning in text.lines().filter(|line| line.starts_with(WARNING)) {
@@ -97,7 +97,7 @@ impl Outcome {
 /// Runs a job.
 ///
 /// # Errors
-/// If the settings or the data do not allow it.
+/// If the settings or the data are invalid.
 pub(crate) fn run(job: Job, mut values: Map<String, Value>, lent: Lent, context: &Context) -> Result<Outcome> {
     if lent.shares.is_some() {
         let setting = if job == Job::Predict { "margin" } else { "reference" };
@@ -196,14 +196,14 @@ fn predicted(request: &predict::Request, context: &Context) -> Result<Outcome> {
     Ok(Outcome { rows, classes: response.classes.clone(), ..Outcome::of(&response)? })
 }
 
-/// Says which files were written; labels in memory are in none.
+/// Sends a note with the files that were written; labels in memory have no files.
 fn note_written(paths: &[std::path::PathBuf], context: &Context) {
     if !paths.is_empty() {
         context.note(written(paths));
     }
 }
 
-/// Returns the sentence of an error, with a similar name if a class is unknown.
+/// Returns the message of an error, with a suggestion if a class is unknown.
 pub(crate) fn sentence(error: &Error) -> String {
     use apportion::Error as Core;
     let core = match error {

@@ -1,7 +1,7 @@
-//! The bridge between Python and the jobs of apportion: tables and settings in, results out, and no decision made here.
+//! Connects Python to the jobs of apportion: converts tables and settings to requests, and responses to results.
 //!
-//! [`run`] runs a job on tables that Python lends through the Arrow PyCapsule interface. Python's lock is released while it
-//! works; the calling thread checks for signals, so that Ctrl-C cancels the job, and reports progress.
+//! [`run`] runs a job on tables that Python shares through the Arrow PyCapsule interface. The GIL is released while the
+//! job runs; the calling thread checks for signals, so that Ctrl-C cancels the job, and reports progress.
 
 mod done;
 mod jobs;
@@ -21,12 +21,12 @@ use pyo3_arrow::{PyArray, PyTable};
 use done::{Document, Done};
 use watch::{Watch, attend};
 
-/// What Python lends to a job.
+/// The data that Python shares with a job.
 #[derive(FromPyObject)]
 struct Lent {
     #[pyo3(item)]
     table: Option<PyTable>,
-    /// The names of the columns of a matrix, and its values, row by row.
+    /// The column names of a matrix, and its values, row by row.
     #[pyo3(item)]
     matrix: Option<(Vec<String>, PyArray)>,
     #[pyo3(item)]
@@ -52,10 +52,10 @@ impl Lent {
     }
 }
 
-/// Runs a job. `values` are its settings, by id; `threads` is the number of threads; `progress` is called with what is being
-/// done and the part of it that is done.
+/// Runs a job. `values` are its settings by id; `threads` is the number of threads; `progress` is called with the name
+/// of the current work and the fraction that is done.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value)] // Python hands over what it passes
+#[allow(clippy::needless_pass_by_value)] // Python passes values by ownership
 fn run(
     py: Python<'_>,
     job: &str,
@@ -96,7 +96,7 @@ fn run(
 
 /// Returns the score columns among some names, if they are recognized.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value)] // Python hands over what it passes
+#[allow(clippy::needless_pass_by_value)] // Python passes values by ownership
 fn score_columns(names: Vec<String>) -> Vec<String> {
     let found = apportion_io::find_scores(&names).ok().flatten();
     found.map(|found| found.scores.columns).unwrap_or_default()

@@ -1,10 +1,10 @@
-//! How Python writes settings and messages.
+//! Formats settings and messages for Python.
 
 use apportion::text::{Message, Setting};
 use apportion_app::reference::SHARES_IN_MEMORY;
 use apportion_app::text::shown;
 
-/// Returns the keyword of a setting.
+/// Returns the keyword argument of a setting.
 pub(crate) fn keyword(setting: Setting) -> &'static str {
     match setting {
         Setting::Scores => "columns",
@@ -15,13 +15,13 @@ pub(crate) fn keyword(setting: Setting) -> &'static str {
     }
 }
 
-/// Returns a setting as Python writes it, with a value if there is one: `by`, `overwrite=True`, `within='NC'`.
+/// Returns a setting in Python syntax, with a value if there is one: `by`, `overwrite=True`, `within='NC'`.
 pub(crate) fn python_name(setting: Setting, value: Option<&str>) -> String {
     let name = keyword(setting);
     match (setting, value) {
         (Setting::Force | Setting::Normalize | Setting::SkipMissing, None) => format!("{name}=True"),
         (_, None | Some(SHARES_IN_MEMORY)) => name.to_owned(),
-        // One of several names, within a sentence.
+        // A name within a sentence.
         (Setting::Rule | Setting::Model, Some(value)) => format!("{name} {value}"),
         (Setting::TruthMap | Setting::LabelMap, Some("VALUE=CLASS")) => format!("{name}={{value: class}}"),
         (Setting::Crosswalk, Some("OLD=NEW" | "OLD=NEW,…")) => format!("{name}={{old: new}}"),
@@ -39,17 +39,18 @@ pub(crate) fn python_name(setting: Setting, value: Option<&str>) -> String {
     }
 }
 
-/// The parts of a list, each written in its own way.
+/// Formats each part of a list.
 fn joined(list: &str, part: impl Fn(&str) -> String) -> String {
     list.split(',').map(part).collect::<Vec<_>>().join(", ")
 }
 
-/// Text as Python writes it.
+/// Returns text as a Python string literal.
 fn quoted(text: &str) -> String {
     if text.contains('\'') { format!("\"{text}\"") } else { format!("'{text}'") }
 }
 
-/// Returns a message with its settings as keywords. Control characters, which names from files may contain, are escaped.
+/// Returns a message with its settings as keyword arguments. Control characters, which names from files may contain,
+/// are escaped.
 pub(crate) fn render(message: &Message) -> String {
     shown(&message.render(python_name))
 }

@@ -1,4 +1,4 @@
-//! Values of Python as JSON values of settings, and JSON values of results as values of Python.
+//! Converts Python values to JSON values of settings, and JSON values of results to Python values.
 
 use apportion_app::settings::{Job, Kind, find};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -8,13 +8,13 @@ use serde_json::{Map, Number, Value};
 
 use crate::names::keyword;
 
-/// Lists in lists are values of no setting; a list that contains itself has no end.
+/// Maximum depth of nested lists: settings need no more, and a list that contains itself is infinite.
 const MAX_DEPTH: usize = 4;
 
-/// Returns the settings of a job from Python values by the ids of settings. `None` is left out.
+/// Converts Python values by setting id to the settings of a job. `None` is left out.
 ///
 /// # Errors
-/// If a value is of a type that the setting does not take.
+/// If the type of a value is invalid for the setting.
 pub(crate) fn settings(job: Job, values: &Bound<'_, PyDict>) -> PyResult<Map<String, Value>> {
     let mut settings = Map::new();
     for (id, value) in values {
@@ -34,7 +34,7 @@ pub(crate) fn settings(job: Job, values: &Bound<'_, PyDict>) -> PyResult<Map<Str
     Ok(settings)
 }
 
-/// A whole number; a float is one if it has no fraction.
+/// Converts a whole number; a float must have no fraction.
 fn whole(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     let own = plain(value)?;
     let is_whole = match own.cast::<PyFloat>() {
@@ -48,7 +48,7 @@ fn whole(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     json(name, &own, MAX_DEPTH)
 }
 
-/// A number or text of numpy's as Python has it; anything else as it is.
+/// Converts a numpy scalar to a Python value; other values are unchanged.
 fn plain<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let is_scalar = value.hasattr("dtype")? && value.hasattr("item")? && {
         let dimensions: Option<usize> = value.getattr("ndim").ok().and_then(|ndim| ndim.extract().ok());
@@ -88,7 +88,7 @@ fn json(name: &str, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
         let mut object = Map::new();
         for item in mapping.items()? {
             let (key, own): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
-            // What is given for none of the classes is for all of them.
+            // A value with the key `None` applies to all classes.
             let key = if key.is_none() { String::new() } else { plain(&key)?.str()?.to_str()?.to_owned() };
             object.insert(key, json(name, &own, depth - 1)?);
         }
@@ -117,10 +117,10 @@ fn finite(name: &str, value: &Bound<'_, PyAny>, number: f64) -> PyResult<Value> 
     }
 }
 
-/// Returns a JSON value as Python has it: dicts, lists, numbers and text.
+/// Converts a JSON value to Python: dicts, lists, numbers and text.
 ///
 /// # Errors
-/// If Python has no memory for it.
+/// If Python is out of memory.
 pub(crate) fn python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         Value::Null => py.None().into_bound(py),

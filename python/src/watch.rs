@@ -1,4 +1,4 @@
-//! Progress and cancellation, shared by the thread that works and the one that waits.
+//! Progress and cancellation, shared by the working thread and the waiting thread.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -42,7 +42,7 @@ impl Progress for Watch {
 }
 
 impl Watch {
-    /// Returns what is being done and the part of it that is done; `None` if its length is unknown.
+    /// Returns the name of the current work and the fraction that is done; `None` if its length is unknown.
     fn state(&self) -> (&'static str, Option<f64>) {
         let what = *self.what.lock().unwrap_or_else(PoisonError::into_inner);
         match self.bytes.load(Ordering::Relaxed) {
@@ -52,8 +52,8 @@ impl Watch {
     }
 }
 
-/// Works in another thread, with Python's lock released, until the work is done or a signal cancels it. A cancelled thread
-/// is waited for, so that no thread and no half-written file is left behind.
+/// Runs work in another thread, with the GIL released, until it is done or a signal cancels it. Waits for a cancelled
+/// thread, so that it leaves no incomplete file behind.
 pub(crate) fn attend<T: Send>(
     py: Python<'_>,
     watch: &Watch,
@@ -65,7 +65,7 @@ pub(crate) fn attend<T: Send>(
         let worker = scope.spawn(move || {
             let _ = done.send(work());
         });
-        // A receiver belongs to one thread: it moves to where the lock is released, and back.
+        // A receiver is not shared between threads: it is moved into the closure that releases the GIL, and back.
         let mut result = Some(result);
         loop {
             let receiver = result.take();
@@ -78,7 +78,7 @@ pub(crate) fn attend<T: Send>(
                 Some(Ok(value)) => return Ok(value),
                 Some(Err(RecvTimeoutError::Timeout)) => {}
                 _ => {
-                    // The work panicked. Joined here, it does not panic this thread.
+                    // The work panicked. Joining the thread here keeps the panic from propagating.
                     let _ = worker.join();
                     let problem = "the work ended without a result: please report it as a bug";
                     return Err(PyRuntimeError::new_err(problem));

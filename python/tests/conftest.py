@@ -1,4 +1,4 @@
-"""What the tests share: the program, which must say the same, and a voter file with known truth."""
+"""Shared fixtures: the program, whose results must be equal, and a voter file with known truth."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COLUMNS = [f"p_{name}" for name in CLASSES]
 
 @pytest.fixture(scope="session")
 def program_path() -> Path:
-    """The program, whose path is in APPORTION."""
+    """Returns the program, whose path is in APPORTION."""
     path = os.environ.get("APPORTION")
     if path is None:
         pytest.skip("APPORTION does not name the program")
@@ -41,7 +41,7 @@ def program(program_path: Path) -> Callable[..., str]:
 
 @pytest.fixture(scope="session")
 def voters_path() -> Path:
-    """A hundred thousand made-up voters, whom other tools have been tried on."""
+    """A hundred thousand simulated voters, on which other tools have been tested."""
     path = SHARED / "nc_synth_100k.parquet"
     if not path.exists():
         if os.environ.get("CI"):

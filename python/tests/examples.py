@@ -1,4 +1,4 @@
-"""What users write, for a type checker to look at; it runs, too."""
+"""Typical user code, for a type checker; it can also be run."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What is wrong is said clearly, and nothing panics."""
+"""Errors have clear messages, and nothing panics."""
 
 from __future__ import annotations
 

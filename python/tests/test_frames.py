@@ -1,4 +1,4 @@
-"""What comes back is of the kind that went in; nothing is copied that need not be."""
+"""Results have the type of the input, and scores are not copied unnecessarily."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_arrow_has_a_dictionary() -> None:
 
 
 class Capsule:
-    """Somebody else's table, which nobody here knows."""
+    """A table of an unknown library."""
 
     def __arrow_c_stream__(self, schema: object = None) -> object:
         return pa.table(TABLE).__arrow_c_stream__(schema)
@@ -110,7 +110,7 @@ print((peak() - before) / size)
 """
 
 
-#: Memory that is freed is returned at once, so that a copy is seen.
+#: Returns freed memory to the system immediately, so that a copy raises the peak.
 RETURNED = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 
 
@@ -122,7 +122,7 @@ def test_scores_are_not_copied(kind: str) -> None:
         command = [sys.executable, "-c", PEAK, kind, how]
         done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | RETURNED)
         rise[how] = float(done.stdout)
-    # Labels of 64 bits are half of four scores of 32; a copy would be seen, as one that is made on purpose is.
+    # A 64-bit label has half the size of four 32-bit scores. A deliberate copy shows that a copy would be detected.
     assert rise["lent"] < 1.0 and rise["copied"] - rise["lent"] > 0.5, rise
 
 

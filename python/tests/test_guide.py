@@ -1,6 +1,6 @@
-"""The pages on Python can be followed: their blocks run, page by page and in order, and print what the pages say.
+"""Runs the code blocks of the Python pages, page by page and in order, and compares their output with the pages.
 
-Where what they print was changed on purpose, `GUIDE=write` writes it into the pages: read the difference before it is committed.
+If the output changed on purpose, `GUIDE=write` updates the pages; review the changes before committing them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def test_pages_can_be_followed(page: Path, tmp_path: Path, monkeypatch: pytest.M
 
 
 def without_times(text: str) -> str:
-    """What a comparison prints, but for how long each rule took."""
+    """Returns the output of a comparison without running times."""
     return re.sub(r"\d+\.\d{3}$", "", text, flags=re.MULTILINE)
 
 

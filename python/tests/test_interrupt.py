@@ -1,4 +1,4 @@
-"""Ctrl-C ends the work, and leaves nothing half written; the lock is released while it goes on."""
+"""Ctrl-C cancels a job without leaving incomplete files, and the GIL is released while a job runs."""
 
 from __future__ import annotations
 

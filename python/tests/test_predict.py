@@ -1,4 +1,4 @@
-"""Scores from names and places: those of the program, for every kind of frame."""
+"""Scores from names and places equal those of the program, for every type of frame."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PEOPLE = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:the places of 1 of 5 people")  # one is nowhere
+@pytest.mark.filterwarnings("ignore:the places of 1 of 5 people")  # one person has no known place
 def test_scores_are_those_of_the_program(program: Callable[..., str], tmp_path: Path) -> None:
     pq.write_table(pa.table(PEOPLE), tmp_path / "people.parquet")
     program("predict", tmp_path / "people.parquet", "-o", tmp_path / "scores.parquet", "--quiet")
@@ -40,7 +40,7 @@ def test_scores_are_those_of_the_program(program: Callable[..., str], tmp_path: 
     assert labels["a"] == "black" and labels["b"] == "hispanic" and labels.notna().all()
 
 
-@pytest.mark.filterwarnings("ignore:the places of 1 of 5 people")  # one is nowhere
+@pytest.mark.filterwarnings("ignore:the places of 1 of 5 people")  # one person has no known place
 def test_a_margin_may_be_in_memory(tmp_path: Path) -> None:
     shares = {"white": 0.5, "black": 0.2, "hispanic": 0.2, "asian": 0.05, "aian": 0.02, "other": 0.03}
     people = pd.DataFrame({**PEOPLE, "surname": ["Washington", "Garcia", "Smith", "Nguyen", "Begay"]})

@@ -1,4 +1,4 @@
-"""The same labels and figures as the program gives, for every rule and every kind of table."""
+"""Labels and figures equal those of the program, for every rule and every type of table."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_labels_are_those_of_the_program(
     solution = apportion.solve(voters, rule, id="id", **options)
     assert solution.labels.to_pylist() == told
     details = json.loads(out)
-    assert details.pop("provenance")["rows"] == voters.num_rows  # a table in memory has none
+    assert details.pop("provenance")["rows"] == voters.num_rows  # results for a table in memory have no provenance
     assert solution.details == details
 
 
@@ -81,7 +81,7 @@ def test_scores_in_pieces_are_as_those_in_one(voters: pa.Table) -> None:
         assert apportion.label(pieces, id="id", **options) == apportion.label(voters, id="id", **options)
     assert apportion.frontier(pieces).details == apportion.frontier(voters).details
     single = voters.set_column(5, "p_white", voters["p_white"].cast(pa.float32()))
-    assert apportion.label(single, id="id") is not None  # columns of two kinds are made ready
+    assert apportion.label(single, id="id") is not None  # columns of different types are converted
 
 
 def test_files_go_through_the_program(voters_path: Path, voters: pa.Table, tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_decision_is_that_of_the_program(
     assert decision.to_sql("duckdb") == sql.rstrip("\n")
     overall = apportion.fit(voters)
     labeled = duckdb.sql(f"select {overall.to_sql('duckdb')} as label from voters").fetchall()
-    # Rows that are tied have the first of their classes in SQL.
+    # In SQL, tied rows get the first of their classes.
     tied = json.loads(overall.to_json())["fit_info"]["tied"]
     differ = sum(row[0] != own for row, own in zip(labeled, apportion.label(voters).to_pylist(), strict=True))
     assert differ <= tied < 100

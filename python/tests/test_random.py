@@ -1,4 +1,4 @@
-"""Random tables and options: the package gives the labels that the program gives, and the program verifies what it wrote."""
+"""Random tables and options: the package and the program give the same labels, and the program verifies its output."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OPTIONS: list[tuple[dict[str, Any], list[str]]] = [
 
 
 def random_table(number: int) -> pd.DataFrame:
-    """A small table; every other one has few different scores, and so many ties."""
+    """Returns a small table; every second table has few distinct scores, and therefore many ties."""
     chance = np.random.default_rng(number)
     rows, classes = int(chance.integers(1, 60)), int(chance.integers(2, 6))
     weights = chance.integers(1, 4 if number % 2 else 100_000, (rows, classes)).astype(float)

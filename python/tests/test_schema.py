@@ -1,4 +1,4 @@
-"""What the program prints with --json is valid by the schemas in docs/schema."""
+"""The output of --json conforms to the schemas in docs/schema."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def write(path: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def margin(people: list[dict[str, Any]], column: str) -> list[dict[str, Any]]:
-    """The people of each class by a column."""
+    """Returns the number of people of each class by a column."""
     counts: dict[str, dict[str, int]] = {}
     for own in people:
         counts.setdefault(own[column], dict.fromkeys(SHARES, 0))[own["race"]] += 1
@@ -108,7 +108,7 @@ def run(program: Path, folder: Path, *words: str) -> subprocess.CompletedProcess
 
 @pytest.fixture(scope="module")
 def folder(program_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with simulated voters, and what other commands need."""
+    """Returns a folder with simulated voters and the files that other commands need."""
     folder = tmp_path_factory.mktemp("schema")
 
     def made(*words: str) -> None:

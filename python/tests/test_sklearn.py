@@ -1,4 +1,4 @@
-"""As estimators of scikit-learn's, by its own checks."""
+"""The estimators pass the checks of scikit-learn."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import apportion
 from apportion.sklearn import ApportionedClassifier, Apportioner
 
-#: What scikit-learn expects that cannot hold here, and why.
+#: Checks of scikit-learn that cannot pass, with the reason.
 EXPECTED = {
     "Apportioner": {
         "check_estimators_dtypes": "its whole numbers have rows of zeros only, which are the scores of nobody",

@@ -1,4 +1,4 @@
-"""What results show of themselves: in a terminal, in a notebook, as charts and as reports."""
+"""Representations of results: in a terminal, in a notebook, as charts and as reports."""
 
 from __future__ import annotations
 
