@@ -12,12 +12,12 @@ pub enum Error {
     TableRow {
         /// Row, from 0.
         row: usize,
-        /// What is wrong with it, and how to fix it.
+        /// The problem, and how to fix it.
         problem: String,
     },
     /// The tables or margins cannot be used together.
     Model {
-        /// What is wrong, and how to fix it.
+        /// The problem, and how to fix it.
         problem: String,
     },
     /// fBISG needs places as people by class.

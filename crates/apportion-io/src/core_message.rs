@@ -19,7 +19,7 @@ pub fn core_message(error: &Error) -> Message {
     }
 }
 
-/// Returns what is wrong with a row or a value, and how to fix it. The caller adds the location.
+/// Returns the problem with a row or a value, and how to fix it. The caller adds the location.
 pub(crate) fn located_problem(error: &Error) -> Message {
     match error {
         Error::NotFinite { value, .. } if value.is_nan() => {

@@ -15,7 +15,7 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and how to fix it.
+        /// The problem, and how to fix it.
         problem: Message,
     },
     /// A problem with one value.
@@ -26,7 +26,7 @@ pub enum Error {
         row: u64,
         /// The column.
         column: String,
-        /// What is wrong, and how to fix it.
+        /// The problem, and how to fix it.
         problem: Message,
     },
     /// A problem with a whole row.
@@ -35,7 +35,7 @@ pub enum Error {
         path: PathBuf,
         /// The row, counted from 1, without the header.
         row: u64,
-        /// What is wrong, and how to fix it.
+        /// The problem, and how to fix it.
         problem: Message,
     },
     /// A problem with the settings.
@@ -66,7 +66,7 @@ pub struct Location {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// Returns an error about a file; `problem` says what is wrong and how to fix it.
+    /// Returns an error about a file; `problem` is the problem and how to fix it.
     pub fn file(path: &Path, problem: impl Into<Message>) -> Error {
         Error::File { path: path.to_owned(), problem: problem.into() }
     }

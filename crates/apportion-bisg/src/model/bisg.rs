@@ -10,8 +10,8 @@
 //! ```
 //!
 //! Each formula is the surname's numbers times a place factor, which is computed in advance. If a place is unknown,
-//! or the product is zero for all classes, the next larger place is used. Missing factors are left out, and the
-//! result says so. The scores of a person depend on that person and the tables only.
+//! or the product is zero for all classes, the next larger place is used. Missing factors are left out, and
+//! [`MatchInfo`] reports this. The scores of a person depend on that person and the tables only.
 
 use super::gibbs::NAME_NOISE;
 use crate::error::{Error, Result};

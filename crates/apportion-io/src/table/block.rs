@@ -21,7 +21,7 @@ pub(crate) enum BlockColumn {
     /// A column of another program, and the range of its rows.
     Shared(SharedColumn, Range<usize>),
     /// An Arrow array.
-    #[cfg_attr(not(feature = "files"), allow(dead_code))] // there is none
+    #[cfg_attr(not(feature = "files"), allow(dead_code))] // never constructed
     Arrow(ArrowColumn),
 }
 

@@ -316,7 +316,7 @@ impl<'a> Fitting<'a> {
         &self.fitted[cell * self.classes..][..self.classes]
     }
 
-    /// The deviation of the scores from the margins: the gradient.
+    /// Returns the deviation of the scores from the margins: the gradient.
     fn missing(&self) -> Both {
         [self.missing_by(0), self.missing_by(1)]
     }
