@@ -224,7 +224,7 @@ fn reports_show_what_is_printed() {
     let sentence = result["sentence"].as_str().unwrap();
     assert!(page.contains("\n## Outcomes\n") && page.contains(sentence), "{sentence}");
     assert!(
-        sentence.starts_with("By argmax labels, voted of ") && sentence.contains("what it is in truth"),
+        sentence.starts_with("By argmax labels, voted of ") && sentence.contains("the truth"),
         "{sentence}"
     );
     for words in [
