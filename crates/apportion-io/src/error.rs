@@ -85,7 +85,7 @@ impl Error {
             }
             Error::Row { path, row, problem } => Message::from(value_prefix(path, *row, None)) + problem.clone(),
             Error::Settings(problem) => problem.clone(),
-            Error::Cancelled => "stopped: nothing was written".into(),
+            Error::Cancelled => "cancelled; nothing was written".into(),
             Error::Core { error, location: None } => core_message(error),
             Error::Core { error, location: Some(location) } => {
                 let Location { path, row, column } = location.as_ref();
