@@ -253,7 +253,7 @@ fn floridas_codes_are_mapped() {
 
     let message = refused(folder.path(), &["label", path.to_str().unwrap(), "-o", "out.csv", "--truth", "race"]);
     assert!(
-        message.starts_with("--truth: column \"race\": these values are no class: \"4\" (1), \"3\" (1), "),
+        message.starts_with("--truth: unknown classes in column \"race\": \"4\" (1 row), \"3\" (1 row), "),
         "{message}"
     );
 }

@@ -89,7 +89,7 @@ pub enum Error {
         classes: String,
     },
     /// A list per row or per class has the wrong length.
-    #[error("{what} has {found} entries; expected {expected}")]
+    #[error("{what} has {}; expected {expected}", counted(*found as u64, "entry", "entries"))]
     Length {
         /// The list.
         what: &'static str,

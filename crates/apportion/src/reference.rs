@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 use crate::scores::{Label, SUM_TOLERANCE, UNCODED};
-use crate::text::{Setting, quoted};
+use crate::text::{Setting, counted, quoted};
 use crate::transport::Demand;
 
 /// One value for all rows, or one per group, by name.
@@ -126,7 +126,10 @@ fn count_truth(truth: impl Iterator<Item = (Label, u64)>, classes: usize) -> Vec
 /// expected from the decimals.
 fn weigh(shares: &[f64], classes: usize) -> std::result::Result<Vec<u128>, String> {
     if shares.len() != classes {
-        return Err(format!("has {} shares for {classes} classes; give one share per class", shares.len()));
+        return Err(format!(
+            "has {} for {classes} classes; give one share per class",
+            counted(shares.len() as u64, "share", "shares")
+        ));
     }
     if let Some(share) = shares.iter().find(|share| !share.is_finite() || **share < 0.0) {
         return Err(format!("has a share of {share}; shares must be finite and not negative"));
