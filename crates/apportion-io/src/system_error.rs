@@ -69,7 +69,7 @@ mod tests {
     fn a_lost_race_and_a_full_standard_output_are_explained() {
         let message = |path: &str, kind: ErrorKind| Error::io(Path::new(path), &IoError::from(kind)).to_string();
         let lost = message("o.csv", ErrorKind::AlreadyExists);
-        assert!(lost.starts_with("o.csv: another program has made this file in the meantime"), "{lost}");
+        assert!(lost.starts_with("o.csv: another program has created this file in the meantime"), "{lost}");
         let full = message(STANDARD_OUTPUT, ErrorKind::StorageFull);
         assert!(full.ends_with("The output is incomplete: delete it"), "{full}");
         assert!(message("o.csv", ErrorKind::StorageFull).ends_with("No file was left behind"));

@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(read(Kind::Bounds, &["a=b"]), Err("\"b\" is neither a whole number nor a percentage".into()));
         assert_eq!(read(Kind::Uncoded, &["a=b=drop"]), Ok(json!({ "values": ["a=b"], "policy": "drop" })));
         let problem = read(Kind::Uncoded, &["x=kep"]).unwrap_err();
-        assert_eq!(problem, "\"kep\" is none of argmax, drop and keep (did you mean \"keep\"?)");
+        assert_eq!(problem, "\"kep\" is not one of argmax, drop and keep (did you mean \"keep\"?)");
         for (name, is_report) in [("a.html", true), ("a.MD", true), ("a.pdf", false), ("html", false)] {
             assert_eq!(read(Kind::Report, &[name]).is_ok(), is_report, "{name}");
         }
@@ -399,7 +399,7 @@ mod tests {
             (Kind::Bounds, json!({ "a": "b" }), "\"b\" is neither a whole number nor a percentage"),
             (Kind::Thresholds, json!({ "a": null }), "null is not a number: write 0.8, or a number for each class"),
             (Kind::Thresholds, json!(8), "it must be from 0 to 1: write 0.8, or 0.8,black=0.5"),
-            (Kind::List, json!([["a"]]), "it must be a list of texts, and [\"a\"] is none"),
+            (Kind::List, json!([["a"]]), "it must be a list of texts, not [\"a\"]"),
             (Kind::Uncoded, json!("x"), "it must be VALUE=argmax, VALUE=drop or VALUE=keep"),
         ] {
             assert_eq!(kind.normalize(value.clone()), Err(problem.to_owned()), "{kind:?} {value}");

@@ -471,7 +471,10 @@ mod tests {
         let both =
             split("bisg_white bisg_black bisg_other rake_white rake_black rake_other vf_white vf_black vf_other");
         let message = find_scores(&both).unwrap_err().to_string();
-        assert_eq!(message, "the scores may be in bisg_* and rake_*; say which with `scores`, such as `scores` bisg_*");
+        assert_eq!(
+            message,
+            "there are several sets of score columns, bisg_* and rake_*; choose one with `scores`, such as `scores` bisg_*"
+        );
         let named = ScoreColumns::named(&["rake_*".into()], &both).unwrap();
         assert_eq!(named.columns, ["rake_white", "rake_black", "rake_other"]);
         assert_eq!(named.classes, ["white", "black", "other"]);
