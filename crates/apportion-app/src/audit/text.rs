@@ -155,7 +155,8 @@ fn against_truth(section: &Section) -> Option<String> {
         ]);
     }
     Some(format!(
-        "\ncompared with the truth (miscalibration is bias due to the scores and discretization is bias due to the labels, in percent of the true share):\n{}",
+        "\ncompared with the truth (bias in percent of the true share: miscalibration is due to the scores, discretization to \
+         the labels):\n{}",
         text::columns(&header, &rows)
     ))
 }
