@@ -149,7 +149,7 @@ fn wrong_values_end_with_2() {
         ),
         (
             "audit t.csv --label race --uncoded Uncoded=dorp",
-            "invalid value 'Uncoded=dorp' for '--uncoded <VALUE[,VALUE]=argmax|drop|keep>': \"dorp\" is none of argmax, drop and keep \
+            "invalid value 'Uncoded=dorp' for '--uncoded <VALUE[,VALUE]=argmax|drop|keep>': \"dorp\" is not one of argmax, drop and keep \
              (did you mean \"drop\"?)",
         ),
         (

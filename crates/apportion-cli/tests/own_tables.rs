@@ -65,7 +65,7 @@ fn tables_that_may_mean_two_things_are_refused() {
         ),
         (
             "years.csv",
-            "years.csv: rows 1 and 2 are of the same place, 37063; leave one of them, or add them up; it has a column of years: \
+            "years.csv: rows 1 and 2 are the same place, 37063; keep one of them, or add them up; it has a column of years: \
              keep one year",
         ),
     ] {

@@ -306,7 +306,7 @@ fn unsound_tables_are_refused() {
         ("--surnames twice.csv --geography none", "twice.csv: row 2: the name is repeated; keep one row"),
         (
             "--surnames words.csv --geography none",
-            "words.csv: row 1, column \"n_black\": \"many\" is no number; mend it",
+            "words.csv: row 1, column \"n_black\": \"many\" is not a number; correct it",
         ),
         (
             "--surnames small.csv --geography none",
@@ -328,7 +328,7 @@ fn unsound_tables_are_refused() {
         ),
         (
             "--geography codes.csv",
-            "codes.csv: row 1, column \"county_fips\": it is no code of a county; mend it, or leave the row out",
+            "codes.csv: row 1, column \"county_fips\": it is not a county code; correct it, or leave out the row",
         ),
         (
             "--surname sirname",

@@ -49,7 +49,7 @@ impl Learned {
         self.joint.check_sample("learned", self.train_rows)?;
         if scores.counts().is_some() {
             let why = "match may split such a row between classes, so it has no single label to learn; use match, or a sample";
-            return Err(Error::Incompatible { one: "learned", other: "rows that stand for several people", why });
+            return Err(Error::Incompatible { one: "learned", other: "rows of several people", why });
         }
         if self.joint.matching().coverage.is_some() {
             let why = "a model labels every row; use match with coverage";
