@@ -33,7 +33,7 @@ fn small_files_cannot_fill_the_memory() {
     let too_long = "is longer than 16 MiB; check its quotes and line endings, or allow longer lines with --max-line";
     assert_eq!(label("header.csv.gz"), format!("header.csv.gz: line 1 {too_long}"));
     assert_eq!(label("field.csv.gz"), format!("field.csv.gz: line 4 {too_long}"));
-    assert!(label("columns.csv.gz").contains("more than 100000 columns"), "{}", label("columns.csv.gz"));
+    assert!(label("columns.csv.gz").contains("more than 100,000 columns"), "{}", label("columns.csv.gz"));
     run(folder, &["label", "field.csv.gz", "-o", "out.csv", "--max-line", "100M"]);
     assert_eq!(fs::read_to_string(folder.join("out.csv")).unwrap().lines().count(), 4);
 }

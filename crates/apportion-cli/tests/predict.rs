@@ -360,7 +360,7 @@ fn voters_of_a_state_have_the_shares_that_were_given() {
     fs::write(folder.join("margin.csv"), "white,black,hispanic,asian,aian,other\n.7,.22,.03,.015,.01,.025\n").unwrap();
     let line = "predict people.csv -o o.csv --model voter --margin margin.csv --county county_fips";
     let found = refused(folder, &split(line));
-    assert!(found.ends_with("say which with --within, such as --within NC"), "{found}");
+    assert!(found.ends_with("choose the state with --within, such as --within NC"), "{found}");
     // All people of North Carolina with an uninformative surname: the scores have the given shares.
     let counties = run(folder, &split("tables export counties-2010 -o -"));
     let all = rows(&counties).into_iter().filter(|row| row["state"] == "NC");

@@ -256,7 +256,7 @@ fn too_many_classes_are_refused_before_any_row_is_read() {
     // The second line would be refused if it were read.
     let folder = folder_with(&[("wide.csv", &format!("{}\nnothing\n", names.join(",")))]);
     let expected =
-        "there are 70000 score columns, but at most 250 classes are supported; name those to use with --scores";
+        "there are 70,000 score columns, but at most 250 classes are supported; name those to use with --scores";
     for args in [&["label", "wide.csv", "-o", "o.csv"][..], &["fit", "wide.csv", "-o", "d.json", "--scores", "p_*"]] {
         assert_eq!(refused(folder.path(), args), expected);
     }

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use apportion::Decision;
-use apportion::text::{Message, Setting};
+use apportion::text::{Message, Setting, counted};
 use apportion::verify::Verifier;
 use apportion_io::{Input, MemoryTable, NoProgress, RowReader, TableStream};
 use serde::{Deserialize, Serialize};
@@ -152,7 +152,7 @@ fn verify(request: &Request, context: &Context, findings: &mut Findings) -> Chec
     }
     if reader.next_rows(1)?.is_some() {
         let place = located(&reader, pass.rows);
-        let problem = format!("the input has no such row; it ends after {} rows", pass.rows);
+        let problem = format!("the input has no such row; it ends after {}", counted(pass.rows, "row", "rows"));
         return Err(differs(format!("{place}: {problem}")));
     }
     findings.check(&Facts {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use apportion::decision::{Applier, Fitted};
-use apportion::text::{Message, Setting};
+use apportion::text::{Message, Setting, counted};
 use apportion::verify::{GRID, Prices, Verifier};
 use apportion::{Classes, Decision, Groups, Keys, Label, Scores, UNCODED};
 use apportion_io::{
@@ -159,7 +159,8 @@ impl<'a> Pass<'a> {
     /// Returns the difference for an input row that is missing at the end of the output.
     fn missing_row(&self, found: usize) -> super::stop::Stop {
         let rows = self.rows + found as u64;
-        differs(format!("the output ends after {rows} rows; row {} of the input is not in it", rows + 1))
+        let written = counted(rows, "row", "rows");
+        differs(format!("the output ends after {written}; row {} of the input is not in it", rows + 1))
     }
 
     /// Compares the columns that the output repeats.

@@ -6,7 +6,7 @@
 use std::io::Read;
 use std::sync::Arc;
 
-use apportion::text::{Message, Setting, counted};
+use apportion::text::{Message, Setting, count, counted};
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
 use arrow::buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -166,7 +166,8 @@ fn csv_error(problem: impl Into<Message>) -> ArrowError {
 }
 
 fn too_many_columns() -> ArrowError {
-    csv_error(format!("it has more than {MAX_COLUMNS} columns; check the separator, or leave columns out"))
+    let most = count(MAX_COLUMNS as u64);
+    csv_error(format!("it has more than {most} columns; check the separator, or leave columns out"))
 }
 
 /// Batches of delimited text.

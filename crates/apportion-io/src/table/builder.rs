@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use apportion::text::{Message, Setting, quoted};
+use apportion::text::{Message, Setting, count, quoted};
 use apportion::{Classes, Scaling, Scores, seed};
 
 use super::class_column::{ClassColumn, ClassColumnBuilder};
@@ -355,6 +355,7 @@ impl TableBuilder {
         }
         let (found, rows) = (self.cells.column.names.len(), self.cells.column.ids.len());
         if found > MAX_SPARSE_CELLS && 2 * found > rows {
+            let (found, rows) = (count(found as u64), count(rows as u64));
             let problem = format!(
                 ": {found} of the first {rows} rows are alone in their cell, so the bounds would carry no information; choose \
                  columns with fewer values"
@@ -568,6 +569,7 @@ fn class_error(error: apportion::Error, options: &TableOptions) -> Error {
             Error::Settings(problem + "; rename the classes with " + Setting::Classes)
         }
         apportion::Error::TooManyClasses { found, limit } => {
+            let found = count(found as u64);
             let problem = format!("there are {found} score columns, but at most {limit} classes are supported");
             Error::Settings(Message::from(problem + "; name those to use with ") + Setting::Scores)
         }
