@@ -89,7 +89,7 @@ def label(
 
     >>> import numpy as np, apportion
     >>> scores = np.array([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]])
-    >>> scores.argmax(axis=1)            # the likeliest class of each row loses the second class
+    >>> scores.argmax(axis=1)            # the most likely class of each row loses the second class
     array([0, 0, 0, 0])
     >>> apportion.label(scores)          # of four rows, one is expected to be of the second class
     array([1, 0, 0, 0])

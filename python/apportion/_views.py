@@ -81,7 +81,7 @@ class View:
         shown = rows[:SHOWN]
         head = "".join(f"<th>{html.escape(name)}</th>" for name in (rows[0] if rows else {}))
         body = "".join("<tr>" + "".join(_cell(value) for value in row.values()) + "</tr>" for row in shown)
-        more = f"<p>… and {len(rows) - SHOWN} more; to_arrow() has all</p>" if len(rows) > SHOWN else ""
+        more = f"<p>… and {len(rows) - SHOWN:,} more rows; use to_arrow() for all</p>" if len(rows) > SHOWN else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 

@@ -171,7 +171,7 @@ pub(crate) fn run(job: Job, mut values: Map<String, Value>, input: Input, contex
             let rows = response.blocks.iter().map(PlainRows::to_batch).collect::<std::result::Result<_, _>>()?;
             Ok(Outcome { rows, ..Outcome::of(&response)? })
         }
-        other => Err(Error::settings(format!("{other:?} is no job of Python's"))),
+        other => Err(Error::settings(format!("{other:?} is not available in Python"))),
     }
 }
 

@@ -64,7 +64,7 @@ fn run(
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Done> {
-    let job = jobs::find(job).ok_or_else(|| PyValueError::new_err(format!("there is no job {job:?}")))?;
+    let job = jobs::find(job).ok_or_else(|| PyValueError::new_err(format!("unknown job {job:?}")))?;
     let (values, input) = (values::settings(job, values)?, input.read()?);
     let watch = Arc::new(Watch::default());
     let notices: Arc<Mutex<Vec<(bool, String)>>> = Arc::default();

@@ -84,7 +84,7 @@ pub fn ipf(
         && cells.iter().all(|cell| cell.people >= 0.0 && cell.people.is_finite());
     if !sound || scores.iter().any(|score| !(*score >= 0.0 && score.is_finite())) {
         return Err(Error::Model {
-            problem: "cells, scores and margins do not belong together; give one of each".into(),
+            problem: "cells, scores and margins do not match; use those of the same run".into(),
         });
     }
     let is_stranded = exclude(cells, scores, by_name, by_place, classes);
