@@ -96,7 +96,7 @@ pub(crate) fn terms(study: &Study) -> Vec<Term> {
 /// Returns the identifier of a term's definition in the page.
 pub(crate) fn anchor(term: &Term) -> String {
     let name: String = term.name.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
-    format!("term-{}", if term.name == "γ" { "gamma" } else { &name })
+    format!("term-{}", if term.name == "γ" { "gamma" } else { name.as_str() })
 }
 
 /// A text, cut into pieces that are terms and pieces that are not. Each term is found once, where it first occurs.

@@ -56,8 +56,7 @@ impl Document {
     /// Returns whether some rules are shown only on demand.
     fn has_minor_rules(&self) -> bool {
         let is_minor = |table: &Table| !table.minor_rows.is_empty() || !table.minor_columns.is_empty();
-        let blocks = self.sections.iter().flat_map(|section| &section.blocks);
-        blocks.into_iter().any(|block| match block {
+        self.sections.iter().flat_map(|section| &section.blocks).any(|block| match block {
             Block::Table(table) => is_minor(table),
             Block::Chart(chart) => chart.with_all_rules.is_some(),
             Block::Slider(slider) => slider.chart.with_all_rules.is_some(),
