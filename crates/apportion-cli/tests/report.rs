@@ -57,7 +57,10 @@ fn every_command_writes_a_report() {
     let markdown = ["label", "voters.csv", "-o", "again.csv", "-q", "--report", "label.md"];
     run(path, &markdown);
     let label = read(path, "label.md");
-    assert!(label.contains("Match has the counts that the scores add up to, so there is nothing left to gain"), "{label}");
+    assert!(
+        label.contains("Match has the counts that the scores add up to, so there is nothing left to gain"),
+        "{label}"
+    );
     assert!(label.contains("Argmax would undercount "), "{label}");
     assert!(read(path, "audit.md").contains("The truth is not known: --truth COL"));
     assert!(path.join("figures/trade.json").exists() && path.join("figures/counts.csv").exists());
@@ -290,7 +293,10 @@ fn scores_that_are_wrong_are_the_first_sentence() {
     // Scores of all inhabitants for voters: far too many Hispanic people.
     run(path, &["predict", "people.csv", "-o", "scores.csv", "-q"]);
     run(path, &["label", "scores.csv", "-o", "labeled.csv", "--by", "county", "--id", "id", "-q"]);
-    run(path, &["audit", "labeled.csv", "--label", "label", "--truth", "race", "--by", "county", "-q", "--report", "r.md"]);
+    run(
+        path,
+        &["audit", "labeled.csv", "--label", "label", "--truth", "race", "--by", "county", "-q", "--report", "r.md"],
+    );
     let labeled = path.join("labeled.csv");
     let (labels, truth) = (count(&labeled, "label", "hispanic"), count(&labeled, "race", "hispanic"));
     let percent = 100.0 * (labels as f64 / truth as f64 - 1.0);
@@ -313,13 +319,17 @@ fn a_report_has_a_title_and_a_date() {
     let path = folder.path();
     let report = |day: &str, name: &str| {
         let mut command = assert_cmd::Command::cargo_bin("apportion").unwrap();
-        let words = ["label", "voters.csv", "-o", "out.csv", "--force", "-q", "--title", "Voters & <more>", "--report", name];
+        let words =
+            ["label", "voters.csv", "-o", "out.csv", "--force", "-q", "--title", "Voters & <more>", "--report", name];
         let output = command.current_dir(path).env("SOURCE_DATE_EPOCH", day).args(words).output().unwrap();
         assert!(output.status.success(), "{}", text(&output.stderr));
         read(path, name)
     };
     let first = report("951782400", "r.md");
-    assert!(first.starts_with("# Voters &amp; &lt;more&gt;\n\nAbout match: 3,000 people, 6 classes. 2000-02-29\n"), "{first}");
+    assert!(
+        first.starts_with("# Voters &amp; &lt;more&gt;\n\nAbout match: 3,000 people, 6 classes. 2000-02-29\n"),
+        "{first}"
+    );
     assert_eq!(report("951782400", "r.md"), first, "reports can be reproduced");
 }
 

@@ -82,11 +82,8 @@ pub(crate) fn column(numbers: impl IntoIterator<Item = Option<f64>>) -> Vec<Valu
 
 /// Returns the Plotly template of all charts, for a light or a dark background.
 pub(crate) fn template(dark: bool) -> Value {
-    let (ink, ground, grid, line) = if dark {
-        ("#D6DAE0", "#14171B", "#2B323B", "#4A535E")
-    } else {
-        ("#2B3036", "#FFFFFF", "#E6E8EB", "#B4BAC2")
-    };
+    let (ink, ground, grid, line) =
+        if dark { ("#D6DAE0", "#14171B", "#2B323B", "#4A535E") } else { ("#2B3036", "#FFFFFF", "#E6E8EB", "#B4BAC2") };
     let axis = json!({
         "gridcolor": grid, "linecolor": line, "zerolinecolor": line, "zerolinewidth": 1, "tickcolor": line,
         "automargin": true, "title": { "standoff": 8 }, "separatethousands": true,

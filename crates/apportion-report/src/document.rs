@@ -228,8 +228,11 @@ impl Table {
             (corners[0], columns, names, cells)
         };
         let row = |(name, cells): (String, Vec<Cell>)| std::iter::once(Cell::text(name)).chain(cells).collect();
-        let (minor_rows, minor_columns) =
-            if is_wide { (Vec::new(), minor.into_iter().map(|index| index + 1).collect()) } else { (minor, Vec::new()) };
+        let (minor_rows, minor_columns) = if is_wide {
+            (Vec::new(), minor.into_iter().map(|index| index + 1).collect())
+        } else {
+            (minor, Vec::new())
+        };
         Table {
             minor_rows,
             minor_columns,
@@ -250,13 +253,13 @@ impl Table {
     }
 
     /// Returns whether a row is shown only with all rules.
-    pub(crate) fn is_minor(&self, row: usize) -> bool {
-        self.minor_rows.contains(&row)
+    pub(crate) fn is_minor(&self, row: &usize) -> bool {
+        self.minor_rows.contains(row)
     }
 
     /// Returns the `class` attribute of a cell: for names or numbers, and for columns that are shown only with all rules.
-    pub(crate) fn class_of(&self, column: usize, kind: &str) -> &'static str {
-        match (kind, self.minor_columns.contains(&column)) {
+    pub(crate) fn class_of(&self, column: &usize, kind: &str) -> &'static str {
+        match (kind, self.minor_columns.contains(column)) {
             ("name", false) => " class=\"name\"",
             ("name", true) => " class=\"name more\"",
             ("n", false) => " class=\"n\"",

@@ -39,14 +39,8 @@ const COMMON: [Term; 12] = [
         definition: "How close the shares of the classes are to those of the scores (or the truth). 0 is equal; −0.1 \
                      means that the differences add up to 10 points.",
     },
-    Term {
-        name: "frontier",
-        definition: "The best expected accuracy that is possible at each fidelity.",
-    },
-    Term {
-        name: "γ",
-        definition: "The weight of accuracy in the rule balance: 1 gives argmax, 0 gives match.",
-    },
+    Term { name: "frontier", definition: "The best expected accuracy that is possible at each fidelity." },
+    Term { name: "γ", definition: "The weight of accuracy in the rule balance: 1 gives argmax, 0 gives match." },
     Term {
         name: "miscalibration",
         definition: "The part of an error that is in the scores: what they add up to, less the truth.",
@@ -79,14 +73,22 @@ pub(crate) fn terms(study: &Study) -> Vec<Term> {
         "The rule that gives a person the likeliest class if its score is large enough (0.8 unless set otherwise), and \
          no label otherwise.",
     ));
-    terms.extend(own(RuleKind::Balance, "balance", "The rule that trades expected accuracy for fidelity, with the weight γ."));
     terms.extend(own(
-        RuleKind::Learned,
-        "learned",
-        "Labels of a linear model that was trained on labels of match.",
+        RuleKind::Balance,
+        "balance",
+        "The rule that trades expected accuracy for fidelity, with the weight γ.",
     ));
-    terms.extend(own(RuleKind::Thompson, "thompson", "The rule that draws each label at random, with the scores as probabilities."));
-    terms.extend(own(RuleKind::TopK, "top-2", "The rule that draws each label at random among the two likeliest classes."));
+    terms.extend(own(RuleKind::Learned, "learned", "Labels of a linear model that was trained on labels of match."));
+    terms.extend(own(
+        RuleKind::Thompson,
+        "thompson",
+        "The rule that draws each label at random, with the scores as probabilities.",
+    ));
+    terms.extend(own(
+        RuleKind::TopK,
+        "top-2",
+        "The rule that draws each label at random among the two likeliest classes.",
+    ));
     if study.label_sets.iter().any(|own| own.uncoded > 0) {
         terms.push(Term { name: "Uncoded", definition: "People without a label." });
     }
@@ -95,7 +97,8 @@ pub(crate) fn terms(study: &Study) -> Vec<Term> {
 
 /// Returns the identifier of a term's definition in the page.
 pub(crate) fn anchor(term: &Term) -> String {
-    let name: String = term.name.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
+    let name: String =
+        term.name.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
     format!("term-{}", if term.name == "γ" { "gamma" } else { name.as_str() })
 }
 
@@ -128,7 +131,8 @@ fn places<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = (usize, usiz
     text.char_indices().filter_map(move |(start, first)| {
         let rest = text.get(start..start + name.len())?;
         let mut letters = name.chars();
-        let same = letters.next()?.to_lowercase().eq(first.to_lowercase()) && rest.get(first.len_utf8()..)? == letters.as_str();
+        let same = letters.next()?.to_lowercase().eq(first.to_lowercase())
+            && rest.get(first.len_utf8()..)? == letters.as_str();
         let before = text[..start].chars().next_back();
         let mut end = start + name.len();
         if text[end..].starts_with('s') && name != "match" {

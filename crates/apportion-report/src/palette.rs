@@ -14,6 +14,12 @@ fn round(class: usize) -> usize {
     class / CLASSES.len()
 }
 
+/// Returns a color of the form #RRGGBB with an opacity.
+pub(crate) fn faded(color: &str, opacity: f64) -> String {
+    let channel = |at: usize| color.get(at..at + 2).and_then(|hex| u8::from_str_radix(hex, 16).ok()).unwrap_or(0);
+    format!("rgba({}, {}, {}, {opacity})", channel(1), channel(3), channel(5))
+}
+
 /// Returns the hatch pattern of a class's bars.
 pub(crate) fn hatch(class: usize) -> &'static str {
     ["", "/", "x", "."][round(class) % 4]
@@ -63,6 +69,11 @@ pub(crate) const DIVERGING: [(f64, &str); 7] = [
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+
+    #[test]
+    fn colors_fade() {
+        assert_eq!(faded("#0072B2", 0.5), "rgba(0, 114, 178, 0.5)");
+    }
 
     #[test]
     fn no_two_of_twenty_classes_look_alike() {

@@ -330,8 +330,9 @@ impl Study {
             (changes.before, changes.after) = (new(changes.before), new(changes.after));
         }
         self.label_sets = order.iter().map(|&index| self.label_sets[index].clone()).collect();
-        for own in &mut self.outcomes {
-            own.estimators.sort_by_key(|own| (own.method as usize, own.labels.map(|kind| rank(kind, kind == LabelKind::Own))));
+        if let Some(own) = &mut self.outcomes {
+            own.estimators
+                .sort_by_key(|own| (own.method as usize, own.labels.map(|kind| rank(kind, kind == LabelKind::Own))));
         }
         self
     }
@@ -357,7 +358,10 @@ impl Study {
 
     /// Returns the labels of argmax, unless the report is about them.
     pub(crate) fn argmax(&self) -> Option<&LabelSet> {
-        self.label_sets.iter().find(|own| own.kind == LabelKind::ARGMAX).filter(|_| self.subject().kind != LabelKind::ARGMAX)
+        self.label_sets
+            .iter()
+            .find(|own| own.kind == LabelKind::ARGMAX)
+            .filter(|_| self.subject().kind != LabelKind::ARGMAX)
     }
 
     /// Returns the labels that the subject or, if that is argmax, argmax is contrasted with: those of argmax, then

@@ -41,7 +41,8 @@ fn origin(file: &InputFile) -> Vec<(String, String)> {
     let found = if is_file { find(Path::new(&file.name)).ok().flatten() } else { None };
     let Some(Found { provenance, .. }) = found else { return Vec::new() };
     let name = &file.name;
-    let mut facts = vec![(format!("{name}, made by"), format!("apportion {}: {}", provenance.apportion, provenance.command))];
+    let mut facts =
+        vec![(format!("{name}, made by"), format!("apportion {}: {}", provenance.apportion, provenance.command))];
     if !provenance.tables.is_empty() {
         facts.push((format!("{name}, tables"), provenance.tables.join("; ")));
     }

@@ -15,7 +15,9 @@ impl Shapes {
         let planes: Vec<Vec<Vec<[f64; 2]>>> = self
             .polygons
             .iter()
-            .map(|own| own.iter().flatten().filter_map(|ring| ring.iter().map(|&point| project(point)).collect()).collect())
+            .map(|own| {
+                own.iter().flatten().filter_map(|ring| ring.iter().map(|&point| project(point)).collect()).collect()
+            })
             .collect();
         let all = || planes.iter().flatten().flatten();
         let least = |side: usize| all().map(|point| point[side]).fold(f64::INFINITY, f64::min);
@@ -81,7 +83,9 @@ impl Conic {
 /// The United States, with Alaska and Hawaii as insets. Territories are not shown.
 fn united_states(point: [f64; 2]) -> Option<[f64; 2]> {
     match point {
-        [longitude, latitude] if latitude > 50.0 && !(-129.0..170.0).contains(&longitude) => Some(ALASKA.project(point)),
+        [longitude, latitude] if latitude > 50.0 && !(-129.0..170.0).contains(&longitude) => {
+            Some(ALASKA.project(point))
+        }
         [longitude, latitude] if latitude < 24.0 && longitude < -154.0 => Some(HAWAII.project(point)),
         [longitude, latitude] if (23.5..=50.0).contains(&latitude) && (-130.0..=-65.0).contains(&longitude) => {
             Some(LOWER_48.project(point))

@@ -140,7 +140,11 @@ fn wrong(study: &Study, finding: &Finding) -> String {
     let sum = text::sum(study.people_by_scores(finding.class));
     match cause(study, finding) {
         Cause::Scores => {
-            format!("{begin}, and the scores are the cause, because they add up to {sum}: {}. {}", recalibrate(), rest(study))
+            format!(
+                "{begin}, and the scores are the cause, because they add up to {sum}: {}. {}",
+                recalibrate(),
+                rest(study)
+            )
         }
         Cause::Both(share) => format!(
             "{begin}: about {} of the error comes from the scores, which add up to {sum}, and the rest from turning them \
@@ -229,6 +233,11 @@ fn shown(study: &Study) -> Vec<&LabelSet> {
 /// A bar of the picture: its name, the number of people of a class, and its error in percent.
 type Bar = (String, f64, Option<f64>);
 
+/// Formats a number of people: sums of scores have a decimal if they are small.
+fn number(people: f64) -> String {
+    if people.fract() == 0.0 { text::count(people as u64) } else { text::sum(people) }
+}
+
 fn bars_of(study: &Study, class: usize) -> Vec<Bar> {
     let mut bars: Vec<Bar> = Vec::new();
     let scores = study.people_by_scores(class);
@@ -285,7 +294,7 @@ fn trace(study: &Study, panel: usize, class: usize) -> Value {
     };
     let words = |(_, people, percent): &Bar| {
         let percent = percent.map_or_else(String::new, |percent| format!(" ({})", text::signed_percent(percent)));
-        format!("{}{percent}", text::sum(*people))
+        format!("{}{percent}", number(*people))
     };
     json!({
         "type": "bar", "orientation": "h", "y": labels(bars.iter().map(|(name, ..)| name)),
@@ -329,7 +338,7 @@ fn sheet(study: &Study, classes: Range<usize>) -> Sheet {
 
 fn alt(study: &Study, classes: Range<usize>) -> String {
     let of = |class: usize| {
-        let words = |(name, people, _): &Bar| format!("{name} {}", text::sum(*people));
+        let words = |(name, people, _): &Bar| format!("{name} {}", number(*people));
         let bars: Vec<String> = bars_of(study, class).iter().map(words).collect();
         format!("{}: {}", study.classes[class], bars.join(", "))
     };
@@ -360,9 +369,11 @@ fn table(study: &Study) -> Table {
             row.extend([Cell::number(Some(labels as f64), |_| text::count(labels)), share(own.expected_right(class))]);
         }
         let off = study.off(subject, class);
-        let percent = off.and_then(|off| off.percent).map_or_else(String::new, |own| format!(" ({})", text::signed_percent(own)));
+        let percent =
+            off.and_then(|off| off.percent).map_or_else(String::new, |own| format!(" ({})", text::signed_percent(own)));
         let people = off.map(|off| subject.people_off(&off).unwrap_or(100.0 * off.difference));
-        let shown = |own: f64| if subject.uncoded > 0 { format!("{} points", text::signed(own, 2)) } else { text::people(own) };
+        let shown =
+            |own: f64| if subject.uncoded > 0 { format!("{} points", text::signed(own, 2)) } else { text::people(own) };
         row.push(Cell::number(people, |own| format!("{}{percent}", shown(own))));
         row.extend(has_truth.then(|| share(subject.right(class))));
         row

@@ -72,7 +72,7 @@ fn curves(study: &Study, classes: Range<usize>) -> Chart {
     let grid = |columns: usize| Grid {
         panels: titles.len(),
         columns,
-        row: 236.0 + more,
+        row: 206.0 + more,
         gap: 72.0 + more,
         between: 0.07,
         margins: (36.0 + more, 54.0),

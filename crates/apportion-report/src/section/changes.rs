@@ -20,7 +20,9 @@ fn name(study: &Study, label: usize) -> &str {
 fn lead(study: &Study, changes: &Changes) -> String {
     let (before, after) = (&study.label_sets[changes.before], &study.label_sets[changes.after]);
     let cells = || {
-        let row = |(from, row): (usize, &Vec<u64>)| row.iter().copied().enumerate().map(move |(to, people)| (from, to, people)).collect::<Vec<_>>();
+        let row = |(from, row): (usize, &Vec<u64>)| {
+            row.iter().copied().enumerate().map(move |(to, people)| (from, to, people)).collect::<Vec<_>>()
+        };
         changes.people.iter().enumerate().flat_map(row)
     };
     let all: u64 = cells().map(|(.., people)| people).sum();

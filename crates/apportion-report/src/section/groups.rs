@@ -92,7 +92,7 @@ fn points(study: &Study, groups: &Groups) -> Chart {
         }),
     ];
     let layout = json!({
-        "height": 380,
+        "height": 340,
         "margin": { "l": 60, "r": 16, "t": 16, "b": 48 },
         "xaxis": { "title": { "text": format!("all but {focus}, % by the scores") }, "ticksuffix": "%", "zeroline": false },
         "yaxis": { "title": { "text": "bias of the labels, points" }, "zeroline": true, "zerolinewidth": 2, "rangemode": "tozero" },
@@ -216,7 +216,10 @@ fn table(study: &Study, groups: &Groups) -> Table {
     let few = groups.shown().filter(|&group| groups.totals[group].people < FEW).count();
     let mut notes = Vec::new();
     if few > 0 {
-        notes.push(format!("° {} with fewer than {FEW} people: mostly chance.", text::counted(few as u64, &groups.word)));
+        notes.push(format!(
+            "° {} with fewer than {FEW} people: mostly chance.",
+            text::counted(few as u64, &groups.word)
+        ));
     }
     if groups.hidden() > 0 {
         notes.push(format!(
@@ -225,7 +228,8 @@ fn table(study: &Study, groups: &Groups) -> Table {
             text::verb(groups.hidden(), "is", "are")
         ));
     }
-    let caption = format!("All but {focus} in each {}: share of the labels less that of the scores, in points", groups.word);
+    let caption =
+        format!("All but {focus} in each {}: share of the labels less that of the scores, in points", groups.word);
     let rows = groups.shown().map(row).collect();
     Table { columns, rows, note: notes.join(" "), sortable: true, minor_columns, ..Table::new("groups-table", caption) }
 }

@@ -106,7 +106,9 @@ fn histograms(study: &Study, changes: &Changes, classes: Range<usize>) -> Chart 
     let legend = Legend::of(names());
     let mut data = Vec::new();
     for (panel, class) in classes.clone().enumerate() {
-        data.extend(parts.iter().enumerate().map(|(index, part)| bar(changes, part, (panel, class), &legend.name(index))));
+        data.extend(
+            parts.iter().enumerate().map(|(index, part)| bar(changes, part, (panel, class), &legend.name(index))),
+        );
         data.extend(lines(changes, panel, class, &legend));
     }
     let titles = titles(&study.classes[classes.clone()]);
@@ -114,10 +116,10 @@ fn histograms(study: &Study, changes: &Changes, classes: Range<usize>) -> Chart 
     let grid = |columns: usize| Grid {
         panels: titles.len(),
         columns,
-        row: 190.0 + more,
+        row: 176.0 + more,
         gap: 66.0 + more,
         between: 0.07,
-        margins: (36.0 + more, 48.0 + legend.height(if columns == 1 { NARROW } else { WIDE })),
+        margins: (34.0 + more, 44.0 + legend.height(if columns == 1 { NARROW } else { WIDE })),
     };
     let layout = |columns: usize| layout(&titles, grid(columns), &legend);
     let sheet = sheet(study, changes, classes.clone());
@@ -141,7 +143,7 @@ fn bar(changes: &Changes, part: &Part, (panel, class): (usize, usize), name: &st
         "y": bars.iter().map(|(_, people)| *people).collect::<Vec<_>>(), "width": 0.9 / BARS as f64,
         "customdata": bars.iter().map(|(_, people)| words(*people)).collect::<Vec<_>>(),
         "xaxis": nth("x", panel), "yaxis": nth("y", panel),
-        "marker": { "color": palette::class(class), "opacity": part.opacity, "pattern": { "shape": part.hatch } },
+        "marker": { "color": palette::faded(palette::class(class), part.opacity), "pattern": { "shape": part.hatch } },
         "hovertemplate": format!("score about %{{x:.2f}}<br>{name}: %{{customdata}}<extra></extra>"),
     })
 }
@@ -180,7 +182,8 @@ fn layout(titles: &[String], grid: Grid, legend: &Legend) -> Value {
 }
 
 fn sheet(study: &Study, changes: &Changes, classes: Range<usize>) -> Sheet {
-    let mut sheet = Sheet::new(["class", "from", "to", "label_before_and_after", "label_after", "label_before", "another_label"]);
+    let mut sheet =
+        Sheet::new(["class", "from", "to", "label_before_and_after", "label_after", "label_before", "another_label"]);
     for class in classes {
         for (index, bin) in changes.scores[class].iter().enumerate() {
             let edge = |index: usize| (index as f64 / SCORE_BINS as f64).to_string();

@@ -54,13 +54,17 @@ fn lead(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&LabelSet], cl
         if on_map.is_empty() {
             on_map = groups.shown().filter(|&group| shapes.has(group)).collect();
         }
-        let offs = on_map.into_iter().filter_map(|group| Some((group, study.class_off(label_set, group, class)?.difference)));
+        let offs =
+            on_map.into_iter().filter_map(|group| Some((group, study.class_off(label_set, group, class)?.difference)));
         offs.max_by(|(_, a), (_, b)| a.abs().total_cmp(&b.abs())).filter(|(_, off)| !is_nothing(*off))
     };
     let name = &study.classes[class];
     let Some(first) = shown.first() else { return String::new() };
     let Some((group, off)) = worst(first) else {
-        return format!("By {}, the count of {name} is that of the scores in each {} on the map.", first.name, groups.word);
+        return format!(
+            "By {}, the count of {name} is that of the scores in each {} on the map.",
+            first.name, groups.word
+        );
     };
     let verb = if off < 0.0 { first.does("undercounts", "undercount") } else { first.does("overcounts", "overcount") };
     let begin = format!(
@@ -70,19 +74,22 @@ fn lead(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&LabelSet], cl
         text::points_of(off, 2)
     );
     match shown.get(1).map(|own| (own, worst(own))) {
-        Some((own, Some((group, off)))) => format!(
-            "{begin}; by {}, the largest bias is {} ({}).",
-            own.name,
-            text::points(off, 2),
-            groups.names[group]
-        ),
+        Some((own, Some((group, off)))) => {
+            format!("{begin}; by {}, the largest bias is {} ({}).", own.name, text::points(off, 2), groups.names[group])
+        }
         Some((own, None)) => format!("{begin}; by {}, no {} is biased.", own.name, groups.word),
         None => format!("{begin}."),
     }
 }
 
 /// Returns the biases of a class in all groups with an outline, in points, and the indices of these groups.
-fn values(study: &Study, groups: &Groups, shapes: &Shapes, label_set: &LabelSet, class: usize) -> (Vec<usize>, Vec<f64>) {
+fn values(
+    study: &Study,
+    groups: &Groups,
+    shapes: &Shapes,
+    label_set: &LabelSet,
+    class: usize,
+) -> (Vec<usize>, Vec<f64>) {
     let value = |group: usize| Some((group, 100.0 * study.class_off(label_set, group, class)?.difference));
     groups.shown().filter(|&group| shapes.has(group)).filter_map(value).unzip()
 }
@@ -99,7 +106,8 @@ fn maps(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&LabelSet], cl
     let of_class = |class: usize| {
         let all: Vec<Vec<f64>> = shown.iter().map(|own| values(study, groups, shapes, own, class).1).collect();
         let most = (100.0 * scale(&all)).ceil() / 100.0;
-        let z: Vec<Vec<Value>> = all.iter().map(|own| column(own.iter().map(|own| Some((100.0 * own).round() / 100.0)))).collect();
+        let z: Vec<Vec<Value>> =
+            all.iter().map(|own| column(own.iter().map(|own| Some((100.0 * own).round() / 100.0)))).collect();
         (z, most)
     };
     let (first, most) = of_class(classes[0]);
@@ -117,7 +125,8 @@ fn maps(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&LabelSet], cl
     };
     let data = first.into_iter().enumerate().map(trace).collect();
     let titles = labels(shown.iter().map(|own| &own.name));
-    let grid = Grid { panels: shown.len(), columns: shown.len(), row: 360.0, gap: 30.0, between: 0.02, margins: (36.0, 80.0) };
+    let grid =
+        Grid { panels: shown.len(), columns: shown.len(), row: 360.0, gap: 30.0, between: 0.02, margins: (36.0, 80.0) };
     let maps = grid.layout(&titles, |panel| {
         let domain = json!({ "x": grid.x(panel), "y": grid.y(panel) });
         vec![(nth("geo", panel), over(shapes.view(), json!({ "domain": domain, "visible": false })))]
@@ -131,9 +140,10 @@ fn maps(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&LabelSet], cl
         View { name: study.classes[class].clone(), update, is_minor: false }
     };
     chart.views = Some(Views { label: "Class".into(), choices: classes.iter().map(choice).collect() });
-    chart.caption = "The share of the labels less that of the scores. Orange: fewer labels than the scores say. Purple: more. \
+    chart.caption =
+        "The share of the labels less that of the scores. Orange: fewer labels than the scores say. Purple: more. \
                      Both maps have the same scale; larger values have its last color."
-        .into();
+            .into();
     let drawn = groups.shown().filter(|&group| shapes.has(group)).count();
     let about = lead(study, groups, shapes, shown, classes[0]);
     chart.alt = format!("Maps of {}. {about}", text::counted(drawn as u64, &groups.word));

@@ -20,12 +20,16 @@ pub(super) fn section(study: &Study) -> Option<Section> {
     let mut blocks = vec![Block::Chart(Box::new(intervals(own)))];
     for level in 0..own.shown().min(MOST_VALUES) {
         blocks.push(Block::Table(figures(own, level)));
-        blocks.extend([Some(gaps(own, level)), biases(own, level)].into_iter().flatten().map(|table| Block::Table(table.folded())));
+        blocks.extend(
+            [Some(gaps(own, level)), biases(own, level)]
+                .into_iter()
+                .flatten()
+                .map(|table| Block::Table(table.folded())),
+        );
     }
     if own.shown() > MOST_VALUES {
-        blocks.push(Block::Text(format!(
-            "The tables show the first {MOST_VALUES} values; the chart shows all of them."
-        )));
+        blocks
+            .push(Block::Text(format!("The tables show the first {MOST_VALUES} values; the chart shows all of them.")));
     }
     let mut methods: Vec<Method> = own.estimators.iter().map(|own| own.method).collect();
     methods.dedup();

@@ -112,8 +112,8 @@ fn panels(study: &Study, classes: &Range<usize>, shown: &[&LabelSet]) -> Chart {
     let titles = titles(&study.classes[classes.clone()]);
     let more = second_line(&titles);
     let grid = |columns: usize| {
-        let row = 21.0 * shown.len() as f64 + 86.0 + more;
-        Grid { panels: titles.len(), columns, row, gap: 64.0 + more, between: 0.035, margins: (36.0 + more, 44.0) }
+        let row = 21.0 * shown.len() as f64 + 78.0 + more;
+        Grid { panels: titles.len(), columns, row, gap: 58.0 + more, between: 0.035, margins: (34.0 + more, 36.0) }
     };
     // All classes share one scale, even if they are in several charts.
     let range = (study.k() > MOST_PANELS).then(|| range(study, shown));

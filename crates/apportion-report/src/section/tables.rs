@@ -16,7 +16,12 @@ pub(super) fn section(study: &Study) -> Section {
     tables.extend(rates(study));
     tables.extend(coverage(study));
     let blocks = tables.into_iter().map(|table| Block::Table(table.folded())).collect();
-    Section { id: "tables", title: "Tables", lead: "More figures, by rule and class. Open a table to see it.".into(), blocks }
+    Section {
+        id: "tables",
+        title: "Tables",
+        lead: "More figures, by rule and class. Open a table to see it.".into(),
+        blocks,
+    }
 }
 
 /// Returns the number of people of each class, by rule.
@@ -80,7 +85,8 @@ pub(super) fn numbered(study: &Study, with_uncoded: bool) -> (Vec<String>, Vec<S
     const MOST_NAMES: usize = 9;
     let is_numbered = study.k() > MOST_NAMES;
     let uncoded = || with_uncoded.then(|| "Uncoded".to_owned());
-    let number = |(class, name): (usize, &String)| if is_numbered { format!("{}. {name}", class + 1) } else { name.clone() };
+    let number =
+        |(class, name): (usize, &String)| if is_numbered { format!("{}. {name}", class + 1) } else { name.clone() };
     let short = |(class, name): (usize, &String)| if is_numbered { (class + 1).to_string() } else { name.clone() };
     let rows = study.classes.iter().enumerate().map(number).chain(uncoded()).collect();
     let columns = study.classes.iter().enumerate().map(short).chain(uncoded()).collect();

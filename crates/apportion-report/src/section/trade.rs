@@ -6,7 +6,7 @@ use apportion::text::{Message, Setting};
 use serde_json::{Value, json};
 
 use super::{Section, nothing};
-use crate::chart::{Legend, NARROW, WIDE, chart, column, full, over, rounded};
+use crate::chart::{Legend, NARROW, WIDE, chart, column, full, rounded};
 use crate::document::{Block, Cell, Chart, Document, Sheet, Slider, Table};
 use crate::palette;
 use crate::study::{LabelSet, Study, Trade, part};
@@ -115,7 +115,7 @@ fn some_rules(study: &Study, trade: &Trade, shown: &[usize], with_learned: bool)
         })
     };
     let layout = json!({
-        "height": 330.0 + below(WIDE), "showlegend": true, "legend": legend.layout(),
+        "height": 290.0 + below(WIDE), "showlegend": true, "legend": legend.layout(),
         "margin": { "l": 64, "r": 16, "t": 16, "b": below(WIDE) },
         "xaxis": axis("x", "fidelity (0: the counts of the scores)", ""),
         "yaxis": axis("y", "expected accuracy", ".3f"),
