@@ -52,7 +52,7 @@ fn every_command_writes_a_report() {
     let page = read(path, "compare.html");
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Plotly.react") && !page.contains("MathJax-script"));
     assert!(page.contains("apportion compare voters.csv --truth race --by county -q --report compare.html"));
-    assert!(page.contains("Below the frontier, in expected accuracy") && page.contains("learned, at each γ"));
+    assert!(page.contains(" at equally good counts: ") && page.contains("learned, at each γ"));
     assert!(page.len() < 1_600_000, "{} bytes", page.len());
     let markdown = ["label", "voters.csv", "-o", "again.csv", "-q", "--report", "label.md"];
     run(path, &markdown);
@@ -96,7 +96,7 @@ fn what_cannot_be_written_or_drawn_is_refused_first() {
         (
             "--report r.html --by county --geometry none.json",
             1,
-            "error: --geometry: none.json: there is no such file; check the path\n",
+            "error: --geometry: none.json: no such file; check the path\n",
         ),
         ("--report r.html --geometry-key name", 2, "--geometry"),
         ("--report r.html --focus whit", 1, "--focus"),

@@ -274,7 +274,7 @@ fn bars(study: &Study, classes: Range<usize>) -> Chart {
         "Truth: the people of the class. Scores: what the scores add up to. Percent: the difference to {}{}. Each class has \
          its own scale.",
         study.reference_word(),
-        if study.label_sets.iter().any(|own| own.uncoded > 0) { ", in shares of the labeled people" } else { "" }
+        if shown(study).iter().any(|own| own.uncoded > 0) { ", in shares of the labeled people" } else { "" }
     );
     if !study.has_truth() {
         chart.caption = chart.caption.replace("Truth: the people of the class. ", "");

@@ -167,7 +167,7 @@ fn lines(changes: &Changes, panel: usize, class: usize, legend: &Legend) -> Vec<
 fn layout(titles: &[String], grid: Grid, legend: &Legend) -> Value {
     let axes = grid.layout(titles, |panel| {
         let x = json!({
-            "domain": grid.x(panel), "anchor": nth("y", panel), "range": [0.0, 1.0], "zeroline": false, "nticks": 6,
+            "domain": grid.x(panel), "anchor": nth("y", panel), "range": [-0.03, 1.03], "zeroline": false, "nticks": 6,
             "title": { "text": "score" }, "fixedrange": true,
         });
         let y = json!({
