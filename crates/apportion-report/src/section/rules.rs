@@ -24,7 +24,7 @@ pub(super) fn section(study: &Study) -> Section {
 fn lead(study: &Study) -> String {
     // The best value, and all label sets that attain it.
     let most = |of: fn(&LabelSet) -> Option<f64>| {
-        let all = || study.label_sets.iter().filter(|own| own.uncoded == 0).filter_map(|own| Some((own, of(own)?)));
+        let all = || study.main().filter(|own| own.uncoded == 0).filter_map(|own| Some((own, of(own)?)));
         let best = all().map(|(_, own)| own).max_by(f64::total_cmp)?;
         let names: Vec<&LabelSet> = all().filter(|(_, own)| best - own < 1e-12).map(|(own, _)| own).collect();
         Some((names, best))
@@ -38,8 +38,8 @@ fn lead(study: &Study) -> String {
     };
     match (accurate, faithful) {
         (Some((first, a)), Some((second, f))) => format!(
-            "Among the rules that label everyone, {} {} the most accurate ({word} {}), and {} {} the counts closest to {} \
-             (fidelity {}){}.",
+            "Among the main rules that label everyone, {} {} the most accurate ({word} {}), and {} {} the counts closest to \
+             {} (fidelity {}){}.",
             name(&first),
             verb(&first, "is", "are"),
             text::plain(a, 4),
