@@ -4,7 +4,7 @@ use askama::Template;
 use serde_json::Value;
 
 use crate::chart::template;
-use crate::document::{Block, Cell, Chart, Document, Slider, Table};
+use crate::document::{Block, Cell, Chart, Document, Slider, Table, Term};
 use crate::glossary;
 use crate::section::ADVICE;
 
@@ -38,14 +38,36 @@ fn in_script(value: &Value) -> String {
     value.to_string().replace('<', "\\u003c")
 }
 
-/// A piece of a text: its words, and the identifier of the definition if it is a term.
-type Piece<'a> = (&'a str, Option<String>);
+/// A piece of a text.
+enum Piece<'a> {
+    Words(&'a str),
+    /// A term, and the identifier of its definition.
+    Term(&'a str, String),
+    /// An option of the program, which is not broken across lines.
+    Option(&'a str),
+}
+
+/// Returns a text in pieces that are options, such as `--by`, and pieces that are not.
+fn with_options(text: &str) -> Vec<Piece<'_>> {
+    let (mut pieces, mut rest) = (Vec::new(), text);
+    while let Some(start) = rest.find("--") {
+        let is_end = |letter: char| !(letter.is_ascii_alphanumeric() || letter == '-');
+        let end = rest[start..].find(is_end).map_or(rest.len(), |length| start + length);
+        pieces.extend([Piece::Words(&rest[..start]), Piece::Option(&rest[start..end])]);
+        rest = &rest[end..];
+    }
+    pieces.push(Piece::Words(rest));
+    pieces
+}
 
 impl Document {
-    /// Returns a text in pieces, so that terms can be marked.
+    /// Returns a text in pieces, so that terms and options can be marked.
     fn marked<'a>(&'a self, text: &'a str) -> Vec<Piece<'a>> {
-        let pieces = glossary::pieces(text, &self.terms);
-        pieces.into_iter().map(|(piece, term)| (piece, term.map(glossary::anchor))).collect()
+        let piece = |(text, term): (&'a str, Option<&Term>)| match term {
+            Some(term) => vec![Piece::Term(text, glossary::anchor(term))],
+            None => with_options(text),
+        };
+        glossary::pieces(text, &self.terms).into_iter().flat_map(piece).collect()
     }
 
     /// Returns the terms: the identifier of the definition, the name and the definition.
@@ -89,5 +111,25 @@ impl Cell {
     /// Returns the number in full, for sorting and for programs that read the page.
     fn in_full(&self) -> String {
         self.value.map_or_else(String::new, |value| value.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_pieces_of_their_own() {
+        let text = "use --by-group or --x=1, -- and é--";
+        let pieces = with_options(text);
+        let found = |own: &Piece<'_>| match own {
+            Piece::Option(option) => Some((*option).to_owned()),
+            Piece::Words(_) | Piece::Term(..) => None,
+        };
+        assert_eq!(pieces.iter().filter_map(found).collect::<Vec<_>>(), ["--by-group", "--x", "--", "--"]);
+        let whole = |own: &Piece<'_>| match own {
+            Piece::Words(text) | Piece::Option(text) | Piece::Term(text, _) => (*text).to_owned(),
+        };
+        assert_eq!(pieces.iter().map(whole).collect::<String>(), text);
     }
 }
