@@ -36,6 +36,7 @@ pub mod summary;
 pub mod table;
 pub mod tables;
 pub mod text;
+mod unknown_groups;
 pub mod verify;
 
 pub use context::{Context, Notice, Working};

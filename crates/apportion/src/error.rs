@@ -233,6 +233,11 @@ pub enum Error {
     /// A decision without prices cannot be certified.
     #[error("only argmax and match have prices, and can be proved optimal; this decision has none")]
     NoPrices,
+    /// A decision has no prices for all rows.
+    #[error(
+        "the decision has no overall prices; fit it again by group, without bounds and with a reference for all groups"
+    )]
+    NoOverallPrices,
     /// A decision has no SQL expression.
     #[error("the decision cannot be written as SQL: {problem}")]
     Sql {

@@ -33,6 +33,12 @@ const LEARNERS: &[(&str, &str)] = &[
     ("forest", "A random forest"),
 ];
 
+const UNKNOWN_GROUPS: &[(&str, &str)] = &[
+    ("refuse", "They are an error that lists the groups"),
+    ("overall", "Labeled at the prices for all rows of the fit"),
+    ("unlabeled", "Written as Uncoded"),
+];
+
 const fn setting(setting: Setting, kind: Kind, value: &'static str, help: &'static [super::Words]) -> Declaration {
     Declaration::of(setting, kind, value, help)
 }
@@ -258,6 +264,17 @@ pub(super) static GROUPS: &[Group] = &[
         heading: "Rule",
         jobs: &[Apply],
         settings: &[setting(Setting::Decision, Kind::Text, "DECISION.json", &[T("Decision, as `fit` wrote it")]).required()],
+    },
+    Group {
+        heading: "Groups",
+        jobs: &[Apply, Verify],
+        settings: &[setting(
+            Setting::UnknownGroups,
+            Kind::Choice(UNKNOWN_GROUPS),
+            "POLICY",
+            &[T("What to do with rows whose group is not in the decision")],
+        )
+        .default("refuse")],
     },
     Group {
         heading: "Output",

@@ -64,6 +64,7 @@ settings! {
     LabelMap "label_map"
     Uncoded "uncoded"
     Decision "decision"
+    UnknownGroups "unknown_groups"
     Bootstrap "bootstrap"
     Outcome "outcome"
     OutcomeValue "outcome_value"
