@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from . import _native
 from ._decision import Decision
-from ._labels import Column
+from ._labels import ClassMap, Column
 from ._run import run
 from ._tables import TABLE, refuse_unknown, rest, table
 
@@ -323,7 +323,7 @@ def audit(
     *,
     truth: Column | None = None,
     by: Column | None = None,
-    label_map: Mapping[str, str] | None = None,
+    label_map: ClassMap | None = None,
     uncoded: str | None = None,
     decision: Decision | None = None,
     bootstrap: int | None = None,
@@ -345,7 +345,7 @@ def audit(
         label: the labels: a column name, or one label per row.
         truth: the true class, if known.
         by: groups, as for `label`. The bias of each group is also computed.
-        label_map: how label values map to classes: {"W": "white"}.
+        label_map: how label values map to classes: {"W": "white"}, or a built-in map, as truth_map of `label`.
         uncoded: the value of unlabeled rows, and how to treat these rows: "Uncoded=drop", "Uncoded=argmax" or
             "Uncoded=keep".
         decision: the decision that gave the labels. Warns if their counts differ from the targets of the fit by more than
@@ -380,7 +380,7 @@ def compare(
     truth: Column | None = None,
     by: Column | None = None,
     label: Column | None = None,
-    label_map: Mapping[str, str] | None = None,
+    label_map: ClassMap | None = None,
     uncoded: Sequence[str] | str | None = None,
     batch: int | None = None,
     focus: str | None = None,
@@ -420,7 +420,7 @@ def disparity(
     truth: Column | None = None,
     by: Column | None = None,
     label: Column | None = None,
-    label_map: Mapping[str, str] | None = None,
+    label_map: ClassMap | None = None,
     cells: Sequence[str] | str | None = None,
     against: str | None = None,
     **options: Any,

@@ -1,17 +1,18 @@
 //! Compares rules on the same scores.
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use apportion::audit::AuditOptions;
 use apportion::rule::{Batches, Joint, JointRule, Learned, RuleKind, Thresholds};
 use apportion::text::{Message, Setting};
 use apportion::{Balance, Frontier, Labels, Match, Reference, Rule, Scores};
-use apportion_io::{ClassColumn, ClassSettings, Table};
+use apportion_io::{ClassColumn, Table};
 use apportion_report::LabelKind;
 use serde::{Deserialize, Serialize};
 
+use crate::class_map::ClassMap;
 use crate::disparity::{DisparityBuilder, OutcomeSettings};
+use crate::existing_labels::class_column;
 use crate::labels::{Assignment, LabelContract, RuleResult};
 use crate::provenance::InputHashes;
 use crate::report::{ReportSettings, Role, StudyBuilder, WrittenReport, frontier, report_provenance};
@@ -29,7 +30,7 @@ pub struct Request {
     /// A column with existing labels.
     pub label: Option<String>,
     /// The class of each label value, for values that differ from the class names.
-    pub label_map: BTreeMap<String, String>,
+    pub label_map: ClassMap,
     /// The values that mean unlabeled; empty values always do.
     pub uncoded: Vec<String>,
     /// The number of rows in a batch, to measure the loss from batching; no batches if not set.
@@ -49,7 +50,7 @@ impl Default for Request {
         Request {
             table: TableSettings::default(),
             label: None,
-            label_map: BTreeMap::new(),
+            label_map: ClassMap::default(),
             uncoded: vec![UNCODED_VALUE.into()],
             batch: None,
             outcome: OutcomeSettings::default(),
@@ -206,12 +207,7 @@ impl Request {
 
     /// Returns the column with existing labels, if one is given.
     fn column(&self) -> Option<ClassColumn> {
-        Some(ClassColumn {
-            column: self.label.clone()?,
-            map: self.label_map.iter().map(|(value, class)| (value.clone(), class.clone())).collect(),
-            exclude: self.uncoded.clone(),
-            settings: ClassSettings::LABEL,
-        })
+        Some(class_column(self.label.as_ref()?, &self.label_map, &self.uncoded))
     }
 }
 
@@ -232,8 +228,7 @@ fn facts(request: &Request) -> Vec<(&'static str, String)> {
     if let Some(label) = &request.label {
         facts.push(("Your labels", format!("column {label}; without a label: {}", request.uncoded.join(", "))));
         if !request.label_map.is_empty() {
-            let mapped = request.label_map.iter().map(|(value, class)| format!("{value}={class}"));
-            facts.push(("Your labels, values mapped", mapped.collect::<Vec<_>>().join(", ")));
+            facts.push(("Your labels, values mapped", request.label_map.texts().join(", ")));
         }
     }
     facts

@@ -7,12 +7,14 @@
 
 pub mod apply;
 pub mod audit;
+pub mod class_map;
 pub mod compare;
 mod context;
 pub mod decision_file;
 pub mod demo;
 pub mod disparity;
 mod error;
+pub mod existing_labels;
 pub mod export;
 pub mod fit;
 pub mod frontier;

@@ -129,7 +129,7 @@ fn wrong_values_end_with_2() {
         ("--rule top-k --k 0", "invalid value '0' for '--k <K>': it must be from 1 to 255"),
         (
             "--truth race --truth-map White",
-            "invalid value 'White' for '--truth-map <VALUE=CLASS,…>': \"White\" is not VALUE=CLASS",
+            "invalid value 'White' for '--truth-map <VALUE=CLASS,…>': \"White\" is neither VALUE=CLASS nor a built-in map",
         ),
         ("--delimiter ab", "invalid value 'ab' for '--delimiter <CHAR>': it must be one character, or tab"),
         ("--gamma 0.5", "--gamma: it belongs to --rule balance"),
@@ -154,7 +154,7 @@ fn wrong_values_end_with_2() {
         ),
         (
             "audit t.csv --label race --label-map White",
-            "invalid value 'White' for '--label-map <VALUE=CLASS,…>': \"White\" is not VALUE=CLASS",
+            "invalid value 'White' for '--label-map <VALUE=CLASS,…>': \"White\" is neither VALUE=CLASS nor a built-in map",
         ),
         ("label t.csv -o - --json", "-o - and --json both write to standard output; choose one"),
         ("compare t.csv --batch 0", "invalid value '0' for '--batch <ROWS>'"),

@@ -3,7 +3,6 @@
 mod json;
 mod text;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use apportion::audit::{Audit, AuditOptions, Bootstrap, Drift, GroupMeasures, Measures, Section, UncodedPolicy};
@@ -13,7 +12,9 @@ use apportion_io::{ClassColumn, ClassSettings, Table};
 use apportion_report::{LabelKind, Provenance, Study};
 use serde::{Deserialize, Serialize};
 
+use crate::class_map::ClassMap;
 use crate::disparity::{DisparityBuilder, OutcomeSettings};
+use crate::existing_labels::{Uncoded, class_column};
 use crate::labels::Assignment;
 use crate::protect::SideInput;
 use crate::provenance::InputHashes;
@@ -33,44 +34,8 @@ pub struct Request {
     /// The column with the labels.
     pub label: String,
     /// The class of each label value, for values that differ from the class names.
-    pub label_map: BTreeMap<String, String>,
-    /// The values that mean unlabeled, and the policy for such rows.
-    pub uncoded: Uncoded,
-    /// The file with the decision that made the labels, to test for drift; for a decision in memory, its name in
-    /// messages.
-    pub decision: Option<PathBuf>,
-    /// The decision as JSON, instead of the file.
-    #[serde(skip)]
-    pub decision_json: Option<String>,
-    /// The number of bootstrap replicates for confidence intervals; no intervals if not set.
-    pub bootstrap: Option<u32>,
-    /// An outcome, for the report.
-    #[serde(flatten)]
-    pub outcome: OutcomeSettings,
-    /// The report.
-    #[serde(flatten)]
-    pub report: ReportSettings,
-    /// Whether to replace the report and the figures if they exist.
-    pub force: bool,
-}
-
-/// The values that mean unlabeled, and the policy for such rows. An empty value always means unlabeled.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Uncoded {
-    /// The values.
-    pub values: Vec<String>,
-    /// The policy for unlabeled rows.
-    pub policy: UncodedPolicy,
-}
-
-impl Default for Uncoded {
-    fn default() -> Uncoded {
-        Uncoded { values: vec!["Uncoded".into()], policy: UncodedPolicy::Keep }
-    }
-}
-
-/// The audit of labels. It serializes to the figures of all rows, and of each group in `groups`.
+    pub label_map: ClassMap,
+    /// The audit of labels. It serializes to the figures of all rows, and of each group in `groups`.
 #[derive(Clone, Debug)]
 pub struct Response {
     /// All figures.
@@ -192,12 +157,9 @@ impl Request {
             let problem = " is required: name the column of the labels";
             return Err(Error::settings(Message::from(Setting::Label) + problem));
         }
-        Ok(ClassColumn {
-            column: self.label.clone(),
-            map: self.label_map.iter().map(|(value, class)| (value.clone(), class.clone())).collect(),
-            exclude: self.uncoded.values.clone(),
-            settings: ClassSettings { exclude_example: "VALUE=keep", ..ClassSettings::LABEL },
-        })
+        let column = class_column(&self.label, &self.label_map, &self.uncoded.values);
+        let settings = ClassSettings { exclude_example: "VALUE=keep", ..ClassSettings::LABEL };
+        Ok(ClassColumn { settings, ..column })
     }
 
     /// Returns the decision and its name in messages, if a decision is given.
@@ -274,8 +236,7 @@ fn facts(request: &Request, drifted: Option<&Drifted>, context: &Context) -> Vec
     ];
     facts.extend(request.outcome.facts());
     if !request.label_map.is_empty() {
-        let mapped: Vec<String> = request.label_map.iter().map(|(value, class)| format!("{value}={class}")).collect();
-        facts.push(("Your labels, values mapped", mapped.join(", ")));
+        facts.push(("Your labels, values mapped", request.label_map.texts().join(", ")));
     }
     facts.extend(drifted.map(|drifted| ("Drift", drifted.words.render(context.name_setting))));
     facts

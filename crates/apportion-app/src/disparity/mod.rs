@@ -4,18 +4,18 @@ mod builder;
 mod contract;
 mod show;
 
-use std::collections::BTreeMap;
-
 use apportion::rule::{Joint, Thresholds};
 use apportion::text::{Message, Setting};
 use apportion::{Labels, Match, Reference, Rule, Scores, Settings};
-use apportion_io::{ClassColumn, ClassSettings, Table};
+use apportion_io::{ClassColumn, Table};
 use apportion_report::{Disparity, LabelKind};
 use serde::{Deserialize, Serialize};
 
 pub use builder::{DisparityBuilder, OutcomeSettings};
 pub use contract::{ClassContract, DisparityContract, EstimatorContract, GapContract, ValueContract};
 
+use crate::class_map::ClassMap;
+use crate::existing_labels::class_column;
 use crate::labels::Assignment;
 use crate::provenance::InputHashes;
 use crate::report::{ReportSettings, Role, StudyBuilder, WrittenReport, frontier, report_provenance};
@@ -39,7 +39,7 @@ pub struct Request {
     /// Columns with existing labels, to compare with those of the rules.
     pub label: Vec<String>,
     /// The class of each label value, for values that differ from the class names.
-    pub label_map: BTreeMap<String, String>,
+    pub label_map: ClassMap,
     /// The values that mean unlabeled; empty values always do.
     pub uncoded: Vec<String>,
     /// The report.
@@ -55,7 +55,7 @@ impl Default for Request {
             table: TableSettings::default(),
             outcome: OutcomeSettings::default(),
             label: Vec::new(),
-            label_map: BTreeMap::new(),
+            label_map: ClassMap::default(),
             uncoded: vec![UNCODED.into()],
             report: ReportSettings::default(),
             force: false,
@@ -166,13 +166,7 @@ impl Request {
     }
 
     fn label_columns(&self) -> Vec<ClassColumn> {
-        let map: Vec<(String, String)> =
-            self.label_map.iter().map(|(value, class)| (value.clone(), class.clone())).collect();
-        let column = |column: &String| {
-            let (column, map) = (column.clone(), map.clone());
-            ClassColumn { column, map, exclude: self.uncoded.clone(), settings: ClassSettings::LABEL }
-        };
-        self.label.iter().map(column).collect()
+        self.label.iter().map(|column| class_column(column, &self.label_map, &self.uncoded)).collect()
     }
 
     /// Returns the facts for readers of the report.
@@ -184,8 +178,7 @@ impl Request {
             facts.push(("Your labels", format!("columns {}; without a label: {without}", self.label.join(", "))));
         }
         if !self.label_map.is_empty() {
-            let mapped: Vec<String> = self.label_map.iter().map(|(value, class)| format!("{value}={class}")).collect();
-            facts.push(("Your labels, values mapped", mapped.join(", ")));
+            facts.push(("Your labels, values mapped", self.label_map.texts().join(", ")));
         }
         facts
     }

@@ -87,9 +87,12 @@ pub struct Recorded {
     /// The column of the truth.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub truth: Option<String>,
-    /// Values of the truth that are mapped to a class, as `VALUE=CLASS`.
+    /// Values of the truth that are mapped to a class, as `VALUE=CLASS`, after the name of a built-in map if there is one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub truth_map: Vec<String>,
+    /// The column of the ethnicity, if it was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truth_ethnicity: Option<String>,
     /// Values of the truth that were treated as missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub truth_exclude: Vec<String>,
@@ -168,7 +171,7 @@ impl Recorded {
             Draws: draws; Coverage: coverage; AtLeast: at_least; AtMost: at_most; Tolerance: tolerance;
             By: by; Nested: nested; UnknownGroups: unknown_groups; FromSample: from_sample; Learner: learner; TrainRows: train_rows;
             Scores: scores; Classes: classes; Normalize: normalize; Id: id; Count: count;
-            Truth: truth; TruthMap: truth_map; TruthExclude: truth_exclude;
+            Truth: truth; TruthMap: truth_map; TruthEthnicity: truth_ethnicity; TruthExclude: truth_exclude;
             OnlyWithTruth: only_with_truth; SkipMissing: skip_missing; Seed: seed;
         }
         self

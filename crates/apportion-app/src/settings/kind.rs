@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use apportion_io::did_you_mean;
 use serde_json::{Map, Number, Value, json};
 
+use crate::class_map::{ClassMap, check_name};
 use crate::memory;
 
 /// The type of a setting, and its range.
@@ -36,6 +37,8 @@ pub enum Kind {
     Choice(&'static [(&'static str, &'static str)]),
     /// Values and the classes they mean: `W=white`.
     Pairs,
+    /// The same, optionally with a built-in map: `nc`, `M=aian`.
+    ClassMap,
     /// A number or a share of people for each class: `black=2000`, `black=20%`.
     Bounds,
     /// The minimum score of a label, for all classes and for individual ones: `0.8`, `black=0.5`.
@@ -49,7 +52,7 @@ type Read<T> = Result<T, String>;
 impl Kind {
     /// Returns whether a setting of this kind takes several values.
     pub fn is_list(self) -> bool {
-        matches!(self, Kind::List | Kind::Numbers | Kind::Pairs | Kind::Bounds | Kind::Thresholds)
+        matches!(self, Kind::List | Kind::Numbers | Kind::Pairs | Kind::ClassMap | Kind::Bounds | Kind::Thresholds)
     }
 
     /// Parses the values of a setting from text. A setting with one value can be given only once.
@@ -70,6 +73,7 @@ impl Kind {
             Kind::List => json!(texts),
             Kind::Numbers => json!(texts.iter().map(|text| number(text)).collect::<Read<Vec<f64>>>()?),
             Kind::Pairs => pairs(texts)?,
+            Kind::ClassMap => json!(ClassMap::from_texts(texts)?),
             Kind::Bounds => bounds(texts)?,
             Kind::Thresholds => thresholds(texts)?,
             Kind::Uncoded => uncoded(text)?,
@@ -99,6 +103,12 @@ impl Kind {
             }
             (Kind::Pairs, Value::String(text)) => pairs(&[text])?,
             (Kind::Pairs, Value::Array(values)) => pairs(&texts_of(values)?)?,
+            (Kind::ClassMap, Value::Object(pairs)) if !is_class_map(&pairs) => {
+                let pairs: Map<_, _> = pairs.into_iter().map(|(value, class)| (value, text_of(class))).collect();
+                json!({ "vocabulary": null, "pairs": pairs })
+            }
+            (Kind::ClassMap, Value::String(text)) => json!(ClassMap::from_texts(text.split(','))?),
+            (Kind::ClassMap, Value::Array(values)) => json!(ClassMap::from_texts(texts_of(values)?)?),
             (Kind::Bounds, Value::Object(bounds)) => {
                 let bound = |(class, value): (String, Value)| Ok((class, bound_of(value)?));
                 bounds.into_iter().map(bound).collect::<Read<Map<_, _>>>()?.into()
@@ -157,6 +167,10 @@ impl Kind {
             Kind::Choice(choices) => choice(value.as_str().unwrap_or_default(), choices),
             Kind::Character | Kind::Text => value.as_str().map(drop).ok_or_else(|| expected("text")),
             Kind::List | Kind::Numbers => value.as_array().map(drop).ok_or_else(|| expected("a list")),
+            Kind::ClassMap => {
+                let map = value.as_object().ok_or_else(|| expected("a mapping"))?;
+                map.get("vocabulary").and_then(Value::as_str).map_or(Ok(()), check_name)
+            }
             Kind::Pairs | Kind::Bounds | Kind::Thresholds | Kind::Uncoded => {
                 value.as_object().map(drop).ok_or_else(|| expected("a mapping"))
             }
@@ -267,6 +281,11 @@ fn pairs(texts: &[String]) -> Read<Value> {
     Ok(pairs.into())
 }
 
+/// Returns whether an object is a class map of a request, and not pairs.
+fn is_class_map(object: &Map<String, Value>) -> bool {
+    object.get("pairs").is_some_and(Value::is_object)
+}
+
 fn bounds(texts: &[String]) -> Read<Value> {
     let mut bounds = Map::new();
     for text in texts {
@@ -372,6 +391,9 @@ mod tests {
             (Kind::Numbers, json!(0.5), json!([0.5])),
             (Kind::Pairs, json!({ "W": "white", "1": 2 }), json!({ "W": "white", "1": "2" })),
             (Kind::Pairs, json!("W=white"), json!({ "W": "white" })),
+            (Kind::ClassMap, json!({ "W": "white" }), json!({ "vocabulary": null, "pairs": { "W": "white" } })),
+            (Kind::ClassMap, json!("nc"), json!({ "vocabulary": "nc", "pairs": {} })),
+            (Kind::ClassMap, json!(["nc", "M=aian"]), json!({ "vocabulary": "nc", "pairs": { "M": "aian" } })),
             (Kind::Bounds, json!({ "a": 7, "b": 0.25 }), json!({ "a": { "count": 7 }, "b": { "share": 0.25 } })),
             (Kind::Bounds, json!({ "a": "20%" }), json!({ "a": { "share": 0.2 } })),
             (Kind::Bounds, json!({ "a": { "count": 7 } }), json!({ "a": { "count": 7 } })),

@@ -43,6 +43,13 @@ const fn setting(setting: Setting, kind: Kind, value: &'static str, help: &'stat
     Declaration::of(setting, kind, value, help)
 }
 
+const LABEL_MAP: Declaration = setting(
+    Setting::LabelMap,
+    Kind::ClassMap,
+    "VALUE=CLASS,…",
+    &[T("Values of the labels that stand for a class, or a built-in map: nc, l2 or targetsmart")],
+);
+
 pub(super) static GROUPS: &[Group] = &[
     Group {
         heading: "Rule",
@@ -165,7 +172,7 @@ pub(super) static GROUPS: &[Group] = &[
         jobs: &[Audit],
         settings: &[
             setting(Setting::Label, Kind::Text, "COL", &[T("Column of the labels")]).required(),
-            setting(Setting::LabelMap, Kind::Pairs, "VALUE=CLASS,…", &[T("Values of the labels that stand for a class")]),
+            LABEL_MAP,
             setting(
                 Setting::Uncoded,
                 Kind::Uncoded,
@@ -193,7 +200,7 @@ pub(super) static GROUPS: &[Group] = &[
         jobs: &[Compare],
         settings: &[
             setting(Setting::Label, Kind::Text, "COL", &[T("Column of labels that exist, to compare with the rules")]),
-            setting(Setting::LabelMap, Kind::Pairs, "VALUE=CLASS,…", &[T("Values of the labels that stand for a class")]),
+            LABEL_MAP,
             setting(Setting::Uncoded, Kind::List, "VALUE,…", &[T("Values that stand for no label; empty ones always do")])
                 .default("Uncoded"),
             setting(
@@ -255,7 +262,7 @@ pub(super) static GROUPS: &[Group] = &[
         jobs: &[Disparity],
         settings: &[
             setting(Setting::Label, Kind::List, "COL[,COL]", &[T("Columns of labels that exist, to compare with the rules")]),
-            setting(Setting::LabelMap, Kind::Pairs, "VALUE=CLASS,…", &[T("Values of the labels that stand for a class")]),
+            LABEL_MAP,
             setting(Setting::Uncoded, Kind::List, "VALUE,…", &[T("Values that stand for no label; empty ones always do")])
                 .default("Uncoded"),
         ],

@@ -50,9 +50,20 @@ pub(super) static GROUPS: &[Group] = &[
             setting(Setting::Truth, Kind::Text, "COL", &[T("Column of the true class")]),
             setting(
                 Setting::TruthMap,
-                Kind::Pairs,
+                Kind::ClassMap,
                 "VALUE=CLASS,…",
-                &[T("Values of "), S(Setting::Truth), T(" that stand for a class")],
+                &[
+                    T("Values of "),
+                    S(Setting::Truth),
+                    T(" that stand for a class, or a built-in map: nc (North Carolina's race_code and ethnic_code), l2 or \
+                       targetsmart"),
+                ],
+            ),
+            setting(
+                Setting::TruthEthnicity,
+                Kind::Text,
+                "COL",
+                &[T("Column of the ethnicity for "), S(Setting::TruthMap), T(" nc [default: ethnic_code]")],
             ),
             setting(Setting::TruthExclude, Kind::List, "VALUE,…", &[T("Truth values to treat as missing")]),
             setting(

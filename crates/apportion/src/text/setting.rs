@@ -32,6 +32,7 @@ settings! {
     Count "count"
     Truth "truth"
     TruthMap "truth_map"
+    TruthEthnicity "truth_ethnicity"
     TruthExclude "truth_exclude"
     OnlyWithTruth "only_with_truth"
     SkipMissing "skip_missing"
