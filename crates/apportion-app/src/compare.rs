@@ -4,21 +4,20 @@ use std::time::Instant;
 
 use apportion::audit::AuditOptions;
 use apportion::rule::{Batches, Joint, JointRule, Learned, RuleKind, Thresholds};
-use apportion::text::{Message, Setting};
+use apportion::text::Setting;
 use apportion::{Balance, Frontier, Labels, Match, Reference, Rule, Scores};
-use apportion_io::{ClassColumn, Table};
+use apportion_io::{ClassColumn, Input, Table};
 use apportion_report::LabelKind;
 use serde::{Deserialize, Serialize};
 
 use crate::class_map::ClassMap;
 use crate::disparity::{DisparityBuilder, OutcomeSettings};
-use crate::existing_labels::class_column;
 use crate::labels::{Assignment, LabelContract, RuleResult};
 use crate::provenance::InputHashes;
 use crate::report::{ReportSettings, Role, StudyBuilder, WrittenReport, frontier, report_provenance};
 use crate::settings::{Job, check};
 use crate::table::TableSettings;
-use crate::{Context, Error, Result, text};
+use crate::{Context, Result, existing_labels, text};
 
 /// The table on which rules are compared, and other labels to compare with them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -139,10 +138,10 @@ fn compare(request: &Request, context: &Context) -> Result<Response> {
     check(Job::Compare, request)?;
     let Request { table: settings, outcome, report, .. } = request;
     settings.check()?;
-    request.check_label()?;
     outcome.check()?;
     report.check_outcome(outcome.outcome.as_ref())?;
     let input = settings.source.open(context)?;
+    let request = &request.with_label(&input, context)?;
     let groups = settings.groups();
     let mut prepared = report.prepare(&input, &[], groups, request.force)?;
     let hashes = prepared.as_ref().map(|report| InputHashes::start(&input, "scores", report.extra_files()));
@@ -195,19 +194,20 @@ fn compare(request: &Request, context: &Context) -> Result<Response> {
 }
 
 impl Request {
-    /// Refuses settings of labels if no label column is given.
-    fn check_label(&self) -> Result<()> {
+    /// Returns the request with the label column, which is found by name if settings need it and it is not given.
+    fn with_label(&self, input: &Input, context: &Context) -> Result<Request> {
         let given =
             [(!self.label_map.is_empty(), Setting::LabelMap), (self.uncoded != [UNCODED_VALUE], Setting::Uncoded)];
-        match given.into_iter().find(|(given, _)| *given && self.label.is_none()) {
-            Some((_, setting)) => Err(Error::settings(Message::from(setting) + " needs " + Setting::Label.with("COL"))),
-            None => Ok(()),
-        }
+        let label = match given.into_iter().find(|(given, _)| *given && self.label.is_none()) {
+            Some((_, setting)) => Some(existing_labels::find(input, Some(setting), context)?),
+            None => self.label.clone(),
+        };
+        Ok(Request { label, ..self.clone() })
     }
 
     /// Returns the column with existing labels, if one is given.
     fn column(&self) -> Option<ClassColumn> {
-        Some(class_column(self.label.as_ref()?, &self.label_map, &self.uncoded))
+        Some(existing_labels::class_column(self.label.as_ref()?, &self.label_map, &self.uncoded))
     }
 }
 

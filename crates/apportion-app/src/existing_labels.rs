@@ -1,10 +1,12 @@
-//! Columns of labels that exist: how their values are read.
+//! Columns of labels that exist: which column it is, and how its values are read.
 
 use apportion::audit::UncodedPolicy;
-use apportion_io::{ClassColumn, ClassSettings};
+use apportion::text::{Message, Setting};
+use apportion_io::{ClassColumn, ClassSettings, Input, same_name};
 use serde::{Deserialize, Serialize};
 
 use crate::class_map::ClassMap;
+use crate::{Context, Error, Result};
 
 /// The values that mean unlabeled, and the policy for such rows. An empty value always means unlabeled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +22,28 @@ impl Default for Uncoded {
     fn default() -> Uncoded {
         Uncoded { values: vec!["Uncoded".into()], policy: UncodedPolicy::Keep }
     }
+}
+
+/// The name of the label column that `label` and `apply` write by default.
+const USUAL_NAME: &str = "label";
+
+/// Returns the column called `label` and sends a note; `needed_by` is the setting that needs labels, if it is not the job
+/// itself.
+///
+/// # Errors
+/// If there is no such column.
+pub(crate) fn find(input: &Input, needed_by: Option<Setting>, context: &Context) -> Result<String> {
+    if let Some(name) = input.columns(0)?.into_iter().find(|name| same_name(name, USUAL_NAME)) {
+        context.note(Message::from(format!("labels: column {name:?}; name another with ")) + Setting::Label);
+        return Ok(name);
+    }
+    Err(Error::Settings(match needed_by {
+        Some(setting) => Message::from(setting) + " needs " + Setting::Label.with("COL"),
+        None => {
+            let problem = format!("no column is called {USUAL_NAME:?}; name the column of the labels with ");
+            Message::from(problem) + Setting::Label.with("COL")
+        }
+    }))
 }
 
 /// Returns the options for reading a column of labels, with the values that mean unlabeled.

@@ -8,13 +8,13 @@ use std::path::PathBuf;
 use apportion::audit::{Audit, AuditOptions, Bootstrap, Drift, GroupMeasures, Measures, Section, UncodedPolicy};
 use apportion::text::{Message, Setting};
 use apportion::{Decision, Frontier, Labels, Match, Reference, Rule, Scores};
-use apportion_io::{ClassColumn, ClassSettings, Table};
+use apportion_io::{ClassColumn, ClassSettings, Input, Table};
 use apportion_report::{LabelKind, Provenance, Study};
 use serde::{Deserialize, Serialize};
 
 use crate::class_map::ClassMap;
 use crate::disparity::{DisparityBuilder, OutcomeSettings};
-use crate::existing_labels::{Uncoded, class_column};
+use crate::existing_labels::{self, Uncoded};
 use crate::labels::Assignment;
 use crate::protect::SideInput;
 use crate::provenance::InputHashes;
@@ -22,7 +22,7 @@ use crate::report::{ReportSettings, Role, StudyBuilder, WrittenReport, frontier,
 use crate::settings::{Job, check};
 use crate::summary::drift_warning;
 use crate::table::TableSettings;
-use crate::{Context, Error, Result, decision_file};
+use crate::{Context, Result, decision_file};
 
 /// The labels to audit, and what to compare them with.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ pub struct Request {
     /// The table.
     #[serde(flatten)]
     pub table: TableSettings,
-    /// The column with the labels.
+    /// The column with the labels; the column called `label` if empty.
     pub label: String,
     /// The class of each label value, for values that differ from the class names.
     pub label_map: ClassMap,
@@ -91,9 +91,9 @@ fn audit(request: &Request, context: &Context) -> Result<Response> {
     settings.check()?;
     outcome.check()?;
     report.check_outcome(outcome.outcome.as_ref())?;
-    let column = request.column()?;
     let decision = request.decision()?;
     let input = settings.source.open(context)?;
+    let request = &request.with_label(&input, context)?;
     let groups = settings.groups();
     // An audit without a report also has a focus class.
     let focus = report.focus.clone().filter(|_| report.is_wanted());
@@ -105,7 +105,7 @@ fn audit(request: &Request, context: &Context) -> Result<Response> {
         None => settings.clone(),
     };
     let table = columns.read(&input, groups, context, |options| {
-        options.labels = vec![column];
+        options.labels = vec![request.column()];
         outcome.ask(options);
     })?;
     if let Some((name, decision)) = &decision {
@@ -151,15 +151,20 @@ fn audit(request: &Request, context: &Context) -> Result<Response> {
 }
 
 impl Request {
-    /// Returns the column with the labels.
-    fn column(&self) -> Result<ClassColumn> {
-        if self.label.is_empty() {
-            let problem = " is required: name the column of the labels";
-            return Err(Error::settings(Message::from(Setting::Label) + problem));
-        }
-        let column = class_column(&self.label, &self.label_map, &self.uncoded.values);
+    /// Returns the request with the label column, which is found by name if it is not given.
+    fn with_label(&self, input: &Input, context: &Context) -> Result<Request> {
+        let label = match self.label.as_str() {
+            "" => existing_labels::find(input, None, context)?,
+            given => given.to_owned(),
+        };
+        Ok(Request { label, ..self.clone() })
+    }
+
+    /// Returns the options for reading the labels.
+    fn column(&self) -> ClassColumn {
+        let column = existing_labels::class_column(&self.label, &self.label_map, &self.uncoded.values);
         let settings = ClassSettings { exclude_example: "VALUE=keep", ..ClassSettings::LABEL };
-        Ok(ClassColumn { settings, ..column })
+        ClassColumn { settings, ..column }
     }
 
     /// Returns the decision and its name in messages, if a decision is given.

@@ -7,7 +7,7 @@ mod show;
 use apportion::rule::{Joint, Thresholds};
 use apportion::text::{Message, Setting};
 use apportion::{Labels, Match, Reference, Rule, Scores, Settings};
-use apportion_io::{ClassColumn, Table};
+use apportion_io::{ClassColumn, Input, Table};
 use apportion_report::{Disparity, LabelKind};
 use serde::{Deserialize, Serialize};
 
@@ -15,13 +15,12 @@ pub use builder::{DisparityBuilder, OutcomeSettings};
 pub use contract::{ClassContract, DisparityContract, EstimatorContract, GapContract, ValueContract};
 
 use crate::class_map::ClassMap;
-use crate::existing_labels::class_column;
 use crate::labels::Assignment;
 use crate::provenance::InputHashes;
 use crate::report::{ReportSettings, Role, StudyBuilder, WrittenReport, frontier, report_provenance};
 use crate::settings::{Job, check};
 use crate::table::TableSettings;
-use crate::{Context, Error, Result};
+use crate::{Context, Error, Result, existing_labels};
 
 /// The default value that means unlabeled.
 const UNCODED: &str = "Uncoded";
@@ -99,6 +98,7 @@ fn disparity(request: &Request, context: &Context) -> Result<Response> {
     table_settings.check()?;
     request.check()?;
     let input = table_settings.source.open(context)?;
+    let request = &request.with_label(&input, context)?;
     let groups = table_settings.groups();
     let mut report = request.report.prepare(&input, &[], groups, request.force)?;
     let hashes = report.as_ref().map(|report| InputHashes::start(&input, "scores", report.extra_files()));
@@ -151,11 +151,6 @@ impl Request {
         if self.outcome.outcome.is_none() {
             return Err(no_outcome());
         }
-        let given =
-            [(!self.label_map.is_empty(), Setting::LabelMap), (self.uncoded.iter().ne([UNCODED]), Setting::Uncoded)];
-        if let Some((_, setting)) = given.into_iter().find(|(given, _)| *given && self.label.is_empty()) {
-            return Err(Error::settings(Message::from(setting) + " needs " + Setting::Label.with("COL")));
-        }
         if self.report.focus.is_some() && !self.report.is_wanted() {
             let problem = Message::from(Setting::Focus) + ": it is for " + Setting::Report.with("FILE.html") + "; ";
             return Err(Error::Settings(
@@ -165,8 +160,19 @@ impl Request {
         Ok(())
     }
 
+    /// Returns the request with the label column, which is found by name if settings need it and it is not given.
+    fn with_label(&self, input: &Input, context: &Context) -> Result<Request> {
+        let given =
+            [(!self.label_map.is_empty(), Setting::LabelMap), (self.uncoded.iter().ne([UNCODED]), Setting::Uncoded)];
+        let label = match given.into_iter().find(|(given, _)| *given && self.label.is_empty()) {
+            Some((_, setting)) => vec![existing_labels::find(input, Some(setting), context)?],
+            None => self.label.clone(),
+        };
+        Ok(Request { label, ..self.clone() })
+    }
+
     fn label_columns(&self) -> Vec<ClassColumn> {
-        self.label.iter().map(|column| class_column(column, &self.label_map, &self.uncoded)).collect()
+        self.label.iter().map(|column| existing_labels::class_column(column, &self.label_map, &self.uncoded)).collect()
     }
 
     /// Returns the facts for readers of the report.

@@ -171,7 +171,7 @@ pub(super) static GROUPS: &[Group] = &[
         heading: "Labels",
         jobs: &[Audit],
         settings: &[
-            setting(Setting::Label, Kind::Text, "COL", &[T("Column of the labels")]).required(),
+            setting(Setting::Label, Kind::Text, "COL", &[T("Column of the labels [default: the column called label]")]),
             LABEL_MAP,
             setting(
                 Setting::Uncoded,
