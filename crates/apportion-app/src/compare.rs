@@ -1,5 +1,6 @@
 //! Compares rules on the same scores.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use apportion::audit::AuditOptions;
@@ -15,6 +16,7 @@ use crate::disparity::{DisparityBuilder, OutcomeSettings};
 use crate::labels::{Assignment, LabelContract, RuleResult};
 use crate::provenance::InputHashes;
 use crate::report::{ReportSettings, Role, StudyBuilder, WrittenReport, frontier, report_provenance};
+use crate::results::{CsvTable, ResultsFile, cell, number};
 use crate::settings::{Job, check};
 use crate::table::TableSettings;
 use crate::{Context, Result, existing_labels, text};
@@ -40,7 +42,9 @@ pub struct Request {
     /// The report.
     #[serde(flatten)]
     pub report: ReportSettings,
-    /// Whether to replace the report and the figures if they exist.
+    /// A file for the results, `.csv` or `.json`.
+    pub output: Option<PathBuf>,
+    /// Whether to replace the results, the report and the figures if they exist.
     pub force: bool,
 }
 
@@ -54,6 +58,7 @@ impl Default for Request {
             batch: None,
             outcome: OutcomeSettings::default(),
             report: ReportSettings::default(),
+            output: None,
             force: false,
         }
     }
@@ -115,6 +120,44 @@ impl Response {
     }
 }
 
+impl Response {
+    /// Returns the results as a table with a row for each rule.
+    fn table(&self) -> CsvTable {
+        let figures = [
+            "rule",
+            "accuracy",
+            "expected_accuracy",
+            "fidelity",
+            "fidelity_in_groups",
+            "fidelity_to_truth",
+            "labeled",
+            "coverage",
+            "frontier_gap",
+            "seconds",
+        ];
+        let classes = self.rules.first().map_or(&[][..], |rule| &rule.classes);
+        let counts = classes.iter().map(|class| format!("n_{class}"));
+        let mut table = CsvTable::new(figures.map(str::to_owned).into_iter().chain(counts));
+        for Compared { result, seconds } in &self.compared {
+            let summary = &result.summary;
+            let figures = [
+                cell(&result.name),
+                number(summary.accuracy),
+                number(summary.expected_accuracy),
+                number(summary.fidelity_to_posterior()),
+                number(result.in_groups),
+                number(summary.fidelity_to_truth()),
+                summary.labeled.to_string(),
+                number(summary.coverage),
+                number(result.frontier_gap.flatten()),
+                number(*seconds),
+            ];
+            table.push(figures.into_iter().chain(summary.counts().iter().map(u64::to_string)));
+        }
+        table
+    }
+}
+
 impl BatchLoss {
     /// Returns the loss as a sentence.
     pub fn text(&self) -> String {
@@ -143,6 +186,7 @@ fn compare(request: &Request, context: &Context) -> Result<Response> {
     let input = settings.source.open(context)?;
     let request = &request.with_label(&input, context)?;
     let groups = settings.groups();
+    let results = ResultsFile::prepare(request.output.as_deref(), &input, &[], request.force)?;
     let mut prepared = report.prepare(&input, &[], groups, request.force)?;
     let hashes = prepared.as_ref().map(|report| InputHashes::start(&input, "scores", report.extra_files()));
     let table = settings.read(&input, groups, context, |options| {
@@ -190,7 +234,11 @@ fn compare(request: &Request, context: &Context) -> Result<Response> {
     };
     drop(working);
     let contract = |own: &Compared| own.result.contract(table.classes(), rule_settings.seed, None);
-    Ok(Response { rules: compared.iter().map(contract).collect(), compared, losses, report })
+    let response = Response { rules: compared.iter().map(contract).collect(), compared, losses, report };
+    if let Some(results) = results {
+        results.write(|| response.table(), &response)?;
+    }
+    Ok(response)
 }
 
 impl Request {

@@ -29,6 +29,7 @@ pub mod provenance;
 pub mod reference;
 pub mod report;
 pub mod reproduce;
+mod results;
 pub mod rule;
 #[cfg(feature = "schema")]
 pub mod schema;

@@ -112,6 +112,13 @@ impl Terminal {
         self.say(format!("\n{}", written(paths)));
     }
 
+    /// Prints the path of a file of results.
+    pub(crate) fn say_results(&self, path: Option<&std::path::Path>) {
+        if let Some(path) = path {
+            self.say(format!("results written to {}", path.display()));
+        }
+    }
+
     /// Prints the path of a report.
     pub(crate) fn say_report(&self, report: Option<&WrittenReport>) {
         let Some(written) = report else { return };

@@ -1,5 +1,6 @@
 //! Audits existing labels: their counts, bias, accuracy and calibration.
 
+mod csv;
 mod json;
 mod text;
 
@@ -19,6 +20,7 @@ use crate::labels::Assignment;
 use crate::protect::SideInput;
 use crate::provenance::InputHashes;
 use crate::report::{ReportSettings, Role, StudyBuilder, WrittenReport, frontier, report_provenance};
+use crate::results::ResultsFile;
 use crate::settings::{Job, check};
 use crate::summary::drift_warning;
 use crate::table::TableSettings;
@@ -98,6 +100,7 @@ fn audit(request: &Request, context: &Context) -> Result<Response> {
     // An audit without a report also has a focus class.
     let focus = report.focus.clone().filter(|_| report.is_wanted());
     let shown = ReportSettings { focus, ..report.clone() };
+    let results = ResultsFile::prepare(request.output.as_deref(), &input, &request.side_inputs(), request.force)?;
     let mut prepared = shown.prepare(&input, &request.side_inputs(), groups, request.force)?;
     let hashes = prepared.as_ref().map(|report| InputHashes::start(&input, "scores", report.extra_files()));
     let columns = match &decision {
@@ -147,7 +150,11 @@ fn audit(request: &Request, context: &Context) -> Result<Response> {
         }
         (Some(_) | None, _) => None,
     };
-    Ok(Response { audit, frontier_gap, drifted, report })
+    let response = Response { audit, frontier_gap, drifted, report };
+    if let Some(results) = results {
+        results.write(|| response.table(), &response)?;
+    }
+    Ok(response)
 }
 
 impl Request {

@@ -2,7 +2,10 @@
 
 mod builder;
 mod contract;
+mod csv;
 mod show;
+
+use std::path::PathBuf;
 
 use apportion::rule::{Joint, Thresholds};
 use apportion::text::{Message, Setting};
@@ -18,6 +21,7 @@ use crate::class_map::ClassMap;
 use crate::labels::Assignment;
 use crate::provenance::InputHashes;
 use crate::report::{ReportSettings, Role, StudyBuilder, WrittenReport, frontier, report_provenance};
+use crate::results::ResultsFile;
 use crate::settings::{Job, check};
 use crate::table::TableSettings;
 use crate::{Context, Error, Result, existing_labels};
@@ -44,7 +48,9 @@ pub struct Request {
     /// The report.
     #[serde(flatten)]
     pub report: ReportSettings,
-    /// Whether to replace the report and its figures if they exist.
+    /// A file for the results, `.csv` or `.json`.
+    pub output: Option<PathBuf>,
+    /// Whether to replace the results, the report and its figures if they exist.
     pub force: bool,
 }
 
@@ -57,6 +63,7 @@ impl Default for Request {
             label_map: ClassMap::default(),
             uncoded: vec![UNCODED.into()],
             report: ReportSettings::default(),
+            output: None,
             force: false,
         }
     }
@@ -100,6 +107,7 @@ fn disparity(request: &Request, context: &Context) -> Result<Response> {
     let input = table_settings.source.open(context)?;
     let request = &request.with_label(&input, context)?;
     let groups = table_settings.groups();
+    let results = ResultsFile::prepare(request.output.as_deref(), &input, &[], request.force)?;
     let mut report = request.report.prepare(&input, &[], groups, request.force)?;
     let hashes = report.as_ref().map(|report| InputHashes::start(&input, "scores", report.extra_files()));
     let table = table_settings.read(&input, groups, context, |options| {
@@ -138,7 +146,11 @@ fn disparity(request: &Request, context: &Context) -> Result<Response> {
             (disparity, None)
         }
     };
-    Ok(Response { contract: DisparityContract::of(&disparity, context.name_setting), disparity, report })
+    let contract = DisparityContract::of(&disparity, context.name_setting);
+    if let Some(results) = results {
+        results.write(|| contract.table(), &contract)?;
+    }
+    Ok(Response { contract, disparity, report })
 }
 
 fn no_outcome() -> Error {

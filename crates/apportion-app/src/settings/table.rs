@@ -182,6 +182,16 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         heading: "Output",
+        jobs: &[Audit, Compare, Disparity, Frontier],
+        settings: &[setting(
+            Setting::Output,
+            Kind::Text,
+            "FILE.csv|FILE.json",
+            &[T("Also write the results to a file: the table as CSV, or the same JSON as "), S(Setting::Json)],
+        )],
+    },
+    Group {
+        heading: "Output",
         jobs: &[Label, Apply, Predict],
         settings: &[setting(
             Setting::SafeCsv,
@@ -213,7 +223,7 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         heading: "Output",
-        jobs: &[Label, Apply, Fit, Predict, Audit, Compare, Disparity],
+        jobs: &[Label, Apply, Fit, Predict, Audit, Compare, Disparity, Frontier],
         settings: &[setting(Setting::Force, Kind::Flag, "", &[T("Replace outputs that exist")])],
     },
     Group {

@@ -98,26 +98,38 @@ fn fit(terminal: &Terminal) -> Result<()> {
 }
 
 fn audit(terminal: &Terminal) -> Result<()> {
-    let response = audit::run(&terminal.request()?, &terminal.context())?;
+    let request: audit::Request = terminal.request()?;
+    let response = audit::run(&request, &terminal.context())?;
     terminal.say_report(response.report.as_ref());
+    terminal.say_results(request.output.as_deref());
     terminal.print_either(&response, || render(&response.text()))
 }
 
 fn compare(terminal: &Terminal) -> Result<()> {
-    let response = compare::run(&terminal.request()?, &terminal.context())?;
+    let request: compare::Request = terminal.request()?;
+    let response = compare::run(&request, &terminal.context())?;
     terminal.say_report(response.report.as_ref());
+    terminal.say_results(request.output.as_deref());
     terminal.print_either(&response, || response.text())
 }
 
 fn disparity(terminal: &Terminal) -> Result<()> {
-    let response = disparity::run(&terminal.request()?, &terminal.context())?;
+    let request: disparity::Request = terminal.request()?;
+    let response = disparity::run(&request, &terminal.context())?;
     terminal.say_report(response.report.as_ref());
+    terminal.say_results(request.output.as_deref());
     terminal.print_either(&response, || render(&response.text()))
 }
 
 fn frontier(terminal: &Terminal) -> Result<()> {
-    let response = frontier::run(&terminal.request()?, &terminal.context())?;
-    terminal.print_either(&response, || render(&response.text()))
+    let request: frontier::Request = terminal.request()?;
+    let response = frontier::run(&request, &terminal.context())?;
+    terminal.say_results(request.output.as_deref());
+    match request.output {
+        // All points are in the file.
+        Some(_) => terminal.print_json(&response),
+        None => terminal.print_either(&response, || render(&response.text())),
+    }
 }
 
 fn export(terminal: &Terminal) -> Result<()> {
