@@ -324,7 +324,7 @@ def audit(
     truth: Column | None = None,
     by: Column | None = None,
     label_map: ClassMap | None = None,
-    uncoded: str | None = None,
+    uncoded: Sequence[str] | str | None = None,
     decision: Decision | None = None,
     bootstrap: int | None = None,
     focus: str | None = None,
@@ -346,7 +346,7 @@ def audit(
         truth: the true class, if known.
         by: groups, as for `label`. The bias of each group is also computed.
         label_map: how label values map to classes: {"W": "white"}, or a built-in map, as truth_map of `label`.
-        uncoded: the value of unlabeled rows, and how to treat these rows: "Uncoded=drop", "Uncoded=argmax" or
+        uncoded: the values of unlabeled rows, and how to treat these rows: "Uncoded=drop" or "Uncoded=argmax". Default:
             "Uncoded=keep".
         decision: the decision that gave the labels. Warns if their counts differ from the targets of the fit by more than
             chance explains.
@@ -358,8 +358,6 @@ def audit(
     refuse_unknown("audit", options, TABLE | {"count"})
     given = {"scores": scores, "truth": truth, "by": by, **options}
     lent, values = table(given, label=label)
-    if uncoded is not None and "=" not in uncoded:
-        raise ValueError("uncoded: it must be 'VALUE=argmax', 'VALUE=drop' or 'VALUE=keep'")
     values |= {
         "label_map": label_map,
         "uncoded": uncoded,

@@ -13,16 +13,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::class_map::ClassMap;
 use crate::disparity::{DisparityBuilder, OutcomeSettings};
+use crate::existing_labels::{self, Uncoded};
 use crate::labels::{Assignment, LabelContract, RuleResult};
 use crate::provenance::InputHashes;
 use crate::report::{ReportSettings, Role, StudyBuilder, WrittenReport, frontier, report_provenance};
 use crate::results::{CsvTable, ResultsFile, cell, number};
 use crate::settings::{Job, check};
 use crate::table::TableSettings;
-use crate::{Context, Result, existing_labels, text};
+use crate::{Context, Result, text};
 
 /// The table on which rules are compared, and other labels to compare with them.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {
     /// The table.
@@ -32,8 +33,8 @@ pub struct Request {
     pub label: Option<String>,
     /// The class of each label value, for values that differ from the class names.
     pub label_map: ClassMap,
-    /// The values that mean unlabeled; empty values always do.
-    pub uncoded: Vec<String>,
+    /// The values that mean unlabeled; such rows are kept.
+    pub uncoded: Uncoded,
     /// The number of rows in a batch, to measure the loss from batching; no batches if not set.
     pub batch: Option<u64>,
     /// An outcome, for the report.
@@ -47,25 +48,6 @@ pub struct Request {
     /// Whether to replace the results, the report and the figures if they exist.
     pub force: bool,
 }
-
-impl Default for Request {
-    fn default() -> Request {
-        Request {
-            table: TableSettings::default(),
-            label: None,
-            label_map: ClassMap::default(),
-            uncoded: vec![UNCODED_VALUE.into()],
-            batch: None,
-            outcome: OutcomeSettings::default(),
-            report: ReportSettings::default(),
-            output: None,
-            force: false,
-        }
-    }
-}
-
-/// The default value that means unlabeled.
-const UNCODED_VALUE: &str = "Uncoded";
 
 /// The weight of accuracy in `balance`.
 const GAMMA: f64 = 0.9;
@@ -181,6 +163,7 @@ fn compare(request: &Request, context: &Context) -> Result<Response> {
     check(Job::Compare, request)?;
     let Request { table: settings, outcome, report, .. } = request;
     settings.check()?;
+    request.uncoded.check_kept()?;
     outcome.check()?;
     report.check_outcome(outcome.outcome.as_ref())?;
     let input = settings.source.open(context)?;
@@ -244,8 +227,8 @@ fn compare(request: &Request, context: &Context) -> Result<Response> {
 impl Request {
     /// Returns the request with the label column, which is found by name if settings need it and it is not given.
     fn with_label(&self, input: &Input, context: &Context) -> Result<Request> {
-        let given =
-            [(!self.label_map.is_empty(), Setting::LabelMap), (self.uncoded != [UNCODED_VALUE], Setting::Uncoded)];
+        let is_default = self.uncoded == Uncoded::default();
+        let given = [(!self.label_map.is_empty(), Setting::LabelMap), (!is_default, Setting::Uncoded)];
         let label = match given.into_iter().find(|(given, _)| *given && self.label.is_none()) {
             Some((_, setting)) => Some(existing_labels::find(input, Some(setting), context)?),
             None => self.label.clone(),
@@ -274,7 +257,7 @@ fn facts(request: &Request) -> Vec<(&'static str, String)> {
     ));
     facts.extend(request.outcome.facts());
     if let Some(label) = &request.label {
-        facts.push(("Your labels", format!("column {label}; without a label: {}", request.uncoded.join(", "))));
+        facts.push(("Your labels", format!("column {label}; without a label: {}", request.uncoded.values.join(", "))));
         if !request.label_map.is_empty() {
             facts.push(("Your labels, values mapped", request.label_map.texts().join(", ")));
         }

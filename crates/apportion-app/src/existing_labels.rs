@@ -24,6 +24,23 @@ impl Default for Uncoded {
     }
 }
 
+impl Uncoded {
+    /// Refuses policies that only `audit` has.
+    ///
+    /// # Errors
+    /// If unlabeled rows are not kept.
+    pub(crate) fn check_kept(&self) -> Result<()> {
+        let policy = match self.policy {
+            UncodedPolicy::Keep => return Ok(()),
+            UncodedPolicy::Drop => "drop",
+            UncodedPolicy::Argmax => "argmax",
+        };
+        let given = Message::from(Setting::Uncoded.with(format!("{}={policy}", self.values.join(","))));
+        let kept = Setting::Uncoded.with(format!("{}=keep", self.values.join(",")));
+        Err(Error::Settings(given + ": only `audit` drops or fills unlabeled rows; use " + kept))
+    }
+}
+
 /// The name of the label column that `label` and `apply` write by default.
 const USUAL_NAME: &str = "label";
 
@@ -46,12 +63,12 @@ pub(crate) fn find(input: &Input, needed_by: Option<Setting>, context: &Context)
     }))
 }
 
-/// Returns the options for reading a column of labels, with the values that mean unlabeled.
-pub(crate) fn class_column(column: &str, map: &ClassMap, unlabeled: &[String]) -> ClassColumn {
+/// Returns the options for reading a column of labels.
+pub(crate) fn class_column(column: &str, map: &ClassMap, uncoded: &Uncoded) -> ClassColumn {
     ClassColumn {
         column: column.to_owned(),
         map: map.pairs(),
-        exclude: unlabeled.to_vec(),
+        exclude: uncoded.values.clone(),
         vocabulary: map.vocabulary(),
         settings: ClassSettings::LABEL,
         ..ClassColumn::default()

@@ -144,12 +144,12 @@ fn wrong_values_end_with_2() {
     }
     for (line, expected) in [
         (
-            "audit t.csv --label race --uncoded Uncoded",
-            "invalid value 'Uncoded' for '--uncoded <VALUE[,VALUE]=argmax|drop|keep>': it must be VALUE=argmax, VALUE=drop or",
+            "compare t.csv --label race --uncoded Uncoded=drop",
+            "--uncoded Uncoded=drop: only `audit` drops or fills unlabeled rows; use --uncoded Uncoded=keep",
         ),
         (
             "audit t.csv --label race --uncoded Uncoded=dorp",
-            "invalid value 'Uncoded=dorp' for '--uncoded <VALUE[,VALUE]=argmax|drop|keep>': \"dorp\" is none of argmax, drop and keep \
+            "invalid value 'Uncoded=dorp' for '--uncoded <VALUE[,VALUE][=keep|drop|argmax]>': \"dorp\" is none of argmax, drop and keep \
              (did you mean \"drop\"?)",
         ),
         (

@@ -43,3 +43,29 @@ fn the_column_called_label_is_found() {
     let disparity = run(folder, &words("disparity outcome.csv --outcome race --outcome-value white --label-map W=white -q"));
     assert!(disparity.contains("your labels"), "{disparity}");
 }
+
+#[test]
+fn values_that_mean_unlabeled_have_one_form_in_all_commands() {
+    let folder = labeled("threshold");
+    let folder = folder.path();
+    let rows = fs::read_to_string(folder.join("labeled.csv")).unwrap();
+    let changed = rows.replacen(",Uncoded,", ",U,", 5).replacen(",Uncoded,", ",X,", 5);
+    assert_ne!(changed, rows);
+    fs::write(folder.join("labeled.csv"), changed).unwrap();
+    let audit = |options: &str| run(folder, &words(&format!("audit labeled.csv -q {options}")));
+    assert_eq!(audit("--uncoded Uncoded,U,X"), audit("--uncoded Uncoded,U,X=keep"));
+    assert_eq!(audit("--uncoded Uncoded --uncoded U --uncoded X"), audit("--uncoded Uncoded,U,X=keep"));
+    let size = |options: &str| audit(options).lines().next().unwrap().to_owned();
+    let unlabeled = rows.matches(",Uncoded,").count();
+    let size_of = |rest: &str| format!("600 rows, {} labeled{rest}", 600 - unlabeled);
+    assert_eq!(size("--uncoded Uncoded,U,X"), size_of(""));
+    assert_eq!(size("--uncoded Uncoded,U,X=drop"), size_of(&format!(", {unlabeled} without a label left out")));
+    let counted = format!(", {unlabeled} without a label counted as their most likely class");
+    assert_eq!(size("--uncoded Uncoded,U,X=argmax"), size_of(&counted));
+    for command in ["compare labeled.csv --label label", "disparity labeled.csv --outcome race --outcome-value white --label label"] {
+        let table = run(folder, &words(&format!("{command} -q --uncoded Uncoded,U,X")));
+        assert!(table.contains("your labels"), "{table}");
+        let message = misused(folder, &words(&format!("{command} -q --uncoded Uncoded,U,X=argmax")));
+        assert!(message.ends_with("use --uncoded Uncoded,U,X=keep"), "{message}");
+    }
+}

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use apportion::audit::{Audit, AuditOptions, Bootstrap, Drift, GroupMeasures, Measures, Section, UncodedPolicy};
 use apportion::text::{Message, Setting};
 use apportion::{Decision, Frontier, Labels, Match, Reference, Rule, Scores};
-use apportion_io::{ClassColumn, ClassSettings, Input, Table};
+use apportion_io::{Input, Table};
 use apportion_report::{LabelKind, Provenance, Study};
 use serde::{Deserialize, Serialize};
 
@@ -108,7 +108,7 @@ fn audit(request: &Request, context: &Context) -> Result<Response> {
         None => settings.clone(),
     };
     let table = columns.read(&input, groups, context, |options| {
-        options.labels = vec![request.column()];
+        options.labels = vec![existing_labels::class_column(&request.label, &request.label_map, &request.uncoded)];
         outcome.ask(options);
     })?;
     if let Some((name, decision)) = &decision {
@@ -165,13 +165,6 @@ impl Request {
             given => given.to_owned(),
         };
         Ok(Request { label, ..self.clone() })
-    }
-
-    /// Returns the options for reading the labels.
-    fn column(&self) -> ClassColumn {
-        let column = existing_labels::class_column(&self.label, &self.label_map, &self.uncoded.values);
-        let settings = ClassSettings { exclude_example: "VALUE=keep", ..ClassSettings::LABEL };
-        ClassColumn { settings, ..column }
     }
 
     /// Returns the decision and its name in messages, if a decision is given.

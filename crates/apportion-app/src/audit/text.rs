@@ -1,6 +1,6 @@
 //! An audit as text: tables by class, a few lines, and the groups with the largest bias.
 
-use apportion::audit::{Audit, Bias, ClassAudit, GroupSection, Interval, Intervals, Section};
+use apportion::audit::{Audit, Bias, ClassAudit, GroupSection, Interval, Intervals, Section, UncodedPolicy};
 use apportion::text::{Message, Setting};
 
 use super::Response;
@@ -10,7 +10,7 @@ impl Response {
     /// Returns the audit as text.
     pub fn text(&self) -> Message {
         let section = &self.audit.overall;
-        let mut before = vec![size(section), counts(section)];
+        let mut before = vec![size(section, self.audit.options.uncoded), counts(section)];
         before.extend(accuracy(section));
         before.extend(argmax(&self.audit));
         before.extend(self.frontier_gap.map(frontier_gap));
@@ -24,11 +24,19 @@ impl Response {
     }
 }
 
-/// Returns the number of rows or people, and of labels.
-fn size(section: &Section) -> String {
+/// Returns the number of rows or people, of labels, and of unlabeled people that the policy counts or leaves out.
+fn size(section: &Section, policy: UncodedPolicy) -> String {
     let word = if section.people == section.rows { "rows" } else { "people" };
-    let labeled = section.counts().iter().sum();
-    format!("{} {word}, {} labeled", text::count(section.people), text::count(labeled))
+    let labeled = text::count(section.people - section.uncoded);
+    let unlabeled = match policy {
+        _ if section.uncoded == 0 => String::new(),
+        UncodedPolicy::Keep => String::new(),
+        UncodedPolicy::Drop => format!(", {} without a label left out", text::count(section.uncoded)),
+        UncodedPolicy::Argmax => {
+            format!(", {} without a label counted as their most likely class", text::count(section.uncoded))
+        }
+    };
+    format!("{} {word}, {labeled} labeled{unlabeled}", text::count(section.people))
 }
 
 /// Returns the counts of each class, and their bias.

@@ -18,19 +18,17 @@ pub use builder::{DisparityBuilder, OutcomeSettings};
 pub use contract::{ClassContract, DisparityContract, EstimatorContract, GapContract, ValueContract};
 
 use crate::class_map::ClassMap;
+use crate::existing_labels::{self, Uncoded};
 use crate::labels::Assignment;
 use crate::provenance::InputHashes;
 use crate::report::{ReportSettings, Role, StudyBuilder, WrittenReport, frontier, report_provenance};
 use crate::results::ResultsFile;
 use crate::settings::{Job, check};
 use crate::table::TableSettings;
-use crate::{Context, Error, Result, existing_labels};
-
-/// The default value that means unlabeled.
-const UNCODED: &str = "Uncoded";
+use crate::{Context, Error, Result};
 
 /// The outcome to compare, and the labels to use.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {
     /// The table.
@@ -43,8 +41,8 @@ pub struct Request {
     pub label: Vec<String>,
     /// The class of each label value, for values that differ from the class names.
     pub label_map: ClassMap,
-    /// The values that mean unlabeled; empty values always do.
-    pub uncoded: Vec<String>,
+    /// The values that mean unlabeled; such rows are kept.
+    pub uncoded: Uncoded,
     /// The report.
     #[serde(flatten)]
     pub report: ReportSettings,
@@ -52,21 +50,6 @@ pub struct Request {
     pub output: Option<PathBuf>,
     /// Whether to replace the results, the report and its figures if they exist.
     pub force: bool,
-}
-
-impl Default for Request {
-    fn default() -> Request {
-        Request {
-            table: TableSettings::default(),
-            outcome: OutcomeSettings::default(),
-            label: Vec::new(),
-            label_map: ClassMap::default(),
-            uncoded: vec![UNCODED.into()],
-            report: ReportSettings::default(),
-            output: None,
-            force: false,
-        }
-    }
 }
 
 /// An outcome compared between classes.
@@ -163,6 +146,7 @@ impl Request {
         if self.outcome.outcome.is_none() {
             return Err(no_outcome());
         }
+        self.uncoded.check_kept()?;
         if self.report.focus.is_some() && !self.report.is_wanted() {
             let problem = Message::from(Setting::Focus) + ": it is for " + Setting::Report.with("FILE.html") + "; ";
             return Err(Error::Settings(
@@ -174,8 +158,8 @@ impl Request {
 
     /// Returns the request with the label column, which is found by name if settings need it and it is not given.
     fn with_label(&self, input: &Input, context: &Context) -> Result<Request> {
-        let given =
-            [(!self.label_map.is_empty(), Setting::LabelMap), (self.uncoded.iter().ne([UNCODED]), Setting::Uncoded)];
+        let is_default = self.uncoded == Uncoded::default();
+        let given = [(!self.label_map.is_empty(), Setting::LabelMap), (!is_default, Setting::Uncoded)];
         let label = match given.into_iter().find(|(given, _)| *given && self.label.is_empty()) {
             Some((_, setting)) => vec![existing_labels::find(input, Some(setting), context)?],
             None => self.label.clone(),
@@ -192,7 +176,7 @@ impl Request {
         let mut facts = self.outcome.facts();
         facts.push(("Reference", "of match: the posterior, the mean of the scores".to_owned()));
         if !self.label.is_empty() {
-            let without = self.uncoded.join(", ");
+            let without = self.uncoded.values.join(", ");
             facts.push(("Your labels", format!("columns {}; without a label: {without}", self.label.join(", "))));
         }
         if !self.label_map.is_empty() {

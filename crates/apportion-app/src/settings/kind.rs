@@ -43,7 +43,7 @@ pub enum Kind {
     Bounds,
     /// The minimum score of a label, for all classes and for individual ones: `0.8`, `black=0.5`.
     Thresholds,
-    /// Values that mean unlabeled, and the policy for such rows: `Uncoded=drop`.
+    /// Values that mean unlabeled, and optionally the policy for such rows: `Uncoded=drop`.
     Uncoded,
 }
 
@@ -52,7 +52,7 @@ type Read<T> = Result<T, String>;
 impl Kind {
     /// Returns whether a setting of this kind takes several values.
     pub fn is_list(self) -> bool {
-        matches!(self, Kind::List | Kind::Numbers | Kind::Pairs | Kind::ClassMap | Kind::Bounds | Kind::Thresholds)
+        matches!(self, Kind::List | Kind::Numbers | Kind::Pairs | Kind::ClassMap | Kind::Bounds | Kind::Thresholds | Kind::Uncoded)
     }
 
     /// Parses the values of a setting from text. A setting with one value can be given only once.
@@ -76,7 +76,7 @@ impl Kind {
             Kind::ClassMap => json!(ClassMap::from_texts(texts)?),
             Kind::Bounds => bounds(texts)?,
             Kind::Thresholds => thresholds(texts)?,
-            Kind::Uncoded => uncoded(text)?,
+            Kind::Uncoded => uncoded(texts)?,
         };
         self.check(&value)?;
         Ok(value)
@@ -121,7 +121,10 @@ impl Kind {
             (Kind::Thresholds, value @ Value::Number(_)) => thresholds_of([(None, value)])?,
             (Kind::Thresholds, Value::String(text)) => thresholds(&[text])?,
             (Kind::Thresholds, Value::Array(values)) => thresholds(&texts_of(values)?)?,
-            (Kind::Uncoded, Value::String(text)) => uncoded(&text)?,
+            (Kind::Uncoded, Value::String(text)) => {
+                uncoded(&text.split(',').map(str::to_owned).collect::<Vec<_>>())?
+            }
+            (Kind::Uncoded, Value::Array(values)) => uncoded(&texts_of(values)?)?,
             (_, value) => value,
         })
     }
@@ -329,15 +332,24 @@ fn read_thresholds<'a>(given: impl Iterator<Item = (Option<&'a str>, &'a str)>) 
     Ok(json!({ "all": all, "by_class": by_class }))
 }
 
-fn uncoded(text: &str) -> Read<Value> {
+fn uncoded(texts: &[String]) -> Read<Value> {
     const POLICIES: [&str; 3] = ["argmax", "drop", "keep"];
-    let (values, policy) = text.rsplit_once('=').ok_or("it must be VALUE=argmax, VALUE=drop or VALUE=keep")?;
-    if !POLICIES.contains(&policy) {
-        let near = did_you_mean(policy, POLICIES);
-        return Err(format!("{policy:?} is none of argmax, drop and keep{near}"));
+    let (mut values, mut policies) = (Vec::new(), Vec::new());
+    for text in texts {
+        let (value, policy) = text.rsplit_once('=').map_or((text.as_str(), None), |(value, policy)| (value, Some(policy)));
+        if let Some(policy) = policy.filter(|policy| !POLICIES.contains(policy)) {
+            let near = did_you_mean(policy, POLICIES);
+            return Err(format!("{policy:?} is none of argmax, drop and keep{near}"));
+        }
+        values.push(value.trim());
+        policies.extend(policy);
     }
-    let values: Vec<&str> = values.split(',').map(str::trim).collect();
-    Ok(json!({ "values": values, "policy": policy }))
+    policies.dedup();
+    match policies[..] {
+        [] => Ok(json!({ "values": values, "policy": "keep" })),
+        [policy] => Ok(json!({ "values": values, "policy": policy })),
+        _ => Err("all values have the same policy; write it once, as A,B=drop".into()),
+    }
 }
 
 #[cfg(test)]
@@ -362,6 +374,9 @@ mod tests {
         assert_eq!(read(Kind::Bounds, &["a=b=7"]), Ok(json!({ "a=b": { "count": 7 } })));
         assert_eq!(read(Kind::Bounds, &["a=b"]), Err("\"b\" is neither a whole number nor a percentage".into()));
         assert_eq!(read(Kind::Uncoded, &["a=b=drop"]), Ok(json!({ "values": ["a=b"], "policy": "drop" })));
+        assert_eq!(read(Kind::Uncoded, &["x", "y=drop"]), Ok(json!({ "values": ["x", "y"], "policy": "drop" })));
+        assert_eq!(read(Kind::Uncoded, &["x", "y"]), Ok(json!({ "values": ["x", "y"], "policy": "keep" })));
+        assert!(read(Kind::Uncoded, &["x=drop", "y=keep"]).unwrap_err().starts_with("all values have the same policy"));
         let problem = read(Kind::Uncoded, &["x=kep"]).unwrap_err();
         assert_eq!(problem, "\"kep\" is none of argmax, drop and keep (did you mean \"keep\"?)");
         for (name, is_report) in [("a.html", true), ("a.MD", true), ("a.pdf", false), ("html", false)] {
@@ -400,7 +415,8 @@ mod tests {
             (Kind::Thresholds, json!(0.7), json!({ "all": 0.7, "by_class": {} })),
             (Kind::Thresholds, json!({ "": 0.8, "b": 0.5 }), json!({ "all": 0.8, "by_class": { "b": 0.5 } })),
             (Kind::Thresholds, json!({ "all": 0.5 }), json!({ "all": null, "by_class": { "all": 0.5 } })),
-            (Kind::Uncoded, json!("Uncoded=keep"), json!({ "values": ["Uncoded"], "policy": "keep" })),
+            (Kind::Uncoded, json!("Uncoded=drop"), json!({ "values": ["Uncoded"], "policy": "drop" })),
+            (Kind::Uncoded, json!(["U", "X"]), json!({ "values": ["U", "X"], "policy": "keep" })),
             (Kind::Flag, json!(true), json!(true)),
         ] {
             let once = kind.normalize(natural.clone()).unwrap();
@@ -418,7 +434,7 @@ mod tests {
             (Kind::Thresholds, json!({ "a": null }), "null is not a number: write 0.8, or a number for each class"),
             (Kind::Thresholds, json!(8), "it must be from 0 to 1: write 0.8, or 0.8,black=0.5"),
             (Kind::List, json!([["a"]]), "it must be a list of texts, and [\"a\"] is none"),
-            (Kind::Uncoded, json!("x"), "it must be VALUE=argmax, VALUE=drop or VALUE=keep"),
+            (Kind::Uncoded, json!("x="), "\"\" is none of argmax, drop and keep"),
         ] {
             assert_eq!(kind.normalize(value.clone()), Err(problem.to_owned()), "{kind:?} {value}");
         }

@@ -50,6 +50,15 @@ const LABEL_MAP: Declaration = setting(
     &[T("Values of the labels that stand for a class, or a built-in map: nc, l2 or targetsmart")],
 );
 
+const UNCODED: Declaration = setting(
+    Setting::Uncoded,
+    Kind::Uncoded,
+    "VALUE[,VALUE][=keep|drop|argmax]",
+    &[T("Values that stand for no label (empty ones always do), and what `audit` does with such rows: keep them in the \
+         reference, drop them, or count their most likely class")],
+)
+.default("Uncoded=keep");
+
 pub(super) static GROUPS: &[Group] = &[
     Group {
         heading: "Rule",
@@ -173,13 +182,7 @@ pub(super) static GROUPS: &[Group] = &[
         settings: &[
             setting(Setting::Label, Kind::Text, "COL", &[T("Column of the labels [default: the column called label]")]),
             LABEL_MAP,
-            setting(
-                Setting::Uncoded,
-                Kind::Uncoded,
-                "VALUE[,VALUE]=argmax|drop|keep",
-                &[T("Values that stand for no label (empty ones always do), and what to do with such rows")],
-            )
-            .default("Uncoded=keep"),
+            UNCODED,
             setting(
                 Setting::Decision,
                 Kind::Text,
@@ -201,8 +204,7 @@ pub(super) static GROUPS: &[Group] = &[
         settings: &[
             setting(Setting::Label, Kind::Text, "COL", &[T("Column of labels that exist, to compare with the rules")]),
             LABEL_MAP,
-            setting(Setting::Uncoded, Kind::List, "VALUE,…", &[T("Values that stand for no label; empty ones always do")])
-                .default("Uncoded"),
+            UNCODED,
             setting(
                 Setting::Batch,
                 Kind::Whole(1, u64::MAX),
@@ -263,8 +265,7 @@ pub(super) static GROUPS: &[Group] = &[
         settings: &[
             setting(Setting::Label, Kind::List, "COL[,COL]", &[T("Columns of labels that exist, to compare with the rules")]),
             LABEL_MAP,
-            setting(Setting::Uncoded, Kind::List, "VALUE,…", &[T("Values that stand for no label; empty ones always do")])
-                .default("Uncoded"),
+            UNCODED,
         ],
     },
     Group {
