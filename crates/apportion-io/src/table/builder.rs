@@ -14,7 +14,7 @@ use super::outcome::OutcomeBuilder;
 use super::percentages::{Percentages, SAMPLE_ROWS};
 use super::row_mask::RowMask;
 use super::score_columns::{
-    RecognizedScores, ScoreColumns, abbreviated_names, find_column, find_scores, normalize_name,
+    RecognizedScores, ScoreColumns, abbreviated_names, find_column, find_scores, normalize_name, without_shared_prefix,
 };
 use super::score_table::{Table, TableOptions};
 use super::spill::{Budget, ScoreValues};
@@ -134,7 +134,7 @@ impl SelectedRows<'_> {
 impl TableBuilder {
     /// Finds the score columns of the first file and checks the options.
     pub(crate) fn new(names: &[String], path: &Path, options: &TableOptions) -> Result<TableBuilder> {
-        let (mut columns, recognized) = if options.scores.is_empty() {
+        let (mut columns, mut recognized) = if options.scores.is_empty() {
             let found = find_scores(names).map_err(|error| Error::file(path, error.message()))?;
             let found = found.ok_or_else(|| Error::file(path, no_scores_problem(names)))?;
             (found.scores.clone(), Some(found))
@@ -143,6 +143,7 @@ impl TableBuilder {
         };
         if !options.classes.is_empty() {
             columns = reorder_classes(&columns, &options.classes)?;
+            recognized.iter_mut().for_each(|recognized| recognized.renamed = false);
         }
         let classes = Classes::new(columns.classes.clone()).map_err(|error| class_error(error, options))?;
         let mut options = options.clone();
@@ -573,10 +574,12 @@ fn reorder_classes(columns: &ScoreColumns, classes: &[String]) -> Result<ScoreCo
         let problem = format!(" names {named} classes, and there are {found} score columns: {columns}");
         return Err(Error::Settings(Message::from(Setting::Classes) + problem));
     }
-    let indices: Option<Vec<usize>> =
-        classes.iter().map(|class| columns.classes.iter().position(|other| other == class)).collect();
+    let order = |known: &[String]| -> Option<Vec<usize>> {
+        classes.iter().map(|class| known.iter().position(|other| other == class)).collect()
+    };
+    let indices = order(&columns.classes).or_else(|| order(&without_shared_prefix(&columns.columns)));
     Ok(match indices {
-        // Either a different order of the same names, or new names in the same order.
+        // Either a different order of the same names, or of the columns, or new names in the same order.
         Some(indices) => ScoreColumns {
             columns: indices.iter().map(|&index| columns.columns[index].clone()).collect(),
             classes: classes.to_vec(),

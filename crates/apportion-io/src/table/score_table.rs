@@ -259,7 +259,13 @@ impl Table {
             Scaling::AsGiven => "",
         };
         match &self.recognized {
-            Some(recognized) => format!("scores as {} writes them: {columns}{scaled}", recognized.tool),
+            Some(recognized) => {
+                let classes = match recognized.renamed {
+                    true => format!("; classes: {}", self.columns.classes.join(", ")),
+                    false => String::new(),
+                };
+                format!("scores as {} writes them: {columns}{scaled}{classes}", recognized.tool)
+            }
             None => format!("scores: {columns}{scaled}"),
         }
     }
