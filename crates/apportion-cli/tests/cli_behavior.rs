@@ -183,6 +183,23 @@ fn wrong_values_end_with_2() {
 }
 
 #[test]
+fn similar_options_and_commands_are_suggested() {
+    let folder = folder();
+    for (line, tip) in [
+        ("label t.csv -o o.csv --by-county", "a similar argument exists: '--by', as in '--by county'"),
+        ("audit t.csv --truth_race", "a similar argument exists: '--truth', as in '--truth race'"),
+        ("label t.csv -o o.csv --truth-exlude x", "a similar argument exists: '--truth-exclude'"),
+        ("lable t.csv", "a similar subcommand exists: 'label'"),
+        ("simulate voter", "a similar subcommand exists: 'voters'"),
+    ] {
+        let output = apportion(folder.path(), &split(line));
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{line}: {said}");
+        assert!(said.contains(&format!("tip: {tip}\n")), "{line}: {said}");
+    }
+}
+
+#[test]
 fn what_is_no_table_in_a_folder_is_passed_over() {
     let folder = TempDir::new().unwrap();
     let folder = folder.path();
