@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use apportion::audit::AuditOptions;
 use apportion::rule::{Batches, Joint, JointRule, Learned, RuleKind, Thresholds};
-use apportion::text::Setting;
+use apportion::text::{Message, Setting};
 use apportion::{Balance, Frontier, Labels, Match, Reference, Rule, Scores};
 use apportion_io::{ClassColumn, Input, Table};
 use apportion_report::LabelKind;
@@ -320,6 +320,10 @@ impl Comparison<'_> {
     fn add_rules(&mut self, request: &Request, table: &Table, context: &Context) -> Result<()> {
         let (scores, settings) = (self.scores, request.table.settings());
         let can_learn = scores.counts().is_none() && scores.rows() > 0;
+        if scores.counts().is_some() {
+            let problem = Message::from("the learned rule is left out: it labels rows, and with ") + Setting::Count;
+            context.note(problem + " a row can have several labels");
+        }
         for (name, rule) in rules(self.by_group, request.table.truth.is_some(), can_learn) {
             context.check_cancelled()?;
             let begin = Instant::now();

@@ -153,7 +153,7 @@ for that.",
         ),
         Job::Disparity => (
             "disparity",
-            "Compares an outcome between classes: by labels, by scores, and with bounds",
+            "Compares an outcome between classes: by labels, by scores, and by bounds (with --cells)",
             "\
 Examples:
   apportion disparity turnout.csv --outcome voted

@@ -112,3 +112,17 @@ fn files_are_protected() {
     }
     assert_eq!(fs::read_to_string(folder.join("old.csv")).unwrap(), "old");
 }
+
+#[test]
+fn compare_says_that_the_learned_rule_is_left_out() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("cells.csv"), "p_a,p_b,people\n0.6,0.4,3\n0.2,0.8,5\n").unwrap();
+    let compare = |options: &[&str]| common::apportion(folder, &[&["compare", "cells.csv"], options].concat());
+    let output = compare(&["--count", "people"]);
+    assert!(output.status.success() && !common::text(&output.stdout).contains("learned"));
+    let said = common::text(&output.stderr);
+    assert!(said.contains("the learned rule is left out: it labels rows, and with --count a row can have several"), "{said}");
+    let output = compare(&[]);
+    assert!(common::text(&output.stdout).contains("learned") && !common::text(&output.stderr).contains("left out"));
+}
