@@ -91,7 +91,7 @@ fn apply(request: &Request, context: &Context) -> Result<Response> {
             recorded.seed = Some(decision.seed());
             recorded.unknown_groups = unknown_groups::recorded(request.unknown_groups);
             let files = hashes.finish(Some(&table.file_rows()))?;
-            let mut provenance = Provenance::new("apply", &context.command, recorded, files);
+            let mut provenance = Provenance::new("apply", context, recorded, files);
             provenance.rows = Some(table.row_mask().total() as u64);
             Some(provenance.with_result(&result, None).with_decision(&decision)?)
         }

@@ -125,7 +125,7 @@ fn fit(request: &Request, context: &Context) -> Result<Response> {
             settings.record_table(&table, &mut recorded);
             rule.record(&mut recorded);
             let files = hashes.finish(Some(&table.file_rows()))?;
-            Some(Provenance::new("fit", &context.command, recorded, files).with_result(&result, table.group_names()))
+            Some(Provenance::new("fit", context, recorded, files).with_result(&result, table.group_names()))
         }
         None => None,
     };

@@ -167,7 +167,7 @@ fn label(request: &Request, context: &Context) -> Result<Response> {
             settings.record_table(&table, &mut recorded);
             rule.record(&mut recorded);
             output.record(&table, &mut recorded);
-            let mut provenance = Provenance::new("label", &context.command, recorded, files);
+            let mut provenance = Provenance::new("label", context, recorded, files);
             provenance.rows = Some(table.row_mask().total() as u64);
             Some(provenance.with_result(&result, table.group_names()).with_decision(&decision)?)
         }

@@ -102,6 +102,11 @@ fn is_nested(job: Job) -> bool {
     )
 }
 
+/// Returns the name of a job's command.
+pub(crate) fn command_name(job: Job) -> &'static str {
+    describe(job).0
+}
+
 /// Returns the name of a job's command, its description, and its examples.
 fn describe(job: Job) -> (&'static str, &'static str, &'static str) {
     match job {

@@ -319,7 +319,7 @@ fn record(
         seed: (request.model == Model::Fbisg).then(|| request.gibbs().seed),
         ..Recorded::default()
     };
-    let mut provenance = Provenance::new("predict", &context.command, options, hashes.finish(None)?);
+    let mut provenance = Provenance::new("predict", context, options, hashes.finish(None)?);
     let built_in = used.iter().filter_map(UsedTable::built_in);
     provenance.tables = built_in.map(|table| format!("{}: {}", table.name(), table.title())).collect();
     Ok(provenance)

@@ -26,7 +26,7 @@ pub fn report_provenance(
     };
     let facts = settings.facts(table, by).into_iter().chain(more);
     Provenance {
-        files: files.iter().map(file).collect(),
+        files: files.iter().chain(&context.config).map(file).collect(),
         facts: facts.map(|(name, fact)| (name.to_owned(), fact)).collect(),
         command: context.command.clone(),
     }

@@ -15,6 +15,7 @@ use apportion_app::summary::{drift_warning, summary};
 use apportion_app::{apply, audit, compare, disparity, export, fit, frontier, label, predict, provenance, reproduce};
 use clap::ArgMatches;
 
+use crate::config::Config;
 use crate::message::render;
 use crate::terminal::Terminal;
 use crate::text;
@@ -23,8 +24,8 @@ use crate::text;
 ///
 /// # Errors
 /// If the job fails, or its result cannot be printed.
-pub(crate) fn run(job: Job, matches: &ArgMatches, line: &[String]) -> Result<()> {
-    let terminal = Terminal::new(job, matches, line)?;
+pub(crate) fn run(job: Job, matches: &ArgMatches, line: &[String], config: Option<&Config>) -> Result<()> {
+    let terminal = Terminal::new(job, matches, line, config)?;
     match job {
         Job::Label => label(&terminal),
         Job::Audit => audit(&terminal),

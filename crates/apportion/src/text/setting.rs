@@ -24,6 +24,7 @@ macro_rules! settings {
 
 settings! {
     // Input.
+    Config "config"
     Inputs "inputs"
     Scores "scores"
     Classes "classes"
