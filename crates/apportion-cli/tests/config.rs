@@ -103,7 +103,7 @@ fn what_is_wrong_in_the_file_is_named() {
         ("only_label = \"yes\"", "wrong.toml: --only-label: write only_label = true or only_label = false"),
         ("inputs = \"a.csv\"", "wrong.toml: --inputs belongs on the command line; remove it from the file"),
         ("quiet = true", "wrong.toml: --quiet belongs on the command line; remove it from the file"),
-        ("gamma = 0.5", "--gamma: it belongs to --rule balance or --rule learned"),
+        ("gamma = 0.5", "--gamma requires --rule balance"),
     ] {
         fs::write(folder.join("wrong.toml"), content).unwrap();
         let message = misused(folder, &label);

@@ -100,7 +100,7 @@ fn check(path: &Path, maker: &str, columns: &[(&str, &str)]) {
     assert!(output.status.success(), "{input}: {said}");
     let names: Vec<&str> = columns.iter().map(|(column, _)| *column).collect();
     let classes: Vec<&str> = columns.iter().map(|(_, class)| *class).collect();
-    let origin = format!("scores as {maker} writes them: {}", names.join(", "));
+    let origin = format!("scores in the format of {maker}: {}", names.join(", "));
     assert!(said.starts_with(&origin), "{input}: {said}");
 
     let (before, after) = (Cells::read(path, b','), Cells::read(&folder.path().join("out.csv"), b','));
@@ -201,7 +201,7 @@ fn plain_classes_are_said_and_can_be_changed() {
         (text(&output.stderr).lines().next().unwrap().to_owned(), found)
     };
     let (said, plain) = label(&[]);
-    let columns = "scores as wru writes them: pred.whi, pred.bla, pred.his, pred.asi, pred.oth";
+    let columns = "scores in the format of wru: pred.whi, pred.bla, pred.his, pred.asi, pred.oth";
     assert_eq!(said, format!("{columns}; classes: white, black, hispanic, asian, other"));
     let (said, own) = label(&["--classes", "whi,bla,his,asi,oth"]);
     assert_eq!((said.as_str(), &own["counts"]), (columns, &plain["counts"]));
@@ -232,7 +232,7 @@ fn cells_are_counted_by_their_people() {
     let output = apportion(folder.path(), &["label", path.to_str().unwrap(), "-o", "out.csv", "--count", "vf_tot"]);
     let said = text(&output.stderr);
     assert!(
-        said.starts_with("scores as Greengard and Gelman, bisg_bayes_* writes them: bisg_bayes_nh_aian, "),
+        said.starts_with("scores in the format of Greengard and Gelman, bisg_bayes_*: bisg_bayes_nh_aian, "),
         "{said}"
     );
     let classes = ["nh_aian", "nh_api", "nh_black", "hisp", "nh_white", "other"];
@@ -263,7 +263,7 @@ fn of_two_sets_of_scores_the_user_chooses() {
     let message = refused(folder, &["label", "both.csv", "-o", "out.csv"]);
     assert_eq!(
         message,
-        "both.csv: the scores may be in bisg_* and rake_*; say which with --scores, such as --scores 'bisg_*'"
+        "both.csv: there are several sets of score columns, bisg_* and rake_*; choose one with --scores, such as --scores 'bisg_*'"
     );
     let found = json(folder, &["label", "both.csv", "-o", "out.csv", "--scores", "rake_*", "--json", "-q"]);
     assert_eq!((&found["classes"], &found["counts"]), (&json!(["white", "black", "hisp"]), &json!([1, 1, 0])));
@@ -293,7 +293,7 @@ fn floridas_codes_are_mapped() {
 
     let message = refused(folder.path(), &["label", path.to_str().unwrap(), "-o", "out.csv", "--truth", "race"]);
     assert!(
-        message.starts_with("--truth: column \"race\": these values are no class: \"4\" (1), \"3\" (1), "),
+        message.starts_with("--truth: unknown classes in column \"race\": \"4\" (1 row), \"3\" (1 row), "),
         "{message}"
     );
 }

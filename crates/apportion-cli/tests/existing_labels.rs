@@ -59,8 +59,8 @@ fn values_that_mean_unlabeled_have_one_form_in_all_commands() {
     let unlabeled = rows.matches(",Uncoded,").count();
     let size_of = |rest: &str| format!("600 rows, {} labeled{rest}", 600 - unlabeled);
     assert_eq!(size("--uncoded Uncoded,U,X"), size_of(""));
-    assert_eq!(size("--uncoded Uncoded,U,X=drop"), size_of(&format!(", {unlabeled} without a label left out")));
-    let counted = format!(", {unlabeled} without a label counted as their most likely class");
+    assert_eq!(size("--uncoded Uncoded,U,X=drop"), size_of(&format!(", {unlabeled} unlabeled left out")));
+    let counted = format!(", {unlabeled} unlabeled counted as their most likely class");
     assert_eq!(size("--uncoded Uncoded,U,X=argmax"), size_of(&counted));
     for command in ["compare labeled.csv --label label", "disparity labeled.csv --outcome race --outcome-value white --label label"] {
         let table = run(folder, &words(&format!("{command} -q --uncoded Uncoded,U,X")));

@@ -47,15 +47,15 @@ const LABEL_MAP: Declaration = setting(
     Setting::LabelMap,
     Kind::ClassMap,
     "VALUE=CLASS,…",
-    &[T("Values of the labels that stand for a class, or a built-in map: nc, l2 or targetsmart")],
+    &[T("Classes of label values, or a built-in map: nc, l2 or targetsmart")],
 );
 
 const UNCODED: Declaration = setting(
     Setting::Uncoded,
     Kind::Uncoded,
     "VALUE[,VALUE][=keep|drop|argmax]",
-    &[T("Values that stand for no label (empty ones always do), and what `audit` does with such rows: keep them in the \
-         reference, drop them, or count their most likely class")],
+    &[T("Label values to treat as unlabeled (empty values always are), and what `audit` does with these rows: keep them in \
+         the reference, drop them, or use their most likely class")],
 )
 .default("Uncoded=keep");
 

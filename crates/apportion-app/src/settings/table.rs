@@ -53,10 +53,9 @@ pub(super) static GROUPS: &[Group] = &[
                 Kind::ClassMap,
                 "VALUE=CLASS,…",
                 &[
-                    T("Values of "),
+                    T("Classes of "),
                     S(Setting::Truth),
-                    T(" that stand for a class, or a built-in map: nc (North Carolina's race_code and ethnic_code), l2 or \
-                       targetsmart"),
+                    T(" values, or a built-in map: nc (North Carolina's race_code and ethnic_code), l2 or targetsmart"),
                 ],
             ),
             setting(
@@ -256,7 +255,7 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::GeometryKey,
                 Kind::List,
                 "NAME[,NAME]",
-                &[T("Property of the outlines that holds the group names [default: the best match]")],
+                &[T("Property of the outlines with the group names [default: the best match]")],
             ),
             setting(
                 Setting::Simplex,
