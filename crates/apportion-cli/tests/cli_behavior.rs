@@ -89,7 +89,7 @@ fn values_of_the_truth_are_explained() {
                 "audit t.csv --label race",
                 "--label: unknown classes in column \"race\": \"White\" (1 row), \"Black\" (1 row); the classes are white, \
                  black, other; map them with --label-map VALUE=CLASS (such as --label-map White=white,Black=black), or treat \
-                 them as unlabeled with --uncoded VALUE=keep",
+                 them as unlabeled with --uncoded VALUE",
             ),
             // Unknown classes are also refused if the value is not in the file.
             (
