@@ -103,7 +103,7 @@ fn files_are_protected() {
     let folder = folder.path();
     fs::write(folder.join("old.csv"), "old").unwrap();
     for line in COMMANDS {
-        assert!(refused(folder, &words(&format!("{line} -q -o old.csv"))).contains("it exists already"), "{line}");
+        assert!(refused(folder, &words(&format!("{line} -q -o old.csv"))).contains("already exists"), "{line}");
         let message = refused(folder, &words(&format!("{line} -q -o labeled.csv --force")));
         assert!(message.contains("inputs"), "{message}");
         let message = misused(folder, &words(&format!("{line} -q -o out.txt")));
