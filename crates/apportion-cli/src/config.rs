@@ -101,7 +101,7 @@ impl Config {
     fn unknown(&self, key: &str, jobs: &[Job]) -> Error {
         let known = jobs.iter().flat_map(|&job| settings::of_job(job));
         let known = known.filter(|(_, own)| !is_of_line(own.setting)).map(|(_, own)| own.setting.id());
-        let commands = if jobs.len() > 1 { &JOBS[..] } else { &[] }.iter().map(|&job| command_name(job));
+        let commands = jobs.iter().filter(|_| jobs.len() > 1).map(|&job| command_name(job));
         let near = did_you_mean(key, known.chain(commands));
         let of = if let [job] = jobs { format!(" of {}", command_name(*job)) } else { String::new() };
         Error::settings(format!("{}: there is no option {key:?}{of}{near}", self.path.display()))

@@ -54,7 +54,7 @@ pub(crate) fn man_command() -> Command {
     Command::new("man").about("Prints the manual pages, or writes them to a folder").arg(command).arg(folder).after_help(
         "\
 Examples:
-  apportion man label | man -l -
+  apportion man label > apportion-label.1
   apportion man > apportion.1
   apportion man -o .",
     )
