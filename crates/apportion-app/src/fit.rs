@@ -70,7 +70,7 @@ fn with_overall_prices(
     let Some(rule) = rule.without_groups().filter(|_| decision.groups().is_some()) else { return Ok(decision) };
     let (_, overall, _) = Assignment::of_rule(&rule, scores, &settings.settings(), 1)?;
     match overall.fitted() {
-        Fitted::Prices(prices) if prices.len() == 1 => Ok(decision.with_overall(prices[0].clone())?),
+        Fitted::Prices(prices) if prices.len() == 1 => Ok(decision.with_overall(&prices[0])?),
         _ => Ok(decision),
     }
 }

@@ -22,12 +22,7 @@ struct UnknownGroup<'a> {
 ///
 /// # Errors
 /// If there are unknown groups, and the policy refuses them.
-pub(crate) fn check(
-    decision: &Decision,
-    scores: &Scores<'_>,
-    policy: UnknownGroups,
-    context: &Context,
-) -> Result<()> {
+pub(crate) fn check(decision: &Decision, scores: &Scores<'_>, policy: UnknownGroups, context: &Context) -> Result<()> {
     let unknown = find(decision, scores);
     if unknown.is_empty() {
         return Ok(());
@@ -104,9 +99,8 @@ fn list(unknown: &[UnknownGroup<'_>], decision: &Decision) -> String {
         decision.groups().unwrap_or_default().iter().filter_map(|group| group.group.as_deref()).collect();
     let one = |group: &UnknownGroup<'_>| {
         let rows = text::counted(group.rows, "row", "rows");
-        let similar = similar(group.name, &known).map_or_else(String::new, |name| {
-            format!("; did you mean {}?", quoted(name))
-        });
+        let similar =
+            similar(group.name, &known).map_or_else(String::new, |name| format!("; did you mean {}?", quoted(name)));
         format!("{} ({rows}{similar})", quoted(group.name))
     };
     let shown = unknown.iter().take(SHOWN).map(one).collect::<Vec<_>>().join(", ");

@@ -157,7 +157,8 @@ fn find(job: Job, key: &str) -> Option<&'static Declaration> {
 /// Returns the path that a command line names.
 fn named(line: &[String]) -> Option<&str> {
     let words = || line.iter().take_while(|word| *word != "--");
-    let separate = words().zip(line.iter().skip(1)).find(|(word, _)| *word == "--config").map(|(_, path)| path.as_str());
+    let separate =
+        words().zip(line.iter().skip(1)).find(|(word, _)| *word == "--config").map(|(_, path)| path.as_str());
     separate.or_else(|| words().find_map(|word| word.strip_prefix("--config=")))
 }
 
@@ -167,7 +168,7 @@ fn texts(value: &toml::Value, is_list: bool) -> Result<Vec<String>, String> {
         toml::Value::String(text) => Ok(text.clone()),
         toml::Value::Integer(number) => Ok(number.to_string()),
         toml::Value::Float(number) => Ok(number.to_string()),
-        other => Err(format!("{other} is not a text or a number")),
+        other => Err(format!("it must be a text or a number, not a TOML {}", other.type_str())),
     };
     match value {
         toml::Value::String(text) if is_list => Ok(text.split(',').map(str::to_owned).collect()),

@@ -51,13 +51,17 @@ pub(crate) fn man_command() -> Command {
         .value_name("COMMAND")
         .num_args(0..)
         .help("Print the page of one command only, such as label or tables export");
-    Command::new("man").about("Prints the manual pages, or writes them to a folder").arg(command).arg(folder).after_help(
-        "\
+    Command::new("man")
+        .about("Prints the manual pages, or writes them to a folder")
+        .arg(command)
+        .arg(folder)
+        .after_help(
+            "\
 Examples:
   apportion man label > apportion-label.1
   apportion man > apportion.1
   apportion man -o .",
-    )
+        )
 }
 
 /// Prints or writes the manual pages.

@@ -40,7 +40,8 @@ fn the_column_called_label_is_found() {
     let line = "compare voters.csv --label-map W=white -q";
     assert_eq!(misused(folder, &words(line)), "--label-map needs --label COL");
     fs::copy(folder.join("labeled.csv"), folder.join("outcome.csv")).unwrap();
-    let disparity = run(folder, &words("disparity outcome.csv --outcome race --outcome-value white --label-map W=white -q"));
+    let disparity =
+        run(folder, &words("disparity outcome.csv --outcome race --outcome-value white --label-map W=white -q"));
     assert!(disparity.contains("your labels"), "{disparity}");
 }
 
@@ -62,7 +63,10 @@ fn values_that_mean_unlabeled_have_one_form_in_all_commands() {
     assert_eq!(size("--uncoded Uncoded,U,X=drop"), size_of(&format!(", {unlabeled} unlabeled left out")));
     let counted = format!(", {unlabeled} unlabeled counted as their most likely class");
     assert_eq!(size("--uncoded Uncoded,U,X=argmax"), size_of(&counted));
-    for command in ["compare labeled.csv --label label", "disparity labeled.csv --outcome race --outcome-value white --label label"] {
+    for command in [
+        "compare labeled.csv --label label",
+        "disparity labeled.csv --outcome race --outcome-value white --label label",
+    ] {
         let table = run(folder, &words(&format!("{command} -q --uncoded Uncoded,U,X")));
         assert!(table.contains("your labels"), "{table}");
         let message = misused(folder, &words(&format!("{command} -q --uncoded Uncoded,U,X=argmax")));

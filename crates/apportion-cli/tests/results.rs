@@ -68,7 +68,10 @@ fn the_table_has_the_figures_of_the_json() {
         std::iter::once(("", &audit)).chain(groups.iter().map(|own| (own["group"].as_str().unwrap(), own))).collect();
     for ((group, section), rows) in sections.iter().zip(table.chunks(6)) {
         for (class, row) in rows.iter().enumerate() {
-            assert_eq!((row["group"].as_str(), &audit["classes"][class]), (*group, &Value::from(row["class"].as_str())));
+            assert_eq!(
+                (row["group"].as_str(), &audit["classes"][class]),
+                (*group, &Value::from(row["class"].as_str()))
+            );
             assert!(is_near(&row["labels"], &section["counts"][class]), "{row:?}");
             assert!(is_near(&row["bias"], &section["bias"]["posterior"][class]), "{row:?}");
             assert!(is_near(&row["bias_to_truth"], &section["bias"]["truth"][class]), "{row:?}");
@@ -79,7 +82,10 @@ fn the_table_has_the_figures_of_the_json() {
     assert_eq!(compare.as_array().unwrap().len(), table.len());
     for (rule, row) in compare.as_array().unwrap().iter().zip(&table) {
         assert_eq!(rule["rule"], row["rule"].as_str());
-        assert!(is_near(&row["expected_accuracy"], &rule["expected_accuracy"]) && is_near(&row["n_black"], &rule["counts"][1]));
+        assert!(
+            is_near(&row["expected_accuracy"], &rule["expected_accuracy"])
+                && is_near(&row["n_black"], &rule["counts"][1])
+        );
         assert!(is_near(&row["fidelity_in_groups"], &rule["fidelity"]["posterior_in_groups"]), "{row:?}");
     }
     let (disparity, table) = both(COMMANDS[2]);
@@ -87,7 +93,10 @@ fn the_table_has_the_figures_of_the_json() {
     assert_eq!(table.len(), 6 * estimators.len());
     for (estimator, rows) in estimators.iter().zip(table.chunks(6)) {
         for (class, row) in estimator["values"][0]["classes"].as_array().unwrap().iter().zip(rows) {
-            assert_eq!((&estimator["name"], &class["class"]), (&row["estimator"].as_str().into(), &row["class"].as_str().into()));
+            assert_eq!(
+                (&estimator["name"], &class["class"]),
+                (&row["estimator"].as_str().into(), &row["class"].as_str().into())
+            );
             assert!(is_near(&row["estimate"], &class["estimate"]) && is_near(&row["low"], &class["interval"]["low"]));
             assert!(is_near(&row["gap"], &class["gap"]["difference"]), "{row:?}");
         }
@@ -122,7 +131,10 @@ fn compare_says_that_the_learned_rule_is_left_out() {
     let output = compare(&["--count", "people"]);
     assert!(output.status.success() && !common::text(&output.stdout).contains("learned"));
     let said = common::text(&output.stderr);
-    assert!(said.contains("the learned rule is left out: it labels rows, and with --count a row can have several"), "{said}");
+    assert!(
+        said.contains("the learned rule is left out: it labels rows, and with --count a row can have several"),
+        "{said}"
+    );
     let output = compare(&[]);
     assert!(common::text(&output.stdout).contains("learned") && !common::text(&output.stderr).contains("left out"));
 }

@@ -93,7 +93,10 @@ fn the_manual_of_one_command_is_printed() {
         assert_eq!(run(folder, words).trim_end(), page.trim_end());
     }
     let message = misused(folder, &["man", "lable"]);
-    assert!(message.starts_with("there is no command \"lable\" (did you mean \"label\"?); the commands are "), "{message}");
+    assert!(
+        message.starts_with("there is no command \"lable\" (did you mean \"label\"?); the commands are "),
+        "{message}"
+    );
     misused(folder, &["man", "label", "-o", "pages"]);
 }
 

@@ -3,7 +3,6 @@
 
 mod common;
 
-use std::fs;
 use std::path::Path;
 
 use common::{apportion, json, misused, refused, run, text};
@@ -101,8 +100,7 @@ fn the_policy_is_recorded_and_verified() {
         // Without provenance, the options say it.
         let name = format!("{policy}.csv");
         run(path, &[&apply(&name, policy)[..], &["-q"]].concat());
-        let verify =
-            ["verify", &name, "--against", "renamed.csv", "--decision", "decision.json", "--id", "id", "-q"];
+        let verify = ["verify", &name, "--against", "renamed.csv", "--decision", "decision.json", "--id", "id", "-q"];
         assert!(refused(path, &verify).contains("group \"nowhere\" is not in the decision"));
         run(path, &[&verify[..], &["--unknown-groups", policy]].concat());
         let other = if policy == "overall" { "unlabeled" } else { "overall" };

@@ -82,7 +82,8 @@ fn a_missing_ethnicity_is_named() {
         misused_or_refused(folder, &line.split(' ').collect::<Vec<_>>())
     };
     let message = audit("--truth race_code --truth-map nc");
-    let expected = "--truth-map nc also reads the column \"ethnic_code\", and there is none; name it with --truth-ethnicity COL";
+    let expected =
+        "--truth-map nc also reads the column \"ethnic_code\", and there is none; name it with --truth-ethnicity COL";
     assert!(message.starts_with(expected), "{message}");
     let message = audit("--truth race_code");
     assert!(message.contains("--truth-map nc"), "{message}");
@@ -127,7 +128,8 @@ fn the_map_is_recorded_and_verified() {
     let folder = TempDir::new().unwrap();
     let folder = folder.path();
     north_carolina(folder, "ethnic_code", "aian");
-    let label = "label voters.csv -o out.parquet --as race_label -q --reference truth --truth race_code --truth-map nc,M=aian";
+    let label =
+        "label voters.csv -o out.parquet --as race_label -q --reference truth --truth race_code --truth-map nc,M=aian";
     run(folder, &label.split(' ').collect::<Vec<_>>());
     let provenance = json(folder, &["provenance", "out.parquet", "--json"]);
     assert_eq!(provenance["options"]["truth_map"], serde_json::json!(["nc", "M=aian"]));

@@ -187,7 +187,7 @@ impl TryFrom<Saved> for Decision {
         saved.fit_info.iter().try_for_each(|fit_info| check_fit_info(fit_info, saved.classes.len()))?;
         let mut decision = Decision::new(saved.classes, saved.seed, saved.rule)?;
         if let Some(overall) = saved.overall {
-            decision = decision.with_overall(overall)?;
+            decision = decision.with_overall(&overall)?;
         }
         Ok(Decision { fit_info: saved.fit_info, ..decision })
     }
@@ -244,8 +244,8 @@ impl Decision {
     ///
     /// # Errors
     /// If the decision has no prices by group, or these prices are not for all rows.
-    pub fn with_overall(self, overall: GroupPrices) -> Result<Decision> {
-        check_prices(&overall, self.classes.len())?;
+    pub fn with_overall(self, overall: &GroupPrices) -> Result<Decision> {
+        check_prices(overall, self.classes.len())?;
         if self.groups().is_none() || overall.group.is_some() {
             return Err(Error::Decision { problem: "its overall prices do not belong to prices by group".into() });
         }

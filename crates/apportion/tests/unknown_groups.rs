@@ -2,9 +2,7 @@
 #![allow(clippy::unwrap_used)] // also in helpers
 
 use apportion::decision::{Fitted, GroupPrices, UnknownGroups};
-use apportion::{
-    Bounds, Classes, Decision, Error, Groups, Match, Matrix, Reference, Rule, Scores, Settings, UNCODED,
-};
+use apportion::{Bounds, Classes, Decision, Error, Groups, Match, Matrix, Reference, Rule, Scores, Settings, UNCODED};
 
 const VALUES: [f64; 12] = [0.9, 0.1, 0.6, 0.4, 0.7, 0.3, 0.2, 0.8, 0.55, 0.45, 0.35, 0.65];
 const CODES: [u32; 6] = [0, 0, 0, 1, 1, 1];
@@ -25,7 +23,7 @@ fn fitted(scores: &Scores<'_>) -> Decision {
     assert_eq!(overall, Rule::Match(Match::overall(Reference::Posterior)));
     let overall = overall.fit(scores, &Settings::default()).unwrap();
     let Fitted::Prices(prices) = overall.fitted() else { panic!("match has prices") };
-    rule.fit(scores, &Settings::default()).unwrap().with_overall(prices[0].clone()).unwrap()
+    rule.fit(scores, &Settings::default()).unwrap().with_overall(&prices[0]).unwrap()
 }
 
 #[test]
@@ -69,10 +67,10 @@ fn overall_prices_belong_to_prices_by_group() {
         prices: vec![Some(0.0), Some(0.5)],
         ties: Vec::new(),
     };
-    assert!(by_group.clone().with_overall(prices(Some("x"))).is_err());
-    assert!(by_group.with_overall(GroupPrices { prices: vec![Some(0.0)], ..prices(None) }).is_err());
+    assert!(by_group.clone().with_overall(&prices(Some("x"))).is_err());
+    assert!(by_group.with_overall(&GroupPrices { prices: vec![Some(0.0)], ..prices(None) }).is_err());
     let overall = Rule::Match(Match::overall(Reference::Posterior)).fit(&own, &settings).unwrap();
-    assert!(overall.clone().with_overall(prices(None)).is_err());
+    assert!(overall.clone().with_overall(&prices(None)).is_err());
     // A decision for all rows has no unknown groups.
     assert_eq!(overall.clone().with_unknown_groups(UnknownGroups::Overall).unwrap(), overall);
     assert_eq!(Rule::Argmax.without_groups(), None);

@@ -37,7 +37,29 @@ pub struct Request {
     pub label: String,
     /// The class of each label value, for values that differ from the class names.
     pub label_map: ClassMap,
-    /// The audit of labels. It serializes to the figures of all rows, and of each group in `groups`.
+    /// The values that mean unlabeled, and the policy for such rows.
+    pub uncoded: Uncoded,
+    /// The file with the decision that made the labels, to test for drift; for a decision in memory, its name in
+    /// messages.
+    pub decision: Option<PathBuf>,
+    /// The decision as JSON, instead of the file.
+    #[serde(skip)]
+    pub decision_json: Option<String>,
+    /// The number of bootstrap replicates for confidence intervals; no intervals if not set.
+    pub bootstrap: Option<u32>,
+    /// An outcome, for the report.
+    #[serde(flatten)]
+    pub outcome: OutcomeSettings,
+    /// The report.
+    #[serde(flatten)]
+    pub report: ReportSettings,
+    /// A file for the results, `.csv` or `.json`.
+    pub output: Option<PathBuf>,
+    /// Whether to replace the results, the report and the figures if they exist.
+    pub force: bool,
+}
+
+/// The audit of labels. It serializes to the figures of all rows, and of each group in `groups`.
 #[derive(Clone, Debug)]
 pub struct Response {
     /// All figures.

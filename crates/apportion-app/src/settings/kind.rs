@@ -52,7 +52,10 @@ type Read<T> = Result<T, String>;
 impl Kind {
     /// Returns whether a setting of this kind takes several values.
     pub fn is_list(self) -> bool {
-        matches!(self, Kind::List | Kind::Numbers | Kind::Pairs | Kind::ClassMap | Kind::Bounds | Kind::Thresholds | Kind::Uncoded)
+        matches!(
+            self,
+            Kind::List | Kind::Numbers | Kind::Pairs | Kind::ClassMap | Kind::Bounds | Kind::Thresholds | Kind::Uncoded
+        )
     }
 
     /// Parses the values of a setting from text. A setting with one value can be given only once.
@@ -121,9 +124,7 @@ impl Kind {
             (Kind::Thresholds, value @ Value::Number(_)) => thresholds_of([(None, value)])?,
             (Kind::Thresholds, Value::String(text)) => thresholds(&[text])?,
             (Kind::Thresholds, Value::Array(values)) => thresholds(&texts_of(values)?)?,
-            (Kind::Uncoded, Value::String(text)) => {
-                uncoded(&text.split(',').map(str::to_owned).collect::<Vec<_>>())?
-            }
+            (Kind::Uncoded, Value::String(text)) => uncoded(&text.split(',').map(str::to_owned).collect::<Vec<_>>())?,
             (Kind::Uncoded, Value::Array(values)) => uncoded(&texts_of(values)?)?,
             (_, value) => value,
         })
@@ -340,7 +341,8 @@ fn uncoded(texts: &[String]) -> Read<Value> {
     const POLICIES: [&str; 3] = ["argmax", "drop", "keep"];
     let (mut values, mut policies) = (Vec::new(), Vec::new());
     for text in texts {
-        let (value, policy) = text.rsplit_once('=').map_or((text.as_str(), None), |(value, policy)| (value, Some(policy)));
+        let (value, policy) =
+            text.rsplit_once('=').map_or((text.as_str(), None), |(value, policy)| (value, Some(policy)));
         if let Some(policy) = policy.filter(|policy| !POLICIES.contains(policy)) {
             let near = did_you_mean(policy, POLICIES);
             return Err(format!("{policy:?} is not one of argmax, drop and keep{near}"));
@@ -432,7 +434,7 @@ mod tests {
     #[test]
     fn values_that_are_no_values_are_refused() {
         for (kind, value, problem) in [
-            (Kind::Size(0, 9), json!("much"), "it is a number with K, M, G or T, such as 512M or 2G"),
+            (Kind::Size(0, 9), json!("much"), "it must be a number with K, M, G or T, such as 512M or 2G"),
             (Kind::Bounds, json!({ "a": -1 }), "-1 is neither a count nor a share"),
             (Kind::Bounds, json!({ "a": "b" }), "\"b\" is neither a whole number nor a percentage"),
             (Kind::Thresholds, json!({ "a": null }), "null is not a number: write 0.8, or a number for each class"),

@@ -247,7 +247,9 @@ pub(super) static GROUPS: &[Group] = &[
             Setting::Config,
             Kind::Text,
             "FILE.toml",
-            &[T("TOML file with options, for all commands or in a table such as [label]. The command line overrides it")],
+            &[T(
+                "TOML file with options, for all commands or in a table such as [label]. The command line overrides it",
+            )],
         )],
     },
     Group {

@@ -49,12 +49,8 @@ impl ClassSettings {
     };
 
     /// The settings of existing labels.
-    pub const LABEL: ClassSettings = ClassSettings {
-        column: Setting::Label,
-        map: Setting::LabelMap,
-        ethnicity: None,
-        exclude: Setting::Uncoded,
-    };
+    pub const LABEL: ClassSettings =
+        ClassSettings { column: Setting::Label, map: Setting::LabelMap, ethnicity: None, exclude: Setting::Uncoded };
 }
 
 impl Default for ClassSettings {
@@ -144,7 +140,8 @@ impl ClassColumn {
     /// Suggests how to map unknown values to similar classes: ` (such as --truth-map White=white)`.
     fn map_hint(&self, unknown: &[(String, u64)], classes: &Classes) -> Message {
         let names = || classes.names().iter().map(String::as_str);
-        if let Some(own) = Vocabulary::recognize(&self.column, unknown.iter().map(|(value, _)| value.as_str())) {
+        let values: Vec<&str> = unknown.iter().map(|(value, _)| value.as_str()).collect();
+        if let Some(own) = Vocabulary::recognize(&self.column, &values) {
             return Message::from(" (such as ") + self.settings.map.with(own.name()) + ")";
         }
         let close = unknown.iter().filter_map(|(value, _)| Some((value, closest_match(value, names())?)));

@@ -108,14 +108,14 @@ impl Vocabulary {
     }
 
     /// Returns the vocabulary that a column with these values has, if it is clear.
-    pub(crate) fn recognize<'a>(column: &str, values: impl Iterator<Item = &'a str> + Clone) -> Option<Vocabulary> {
+    pub(crate) fn recognize(column: &str, values: &[&str]) -> Option<Vocabulary> {
         let has = |own: &Vocabulary, value: &str| own.values().iter().any(|(known, _)| *known == value);
         // Single letters are common; only the name of the column shows that they are North Carolina's.
         let is_clear = |own: &Vocabulary| match own {
             Vocabulary::NorthCarolina => normalize_name(column) == "race_code",
-            Vocabulary::L2 | Vocabulary::TargetSmart => values.clone().count() > 1,
+            Vocabulary::L2 | Vocabulary::TargetSmart => values.len() > 1,
         };
-        Vocabulary::ALL.into_iter().find(|own| is_clear(own) && values.clone().all(|value| has(own, value)))
+        Vocabulary::ALL.into_iter().find(|own| is_clear(own) && values.iter().all(|value| has(own, value)))
     }
 }
 
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_vocabulary_is_recognized_only_if_it_is_clear() {
-        let recognize = |column: &str, values: &[&str]| Vocabulary::recognize(column, values.iter().copied());
+        let recognize = Vocabulary::recognize;
         assert_eq!(recognize("race", &["European", "Other"]), Some(Vocabulary::L2));
         assert_eq!(recognize("race", &["Caucasian", "Uncoded"]), Some(Vocabulary::TargetSmart));
         assert_eq!(recognize("Race Code", &["W", "B"]), Some(Vocabulary::NorthCarolina));
