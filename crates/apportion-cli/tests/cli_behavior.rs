@@ -179,7 +179,7 @@ fn wrong_values_end_with_2() {
     }
     assert_eq!(names_in(folder.path()), before);
     let found = refused(folder.path(), &split("label t.csv -o o.csv --reference nowhere.csv"));
-    assert_eq!(found, "--reference nowhere.csv: nowhere.csv: there is no such file; check the path");
+    assert_eq!(found, "--reference nowhere.csv: nowhere.csv: no such file; check the path");
 }
 
 #[test]

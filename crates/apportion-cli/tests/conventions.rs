@@ -347,7 +347,7 @@ fn labels_of_vendors_are_audited() {
     let path = file("l2.csv");
     let args = ["audit", path.to_str().unwrap(), "--label", "EthnicGroups_EthnicGroup1Desc"];
     let message = refused(folder.path(), &args);
-    assert!(message.contains("\"Likely African-American\" (1)"), "{message}");
+    assert!(message.contains("\"Likely African-American\" (1 row)"), "{message}");
     assert!(message.contains("--label-map VALUE=CLASS"), "{message}");
     let compared = run(folder.path(), &[&["compare"], &args[1..], &["--label-map", map, "-q"]].concat());
     assert!(compared.contains("your labels"), "{compared}");

@@ -96,7 +96,7 @@ fn the_policy_is_recorded_and_verified() {
         run(path, &[&apply(&name, policy)[..], &["-q"]].concat());
         assert_eq!(json(path, &["provenance", &name, "--json"])["options"]["unknown_groups"], policy);
         let checks = run(path, &["verify", &name, "--against", "renamed.csv", "-q"]);
-        assert!(checks.contains("every label is the one that the decision gives"), "{checks}");
+        assert!(checks.contains("every label agrees with the decision"), "{checks}");
         // Without provenance, the options say it.
         let name = format!("{policy}.csv");
         run(path, &[&apply(&name, policy)[..], &["-q"]].concat());
