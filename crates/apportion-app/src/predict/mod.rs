@@ -11,6 +11,7 @@ mod counties;
 mod margin;
 mod passes;
 mod people;
+mod population;
 mod request;
 mod scoring;
 pub(crate) mod sources;
@@ -70,6 +71,8 @@ pub struct Response {
     pub repaired_codes: u64,
     /// Descriptions of the tables that were used.
     pub tables: Vec<String>,
+    /// The people that the scores describe: those of the tables, or people with the class shares of a margin.
+    pub population: String,
     /// Warnings.
     pub remarks: Vec<String>,
     /// The margin, if one is given: the share of each class.
@@ -201,6 +204,8 @@ fn predict(request: &Request, context: &Context) -> Result<Response> {
         context.note(note.clone());
     }
     used.iter().for_each(|table| context.note(table.description.clone()));
+    let population = population::describe(request, &used);
+    context.note(population::note(request, &population));
     let has_rows = !ColumnBatches::new(&input, &columns.all()).next_rows(1)?.is_empty();
     if !has_rows && output.is_some() {
         let problem = "it has columns but no rows; check how it was made";
@@ -237,6 +242,7 @@ fn predict(request: &Request, context: &Context) -> Result<Response> {
         classes: &classes,
         bisg: &bisg,
         used: &used,
+        population,
         margin,
         all: &all,
         tally: &scorer.tally,
