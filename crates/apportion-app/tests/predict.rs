@@ -70,10 +70,12 @@ fn files_and_tables_in_memory_have_the_same_scores() {
 
     let json = serde_json::to_value(&returned).unwrap();
     let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
-    let expected = "apportion classes columns dropped in_tables model people place_used posterior remarks \
-                    repaired_codes surname_match tables";
+    let expected = "apportion classes columns dropped in_tables model people place_used population posterior remarks \
+                    repaired_codes surname_match tables unused";
     assert_eq!(keys, expected.split_whitespace().collect::<Vec<_>>());
     assert_eq!((&json["model"], &json["place_used"]["county"]), (&"bisg".into(), &3.into()));
+    assert_eq!(json["population"], "residents of all ages by county, 2010 Census; surnames of the 2020 Census");
+    assert_eq!(json["unused"], serde_json::json!([]));
 }
 
 #[test]

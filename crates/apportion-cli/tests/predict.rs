@@ -132,6 +132,97 @@ fn places_that_are_in_no_table_are_warned_of() {
     assert!(said.contains(&format!("warning: {expected}")), "{said}");
 }
 
+const ADVICE: &str = ". Voters, borrowers and patients usually have other class shares; if you know theirs, give them with --margin \
+                      FILE and --model voter or rake\n";
+
+#[test]
+fn the_population_of_the_scores_is_named() {
+    let folder = folder();
+    let folder = folder.path();
+    fs::write(
+        folder.join("margin.csv"),
+        "class,share\nwhite,.7\nblack,.2\nhispanic,.04\nasian,.03\naian,.02\nother,.01\n",
+    )
+    .unwrap();
+    fs::write(
+        folder.join("own.csv"),
+        "county_fips,n_white,n_black,n_hispanic,n_asian,n_aian,n_other\n37063,9,9,9,9,9,9\n",
+    )
+    .unwrap();
+    let counties = "residents of all ages by county, 2010 Census; surnames of the 2020 Census";
+    for (options, expected, advice) in [
+        ("--county county_fips", counties.to_owned(), ADVICE),
+        ("", format!("residents by ZIP code area, 2010 Census; {counties}"), ADVICE),
+        ("--geography none --surnames surnames-2010", "surnames of the 2010 Census".into(), ADVICE),
+        (
+            "--model bifsg --geography own.csv",
+            "the people of own.csv; surnames of the 2020 Census; first names of the 2020 Census".into(),
+            ADVICE,
+        ),
+        (
+            "--model voter --margin margin.csv --within NC",
+            format!("people with the class shares of margin.csv; tables: {counties}"),
+            "\n",
+        ),
+        (
+            "--model rake --margin margin.csv --county county_fips",
+            format!("people with the class shares of margin.csv; tables: {counties}"),
+            "\n",
+        ),
+    ] {
+        let line = format!("predict people.csv -o out.csv --force {options}");
+        let told = text(&apportion(folder, &split(&line)).stderr);
+        assert!(told.contains(&format!("\nthe scores describe {expected}{advice}")), "{told}");
+        let found = json(folder, &split(&format!("{line} --json -q")));
+        assert_eq!(found["population"], expected);
+    }
+}
+
+#[test]
+fn columns_that_are_not_used_are_named_with_the_reason() {
+    let folder = folder();
+    let folder = folder.path();
+    let heading = "surname,first_name,zip,tract,county_fips,state_house";
+    fs::write(folder.join("all.csv"), format!("{heading}\nSmith,Ann,27701,37063000101,37063,31\n")).unwrap();
+    let tract = "\"tract\" is not used as given: it is looked up as counties; to use tracts, give a table of them with --geography FILE";
+    let first = "\"first_name\" is not used: --model bifsg uses first names";
+    let house = "\"state_house\" is not used: the places are in other columns";
+    let zip = "\"zip\" is not used: --within cannot limit ZIP codes to a state; leave it out to use them";
+    let told = |options: &str| {
+        text(&apportion(folder, &split(&format!("predict all.csv -o out.csv --force {options}"))).stderr)
+    };
+    let lines = |told: &str, count: usize| told.lines().take(count).map(String::from).collect::<Vec<_>>();
+    let places = "tract in \"tract\", zcta in \"zip\", county in \"county_fips\"";
+    let expected =
+        [format!("all.csv: BISG; surname in \"surname\", {places}"), first.into(), house.into(), tract.into()];
+    assert_eq!(lines(&told(""), 4), expected);
+    // A column that is not used is not in the first line.
+    let expected = [
+        "all.csv: BISG, within NC; surname in \"surname\", tract in \"tract\", county in \"county_fips\"",
+        first,
+        house,
+        tract,
+        zip,
+    ];
+    assert_eq!(lines(&told("--within NC"), 5), expected);
+    let expected = "all.csv: BIFSG; surname in \"surname\", first name in \"first_name\", county in \"county_fips\"";
+    let unnamed = "is not used: only the columns of places that are named are used";
+    let found = lines(&told("--model bifsg --county county_fips"), 4);
+    assert_eq!(found[..3], [expected.into(), format!("\"zip\" {unnamed}"), format!("\"tract\" {unnamed}")]);
+    assert!(told("--model fbisg --sweeps 2 --burn-in 1").contains(
+        "\"zip\" is not used: --model fbisg needs people by class, which the built-in table of ZIP codes does not have; give \
+         such a table with --geography FILE"
+    ));
+    let found = json(folder, &split("predict all.csv -o out.csv --force --json -q --within NC"));
+    let columns = [("first_name", None), ("state_house", None), ("tract", Some("county")), ("zip", None)];
+    let unused = found["unused"].as_array().unwrap();
+    for (column, (name, used_as)) in unused.iter().zip(columns) {
+        assert_eq!((&column["column"], &column["used_as"]), (&name.into(), &used_as.into()));
+    }
+    assert_eq!((unused.len(), unused[0]["reason"].as_str()), (4, Some("--model bifsg uses first names")));
+    assert!(found["columns"].get("zcta").is_none(), "{}", found["columns"]);
+}
+
 #[test]
 fn first_names_make_bifsg() {
     let folder = folder();
@@ -564,7 +655,8 @@ fn places_are_found_as_files_write_them() {
     }
     fs::write(folder.join("named.csv"), "surname,zip,county\nWashington,27701,Durham\n").unwrap();
     let told = text(&apportion(folder, &split("predict named.csv -o o.csv")).stderr);
-    assert!(told.contains("not used: county; county names require a state: use --state COL, or --within NC"), "{told}");
+    let expected = "\"county\" is not used: county names require a state; use --state COL or --within NC\n";
+    assert!(told.contains(expected), "{told}");
     let told = |people: &str| {
         fs::write(folder.join("all.csv"), people).unwrap();
         text(&apportion(folder, &split("predict all.csv -o o.csv --force")).stderr)

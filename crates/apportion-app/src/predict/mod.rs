@@ -18,6 +18,7 @@ pub(crate) mod sources;
 mod summary;
 mod tally;
 mod text;
+mod unused;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -35,6 +36,7 @@ pub use self::request::{Model, Request};
 use self::scoring::{Layout, Scorer};
 use self::sources::{Tables, UsedTable};
 use self::summary::PredictSummary;
+pub use self::unused::UnusedColumn;
 use crate::protect::{refuse_overwriting_outputs, refuse_unsafe_formats};
 use crate::provenance::{ExtraFile, InputHashes, Provenance, Recorded, holds_metadata};
 use crate::{Context, Error, Result};
@@ -53,6 +55,8 @@ pub struct Response {
     pub classes: Vec<String>,
     /// The names of the columns that were read, by content, such as `surname`.
     pub columns: BTreeMap<&'static str, String>,
+    /// The columns of names and places that the scores do not use, or not as precisely as given.
+    pub unused: Vec<UnusedColumn>,
     /// The mean score of each class.
     pub posterior: Vec<f64>,
     /// The shares of the classes among the people of the places or, without places, of the surnames; null if the tables
@@ -187,10 +191,12 @@ fn predict(request: &Request, context: &Context) -> Result<Response> {
         true => None,
         false => Some(checked_output(request, &input)?),
     };
-    let columns = PeopleColumns::find(request, &input)?;
+    let mut columns = PeopleColumns::find(request, &input)?;
     let mut tables = Tables::read(request, &columns)?;
     let classes = checked_classes(&tables.classes)?;
     let used = std::mem::take(&mut tables.used);
+    let unused_places = unused::take_places(&mut columns, request, &used);
+    columns.unused.extend(unused_places);
     let hashes = start_hashes(request, &input, &used)?;
     let margin = margin::read(request, &classes, context)?;
     let margins = tables.margins.take();
@@ -200,9 +206,7 @@ fn predict(request: &Request, context: &Context) -> Result<Response> {
 
     let model = request.describe_model();
     context.note(format!("{}: {model}; {}", input.name(0).display(), columns.describe()));
-    if let Some(note) = &columns.unused {
-        context.note(note.clone());
-    }
+    columns.unused.iter().for_each(|column| context.note(column.note()));
     used.iter().for_each(|table| context.note(table.description.clone()));
     let population = population::describe(request, &used);
     context.note(population::note(request, &population));
@@ -243,6 +247,7 @@ fn predict(request: &Request, context: &Context) -> Result<Response> {
         bisg: &bisg,
         used: &used,
         population,
+        unused: columns.unused.iter().map(|column| column.contract(context)).collect(),
         margin,
         all: &all,
         tally: &scorer.tally,

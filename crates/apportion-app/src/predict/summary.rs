@@ -7,7 +7,7 @@ use super::columns::PeopleColumns;
 use super::passes::AllPeople;
 use super::sources::UsedTable;
 use super::tally::Tally;
-use super::{InMargins, PopulationFit, Request, Response};
+use super::{InMargins, PopulationFit, Request, Response, UnusedColumn};
 
 /// The parts of a response.
 pub(super) struct PredictSummary<'a> {
@@ -17,6 +17,7 @@ pub(super) struct PredictSummary<'a> {
     pub(super) bisg: &'a Bisg,
     pub(super) used: &'a [UsedTable],
     pub(super) population: String,
+    pub(super) unused: Vec<UnusedColumn>,
     pub(super) margin: Option<Vec<f64>>,
     pub(super) all: &'a AllPeople,
     pub(super) tally: &'a Tally,
@@ -47,6 +48,7 @@ impl PredictSummary<'_> {
             within: self.request.within.clone(),
             margin: self.margin,
             population: self.population,
+            unused: self.unused,
             provenance: None,
             has_place_people: self.bisg.has_people(),
             paths: Vec::new(),
