@@ -224,6 +224,18 @@ fn columns_that_are_not_used_are_named_with_the_reason() {
 }
 
 #[test]
+fn a_state_in_place_of_a_column_is_explained() {
+    let folder = folder();
+    let fix = |state: &str| format!(". If all people live in this state, use --within {state}");
+    for (options, state) in [("--state NC", "NC"), ("--county nc", "nc"), ("--state 37", "37")] {
+        let found = refused(folder.path(), &split(&format!("predict people.csv -o out.csv {options}")));
+        assert!(found.contains("there is no column") && found.ends_with(&fix(state)), "{found}");
+    }
+    let found = refused(folder.path(), &split("predict people.csv -o out.csv --state region"));
+    assert!(!found.contains("--within"), "{found}");
+}
+
+#[test]
 fn first_names_make_bifsg() {
     let folder = folder();
     let found = rows(&run(folder.path(), &split("predict people.csv -o - -q --model bifsg")));

@@ -244,5 +244,11 @@ fn named(names: &[String], name: &str, setting: Setting) -> Result<String> {
     }
     let hint = did_you_mean(name, names.iter().map(String::as_str));
     let problem = format!(": there is no column {name:?}{hint}; the columns are {}", names.join(", "));
-    Err(Error::data(Message::from(setting) + problem))
+    let problem = Message::from(setting) + problem;
+    let is_state = PlaceCode::from_text(name, Level::State).is_some();
+    Err(Error::data(match setting {
+        Setting::Surname | Setting::FirstName => problem,
+        _ if is_state => problem + ". If all people live in this state, use " + Setting::Within.with(name),
+        _ => problem,
+    }))
 }
