@@ -103,7 +103,7 @@ fn is_nested(job: Job) -> bool {
 }
 
 /// Returns the name of a job's command, its description, and its examples.
-fn describe(job: Job) -> (&'static str, &'static str, &'static str) {
+pub(crate) fn describe(job: Job) -> (&'static str, &'static str, &'static str) {
     match job {
         Job::Label => (
             "label",
