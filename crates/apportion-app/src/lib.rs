@@ -31,6 +31,7 @@ pub mod rule;
 #[cfg(feature = "schema")]
 pub mod schema;
 pub mod settings;
+mod similar_groups;
 pub mod simulate;
 pub mod summary;
 pub mod table;
