@@ -26,7 +26,7 @@ pub(crate) fn python_name(setting: Setting, value: Option<&str>) -> String {
         (Setting::TruthMap | Setting::LabelMap, Some("VALUE=CLASS")) => format!("{name}={{value: class}}"),
         (Setting::Crosswalk, Some("OLD=NEW" | "OLD=NEW,…")) => format!("{name}={{old: new}}"),
         (_, Some("COL" | "FILE" | "DIR" | "VALUE" | "VALUE=keep")) => format!("{name}=…"),
-        (Setting::TruthMap | Setting::LabelMap | Setting::Crosswalk, Some(pairs)) => {
+        (Setting::TruthMap | Setting::LabelMap | Setting::Crosswalk | Setting::AtLeast, Some(pairs)) => {
             let pair = |pair: &str| match pair.split_once('=') {
                 Some((old, new)) => format!("{}: {}", quoted(old), quoted(new)),
                 None => quoted(pair),

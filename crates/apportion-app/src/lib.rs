@@ -19,6 +19,7 @@ pub mod frontier;
 pub mod input;
 pub mod label;
 pub mod labels;
+mod lost_classes;
 pub mod memory;
 pub mod output;
 pub mod predict;
