@@ -438,7 +438,10 @@ fn unsound_tables_are_refused() {
             "people.csv: --surname: there is no column \"sirname\" (did you mean \"surname\"?); the columns are id, first_name, \
              surname, county_fips, zip",
         ),
-        ("--surnames nonames", "--surnames: there is no file and no built-in table \"nonames\""),
+        (
+            "--surnames nonames",
+            "--surnames: there is no file and no built-in table \"nonames\"; `apportion tables` lists the built-in tables",
+        ),
     ] {
         let args: Vec<&str> = split("predict people.csv -o o.csv").into_iter().chain(split(line)).collect();
         assert_eq!(refused(folder, &args), expected, "{line}");
@@ -581,7 +584,7 @@ fn raking_goes_three_ways_where_margins_by_surname_and_place_are_known() {
         folder,
         &split("predict voters.csv -o o.csv --model rake --place-margin by_county.csv --geography counties.csv"),
     );
-    assert!(text(&told.stderr).contains("600 people are in by_county.csv; raked in"), "{}", text(&told.stderr));
+    assert!(text(&told.stderr).contains("600 people in by_county.csv; raked in"), "{}", text(&told.stderr));
     fs::remove_file(folder.join("o.csv")).unwrap();
     fs::write(folder.join("by_county.csv"), margin_of(&people, "county_fips", |place| place % 6)).unwrap();
     let found = refused(folder, &split(&line.replace("raked.csv", "o.csv")));
@@ -623,7 +626,7 @@ fn fbisg_draws_the_same_by_any_number_of_threads() {
     // A sixth of the people are called Nguyen, compared with 3% in the Census; fBISG learns this from the people.
     assert!(ours > plain, "{ours} {plain}");
     let found = refused(folder, &split("predict voters.csv -o o.csv --model fbisg --geography none"));
-    assert!(found.starts_with("fBISG needs places as people by class"), "{found}");
+    assert!(found.starts_with("fBISG needs the number of people by place and class"), "{found}");
 }
 
 /// Returns the scores of a file with one row.
@@ -735,7 +738,7 @@ fn one_state_is_never_the_nation() {
     assert!(found.contains("its shares sum to 0.9600; they must sum to 1"), "{found}");
     for (shares, wanted) in [
         (".9,.9,.1,.1,.1,.1", "its shares sum to 2.2000; they must sum to 1"),
-        (".7,NaN,.3,0,0,0", "\"NaN\" is no number"),
+        (".7,NaN,.3,0,0,0", "\"NaN\" is not a number"),
     ] {
         fs::write(folder.join("margin.csv"), format!("white,black,hispanic,asian,aian,other\n{shares}\n")).unwrap();
         let found = refused(folder, &split(line));
@@ -747,11 +750,11 @@ fn one_state_is_never_the_nation() {
 fn options_of_another_model_are_refused() {
     let folder = folder();
     for (options, wanted) in [
-        ("--margin margin.csv", "--margin: it is for --model voter and rake"),
-        ("--seed 3", "--seed: it is for --model fbisg"),
-        ("--sweeps 3 --model rake --margin m.csv", "--sweeps: it is for --model fbisg"),
-        ("--tolerance 0.1", "--tolerance: it is for --surname-margin and --place-margin"),
-        ("--as-published", "--as-published: it is for --model voter"),
+        ("--margin margin.csv", "--margin requires --model voter or --model rake"),
+        ("--seed 3", "--seed requires --model fbisg"),
+        ("--sweeps 3 --model rake --margin m.csv", "--sweeps requires --model fbisg"),
+        ("--tolerance 0.1", "--tolerance requires --surname-margin or --place-margin"),
+        ("--as-published", "--as-published requires --model voter"),
     ] {
         let found = misused(folder.path(), &split(&format!("predict people.csv -o o.csv {options}")));
         assert!(found.contains(wanted), "{found}");
