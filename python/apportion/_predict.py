@@ -80,8 +80,9 @@ def predict(
         output, overwrite: output file, and whether to replace it, if the people are in files.
 
     Returns:
-        The scores p_CLASS and the columns that explain them, in a frame of the same type as the input; or the path of
-        `output`. With `summary`, a tuple of this and the summary.
+        The scores p_CLASS and the columns that explain them, and the codes of counties as county_fips unless the input has
+        such a column, in a frame of the same type as the input; or the path of `output`. With `summary`, a tuple of this and
+        the summary.
     """
     values: dict[str, Any] = {
         "model": model, "surname": surname, "first_name": first_name, "place": place, "block_group": block_group,

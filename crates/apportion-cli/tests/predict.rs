@@ -235,6 +235,30 @@ fn a_state_in_place_of_a_column_is_explained() {
     assert!(!found.contains("--within"), "{found}");
 }
 
+/// Counties by name, in parts, without zeros, and by tract, all become codes of five digits.
+#[test]
+fn counties_are_written_as_codes() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let counties = |people: &str, options: &str| {
+        fs::write(folder.join("people.csv"), people).unwrap();
+        let found = rows(&run(folder, &split(&format!("predict people.csv -o - -q {options}"))));
+        found.iter().map(|row| row.get("county_fips").cloned()).collect::<Vec<_>>()
+    };
+    let code = |code: &str| Some(code.to_owned());
+    let people =
+        "surname,state,county\nSmith,NC,wake\nSmith,nc,Wake County\nSmith,NC,183\nSmith,NC,Nowhere\nSmith,AL,1\n";
+    assert_eq!(counties(people, ""), [code("37183"), code("37183"), code("37183"), code(""), code("01001")]);
+    assert_eq!(counties("surname,tract\nSmith,1001020100\n", ""), [code("01001")]);
+    // The place of the scores may be another one.
+    assert_eq!(counties("surname,zip,state,county\nSmith,27701,NC,Durham\n", ""), [code("37063")]);
+    // A column of that name is kept as it is.
+    assert_eq!(counties("surname,county_fips\nSmith,1001\n", ""), [code("1001")]);
+    for people in ["surname,zip\nSmith,27701\n", "surname,state\nSmith,NC\n"] {
+        assert_eq!(counties(people, ""), [None], "{people}");
+    }
+}
+
 #[test]
 fn first_names_make_bifsg() {
     let folder = folder();
@@ -454,7 +478,7 @@ fn unsound_tables_are_refused() {
     );
     write("scored.csv", "surname,county_fips,p_white\nSMITH,37063,1\n");
     let found = refused(folder, &split("predict scored.csv -o o.csv"));
-    assert!(found.contains("it has a column \"p_white\" already"), "{found}");
+    assert!(found.contains("it already has a column \"p_white\""), "{found}");
     assert!(misused(folder, &split("predict people.csv -o o.csv --model voter")).contains("--margin"));
     assert!(misused(folder, &split("predict people.csv -o - --json")).contains("choose one"));
 }

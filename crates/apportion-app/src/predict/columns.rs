@@ -205,6 +205,11 @@ impl PeopleColumns {
         self.own_place.is_some() || !self.codes.is_empty()
     }
 
+    /// Returns whether any column contains counties, or places inside counties.
+    pub(super) fn has_counties(&self) -> bool {
+        self.codes.iter().any(|(level, _)| level.is_nested() && *level != Level::State)
+    }
+
     /// Returns whether any column contains places smaller than states.
     pub(super) fn is_closer_than_state(&self) -> bool {
         self.own_place.is_some() || self.codes.iter().any(|(level, _)| *level != Level::State)

@@ -25,7 +25,10 @@ use std::path::{Path, PathBuf};
 
 use apportion::Classes;
 use apportion::text::{Message, Setting};
-use apportion_io::{ColumnBatches, Input, Output, PlainColumn, refuse_nested_columns, write_with_plain_columns};
+use apportion_bisg::Level;
+use apportion_io::{
+    ColumnBatches, Input, Output, PlainColumn, refuse_nested_columns, same_name, write_with_plain_columns,
+};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -33,7 +36,7 @@ use self::columns::PeopleColumns;
 use self::passes::AllPeople;
 use self::people::Lookup;
 pub use self::request::{Model, Request};
-use self::scoring::{Layout, Scorer};
+use self::scoring::{COUNTY, Layout, Scorer};
 use self::sources::{Tables, UsedTable};
 use self::summary::PredictSummary;
 pub use self::unused::UnusedColumn;
@@ -201,7 +204,9 @@ fn predict(request: &Request, context: &Context) -> Result<Response> {
     let margin = margin::read(request, &classes, context)?;
     let margins = tables.margins.take();
     let bisg = margin::model(request, tables, margin.clone())?;
-    let layout = Layout::new(&request.prefix, classes.names(), &bisg);
+    let writes_counties =
+        columns.has_counties() && bisg.levels().contains(&Level::County) && !has_county_codes(&input)?;
+    let layout = Layout::new(&request.prefix, classes.names(), &bisg, writes_counties);
     refuse_existing_names(&layout, &input)?;
 
     let model = request.describe_model();
@@ -216,7 +221,7 @@ fn predict(request: &Request, context: &Context) -> Result<Response> {
         return Err(apportion_io::Error::file(input.name(0), problem).into());
     }
 
-    let lookup = Lookup { columns: &columns, bisg: &bisg, margins: margins.as_ref() };
+    let lookup = Lookup { columns: &columns, bisg: &bisg, margins: margins.as_ref(), writes_counties };
     let all = AllPeople::collect(request, &input, lookup, margin.as_deref(), classes.names(), context)?;
     let rows = all.rows(&bisg);
     let mut provenance = match hashes {
@@ -279,13 +284,23 @@ fn checked_classes(names: &[String]) -> Result<Classes> {
 fn refuse_existing_names(layout: &Layout, input: &Input) -> Result<()> {
     for file in 0..input.names().len() {
         let names = input.columns(file)?;
-        if let Some(existing) = layout.names().find(|name| names.contains(name)) {
+        if let Some(existing) = layout.names().find(|name| names.iter().any(|own| own == name)) {
             let path = input.name(file).display();
             let problem = format!("{path}: it already has a column {existing:?}; remove it, or use another prefix: ");
             return Err(Error::data(Message::from(problem) + Setting::Prefix.with("bisg_")));
         }
     }
     Ok(())
+}
+
+/// Returns whether an input has a column with the name of the county codes.
+fn has_county_codes(input: &Input) -> Result<bool> {
+    for file in 0..input.names().len() {
+        if input.columns(file)?.iter().any(|name| same_name(name, COUNTY)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Starts computing the SHA-256 of all files, if provenance is recorded.
