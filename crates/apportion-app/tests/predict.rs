@@ -101,7 +101,7 @@ fn errors_name_settings_and_not_options() {
     let source = Source::files([path(folder.path(), "people.csv")]);
     let refused = |request: Request| predict::run(&request, &Context::default()).unwrap_err();
     let error = refused(Request { source: source.clone(), ..Request::default() });
-    assert!(error.is_usage() && error.to_string().starts_with("`output`: "), "{error}");
+    assert!(error.is_usage() && error.to_string().starts_with("`output` is required: "), "{error}");
     let output = Some(path(folder.path(), "scores.csv"));
     let request = Request { source, output, surname: Some("sirname".into()), ..Request::default() };
     let error = refused(request.clone());

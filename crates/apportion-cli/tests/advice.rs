@@ -72,7 +72,7 @@ fn audit_recognizes_the_rounding_of_groups() {
     let rows: String = (0..100).map(row).collect();
     fs::write(folder.join("people.csv"), format!("p_a,p_b,truth,group,label\n{rows}")).unwrap();
     let found = run(folder, &split("audit people.csv --label label --truth truth --by group -q"));
-    let expected = "The labels undercount b by 100.0%: because each group is rounded, use larger groups or --nested.";
+    let expected = "The labels undercount b by 100.0%: each group is rounded, so use larger groups or --nested.";
     assert_eq!(advice(&found), [expected]);
     assert_eq!(advice(&audited(folder)), ["The labels undercount b by 100.0%: use --rule match."]);
 }

@@ -27,7 +27,7 @@ fn off_class(audit: &Audit, class: usize) -> Option<Message> {
     let by_labels = Some(split.discretization).filter(|bias| is_off(*bias, 1.0));
     let shares = || Message::from("for example with known class shares (") + Setting::Margin + " of predict)";
     let rule = match is_matched_in_groups(audit, class) {
-        true => Message::from("because each group is rounded, use larger groups or ") + Setting::Nested,
+        true => Message::from("each group is rounded, so use larger groups or ") + Setting::Nested,
         false => Message::from("use ") + Setting::Rule.with("match"),
     };
     Some(match (by_scores.map(direction), by_labels.map(direction)) {
