@@ -26,7 +26,9 @@ help: ## List all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
 demo: ## Run a demonstration on simulated voters; writes ./apportion-demo
-	$(CARGO) run --release --locked --quiet -p apportion-cli -- demo --force
+	@echo "Building apportion: about 5 to 15 minutes the first time, then a few seconds."
+	$(CARGO) build --release --locked -p apportion-cli
+	$(RELEASE) demo --force
 
 reproduce: ## Reproduce the paper's figures and tables; writes ./paper
 	$(CARGO) run --release --locked --quiet -p apportion-cli -- reproduce -o paper --force

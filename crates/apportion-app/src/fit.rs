@@ -16,7 +16,7 @@ use crate::provenance::{InputHashes, Provenance, ProvenanceSettings, Recorded};
 use crate::rule::RuleSettings;
 use crate::settings::{Job, check};
 use crate::table::TableSettings;
-use crate::{Context, Error, Result};
+use crate::{Context, Error, Result, lost_classes};
 
 /// The rule to fit, and the output for the decision.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -136,5 +136,6 @@ fn fit(request: &Request, context: &Context) -> Result<Response> {
     }
     provenance.write(saved.provenance.as_ref())?;
     let measured = Measured::new(&table, result, argmax, label::Aim::of(rule));
+    lost_classes::warnings(&measured, rule, settings).into_iter().for_each(|warning| context.warn(warning));
     Ok(Response { saved, measured })
 }

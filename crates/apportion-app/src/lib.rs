@@ -21,6 +21,7 @@ pub mod frontier;
 pub mod input;
 pub mod label;
 pub mod labels;
+mod lost_classes;
 pub mod memory;
 pub mod output;
 pub mod predict;
@@ -34,6 +35,7 @@ pub mod rule;
 #[cfg(feature = "schema")]
 pub mod schema;
 pub mod settings;
+mod similar_groups;
 pub mod simulate;
 pub mod summary;
 pub mod table;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::class_map::ClassMap;
 use crate::input::Source;
 use crate::provenance::Recorded;
-use crate::{Context, Error, Result, memory, text};
+use crate::{Context, Error, Result, memory, similar_groups, text};
 
 /// The source of a score table, and the contents of its columns.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -93,6 +93,8 @@ impl TableSettings {
         for remark in table.remarks() {
             context.note(remark);
         }
+        let warning = table.group_names().and_then(|names| similar_groups::warning(names, groups.setting));
+        warning.into_iter().for_each(|warning| context.warn(warning));
         Ok(table)
     }
 

@@ -494,5 +494,5 @@ fn results_are_those_of_a_file() {
     assert_eq!(own, file);
     let tour =
         demo::run(&demo::Request { folder: path("demo").into(), ..demo::Request::default() }, &context()).unwrap();
-    assert_eq!(tour.steps.len(), 6);
+    assert_eq!(tour.steps.len(), 8);
 }

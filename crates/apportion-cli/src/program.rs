@@ -108,7 +108,7 @@ pub(crate) fn command_name(job: Job) -> &'static str {
 }
 
 /// Returns the name of a job's command, its description, and its examples.
-fn describe(job: Job) -> (&'static str, &'static str, &'static str) {
+pub(crate) fn describe(job: Job) -> (&'static str, &'static str, &'static str) {
     match job {
         Job::Label => (
             "label",

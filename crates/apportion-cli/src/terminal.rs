@@ -16,8 +16,7 @@ use serde_json::{Map, Value};
 
 use crate::config::Config;
 use crate::message::{option, render};
-use crate::progress::Bar;
-use crate::{args, text};
+use crate::{args, program, progress, text};
 
 /// The terminal from which a job is run.
 #[derive(Clone, Debug)]
@@ -67,7 +66,7 @@ impl Terminal {
         });
         let threads = self.values.get(Setting::Threads.id()).and_then(Value::as_u64);
         Context {
-            progress: Arc::new(Bar::new(quiet)),
+            progress: progress::of_job(program::describe(self.job).0, quiet),
             notices,
             threads: threads.map(|threads| threads as usize),
             command: self.command.clone(),

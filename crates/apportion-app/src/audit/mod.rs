@@ -1,5 +1,6 @@
 //! Audits existing labels: their counts, bias, accuracy and calibration.
 
+mod advice;
 mod csv;
 mod json;
 mod text;

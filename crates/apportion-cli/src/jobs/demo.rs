@@ -19,7 +19,10 @@ pub(super) fn run(terminal: &Terminal) -> Result<()> {
             super::run(job, matches, &line, None)?;
         }
     }
-    text::print_text(format!("\n# Report with all results (open in a browser): {}", response.report.display()))
+    let (report, labeled) = (response.report.display(), response.labeled.display());
+    text::print_text(format!(
+        "\n# Report with all results (open in a browser): {report}\n# Labels of all people (open in a spreadsheet): {labeled}"
+    ))
 }
 
 /// Returns the command of a step, with some of its settings.
