@@ -11,7 +11,7 @@ from typing import Any, Literal
 from ._frames import Array, Files
 from ._labels import Column, Rule
 from ._run import run
-from ._tables import LABELING, RULE, RUNNING, refuse_unknown, rest, table
+from ._tables import LABELING, RULE, RUNNING, Encoding, refuse_unknown, rest, table
 
 Dialect = Literal["duckdb", "postgresql", "sqlite", "bigquery", "snowflake", "spark"]
 
@@ -75,6 +75,9 @@ class Decision:
         overwrite: bool = False,
         skip_missing: bool = False,
         normalize: bool = False,
+        encoding: Encoding | None = None,
+        delimiter: str | None = None,
+        sheet: str | None = None,
         threads: int | None = None,
         progress: bool | None = None,
         codes: bool = False,

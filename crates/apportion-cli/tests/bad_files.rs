@@ -44,7 +44,7 @@ fn text_that_is_no_table() {
     write("people.csv", b"p_white,p_black,n\n0.6,0.4,3\n0.6,0.4,1.5\n");
     write("ragged.csv", b"id,p_white,p_black\n1,0.6,0.4\n2,0.3\n3,0.6,0.4\n");
     write("long.csv", b"id,p_white,p_black\n1,0.6,0.4\n2,0.3,0.7,0.1\n");
-    write("latin.csv", b"id,p_white,p_black,name\n1,0.6,0.4,Lee\n2,0.6,0.4,Mu\xf1oz\n");
+    write("latin.csv", b"id,p_white,p_black,name\n1,0.6,0.4,Mu\xc3\xb1oz\n2,0.6,0.4,Mu\xf1oz\n");
     write("empty.csv", b"");
     write("header.csv", b"id,p_white,p_black\n");
     write("twice.csv", b"id,p_white,p_black,p_white\n1,0.6,0.4,0.6\n");
@@ -59,7 +59,7 @@ fn text_that_is_no_table() {
             ),
             (
                 "nothing.csv",
-                "nothing.csv: row 2, column \"p_white\": the score is missing; add it, or skip rows without any score with --skip-missing",
+                "nothing.csv: row 2, column \"p_white\": the score is missing; add it, or skip rows with missing scores with --skip-missing",
             ),
             (
                 "negative.csv",
@@ -87,7 +87,7 @@ fn text_that_is_no_table() {
             ),
             (
                 "latin.csv",
-                "latin.csv: line 3, column 4: not valid UTF-8; use --encoding latin1, or convert the file to UTF-8",
+                "latin.csv: line 3, column 4: not valid UTF-8; use --encoding windows-1252, or convert the file to UTF-8",
             ),
             ("empty.csv", "empty.csv: the file is empty; make it again, or leave it out"),
             ("header.csv", "header.csv: it has a header but no rows; check how it was made"),
@@ -232,7 +232,7 @@ fn a_missing_number_far_down_is_found() {
     let folder = folder.path();
     let table = ["p_a,p_b\n", &".6,.4\n".repeat(3_000_000), ",.4\n", &".6,.4\n".repeat(99)].concat();
     fs::write(folder.join("long.csv"), table).unwrap();
-    let expected = "long.csv: row 3000001, column \"p_a\": the score is missing; add it, or skip rows without any score with --skip-missing";
+    let expected = "long.csv: row 3000001, column \"p_a\": the score is missing; add it, or skip rows with missing scores with --skip-missing";
     refuses(folder, &[("long.csv", expected)]);
 }
 
