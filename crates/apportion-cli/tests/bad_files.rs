@@ -97,7 +97,7 @@ fn text_that_is_no_table() {
                 "semicolons.csv: no score columns were recognized among id;p_white;p_black; if it is separated by semicolons, use \
                  --delimiter ';'",
             ),
-            ("missing.csv", "missing.csv: there is no such file; check the path"),
+            ("missing.csv", "missing.csv: no such file; check the path"),
             ("missing*.csv", "missing*.csv: no file matches; check the pattern"),
             ("good.csv --by county", "--by: there is no column \"county\"; the columns are id, p_white, p_black, race"),
             // All files must have the columns of the first one.
@@ -176,13 +176,24 @@ fn files_that_are_cut_off_or_of_another_kind() {
                 "parquet.csv",
                 "parquet.csv: its extension says plain text, but its content is Parquet; rename it, or copy it again",
             ),
-            ("book.csv", "book.csv: it is an Excel workbook; save it as CSV"),
-            ("book.xlsx", "book.xlsx: it is an Excel workbook; save it as CSV"),
-            ("book.xls", "book.xls: it is an Excel workbook; save it as CSV"),
-            ("table.zip", "table.zip: it is a ZIP archive; unpack it first"),
+            (
+                "book.csv",
+                "book.csv: its extension says plain text, but its content is an Excel workbook; rename it, or copy it again",
+            ),
+            (
+                "book.xlsx",
+                "book.xlsx: it is not a valid Excel workbook (invalid Zip archive: Could not find EOCD); it may be damaged or \
+                 cut off: copy it again",
+            ),
+            (
+                "book.xls",
+                "book.xls: old Excel workbooks (.xls) and workbooks with a password cannot be read; in Excel, save it as .xlsx \
+                 without a password, or as CSV",
+            ),
+            ("table.zip", "table.zip: ZIP archives cannot be read; unpack it first"),
             (
                 "gz.parquet.gz",
-                "gz.parquet.gz: Parquet and Arrow files must not be compressed as a whole; decompress it first",
+                "gz.parquet.gz: Parquet, Arrow and Excel files must not be compressed as a whole; decompress it first",
             ),
         ],
     );

@@ -144,10 +144,10 @@ fn check_parts(bytes: &[u8], limit: u64) -> std::result::Result<(), ArrowError> 
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(damaged)?;
     let has = |part: &str| archive.file_names().flatten().any(|name| name.eq_ignore_ascii_case(part));
     match () {
-        () if has("xl/workbook.xml") => {}
         () if has("xl/workbook.bin") => return Err(csv_error(XLSB)),
         () if has("content.xml") && has("mimetype") => return Err(csv_error(ODS)),
-        () => return Err(csv_error(ZIP)),
+        () if !has("_rels/.rels") => return Err(csv_error(ZIP)),
+        () => {}
     }
     let mut left = limit;
     for index in 0..archive.len() {
@@ -448,7 +448,7 @@ mod tests {
     fn the_size_of_unpacked_parts_is_limited() {
         let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
         let packed = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
-        for name in ["xl/workbook.xml", "xl/sharedStrings.xml", "xl/media/image1.png"] {
+        for name in ["_rels/.rels", "xl/sharedStrings.xml", "xl/media/image1.png"] {
             writer.start_file(name, packed).unwrap();
             writer.write_all(&[b' '; 100_000]).unwrap();
         }
