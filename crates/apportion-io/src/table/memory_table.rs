@@ -22,6 +22,7 @@ pub struct MemoryTable {
     blocks: Vec<Block>,
     matrix: Option<ScoreMatrix>,
     /// The schema of the columns, if they are Arrow batches.
+    #[cfg_attr(not(feature = "files"), allow(dead_code))] // never set
     pub(crate) schema: Option<BatchSchema>,
 }
 
