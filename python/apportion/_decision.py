@@ -11,7 +11,7 @@ from typing import Any, Literal
 from ._frames import Array, Files
 from ._labels import Column, Rule
 from ._run import run
-from ._tables import LABELING, RULE, RUNNING, refuse_unknown, rest, table
+from ._tables import LABELING, RULE, RUNNING, Encoding, refuse_unknown, rest, table
 
 Dialect = Literal["duckdb", "postgresql", "sqlite", "bigquery", "snowflake", "spark"]
 
@@ -76,6 +76,9 @@ class Decision:
         skip_missing: bool = False,
         normalize: bool = False,
         unknown_groups: Literal["refuse", "overall", "unlabeled"] = "refuse",
+        encoding: Encoding | None = None,
+        delimiter: str | None = None,
+        sheet: str | None = None,
         threads: int | None = None,
         progress: bool | None = None,
         codes: bool = False,

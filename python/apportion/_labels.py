@@ -12,7 +12,7 @@ import numpy as np
 
 from ._frames import Array, Files
 from ._run import run
-from ._tables import LABELING, RULE, RUNNING, TABLE, refuse_unknown, rest, table
+from ._tables import LABELING, RULE, RUNNING, TABLE, Encoding, refuse_unknown, rest, table
 
 Rule = Literal["argmax", "threshold", "thompson", "top-k", "match", "balance", "learned"]
 Penalty = Literal["l1", "l2", "l2-squared", "kl"]
@@ -81,6 +81,9 @@ def label(
     only_with_truth: bool = False,
     skip_missing: bool = False,
     normalize: bool = False,
+    encoding: Encoding | None = None,
+    delimiter: str | None = None,
+    sheet: str | None = None,
     seed: int | None = None,
     threads: int | None = None,
     memory: str | None = None,
@@ -127,8 +130,10 @@ def label(
             ethnic_code), "l2" or "targetsmart". ["nc", "M=aian"] changes a value of a built-in map.
         truth_ethnicity: the ethnicity for truth_map="nc". Default: the column ethnic_code.
         truth_exclude, only_with_truth: truth values to treat as missing, and whether to leave out rows without truth.
-        skip_missing: whether to leave out rows without any score instead of refusing them.
+        skip_missing: whether to leave out rows with a missing score instead of refusing them.
         normalize: whether to divide each row by its sum.
+        encoding, delimiter: the encoding and separator of text files. Default: detected.
+        sheet: the sheet of Excel workbooks. Default: the first.
         seed: seed for ties and draws, which also depend on the row IDs.
         threads, memory: number of threads and memory limit. Labels do not depend on them.
         progress: whether to show a progress bar (needs tqdm). Default: in a notebook or terminal.

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from ._frames import Files, as_input
 from ._run import run
+from ._tables import Encoding
 
 Model = Literal["bisg", "bifsg", "fbisg", "voter", "rake"]
 
@@ -44,6 +45,9 @@ def predict(
     summary: bool = False,
     output: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
+    encoding: Encoding | None = None,
+    delimiter: str | None = None,
+    sheet: str | None = None,
     threads: int | None = None,
     progress: bool | None = None,
 ) -> Any:
@@ -78,6 +82,8 @@ def predict(
         summary: whether to also return a dict with the numbers of matched names and places, the mean scores, the population
             that the scores describe, and the columns that they do not use, with the reasons.
         output, overwrite: output file, and whether to replace it, if the people are in files.
+        encoding, delimiter, sheet: if the people are in files: the encoding and separator of text files, which are detected by
+            default, and the sheet of Excel workbooks, by default the first.
 
     Returns:
         The scores p_CLASS and the columns that explain them, and the codes of counties as county_fips unless the input has
@@ -88,6 +94,7 @@ def predict(
         "model": model, "surname": surname, "first_name": first_name, "place": place, "block_group": block_group,
         "tract": tract, "zcta": zcta, "county": county, "state": state, "geography": _paths("geography", geography), "classes": classes,
         "crosswalk": crosswalk, "within": within, "seed": seed, "tolerance": tolerance,
+        "encoding": encoding, "delimiter": delimiter, "sheet": sheet,
         "numbers": numbers, "as_published": as_published, "burn_in": burn_in, "sweeps": sweeps, "prefix": prefix,
         "surname_margin": _paths("surname_margin", surname_margin),
         "place_margin": _paths("place_margin", place_margin),

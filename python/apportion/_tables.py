@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import difflib
-from typing import Any
+from typing import Any, Literal
 
 from ._frames import Input, as_input
 
+Encoding = Literal["auto", "utf8", "windows-1252", "latin1"]
+
 #: Options for reading the table, passed to the job unchanged.
-READING = ("truth_map", "truth_exclude", "only_with_truth", "skip_missing", "normalize", "memory", "seed")
+READING = (
+    "truth_map", "truth_exclude", "only_with_truth", "skip_missing", "normalize", "memory", "seed", "encoding",
+    "delimiter", "sheet",
+)  # fmt: skip
 #: Options of rules.
 RULE = (
     "rule", "gamma", "penalty", "at", "k", "coverage", "at_least", "at_most", "tolerance", "from_sample", "learner",

@@ -37,7 +37,7 @@ pub struct TableSettings {
     pub truth_exclude: Vec<String>,
     /// Whether to exclude rows without truth.
     pub only_with_truth: bool,
-    /// Whether to exclude rows without any score.
+    /// Whether to exclude rows with a missing score.
     pub skip_missing: bool,
     /// Whether to divide the scores of each row by their sum.
     pub normalize: bool,

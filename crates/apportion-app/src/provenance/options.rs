@@ -99,7 +99,7 @@ pub struct Recorded {
     /// Whether rows without truth were excluded.
     #[serde(skip_serializing_if = "is_not")]
     pub only_with_truth: bool,
-    /// Whether rows without scores were excluded.
+    /// Whether rows with a missing score were excluded.
     #[serde(skip_serializing_if = "is_not")]
     pub skip_missing: bool,
     /// The label column.

@@ -10,8 +10,12 @@ const GIB: u64 = 1 << 30;
 const TABLE_JOBS: &[Job] = &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Verify];
 const REPORT_JOBS: &[Job] = &[Label, Audit, Compare, Disparity];
 
-pub(super) const ENCODINGS: &[(&str, &str)] =
-    &[("utf8", "UTF-8, or UTF-16 with a byte order mark"), ("latin1", "Latin-1 (Windows 1252)")];
+pub(super) const ENCODINGS: &[(&str, &str)] = &[
+    ("auto", "UTF-8; Windows-1252 if the file has no character that is valid in UTF-8 except ASCII"),
+    ("utf8", "UTF-8"),
+    ("windows-1252", "Windows-1252, which includes Latin-1"),
+    ("latin1", "Same as windows-1252"),
+];
 
 const fn setting(setting: Setting, kind: Kind, value: &'static str, help: &'static [super::Words]) -> Declaration {
     Declaration::of(setting, kind, value, help)
@@ -25,7 +29,7 @@ pub(super) static GROUPS: &[Group] = &[
             Setting::Inputs,
             Kind::List,
             "SCORES",
-            &[T("Files (CSV, TSV, Parquet, Arrow; .gz, .zst), folders or globs; - for standard input")],
+            &[T("Files (CSV, TSV, Parquet, Arrow, Excel; .gz, .zst), folders or globs; - for standard input")],
         )
         .required()],
     },
@@ -75,7 +79,7 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::SkipMissing,
                 Kind::Flag,
                 "",
-                &[T("Leave out rows without any score instead of refusing them")],
+                &[T("Leave out rows with a missing score instead of refusing them")],
             ),
             setting(Setting::Normalize, Kind::Flag, "", &[T("Divide the scores of each row by their sum")]),
         ],
@@ -100,13 +104,14 @@ pub(super) static GROUPS: &[Group] = &[
                 "ENCODING",
                 &[T("Encoding of text files without a byte order mark")],
             )
-            .default("utf8"),
+            .default("auto"),
             setting(
                 Setting::Delimiter,
                 Kind::Character,
                 "CHAR",
                 &[T("Separator of text files: one character, or tab [default: detected]")],
             ),
+            setting(Setting::Sheet, Kind::Text, "NAME", &[T("Sheet of Excel workbooks (.xlsx) [default: the first]")]),
             setting(
                 Setting::MaxLine,
                 Kind::Size(1 << 10, GIB),

@@ -54,8 +54,14 @@ fn request(terminal: &Terminal) -> Result<Request> {
         Setting::ALL.iter().copied().filter(|setting| terminal.values().contains_key(setting.id())).collect();
     let (source, memory) = (options.table.source, options.table.memory);
     Ok(Request {
-        // Outputs are UTF-8 text with the default separator.
-        inputs: Source { inputs: options.output, encoding: Encoding::Utf8, delimiter: None, ..source.clone() },
+        // Outputs are UTF-8 text with the default separator, and never workbooks.
+        inputs: Source {
+            inputs: options.output,
+            encoding: Encoding::Utf8,
+            delimiter: None,
+            sheet: None,
+            ..source.clone()
+        },
         against: Source { inputs: options.against, ..source },
         settings,
         given,

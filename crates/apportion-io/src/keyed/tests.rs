@@ -65,8 +65,8 @@ fn thousands_separators_are_not_decimal_commas() {
 fn the_separator_is_detected() {
     let file = read("county_fips|n_white|n_black\n37063|1|2\n");
     assert_eq!(codes(&file), (Level::County, vec![37063]));
-    assert!(file.separator.unwrap().to_string().starts_with("values are separated by bars: "));
-    assert_eq!(read("county_fips,n_white,n_black\n37063,1,2\n").separator, None);
+    assert!(file.format_note.unwrap().to_string().starts_with("values are separated by bars: "));
+    assert_eq!(read("county_fips,n_white,n_black\n37063,1,2\n").format_note, None);
 }
 
 #[test]

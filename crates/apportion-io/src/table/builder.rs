@@ -9,7 +9,7 @@ use super::class_column::{ClassColumn, ClassColumnBuilder, ClassTexts};
 use super::column::{Column, ColumnTexts, Values};
 use super::groups::GroupBuilder;
 use super::memory_table::MemoryTable;
-use super::number::{fill_suppressed, parse_count, parse_number};
+use super::number::{fill_suppressed, is_suppressed, parse_count, parse_number};
 use super::outcome::OutcomeBuilder;
 use super::percentages::{Percentages, SAMPLE_ROWS};
 use super::row_mask::RowMask;
@@ -45,6 +45,8 @@ pub(crate) struct TableBuilder {
     counts: Vec<u64>,
     files: Vec<(PathBuf, usize)>,
     row_mask: RowMask,
+    /// Number of rows that were excluded because only some of their scores are missing.
+    partial_rows: u64,
     /// Rows that were already returned by [`TableBuilder::drain`].
     drained_rows: usize,
 }
@@ -171,6 +173,7 @@ impl TableBuilder {
             counts: Vec::new(),
             files: Vec::new(),
             row_mask: RowMask::default(),
+            partial_rows: 0,
             drained_rows: 0,
         })
     }
@@ -256,11 +259,14 @@ impl TableBuilder {
             }
         }
         if self.options.skip_missing {
-            let mut has_score = vec![false; total];
+            let (mut has_missing, mut has_score) = (vec![false; total], vec![false; total]);
             for &index in &self.indices.scores {
-                mark_numbers(&columns[index], &mut has_score);
+                mark_numbers(&columns[index], &mut has_missing, &mut has_score);
             }
-            keep.iter_mut().zip(has_score).for_each(|(keep, has_score)| *keep &= has_score);
+            for (row, keep) in keep.iter_mut().enumerate() {
+                self.partial_rows += u64::from(*keep && has_missing[row] && has_score[row]);
+                *keep &= has_score[row] && !has_missing[row];
+            }
         }
         if keep.iter().all(|&keep| keep) {
             self.row_mask.push_kept(total);
@@ -456,6 +462,7 @@ impl TableBuilder {
             values: std::mem::replace(&mut self.values, empty),
             files: self.files.last().cloned().into_iter().collect(),
             row_mask,
+            partial_rows: std::mem::take(&mut self.partial_rows),
         };
         Ok((table, std::mem::take(&mut self.groups.column.ids)))
     }
@@ -515,6 +522,7 @@ impl TableBuilder {
             values: self.values,
             files: self.files,
             row_mask: self.row_mask,
+            partial_rows: self.partial_rows,
         })
     }
 }
@@ -559,12 +567,16 @@ fn count_problem(number: f64) -> Option<String> {
     Some(format!("{found}; counts must be nonnegative whole numbers; correct it"))
 }
 
-/// Marks the rows of a score column that have a value.
-fn mark_numbers(column: &Column<'_>, has_score: &mut [bool]) {
+/// Marks the rows of a score column that have no value, and those that have one. Suppressed values are neither: they
+/// are filled if another score of the row has a value.
+fn mark_numbers(column: &Column<'_>, has_missing: &mut [bool], has_score: &mut [bool]) {
     let texts = if column.is_text() { column.texts() } else { None };
-    let is_missing = |texts: &ColumnTexts<'_>, row: usize| parse_number(texts.get(row)).is_some_and(f64::is_nan);
-    for (row, has_score) in has_score.iter_mut().enumerate().filter(|(_, has_score)| !**has_score) {
-        *has_score = column.has_value(row) && !texts.as_ref().is_some_and(|texts| is_missing(texts, row));
+    for (row, (has_missing, has_score)) in has_missing.iter_mut().zip(has_score).enumerate() {
+        // Text that is not a number is refused later.
+        let number = texts.as_ref().and_then(|texts| parse_number(texts.get(row))).unwrap_or(0.0);
+        let is_missing = !column.has_value(row) || number.is_nan();
+        *has_missing |= is_missing && !is_suppressed(number);
+        *has_score |= !is_missing;
     }
 }
 

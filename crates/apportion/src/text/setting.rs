@@ -40,6 +40,7 @@ settings! {
     Normalize "normalize"
     Encoding "encoding"
     Delimiter "delimiter"
+    Sheet "sheet"
     Threads "threads"
     Memory "memory"
     BatchRows "batch_rows"
