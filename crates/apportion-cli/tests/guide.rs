@@ -3,6 +3,9 @@
 //! Every shell block in docs/guide is run. A text block marked by `<!-- checked -->` must equal the output of the
 //! commands before it. If the output changed on purpose, `GUIDE=write cargo test -p apportion-cli --test guide` updates
 //! the guide; review the changes before committing them.
+//!
+//! `<!-- expects: WORDS -->` after a checked text protects the prose that explains it: the text must contain the words,
+//! regardless of spaces. `GUIDE=write` does not change the words, so the test fails until the prose is reviewed.
 #![cfg(unix)] // the commands are for a shell
 #![allow(clippy::unwrap_used)] // also in helpers
 
@@ -16,6 +19,7 @@ use common::text;
 use tempfile::TempDir;
 
 const MARK: &str = "<!-- checked -->";
+const EXPECTS: &str = "<!-- expects: ";
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide")
@@ -64,14 +68,32 @@ fn trimmed(text: &str) -> String {
     text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n").trim_matches('\n').to_owned()
 }
 
+/// Returns a text with single spaces and no line breaks, so that the widths of columns do not matter.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Checks that the last checked text contains the words that the prose after it expects.
+fn check_expectations(prose: &str, shown: &str) {
+    for line in prose.lines().filter(|line| line.starts_with("<!--") && *line != MARK) {
+        let expected = line.strip_prefix(EXPECTS).and_then(|rest| rest.strip_suffix(" -->"));
+        let expected = words(expected.unwrap_or_else(|| panic!("unknown comment: {line}")));
+        assert!(
+            !expected.is_empty() && words(shown).contains(&expected),
+            "the text explains {expected:?}, which is no longer printed; review the text, then change the comment\n{shown}"
+        );
+    }
+}
+
 /// Runs the blocks of a file. Returns the file with the actual output, and the number of checked blocks.
 fn follow(file: &str, folder: &Path) -> (String, usize) {
-    let (mut printed, mut checked, mut whole) = (None, 0, String::new());
+    let (mut printed, mut shown, mut checked, mut whole) = (None, String::new(), 0, String::new());
     let pieces = pieces(file);
     for (place, piece) in pieces.iter().enumerate() {
         let mut body = piece.body.clone();
         match piece.language.as_deref() {
             None => {
+                check_expectations(&body, &shown);
                 whole.push_str(&body);
                 continue;
             }
@@ -80,6 +102,7 @@ fn follow(file: &str, folder: &Path) -> (String, usize) {
             }
             Some("text") if pieces[place - 1].body.trim() == MARK => {
                 body = printed.take().expect("a checked text comes after commands") + "\n";
+                shown.clone_from(&body);
                 checked += 1;
             }
             _ => printed = None,
@@ -161,4 +184,27 @@ fn pieces_are_told_apart() {
     assert_eq!((whole.replace("one\ntwo", "old"), checked), (file.to_owned(), 1));
     assert!(run(folder.path(), "false\ntrue").is_err() && run(folder.path(), "echo $nothing").is_err());
     assert_eq!(anchor("## Small groups, and rounding"), "small-groups-and-rounding");
+}
+
+/// A file whose command prints two columns, and whose prose expects `words`.
+fn expecting(words: &str) -> String {
+    format!("```sh\necho 'black   -31.7%'\n```\n<!-- checked -->\n```text\nold\n```\n<!-- expects: {words} -->\n\nProse.\n")
+}
+
+#[test]
+fn prose_expects_the_output_that_it_explains() {
+    let folder = TempDir::new().unwrap();
+    assert!(follow(&expecting("black -31.7%"), folder.path()).0.contains("black   -31.7%"));
+}
+
+#[test]
+#[should_panic(expected = "the text explains \"black -31.8%\"")]
+fn prose_that_expects_other_output_fails() {
+    follow(&expecting("black -31.8%"), TempDir::new().unwrap().path());
+}
+
+#[test]
+#[should_panic(expected = "unknown comment: <!-- expect: old -->")]
+fn unknown_comments_fail() {
+    check_expectations("<!-- expect: old -->\n", "old");
 }
