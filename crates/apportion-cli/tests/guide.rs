@@ -6,6 +6,7 @@
 //!
 //! `<!-- expects: WORDS -->` after a checked text protects the prose that explains it: the text must contain the words,
 //! regardless of spaces. `GUIDE=write` does not change the words, so the test fails until the prose is reviewed.
+//! `make test-docs` checks the links.
 #![cfg(unix)] // the commands are for a shell
 #![allow(clippy::unwrap_used)] // also in helpers
 
@@ -143,39 +144,6 @@ fn commands_run_and_print_what_the_guide_shows() {
     assert!(all > 10, "{all} texts are checked");
 }
 
-/// Links to files are valid, and the index links to every file.
-#[test]
-fn links_lead_somewhere() {
-    let index = fs::read_to_string(folder().join("README.md")).unwrap();
-    for path in files() {
-        let name = path.file_name().unwrap().to_str().unwrap();
-        assert!(name == "README.md" || index.contains(&format!("]({name})")), "{name} is not in the index");
-        let file = fs::read_to_string(&path).unwrap();
-        for link in file.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let (target, heading) = link.split_once('#').unwrap_or((link, ""));
-            if target.starts_with("http") {
-                continue;
-            }
-            let target = if target.is_empty() { path.clone() } else { folder().join(target) };
-            assert!(target.exists(), "{name}: {link}");
-            if !heading.is_empty() {
-                let headings = fs::read_to_string(&target).unwrap();
-                let mut headings = headings.lines().filter(|line| line.starts_with('#')).map(anchor);
-                assert!(headings.any(|own| own == heading), "{name}: {link}");
-            }
-        }
-    }
-}
-
-/// Returns the anchor of a heading.
-fn anchor(heading: &str) -> String {
-    let text = heading.trim_start_matches('#').trim().to_lowercase();
-    text.chars()
-        .filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'))
-        .collect::<String>()
-        .replace(' ', "-")
-}
-
 #[test]
 fn pieces_are_told_apart() {
     let folder = TempDir::new().unwrap();
@@ -183,7 +151,6 @@ fn pieces_are_told_apart() {
     let (whole, checked) = follow(file, folder.path());
     assert_eq!((whole.replace("one\ntwo", "old"), checked), (file.to_owned(), 1));
     assert!(run(folder.path(), "false\ntrue").is_err() && run(folder.path(), "echo $nothing").is_err());
-    assert_eq!(anchor("## Small groups, and rounding"), "small-groups-and-rounding");
 }
 
 /// A file whose command prints two columns, and whose prose expects `words`.
