@@ -4,7 +4,7 @@
     build.py --check                  checks the links of the Markdown files and the figures; takes a second
 
 The pages of the guide are those in the table of docs/guide/README.md; OTHER_PAGES lists the others. The reference of
-commands is made from the help that PROGRAM prints. All files are collected in OUTPUT-source, with their links rewritten.
+commands is made from the help that PROGRAM prints. All files are collected in OUTPUT-source, with rewritten links.
 """
 
 import json
@@ -80,8 +80,8 @@ def anchors(text):
 
 def check_sources():
     """Returns the number of Markdown files, and their broken links and the files that the site lacks."""
-    files = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("crates/*/docs/*.md"), *ROOT.glob("python/*.md")]
-    pages = sorted(str(file.relative_to(ROOT)) for file in files)
+    patterns = ["*.md", "docs/**/*.md", "crates/*/docs/*.md", "python/*.md"]
+    pages = sorted(str(file.relative_to(ROOT)) for pattern in patterns for file in ROOT.glob(pattern))
     site = {page for listed in parts().values() for page in listed}
     problems = [f"{page}: not a page of the site; add it to {INDEX} or docs/build.py"
                 for page in pages if page.startswith("docs/") and page not in site]

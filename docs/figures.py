@@ -47,14 +47,16 @@ class Figure:
 
     def text(self, x, y, words, kind=""):
         words = str(words).replace("&", "&amp;").replace("<", "&lt;")
-        self.add(f'<text x="{x:.1f}" y="{y:.1f}"{f" class={chr(34)}{kind}{chr(34)}" if kind else ""}>{words}</text>')
+        self.add(f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}">{words}</text>')
 
     def bar(self, x, y, width, height, kind):
-        self.add(f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 0):.1f}" height="{max(height, 0):.1f}" class="{kind}" stroke-width="0"/>')
+        size = f'width="{width:.1f}" height="{height:.1f}"'
+        self.add(f'<rect x="{x:.1f}" y="{y:.1f}" {size} class="{kind}" stroke-width="0"/>')
 
     def line(self, x, y, to_x, to_y, kind="line", width=1, dashed=False):
+        ends = f'x1="{x:.1f}" y1="{y:.1f}" x2="{to_x:.1f}" y2="{to_y:.1f}"'
         dash = ' stroke-dasharray="4 4"' if dashed else ""
-        self.add(f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{to_x:.1f}" y2="{to_y:.1f}" class="{kind}" stroke-width="{width}"{dash}/>')
+        self.add(f'<line {ends} class="{kind}" stroke-width="{width}"{dash}/>')
 
     def dot(self, x, y, kind, radius=5):
         self.add(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" class="{kind}" stroke-width="0"/>')
@@ -91,7 +93,7 @@ def number(cell):
 
 
 def tables(output, first):
-    """Returns the tables of an output whose first column has the given heading: for each, its rows by name and column."""
+    """Returns the tables of an output with this heading of the first column: for each, its rows by name and column."""
     found, columns = [], None
     for line in output.splitlines():
         cells = re.split(r"\s{2,}", re.sub(r"points\s+", "points ", line.strip()))
@@ -120,7 +122,8 @@ def undercount(sections):
     largest = max(row[1] for row in rows)
     figure.text(20, 30, "Expected Black voters by their Black score", "title")
     lost = sum(row[1] - row[2] for row in rows)
-    figure.legend(20, 56, [("match", "in rows labeled Black by argmax"), ("argmax", f"in rows with another label: {lost:,.0f}")])
+    legend = [("match", "in rows labeled Black by argmax"), ("argmax", f"in rows with another label: {lost:,.0f}")]
+    figure.legend(20, 56, legend)
     for tick in range(0, 2001, 500):
         y = bottom - high * tick / 2000
         figure.line(left, y, left + 10 * wide, y)
@@ -163,7 +166,7 @@ def counts(sections, with_truth):
     for kind, values in series:
         if abs(sum(values.values()) - 50_000) > 1:
             stop(f'the counts of "{kind}" do not sum to 50,000 voters')
-    figure = Figure(760, 430, "Voters of each class by each way of counting. Argmax undercounts most classes, match does not.")
+    figure = Figure(760, 430, "Voters of each class by each way of counting: argmax undercounts most classes")
     figure.text(20, 30, "50,000 voters: how many are there of each class?", "title")
     figure.legend(20, 58, legend)
     panels(figure, 96, series, lambda value: f"{value:,.0f}")
@@ -171,10 +174,10 @@ def counts(sections, with_truth):
 
 
 def counties(sections):
-    figure = Figure(760, 410, "Percent nonwhite in ten counties by labels and by scores, matched statewide and by county")
+    figure = Figure(760, 410, "Percent nonwhite in ten counties by labels and by scores")
     figure.text(20, 30, "Nonwhite voters, in percent: the ten counties with the largest error", "title")
     figure.legend(20, 58, [("scores", "by the scores"), ("match", "by the labels")])
-    for index, (title, output) in enumerate([("matched statewide", sections[3][0]), ("matched by county", sections[3][1])]):
+    for index, (title, output) in enumerate(zip(["matched statewide", "matched by county"], sections[3], strict=True)):
         left, wide, top = 120 + 380 * index, 230, 96
         figure.text(left, top, title, "title")
         rows = list(tables(output, "group")[0].items())
@@ -201,7 +204,8 @@ def population(sections):
     ]
     figure = Figure(760, 430, "Percent of voters in each class: known shares, scores of residents, scores of voters")
     figure.text(20, 30, "Voters of each class, in percent", "title")
-    figure.legend(20, 58, [("truth", "known share"), ("argmax", "scores of residents"), ("match", "scores with --margin")])
+    legend = [("truth", "known share"), ("argmax", "scores of residents"), ("match", "scores with --margin")]
+    figure.legend(20, 58, legend)
     panels(figure, 96, series, lambda value: f"{value:.1f}")
     return figure
 
@@ -212,7 +216,8 @@ def parts(sections):
     titles = ["usual practice", "match", "match, scores of voters"]
     figure = Figure(760, 380, "The error of each count, divided into the part of the scores and the part of the labels")
     figure.text(20, 30, "Error of each count, in percent of the true count", "title")
-    figure.legend(20, 58, [("argmax", "due to the scores (miscalibration)"), ("match", "due to the labels (discretization)")])
+    legend = [("argmax", "due to the scores (miscalibration)"), ("match", "due to the labels (discretization)")]
+    figure.legend(20, 58, legend)
     for index, (title, table) in enumerate(zip(titles, audits, strict=True)):
         left, wide, top = 96 + 222 * index, 200, 96
         scale, middle = wide / 240, left + wide / 2
@@ -232,14 +237,19 @@ def parts(sections):
 
 
 def turnout(sections):
-    rows = re.findall(r"^(\w[\w ]*?) +([\d.]+) \[([\d.]+), ([\d.]+)\] +([\d.]+) \[([\d.]+), ([\d.]+)\]", sections[6][0], re.M)
+    estimate = r"([\d.]+) \[([\d.]+), ([\d.]+)\]"
+    rows = re.findall(rf"^(\w[\w ]*?) +{estimate} +{estimate}", sections[6][0], re.M)
     shown = {name: [float(value) for value in values] for name, *values in rows}
-    names = {"truth": "truth", "argmax": "argmax labels", "your labels": "match by county", "weighted": "weighted by scores", "BIRDiE": "BIRDiE"}
+    names = {"truth": "truth", "argmax": "argmax labels", "your labels": "match by county"}
+    names |= {"weighted": "weighted by scores", "BIRDiE": "BIRDiE"}
     figure = Figure(760, 330, "Estimated turnout of white and Black voters, with 95% intervals")
     figure.text(20, 30, "Turnout in percent, with 95% intervals", "title")
     figure.legend(20, 58, [("argmax", "Black voters"), ("match", "white voters")])
     left, wide, top = 190, 520, 80
-    place = lambda value: left + wide * (value - 56) / 16
+
+    def place(value):
+        return left + wide * (value - 56) / 16
+
     for tick in range(56, 73, 2):
         figure.line(place(tick), top, place(tick), top + 196)
         figure.text(place(tick), top + 218, tick, "small middle")
@@ -249,11 +259,11 @@ def turnout(sections):
         y = top + 22 + 38 * index
         figure.text(left - 14, y + 5, words, "end")
         for kind, start in [("match", 0), ("argmax", 3)]:
-            estimate, low, high = shown[name][start : start + 3]
-            figure.line(place(low), y, place(high), y, kind, 3)
-            figure.dot(place(estimate), y, kind, 6)
+            middle, low, high = map(place, shown[name][start : start + 3])
+            figure.line(low, y, high, y, kind, 3)
+            figure.dot(middle, y, kind, 6)
             if name == "truth":
-                figure.line(place(estimate), y, place(estimate), top + 196, kind, 1, dashed=True)
+                figure.line(middle, y, middle, top + 196, kind, 1, dashed=True)
     return figure
 
 
