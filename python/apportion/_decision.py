@@ -90,22 +90,22 @@ class Decision:
         given["named"] = [fit_info.get("groups"), fit_info.get("scores")]
         if classes is None and not _has_columns(scores):
             given["classes"] = self.classes
-        lent, values = table(given)
-        if lent.matrix is not None and by is None and fit_info.get("groups"):
+        source, values = table(given)
+        if source.matrix is not None and by is None and fit_info.get("groups"):
             raise ValueError("by: the decision was fitted by groups; give the group of each row with by=…")
-        if isinstance(lent, Files):
+        if isinstance(source, Files):
             if output is None:
                 raise ValueError("output: scores in files require an output file; use output='labeled.parquet'")
             values |= {"output": os.fspath(output), "force": overwrite}
         elif output is not None:
             raise ValueError("output: it is only for scores in files; labels of scores in memory are returned")
-        done = run("apply", lent, values, decision=self._text, threads=threads, progress=progress)
-        if isinstance(lent, Files):
+        done = run("apply", source, values, decision=self._text, threads=threads, progress=progress)
+        if isinstance(source, Files):
             return Path(os.fspath(output or ""))
         by_place = self.classes == [str(place) for place in range(len(self.classes))]
-        if isinstance(lent, Array) and (codes or classes is None and by_place):
-            lent.classes = None  # labels are column indices, even if the classes have names
-        return lent.give(done.columns().column(0).chunk(0).to_numpy(), done.classes, "label")
+        if isinstance(source, Array) and (codes or classes is None and by_place):
+            source.classes = None  # labels are column indices, even if the classes have names
+        return source.give(done.columns().column(0).chunk(0).to_numpy(), done.classes, "label")
 
     def to_sql(
         self,
@@ -158,8 +158,8 @@ def fit(
     """
     refuse_unknown("fit", options, LABELING)
     given = {"scores": scores, "rule": rule, "by": by, "reference": reference, **options}
-    lent, values = table(given)
-    return Decision(run("fit", lent, values | rest(given, RULE), **rest(given, RUNNING)).result)
+    source, values = table(given)
+    return Decision(run("fit", source, values | rest(given, RULE), **rest(given, RUNNING)).result)
 
 
 def _has_columns(scores: Any) -> bool:

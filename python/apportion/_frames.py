@@ -26,7 +26,7 @@ NUMBERS = {
 }  # fmt: skip
 
 
-class Lent:
+class Input:
     """A table of scores that a command can read, and the conversion of its labels."""
 
     #: The data that the command reads.
@@ -83,7 +83,7 @@ class Lent:
         raise ValueError(f"{what}: there is no column {name!r}{meant}; the columns are {shown}")
 
 
-class Files(Lent):
+class Files(Input):
     """Scores in files, of any size."""
 
     def __init__(self, paths: list[str | os.PathLike[str]]) -> None:
@@ -94,7 +94,7 @@ class Files(Lent):
                 raise FileNotFoundError(f"{path}: no such file; check the path")
 
 
-class Array(Lent):
+class Array(Input):
     """A numpy matrix, or an object that numpy can convert to one."""
 
     def __init__(self, values: Any, classes: Sequence[Any] | None, columns: Sequence[str] | None) -> None:
@@ -138,7 +138,7 @@ class Array(Lent):
         return _dictionary(codes, names)
 
 
-class Pandas(Lent):
+class Pandas(Input):
     """A pandas data frame."""
 
     def __init__(self, frame: Any, named: set[str]) -> None:
@@ -186,7 +186,7 @@ class Pandas(Lent):
         return table.to_pandas().set_axis(self.index, axis=0)
 
 
-class Polars(Lent):
+class Polars(Input):
     """A polars data frame."""
 
     def __init__(self, frame: Any, named: set[str]) -> None:
@@ -214,7 +214,7 @@ class Polars(Lent):
         return pl.from_arrow(table)
 
 
-class Arrow(Lent):
+class Arrow(Input):
     """An object with the Arrow PyCapsule interface."""
 
     def __init__(self, frame: Any) -> None:
@@ -264,9 +264,9 @@ class DuckDB(Arrow):
         return duckdb.from_arrow(table)
 
 
-def lend(
+def as_input(
     scores: Any, classes: Sequence[Any] | None = None, columns: Sequence[str] | None = None, named: Sequence[Any] = ()
-) -> Lent:
+) -> Input:
     """Detects the type of the scores. Columns in `named` are always included."""
     if isinstance(scores, (str, os.PathLike)):
         return Files([scores])

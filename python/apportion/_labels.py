@@ -89,7 +89,7 @@ def label(
 
     >>> import numpy as np, apportion
     >>> scores = np.array([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]])
-    >>> scores.argmax(axis=1)            # the likeliest class of each row loses the second class
+    >>> scores.argmax(axis=1)            # the most likely class of each row loses the second class
     array([0, 0, 0, 0])
     >>> apportion.label(scores)          # of four rows, one is expected to be of the second class
     array([1, 0, 0, 0])
@@ -182,15 +182,15 @@ def draw(
         One column per draw, in a frame of the same type as the input, or an array.
     """
     refuse_unknown("draw", options, TABLE)
-    lent, values = table({"scores": scores, **options})
-    _refuse_files(lent, "draw", "label --draws")
+    source, values = table({"scores": scores, **options})
+    _refuse_files(source, "draw", "label --draws")
     if not isinstance(draws, (int, np.integer)) or draws < 1:
         raise ValueError(f"draws: it must be a whole number of at least 1, not {draws!r}")
     values |= {"rule": rule, "k": k, "draws": int(draws)}
-    done = run("label", lent, values, **rest(options, ("threads", "progress")))
+    done = run("label", source, values, **rest(options, ("threads", "progress")))
     codes = [column.to_numpy() for column in done.columns().combine_chunks().columns]
     named = {f"label_{place + 1}": column for place, column in enumerate(codes)}
-    return lent.frame({name: lent.give(column, done.classes, name) for name, column in named.items()})
+    return source.frame({name: source.give(column, done.classes, name) for name, column in named.items()})
 
 
 def allot(
@@ -219,32 +219,32 @@ def allot(
     """
     refuse_unknown("allot", options, LABELING)
     given = {"scores": scores, "count": count, "rule": rule, "by": by, "reference": reference, **options}
-    lent, values = table(given)
-    _refuse_files(lent, "allot", "label --count")
-    done = run("label", lent, values | rest(given, RULE), **rest(given, RUNNING))
+    source, values = table(given)
+    _refuse_files(source, "allot", "label --count")
+    done = run("label", source, values | rest(given, RULE), **rest(given, RUNNING))
     names = [f"n_{name}" for name in [*done.classes, "uncoded"]]
     columns = [column.to_numpy(zero_copy_only=False) for column in done.columns().combine_chunks().columns]
-    return lent.frame(dict(zip(names, columns, strict=True)))
+    return source.frame(dict(zip(names, columns, strict=True)))
 
 
 def _solved(given: dict[str, Any]) -> Solution:
-    lent, values = table(given)
+    source, values = table(given)
     values |= rest(given, RULE)
     output = given.get("output")
-    if isinstance(lent, Files):
+    if isinstance(source, Files):
         if output is None:
             raise ValueError("output: scores in files require an output file; use output='labeled.parquet'")
         values |= {"output": os.fspath(output), "force": bool(given.get("overwrite"))}
     elif output is not None:
         raise ValueError("output: it is only for scores in files; labels of scores in memory are returned")
-    if given.get("codes") and isinstance(lent, Array):
-        lent.classes = None  # labels are column indices, even if the classes have names
-    done = run("label", lent, values, **rest(given, RUNNING))
+    if given.get("codes") and isinstance(source, Array):
+        source.classes = None  # labels are column indices, even if the classes have names
+    done = run("label", source, values, **rest(given, RUNNING))
     details = done.result
-    if isinstance(lent, Files):
+    if isinstance(source, Files):
         labels: Any = Path(os.fspath(output or ""))
     else:
-        labels = lent.give(done.columns().column(0).chunk(0).to_numpy(), done.classes, "label")
+        labels = source.give(done.columns().column(0).chunk(0).to_numpy(), done.classes, "label")
     classes: list[str] = details["classes"]
     return Solution(
         labels=labels,
@@ -258,6 +258,6 @@ def _solved(given: dict[str, Any]) -> Solution:
     )
 
 
-def _refuse_files(lent: Any, name: str, command: str) -> None:
-    if isinstance(lent, Files):
+def _refuse_files(source: Any, name: str, command: str) -> None:
+    if isinstance(source, Files):
         raise TypeError(f"{name}: it supports only scores in memory; for files, use `apportion {command}`")

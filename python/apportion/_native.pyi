@@ -24,7 +24,7 @@ def score_columns(names: Sequence[str]) -> list[str]: ...
 def run(
     job: str,
     values: dict[str, Any],
-    lent: dict[str, Any],
+    input: dict[str, Any],
     threads: int | None,
     progress: Callable[[str, float | None], object] | None,
 ) -> Done: ...

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from ._frames import Files, lend
+from ._frames import Files, as_input
 from ._run import run
 
 Model = Literal["bisg", "bifsg", "fbisg", "voter", "rake"]
@@ -89,18 +89,18 @@ def predict(
         "surnames": _paths("surnames", surnames),
         "first_names": _paths("first_names", first_names),
     }  # fmt: skip
-    lent = lend(people, named=[[str(name) for name in getattr(people, "columns", ()) if isinstance(name, str)]])
-    if lent.matrix is not None:
+    source = as_input(people, named=[[str(name) for name in getattr(people, "columns", ()) if isinstance(name, str)]])
+    if source.matrix is not None:
         raise TypeError("people: it must be a frame with columns of names and places, not an array")
-    if isinstance(lent, Files):
+    if isinstance(source, Files):
         if output is None:
             raise ValueError("output: people in files require an output file; use output='scores.parquet'")
         values |= {"output": os.fspath(output), "force": overwrite}
     elif output is not None:
         raise ValueError("output: it is only for people in files; scores of a frame are returned")
-    done = run("predict", lent, values, margin=margin, threads=threads, progress=progress)
+    done = run("predict", source, values, margin=margin, threads=threads, progress=progress)
     rows = done.rows()
-    scores = Path(os.fspath(output or "")) if rows is None else lent.own(rows)
+    scores = Path(os.fspath(output or "")) if rows is None else source.own(rows)
     return (scores, done.result) if summary else scores
 
 

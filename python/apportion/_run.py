@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from . import _native
-from ._frames import Lent, _arrow
+from ._frames import Input, _arrow
 
 #: Messages of jobs, such as recognized score columns and rows that were left out.
 log = logging.getLogger("apportion")
@@ -34,7 +34,7 @@ if hasattr(os, "register_at_fork"):
 
 def run(
     job: str,
-    lent: Lent | None,
+    source: Input | None,
     values: Mapping[str, Any],
     *,
     reference: Any = None,
@@ -53,9 +53,9 @@ def run(
             given["reference"] = _shares(name, shares)
     if values.get("reference") == "posterior":
         del values["reference"]  # the default, which rules without a reference accept
-    if lent is not None:
-        given |= {"table": lent.table, "matrix": lent.matrix}
-        values["inputs"] = lent.names
+    if source is not None:
+        given |= {"table": source.table, "matrix": source.matrix}
+        values["inputs"] = source.names
     bar = Bar(progress)
     try:
         done = _native.run(job, values, given, _threads(threads), bar)

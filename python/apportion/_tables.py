@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
-from ._frames import Lent, lend
+from ._frames import Input, as_input
 
 #: Options for reading the table, passed to the job unchanged.
 READING = ("truth_map", "truth_exclude", "only_with_truth", "skip_missing", "normalize", "memory", "seed")
@@ -24,7 +24,7 @@ RUNNING = ("reference", "threads", "progress")
 RENAMED = {"margin": "tolerance", "batch": "train_rows"}
 
 
-def table(given: dict[str, Any], label: Any = None) -> tuple[Lent, dict[str, Any]]:
+def table(given: dict[str, Any], label: Any = None) -> tuple[Input, dict[str, Any]]:
     """Returns the table and the settings for its columns. A column may be given by name or as values."""
     by, nested, columns = given.get("by"), given.get("nested"), given.get("columns")
     named = [given.get("id"), given.get("truth"), given.get("count"), by, nested, label, *given.get("named", [])]
@@ -32,41 +32,41 @@ def table(given: dict[str, Any], label: Any = None) -> tuple[Lent, dict[str, Any
         columns = [columns]
     elif columns is not None:
         columns = [str(name) for name in columns]
-    lent = lend(given["scores"], given.get("classes"), columns, named)
+    source = as_input(given["scores"], given.get("classes"), columns, named)
     values: dict[str, Any] = {name: given[name] for name in READING if name in given}
     values["scores"] = columns
     for name in columns or []:
-        if lent.matrix is None:
-            lent.refuse_unknown("columns", name)
-    if columns is None and getattr(lent, "are_numbers", False):
+        if source.matrix is None:
+            source.refuse_unknown("columns", name)
+    if columns is None and getattr(source, "are_numbers", False):
         # A frame made from an array: all of its columns are scores.
-        values |= {"scores": lent.columns, "classes": lent.columns}
-    if lent.matrix is not None:
-        values |= {"scores": lent.matrix[0], "classes": lent.matrix[0]}
+        values |= {"scores": source.columns, "classes": source.columns}
+    if source.matrix is not None:
+        values |= {"scores": source.matrix[0], "classes": source.matrix[0]}
     elif given.get("classes") is not None:
         values["classes"] = [str(name) for name in given["classes"]]
     for what in ("id", "truth", "count"):
         if given.get(what) is not None:
-            values[what] = lent.column(what, given[what])
+            values[what] = source.column(what, given[what])
     for what, value in (("by", by), ("nested", nested)):
         if value is not None:
-            values[what] = _columns(lent, what, value)
+            values[what] = _columns(source, what, value)
     if label is not None:
-        values["label"] = lent.column("label", label)
-    return lent, values
+        values["label"] = source.column("label", label)
+    return source, values
 
 
-def _columns(lent: Lent, what: str, given: Any) -> list[str]:
+def _columns(source: Input, what: str, given: Any) -> list[str]:
     """Returns the columns that define groups, given as one or several names, or as one value per row."""
     if isinstance(given, str):
-        return [lent.column(what, given)]
+        return [source.column(what, given)]
     is_names = isinstance(given, (list, tuple)) and len(given) > 0 and all(isinstance(name, str) for name in given)
-    known = [name for name in given if name in lent.columns] if is_names and lent.matrix is None else []
-    if is_names and (lent.rows is None or known or lent.matrix is None and len(given) != lent.rows and len(given) < 10):
+    known = [name for name in given if name in source.columns] if is_names and source.matrix is None else []
+    if is_names and (source.rows is None or known or source.matrix is None and len(given) != source.rows and len(given) < 10):
         for name in given:
-            lent.refuse_unknown(what, name)
+            source.refuse_unknown(what, name)
         return list(given)
-    return [lent.column(what, given)]
+    return [source.column(what, given)]
 
 
 def refuse_unknown(function: str, options: dict[str, Any], known: set[str]) -> None:

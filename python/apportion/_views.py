@@ -81,7 +81,7 @@ class View:
         shown = rows[:SHOWN]
         head = "".join(f"<th>{html.escape(name)}</th>" for name in (rows[0] if rows else {}))
         body = "".join("<tr>" + "".join(_cell(value) for value in row.values()) + "</tr>" for row in shown)
-        more = f"<p>… and {len(rows) - SHOWN} more; to_arrow() has all</p>" if len(rows) > SHOWN else ""
+        more = f"<p>… and {len(rows) - SHOWN:,} more rows; use to_arrow() for all</p>" if len(rows) > SHOWN else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
@@ -357,7 +357,7 @@ def audit(
     """
     refuse_unknown("audit", options, TABLE | {"count"})
     given = {"scores": scores, "truth": truth, "by": by, **options}
-    lent, values = table(given, label=label)
+    source, values = table(given, label=label)
     if uncoded is not None and "=" not in uncoded:
         raise ValueError("uncoded: it must be 'VALUE=argmax', 'VALUE=drop' or 'VALUE=keep'")
     values |= {
@@ -371,7 +371,7 @@ def audit(
     if decision is not None and not isinstance(decision, Decision):
         raise TypeError("decision: it must be a Decision, as returned by apportion.fit or Decision.from_json")
     text = None if decision is None else decision.to_json()
-    return Audit(run("audit", lent, values, decision=text, **rest(options, ("threads", "progress"))))
+    return Audit(run("audit", source, values, decision=text, **rest(options, ("threads", "progress"))))
 
 
 def compare(
@@ -406,10 +406,10 @@ def compare(
         options: options of `label` for reading the table.
     """
     refuse_unknown("compare", options, TABLE | {"count"})
-    lent, values = table({"scores": scores, "truth": truth, "by": by, **options}, label=label)
+    source, values = table({"scores": scores, "truth": truth, "by": by, **options}, label=label)
     values |= {"label_map": label_map, "uncoded": uncoded, "batch": batch, "focus": focus}
     values |= {"geometry": geometry, "geometry_key": geometry_key}
-    return Comparison(run("compare", lent, values, **rest(options, ("threads", "progress"))))
+    return Comparison(run("compare", source, values, **rest(options, ("threads", "progress"))))
 
 
 def disparity(
@@ -446,10 +446,10 @@ def disparity(
     """
     refuse_unknown("disparity", options, TABLE | {"count"})
     given = {"scores": scores, "truth": truth, "by": by, "named": [outcome, cells], **options}
-    lent, values = table(given, label=label)
-    values |= {"outcome": lent.column("outcome", outcome), "outcome_value": outcome_value, "label_map": label_map}
+    source, values = table(given, label=label)
+    values |= {"outcome": source.column("outcome", outcome), "outcome_value": outcome_value, "label_map": label_map}
     values |= {"cells": cells, "against": against}
-    return Disparity(run("disparity", lent, values, **rest(options, ("threads", "progress"))))
+    return Disparity(run("disparity", source, values, **rest(options, ("threads", "progress"))))
 
 
 def frontier(
@@ -473,6 +473,6 @@ def frontier(
         options: options of `label` for reading the table.
     """
     refuse_unknown("frontier", options, TABLE | {"count"})
-    lent, values = table({"scores": scores, "by": by, **options})
+    source, values = table({"scores": scores, "by": by, **options})
     values["points"] = points
-    return Frontier(run("frontier", lent, values, reference=reference, **rest(options, ("threads", "progress"))))
+    return Frontier(run("frontier", source, values, reference=reference, **rest(options, ("threads", "progress"))))

@@ -48,7 +48,7 @@ pub(crate) fn find(name: &str) -> Option<Job> {
 
 /// The data that a job reads from memory.
 #[derive(Default)]
-pub(crate) struct Lent {
+pub(crate) struct Input {
     /// The table, instead of files.
     pub(crate) table: Option<MemoryTable>,
     /// Shares for the reference or the margin, instead of a file.
@@ -98,21 +98,21 @@ impl Outcome {
 ///
 /// # Errors
 /// If the settings or the data are invalid.
-pub(crate) fn run(job: Job, mut values: Map<String, Value>, lent: Lent, context: &Context) -> Result<Outcome> {
-    if lent.shares.is_some() {
+pub(crate) fn run(job: Job, mut values: Map<String, Value>, input: Input, context: &Context) -> Result<Outcome> {
+    if input.shares.is_some() {
         let setting = if job == Job::Predict { "margin" } else { "reference" };
         values.insert(setting.into(), SHARES_IN_MEMORY.into());
     }
     match job {
         Job::Label => {
             let mut request: label::Request = from_values(job, values)?;
-            (request.table.source.table, request.rule.reference_table) = (lent.table, lent.shares);
+            (request.table.source.table, request.rule.reference_table) = (input.table, input.shares);
             labeled(label::run(&request, context)?, context)
         }
         Job::Apply => {
             let mut request: apply::Request = from_values(job, values)?;
-            request.table.source.table = lent.table;
-            (request.decision, request.decision_json) = (DECISION.into(), lent.decision);
+            request.table.source.table = input.table;
+            (request.decision, request.decision_json) = (DECISION.into(), input.decision);
             let response = apply::run(&request, context)?;
             let result = &response.measured.result;
             let drift = result.drift.as_ref();
@@ -123,45 +123,45 @@ pub(crate) fn run(job: Job, mut values: Map<String, Value>, lent: Lent, context:
         }
         Job::Fit => {
             let mut request: fit::Request = from_values(job, values)?;
-            (request.table.source.table, request.rule.reference_table) = (lent.table, lent.shares);
+            (request.table.source.table, request.rule.reference_table) = (input.table, input.shares);
             Outcome::of(&fit::run(&request, context)?)
         }
         Job::Export => {
             let mut request: export::Request = from_values(job, values)?;
-            (request.decision, request.decision_json) = (DECISION.into(), lent.decision);
+            (request.decision, request.decision_json) = (DECISION.into(), input.decision);
             Outcome::of(&export::run(&request, context)?)
         }
         Job::Audit => {
             let mut request: audit::Request = from_values(job, values)?;
-            request.table.source.table = lent.table;
-            request.decision = lent.decision.is_some().then(|| DECISION.into());
-            request.decision_json = lent.decision;
+            request.table.source.table = input.table;
+            request.decision = input.decision.is_some().then(|| DECISION.into());
+            request.decision_json = input.decision;
             request.report.in_memory = true;
             let response = audit::run(&request, context)?;
             Ok(Outcome::of(&response)?.with_text(response.text(), context).with_report(response.report))
         }
         Job::Compare => {
             let mut request: compare::Request = from_values(job, values)?;
-            request.table.source.table = lent.table;
+            request.table.source.table = input.table;
             request.report.in_memory = true;
             let response = compare::run(&request, context)?;
             Ok(Outcome::of(&response)?.with_text(response.text(), context).with_report(response.report))
         }
         Job::Predict => {
             let mut request: predict::Request = from_values(job, values)?;
-            (request.source.table, request.margin_table) = (lent.table, lent.shares);
+            (request.source.table, request.margin_table) = (input.table, input.shares);
             predicted(&request, context)
         }
         Job::Disparity => {
             let mut request: disparity::Request = from_values(job, values)?;
-            request.table.source.table = lent.table;
+            request.table.source.table = input.table;
             request.report.in_memory = true;
             let response = disparity::run(&request, context)?;
             Ok(Outcome::of(&response)?.with_text(response.text(), context).with_report(response.report))
         }
         Job::Frontier => {
             let mut request: frontier::Request = from_values(job, values)?;
-            (request.table.source.table, request.reference_table) = (lent.table, lent.shares);
+            (request.table.source.table, request.reference_table) = (input.table, input.shares);
             let response = frontier::run(&request, context)?;
             let outcome = Outcome::of(&response)?.with_text(response.summary(), context);
             Ok(Outcome { document: Some(response.document()), ..outcome })
@@ -171,7 +171,7 @@ pub(crate) fn run(job: Job, mut values: Map<String, Value>, lent: Lent, context:
             let rows = response.blocks.iter().map(PlainRows::to_batch).collect::<std::result::Result<_, _>>()?;
             Ok(Outcome { rows, ..Outcome::of(&response)? })
         }
-        other => Err(Error::settings(format!("{other:?} is no job of Python's"))),
+        other => Err(Error::settings(format!("{other:?} is not available in Python"))),
     }
 }
 

@@ -23,7 +23,7 @@ use watch::{Watch, attend};
 
 /// The data that Python shares with a job.
 #[derive(FromPyObject)]
-struct Lent {
+struct Input {
     #[pyo3(item)]
     table: Option<PyTable>,
     /// The column names of a matrix, and its values, row by row.
@@ -35,8 +35,8 @@ struct Lent {
     decision: Option<String>,
 }
 
-impl Lent {
-    fn read(self) -> PyResult<jobs::Lent> {
+impl Input {
+    fn read(self) -> PyResult<jobs::Input> {
         let in_memory = |table: PyTable| {
             let (batches, schema) = table.into_inner();
             MemoryTable::new(schema, batches)
@@ -48,7 +48,7 @@ impl Lent {
             let whole = others.with_matrix(names, &values.into_inner().0);
             table = Some(whole.map_err(|error| PyValueError::new_err(names::render(&error.message())))?);
         }
-        Ok(jobs::Lent { table, shares: self.reference.map(in_memory), decision: self.decision })
+        Ok(jobs::Input { table, shares: self.reference.map(in_memory), decision: self.decision })
     }
 }
 
@@ -60,12 +60,12 @@ fn run(
     py: Python<'_>,
     job: &str,
     values: &Bound<'_, PyDict>,
-    lent: Lent,
+    input: Input,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Done> {
-    let job = jobs::find(job).ok_or_else(|| PyValueError::new_err(format!("there is no job {job:?}")))?;
-    let (values, lent) = (values::settings(job, values)?, lent.read()?);
+    let job = jobs::find(job).ok_or_else(|| PyValueError::new_err(format!("unknown job {job:?}")))?;
+    let (values, input) = (values::settings(job, values)?, input.read()?);
     let watch = Arc::new(Watch::default());
     let notices: Arc<Mutex<Vec<(bool, String)>>> = Arc::default();
     let heard = notices.clone();
@@ -87,7 +87,7 @@ fn run(
         command: String::new(),
         name_setting: names::python_name,
     };
-    let work = move || jobs::run(job, values, lent, &context);
+    let work = move || jobs::run(job, values, input, &context);
     let outcome = attend(py, &watch, progress.as_ref(), work)?;
     let outcome = outcome.map_err(|error| PyValueError::new_err(jobs::sentence(&error)))?;
     let notices = std::mem::take(&mut *notices.lock().unwrap_or_else(PoisonError::into_inner));

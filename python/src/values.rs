@@ -43,7 +43,7 @@ fn whole(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     };
     if !is_whole {
         let shown = own.repr()?;
-        return Err(PyTypeError::new_err(format!("{name}: it must be a whole number, and not {shown}")));
+        return Err(PyTypeError::new_err(format!("{name}: it must be a whole number, not {shown}")));
     }
     json(name, &own, MAX_DEPTH)
 }
@@ -79,7 +79,7 @@ fn json(name: &str, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
     }
     let refuse = || {
         let kind = value.get_type().name()?;
-        Err(PyTypeError::new_err(format!("{name}: {kind} is no value for it")))
+        Err(PyTypeError::new_err(format!("{name}: unsupported type {kind}")))
     };
     if depth == 0 || value.is_instance_of::<PyBytes>() {
         return refuse();
@@ -113,7 +113,7 @@ fn integer(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
 fn finite(name: &str, value: &Bound<'_, PyAny>, number: f64) -> PyResult<Value> {
     match Number::from_f64(number) {
         Some(number) => Ok(Value::Number(number)),
-        None => Err(PyValueError::new_err(format!("{name}: it must be a finite number, and not {}", value.repr()?))),
+        None => Err(PyValueError::new_err(format!("{name}: it must be a finite number, not {}", value.repr()?))),
     }
 }
 

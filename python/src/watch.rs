@@ -80,7 +80,7 @@ pub(crate) fn attend<T: Send>(
                 _ => {
                     // The work panicked. Joining the thread here keeps the panic from propagating.
                     let _ = worker.join();
-                    let problem = "the work ended without a result: please report it as a bug";
+                    let problem = "the job ended without a result; please report this bug";
                     return Err(PyRuntimeError::new_err(problem));
                 }
             }

@@ -118,12 +118,12 @@ RETURNED = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"
 @pytest.mark.parametrize("kind", ["numpy", "pyarrow", "polars", "pieces"])
 def test_scores_are_not_copied(kind: str) -> None:
     rise = {}
-    for how in ("lent", "copied"):
+    for how in ("borrowed", "copied"):
         command = [sys.executable, "-c", PEAK, kind, how]
         done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | RETURNED)
         rise[how] = float(done.stdout)
     # A 64-bit label has half the size of four 32-bit scores. A deliberate copy shows that a copy would be detected.
-    assert rise["lent"] < 1.0 and rise["copied"] - rise["lent"] > 0.5, rise
+    assert rise["borrowed"] < 1.0 and rise["copied"] - rise["borrowed"] > 0.5, rise
 
 
 def test_a_series_goes_by_its_index() -> None:

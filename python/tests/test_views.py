@@ -22,7 +22,7 @@ def test_results_show_themselves(voters: pa.Table, compared: apportion.Compariso
     for view, word in [(audit, "black"), (compared, "match by group"), (frontier, "to_gamma")]:
         page = view._repr_html_()
         assert page.startswith("<table>") and word in page and page.count("<tr>") == page.count("</tr>")
-    assert repr(audit).startswith("100,000 rows") and "rule" in repr(compared) and "points in all" in repr(frontier)
+    assert repr(audit).startswith("100,000 rows") and "rule" in repr(compared) and "points in total" in repr(frontier)
     assert len(frontier) == len(frontier.to_arrow()) and frontier.to_arrow().column_names[0] == "from_gamma"
     rules = compared.to_arrow().to_pandas().set_index("rule")
     assert rules.loc["argmax", "n_black"] < rules.loc["match", "n_black"]

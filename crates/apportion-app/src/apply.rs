@@ -47,7 +47,7 @@ fn apply(request: &Request, context: &Context) -> Result<Response> {
     let Request { table: settings, decision: path, output, .. } = request;
     settings.check()?;
     if settings.seed.is_some() {
-        let problem = ": the decision has a seed of its own; fit it again with another";
+        let problem = ": the decision contains its own seed; to change it, fit again";
         return Err(Error::settings(Message::from(Setting::Seed) + problem));
     }
     let decision = decision_file::read(path, request.decision_json.as_deref())?;

@@ -120,8 +120,10 @@ impl BatchLoss {
     pub fn text(&self) -> String {
         let BatchLoss { rule, batches, size, loss, count_difference } = self;
         format!(
-            "{rule}: {batches} batches of {size} lose {loss:.2e} of the objective, and counts differ by \
-             {count_difference} in all"
+            "{rule} in {} of {} rows: the objective is {loss:.2e} lower, and counts differ by {} in total",
+            text::counted(*batches as u64, "batch", "batches"),
+            text::count(*size),
+            text::count(*count_difference)
         )
     }
 }
@@ -219,18 +221,18 @@ impl Request {
 fn facts(request: &Request) -> Vec<(&'static str, String)> {
     let mut facts = vec![(
         "Reference",
-        "the posterior, the mean of the scores; for rules “to truth” the shares of the truth".to_owned(),
+        "the posterior, that is, the mean of the scores; for rules “to truth”, the shares of the truth".to_owned(),
     )];
     facts.push((
         "Rules",
-        "threshold: the likeliest class where its score is 0.8 or more, else none; balance: γ 0.9 and the distance Σ|share − \
-         reference|; top-2: drawn among the two likeliest; match and balance: over all rows at once, or within each group; \
-         learned: by a linear support vector machine, from match on 10,000 rows drawn by the seed"
+        "threshold: the most likely class if its score is 0.8 or more, else no label; balance: γ 0.9 and the distance Σ|share − \
+         reference|; top-2: drawn among the two most likely classes; match and balance: over all rows, or within each group; \
+         learned: a linear support vector machine, trained on match labels of 10,000 random rows"
             .to_owned(),
     ));
     facts.extend(request.outcome.facts());
     if let Some(label) = &request.label {
-        facts.push(("Your labels", format!("column {label}; without a label: {}", request.uncoded.join(", "))));
+        facts.push(("Your labels", format!("column {label}; unlabeled: {}", request.uncoded.join(", "))));
         if !request.label_map.is_empty() {
             let mapped = request.label_map.iter().map(|(value, class)| format!("{value}={class}"));
             facts.push(("Your labels, values mapped", mapped.collect::<Vec<_>>().join(", ")));

@@ -34,12 +34,12 @@ pub fn read(path: &Path, json: Option<&str>) -> Result<Decision> {
     let text = match json {
         Some(json) => json.to_owned(),
         None => fs::read_to_string(path).map_err(|error| {
-            Error::data(format!("{name}: it cannot be read ({error}); name a file that `apportion fit` wrote"))
+            Error::data(format!("{name}: cannot be read ({error}); use a file written by `apportion fit`"))
         })?,
     };
     serde_json::from_str(&text).map_err(|error| {
         let problem = shortened(&error.to_string());
-        Error::data(format!("{name}: it is no decision ({problem}); make one with `apportion fit`"))
+        Error::data(format!("{name}: not a valid decision ({problem}); make one with `apportion fit`"))
     })
 }
 
@@ -82,21 +82,21 @@ pub fn check_classes(name: impl Display, fitted: &[String], found: &[String]) ->
         return Ok(());
     }
     let (missing, unknown) = (without(fitted, found), without(found, fitted));
-    let differ = [("the table lacks", missing), ("the decision does not know", unknown)];
+    let differ = [("the table does not have", missing), ("the decision does not have", unknown)];
     let differ = differ.into_iter().filter(|(_, classes)| !classes.is_empty());
     let differ = differ.map(|(what, classes)| format!("{what} {classes}")).collect::<Vec<_>>().join(", and ");
     let classes = fitted.join(",");
     let message = if differ.is_empty() {
-        Message::from(format!("{name}: the decision has its classes in another order; use "))
+        Message::from(format!("{name}: the classes of the decision are in a different order; use "))
             + Setting::Classes.with(classes)
     } else if fitted.len() != found.len() {
         Message::from(format!("{name}: {differ}; choose the columns with "))
             + Setting::Scores
-            + ", or fit a decision to such tables"
+            + ", or fit a decision to this table"
     } else {
         let found = found.join(", ");
-        let rename = format!("{name}: {differ}; if they mean the same, rename the table's, which are {found}, with ");
-        let order = " (and bring the columns into that order with ";
+        let rename = format!("{name}: {differ}; if they are the same, rename the classes of the table ({found}) with ");
+        let order = " (and put the columns in that order with ";
         Message::from(rename) + Setting::Classes.with(classes) + order + Setting::Scores + ")"
     };
     Err(Error::Data(message))

@@ -81,14 +81,12 @@ impl Step {
 /// If the folder exists, or cannot be written.
 pub fn run(request: &Request, _: &Context) -> Result<Response> {
     if !cfg!(feature = "files") {
-        return Err(Error::data(
-            "the demonstration is made of files, and this build of apportion reads and writes none",
-        ));
+        return Err(Error::data("the demonstration uses files, but this build of apportion does not support files"));
     }
     let folder = &request.folder;
     if folder.exists() && !request.force {
-        let problem = format!("{}: it exists already; name another with ", folder.display());
-        let fix = Message::from(problem) + Setting::Folder + ", or allow it with " + Setting::Force;
+        let problem = format!("{}: already exists; choose another folder with ", folder.display());
+        let fix = Message::from(problem) + Setting::Folder + ", or replace its files with " + Setting::Force;
         return Err(Error::Data(fix));
     }
     fs::create_dir_all(folder).map_err(|error| apportion_io::Error::io(folder, &error))?;
@@ -103,17 +101,14 @@ fn steps(request: &Request, counties: &Path, margin: &Path, report: &Path) -> Ve
     let text = |path: &Path| path.display().to_string();
     let file = |name: &str| text(&request.folder.join(name));
     let (people, voters, labeled) = (file("people.parquet"), file("voters.parquet"), file("labeled.parquet"));
-    let simulate = Step::new(
-        "A voter file of people who do not exist: their names, and which of North Carolina's counties they live in.",
-        "simulate voters",
-        &[],
-    )
-    .set(Setting::NoScores)
-    .with(Setting::Rows, request.rows.to_string())
-    .with(Setting::Output, &people)
-    .set(Setting::Force);
+    let simulate =
+        Step::new("A simulated voter file: surnames, and counties of North Carolina.", "simulate voters", &[])
+            .set(Setting::NoScores)
+            .with(Setting::Rows, request.rows.to_string())
+            .with(Setting::Output, &people)
+            .set(Setting::Force);
     let predict = Step::new(
-        "Scores from names and places. The Census is inside; the margin says who is registered.",
+        "Scores from names and places. Census tables are built in; the margin gives the shares among registered voters.",
         "predict",
         &[&people],
     )
@@ -123,7 +118,7 @@ fn steps(request: &Request, counties: &Path, margin: &Path, report: &Path) -> Ve
     .with(Setting::Within, "NC")
     .set(Setting::Force);
     let mut compare = Step::new(
-        "Every rule side by side. Argmax is the most accurate, and its counts are off; match has them right.",
+        "All rules compared. Argmax is the most accurate, but its counts are biased; match has the right counts.",
         "compare",
         &[&voters],
     )
@@ -138,10 +133,10 @@ fn steps(request: &Request, counties: &Path, margin: &Path, report: &Path) -> Ve
     if request.force {
         compare = compare.set(Setting::Force);
     }
-    let label = Step::new("Labels whose counts are right, at the smallest cost in accuracy.", "label", &[&voters])
+    let label = Step::new("Labels with the right counts, at the lowest cost in accuracy.", "label", &[&voters])
         .with(Setting::Output, &labeled)
         .set(Setting::Force);
-    let audit = Step::new("How far the counts are off, by the scores and by the truth.", "audit", &[&labeled])
+    let audit = Step::new("Bias of the counts, compared with the scores and with the truth.", "audit", &[&labeled])
         .with(Setting::Label, "label")
         .with(Setting::Truth, "race")
         .with(Setting::By, "county")

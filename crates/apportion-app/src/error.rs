@@ -57,7 +57,7 @@ impl Error {
             Error::Settings(message) | Error::Data(message) => message.clone(),
             Error::Setting(setting, error) => Message::from(*setting) + ": " + apportion_io::core_message(error),
             Error::Threads(problem) => {
-                Message::from(format!("the threads could not be started ({problem}); use fewer with "))
+                Message::from(format!("the threads could not be started ({problem}); use fewer threads with "))
                     + Setting::Threads
             }
             Error::Io(error) => error.message(),

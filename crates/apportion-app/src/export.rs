@@ -110,7 +110,7 @@ pub fn run(request: &Request, context: &Context) -> Result<Response> {
     if let Some(info) = decision.fit_info().filter(|info| info.tied > 0) {
         let (tied, people) = (text::count(info.tied), text::count(info.people));
         context.note(format!(
-            "{tied} of {people} rows were tied; SQL gives such rows the first of their classes, not as apply does"
+            "{tied} of {people} rows were tied in the fit; unlike `apply`, SQL gives tied rows the first of their classes"
         ));
     }
     if let Some(path) = output {
@@ -123,7 +123,7 @@ impl Request {
     /// Refuses a file that must not be replaced.
     fn check_output(&self, path: &Path) -> Result<()> {
         if self.decision_json.is_none() && is_same_file(path, &self.decision) {
-            let problem = "it is one of the inputs, which are never overwritten; write elsewhere";
+            let problem = "this is an input, and inputs are never overwritten; choose another output";
             return Err(apportion_io::Error::file(path, problem).into());
         }
         Ok(refuse_overwrite(path, None, self.force)?)
@@ -134,7 +134,7 @@ impl Request {
         if !self.scores.is_empty() && self.scores.len() != classes.len() {
             let (found, needed) = (self.scores.len(), classes.len());
             let problem =
-                format!(": {found} columns for {needed} classes; name one for each, in this order: {classes}");
+                format!(": {found} columns for {needed} classes; name one column per class, in this order: {classes}");
             return Err(Error::Data(Message::from(Setting::Scores) + problem));
         }
         let info = decision.fit_info().cloned().unwrap_or_default();
@@ -163,19 +163,20 @@ impl Request {
             if self.by.is_empty() {
                 return Ok(Vec::new());
             }
-            return Err(Error::Data(by + ": the decision was fitted without groups"));
+            return Err(Error::Data(by + ": the decision was fitted without groups; leave it out"));
         };
         let (given, fitted) = (self.by.len(), info.groups.len());
         if given == 0 && fitted == 0 {
-            let problem = format!("the decision was fitted by group, of which {} is one; ", quoted(group));
-            return Err(Error::Data(Message::from(problem) + "name its columns with " + Setting::By));
+            let problem = format!("the decision was fitted by group (such as {}); ", quoted(group));
+            return Err(Error::Data(Message::from(problem) + "name the group columns with " + Setting::By));
         }
         if given == 0 {
             return Ok(info.groups.clone());
         }
         if fitted > 0 && given != fitted {
             let columns = info.groups.join(", ");
-            let problem = format!(": {given} columns, and the decision was fitted by {fitted}: {columns}");
+            let problem =
+                format!(": {given} columns, but the decision was fitted by {fitted}: {columns}; name as many");
             return Err(Error::Data(by + problem));
         }
         Ok(self.by.clone())

@@ -65,7 +65,7 @@ fn fit(request: &Request, context: &Context) -> Result<Response> {
     settings.check()?;
     rule.check(!settings.by.is_empty())?;
     if rule.draws() > 1 {
-        let problem = ": a decision draws once; use label, which can draw again and again";
+        let problem = ": a decision makes one draw; for several, use `label`";
         return Err(Error::settings(Message::from(Setting::Draws) + problem));
     }
     let path = Path::new(output);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::settings::{Job, check};
 use crate::table::TableSettings;
-use crate::{Context, Result, reference};
+use crate::{Context, Result, reference, text};
 
 /// The table and the reference of a frontier, and the number of points to return.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -66,8 +66,12 @@ impl Response {
 
     /// Returns a sentence with the number of points and their error, which the job also sends as a note.
     pub fn summary(&self) -> Message {
-        let Response { all, error, .. } = self;
-        format!("{all} points in all; between those shown, accuracy is off by {error:.1e} at most").into()
+        let points = text::counted(self.all as u64, "point", "points");
+        format!(
+            "{points} in total; interpolating between those shown, the error in accuracy is at most {:.1e}",
+            self.error
+        )
+        .into()
     }
 
     /// Returns the frontier as a report with one chart.
@@ -95,7 +99,7 @@ fn frontier(request: &Request, context: &Context) -> Result<Response> {
     let (name, given) = (request.reference_name(), request.reference_table.as_ref());
     let reference = reference::read(name, given, table.classes(), &settings.by, context)?;
     let aim = Match { by_group: !settings.by.is_empty(), ..Match::overall(reference) };
-    let working = context.working("walking the frontier");
+    let working = context.working("computing the frontier");
     let frontier = Frontier::of(&aim, &scores, &settings.settings()).map_err(|error| table.locate(error))?;
     drop(working);
     let Thinned { points, error } = match request.points {

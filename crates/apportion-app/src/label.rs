@@ -118,7 +118,8 @@ fn label(request: &Request, context: &Context) -> Result<Response> {
     if settings.count.is_some() && rule.draws() > 1 {
         let both = Message::from(Setting::Draws) + " and " + Setting::Count;
         return Err(Error::Settings(
-            both + ": a row's people are drawn one by one already; use another " + Setting::Seed,
+            both + " cannot be combined, because people of a row are drawn one by one; for more draws, change "
+                + Setting::Seed,
         ));
     }
     let input = settings.source.open(context)?;
@@ -209,7 +210,7 @@ fn study(
     // A rule with other settings than the default rule of the same name gets its own name.
     let name = match others.iter().find(|(_, _, other)| other == rule) {
         Some((name, ..)) => (*name).to_owned(),
-        None if others.iter().any(|(name, ..)| *name == result.name) => format!("{}, as asked", result.name),
+        None if others.iter().any(|(name, ..)| *name == result.name) => format!("{}, as requested", result.name),
         None => result.name.clone(),
     };
     builder.add_labels(Role::Subject, LabelKind::Rule(rule.kind()), &name, assignment, result.joint.clone())?;

@@ -27,9 +27,10 @@ pub fn parse(text: &str) -> Result<u64, String> {
         "M" => 2,
         "G" => 3,
         "T" => 4,
-        _ => return Err("it is a number with K, M, G or T, such as 512M or 2G".into()),
+        _ => return Err("it must be a number with K, M, G or T, such as 512M or 2G".into()),
     };
-    let number: f64 = number.parse().map_err(|_| "it is a number with K, M, G or T, such as 512M or 2G".to_owned())?;
+    let number: f64 =
+        number.parse().map_err(|_| "it must be a number with K, M, G or T, such as 512M or 2G".to_owned())?;
     if number.is_finite() && number >= 0.0 {
         Ok((number * 1024f64.powi(power)) as u64)
     } else {

@@ -57,14 +57,16 @@ impl OutputSettings {
             return Err(Error::settings(Message::from(Setting::Output) + " is required: name a file for the labels"));
         }
         if self.label_name.trim().is_empty() {
-            return Err(Error::settings(Message::from(Setting::LabelName) + ": a column needs a name"));
+            return Err(Error::settings(Message::from(Setting::LabelName) + ": the name must not be empty"));
         }
         if table.count.is_some() && self.label_name != "label" {
             let with = Message::from(Setting::LabelName) + ": with " + Setting::Count;
-            return Err(Error::Settings(with + " there is no label, but how many people have each class, in n_CLASS"));
+            return Err(Error::Settings(
+                with + ", the output has the number of people per class (n_CLASS) and no label column; leave it out",
+            ));
         }
         if self.only_label && table.id.is_none() {
-            let problem = " writes the identifier and the label; name the identifier with ";
+            let problem = " writes the ID and the label; name the ID column with ";
             return Err(Error::settings(Message::from(Setting::OnlyLabel) + problem + Setting::Id));
         }
         refuse_unsafe_formats(self.safe_csv, &self.output)?;
@@ -143,9 +145,9 @@ impl OutputSettings {
 /// Returns the message for a new column whose name exists in the input, with an available name if it can be changed.
 fn taken_name(column: &str, names: &[String], wanted: &str) -> Message {
     let begins = |name: &str, start: &str| name == start || name.starts_with(&format!("{start}_"));
-    let exists = Message::from(format!("the input has a column {column:?} already; "));
+    let exists = Message::from(format!("the input already has a column {column:?}; "));
     if !begins(column, wanted) {
-        return exists + "rename it there, or write " + Setting::OnlyLabel + " with " + Setting::Id;
+        return exists + "rename it, or use " + Setting::OnlyLabel + " with " + Setting::Id;
     }
     let is_free = |name: &String| names.iter().all(|own| !begins(own, name));
     let free = (2..).map(|number| format!("{wanted}_{number}")).find(is_free).unwrap_or_default();
@@ -160,7 +162,7 @@ pub fn written(paths: &[PathBuf]) -> String {
         paths => {
             let holds_all = |folder: &&Path| paths.iter().all(|path| path.starts_with(folder));
             let folder = paths[0].ancestors().skip(1).find(holds_all).unwrap_or(Path::new("."));
-            format!("written to {} files in {}", paths.len(), folder.display())
+            format!("written to {} files in {}", crate::text::count(paths.len() as u64), folder.display())
         }
     }
 }

@@ -29,13 +29,13 @@ impl SideInput {
 /// If the output is an input file.
 pub fn refuse_overwriting(output: &Path, input: Option<&Input>, side: &[SideInput]) -> Result<()> {
     if let Some(own) = side.iter().find(|own| is_same_file(output, &own.path)) {
-        let problem = Message::from(format!("{}: it is the file of ", output.display()));
-        let fix = ", and inputs are never overwritten; write elsewhere";
+        let problem = Message::from(format!("{}: this is the file of ", output.display()));
+        let fix = ", and inputs are never overwritten; choose another output";
         return Err(crate::Error::Data(problem + own.setting + fix));
     }
     let mut tables = input.into_iter().flat_map(Input::names);
     if tables.any(|table| is_same_file(output, table)) {
-        let problem = "it is one of the inputs, which are never overwritten; write elsewhere";
+        let problem = "this is an input, and inputs are never overwritten; choose another output";
         return Err(Error::file(output, problem).into());
     }
     Ok(())
@@ -53,7 +53,7 @@ pub fn refuse_overwriting_outputs(output: &str, input: &Input, side: &[SideInput
     }
     if let Some(folder) = input.folder_containing(path) {
         let problem = format!(
-            "it lies inside the input {}, so that the next run would read it as an input; write elsewhere",
+            "it is inside the input folder {}, so the next run would read it as an input; choose another output",
             folder.display()
         );
         return Err(Error::file(path, problem).into());
@@ -76,13 +76,14 @@ pub fn refuse_overwriting_outputs(output: &str, input: &Input, side: &[SideInput
 /// If the path is not a folder, or the folder contains files.
 pub fn refuse_filled_folder(folder: &Path, force: bool) -> Result<()> {
     if folder.exists() && !folder.is_dir() {
-        return Err(Error::file(folder, "it is no folder; name one that there is not yet").into());
+        return Err(Error::file(folder, "it is not a folder; choose a new folder").into());
     }
     let is_empty = std::fs::read_dir(folder).map_or(true, |mut files| files.next().is_none());
     if is_empty || force {
         return Ok(());
     }
-    let problem = format!("{}: it has files already; choose another folder, or allow it with ", folder.display());
+    let problem =
+        format!("{}: the folder is not empty; choose another folder, or replace its files with ", folder.display());
     Err(crate::Error::Data(Message::from(problem) + Setting::Force))
 }
 
@@ -95,7 +96,7 @@ pub fn refuse_unsafe_formats(safe_csv: bool, output: &str) -> Result<()> {
     let extensions = [".parquet", ".pq", ".arrow", ".ipc", ".feather", ".arrows"];
     match extensions.iter().find(|extension| output.ends_with(**extension)) {
         Some(extension) if safe_csv => {
-            let problem = format!(": it is for CSV and TSV outputs, and not for {extension}; leave it out");
+            let problem = format!(": it applies only to CSV and TSV outputs, not to {extension}; leave it out");
             Err(crate::Error::settings(Message::from(Setting::SafeCsv) + problem))
         }
         Some(_) | None => Ok(()),

@@ -33,7 +33,7 @@ pub fn name<'a>(reference: Option<&'a str>, table: Option<&MemoryTable>) -> &'a 
 pub fn check_table(reference: Option<&str>, table: Option<&MemoryTable>) -> Result<()> {
     match reference.filter(|name| table.is_some() && !is_file(name)) {
         Some(name) => {
-            let problem = ": a table of shares is given as well; leave one of them out";
+            let problem = ": a table of shares is also given; leave one of them out";
             Err(Error::Settings(Message::from(Setting::Reference.with(name)) + problem))
         }
         None => Ok(()),
@@ -58,7 +58,7 @@ pub fn read(
         path => {
             let (shares, missing) = read_shares(Setting::Reference, path, table, classes, by)?;
             for class in missing {
-                context.note(format!("{path}: no share of {class:?} is given; it counts as 0"));
+                context.note(format!("{path}: there is no share for {class:?}; 0 is used"));
             }
             Ok(Reference::Shares(shares))
         }
@@ -124,7 +124,7 @@ fn shares(input: &Input, classes: &Classes, by: &[String]) -> Result<Shares> {
     let wide: Vec<Option<usize>> = classes.names().iter().map(|class| column(class)).collect();
     if long.is_none() && wide.iter().all(Option::is_none) {
         return Err(Error::data(format!(
-            "it has neither the columns class and share nor one for each class ({classes})"
+            "it has neither the columns class and share nor one column per class ({classes}); add them"
         )));
     }
     let of_shares = |place: usize| match long {
@@ -135,8 +135,7 @@ fn shares(input: &Input, classes: &Classes, by: &[String]) -> Result<Shares> {
     let groups = group_columns(&names, &others, by)?;
     let number = |row: usize, text: &str| -> Result<f64> {
         let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
-        number
-            .ok_or_else(|| Error::data(format!("row {}: {} is no number; write a share there", row + 1, quoted(text))))
+        number.ok_or_else(|| Error::data(format!("row {}: {} is not a number; enter a share", row + 1, quoted(text))))
     };
     let mut found: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for (row, values) in rows.iter().enumerate() {
@@ -152,7 +151,7 @@ fn shares(input: &Input, classes: &Classes, by: &[String]) -> Result<Shares> {
         for (class, place) in given {
             if !shares[class].is_nan() {
                 let class = &classes.names()[class];
-                return Err(Error::data(format!("row {}: the share of {class:?} is given twice", row + 1)));
+                return Err(Error::data(format!("row {}: the share of {class:?} is given twice; keep one", row + 1)));
             }
             shares[class] = number(row, &values[place])?;
         }
@@ -161,7 +160,7 @@ fn shares(input: &Input, classes: &Classes, by: &[String]) -> Result<Shares> {
     let missing = (0..classes.len()).filter(is_missing).map(|class| classes.names()[class].clone()).collect();
     found.values_mut().flatten().filter(|share| share.is_nan()).for_each(|share| *share = 0.0);
     match (groups.is_empty(), found.len()) {
-        (_, 0) => Err(Error::data("it has no rows")),
+        (_, 0) => Err(Error::data("it has no rows; add the shares")),
         (true, _) => Ok((PerGroup::Overall(found.into_values().flatten().collect()), missing)),
         (false, _) => Ok((PerGroup::ByGroup(found), missing)),
     }
@@ -175,8 +174,8 @@ fn group_columns(names: &[String], others: &[usize], by: &[String]) -> Result<Ve
     }
     if others.len() > 1 {
         let columns = others.iter().map(|&place| names[place].as_str()).collect::<Vec<_>>().join(", ");
-        let which = Message::from(format!("which of its columns {columns} name the groups? Call them as "));
-        return Err(Error::Data(which + Setting::By + " does, or leave the others out"));
+        let which = Message::from(format!("several columns may be the groups: {columns}; name them as in "));
+        return Err(Error::Data(which + Setting::By + ", or leave the others out"));
     }
     Ok(others.to_vec())
 }

@@ -53,7 +53,7 @@ pub struct Response {
 pub fn run(request: &Request, context: &Context) -> Result<Response> {
     let folder = &request.output;
     if folder.as_os_str().is_empty() {
-        return Err(Error::Settings(Message::from(Setting::Output) + ": name a folder"));
+        return Err(Error::Settings(Message::from(Setting::Output) + " is required: name a folder"));
     }
     refuse_missing_folder(folder)?;
     refuse_filled_folder(folder, request.force)?;

@@ -239,23 +239,23 @@ impl RuleSettings {
             }
             RuleName::Learned => {
                 let rows = self.train_rows.unwrap_or(Learned::TRAIN_ROWS as u64);
-                format!(", by {}, from a batch of {rows} rows", self.learner.unwrap_or_default().name())
+                format!(", {}, trained on {} rows", self.learner.unwrap_or_default().name(), text::count(rows))
             }
             RuleName::Threshold | RuleName::Argmax | RuleName::Thompson | RuleName::Match => String::new(),
         };
-        let mut facts = vec![("Rule", format!("{}{own}; all else as the command says", self.rule.name()))];
+        let mut facts = vec![("Rule", format!("{}{own}; other options as in the command", self.rule.name()))];
         if self.rule.has_reference() {
             let reference = match self.reference_name() {
-                "posterior" => "the posterior, the mean of the scores".to_owned(),
+                "posterior" => "the posterior, that is, the mean of the scores".to_owned(),
                 "truth" => "the shares of the truth".to_owned(),
-                "uniform" => "all classes alike".to_owned(),
+                "uniform" => "equal shares for all classes".to_owned(),
                 table if self.reference_table.is_some() => table.to_owned(),
                 file => format!("the file {file}"),
             };
             facts.push(("Reference", reference));
         }
         if self.draws() > 1 {
-            facts.push(("Draws", format!("{}; what is shown is the first", self.draws())));
+            facts.push(("Draws", format!("{}; the first is shown", self.draws())));
         }
         facts
     }
@@ -347,7 +347,7 @@ impl RuleSettings {
     pub fn check(&self, by_group: bool) -> Result<()> {
         reference::check_table(self.reference.as_deref(), self.reference_table.as_ref())?;
         if self.reference_table.is_some() && !self.rule.has_reference() {
-            let problem = format!(": {} has none; leave it out, or use ", self.rule.name());
+            let problem = format!(": {} has no reference; leave it out, or use ", self.rule.name());
             return Err(Error::Settings(Message::from(Setting::Reference) + problem + Setting::Rule.with("match")));
         }
         if self.tolerance.is_some() && self.rule == RuleName::Match {
@@ -368,9 +368,9 @@ impl RuleSettings {
         }
         if self.rule == RuleName::Learned && by_group {
             let problem = Message::from(Setting::By) + ": " + Setting::Rule.with("learned");
-            let why = problem + " learns from a batch of all rows, which has few of a small group; use ";
+            let why = problem + " trains on a sample of all rows, which contains few rows of a small group; use ";
             return Err(Error::Settings(
-                why + Setting::Rule.with("match") + " " + Setting::By + ", which is exact in each",
+                why + Setting::Rule.with("match") + " " + Setting::By + ", which is exact in each group",
             ));
         }
         Ok(())
@@ -402,14 +402,14 @@ impl RuleSettings {
         }
         let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
         let problem = Message::from(format!(
-            "{} rows of {classes} classes take about {} MiB of memory to solve, and {} MiB are allowed; combine rare classes, \
+            "{} rows of {classes} classes need about {} MiB of memory, but {} MiB are allowed; combine rare classes, \
              solve by group with ",
             text::count(table.rows() as u64),
-            mebibytes(needed),
-            mebibytes(allowed),
+            text::count(mebibytes(needed)),
+            text::count(mebibytes(allowed)),
         ));
         Err(Error::Data(
-            problem + Setting::By + ", or allow it with " + Setting::Memory.with(format!("{}M", mebibytes(needed))),
+            problem + Setting::By + ", or allow more with " + Setting::Memory.with(format!("{}M", mebibytes(needed))),
         ))
     }
 

@@ -20,21 +20,27 @@ pub fn drift_warning(decision: &Decision, drift: &Drift, summary: &Section) -> O
     let class = drift.worst()?;
     let (off, name) = (drift.people[class], &decision.classes().names()[class]);
     let wanted = summary.classes[class].labels as f64 - off;
-    let percent = if wanted > 0.5 { format!(", {:+.1}%", 100.0 * off / wanted) } else { String::new() };
-    let (explained, misplaced) = (drift.explained[class], drift.misplaced());
+    let percent = (wanted > 0.5).then(|| format!(" ({})", text::signed(Some(100.0 * off / wanted), 1, "%")));
+    let misplaced = drift.misplaced();
     let all = 100.0 * misplaced / summary.labeled.max(1) as f64;
+    let people = |number: f64| text::count(number.abs().round() as u64);
     let problem = format!(
-        "warning: the counts have drifted: {name} is off by {off:+.0} people{percent}, where rows that are alike have \
-         {explained:.0} at most by chance; in all, {misplaced:.0} people ({all:.2}%) are in a wrong class by count. "
+        "warning: the counts have drifted: {name}: {} too {}{}; chance explains at most {}. In total, the counts are off by \
+         {} people ({all:.2}%). ",
+        people(off),
+        if off < 0.0 { "few" } else { "many" },
+        percent.unwrap_or_default(),
+        people(drift.explained[class]),
+        people(misplaced)
     );
     Some(match decision.fitted() {
         Fitted::Learned(_) => {
-            let fix = "Either these rows are not like those that the model learned from: fit again; or it has not learned to \
-                       keep the counts: use ";
+            let fix = "Either these rows differ from those the model was trained on, so fit again; or the model does not \
+                       keep the counts, so use ";
             Message::from(problem) + fix + Setting::Rule.with("match")
         }
         Fitted::Argmax | Fitted::Threshold { .. } | Fitted::Thompson | Fitted::TopK { .. } | Fitted::Prices(_) => {
-            let fix = "These rows are not like those that the decision was fitted to: fit again, to rows like these";
+            let fix = "These rows differ from those the decision was fitted to; fit again on rows like these";
             Message::from(problem) + fix
         }
     })
@@ -59,51 +65,57 @@ pub fn summary(measured: &Measured) -> Option<Message> {
     let row = |class: usize| {
         vec![
             classes[class].clone(),
-            targets.map_or_else(|| format!("{:.1}", wanted[class]), |targets| text::count(targets[class])),
+            targets.map_or_else(|| text::expected_count(wanted[class]), |targets| text::count(targets[class])),
             text::count(argmax.summary.classes[class].labels),
             text::signed(off(argmax, class), 1, "%"),
             text::count(result.summary.classes[class].labels),
             text::signed(off(result, class), 1, "%"),
         ]
     };
-    let held = if targets.is_some() { "asked for" } else { "scores sum to" };
+    let held = if targets.is_some() { "target" } else { "scores sum to" };
     let name = result.name.as_str();
     let rows: Vec<Vec<String>> = (0..classes.len()).map(row).collect();
     let mut lines = vec![Message::from(text::columns(&["class", held, "argmax", "off by", name, "off by"], &rows))];
     let uncoded = result.summary.people - result.summary.labeled;
     if uncoded > 0 {
         let (uncoded, people) = (text::count(uncoded), text::count(result.summary.people));
-        lines.push(format!("without a label: {uncoded} of {people}; shares of the others are what is off").into());
+        lines.push(
+            format!("unlabeled: {uncoded} of {people} people; \"off by\" compares shares among labeled people").into(),
+        );
     }
     let worst = |result: &RuleResult| {
         let all = (0..classes.len()).filter_map(|class| Some((off(result, class)?, class)));
         let (off, class) = all.max_by(|(a, _), (b, _)| a.abs().total_cmp(&b.abs()))?;
-        Some(format!("{} {off:+.1}%", classes[class]))
+        Some(format!("{} {}", classes[class], text::signed(Some(off), 1, "%")))
     };
     if let (Some(before), Some(after)) = (worst(argmax), worst(result)) {
-        lines.push(format!("furthest off: {before} by argmax, {after} by {name}").into());
+        lines.push(format!("largest deviation: {before} with argmax, {after} with {name}").into());
     }
     if let Some(sample) = result.sample {
         let (solved, rows) = (text::count(sample.rows), text::count(result.summary.rows));
         let misses = (0..classes.len()).map(|class| off_in_people(result, &wanted, all, class).abs());
         let misplaced = misses.sum::<f64>() / 2.0;
         let share = 100.0 * misplaced / result.summary.labeled.max(1) as f64;
-        let solved = format!("solved for {solved} of {rows} rows: ");
+        let solved = format!("solved on a sample of {solved} of {rows} rows: ");
         lines.push(match sample.is_matched {
             true => {
-                let people = text::count(misplaced.round() as u64);
-                let off = format!("the counts of all are off by {people} people in sum ({share:.2}%); ");
+                let people = text::counted(misplaced.round() as u64, "person", "people");
+                let off = format!("in total, the counts are off by {people} ({share:.2}%); ");
                 Message::from(solved + &off) + Setting::Rule.with("match") + " without a sample makes them exact"
             }
-            false => Message::from(solved + "the labels of all are near the best, and not proved"),
+            false => Message::from(solved + "the labels are close to optimal, but this is not proved"),
         });
     }
     if let (Some(groups), Some(_)) = (groups, &result.joint) {
         let far = |class: usize| (result.summary.classes[class].labels as f64 - wanted[class]).abs() >= 1.0;
         let adds_up = *aim == Aim::Scores && (0..classes.len()).any(far);
-        let matched = Message::from(format!("matched in each of {} groups", text::count(*groups as u64)));
+        let matched =
+            Message::from(format!("matched within each of {}", text::counted(*groups as u64, "group", "groups")));
         lines.push(match adds_up {
-            true => matched + "; what is off in all is their rounding, which " + Setting::Nested + " keeps out",
+            true => {
+                let why = "; overall totals differ slightly because each group is rounded: use ";
+                matched + why + Setting::Nested + " to avoid this"
+            }
             false => matched,
         });
     }
@@ -113,17 +125,22 @@ pub fn summary(measured: &Measured) -> Option<Message> {
     lines.push(format!("expected accuracy {after} (argmax {before}: {cost})").into());
     if let Some(joint) = &result.joint {
         lines.push(match joint.certificate.is_closed() {
-            true => "proved: no labels with these counts have a larger sum of scores".into(),
+            true => "optimal (proved): no other labels with these counts have a higher expected accuracy".into(),
             false => {
                 let gap = joint.certificate.gap();
-                format!("not proved to be the best; what is missing is {gap:.2e} at most").into()
+                format!("not proved optimal; the gap is at most {gap:.2e}").into()
             }
         });
     }
     if let Some(repeated) = result.joint.as_ref().map(|joint| joint.repeated_keys).filter(|&repeated| repeated > 0) {
-        let rows = text::count(repeated);
-        let told = "tied rows share their identifier with another: their order in the file told them apart";
-        lines.push(format!("{rows} {told}").into());
+        lines.push(match repeated {
+            1 => "1 tied row has the same ID as another row; its row number breaks the tie".into(),
+            _ => format!(
+                "{} tied rows have the same ID as other rows; their row numbers break the ties",
+                text::count(repeated)
+            )
+            .into(),
+        });
     }
     Some(text::lines(lines))
 }

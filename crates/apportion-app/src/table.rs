@@ -159,14 +159,16 @@ impl TableSettings {
         let classes: Vec<String> = classes.map(|(class, column)| format!("{class} ({column})")).collect();
         let mut facts = vec![
             ("Program", format!("apportion {}", env!("CARGO_PKG_VERSION"))),
-            ("Classes, and their columns", classes.join(", ")),
+            ("Classes and their columns", classes.join(", ")),
             ("Scores", table.describe_scores()),
         ];
         if let Some(truth) = &self.truth {
             facts.push(("Truth", format!("column {truth}")));
         }
         let mapped: Vec<String> = self.truth_map.iter().map(|(value, class)| format!("{value}={class}")).collect();
-        for (name, values) in [("Truth, values mapped", &mapped), ("Truth, values left out", &self.truth_exclude)] {
+        for (name, values) in
+            [("Truth, values mapped", &mapped), ("Truth, values treated as missing", &self.truth_exclude)]
+        {
             if !values.is_empty() {
                 facts.push((name, values.join(", ")));
             }
@@ -175,18 +177,20 @@ impl TableSettings {
             facts.push(("Groups", format!("{groups}, by {}", by.columns.join(", "))));
         }
         if let Some(count) = &self.count {
-            facts.push(("People of a row", format!("column {count}")));
+            facts.push(("People per row", format!("column {count}")));
         }
         facts.extend(table.remarks().into_iter().map(|remark| ("Remark", remark.to_string())));
         facts.push(("Seed", self.settings().seed.to_string()));
         facts.push((
             "Rounding",
-            "whole people by largest remainders of N · share; where these tie, as costs least accuracy".into(),
+            "whole people by largest remainders of N · share; ties are broken at the lowest cost in accuracy".into(),
         ));
-        let keys = self.id.as_ref().map_or_else(|| "its place in the files".into(), |id| format!("column {id}"));
+        let keys = self.id.as_ref().map_or_else(|| "its position in the files".into(), |id| format!("column {id}"));
         facts.push((
             "Ties",
-            format!("by a hash of the seed, the row’s key ({keys}) and the class; argmax by the order of the classes"),
+            format!(
+                "by a hash of the seed, the row’s key ({keys}) and the class; for argmax, by the order of the classes"
+            ),
         ));
         facts
     }
@@ -202,9 +206,8 @@ impl TableSettings {
         }
         let draws = Message::from(Setting::Draws.with(draws.to_string()));
         let rows = text::count(table.rows() as u64);
-        let needed = format!(": the draws of {rows} rows take {} MB, and ", text::count(bytes.div_ceil(1 << 20)));
-        let allowed =
-            format!(" allows {} MB; make fewer draws, or allow more memory", text::count(self.memory() >> 20));
+        let needed = format!(": the draws of {rows} rows need {} MB, but ", text::count(bytes.div_ceil(1 << 20)));
+        let allowed = format!(" allows {} MB; use fewer draws or more memory", text::count(self.memory() >> 20));
         Err(Error::Settings(draws + needed + Setting::Memory + allowed))
     }
 
@@ -217,8 +220,8 @@ impl TableSettings {
         if truth.iter().any(|&truth| truth != UNCODED) {
             return Ok(());
         }
-        let problem = ": no row has a truth: it is empty or left out in all; name another column, or leave ";
-        Err(Error::Data(Message::from(Setting::Truth.with(column)) + problem + Setting::Truth + " out"))
+        let problem = ": no row has a true class: all values are empty or excluded; name another column, or leave out ";
+        Err(Error::Data(Message::from(Setting::Truth.with(column)) + problem + Setting::Truth))
     }
 }
 

@@ -49,7 +49,7 @@ impl Request {
             }
             Job::TablesExport => Ok(Request::Export(settings::from_values(job, values)?)),
             Job::TablesCheck => Ok(Request::Check(settings::from_values(job, values)?)),
-            other => Err(Error::settings(format!("{other:?} is not about tables"))),
+            other => Err(Error::settings(format!("unknown tables job {other:?}"))),
         }
     }
 }
@@ -248,7 +248,10 @@ fn named(name: &str) -> Result<CensusTable> {
     let names = CensusTable::ALL.map(CensusTable::name);
     CensusTable::named(name).ok_or_else(|| {
         let hint = did_you_mean(name, names);
-        Error::settings(format!("there is no table {name:?} inside the program{hint}; they are {}", names.join(", ")))
+        Error::settings(format!(
+            "there is no built-in table {name:?}{hint}; the built-in tables are {}",
+            names.join(", ")
+        ))
     })
 }
 
@@ -353,12 +356,12 @@ pub fn check(request: &CheckRequest, context: &Context) -> Result<CheckedTable> 
 fn check_names(table: KeyedTable, checked: &mut CheckedTable) -> Result<()> {
     let names = table.into_names()?;
     if !names.has_others() {
-        let remark = "it has no row ALL OTHER NAMES: a name that is not in it says nothing";
+        let remark = "it has no row ALL OTHER NAMES, so names that are not in it carry no information";
         checked.remarks.push(remark.into());
     }
     if names.margin().is_none() && !names.is_key_given_class() {
-        let remark = "it has no number of people (a column count): places as P(place | class) go with it, or as people by \
-                      class of the same area";
+        let remark = "it has no number of people (a column named count): use it with places as P(place | class), or as people by class \
+                      of the same area";
         checked.remarks.push(remark.into());
     }
     checked.keys = names.names();
@@ -375,7 +378,8 @@ fn check_places(table: KeyedTable, checked: &mut CheckedTable) -> Result<()> {
         checked.remarks.push(format!("{empty} places have no people; larger places are used for them"));
     }
     if numbers == Numbers::KeyGivenClass && places.states().len() == 1 {
-        let remark = "it is one state's: P(place | class) brings the surnames' prior to it; people by class would not";
+        let remark = "it covers one state: with P(place | class), the national class shares of the surnames would apply to that state; use \
+                      people by class";
         checked.remarks.push(remark.into());
     }
     checked.keys = places.places();
@@ -399,6 +403,6 @@ fn unused_remark(unused: &[String]) -> Option<Message> {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let remark = format!("columns of numbers that are not used: {shown}{more}; if one is a class, name it with ");
+    let remark = format!("number columns that are not used: {shown}{more}; if one is a class, name it with ");
     Some(Message::from(remark) + Setting::Classes)
 }

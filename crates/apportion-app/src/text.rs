@@ -1,27 +1,29 @@
 //! Tables and numbers in messages.
 
 use apportion::text::Message;
+pub use apportion::text::{count, counted};
 
-/// Returns a whole number with commas as thousands separators.
-pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().map(|g| std::str::from_utf8(g).unwrap_or("")).collect();
-    groups.join(",")
-}
-
-/// Returns a number with a noun in the singular or plural.
-pub fn counted(number: u64, one: &str, several: &str) -> String {
-    format!("{} {}", count(number), if number == 1 { one } else { several })
-}
-
-/// Returns a number with its sign and unit, or a dash if there is none.
+/// Returns a number with its sign and unit, or a dash if there is none. A number that rounds to zero has no sign.
 pub fn signed(number: Option<f64>, decimals: usize, unit: &str) -> String {
-    number.map_or_else(|| "–".into(), |number| format!("{number:+.decimals$}{unit}"))
+    number.map_or_else(|| "–".into(), |number| without_zero_sign(format!("{number:+.decimals$}")) + unit)
 }
 
-/// Returns a number, or a dash if there is none.
+/// Returns a number, or a dash if there is none. A number that rounds to zero has no sign.
 pub fn plain(number: Option<f64>, decimals: usize) -> String {
-    number.map_or_else(|| "–".into(), |number| format!("{number:.decimals$}"))
+    number.map_or_else(|| "–".into(), |number| without_zero_sign(format!("{number:.decimals$}")))
+}
+
+/// Returns an expected number of people: with thousands separators and one decimal.
+pub fn expected_count(number: f64) -> String {
+    let text = format!("{number:.1}");
+    let parts = text.split_once('.').and_then(|(whole, tenths)| Some((whole.parse::<u64>().ok()?, tenths)));
+    parts.map_or_else(|| text.clone(), |(whole, tenths)| format!("{}.{tenths}", count(whole)))
+}
+
+/// Removes the sign of a formatted number without digits other than 0.
+fn without_zero_sign(text: String) -> String {
+    let is_zero = text.contains('0') && !text.contains(|digit: char| matches!(digit, '1'..='9'));
+    if is_zero { text.trim_start_matches(['+', '-']).to_owned() } else { text }
 }
 
 /// Returns a table as text, with the first column aligned to the left and the others to the right. Control characters in
@@ -71,6 +73,16 @@ pub fn lines(messages: impl IntoIterator<Item = Message>) -> Message {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn zero_has_no_sign() {
+        assert_eq!(
+            [-0.04, 0.04, -0.06, 0.06].map(|number| signed(Some(number), 1, "%")),
+            ["0.0%", "0.0%", "-0.1%", "+0.1%"]
+        );
+        assert_eq!([-0.0, -0.00004, -0.5].map(|number| plain(Some(number), 4)), ["0.0000", "0.0000", "-0.5000"]);
+        assert_eq!([0.04, 999.96, 1234567.8].map(expected_count), ["0.0", "1,000.0", "1,234,567.8"]);
+    }
 
     #[test]
     fn control_characters_are_escaped() {

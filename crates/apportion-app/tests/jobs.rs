@@ -84,7 +84,10 @@ fn errors_name_settings_by_id() {
     let folder = TempDir::new().unwrap();
     let request = demo::Request { folder: folder.path().into(), ..demo::Request::default() };
     let error = demo::run(&request, &Context::default()).unwrap_err();
-    assert!(message(&error).ends_with("name another with `folder`, or allow it with `force`"), "{error}");
+    assert!(
+        message(&error).ends_with("choose another folder with `folder`, or replace its files with `force`"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -111,5 +114,5 @@ fn labels_are_verified_and_a_difference_is_a_result() {
     let json = serde_json::to_value(&response).unwrap();
     let difference = json["difference"].as_str().unwrap();
     assert!(!response.verified && difference.starts_with("other labels are better by "), "{difference}");
-    assert!(difference.ends_with("or name the file of `provenance`"), "{difference}");
+    assert!(difference.ends_with("or name the provenance file with `provenance`"), "{difference}");
 }

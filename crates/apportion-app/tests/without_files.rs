@@ -120,7 +120,7 @@ fn a_reference_in_memory_needs_no_name() {
     request.rule.reference = Some("posterior".into());
     let error = label::run(&request, &context()).unwrap_err();
     assert!(error.is_usage(), "{error}");
-    assert_eq!(message(&error), "`reference` posterior: a table of shares is given as well; leave one of them out");
+    assert_eq!(message(&error), "`reference` posterior: a table of shares is also given; leave one of them out");
     (request.rule.reference, request.rule.rule) = (None, RuleName::Argmax);
     let error = label::run(&request, &context()).unwrap_err();
     assert!(error.is_usage() && message(&error).starts_with("`reference`: argmax has none"), "{error}");
@@ -363,7 +363,7 @@ fn labels_in_memory_are_verified() {
     let changed = difference(verified(&good, |columns| {
         columns[3].1 = [0.1, 0.2, 0.3, 0.4, 0.11, 0.4, 0.6, 0.9].to_vec().into();
     }));
-    assert_eq!(changed, "people: row 5, column \"p_b\": the value is \"0.11\", and the input has \"0.1\"");
+    assert_eq!(changed, "people: row 5, column \"p_b\": the value is \"0.11\", but the input has \"0.1\"");
     let unknown = difference(verified(&["a", "a", "a", "b", "a", "z", "b", "b"], |_| {}));
     assert_eq!(unknown, "people: row 6, column \"label\": unknown class");
 
@@ -418,7 +418,7 @@ fn the_paper_is_reproduced() {
 #[cfg(not(feature = "files"))]
 #[test]
 fn files_of_tables_are_refused() {
-    const REFUSED: &str = "this build of apportion reads and writes no files of tables; use a table in memory";
+    const REFUSED: &str = "this build of apportion does not read or write table files; use a table in memory";
     let folder = TempDir::new().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     fs::write(path("scores.csv"), "p_a,p_b\n0.5,0.5\n").unwrap();
@@ -440,7 +440,7 @@ fn files_of_tables_are_refused() {
     let error = show::run(&show::Request { inputs: path("scores.parquet").into() }, &context()).unwrap_err();
     assert_eq!(message(&error), format!("{}: {REFUSED}", path("scores.parquet")));
     let error = demo::run(&demo::Request { folder: path("demo").into(), ..demo::Request::default() }, &context());
-    assert!(message(&error.unwrap_err()).contains("reads and writes none"));
+    assert!(message(&error.unwrap_err()).contains("does not support files"));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
 }
 

@@ -38,16 +38,17 @@ impl Error {
             Error::TableRow { row, problem } => format!("row {row}: {problem}").into(),
             Error::Model { problem } => problem.clone().into(),
             Error::FbisgWithoutPeople => {
-                Message::from("fBISG needs places as people by class; give such a table with ") + Setting::Geography
+                Message::from("fBISG needs the number of people by place and class; provide such a table with ")
+                    + Setting::Geography
             }
             Error::VotersWithoutPeople => {
-                let problem = "voter BISG needs places as people by class, of the area that the margin is of";
-                Message::from(format!("{problem}; give such a table with ")) + Setting::Geography
+                let problem = "voter BISG needs the number of people by place and class in the area of the margin";
+                Message::from(format!("{problem}; provide such a table with ")) + Setting::Geography
             }
             Error::NoClassTotals => {
-                let problem = "no table says how many people are in each class, so that nothing is known of people \
-                               without a name; add a column count or a row ALL OTHER NAMES to the surnames, give \
-                               places as people by class, or give shares with ";
+                let problem = "no table contains the number of people in each class, so people without a name cannot be \
+                               scored; add a column named count or a row ALL OTHER NAMES to the surnames, use places \
+                               as people by class, or provide shares with ";
                 Message::from(problem) + Setting::Margin
             }
         }

@@ -23,13 +23,13 @@ pub(crate) fn check_row(row: usize, values: &[f64]) -> Result<bool> {
     }
     let problem = |problem: &str| Err(Error::TableRow { row, problem: problem.into() });
     if values.iter().any(|value| value.is_nan()) {
-        return problem("a class has no number; write 0 where there is nobody");
+        return problem("the number of a class is missing; enter 0 if there are no people");
     }
     if values.iter().any(|value| *value > MOST_PEOPLE) {
-        return problem("a number is larger than any number of people; mend it");
+        return problem("a number is too large; correct it");
     }
     if values.iter().any(|&value| value < 0.0) {
-        return problem("a number is negative; mend it, or leave the row out");
+        return problem("a number is negative; correct it, or leave out the row");
     }
     Ok(values.iter().any(|&value| value > 0.0))
 }

@@ -129,7 +129,7 @@ fn renamed(job: Job) -> &'static [(Setting, &'static str)] {
 
 /// Returns a hidden option that is refused with a message that gives its new name.
 fn old_spelling(setting: Setting, old: &'static str) -> Arg {
-    let problem = format!("it is called {} now", option(setting, None));
+    let problem = format!("it has been renamed to {}", option(setting, None));
     let refuse = move |_: &str| -> Result<String, String> { Err(problem.clone()) };
     Arg::new(format!("old_{old}")).long(old).hide(true).value_name("VALUE").value_parser(refuse)
 }

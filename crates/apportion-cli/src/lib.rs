@@ -61,8 +61,8 @@ fn run(matches: &ArgMatches, line: &[String]) -> Result<()> {
 fn interrupted(written: &[PathBuf]) -> String {
     match written {
         [] => "\ninterrupted: nothing was written".into(),
-        [path] => format!("\ninterrupted, after {} was written", path.display()),
-        paths => format!("\ninterrupted, after {} files were written", paths.len()),
+        [path] => format!("\ninterrupted after {} was written", path.display()),
+        paths => format!("\ninterrupted after {} files were written", paths.len()),
     }
 }
 

@@ -13,10 +13,10 @@ Examples:
   apportion predict people.csv -o scores.parquet                scores from names and places; the Census is built in
   apportion label scores.parquet -o labels.parquet              labels whose counts match the scores
   apportion label scores.csv -o labels.csv --by county          the same within each county
-  apportion audit labels.csv --label label                      bias and accuracy of labels that exist
+  apportion audit labels.csv --label label                      bias and accuracy of existing labels
   apportion compare scores.csv --truth race                     all rules side by side
   apportion disparity turnout.csv --outcome voted               an outcome by class, with every estimator
-  apportion demo                                                all of it, on built-in data
+  apportion demo                                                all steps, on built-in data
 
 Labels are estimates about groups. If you can use the scores themselves, use them.";
 
@@ -27,7 +27,7 @@ static VERSION: LazyLock<String> =
 /// Returns the program.
 pub(crate) fn command() -> Command {
     let mut program = Command::new("apportion")
-        .about("Turns probabilities into labels whose counts are right: the exact optimum, with a proof")
+        .about("Turns probabilities into labels with the right counts: provably optimal")
         .version(env!("CARGO_PKG_VERSION"))
         .long_version(VERSION.as_str())
         .arg_required_else_help(true)
@@ -64,7 +64,7 @@ Examples:
 
 fn simulate() -> Command {
     let jobs = [Job::SimulateVoters, Job::SimulateNormal, Job::SimulateCategorical, Job::SimulateWorstCase];
-    let about = "Simulates data: a voter file of people who do not exist, and the paper's simulations";
+    let about = "Simulates data: a voter file, and the paper's simulations";
     jobs.into_iter().fold(Command::new("simulate").about(about).subcommand_required(true), |simulate, job| {
         simulate.subcommand(job_command(job))
     })
@@ -125,7 +125,7 @@ row, and undercounts most small classes. If you can use the scores themselves, u
         ),
         Job::Audit => (
             "audit",
-            "Measures the bias, accuracy and calibration of labels that exist",
+            "Measures the bias, accuracy and calibration of existing labels",
             "\
 Examples:
   apportion audit labels.csv --label label
@@ -148,8 +148,8 @@ Examples:
   apportion compare voters.csv --label race_proxy --label-map W=white,B=black
 
 \"frontier gap\" is the expected accuracy that a rule gives up: other labels with equally good counts would be more
-accurate by this much. It is computed for rules that label every row. Rules that aim at groups or at the truth give it up
-for that.",
+accurate by this much. It is computed for rules that label every row. Rules with another target (groups, truth) accept
+this loss on purpose.",
         ),
         Job::Disparity => (
             "disparity",
@@ -162,11 +162,11 @@ Examples:
   apportion disparity turnout.csv --outcome price --label race_proxy --label-map W=white,B=black
   apportion disparity turnout.csv --outcome voted --truth race --report disparity.html
 
-Labels are one way of many to compare classes, and seldom the best. If you can use the scores themselves, use them.",
+Labels are one of many ways to compare classes, and seldom the best. If you can use the scores themselves, use them.",
         ),
         Job::Frontier => (
             "frontier",
-            "Lists every optimal trade of accuracy against fidelity",
+            "Lists all optimal trade-offs between accuracy and fidelity",
             "\
 Examples:
   apportion frontier scores.csv > frontier.csv
@@ -183,7 +183,7 @@ Examples:
         ),
         Job::Apply => (
             "apply",
-            "Labels a table by a saved decision",
+            "Labels a table with a saved decision",
             "\
 Examples:
   apportion apply more.parquet --decision decision.json -o labels.parquet
@@ -193,7 +193,7 @@ On other data the counts are approximate; you are warned if they drift more than
         ),
         Job::Export => (
             "export",
-            "Prints a saved decision as SQL, to label rows inside a database",
+            "Prints a saved decision as SQL, to label rows in a database",
             "\
 Examples:
   apportion export decision.json --sql duckdb
@@ -218,7 +218,7 @@ difference, and lists what could not be checked.",
         ),
         Job::Provenance => (
             "provenance",
-            "Prints where an output comes from: command, options, inputs, certificate",
+            "Prints the provenance of an output: command, options, inputs, certificate",
             "\
 Examples:
   apportion provenance labels.parquet
@@ -226,7 +226,7 @@ Examples:
         ),
         Job::Predict => (
             "predict",
-            "Makes scores from names and places",
+            "Computes scores from names and places",
             "\
 Examples:
   apportion predict people.csv -o scores.parquet
@@ -323,7 +323,7 @@ models come to match; and tables.csv, the paper's tables with its published figu
         ),
         Job::Demo => (
             "demo",
-            "Shows all of it on built-in data",
+            "Demonstrates all steps on built-in data",
             "\
 Examples:
   apportion demo

@@ -11,7 +11,7 @@ pub(crate) use apportion_app::text::{columns, count, counted, plain, shown};
 pub(crate) fn print(result: impl Display) -> Result<()> {
     let mut stdout = stdout().lock();
     let done = writeln!(stdout, "{result}").and_then(|()| stdout.flush());
-    done.map_err(|error| anyhow!("standard output: {error}; make room, or write elsewhere"))
+    done.map_err(|error| anyhow!("standard output: {error}; free some space, or write elsewhere"))
 }
 
 /// Prints text for people on standard output, with control characters escaped.

@@ -53,10 +53,13 @@ fn text_that_is_no_table() {
     refuses(
         folder,
         &[
-            ("text.csv", "text.csv: row 2, column \"p_white\": \"much\" is no number; mend it, or name another column"),
+            (
+                "text.csv",
+                "text.csv: row 2, column \"p_white\": \"much\" is not a number; correct it, or name another column",
+            ),
             (
                 "nothing.csv",
-                "nothing.csv: row 2, column \"p_white\": there is no number; fill it in, or leave rows without any score out with --skip-missing",
+                "nothing.csv: row 2, column \"p_white\": the score is missing; add it, or skip rows without any score with --skip-missing",
             ),
             (
                 "negative.csv",
@@ -68,44 +71,44 @@ fn text_that_is_no_table() {
             ),
             (
                 "sum.csv",
-                "sum.csv: row 2: the scores sum to 1.25 (classes white, black), not to 1; if that is meant, use --normalize",
+                "sum.csv: row 2: the scores sum to 1.25 (classes white, black), not to 1; to divide each row by its sum, use --normalize",
             ),
             (
                 "people.csv --count n",
-                "people.csv: row 2, column \"n\": a count of 1.5; counts must be whole numbers, and not negative; mend it",
+                "people.csv: row 2, column \"n\": a count of 1.5; counts must be nonnegative whole numbers; correct it",
             ),
             (
                 "ragged.csv",
-                "ragged.csv: line 3 has 2 fields instead of 3; fix or quote that line, or name the separator with --delimiter",
+                "ragged.csv: line 3 has 2 fields, expected 3; fix or quote that line, or name the separator with --delimiter",
             ),
             (
                 "long.csv",
-                "long.csv: line 3 has 4 fields instead of 3; fix or quote that line, or name the separator with --delimiter",
+                "long.csv: line 3 has 4 fields, expected 3; fix or quote that line, or name the separator with --delimiter",
             ),
             (
                 "latin.csv",
                 "latin.csv: line 3, column 4: not valid UTF-8; use --encoding latin1, or convert the file to UTF-8",
             ),
             ("empty.csv", "empty.csv: the file is empty; make it again, or leave it out"),
-            ("header.csv", "header.csv: it has columns but no rows; check how it was made"),
-            ("twice.csv", "twice.csv: two columns are called \"p_white\"; rename one of them"),
+            ("header.csv", "header.csv: it has a header but no rows; check how it was made"),
+            ("twice.csv", "twice.csv: two columns are named \"p_white\"; rename one of them"),
             (
                 "semicolons.csv --delimiter ,",
-                "semicolons.csv: no score columns were recognized among id;p_white;p_black; is it separated by semicolons? \
+                "semicolons.csv: no score columns were recognized among id;p_white;p_black; if it is separated by semicolons, use \
                  --delimiter ';'",
             ),
             ("missing.csv", "missing.csv: there is no such file; check the path"),
-            ("missing*.csv", "missing*.csv: no file is called so; check the pattern"),
+            ("missing*.csv", "missing*.csv: no file matches; check the pattern"),
             ("good.csv --by county", "--by: there is no column \"county\"; the columns are id, p_white, p_black, race"),
             // All files must have the columns of the first one.
             (
                 "good.csv other.csv",
-                "other.csv: it has no column \"p_black\", as there is in good.csv; name the files of one kind, or write each to a folder: -o FOLDER/",
+                "other.csv: it has no column \"p_black\", unlike good.csv; use files with the same columns, or write one file per input: -o FOLDER/",
             ),
             (
                 "good.csv --truth id",
-                "--truth: column \"id\": these values are no class: \"1\" (1), \"2\" (1); the classes are white, black; map them with \
-                 --truth-map VALUE=CLASS, or leave them out with --truth-exclude VALUE",
+                "--truth: unknown classes in column \"id\": \"1\" (1 row), \"2\" (1 row); the classes are white, black; map them with \
+                 --truth-map VALUE=CLASS, or treat them as missing with --truth-exclude VALUE",
             ),
         ],
     );
@@ -157,24 +160,30 @@ fn files_that_are_cut_off_or_of_another_kind() {
                 "cut.arrow: it is not a valid Arrow file (Parser error: Arrow file does not contain correct footer); it may be \
                  damaged or cut off: copy it again",
             ),
-            ("no.csv.gz", "no.csv.gz: its ending says gzip, but it begins as plain text; rename it, or copy it again"),
+            (
+                "no.csv.gz",
+                "no.csv.gz: its extension says gzip, but its content is plain text; rename it, or copy it again",
+            ),
             (
                 "no.csv.zst",
-                "no.csv.zst: its ending says Zstandard, but it begins as plain text; rename it, or copy it again",
+                "no.csv.zst: its extension says Zstandard, but its content is plain text; rename it, or copy it again",
             ),
             (
                 "no.parquet",
-                "no.parquet: its ending says Parquet, but it begins as plain text; rename it, or copy it again",
+                "no.parquet: its extension says Parquet, but its content is plain text; rename it, or copy it again",
             ),
             (
                 "parquet.csv",
-                "parquet.csv: its ending says plain text, but it begins as Parquet; rename it, or copy it again",
+                "parquet.csv: its extension says plain text, but its content is Parquet; rename it, or copy it again",
             ),
             ("book.csv", "book.csv: it is an Excel workbook; save it as CSV"),
             ("book.xlsx", "book.xlsx: it is an Excel workbook; save it as CSV"),
             ("book.xls", "book.xls: it is an Excel workbook; save it as CSV"),
             ("table.zip", "table.zip: it is a ZIP archive; unpack it first"),
-            ("gz.parquet.gz", "gz.parquet.gz: Parquet and Arrow files are packed inside; unpack it first"),
+            (
+                "gz.parquet.gz",
+                "gz.parquet.gz: Parquet and Arrow files must not be compressed as a whole; decompress it first",
+            ),
         ],
     );
 }
@@ -186,7 +195,8 @@ fn files_that_cannot_be_read() {
     let folder = folder.path();
     fs::write(folder.join("good.csv"), GOOD).unwrap();
     fs::create_dir(folder.join("x.csv")).unwrap();
-    let holds_none = "x.csv: the folder holds no table (.csv, .tsv, .txt, .parquet, .arrow; .gz, .zst); name another";
+    let holds_none =
+        "x.csv: the folder contains no table (.csv, .tsv, .txt, .parquet, .arrow; .gz, .zst); name another";
     refuses(folder, &[("x.csv", holds_none)]);
     if Path::new("/proc/self/mem").exists() {
         let mem = "/proc/self/mem: Input/output error (os error 5); check the path and the disk";
@@ -201,18 +211,18 @@ fn files_that_cannot_be_read() {
         if fs::read(&path).is_ok() {
             eprintln!("skipped: whoever runs this may read everything");
         } else {
-            let denied = "secret.csv: permission is denied; ask its owner, or use another folder";
+            let denied = "secret.csv: permission denied; change its permissions, or use another folder";
             refuses(folder, &[("secret.csv", denied)]);
         }
     }
     let found = refused(folder, &["apply", "good.csv", "--decision", "x.csv", "-o", "out.csv"]);
     assert!(found.starts_with("x.csv: it cannot be read ("), "{found}");
     let found = refused(folder, &["apply", "good.csv", "--decision", "good.csv", "-o", "out.csv"]);
-    assert!(found.starts_with("good.csv: it is no decision (") && found.contains("`apportion fit`"), "{found}");
+    assert!(found.starts_with("good.csv: not a valid decision (") && found.contains("`apportion fit`"), "{found}");
     let found = refused(folder, &["fit", "good.csv", "-o", "nowhere/decision.json"]);
-    assert_eq!(found, "nowhere: there is no such folder; make it first");
+    assert_eq!(found, "nowhere: the folder does not exist; create it first");
     let found = refused(folder, &["label", "good.csv", "-o", "nowhere/out.csv"]);
-    assert_eq!(found, "nowhere: there is no such folder; make it first");
+    assert_eq!(found, "nowhere: the folder does not exist; create it first");
 }
 
 /// The row number is correct beyond the first batches.
@@ -222,7 +232,7 @@ fn a_missing_number_far_down_is_found() {
     let folder = folder.path();
     let table = ["p_a,p_b\n", &".6,.4\n".repeat(3_000_000), ",.4\n", &".6,.4\n".repeat(99)].concat();
     fs::write(folder.join("long.csv"), table).unwrap();
-    let expected = "long.csv: row 3000001, column \"p_a\": there is no number; fill it in, or leave rows without any score out with --skip-missing";
+    let expected = "long.csv: row 3000001, column \"p_a\": the score is missing; add it, or skip rows without any score with --skip-missing";
     refuses(folder, &[("long.csv", expected)]);
 }
 
@@ -245,7 +255,7 @@ fn a_full_disk_leaves_no_file() {
     fs::write(folder.join("good.csv"), GOOD).unwrap();
     let before = names_in(folder);
     let full = |name: &str| {
-        format!("{name}: File too large (os error 27); make room, or write elsewhere. No file was left behind")
+        format!("{name}: File too large (os error 27); free some space, or write elsewhere. No file was left behind")
     };
     for prepare in ["ulimit -f 20", "trap '' XFSZ; ulimit -f 20"] {
         for name in ["out.csv", "out.csv.gz", "out.csv.zst", "out.parquet", "out.arrow"] {
@@ -278,7 +288,7 @@ fn standard_output_may_be_full_or_closed() {
     for command in commands {
         let quiet = if command.starts_with("simulate") { "-q" } else { "--quiet" };
         let found = message(&shell(folder, &format!("\"$0\" {command} {quiet} > /dev/full")), 1);
-        let expected = "standard output: No space left on device (os error 28); make room, or write elsewhere";
+        let expected = "standard output: No space left on device (os error 28); free some space, or write elsewhere";
         assert!(found.starts_with(expected), "{command}: {found}");
     }
     for command in ["label voters.csv -o -", "frontier voters.csv"] {

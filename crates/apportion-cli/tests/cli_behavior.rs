@@ -69,7 +69,7 @@ fn a_misspelt_word_is_guessed() {
     assert_eq!(
         misused(folder.path(), &split("label t.csv -o o.csv --reference postrior")),
         "invalid value 'postrior' for '--reference <posterior|truth|uniform|FILE>': it must be posterior, truth, uniform or \
-         a FILE (did you mean \"posterior\"?); there is no such file"
+         a file (did you mean \"posterior\"?); there is no such file"
     );
 }
 
@@ -81,24 +81,24 @@ fn values_of_the_truth_are_explained() {
         &[
             (
                 "label t.csv -o o.csv --truth race",
-                "--truth: column \"race\": these values are no class: \"White\" (1), \"Black\" (1); the classes are white, black, other; \
-                 map them with --truth-map VALUE=CLASS (such as --truth-map White=white,Black=black), or leave them out with \
-                 --truth-exclude VALUE",
+                "--truth: unknown classes in column \"race\": \"White\" (1 row), \"Black\" (1 row); the classes are white, black, other; \
+                 map them with --truth-map VALUE=CLASS (such as --truth-map White=white,Black=black), or treat them as missing \
+                 with --truth-exclude VALUE",
             ),
             (
                 "audit t.csv --label race",
-                "--label: column \"race\": these values are no class: \"White\" (1), \"Black\" (1); the classes are white, \
-                 black, other; map them with --label-map VALUE=CLASS (such as --label-map White=white,Black=black), or leave \
-                 them out with --uncoded VALUE=keep",
+                "--label: unknown classes in column \"race\": \"White\" (1 row), \"Black\" (1 row); the classes are white, \
+                 black, other; map them with --label-map VALUE=CLASS (such as --label-map White=white,Black=black), or treat \
+                 them as unlabeled with --uncoded VALUE=keep",
             ),
             // Unknown classes are also refused if the value is not in the file.
             (
                 "label t.csv -o o.csv --truth race --truth-map X=unknown",
-                "--truth-map X=unknown: there is no class \"unknown\"; the classes are white, black, other",
+                "--truth-map X=unknown: unknown class \"unknown\"; the classes are white, black, other",
             ),
             (
                 "label t.csv -o o.csv --truth race --truth-map W=White",
-                "--truth-map W=White: there is no class \"White\" (did you mean \"white\"?); the classes are white, black, \
+                "--truth-map W=White: unknown class \"White\" (did you mean \"white\"?); the classes are white, black, \
                  other",
             ),
         ],
@@ -132,10 +132,10 @@ fn wrong_values_end_with_2() {
             "invalid value 'White' for '--truth-map <VALUE=CLASS,…>': \"White\" is not VALUE=CLASS",
         ),
         ("--delimiter ab", "invalid value 'ab' for '--delimiter <CHAR>': it must be one character, or tab"),
-        ("--gamma 0.5", "--gamma: it belongs to --rule balance"),
-        ("--rule argmax --coverage 0.5", "--coverage: it belongs to --rule match or --rule balance"),
+        ("--gamma 0.5", "--gamma requires --rule balance"),
+        ("--rule argmax --coverage 0.5", "--coverage requires --rule match or --rule balance"),
         ("--rule matsch", "invalid value 'matsch' for '--rule <RULE>'"),
-        ("--only-label", "--only-label writes the identifier and the label; name the identifier with --id"),
+        ("--only-label", "--only-label writes the ID and the label; name the ID column with --id"),
         ("-o - --json", "the argument '--output <OUT>' cannot be used multiple times"),
     ] {
         let line = format!("label t.csv -o o.csv {options}");
@@ -149,7 +149,7 @@ fn wrong_values_end_with_2() {
         ),
         (
             "audit t.csv --label race --uncoded Uncoded=dorp",
-            "invalid value 'Uncoded=dorp' for '--uncoded <VALUE[,VALUE]=argmax|drop|keep>': \"dorp\" is none of argmax, drop and keep \
+            "invalid value 'Uncoded=dorp' for '--uncoded <VALUE[,VALUE]=argmax|drop|keep>': \"dorp\" is not one of argmax, drop and keep \
              (did you mean \"drop\"?)",
         ),
         (
@@ -162,11 +162,11 @@ fn wrong_values_end_with_2() {
         ("label t.csv -o o.csv --tolerance 0.1", "--tolerance: match hits its targets exactly"),
         (
             "label t.csv -o o.csv --margin 0.1",
-            "invalid value '0.1' for '--margin <VALUE>': it is called --tolerance now",
+            "invalid value '0.1' for '--margin <VALUE>': it has been renamed to --tolerance",
         ),
         (
             "fit t.csv -o o.json --rule learned --batch 9",
-            "invalid value '9' for '--batch <VALUE>': it is called --train-rows now",
+            "invalid value '9' for '--batch <VALUE>': it has been renamed to --train-rows",
         ),
         ("simulate voters --rows 5 --sharpen -1 -o o.csv", "unexpected argument '-1' found"),
         (
@@ -192,14 +192,14 @@ fn what_is_no_table_in_a_folder_is_passed_over() {
     write("part-1.txt", &TABLE.replace(',', "\t"));
     write("readme.txt", "These rows were made on a Tuesday, with care.\n");
     let output = apportion(folder, &split("label parts -o one.csv"));
-    assert!(text(&output.stderr).starts_with("passed over, being no table: parts/_temporary, parts/readme.txt\n"));
+    assert!(text(&output.stderr).starts_with("skipped (not a table): parts/_temporary, parts/readme.txt\n"));
     for name in ["NOTES.md", "_SUCCESS", ".part-0.csv.crc", "part-0.csv.crc", ".hidden.csv"] {
         write(name, "");
     }
     let output = apportion(folder, &split("label parts -o all.csv"));
     let said = text(&output.stderr);
     assert!(output.status.success(), "{said}");
-    let expected = "passed over, being no table: parts/.hidden.csv, parts/.part-0.csv.crc, parts/NOTES.md, parts/_SUCCESS, \
+    let expected = "skipped (not a table): parts/.hidden.csv, parts/.part-0.csv.crc, parts/NOTES.md, parts/_SUCCESS, \
                     parts/_temporary and 2 more\n";
     assert!(said.starts_with(expected), "{said}");
     assert_eq!(fs::read_to_string(folder.join("all.csv")).unwrap().lines().count(), 7);
@@ -219,7 +219,7 @@ fn a_named_pipe_in_a_folder_is_passed_over() {
     assert!(made.unwrap().success());
     let output = apportion(folder.path(), &split("label parts -o all.csv"));
     let said = text(&output.stderr);
-    assert!(said.starts_with("passed over, being no table: parts/part-1.csv\n"), "{said}");
+    assert!(said.starts_with("skipped (not a table): parts/part-1.csv\n"), "{said}");
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn outputs_do_not_go_where_the_next_run_looks_for_inputs() {
     for output in ["parts/labels/", "parts/north/labels.csv", "./parts/../parts/new/labels/", "parts/labels.parquet"] {
         let found = refused(folder, &["label", "parts", "-o", output]);
         let expected =
-            "it lies inside the input parts, so that the next run would read it as an input; write elsewhere";
+            "it is inside the input folder parts, so the next run would read it as an input; choose another output";
         assert!(found.contains(expected), "{output}: {found}");
     }
     // Hidden folders are not read. If the input is a single file, other files in its folder are not read.
@@ -245,14 +245,14 @@ fn a_name_that_is_free_is_proposed() {
     let folder = folder.path();
     run(folder, &split("label t.csv -o once.csv -q"));
     let found = refused(folder, &split("label once.csv -o twice.csv"));
-    assert_eq!(found, "the input has a column \"label\" already; name the new one with --as label_2");
+    assert_eq!(found, "the input already has a column \"label\"; name the new one with --as label_2");
     run(folder, &split("label once.csv -o twice.csv --as label_2 -q"));
     let found = refused(folder, &split("label twice.csv -o thrice.csv"));
-    assert_eq!(found, "the input has a column \"label\" already; name the new one with --as label_3");
+    assert_eq!(found, "the input already has a column \"label\"; name the new one with --as label_3");
 
     fs::write(folder.join("cells.csv"), "p_white,p_black,n_white,people\n.5,.5,1,2\n").unwrap();
     let found = refused(folder, &split("label cells.csv -o o.csv --count people"));
-    assert!(found.starts_with("the input has a column \"n_white\" already; rename it there"), "{found}");
+    assert!(found.starts_with("the input already has a column \"n_white\"; rename it"), "{found}");
 }
 
 #[test]
@@ -272,13 +272,13 @@ fn a_decision_for_other_classes_says_which_and_how_to_rename() {
         &[
             (
                 "apply names.csv --decision d.json -o o.csv",
-                "d.json: the table lacks \"white\", \"other\", and the decision does not know \"caucasian\", \"rest\"; if they \
-                 mean the same, rename the table's, which are caucasian, black, rest, with --classes white,black,other (and \
-                 bring the columns into that order with --scores)",
+                "d.json: the table does not have \"white\", \"other\", and the decision does not have \"caucasian\", \"rest\"; if \
+                 they are the same, rename the classes of the table (caucasian, black, rest) with --classes white,black,other \
+                 (and put the columns in that order with --scores)",
             ),
             (
                 "apply two.csv --decision d.json -o o.csv",
-                "d.json: the table lacks \"other\"; choose the columns with --scores, or fit a decision to such tables",
+                "d.json: the table does not have \"other\"; choose the columns with --scores, or fit a decision to this table",
             ),
         ],
     );

@@ -223,7 +223,7 @@ fn of_two_sets_of_scores_the_user_chooses() {
     let message = refused(folder, &["label", "both.csv", "-o", "out.csv"]);
     assert_eq!(
         message,
-        "both.csv: the scores may be in bisg_* and rake_*; say which with --scores, such as --scores 'bisg_*'"
+        "both.csv: there are several sets of score columns, bisg_* and rake_*; choose one with --scores, such as --scores 'bisg_*'"
     );
     let found = json(folder, &["label", "both.csv", "-o", "out.csv", "--scores", "rake_*", "--json", "-q"]);
     assert_eq!((&found["classes"], &found["counts"]), (&json!(["white", "black", "hisp"]), &json!([1, 1, 0])));
@@ -253,7 +253,7 @@ fn floridas_codes_are_mapped() {
 
     let message = refused(folder.path(), &["label", path.to_str().unwrap(), "-o", "out.csv", "--truth", "race"]);
     assert!(
-        message.starts_with("--truth: column \"race\": these values are no class: \"4\" (1), \"3\" (1), "),
+        message.starts_with("--truth: unknown classes in column \"race\": \"4\" (1 row), \"3\" (1 row), "),
         "{message}"
     );
 }

@@ -194,7 +194,7 @@ fn what_cannot_be_compared_is_refused() {
     );
     assert_eq!(
         refuse("disparity bad.csv --outcome y"),
-        "bad.csv: row 2, column \"y\": the outcome is infinite; mend it, or leave it empty"
+        "bad.csv: row 2, column \"y\": the outcome is infinite; correct it, or leave it empty"
     );
     assert_eq!(
         refuse("disparity bad.csv --outcome z"),
@@ -205,7 +205,9 @@ fn what_cannot_be_compared_is_refused() {
     let value = refuse("disparity voters.csv --outcome party --outcome-value d");
     assert!(value.starts_with("--outcome-value: column \"party\": no row has the value \"d\""), "{value}");
     assert!(refuse("disparity voters.csv --outcome voted --cells id").contains("people are alone in their cell"));
-    assert!(misuse("disparity voters.csv --outcome price --cells county").starts_with("--cells: bounds are for rates"));
+    assert!(
+        misuse("disparity voters.csv --outcome price --cells county").starts_with("--cells: bounds require a rate")
+    );
     assert!(refuse("disparity voters.csv --outcome voted --against whit").contains("unknown class \"whit\""));
     assert!(misuse("compare voters.csv --outcome voted").starts_with("--outcome: it is for --report"));
     assert_eq!(names_in(path), before);

@@ -280,13 +280,13 @@ fn what_is_no_plain_file_or_no_table_is_told() {
     assert!(output.status.success(), "{}", common::text(&output.stderr));
     assert_eq!(fs::read_to_string(folder.join("out.csv")).unwrap().lines().count(), 3);
     let message = refused(folder, &["label", "-", "-", "-o", "x.csv"]);
-    assert_eq!(message, "standard input is named twice; it can be read once");
+    assert_eq!(message, "standard input is given twice, but it can be read only once; give it once");
     for output in ["x.parquet.gz", "x.arrow.zst"] {
-        assert!(refused(folder, &["label", "people.csv", "-o", output]).contains("packed inside"), "{output}");
+        assert!(refused(folder, &["label", "people.csv", "-o", output]).contains("already compressed"), "{output}");
     }
     let message = refused(folder, &["fit", "people.csv", "-o", "people.csv", "--force"]);
-    assert!(message.contains("one of the inputs"), "{message}");
+    assert!(message.contains("inputs are never overwritten"), "{message}");
     fs::write(folder.join("bare.csv"), "7,0.9,0.1\n8,0.2,0.8\n").unwrap();
     let message = refused(folder, &["label", "bare.csv", "-o", "x.csv"]);
-    assert_eq!(message, "bare.csv: its first line holds numbers, and not the names of columns; add such a line");
+    assert_eq!(message, "bare.csv: its first line contains numbers; add a line with column names");
 }

@@ -30,10 +30,10 @@ fn small_files_cannot_fill_the_memory() {
     gzipped(&folder.join("field.csv.gz"), &[(TWO_ROWS.as_bytes(), 1), (&zeros, 20), (b",0.5,0.5\n", 1)]);
     gzipped(&folder.join("columns.csv.gz"), &[(b"x,", 200_000)]);
     let label = |input: &str| refused(folder, &["label", input, "-o", "out.csv", "--memory", "512M"]);
-    let too_long = "is longer than 16 MiB; check its quotes and line ends, or allow longer lines with --max-line";
+    let too_long = "is longer than 16 MiB; check its quotes and line endings, or allow longer lines with --max-line";
     assert_eq!(label("header.csv.gz"), format!("header.csv.gz: line 1 {too_long}"));
     assert_eq!(label("field.csv.gz"), format!("field.csv.gz: line 4 {too_long}"));
-    assert!(label("columns.csv.gz").contains("more than 100000 columns"), "{}", label("columns.csv.gz"));
+    assert!(label("columns.csv.gz").contains("more than 100,000 columns"), "{}", label("columns.csv.gz"));
     run(folder, &["label", "field.csv.gz", "-o", "out.csv", "--max-line", "100M"]);
     assert_eq!(fs::read_to_string(folder.join("out.csv")).unwrap().lines().count(), 4);
 }
@@ -69,7 +69,7 @@ fn links_neither_repeat_rows_nor_lead_outputs_elsewhere() {
     let label = |input: &str, output: &str| refused(folder, &["label", input, "-o", output]);
     assert!(label("loop", "o.csv").starts_with("loop/sub/up: it is a link to a folder that contains it"));
     assert!(label("twice", "o.csv").starts_with("twice/b.csv: it is the same file as twice/a.csv; name it once"));
-    assert!(label("linked", "out/").starts_with("out/sub: it is a link, and outputs stay inside their folder"));
+    assert!(label("linked", "out/").starts_with("out/sub: it is a link, and outputs must stay inside their folder"));
     assert!(names_in(&folder.join("elsewhere")).is_empty());
     assert_eq!(names_in(folder), ["elsewhere", "linked", "loop", "out", "twice"]);
 }
@@ -166,9 +166,6 @@ fn many_classes_that_need_too_much_memory_are_refused() {
     fs::write(folder.join("in.csv"), format!("{}\n{}", names.join(","), format!("{row}\n").repeat(300))).unwrap();
     let label = ["label", "in.csv", "-o", "out.csv", "-q", "--normalize", "--memory"];
     let found = refused(folder, &[&label[..], &["1M"]].concat());
-    assert!(
-        found.starts_with("300 rows of 120 classes take about 2 MiB of memory to solve, and 1 MiB are allowed"),
-        "{found}"
-    );
+    assert!(found.starts_with("300 rows of 120 classes need about 2 MiB of memory, but 1 MiB are allowed"), "{found}");
     run(folder, &[&label[..], &["2M"]].concat());
 }

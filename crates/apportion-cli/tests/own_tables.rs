@@ -28,9 +28,9 @@ fn what_was_read_of_a_table_catches_the_eye() {
          class                      share, %\n\
          white                         67.10\n\
          black_or_african_american     32.90\n\
-         896,718 people; the largest place, 37183, has 700,000\n\
-         note: columns of numbers that are not used: Martian; if one is a class, name it with --classes\n\
-         sound\n"
+         896,718 people; largest place: 37183, 700,000\n\
+         note: number columns that are not used: Martian; if one is a class, name it with --classes\n\
+         no problems found\n"
     );
     let found = json(folder, &["tables", "check", "counties.csv", "--classes", "martian", "--json"]);
     assert_eq!((&found["people"], &found["largest"]["key"]), (&896_734.0.into(), &"37183".into()));
@@ -65,7 +65,7 @@ fn tables_that_may_mean_two_things_are_refused() {
         ),
         (
             "years.csv",
-            "years.csv: rows 1 and 2 are of the same place, 37063; leave one of them, or add them up; it has a column of years: \
+            "years.csv: rows 1 and 2 are the same place, 37063; keep one of them, or add them up; it has a column of years: \
              keep one year",
         ),
     ] {
@@ -136,15 +136,15 @@ fn nobody_of_a_table_is_lost_or_made_up() {
     for (name, expected) in [
         (
             "mena.csv",
-            "mena.csv: its column \"n_mena\" is of a class that is not known; name all of them with --classes white,black,mena",
+            "mena.csv: its column \"n_mena\" is an unknown class; name all classes with --classes white,black,mena",
         ),
-        ("kept.csv", "kept.csv: row 1, column \"n_black\": (S) stands for a share that is kept back"),
-        ("bare.csv", "bare.csv: row 1, column \"black\": (S) stands for a share that is kept back"),
-        ("twice.csv", "twice.csv: its columns \"white\" and \"White\" are of the same class"),
-        ("by_name.csv", "by_name.csv: its rows are by \"county\", which holds no codes"),
-        ("tracts.csv", "tracts.csv: its rows are by \"tract\", which holds no codes"),
+        ("kept.csv", "kept.csv: row 1, column \"n_black\": (S) marks a suppressed share"),
+        ("bare.csv", "bare.csv: row 1, column \"black\": (S) marks a suppressed share"),
+        ("twice.csv", "twice.csv: its columns \"white\" and \"White\" are the same class"),
+        ("by_name.csv", "by_name.csv: its rows are keyed by \"county\", which does not contain codes"),
+        ("tracts.csv", "tracts.csv: its rows are keyed by \"tract\", which does not contain codes"),
         ("commas.csv", "commas.csv: row 1, column \"white\": it may be 1234 or 1.234"),
-        ("huge.csv", "huge.csv: row 1: a number is larger than any number of people"),
+        ("huge.csv", "huge.csv: row 1: a number is too large"),
     ] {
         let found = refused(folder, &["tables", "check", name]);
         assert!(found.starts_with(expected), "{found}");

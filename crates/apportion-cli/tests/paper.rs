@@ -64,9 +64,9 @@ fn a_folder_is_written_whole_and_is_always_the_same() {
 fn what_cannot_be_written_or_computed_is_refused_at_once() {
     let folder = TempDir::new().unwrap();
     let folder = folder.path();
-    assert!(refused(folder, &["reproduce", "-o", "no/paper"]).contains("there is no such folder"));
+    assert!(refused(folder, &["reproduce", "-o", "no/paper"]).contains("the folder does not exist"));
     fs::write(folder.join("file"), "").unwrap();
-    assert!(refused(folder, &["reproduce", "-o", "file"]).contains("it is no folder"));
+    assert!(refused(folder, &["reproduce", "-o", "file"]).contains("it is not a folder"));
     assert!(!misused(folder, &["reproduce", "-o", "paper", "--datasets", "1"]).is_empty());
     let said = misused(folder, &["simulate", "normal", "--variance", "0", "-o", "out.csv"]);
     assert!(said.contains("variance"), "{said}");

@@ -79,7 +79,7 @@ fn people_become_scores_with_no_table_at_all() {
 fn zeros_that_codes_had_lost_are_put_back_and_told() {
     let folder = folder();
     let output = apportion(folder.path(), &split("predict people.csv -o out.csv"));
-    assert!(text(&output.stderr).contains("2 codes of places were short; zeros were put in front"));
+    assert!(text(&output.stderr).contains("2 place codes were too short; leading zeros were added"));
     let found = json(folder.path(), &split("predict people.csv -o again.csv --json -q"));
     assert_eq!((&found["repaired_codes"], &found["people"]), (&2.into(), &10.into()));
     assert_eq!(found["surname_match"]["cleaned"], 2);
@@ -127,7 +127,8 @@ fn places_that_are_in_no_table_are_warned_of() {
     fs::write(folder.path().join("people.csv"), "surname,county_fips\nSmith,Durham\nSmith,Wake\nSmith,37063\n")
         .unwrap();
     let said = text(&apportion(folder.path(), &split("predict people.csv -o out.csv")).stderr);
-    let expected = "the places of 2 of 3 people are not in any table, so larger places are used; check the column";
+    let expected =
+        "the places of 2 of 3 people are not in any table, so larger areas are used; check the place columns";
     assert!(said.contains(&format!("warning: {expected}")), "{said}");
 }
 
@@ -237,12 +238,13 @@ fn the_census_bureaus_own_file_is_read() {
     close(2, [66.65, 8.53, 7.97, 0.86, 2.32, 13.67]);
     // Classes with different names are not merged automatically; the message suggests how to merge them.
     let found = refused(folder, &split("predict people.csv -o o.csv --surnames Names_2010Census.csv"));
-    assert!(found.ends_with("if they mean the same, say so with --crosswalk asian=api,other=2prace"), "{found}");
+    assert!(found.ends_with("if they are the same, map them with --crosswalk asian=api,other=2prace"), "{found}");
     let line = "predict people.csv -o - -q --surnames Names_2010Census.csv --crosswalk api=asian,2prace=other --county county_fips";
     assert_eq!(rows(&run(folder, &split(line)))[1]["surname_match"], "cleaned");
     let checked = run(folder, &split("tables check Names_2010Census.csv --of surnames"));
     assert!(
-        checked.contains("4 keys (name), shares of the classes, and people") && checked.ends_with("sound\n"),
+        checked.contains("4 keys (name), shares of the classes, with counts")
+            && checked.ends_with("no problems found\n"),
         "{checked}"
     );
 }
@@ -258,7 +260,7 @@ fn classes_are_merged_where_a_user_says_so() {
         header.starts_with("id,first_name,surname,county_fips,zip,p_black,p_white,p_hispanic,p_other,surname_match")
     );
     let found = refused(folder.path(), &split("predict people.csv -o o.csv --crosswalk aian=other"));
-    assert!(found.starts_with("zctas-2010: it holds P(key | class), which cannot be added up"), "{found}");
+    assert!(found.starts_with("zctas-2010: it contains P(key | class), which cannot be added up"), "{found}");
     let found = misused(folder.path(), &split("predict people.csv -o o.csv --crosswalk asain=other"));
     assert_eq!(found, "--crosswalk: no table has a class \"asain\" (did you mean \"asian\"?)");
 }
@@ -299,41 +301,41 @@ fn unsound_tables_are_refused() {
     for (line, expected) in [
         (
             "--surnames negative.csv --geography none",
-            "negative.csv: row 2: a number is negative; mend it, or leave the row out",
+            "negative.csv: row 2: a number is negative; correct it, or leave out the row",
         ),
-        ("--surnames twice.csv --geography none", "twice.csv: row 2: its name is there twice; leave one of them"),
+        ("--surnames twice.csv --geography none", "twice.csv: row 2: the name is repeated; keep one row"),
         (
             "--surnames words.csv --geography none",
-            "words.csv: row 1, column \"n_black\": \"many\" is no number; mend it",
+            "words.csv: row 1, column \"n_black\": \"many\" is not a number; correct it",
         ),
         (
             "--surnames small.csv --geography none",
-            "small.csv: neither its rows nor its columns sum to 1, and its numbers are no people; give people by class \
+            "small.csv: neither its rows nor its columns sum to 1, and its numbers are not counts of people; use people by class \
              (n_CLASS), P(class | key) or P(key | class)",
         ),
         (
             "--surnames off.csv --geography none",
-            "off.csv: row 1: its classes sum to 0.30000000000000004, where those of other rows sum to 1; mend it",
+            "off.csv: row 1: its classes sum to 0.30000000000000004, but those of other rows sum to 1; correct it",
         ),
         (
             "--surnames none.csv --geography none",
-            "none.csv: no columns of classes, such as n_white or pctwhite, were recognized among surname, red, green; \
+            "none.csv: no class columns, such as n_white or pctwhite, were recognized among surname, red, green; \
              rename them, or name the classes with --classes",
         ),
-        ("--geography two.csv", "two.csv: the numbers may be in n_* and vap_*; say which with --numbers 'n_*'"),
+        (
+            "--geography two.csv",
+            "two.csv: there are several sets of number columns, n_* and vap_*; choose one with --numbers 'n_*'",
+        ),
         (
             "--geography codes.csv",
-            "codes.csv: row 1, column \"county_fips\": it is no code of a county; mend it, or leave the row out",
+            "codes.csv: row 1, column \"county_fips\": it is not a county code; correct it, or leave out the row",
         ),
         (
             "--surname sirname",
             "people.csv: --surname: there is no column \"sirname\" (did you mean \"surname\"?); the columns are id, first_name, \
              surname, county_fips, zip",
         ),
-        (
-            "--surnames nonames",
-            "--surnames: there is neither a file \"nonames\" nor a table of this name inside the program",
-        ),
+        ("--surnames nonames", "--surnames: there is no file and no built-in table \"nonames\""),
     ] {
         let args: Vec<&str> = split("predict people.csv -o o.csv").into_iter().chain(split(line)).collect();
         assert_eq!(refused(folder, &args), expected, "{line}");
@@ -342,7 +344,7 @@ fn unsound_tables_are_refused() {
     write("bare.csv", "surname\nSMITH\n");
     assert!(
         refused(folder, &split("predict bare.csv -o o.csv"))
-            .contains("or make scores by names alone with --geography none")
+            .contains("or compute scores from names alone with --geography none")
     );
     write("scored.csv", "surname,county_fips,p_white\nSMITH,37063,1\n");
     let found = refused(folder, &split("predict scored.csv -o o.csv"));
@@ -358,7 +360,7 @@ fn voters_of_a_state_have_the_shares_that_were_given() {
     fs::write(folder.join("margin.csv"), "white,black,hispanic,asian,aian,other\n.7,.22,.03,.015,.01,.025\n").unwrap();
     let line = "predict people.csv -o o.csv --model voter --margin margin.csv --county county_fips";
     let found = refused(folder, &split(line));
-    assert!(found.ends_with("say which with --within, such as --within NC"), "{found}");
+    assert!(found.ends_with("choose the state with --within, such as --within NC"), "{found}");
     // All people of North Carolina with an uninformative surname: the scores have the given shares.
     let counties = run(folder, &split("tables export counties-2010 -o -"));
     let all = rows(&counties).into_iter().filter(|row| row["state"] == "NC");
@@ -418,7 +420,7 @@ fn raking_meets_its_margin_and_says_where_it_cannot() {
         folder,
         &split("predict few.csv -o o.csv --model rake --margin three.csv --surnames names.csv --geography none"),
     );
-    assert!(found.starts_with("nobody can be raked to the margin's 0.2 of \"hispanic\""), "{found}");
+    assert!(found.starts_with("the margin has a share of 0.2 for \"hispanic\""), "{found}");
     fs::write(folder.join("names.csv"), "surname,n_white,n_black,n_hispanic\nSMITH,70,0,0\nWASHINGTON,0,90,9\n")
         .unwrap();
     let found = refused(
@@ -489,9 +491,9 @@ fn raking_goes_three_ways_where_margins_by_surname_and_place_are_known() {
         ("--model rake", "--model rake needs target shares: use --margin, or --surname-margin and --place-margin"),
         (
             "--model rake --margin margin.csv --place-margin by_county.csv",
-            "--margin: the margins by surname and place determine",
+            "--margin: the margins by surname and place already determine",
         ),
-        ("--place-margin by_county.csv", "--surname-margin, --place-margin: they are for --model rake"),
+        ("--place-margin by_county.csv", "--surname-margin and --place-margin require --model rake"),
     ] {
         let found = misused(folder, &split(&format!("predict voters.csv -o o.csv --geography counties.csv {line}")));
         assert!(found.contains(wanted), "{found}");
@@ -562,20 +564,23 @@ fn places_are_found_as_files_write_them() {
     }
     fs::write(folder.join("named.csv"), "surname,zip,county\nWashington,27701,Durham\n").unwrap();
     let told = text(&apportion(folder, &split("predict named.csv -o o.csv")).stderr);
-    assert!(told.contains("not used: county; names of counties need a state: --state COL, or --within NC"), "{told}");
+    assert!(told.contains("not used: county; county names require a state: use --state COL, or --within NC"), "{told}");
     let told = |people: &str| {
         fs::write(folder.join("all.csv"), people).unwrap();
         text(&apportion(folder, &split("predict all.csv -o o.csv --force")).stderr)
     };
     let found = told("surname,state,county\nSmith,NC,Nowhere\n");
     assert!(
-        found.contains("warning: the places of 1 of 1 people are not in any table, so larger places are used"),
+        found.contains("warning: the places of 1 of 1 people are not in any table, so larger areas are used"),
         "{found}"
     );
     assert!(!told("surname,state\nSmith,NC\n").contains("warning"));
     let found = told("surname,state\nQxzqxz,NC\n12345,NC\n");
-    assert!(found.contains("warning: the surnames of 2 of 2 people are not in the table; check the column"), "{found}");
-    assert!(told("surname,state\n").contains("all.csv: it has columns but no rows; check how it was made"));
+    assert!(
+        found.contains("warning: the surnames of 2 of 2 people are not in the table; check the surname column"),
+        "{found}"
+    );
+    assert!(told("surname,state\n").contains("all.csv: it has a header but no rows; check how it was made"));
     // Place names ignore case.
     fs::write(
         folder.join("precincts.csv"),
@@ -600,12 +605,12 @@ fn one_state_is_never_the_nation() {
     )
     .unwrap();
     let found = refused(folder, &split("predict people.csv -o o.csv --within NC"));
-    assert!(found.starts_with("--within: ZIP codes do not say their state"), "{found}");
+    assert!(found.starts_with("--within: ZIP codes do not identify a state"), "{found}");
     let found = refused(folder, &split("predict people.csv -o o.csv --model fbisg"));
-    assert!(found.starts_with("--model fbisg: it needs places as people by class"), "{found}");
+    assert!(found.starts_with("--model fbisg: it needs the number of people by place and class"), "{found}");
     let line = "predict people.csv -o o.csv --model voter --margin margin.csv --within NC --geography zctas.csv";
     let found = misused(folder, &split(line));
-    assert!(found.contains("--within: no table of places says their states"), "{found}");
+    assert!(found.contains("--within: no place table contains states"), "{found}");
     run(folder, &split(&format!("{line},counties-2010 -q")));
     // A class with a positive margin must have people in the tables.
     fs::write(
@@ -616,7 +621,7 @@ fn one_state_is_never_the_nation() {
     fs::write(folder.join("people.csv"), "surname,county_fips\nGarcia,37063\n").unwrap();
     let line = "predict people.csv -o p.csv --model voter --margin margin.csv --geography counties.csv";
     let found = refused(folder, &split(line));
-    assert!(found.starts_with("--margin: \"aian\" has a share of the voters"), "{found}");
+    assert!(found.starts_with("--margin: \"aian\" has a share in the margin"), "{found}");
     fs::write(
         folder.join("margin.csv"),
         "class,share\nwhite,.7\nblack,.2\nhispanic,.02\nasian,.02\naian,.01\nother,.01\n",

@@ -181,8 +181,8 @@ fn a_model_is_saved_applied_and_exported() {
         run(folder, &apply);
         assert_eq!(labels(&folder.join(&applied)), labels(&folder.join(&labeled)), "{learner}");
     }
-    assert!(run(folder, &["export", "svm.json", "--sql", "duckdb", "-q"]).contains("as a model learned it"));
-    assert!(refused(folder, &["export", "forest.json", "--sql", "duckdb"]).contains("learn a linear model: svm"));
+    assert!(run(folder, &["export", "svm.json", "--sql", "duckdb", "-q"]).contains("by a trained model"));
+    assert!(refused(folder, &["export", "forest.json", "--sql", "duckdb"]).contains("a linear learner such as svm"));
 }
 
 #[test]
@@ -197,10 +197,10 @@ fn what_a_sample_cannot_tell_is_refused() {
     };
     assert!(refused("--rule learned --by county").contains("use --rule match --by"));
     assert!(refused("--from-sample 10 --by county").contains("cannot be used with"));
-    assert!(refused("--from-sample 10 --at-least black=5").contains("give shares, as 20%"));
-    assert!(refused("--rule learned --from-sample 10").contains("--from-sample: it belongs to --rule match"));
-    assert!(refused("--learner svm").contains("--learner: it belongs to --rule learned"));
-    assert!(refused("--rule learned --coverage 0.5").contains("--coverage: it belongs to"));
+    assert!(refused("--from-sample 10 --at-least black=5").contains("give shares, such as 20%"));
+    assert!(refused("--rule learned --from-sample 10").contains("--from-sample requires --rule match"));
+    assert!(refused("--learner svm").contains("--learner requires --rule learned"));
+    assert!(refused("--rule learned --coverage 0.5").contains("--coverage requires"));
     assert!(refused("--rule learned --count birth_year").contains("error: "));
 }
 
@@ -242,7 +242,7 @@ fn drift_is_warned_of() {
             let audit = ["audit", "out.csv", "--label", "label", "--decision", "decision.json", "-q"];
             let found = run(folder, &audit);
             let warning =
-                said.lines().find(|line| line.starts_with("warning")).unwrap_or("no drift: the counts are as near");
+                said.lines().find(|line| line.starts_with("warning")).unwrap_or("no drift: the counts differ");
             assert!(found.contains(warning), "{rule}, {file}: {found}");
             let found = run(folder, &[&audit[..], &["--json"]].concat());
             let found: serde_json::Value = serde_json::from_str(&found).unwrap();
@@ -251,7 +251,7 @@ fn drift_is_warned_of() {
     }
     run(folder, &["fit", "voters.csv", "-o", "decision.json", "--force", "-q", "--rule", "argmax"]);
     let found = run(folder, &["audit", "out.csv", "--label", "label", "--decision", "decision.json", "-q"]);
-    assert!(found.contains("promises no counts"), "{found}");
+    assert!(found.contains("has no target counts"), "{found}");
 }
 
 /// Theorems 1 and 2 on the user's file: the bias of argmax, and the distance of each rule from the frontier.
@@ -300,7 +300,7 @@ fn an_audit_shows_what_it_computes() {
     for words in [
         "(95% interval ",
         "% of labels are the argmax class",
-        "people are unlabeled; quartiles of their largest score: ",
+        "people; quartiles of their largest score: ",
         "mean scores of unlabeled people: white ",
         "class     miscalibration  discretization  calibration error  Kuiper  precision  recall",
         "95% intervals (bootstrap):",
@@ -332,7 +332,7 @@ fn a_decision_is_exported_as_sql() {
     assert!(written.ends_with("END AS `label`\nFROM t;\n"), "{written}");
 
     let by_county = ["--by", "county", "-o", "label.sql"];
-    assert!(refused(folder, &export(&by_county)).contains("label.sql: it exists already"));
+    assert!(refused(folder, &export(&by_county)).contains("label.sql: already exists"));
     assert!(run(folder, &export(&[])).contains("COALESCE(CAST(`county` AS STRING)"));
     assert!(refused(folder, &export(&["--by", "state,county"])).ends_with("the decision was fitted by 1: county"));
     assert!(refused(folder, &export(&["--by", "county", "--scores", "a,b"])).starts_with("--scores: 2 columns for 6"));
@@ -403,14 +403,14 @@ fn whatever_is_wrong_gets_one_message_and_no_output() {
     for (args, message) in [
         (
             "nan.csv",
-            "nan.csv: row 2, column \"p_white\": there is no number; fill it in, or leave rows without any score out with --skip-missing",
+            "nan.csv: row 2, column \"p_white\": the score is missing; add it, or skip rows without any score with --skip-missing",
         ),
         ("text.csv", "text.csv: row 2, column \"p_white\": \"much\" is no number"),
         ("sum.csv", "sum.csv: row 2: the scores sum to 1.2999"),
-        ("ragged.csv", "ragged.csv: line 3 has 2 fields instead of 3; fix or quote that line"),
+        ("ragged.csv", "ragged.csv: line 3 has 2 fields, expected 3; fix or quote that line"),
         ("empty.csv", "empty.csv: the file is empty"),
-        ("header.csv", "header.csv: it has columns but no rows"),
-        ("twice.csv", "twice.csv: two columns are called \"p_white\"; rename one of them"),
+        ("header.csv", "header.csv: it has a header but no rows"),
+        ("twice.csv", "twice.csv: two columns are named \"p_white\"; rename one of them"),
         (
             "none.csv",
             "none.csv: no score columns were recognized among id, a, b; name them with --scores, or compute scores from names and places with `predict` first",
@@ -426,7 +426,7 @@ fn whatever_is_wrong_gets_one_message_and_no_output() {
         ("good.csv --reference nowhere.csv", "--reference nowhere.csv: nowhere.csv: there is no such file"),
         (
             "good.csv --reference truth",
-            "a true class is needed for the reference truth but the table has none; give it with --truth",
+            "the reference truth needs a true class, but the table has none; add it with --truth",
         ),
     ] {
         let args: Vec<&str> = ["label"].into_iter().chain(args.split(' ')).chain(["-o", "out.csv"]).collect();
@@ -439,9 +439,9 @@ fn whatever_is_wrong_gets_one_message_and_no_output() {
     assert!(left.iter().all(|name| !name.to_str().unwrap().starts_with('.')), "{left:?}");
 
     let found = refused(folder, &["label", "good.csv", "-o", "good.csv"]);
-    assert_eq!(found, "good.csv: it is one of the inputs, which are never overwritten; write elsewhere");
+    assert_eq!(found, "good.csv: this is an input, and inputs are never overwritten; choose another output");
     let found = refused(folder, &["label", "good.csv", "-o", "good.parquet"]);
-    assert!(found.contains("it exists already"), "{found}");
+    assert!(found.contains("already exists"), "{found}");
     run(folder, &["label", "good.csv", "-o", "good.parquet", "--force"]);
     run(folder, &["label", "latin.csv", "-o", "latin.parquet", "--encoding", "latin1"]);
 }
@@ -498,7 +498,7 @@ fn classes_of_made_up_voters_can_be_merged() {
     for (pairs, problem) in [
         ("aian", "is not VALUE=CLASS"),
         ("aian=x", "is not CLASS=CLASS"),
-        ("asian=aian,aian=other", "goes into a class"),
+        ("asian=aian,aian=other", "is merged into a class"),
     ] {
         assert!(common::misused(folder, &merge(pairs)).contains(problem), "{pairs}");
     }

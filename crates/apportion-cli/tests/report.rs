@@ -72,12 +72,12 @@ fn what_cannot_be_written_or_drawn_is_refused_first() {
     fs::create_dir(path.join("full")).unwrap();
     fs::write(path.join("full/file"), "mine").unwrap();
     for (line, code, said) in [
-        ("--report there.html", 1, "it exists already"),
-        ("--report nowhere/report.html", 1, "there is no such folder"),
+        ("--report there.html", 1, "already exists"),
+        ("--report nowhere/report.html", 1, "the folder does not exist"),
         ("--report report.pdf", 2, "it must be a file that ends in .html (a page) or .md (Markdown)"),
-        ("--figures full", 1, "it has files already"),
-        ("--figures there.html", 1, "it is no folder"),
-        ("--figures nowhere/figures", 1, "nowhere: there is no such folder; make it first"),
+        ("--figures full", 1, "the folder is not empty"),
+        ("--figures there.html", 1, "it is not a folder"),
+        ("--figures nowhere/figures", 1, "nowhere: the folder does not exist; create it first"),
         ("--figures full --force", 1, "full/file: it is no figure of ours"),
         ("--figures . --force", 1, "voters.csv: it is an input in the folder for the figures"),
         ("--focus white", 2, "--focus: it is for --report"),
@@ -176,7 +176,7 @@ fn a_truth_that_nobody_has_is_said_to_be_empty() {
         let said = refused(folder.path(), &[&["compare", "s.csv", "--truth", "race"], more].concat());
         assert_eq!(
             said,
-            "--truth race: no row has a truth: it is empty or left out in all; name another column, or leave --truth out"
+            "--truth race: no row has a true class: all values are empty or excluded; name another column, or leave out --truth"
         );
     }
     assert_eq!(names_in(folder.path()), ["s.csv"]);
@@ -295,7 +295,7 @@ fn a_report_says_which_rule_and_reference_were_used() {
         read(path, report)
     };
     let uniform = label("--reference uniform", "uniform.md");
-    assert!(uniform.contains("all classes alike") && uniform.contains("match, as asked"), "{uniform}");
+    assert!(uniform.contains("equal shares for all classes") && uniform.contains("match, as requested"), "{uniform}");
     let balance = label("--rule balance", "balance.md");
     assert!(balance.contains("balance, γ 0.9, distance l1"), "{balance}");
     fs::write(path.join("shares.csv"), "class,share\nwhite,0.5\nblack,0.5\n").unwrap();
@@ -316,6 +316,6 @@ fn a_demonstration_replaces_no_report_unasked() {
     fs::write(folder.path().join("mine.md"), "mine").unwrap();
     let line = ["demo", "--rows", "300", "--folder", "demo", "--report", "mine.md"];
     let output = apportion(folder.path(), &line);
-    assert!(!output.status.success() && text(&output.stderr).contains("it exists already"));
+    assert!(!output.status.success() && text(&output.stderr).contains("already exists"));
     assert_eq!(read(folder.path(), "mine.md"), "mine");
 }

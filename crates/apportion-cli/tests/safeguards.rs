@@ -126,7 +126,7 @@ fn inputs_of_every_option_are_kept() {
     let kept = |args: &[&str], option: &str| {
         let said = refused(folder, &[args, &["--force", "-q"]].concat());
         assert!(
-            said.contains(&format!("it is the file of {option}, and inputs are never overwritten")),
+            said.contains(&format!("this is the file of {option}, and inputs are never overwritten")),
             "{args:?}: {said}"
         );
         assert_eq!(contents(folder), before, "{args:?}");
@@ -146,11 +146,11 @@ fn inputs_of_every_option_are_kept() {
     kept(&["predict", "p.csv", "-o", "names.csv", "--geography", "names.csv"], "--geography");
     // The main input.
     let said = refused(folder, &["export", "d.json", "--sql", "duckdb", "-o", "d.json", "--force", "-q"]);
-    assert!(said.contains("it is one of the inputs, which are never overwritten"), "{said}");
+    assert!(said.contains("this is an input, and inputs are never overwritten"), "{said}");
     assert_eq!(contents(folder), before);
     fs::hard_link(folder.join("s.csv"), folder.join("same.csv")).unwrap();
     let said = refused(folder, &["label", "s.csv", "-o", "same.csv", "--force", "-q"]);
-    assert!(said.contains("it is one of the inputs, which are never overwritten"), "{said}");
+    assert!(said.contains("this is an input, and inputs are never overwritten"), "{said}");
 }
 
 /// Returns all files below a folder, with their contents.
@@ -173,7 +173,7 @@ fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
 fn a_class_cannot_be_called_as_rows_without_a_label_are() {
     let folder = folder_with(&[("u.csv", "p_Uncoded,p_b\n0.6,0.4\n0.3,0.7\n"), ("s.csv", SCORES)]);
     let folder = folder.path();
-    let reserved = "the value of rows without a label; class names must be unique, not empty and not Uncoded";
+    let reserved = "reserved for unlabeled rows; class names must be unique, not empty and not Uncoded";
     assert_eq!(
         refused(folder, &["label", "u.csv", "-o", "o.csv"]),
         format!("class name \"uncoded\" is {reserved}; rename the classes with --classes")
@@ -189,7 +189,7 @@ fn a_class_cannot_be_called_as_rows_without_a_label_are() {
     let decision = json!({"version": 2, "classes": ["Uncoded", "b"], "seed": 0, "rule": "argmax"});
     fs::write(folder.join("d.json"), decision.to_string()).unwrap();
     let said = refused(folder, &["apply", "u.csv", "-o", "p.csv", "--decision", "d.json"]);
-    assert!(said.contains("the value of rows without a label"), "{said}");
+    assert!(said.contains("reserved for unlabeled rows"), "{said}");
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn counts_on_the_command_line_are_bounded() {
     }
     let said =
         misused(folder, &["label", "s.csv", "-o", "o.csv", "--rule", "thompson", "--draws", "9", "--memory", "20"]);
-    assert!(said.starts_with("--draws 9: the draws of 4 rows take 1 MB, and --memory allows 0 MB"), "{said}");
+    assert!(said.starts_with("--draws 9: the draws of 4 rows need 1 MB, but --memory allows 0 MB"), "{said}");
     run(folder, &["label", "s.csv", "-o", "o.csv", "--rule", "thompson", "--draws", "1000", "--threads", "64", "-q"]);
 }
 
@@ -256,7 +256,7 @@ fn too_many_classes_are_refused_before_any_row_is_read() {
     // The second line would be refused if it were read.
     let folder = folder_with(&[("wide.csv", &format!("{}\nnothing\n", names.join(",")))]);
     let expected =
-        "there are 70000 score columns, and at most 250 classes are supported; name those to use with --scores";
+        "there are 70,000 score columns, but at most 250 classes are supported; name those to use with --scores";
     for args in [&["label", "wide.csv", "-o", "o.csv"][..], &["fit", "wide.csv", "-o", "d.json", "--scores", "p_*"]] {
         assert_eq!(refused(folder.path(), args), expected);
     }
@@ -267,7 +267,7 @@ fn a_count_that_is_too_large_is_called_so() {
     let folder = folder_with(&[("n.csv", "p_a,p_b,n\n0.6,0.4,1\n0.6,0.4,1e18\n")]);
     assert_eq!(
         refused(folder.path(), &["label", "n.csv", "-o", "o.csv", "--count", "n"]),
-        "n.csv: row 2, column \"n\": a count of 1e18 is too large: all rows together may stand for 1,099,511,627,776 people; \
+        "n.csv: row 2, column \"n\": a count of 1e18 is too large: the total may be at most 1,099,511,627,776 people; \
          correct it, or split the file"
     );
 }
@@ -360,7 +360,7 @@ fn small_groups_are_not_named_on_the_terminal() {
     let args = ["audit", "l.csv", "--label", "label", "--by", "g", "-q"];
     let said = run(folder.path(), &args);
     assert!(said.contains("large") && !said.contains("tiny"), "{said}");
-    assert!(said.contains("1 group with fewer than 5 people: not shown here; --json has all"), "{said}");
+    assert!(said.contains("1 group with fewer than 5 people not shown; use --json to see all groups"), "{said}");
     let all: Value = json(folder.path(), &[&args[..], &["--json"]].concat());
     assert_eq!(all["groups"].as_array().unwrap().len(), 2);
 }
@@ -386,7 +386,7 @@ fn a_value_that_begins_with_a_dash_has_a_hint_that_helps() {
 fn safe_csv_is_for_text() {
     let folder = folder_with(&[("s.csv", SCORES)]);
     let said = misused(folder.path(), &["label", "s.csv", "-o", "o.parquet", "--safe-csv"]);
-    assert!(said.starts_with("--safe-csv: it is for CSV and TSV outputs"), "{said}");
+    assert!(said.starts_with("--safe-csv: it applies only to CSV and TSV outputs"), "{said}");
 }
 
 #[test]
@@ -437,7 +437,7 @@ fn nested_columns_are_refused_before_any_work() {
     for output in ["o.csv", "o.tsv.gz", "-"] {
         let said = refused(folder.path(), &["label", "n.parquet", "-o", output]);
         assert!(
-            said.starts_with("n.parquet: column \"phones\" holds lists, which CSV cannot; write Parquet"),
+            said.starts_with("n.parquet: column \"phones\" contains lists, which CSV cannot store; write Parquet"),
             "{said}"
         );
     }

@@ -98,16 +98,16 @@ fn every_rule_and_option_is_verified() {
         "--only-label --id id",
     ] {
         let said = labeled_and_verified(path, "voters.csv", "out.parquet", options);
-        assert!(said.contains("verified: 600 rows, each once, in order and unchanged"), "{options}: {said}");
+        assert!(said.contains("verified: 600 rows, each once, in order, with"), "{options}: {said}");
         let joint = !["argmax", "threshold", "thompson", "top-k", "learned"].iter().any(|rule| options.contains(rule));
         let is_argmax = options == "--rule balance --gamma 1";
         assert_eq!(said.contains("no other labels are better"), joint && !is_argmax, "{options}: {said}");
         if !options.contains("--only-label") {
-            assert!(said.contains("and has its own score beside it"), "{options}: {said}");
+            assert!(said.contains("with the correct score"), "{options}: {said}");
         }
-        let decided = said.contains("every label is the one that the decision gives");
+        let decided = said.contains("every label agrees with the decision");
         assert!(decided, "{options}: {said}");
-        assert!(said.contains("the SHA-256 of the scores is that of the provenance"), "{options}: {said}");
+        assert!(said.contains("the SHA-256 of the scores agrees with the provenance"), "{options}: {said}");
         // The same with provenance in a separate file.
         run(path, &words(&format!("label voters.csv -o side.csv -q {options} --provenance side.json")));
         verified(path, "side.csv", "voters.csv", "--provenance side.json");
@@ -130,7 +130,7 @@ fn formats_are_verified_in_all_combinations() {
             run(path, &words(&format!("label {input} -o {output} -q --by county --provenance p.json")));
             for against in ["typed.csv", "voters.parquet", "voters.arrow"] {
                 let said = verified(path, output, against, "--provenance p.json");
-                let same = said.contains("the SHA-256 of the scores is that of the provenance");
+                let same = said.contains("the SHA-256 of the scores agrees with the provenance");
                 assert_eq!(same, against == input, "{input} {output} {against}: {said}");
                 assert_eq!(said.contains("remark: "), !same, "{said}");
             }
@@ -150,7 +150,7 @@ fn rows_that_stand_for_several_people_and_rows_left_out_are_verified() {
     fs::write(path.join("cells.csv"), &table).unwrap();
     for options in ["--count n", "--count n --rule argmax", "--count n --rule thompson", "--count n --coverage 0.5"] {
         let said = labeled_and_verified(path, "cells.csv", "out.parquet", options);
-        assert!(said.contains("the n_ columns of every row sum to its people"), "{options}: {said}");
+        assert!(said.contains("in every row, the n_ columns sum to the number of people"), "{options}: {said}");
     }
     run(path, &words("label cells.csv -o cells_out.csv --count n -q"));
     let first = fs::read_to_string(path.join("cells_out.csv")).unwrap();
@@ -162,7 +162,7 @@ fn rows_that_stand_for_several_people_and_rows_left_out_are_verified() {
     let missing = table.replace("r7,0,0.3,0.7,2", "r7,,,,2").replace("r20,0.6,0,0.4,0", "r20,,,,0");
     fs::write(path.join("missing.csv"), missing).unwrap();
     let said = labeled_and_verified(path, "missing.csv", "out.parquet", "--skip-missing");
-    assert!(said.contains("2 rows were left out, and have no label"), "{said}");
+    assert!(said.contains("2 excluded rows have no label"), "{said}");
     labeled_and_verified(path, "missing.csv", "out.parquet", "--skip-missing --rule thompson");
 }
 
@@ -223,12 +223,12 @@ fn the_first_difference_is_named() {
     change_lines(path, "good.csv", "bad.csv", |lines| drop(lines.pop()));
     assert_eq!(verify("bad.csv"), "the output ends after 599 rows; row 600 of the input is not in it");
     change_lines(path, "good.csv", "bad.csv", |lines| lines.insert(6, lines[5].clone()));
-    assert_eq!(verify("bad.csv"), "bad.csv: row 6: the row before is there twice");
+    assert_eq!(verify("bad.csv"), "bad.csv: row 6: the previous row is repeated");
     change_lines(path, "good.csv", "bad.csv", |lines| lines.push(lines[600].clone()));
-    assert_eq!(verify("bad.csv"), "bad.csv: row 601: the input has no such row: it ends after 600 rows");
+    assert_eq!(verify("bad.csv"), "bad.csv: row 601: the input has no such row; it ends after 600 rows");
     change_lines(path, "good.csv", "bad.csv", |lines| lines.swap(7, 90));
     assert!(
-        verify("bad.csv").starts_with("bad.csv: row 7: the rows are in another order, or the ID was changed"),
+        verify("bad.csv").starts_with("bad.csv: row 7: the rows are in a different order, or the ID was changed"),
         "{}",
         verify("bad.csv")
     );
@@ -237,7 +237,7 @@ fn the_first_difference_is_named() {
     change(path, "good.csv", "bad.csv", 33, |name, _| (name == "county").then(|| "Elsewhere".into()));
     assert!(
         verify("bad.csv")
-            .starts_with("bad.csv: row 33, column \"county\": the value is \"Elsewhere\", and the input has ")
+            .starts_with("bad.csv: row 33, column \"county\": the value is \"Elsewhere\", but the input has ")
     );
     change(path, "good.csv", "bad.csv", 33, |name, cell| (name == "p_white").then(|| format!("{cell}1")));
     assert!(verify("bad.csv").starts_with("bad.csv: row 33, column \"p_white\": "), "{}", verify("bad.csv"));
@@ -251,7 +251,7 @@ fn wrong_prices_and_wrong_provenance_are_found() {
     run(path, &words("label voters.csv -o good.csv -q --provenance p.json"));
     run(path, &words("fit voters.csv -o decision.json -q"));
     let said = verified(path, "good.csv", "voters.csv", "--decision decision.json --rule match");
-    assert!(said.contains("every label is the best at the prices of the decision"), "{said}");
+    assert!(said.contains("every label is the best one at the prices of the decision"), "{said}");
     let read = |name: &str| -> serde_json::Value {
         serde_json::from_str(&fs::read_to_string(path.join(name)).unwrap()).unwrap()
     };
@@ -270,12 +270,12 @@ fn wrong_prices_and_wrong_provenance_are_found() {
     provenance["targets"]["overall"][0] = (target + 1).into();
     write("wrong.json", &provenance);
     let problem = refused(path, &words("verify good.csv --against voters.csv --provenance wrong.json -q"));
-    assert!(problem.contains("as target, and there are"), "{problem}");
+    assert!(problem.contains("in the target, but there are"), "{problem}");
     let mut provenance = read("p.json");
     provenance["certificate"]["primal"] = "12".into();
     write("wrong.json", &provenance);
     let problem = refused(path, &words("verify good.csv --against voters.csv --provenance wrong.json -q"));
-    assert!(problem.starts_with("the provenance says that primal and dual are 12 and "), "{problem}");
+    assert!(problem.starts_with("the primal and dual values are 12 and "), "{problem}");
 }
 
 #[test]
@@ -284,8 +284,8 @@ fn what_cannot_be_checked_is_named() {
     let path = folder.path();
     run(path, &words("label voters.csv -o good.csv -q"));
     let said = verified(path, "good.csv", "voters.csv", "");
-    assert!(said.contains("not checked: the targets, because it is not known how the labels were made"), "{said}");
-    assert!(said.contains("no other labels are better for their own counts"), "{said}");
+    assert!(said.contains("not checked: the targets, because the rule is unknown"), "{said}");
+    assert!(said.contains("the labels are optimal with these counts"), "{said}");
     let found = json(path, &words("verify good.csv --against voters.csv -q --json --rule match"));
     assert_eq!((&found["verified"], &found["difference"]), (&true.into(), &serde_json::Value::Null));
     assert_eq!(found["certificate"]["primal"], found["certificate"]["dual"]);
@@ -315,7 +315,7 @@ fn provenance_says_where_an_output_comes_from() {
         run(path, &words(&format!("label {output} -o again-{output} --as again -q")));
         assert_eq!(json(path, &["provenance", &format!("again-{output}"), "--json"])["inputs"][0]["name"], output);
         run(path, &words(&format!("label voters.csv -o none-{output} --no-provenance -q")));
-        assert!(refused(path, &["provenance", &format!("none-{output}")]).contains("it holds no provenance"));
+        assert!(refused(path, &["provenance", &format!("none-{output}")]).contains("it contains no provenance"));
     }
     run(path, &words("fit out.parquet -o decision.json -q"));
     assert_eq!(json(path, &["provenance", "decision.json", "--json"])["job"], "fit");
@@ -329,11 +329,11 @@ fn provenance_says_where_an_output_comes_from() {
     // Provenance never overwrites an input.
     fs::hard_link(path.join("voters.csv"), path.join("voters.json")).unwrap();
     let problem = refused(path, &words("label voters.csv -o new.csv --provenance voters.json --force -q"));
-    assert!(problem.contains("one of the inputs"), "{problem}");
+    assert!(problem.contains("inputs are never overwritten"), "{problem}");
     let problem = misused(path, &words("fit voters.csv -o new.json --provenance ./new.json -q"));
     assert!(problem.contains("name the same file"), "{problem}");
     assert!(
-        refused(path, &words("label voters.csv -o new.csv --provenance decision.json -q")).contains("exists already")
+        refused(path, &words("label voters.csv -o new.csv --provenance decision.json -q")).contains("already exists")
     );
 }
 
@@ -360,6 +360,6 @@ fn one_of_several_files_is_not_enough() {
     run(path, &words("label data -o out/ -q"));
     verified(path, "out", "data", "");
     let found = refused(path, &words("verify out/a.parquet --against data/a.parquet -q"));
-    let expected = "the rows of 2 files were labeled together, and 1 of them is named";
+    let expected = "2 files were labeled together, but only 1 of them is named";
     assert!(found.starts_with(expected), "{found}");
 }

@@ -7,10 +7,11 @@ use apportion::{Error, Scaling};
 pub fn core_message(error: &Error) -> Message {
     match error {
         Error::CountsUnsupported { rule } => {
-            Message::from(format!("{rule} may split rows that stand for several people; use label ")) + Setting::Count
+            Message::from(format!("{rule} may split a row of several people between classes; use `label` with "))
+                + Setting::Count
         }
         Error::Missing { what, by, setting, instead } => {
-            Message::from(format!("{what} is needed for {by} but the table has none; give it with "))
+            Message::from(format!("{by} needs {what}, but the table has none; add it with "))
                 + *setting
                 + format!(", or choose another {instead}")
         }
@@ -23,8 +24,7 @@ pub fn core_message(error: &Error) -> Message {
 pub(crate) fn located_problem(error: &Error) -> Message {
     match error {
         Error::NotFinite { value, .. } if value.is_nan() => {
-            Message::from("there is no number; fill it in, or leave rows without any score out with ")
-                + Setting::SkipMissing
+            Message::from("the score is missing; add it, or skip rows without any score with ") + Setting::SkipMissing
         }
         Error::NotFinite { class, value, .. } => {
             format!("the score of {class:?} is {value}; scores must be finite numbers").into()
@@ -36,13 +36,14 @@ pub(crate) fn located_problem(error: &Error) -> Message {
             let expected = scaling.expected_sum();
             let problem = Message::from(format!("the scores sum to {sum} (classes {classes}), not to {expected}; "));
             match scaling {
-                Scaling::AsGiven | Scaling::Percent => problem + "if that is meant, use " + Setting::Normalize,
+                Scaling::AsGiven | Scaling::Percent => {
+                    problem + "to divide each row by its sum, use " + Setting::Normalize
+                }
                 Scaling::Normalize => problem + "leave the row out",
             }
         }
         Error::Outcome { value, .. } => {
-            format!("the outcome is {value}; outcomes must be finite numbers within ±1e100, or NaN where not known")
-                .into()
+            format!("the outcome is {value}; outcomes must be finite numbers within ±1e100, or NaN if unknown").into()
         }
         other => core_message(other),
     }

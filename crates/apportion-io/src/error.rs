@@ -85,7 +85,7 @@ impl Error {
             }
             Error::Row { path, row, problem } => Message::from(value_prefix(path, *row, None)) + problem.clone(),
             Error::Settings(problem) => problem.clone(),
-            Error::Cancelled => "stopped: nothing was written".into(),
+            Error::Cancelled => "cancelled; nothing was written".into(),
             Error::Core { error, location: None } => core_message(error),
             Error::Core { error, location: Some(location) } => {
                 let Location { path, row, column } = location.as_ref();
@@ -130,11 +130,11 @@ mod tests {
         let located = Error::Core { error, location: Some(Box::new(location)) };
         assert_eq!(
             located.to_string(),
-            "in.csv: row 7: the scores sum to 1.5 (classes a, b), not to 1; if that is meant, use `normalize`"
+            "in.csv: row 7: the scores sum to 1.5 (classes a, b), not to 1; to divide each row by its sum, use `normalize`"
         );
         assert_eq!(
             Error::from(apportion::Error::ReferenceByGroup).to_string(),
-            "the reference is given by group, but the rule looks at all rows together; match by group with `by`"
+            "the reference is given by group, but the rule uses all rows together; match by group with `by`"
         );
     }
 }

@@ -16,7 +16,7 @@ use crate::table::{Column, MemoryTable, Shared, Table};
 
 /// Returns the error for a table in a file.
 fn no_files(path: &Path) -> Error {
-    Error::file(path, "this build of apportion reads and writes no files of tables; use a table in memory")
+    Error::file(path, "this build of apportion does not read or write table files; use a table in memory")
 }
 
 /// One input table.

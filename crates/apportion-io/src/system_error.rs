@@ -23,19 +23,20 @@ impl Error {
             return Error::changed(path);
         }
         let problem: Message = match error.kind() {
-            ErrorKind::NotFound => "there is no such file; check the path".into(),
-            ErrorKind::PermissionDenied => "permission is denied; ask its owner, or use another folder".into(),
+            ErrorKind::NotFound => "no such file; check the path".into(),
+            ErrorKind::PermissionDenied => "permission denied; change its permissions, or use another folder".into(),
             ErrorKind::AlreadyExists => {
-                let problem = "another program has made this file in the meantime; choose another name, or replace it";
+                let problem =
+                    "another program has created this file in the meantime; choose another name, or replace it";
                 Message::from(format!("{problem} with ")) + Setting::Force
             }
             ErrorKind::StorageFull | ErrorKind::FileTooLarge | ErrorKind::QuotaExceeded => {
                 let rest = if path == Path::new(STANDARD_OUTPUT) {
-                    "The output so far is incomplete: delete it"
+                    "The output is incomplete: delete it"
                 } else {
                     "No file was left behind"
                 };
-                format!("{error}; make room, or write elsewhere. {rest}").into()
+                format!("{error}; free some space, or write elsewhere. {rest}").into()
             }
             ErrorKind::BrokenPipe => error.to_string().into(),
             _ => format!("{error}; check the path and the disk").into(),
@@ -45,7 +46,7 @@ impl Error {
 
     /// Returns the error for a file that must not be replaced.
     pub(crate) fn exists(path: &Path) -> Error {
-        let problem = "it exists already; choose another name, or allow it with ";
+        let problem = "already exists; choose another name, or replace it with ";
         Error::file(path, Message::from(problem) + Setting::Force)
     }
 
@@ -68,9 +69,9 @@ mod tests {
     fn a_lost_race_and_a_full_standard_output_are_explained() {
         let message = |path: &str, kind: ErrorKind| Error::io(Path::new(path), &IoError::from(kind)).to_string();
         let lost = message("o.csv", ErrorKind::AlreadyExists);
-        assert!(lost.starts_with("o.csv: another program has made this file in the meantime"), "{lost}");
+        assert!(lost.starts_with("o.csv: another program has created this file in the meantime"), "{lost}");
         let full = message(STANDARD_OUTPUT, ErrorKind::StorageFull);
-        assert!(full.ends_with("The output so far is incomplete: delete it"), "{full}");
+        assert!(full.ends_with("The output is incomplete: delete it"), "{full}");
         assert!(message("o.csv", ErrorKind::StorageFull).ends_with("No file was left behind"));
     }
 }

@@ -66,11 +66,11 @@ impl Reproduction {
             PARETO_VARIANCES.iter().map(|&variance| Information::of(plan, variance)).collect::<Result<_>>()?;
         say("all rules at one variance");
         let all_rules = Contest::of(plan, &information[CONTEST_PLACE])?;
-        say("what learns from match");
+        say("learned rules");
         let pupils = learners::pupils(plan, all_rules.variance)?;
         say("the worst case");
         let worst_case = UNKNOWN.iter().map(|&unknown| WorstCase::of(plan, unknown)).collect::<Result<_>>()?;
-        say("the tables, on made-up voters");
+        say("the tables, on simulated voters");
         let voters = Made::ALL.iter().map(|&made| VoterFile::of(plan, made)).collect::<Result<_>>()?;
         Ok(Reproduction { plan: *plan, information, all_rules, pupils, worst_case, voters })
     }

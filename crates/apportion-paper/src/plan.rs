@@ -32,7 +32,7 @@ impl Plan {
             true => Ok(()),
             false => Err(Error::Parameter { what: what.to_owned(), value: value as f64, range }),
         };
-        at_least("the number of datasets", self.datasets, 2, "at least 2, or nothing is known of chance")?;
+        at_least("the number of datasets", self.datasets, 2, "at least 2, to estimate standard errors")?;
         at_least("the number of rows", self.rows, 100, "at least 100")?;
         at_least("the number of voters", self.voters, 100, "at least 100")
     }

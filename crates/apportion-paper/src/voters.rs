@@ -42,11 +42,11 @@ impl Made {
     /// Returns a description.
     pub fn words(self) -> &'static str {
         match self {
-            Made::Calibrated => "made-up voters of North Carolina, calibrated scores",
-            Made::CensusPrior => "made-up voters of North Carolina, scores with the shares of all inhabitants",
-            Made::Overconfident => "made-up voters of North Carolina, overconfident scores",
+            Made::Calibrated => "simulated voters of North Carolina, calibrated scores",
+            Made::CensusPrior => "simulated voters of North Carolina, scores with the shares of all residents",
+            Made::Overconfident => "simulated voters of North Carolina, overconfident scores",
             Made::WithoutUncoded => {
-                "made-up voters of North Carolina, overconfident scores, without the rows of which least is known"
+                "simulated voters of North Carolina, overconfident scores, without the rows with the least information"
             }
         }
     }

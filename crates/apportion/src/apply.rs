@@ -129,7 +129,7 @@ impl Decision {
                 group: table.names[code as usize].clone(),
                 what: "decision",
                 known: groups.len(),
-                hint: "fit again with its rows, or leave them out",
+                hint: "fit again on data with this group, or leave out its rows",
             }),
             None => Ok(RowPrices::ByGroup { codes: table.codes, indices }),
         }

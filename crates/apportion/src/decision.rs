@@ -162,7 +162,7 @@ impl TryFrom<Saved> for Decision {
     type Error = Error;
     fn try_from(saved: Saved) -> Result<Decision> {
         if saved.version != VERSION {
-            let problem = format!("it is of version {}, and this program reads version {VERSION}", saved.version);
+            let problem = format!("it has version {}, but this program reads version {VERSION}", saved.version);
             return Err(Error::Decision { problem });
         }
         saved.fit_info.iter().try_for_each(|fit_info| check_fit_info(fit_info, saved.classes.len()))?;
@@ -191,7 +191,7 @@ impl Decision {
                 let mut names: Vec<_> = groups.iter().map(|group| &group.group).collect();
                 names.sort_unstable();
                 if names.windows(2).any(|pair| pair[0] == pair[1]) || (names.len() > 1 && names[0].is_none()) {
-                    return refuse("a group has prices twice".into());
+                    return refuse("a group is listed twice".into());
                 }
                 let levels: Vec<Vec<Prices>> = groups.iter().map(GroupPrices::levels).collect();
                 // JSON readers may change the last digit; rounding to the grid restores it.
@@ -247,7 +247,7 @@ impl Decision {
 fn check_fit_info(fit_info: &FitInfo, k: usize) -> Result<()> {
     match &fit_info.expected_shares {
         Some(ExpectedShares::OffsetFromPosterior(shares) | ExpectedShares::Shares(shares)) if shares.len() != k => {
-            Err(Error::Decision { problem: format!("it was to have {} shares of {k} classes", shares.len()) })
+            Err(Error::Decision { problem: format!("it has {} shares for {k} classes", shares.len()) })
         }
         None | Some(ExpectedShares::Posterior | ExpectedShares::OffsetFromPosterior(_) | ExpectedShares::Shares(_)) => {
             Ok(())
@@ -263,10 +263,10 @@ fn check_prices(group: &GroupPrices, k: usize) -> Result<()> {
     };
     for level in std::iter::once(&group.prices).chain(&group.ties) {
         if level.len() != group.prices.len() || !(k..=k + 1).contains(&level.len()) {
-            return problem("are not one for each class");
+            return problem("must be one per class");
         }
         if level.iter().all(Option::is_none) {
-            return problem("leave no class to give");
+            return problem("exclude every class");
         }
         if level.iter().flatten().any(|price| !price.is_finite() || price.abs() > 1024.0) {
             return problem("are out of range");

@@ -3,7 +3,7 @@
 //! Rows are counted from 0 here; a layer that reads files converts them to line numbers.
 
 use crate::scores::Scaling;
-use crate::text::{Setting, quoted};
+use crate::text::{Setting, count, counted, quoted};
 
 /// An error of the library. Its message is one sentence with the location and a fix. Rows are counted from 0.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -50,7 +50,11 @@ pub enum Error {
         problem: String,
     },
     /// There are too many rows to gather by group.
-    #[error("{found} rows are too many to be labeled by group at once; at most {limit} are; label parts of them")]
+    #[error(
+        "{} rows are too many to label by group at once (at most {}); split the table",
+        count(*found as u64),
+        count(*limit as u64)
+    )]
     TooManyRows {
         /// The number found.
         found: usize,
@@ -58,7 +62,7 @@ pub enum Error {
         limit: usize,
     },
     /// There are no classes.
-    #[error("there is no class; name at least one score column")]
+    #[error("there are no classes; name at least one score column")]
     NoClasses,
     /// There are too many classes.
     #[error("{found} classes are too many; at most {limit} are supported")]
@@ -85,7 +89,7 @@ pub enum Error {
         classes: String,
     },
     /// A list per row or per class has the wrong length.
-    #[error("{what} has {found} entries where {expected} were expected")]
+    #[error("{what} has {}; expected {expected}", counted(*found as u64, "entry", "entries"))]
     Length {
         /// The list.
         what: &'static str,
@@ -113,20 +117,20 @@ pub enum Error {
         group: String,
     },
     /// The sum of the row counts is too large.
-    #[error("the counts of the rows sum to more than {limit}; split the table")]
+    #[error("the counts of the rows sum to more than {}; split the table", count(*limit))]
     TooManyPeople {
         /// The largest total.
         limit: u64,
     },
     /// Labels were requested for rows that represent several people and may have to be split.
-    #[error("{rule} may split rows that stand for several people, and labels cannot say so; use `allot`")]
+    #[error("{rule} may split a row of several people between classes, but a row can have only one label; use `allot`")]
     CountsUnsupported {
         /// The rule.
         rule: &'static str,
     },
     /// Something that the rule or reference needs is missing.
     #[error(
-        "{what} is needed for {by} but the table has none; give it with `Scores::{}`, or choose another {instead}",
+        "{by} needs {what}, but the table has none; add it with `Scores::{}`, or choose another {instead}",
         method_of(*setting)
     )]
     Missing {
@@ -158,12 +162,14 @@ pub enum Error {
         problem: String,
     },
     /// A reference is given by group, and the rule is not by group.
-    #[error("the reference is given by group, but the rule looks at all rows together; match by group")]
+    #[error("the reference is given by group, but the rule uses all rows together; match by group")]
     ReferenceByGroup,
     /// Targets cannot be met.
     #[error(
-        "the targets{of} sum to {sum} but there are {rows} rows to label; they must be equal, in each group where \
-             groups are matched"
+        "the targets{of} sum to {}, but there are {} rows to label; the two must be equal (in each group, if groups are \
+         matched)",
+        count(*sum),
+        count(*rows)
     )]
     TargetSum {
         /// ` of group "x"`, or empty.
@@ -182,7 +188,7 @@ pub enum Error {
         problem: String,
     },
     /// Two options cannot be combined.
-    #[error("{one} does not go together with {other}: {why}")]
+    #[error("{one} cannot be used with {other}: {why}")]
     Incompatible {
         /// The first option.
         one: &'static str,
@@ -192,7 +198,11 @@ pub enum Error {
         why: &'static str,
     },
     /// A group is not in the reference or the decision.
-    #[error("group {} is not in the {what}, which has {known} groups; {hint}", quoted(.group))]
+    #[error(
+        "group {} is not in the {what}, which has {}; {hint}",
+        quoted(.group),
+        counted(*known as u64, "group", "groups")
+    )]
     UnknownGroup {
         /// The group.
         group: String,
@@ -204,9 +214,7 @@ pub enum Error {
         hint: &'static str,
     },
     /// A decision is applied to other classes than those of the fit.
-    #[error(
-        "the decision was fitted to the classes {fitted}, the table has {found}; bring the columns into that order"
-    )]
+    #[error("the decision was fitted to the classes {fitted}, but the table has {found}; use the same order")]
     ClassesDiffer {
         /// The decision's classes.
         fitted: String,
@@ -214,7 +222,7 @@ pub enum Error {
         found: String,
     },
     /// An outcome is too large to be averaged.
-    #[error("row {row}: the outcome is {value}; outcomes must be finite numbers within ±1e100, or NaN where not known")]
+    #[error("row {row}: the outcome is {value}; outcomes must be finite numbers within ±1e100, or NaN if unknown")]
     Outcome {
         /// Row, from 0.
         row: usize,
@@ -222,16 +230,16 @@ pub enum Error {
         value: f64,
     },
     /// A batch or tally does not belong to an audit.
-    #[error("the audit was begun with other {what}; give every batch and tally of one audit the same")]
+    #[error("the audit was started with different {what}; use the same for every batch and tally of an audit")]
     Tally {
         /// The property that differs.
         what: &'static str,
     },
     /// The solver found no proof. This is a bug, never a problem of the data.
-    #[error("the labels could not be proved optimal, so none are returned; please report this as a bug")]
+    #[error("the labels could not be proved optimal, so they are not returned; please report this bug")]
     Unproved,
     /// A decision without prices cannot be certified.
-    #[error("only argmax and match have prices, and can be proved optimal; this decision has none")]
+    #[error("this decision has no prices and cannot be proved optimal; use argmax or match")]
     NoPrices,
     /// A decision has no SQL expression.
     #[error("the decision cannot be written as SQL: {problem}")]
@@ -240,7 +248,7 @@ pub enum Error {
         problem: String,
     },
     /// A saved decision is invalid.
-    #[error("the decision is not sound: {problem}; fit it again")]
+    #[error("invalid decision: {problem}; fit it again")]
     Decision {
         /// The problem.
         problem: String,
@@ -253,8 +261,10 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// Returns how to fix a row with another sum.
 fn sum_hint(scaling: Scaling) -> &'static str {
     match scaling {
-        Scaling::AsGiven => "if that is meant, use `Scaling::Normalize`, or `Scaling::Percent` for percentages",
-        Scaling::Percent => "if that is meant, use `Scaling::Normalize`",
+        Scaling::AsGiven => {
+            "to divide each row by its sum, use `Scaling::Normalize`; for percentages, use `Scaling::Percent`"
+        }
+        Scaling::Percent => "to divide each row by its sum, use `Scaling::Normalize`",
         Scaling::Normalize => "leave the row out",
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 use crate::scores::{Label, SUM_TOLERANCE, UNCODED};
-use crate::text::{Setting, quoted};
+use crate::text::{Setting, counted, quoted};
 use crate::transport::Demand;
 
 /// One value for all rows, or one per group, by name.
@@ -25,7 +25,7 @@ impl<T> PerGroup<T> {
                 group: group.to_owned(),
                 what: "reference",
                 known: values.len(),
-                hint: "add it",
+                hint: "add the group to the reference",
             }),
         }
     }
@@ -86,7 +86,7 @@ impl Reference {
                 })?;
                 let counts = count_truth(truth, classes);
                 if rows > 0 && counts.iter().all(|&count| count == 0) {
-                    let problem = "cannot be the truth, as no row's true class is known; choose another".into();
+                    let problem = "cannot be the truth, because no row has a true class; choose another".into();
                     return Err(Error::Reference { of: of(), problem });
                 }
                 counts
@@ -126,7 +126,10 @@ fn count_truth(truth: impl Iterator<Item = (Label, u64)>, classes: usize) -> Vec
 /// expected from the decimals.
 fn weigh(shares: &[f64], classes: usize) -> std::result::Result<Vec<u128>, String> {
     if shares.len() != classes {
-        return Err(format!("has {} shares where there are {classes} classes; give one for each", shares.len()));
+        return Err(format!(
+            "has {} for {classes} classes; give one share per class",
+            counted(shares.len() as u64, "share", "shares")
+        ));
     }
     if let Some(share) = shares.iter().find(|share| !share.is_finite() || **share < 0.0) {
         return Err(format!("has a share of {share}; shares must be finite and not negative"));

@@ -75,7 +75,7 @@ impl Classes {
             } else if names[..position].contains(name) {
                 "given twice"
             } else if name.trim().eq_ignore_ascii_case(UNLABELED) {
-                "the value of rows without a label"
+                "reserved for unlabeled rows"
             } else {
                 continue;
             };

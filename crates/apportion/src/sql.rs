@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::learn::{Linear, Model, Plane};
 use crate::rule;
 use crate::scores::{Classes, LEAST_SCORE, SUM_TOLERANCE, UNCODED, expect_length};
-use crate::text::{GROUP_JOINT, count_group_values, quoted};
+use crate::text::{GROUP_JOINT, count, count_group_values, quoted};
 
 /// The SQL dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,9 @@ impl Decision {
             Fitted::Threshold { at } => (writer.threshold(at), header(THRESHOLD, options, false)),
             Fitted::Prices(groups) => {
                 let tied = match self.fit_info() {
-                    Some(info) => format!(": {} of {} were, when it was fitted.", info.tied, info.people),
+                    Some(info) => {
+                        format!(": {} of {} rows were tied in the fit.", count(info.tied), count(info.people))
+                    }
                     None => ".".into(),
                 };
                 (writer.prices(groups)?, header(&format!("{PRICES}{tied}"), options, by_group(groups)))
@@ -109,8 +111,7 @@ impl Decision {
                 (writer.linear(linear), header(LINEAR, options, false))
             }
             Fitted::Learned(Model::Forest(_)) => {
-                let problem =
-                    "a forest has a hundred trees of many nodes each; use `apply`, or learn a linear model: svm";
+                let problem = "a forest of a hundred trees is too large; use `apply`, or a linear learner such as svm";
                 return Err(Error::Sql { problem: problem.into() });
             }
             Fitted::Thompson => return Err(by_chance("Thompson sampling")),
@@ -122,7 +123,7 @@ impl Decision {
 
 fn by_chance(rule: &str) -> Error {
     let problem =
-        format!("{rule} draws by chance, from the seed and the rows' keys, which SQL cannot do; use `apply` instead");
+        format!("{rule} draws labels at random from the seed and the row keys, which SQL cannot do; use `apply`");
     Error::Sql { problem }
 }
 
@@ -131,31 +132,31 @@ fn by_group(groups: &[GroupPrices]) -> bool {
 }
 
 const ARGMAX: &str = "\
-Labels by apportion: the likeliest class.
-Ties: where classes have the same score, the first of them in order has the row, as in apportion.";
+Labels by apportion: the most likely class.
+Ties: if classes have the same score, the first of them is the label, as in apportion.";
 
 const THRESHOLD: &str = "\
-Labels by apportion: the likeliest class where its score reaches its bar, else Uncoded. Bars are lower by 2^-41 here: what
-apportion rounds up to a bar reaches it.
-Ties: where classes have the same score, the first of them in order has the row, as in apportion.";
+Labels by apportion: the most likely class if its score reaches the threshold of the class, else Uncoded. Thresholds are
+lower by 2^-41 here, because apportion rounds scores to the nearest multiple of 2^-40.
+Ties: if classes have the same score, the first of them is the label, as in apportion.";
 
 const PRICES: &str = "\
 Labels by apportion: the class with the largest score + price.
-Ties: where classes have the same score + price, the first of them in order has the row here. apportion settles these
-rows by the decision's prices for ties and its seed. So counts are exact only for rows that are not tied";
+Ties: if classes have the same score + price, the first of them is the label here. apportion breaks these ties with the
+tie prices and the seed of the decision, so the counts here are exact only if no rows are tied";
 
 const LINEAR: &str = "\
-Labels by apportion: the class with the largest intercept + Σ weight · score, as a model learned it.
-Ties: where classes have the same value, the first of them in order has the row, as in apportion.";
+Labels by apportion: the class with the largest intercept + Σ weight · score, by a trained model.
+Ties: if classes have the same value, the first of them is the label, as in apportion.";
 
 /// Returns the comment for readers of the expression. It contains no names, which could end the comment.
 fn header(rule: &str, options: &SqlOptions, by_group: bool) -> String {
     let sum = if options.percent { "100" } else { "1" };
-    let group = if by_group { ", and of a group that the decision does not know" } else { "" };
+    let group = if by_group { ", or whose group is not in the decision" } else { "" };
     let single =
-        if options.single && rule == THRESHOLD { " Bars are those for score columns of single precision." } else { "" };
+        if options.single && rule == THRESHOLD { " Thresholds are for score columns of single precision." } else { "" };
     let text = format!(
-        "{rule}\nPrecision: scores are not rounded to multiples of 2^-40 here, as apportion does: differences below 1e-12 \
+        "{rule}\nPrecision: unlike in apportion, scores are not rounded to multiples of 2^-40 here, so differences below 1e-12 \
          count.{single}\nNULL: the label of rows whose scores are missing, negative, or do not sum to {sum}{group}."
     );
     text.lines().map(|line| format!("-- {line}\n")).collect()
@@ -200,7 +201,7 @@ impl Writer<'_> {
             return Ok(self.priced(prices));
         }
         if groups.is_empty() {
-            return Err(Error::Decision { problem: "it has prices for no group".into() });
+            return Err(Error::Decision { problem: "it has no prices".into() });
         }
         let plain = groups.iter().filter_map(|group| group.group.as_deref()).all(|group| self.is_plain(group));
         let mut lines = vec![format!("CASE {}", self.group(plain))];
@@ -218,9 +219,9 @@ impl Writer<'_> {
     fn check_group(&self, group: &str) -> Result<()> {
         let columns = self.options.groups.len();
         let problem = if columns == 0 {
-            "it was fitted by group; name the columns of the group".into()
+            "it was fitted by group; name the group columns".into()
         } else if columns > 1 && count_group_values(group) != columns {
-            format!("group {} is not made of {columns} columns; name those that it was fitted by", quoted(group))
+            format!("group {} does not have {columns} columns; name the columns of the fit", quoted(group))
         } else {
             return Ok(());
         };

@@ -918,7 +918,10 @@ fn batches_of_another_audit_are_refused() {
     let drop = AuditOptions { uncoded: UncodedPolicy::Drop, ..AuditOptions::default() };
     let drop = Tally::new(&table.classes, &drop, &table.names).expect("options");
     let error = tally().merge(&drop).expect_err("other options").to_string();
-    assert_eq!(error, "the audit was begun with other options; give every batch and tally of one audit the same");
+    assert_eq!(
+        error,
+        "the audit was started with different options; use the same for every batch and tally of an audit"
+    );
     // Labels with more classes than the scores.
     let many = Classes::new(["a", "b", "c", "d"]).expect("distinct");
     let labels = Labels::new(vec![3; 20], &many).expect("labels");

@@ -759,7 +759,7 @@ fn what_cannot_be_averaged_is_refused() {
     let infinite = [1.0, f64::INFINITY];
     assert_eq!(
         message(Outcomes::numbers(&infinite).unwrap_err()),
-        "row 1: the outcome is inf; outcomes must be finite numbers within ±1e100, or NaN where not known"
+        "row 1: the outcome is inf; outcomes must be finite numbers within ±1e100, or NaN if unknown"
     );
     let names = level_names();
     assert!(message(Outcomes::levels(&[0, 3], &names).unwrap_err()).starts_with("row 1: outcome code 3"));
@@ -769,9 +769,11 @@ fn what_cannot_be_averaged_is_refused() {
     let table = Table::new(13, 10, 2);
     let numbers = Outcomes::numbers(&table.numbers).unwrap();
     let short = Outcomes::numbers(&table.numbers[1..]).unwrap();
-    assert!(message(Weighted::of(&table.scores(), &short).unwrap_err()).contains("9 entries where 10"));
+    assert!(message(Weighted::of(&table.scores(), &short).unwrap_err()).contains("9 entries; expected 10"));
     let options = BirdieOptions::default();
-    assert!(message(Birdie::fit(&table.scores(), &numbers, &options).unwrap_err()).starts_with("BIRDiE does not go"));
+    assert!(
+        message(Birdie::fit(&table.scores(), &numbers, &options).unwrap_err()).starts_with("BIRDiE cannot be used")
+    );
     assert!(CellBounds::of(&table.scores(), &numbers, &table.cells, CELLS).is_err());
     let levels = Outcomes::levels(&table.codes, &names).unwrap();
     assert!(CellBounds::of(&table.scores(), &levels, &[9; 10], CELLS).is_err());

@@ -103,7 +103,7 @@ fn what_a_sample_cannot_tell_is_refused() {
         let rule = Rule::FromSample(FromSample { joint: JointRule::Match(matching), rows });
         rule.fit(&scores, &SETTINGS).unwrap_err().to_string()
     };
-    assert!(refused(Match::by_group(Reference::Posterior), 5).contains("match by group, on all rows"));
+    assert!(refused(Match::by_group(Reference::Posterior), 5).contains("match by group on all rows"));
     assert!(refused(posterior(), 0).contains("at least 1"));
     let targets = Match::overall(Reference::Targets(PerGroup::Overall(vec![5, 5])));
     assert!(refused(targets, 5).contains("give shares"));

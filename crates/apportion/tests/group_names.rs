@@ -78,6 +78,6 @@ fn sql_quotes_values_where_it_must() {
     }
     for other in ["a / b / c", "a", "\"a / b\""] {
         let refused = sql(&[other]).unwrap_err().to_string();
-        assert!(refused.contains(&quoted(other)) && refused.contains("is not made of 2 columns"), "{refused}");
+        assert!(refused.contains(&quoted(other)) && refused.contains("does not have 2 columns"), "{refused}");
     }
 }

@@ -163,11 +163,11 @@ fn models_that_cannot_be_are_refused() {
         (r#"{"learner":"logistic","planes":[{"weights":[1],"intercept":0},null]}"#, "one for each class"),
         (r#"{"learner":"logistic","planes":[{"weights":[1,1e300],"intercept":0},null]}"#, "out of range"),
         (r#"{"learner":"forest","trees":[]}"#, "no trees"),
-        (r#"{"learner":"forest","trees":[[]]}"#, "no leaf"),
-        (r#"{"learner":"forest","trees":[[2]]}"#, "leads nowhere"),
-        (r#"{"learner":"forest","trees":[[[0,0.5,0],0]]}"#, "leads nowhere"),
-        (r#"{"learner":"forest","trees":[[[0,0.5,9],0]]}"#, "leads nowhere"),
-        (r#"{"learner":"forest","trees":[[[7,0.5,2],0,1]]}"#, "leads nowhere"),
+        (r#"{"learner":"forest","trees":[[]]}"#, "not end in leaves"),
+        (r#"{"learner":"forest","trees":[[2]]}"#, "an invalid child"),
+        (r#"{"learner":"forest","trees":[[[0,0.5,0],0]]}"#, "an invalid child"),
+        (r#"{"learner":"forest","trees":[[[0,0.5,9],0]]}"#, "an invalid child"),
+        (r#"{"learner":"forest","trees":[[[7,0.5,2],0,1]]}"#, "an invalid child"),
     ] {
         let said = read(model).unwrap_err();
         assert!(said.contains(problem), "{model}: {said}");

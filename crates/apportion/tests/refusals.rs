@@ -76,8 +76,8 @@ fn values_that_are_no_scores() {
     );
     assert_eq!(
         refused(0.5, 1, Scaling::AsGiven),
-        "row 66000: the scores sum to 1.25 (classes white, black, other), not to 1; if that is meant, use \
-         `Scaling::Normalize`, or `Scaling::Percent` for percentages"
+        "row 66000: the scores sum to 1.25 (classes white, black, other), not to 1; to divide each row by its \
+         sum, use `Scaling::Normalize`; for percentages, use `Scaling::Percent`"
     );
     assert_eq!(
         refused(-25.0, 0, Scaling::Percent),
@@ -85,7 +85,8 @@ fn values_that_are_no_scores() {
     );
     assert_eq!(
         refused(0.5, 0, Scaling::Percent),
-        "row 66000: the scores sum to 50.5 (classes white, black, other), not to 100; if that is meant, use `Scaling::Normalize`"
+        "row 66000: the scores sum to 50.5 (classes white, black, other), not to 100; to divide each row by \
+         its sum, use `Scaling::Normalize`"
     );
     assert_eq!(
         refused(f64::NAN, 0, Scaling::Normalize),
@@ -238,7 +239,7 @@ fn class_names() {
     }
     for reserved in ["Uncoded", "uncoded", " UNCODED "] {
         let refused = Classes::new(["a", reserved]);
-        assert!(matches!(refused, Err(Error::ClassName { problem: "the value of rows without a label", .. })));
+        assert!(matches!(refused, Err(Error::ClassName { problem: "reserved for unlabeled rows", .. })));
     }
     assert!(Classes::new(["uncoded people", "encoded"]).is_ok());
     let many = (0..=Classes::MAX).map(|class| class.to_string());
@@ -284,8 +285,8 @@ fn rules_and_their_parameters() {
         error(Rule::Threshold(Thresholds::at(0.5).with("purple", 0.1))),
         "unknown class \"purple\"; the classes are c0, c1"
     );
-    assert!(error(Rule::Match(Match::overall(Reference::Truth))).starts_with("a true class is needed"));
-    assert!(error(Rule::Match(Match::by_group(Reference::Posterior))).starts_with("a group is needed"));
+    assert!(error(Rule::Match(Match::overall(Reference::Truth))).starts_with("the reference truth needs a true class"));
+    assert!(error(Rule::Match(Match::by_group(Reference::Posterior))).starts_with("matching by group needs a group"));
     let counted = scores.clone().with_counts(&[1, 2, 3]).unwrap();
     for rule in [Rule::Thompson, Rule::TopK(1), Rule::Match(Match::overall(Reference::Posterior))] {
         let error = rule.label(&counted, &Settings::default()).unwrap_err();
@@ -314,12 +315,12 @@ fn references() {
     assert_eq!(overall(targets([2, 1])), Ok(vec![2, 1]));
     assert_eq!(
         overall(targets([2, 2])).unwrap_err().to_string(),
-        "the targets sum to 4 but there are 3 rows to label; they must be equal, in each group where groups are matched"
+        "the targets sum to 4, but there are 3 rows to label; the two must be equal (in each group, if groups are matched)"
     );
     assert!(matches!(overall(Reference::Targets(PerGroup::Overall(vec![3]))), Err(Error::Length { .. })));
     assert_eq!(
         overall(shares(&[0.5])).unwrap_err().to_string(),
-        "the reference has 1 shares where there are 2 classes; give one for each"
+        "the reference has 1 share for 2 classes; give one share per class"
     );
     assert!(overall(shares(&[0.5, 0.6])).unwrap_err().to_string().contains("sums to 1.1"));
     assert!(overall(shares(&[1.5, -0.5])).unwrap_err().to_string().contains("share of -0.5"));
@@ -329,11 +330,11 @@ fn references() {
     assert!(overall(reference.clone()).unwrap_err().to_string().contains("given by group"));
     assert_eq!(
         by_group(reference).unwrap_err().to_string(),
-        "group \"b\" is not in the reference, which has 1 groups; add it"
+        "group \"b\" is not in the reference, which has 1 group; add the group to the reference"
     );
     assert_eq!(
         by_group(Reference::Truth).unwrap_err().to_string(),
-        "the reference of group \"b\" cannot be the truth, as no row's true class is known; choose another"
+        "the reference of group \"b\" cannot be the truth, because no row has a true class; choose another"
     );
 }
 
@@ -351,7 +352,7 @@ fn decisions() {
     let other = scores.clone().with_groups(groups(&[0, 1, 0])).unwrap();
     assert_eq!(
         decision.apply(&other).unwrap_err().to_string(),
-        "group \"b\" is not in the decision, which has 1 groups; fit again with its rows, or leave them out"
+        "group \"b\" is not in the decision, which has 1 group; fit again on data with this group, or leave out its rows"
     );
     let three = classes(3);
     let scores = Scores::new(&three, Matrix::RowsF64(&values)).unwrap();
@@ -361,7 +362,7 @@ fn decisions() {
     let saved = |rule: &str| format!(r#"{{"version":2,"classes":["a","b"],"seed":0,"rule":{rule}}}"#);
     assert!(read(&saved(r#""argmax""#)).is_ok());
     for (rule, problem) in [
-        (r#"{"prices":[{"prices":[0.0]}]}"#, "not one for each class"),
+        (r#"{"prices":[{"prices":[0.0]}]}"#, "must be one per class"),
         (r#"{"prices":[{"prices":[null,null]}]}"#, "leave no class"),
         (r#"{"prices":[{"prices":[0.0,1e300]}]}"#, "out of range"),
         (r#"{"prices":[{"group":"x","prices":[0,0]},{"group":"x","prices":[0,0]}]}"#, "twice"),
@@ -426,23 +427,23 @@ fn options_that_do_not_go_together() {
     let l2 = |aim: Match| Rule::Balance(Balance::new(0.9, aim).with_penalty(Penalty::L2));
     let error = |rule: Rule| rule.label(&table, &settings).unwrap_err().to_string();
     for (rule, names) in [
-        (Rule::Match(nested().with_coverage(0.5)), "nested does not go together with coverage: "),
-        (Rule::Match(nested().with_bounds(bounds())), "nested does not go together with bounds: "),
-        (Rule::Match(Match { by_group: false, ..nested() }), "nested does not go together with matching overall: "),
-        (Rule::Balance(Balance::new(0.9, nested())), "balance does not go together with nested targets: "),
-        (l2(posterior().with_coverage(0.5)), "the penalty l2 does not go together with coverage or bounds: "),
-        (l2(posterior().with_bounds(bounds())), "the penalty l2 does not go together with coverage or bounds: "),
+        (Rule::Match(nested().with_coverage(0.5)), "nested cannot be used with coverage: "),
+        (Rule::Match(nested().with_bounds(bounds())), "nested cannot be used with bounds: "),
+        (Rule::Match(Match { by_group: false, ..nested() }), "nested cannot be used with matching overall: "),
+        (Rule::Balance(Balance::new(0.9, nested())), "balance cannot be used with nested targets: "),
+        (l2(posterior().with_coverage(0.5)), "the penalty l2 cannot be used with coverage or bounds: "),
+        (l2(posterior().with_bounds(bounds())), "the penalty l2 cannot be used with coverage or bounds: "),
     ] {
         let message = error(rule);
         assert!(message.starts_with(names), "{message}");
     }
     for aim in [nested(), posterior().with_coverage(0.5), posterior().with_bounds(bounds())] {
         let message = Frontier::of(&aim, &table, &settings).unwrap_err().to_string();
-        assert!(message.starts_with("the frontier does not go together with "), "{message}");
+        assert!(message.starts_with("the frontier cannot be used with "), "{message}");
     }
     let batches = Batches { size: 10, within_groups: false };
     let message = batches.label_match(&nested(), &table, &settings).unwrap_err().to_string();
-    assert!(message.starts_with("batched does not go together with nested targets: "), "{message}");
+    assert!(message.starts_with("batches cannot be used with nested targets: "), "{message}");
     let message = Batches { size: 0, ..batches }.label_match(&posterior(), &table, &settings).unwrap_err().to_string();
     assert_eq!(message, "the size of a batch is 0; it must be at least 1");
     let argmax = Balance::new(1.0, posterior());
@@ -451,9 +452,9 @@ fn options_that_do_not_go_together() {
     assert!(matches!(batches.label_balance(&argmax, &counted, &settings), Err(Error::CountsUnsupported { .. })));
     let given = Match::overall(Reference::Targets(PerGroup::Overall(vec![1, 1])));
     let message = batches.label_match(&given, &table, &settings).unwrap_err().to_string();
-    assert!(message.starts_with("batched does not go together with given targets: "), "{message}");
+    assert!(message.starts_with("batches cannot be used with given targets: "), "{message}");
     let wrong = Match::nested(Reference::Posterior, vec![0]);
-    assert!(error(Rule::Match(wrong)).contains("the list of larger units has 1 entries where 2 were expected"));
+    assert!(error(Rule::Match(wrong)).contains("the list of larger units has 1 entry; expected 2"));
 }
 
 #[test]
@@ -481,10 +482,10 @@ fn shares_and_bounds_out_of_range() {
     assert!(message.contains("at least 3 and at most 2 of \"c0\""), "{message}");
     let mut both = least("c0", Bound::Count(2));
     both.at_least.insert("c1".into(), Bound::Count(1));
-    assert!(error(bounded(both)).contains("ask for at least 3 people in all, and there are 2"));
+    assert!(error(bounded(both)).contains("require at least 3 people in total, but there are 2"));
     let most = ["c0", "c1"].map(|name| (name.into(), Bound::Share(0.0))).into();
     let most = Bounds { at_most: most, ..Bounds::default() };
-    assert!(error(bounded(most)).contains("allow at most 0 people in all, and there are 2"));
+    assert!(error(bounded(most)).contains("allow at most 0 people in total, but there are 2"));
 }
 
 /// An empty table without groups is valid.

@@ -157,7 +157,7 @@ fn the_comment_tells_of_ties_and_precision() {
         let of_prices = priced.to_sql(&options).unwrap();
         let of_argmax = argmax.to_sql(&options).unwrap();
         assert!(
-            of_prices.contains("-- Ties: ") && of_prices.contains("counts are exact only for rows that are not tied")
+            of_prices.contains("-- Ties: ") && of_prices.contains("counts here are exact only if no rows are tied")
         );
         assert!(of_argmax.contains("as in apportion") && of_argmax.contains("not rounded to multiples of 2^-40"));
     }
@@ -184,13 +184,13 @@ fn what_has_no_expression_is_refused() {
     let options = duckdb(&["a", "b"]);
     let by_group = json!({"prices": [{"group": "x", "prices": [0.0, 0.25]}]});
     for (found, message) in [
-        (refused(json!("thompson"), &options), "Thompson sampling draws by chance"),
-        (refused(json!({"top-k": {"k": 2}}), &options), "use `apply` instead"),
-        (refused(json!({"learned": {"learner": "forest", "trees": [[0]]}}), &options), "learn a linear model"),
-        (refused(json!("argmax"), &duckdb(&["a"])), "the list of score columns has 1 entries where 2 were expected"),
-        (refused(by_group.clone(), &options), "it was fitted by group; name the columns of the group"),
-        (refused(by_group, &options.clone().with_groups(["a", "b"])), "group \"x\" is not made of 2 columns"),
-        (refused(json!({"prices": []}), &options), "it has prices for no group"),
+        (refused(json!("thompson"), &options), "Thompson sampling draws labels at random"),
+        (refused(json!({"top-k": {"k": 2}}), &options), "use `apply`"),
+        (refused(json!({"learned": {"learner": "forest", "trees": [[0]]}}), &options), "a linear learner"),
+        (refused(json!("argmax"), &duckdb(&["a"])), "the list of score columns has 1 entry; expected 2"),
+        (refused(by_group.clone(), &options), "it was fitted by group; name the group columns"),
+        (refused(by_group, &options.clone().with_groups(["a", "b"])), "group \"x\" does not have 2 columns"),
+        (refused(json!({"prices": []}), &options), "it has no prices"),
     ] {
         assert!(found.contains(message), "{found}");
     }

@@ -103,10 +103,9 @@ impl Drifted {
         let drift = decision.drift(scores, &summary)?;
         let words = match &drift {
             Some(drift) => drift_warning(decision, drift, &summary).unwrap_or_else(|| {
-                "no drift: the counts are as near to those that the decision was fitted to give as chance explains"
-                    .into()
+                "no drift: the counts differ from those of the decision by no more than chance explains".into()
             }),
-            None => format!("{name}: the decision promises no counts, so none can drift").into(),
+            None => format!("{name}: the decision has no target counts, so drift is not tested").into(),
         };
         Ok(Drifted { drift, words })
     }
@@ -189,7 +188,7 @@ impl Request {
     /// Returns the column with the labels.
     fn column(&self) -> Result<ClassColumn> {
         if self.label.is_empty() {
-            let problem = " is required: name the column of the labels";
+            let problem = " is required: name the column with the labels";
             return Err(Error::settings(Message::from(Setting::Label) + problem));
         }
         Ok(ClassColumn {
@@ -263,14 +262,14 @@ fn study(
 fn facts(request: &Request, drifted: Option<&Drifted>, context: &Context) -> Vec<(&'static str, String)> {
     let Uncoded { values, policy } = &request.uncoded;
     let policy = match policy {
-        UncodedPolicy::Keep => "counted as they are",
-        UncodedPolicy::Drop => "left out of everything",
-        UncodedPolicy::Argmax => "given the likeliest class",
+        UncodedPolicy::Keep => "kept as unlabeled",
+        UncodedPolicy::Drop => "left out",
+        UncodedPolicy::Argmax => "given the most likely class",
     };
     let mut facts = vec![
         ("Your labels", format!("column {}", request.label)),
-        ("Reference", "of match: the posterior, the mean of the scores".to_owned()),
-        ("Rows without a label", format!("those that are empty or {}: {policy}", values.join(", "))),
+        ("Reference", "for match: the posterior, that is, the mean of the scores".to_owned()),
+        ("Unlabeled rows", format!("empty or {}: {policy}", values.join(", "))),
     ];
     facts.extend(request.outcome.facts());
     if !request.label_map.is_empty() {

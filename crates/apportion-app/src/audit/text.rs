@@ -26,9 +26,9 @@ impl Response {
 
 /// Returns the number of rows or people, and of labels.
 fn size(section: &Section) -> String {
-    let word = if section.people == section.rows { "rows" } else { "people" };
+    let (one, several) = if section.people == section.rows { ("row", "rows") } else { ("person", "people") };
     let labeled = section.counts().iter().sum();
-    format!("{} {word}, {} labeled", text::count(section.people), text::count(labeled))
+    format!("{}, {} labeled", text::counted(section.people, one, several), text::count(labeled))
 }
 
 /// Returns the counts of each class, and their bias.
@@ -40,7 +40,7 @@ fn counts(section: &Section) -> String {
     }
     let mut rows = Vec::with_capacity(section.classes.len());
     for class in &section.classes {
-        let mut row = vec![class.class.clone(), text::count(class.labels), format!("{:.1}", class.posterior_sum)];
+        let mut row = vec![class.class.clone(), text::count(class.labels), text::expected_count(class.posterior_sum)];
         row.extend(bias(class.against_posterior));
         if with_truth {
             row.push(class.truth_count.map_or_else(|| "–".into(), text::count));
@@ -79,7 +79,7 @@ fn accuracy(section: &Section) -> Vec<String> {
 
 /// Returns an interval: "0.7912 to 0.8034".
 fn range(interval: Interval, decimals: usize) -> String {
-    format!("{:.decimals$} to {:.decimals$}", interval.low, interval.high)
+    format!("{} to {}", text::plain(Some(interval.low), decimals), text::plain(Some(interval.high), decimals))
 }
 
 /// Returns lines on argmax: its agreement with the labels, ties, and its bias with the bound of Theorem 1.
@@ -97,9 +97,10 @@ fn argmax(audit: &Audit) -> Vec<String> {
     let error = &audit.overall.score_error;
     if let (Some(argmax), Some(mae)) = (error.argmax, error.implied_mae) {
         lines.push(format!(
-            "argmax's largest bias is {} for {}; these scores allow {:.2} at most (their mean absolute error; Theorem 1)",
-            text::signed(Some(100.0 * argmax.bias), 2, " points"),
+            "for comparison: argmax labels would {} {} by {:.2} points (theoretical maximum for these scores: {:.2}, Theorem 1)",
+            if argmax.bias < 0.0 { "undercount" } else { "overcount" },
             audit.classes.names()[argmax.class],
+            100.0 * argmax.bias.abs(),
             100.0 * mae
         ));
     }
@@ -109,12 +110,12 @@ fn argmax(audit: &Audit) -> Vec<String> {
 /// Returns a line on Theorem 2: the accuracy that the labels give up.
 fn frontier_gap(gap: f64) -> String {
     if gap < 5e-5 {
-        return "on the frontier: no labels with equally good counts are more accurate in expectation (Theorem 2)"
+        return "on the frontier: no labels with equally good totals are more accurate in expectation (Theorem 2)"
             .into();
     }
     let points = format!("{:.2} points", 100.0 * gap);
     format!(
-        "{points} below the frontier: other labels with equally good counts would be {points} more accurate in expectation \
+        "{points} below the frontier: other labels with equally good totals would be {points} more accurate in expectation \
          (Theorem 2)"
     )
 }
@@ -126,7 +127,7 @@ fn unlabeled(section: &Section) -> Option<String> {
     let means: Vec<String> = section.classes.iter().zip(&rows.mean_scores).map(mean).collect();
     let [low, middle, high] = rows.top_score_quartiles;
     Some(format!(
-        "{} of {} people are unlabeled; quartiles of their largest score: {low:.3}, {middle:.3}, {high:.3}\n\
+        "unlabeled: {} of {} people; quartiles of their largest score: {low:.3}, {middle:.3}, {high:.3}\n\
          mean scores of unlabeled people: {}",
         text::count(rows.people),
         text::count(section.people),
@@ -154,7 +155,8 @@ fn against_truth(section: &Section) -> Option<String> {
         ]);
     }
     Some(format!(
-        "\nagainst the truth (bias in percent of the true share: due to the scores, and due to the labels):\n{}",
+        "\ncompared with the truth (bias in percent of the true share: miscalibration is due to the scores, discretization to \
+         the labels):\n{}",
         text::columns(&header, &rows)
     ))
 }
@@ -163,7 +165,7 @@ fn against_truth(section: &Section) -> Option<String> {
 fn intervals(section: &Section, own: &Intervals) -> String {
     let with_truth = section.with_truth > 0;
     let mut header = vec!["class", "share, %", "bias, points"];
-    header.extend(with_truth.then_some("bias against truth, points"));
+    header.extend(with_truth.then_some("bias compared with truth, points"));
     let mut rows = Vec::with_capacity(section.classes.len());
     for (class, audit) in section.classes.iter().enumerate() {
         let mut row = vec![audit.class.clone(), in_percent(own.share[class])];
@@ -207,13 +209,15 @@ fn by_group(audit: &Audit) -> Vec<Message> {
     let focus = &audit.classes.names()[focus];
     let mut lines: Vec<Message> = vec![
         format!(
-            "\nall classes but {focus} together are undercounted in {} of {} groups, in {} by a person or more",
-            under.groups, under.of, under.by_a_person_or_more
+            "\nclasses other than {focus}: undercounted by at least one person in {} of {} (by less in {})",
+            text::count(under.by_a_person_or_more as u64),
+            text::counted(under.of as u64, "group", "groups"),
+            text::count(under.groups.saturating_sub(under.by_a_person_or_more) as u64)
         )
         .into(),
     ];
     if let Some(fidelity) = audit.fidelity_in_groups {
-        lines.push(format!("fidelity to the posterior within groups {fidelity:.4}").into());
+        lines.push(format!("fidelity to the posterior within groups {}", text::plain(Some(fidelity), 4)).into());
     }
     let large = |group: &&GroupSection| group.section.people >= LEAST_PEOPLE;
     let mut rows: Vec<(f64, Vec<String>)> = audit.groups.iter().filter(large).filter_map(group_row).collect();
@@ -221,18 +225,18 @@ fn by_group(audit: &Audit) -> Vec<Message> {
     let shown: Vec<Vec<String>> = rows.iter().take(SHOWN).map(|(_, row)| row.clone()).collect();
     if !shown.is_empty() {
         let header = ["group", "people", "% by labels", "% by scores", "off by"];
-        lines.push(format!("all classes but {focus} in the groups with the largest bias:").into());
+        lines.push(format!("classes other than {focus} in the groups with the largest bias:").into());
         lines.push(text::columns(&header, &shown).into());
     }
     let small = audit.groups.iter().filter(|group| group.section.people < LEAST_PEOPLE).count();
     if small > 0 {
         let groups = text::counted(small as u64, "group", "groups");
-        let hidden = format!("{groups} with fewer than {LEAST_PEOPLE} people: not shown here; ");
-        lines.push(Message::from(hidden) + Setting::Json + " has all");
+        let hidden = format!("{groups} with fewer than {LEAST_PEOPLE} people not shown; use ");
+        lines.push(Message::from(hidden) + Setting::Json + " to see all groups");
     }
     if rows.len() > SHOWN {
-        let more = format!("… and {} more groups; ", text::count((rows.len() - SHOWN) as u64));
-        lines.push(Message::from(more) + Setting::Json + " has all");
+        let more = text::counted((rows.len() - SHOWN) as u64, "more group", "more groups");
+        lines.push(Message::from(format!("… and {more}; use ")) + Setting::Json + " to see all groups");
     }
     lines
 }

@@ -59,7 +59,7 @@ impl OutcomeSettings {
         let value = self.outcome_value.as_ref().map_or_else(String::new, |value| format!("; {value} counts as 1"));
         let mut facts = vec![("Outcome", format!("column {outcome}{value}"))];
         if !self.cells.is_empty() {
-            facts.push(("Cells of people who are alike", self.cells.join(", ")));
+            facts.push(("Cells of similar people", self.cells.join(", ")));
         }
         facts
     }
@@ -94,10 +94,11 @@ impl<'a> DisparityBuilder<'a> {
         let bounds = match table.cells() {
             Some(_) if outcomes.are_numbers() => {
                 let problem =
-                    Message::from(Setting::Cells) + format!(": bounds are for rates, and {outcome} is a number");
-                let fix =
-                    Message::from("; say what counts with ") + Setting::OutcomeValue.with("VALUE") + ", or leave ";
-                return Err(Error::Settings(problem + fix + Setting::Cells + " away"));
+                    Message::from(Setting::Cells) + format!(": bounds require a rate, but {outcome} is a number");
+                let fix = Message::from("; choose a value to count with ")
+                    + Setting::OutcomeValue.with("VALUE")
+                    + ", or leave out ";
+                return Err(Error::Settings(problem + fix + Setting::Cells));
             }
             Some((cells, number)) => {
                 let bounds = CellBounds::of(scores, &outcomes, cells, number).map_err(|error| table.locate(error))?;
@@ -154,9 +155,9 @@ impl<'a> DisparityBuilder<'a> {
         estimators.push(own("imputed", Method::Imputed, imputed.estimates()));
         let mut remarks = left_out(&self.weighted);
         if outcomes.are_numbers() {
-            let why = format!("BIRDiE and bounds are for shares, and {} is a number; ", self.outcome);
+            let why = format!("BIRDiE and bounds require a share, but {} is a number; ", self.outcome);
             let fix = (context.name_setting)(Setting::OutcomeValue, Some("VALUE"));
-            remarks.push(format!("{why}{fix} says what counts."));
+            remarks.push(format!("{why}choose a value to count with {fix}."));
         } else {
             let options = BirdieOptions { seed: settings.seed, ..BirdieOptions::default() };
             let birdie = Birdie::fit_from(scores, outcomes, &self.weighted, &options).map_err(locate)?;
@@ -183,20 +184,19 @@ impl<'a> DisparityBuilder<'a> {
 fn left_out(weighted: &Weighted) -> Vec<String> {
     let (known, unknown) = (weighted.known().rows, weighted.unknown().rows);
     let all = text::count(known + unknown);
-    let remark = format!("{} of {all} rows have no outcome, and are left out of all estimates.", text::count(unknown));
+    let remark = format!("{} of {all} rows have no outcome and are left out of all estimates.", text::count(unknown));
     if unknown > 0 { vec![remark] } else { Vec::new() }
 }
 
 fn about_birdie(birdie: &Birdie, weighted: &Weighted, replicates: u32) -> Vec<String> {
     let mut remarks = Vec::new();
     if !birdie.converged {
-        remarks
-            .push(format!("BIRDiE did not come to rest in {} passes: its figures are near, at best.", birdie.passes));
+        remarks.push(format!("BIRDiE did not converge in {} passes; its estimates are approximate.", birdie.passes));
     }
     if (birdie.bootstrap_rows as u64) < weighted.known().rows {
         let rows = text::count(birdie.bootstrap_rows as u64);
         remarks.push(format!(
-            "The errors of BIRDiE are from {replicates} bootstrap samples of {rows} rows, drawn by the seed, scaled to all."
+            "The standard errors of BIRDiE come from {replicates} bootstrap samples of {rows} random rows, scaled to all rows."
         ));
     }
     remarks
@@ -209,8 +209,8 @@ fn refuse_alone(bounds: &CellBounds) -> Result<()> {
         return Ok(());
     }
     let problem = format!(
-        ": {} of {} people are alone in their cell, which says nothing of how the outcome is spread; name columns with \
-         fewer values",
+        ": {} of {} people are alone in their cell, so the bounds would carry no information; choose columns with fewer \
+         values",
         text::count(sizes.alone),
         text::count(sizes.people)
     );
@@ -221,7 +221,7 @@ fn about_cells(bounds: &CellBounds) -> Option<String> {
     let sizes = bounds.sizes();
     (10 * sizes.in_small > sizes.people).then(|| {
         format!(
-            "{} of {} people are in cells of fewer than {SMALL_CELL}: the bounds are too narrow.",
+            "{} of {} people are in cells of fewer than {SMALL_CELL} people; the bounds are too narrow.",
             text::count(sizes.in_small),
             text::count(sizes.people)
         )

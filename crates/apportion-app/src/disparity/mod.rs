@@ -142,7 +142,7 @@ fn disparity(request: &Request, context: &Context) -> Result<Response> {
 }
 
 fn no_outcome() -> Error {
-    Error::settings(Message::from(Setting::Outcome) + " is required: name the column of the outcome")
+    Error::settings(Message::from(Setting::Outcome) + " is required: name the column with the outcome")
 }
 
 impl Request {
@@ -157,10 +157,9 @@ impl Request {
             return Err(Error::settings(Message::from(setting) + " needs " + Setting::Label.with("COL")));
         }
         if self.report.focus.is_some() && !self.report.is_wanted() {
-            let problem = Message::from(Setting::Focus) + ": it is for " + Setting::Report.with("FILE.html") + "; ";
-            return Err(Error::Settings(
-                problem + Setting::Against.with("CLASS") + " says what others are compared with",
-            ));
+            let problem =
+                Message::from(Setting::Focus) + ": used only with " + Setting::Report.with("FILE.html") + "; use ";
+            return Err(Error::Settings(problem + Setting::Against.with("CLASS") + " for the class to compare with"));
         }
         Ok(())
     }
@@ -178,10 +177,10 @@ impl Request {
     /// Returns the facts for readers of the report.
     fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = self.outcome.facts();
-        facts.push(("Reference", "of match: the posterior, the mean of the scores".to_owned()));
+        facts.push(("Reference", "for match: the posterior, that is, the mean of the scores".to_owned()));
         if !self.label.is_empty() {
             let without = self.uncoded.join(", ");
-            facts.push(("Your labels", format!("columns {}; without a label: {without}", self.label.join(", "))));
+            facts.push(("Your labels", format!("columns {}; unlabeled: {without}", self.label.join(", "))));
         }
         if !self.label_map.is_empty() {
             let mapped: Vec<String> = self.label_map.iter().map(|(value, class)| format!("{value}={class}")).collect();

@@ -27,8 +27,8 @@ pub(super) fn text(own: &Disparity) -> Message {
         blocks.extend([estimates.into(), gaps.into()]);
     }
     if own.shown() > SHOWN {
-        let more = Message::from(format!("… and {} values more; ", own.shown() - SHOWN));
-        blocks.push(more + Setting::Json + " has all");
+        let more = text::counted((own.shown() - SHOWN) as u64, "more value", "more values");
+        blocks.push(Message::from(format!("… and {more}; use ")) + Setting::Json + " to see all values");
     }
     blocks.extend(own.sentence().map(Message::from));
     let mut methods: Vec<Method> = own.estimators.iter().map(|own| own.method).collect();

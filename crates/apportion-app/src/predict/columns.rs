@@ -66,7 +66,7 @@ impl PeopleColumns {
         if columns.has_places() || request.is_by_names_alone() {
             return Ok(columns);
         }
-        let problem = format!("{}: no column of places was recognized among {}", path.display(), names.join(", "));
+        let problem = format!("{}: no place column was recognized among {}", path.display(), names.join(", "));
         Err(Error::data(
             Message::from(problem)
                 + "; name it with "
@@ -81,7 +81,7 @@ impl PeopleColumns {
                 + Setting::State
                 + " or "
                 + Setting::Place
-                + ", or make scores by names alone with "
+                + ", or compute scores from names alone with "
                 + Setting::Geography.with("none"),
         ))
     }
@@ -90,13 +90,13 @@ impl PeopleColumns {
     fn among(names: &[String], request: &Request, within: Option<u64>) -> Result<PeopleColumns> {
         let surname = match &request.surname {
             Some(name) => named(names, name, Setting::Surname)?,
-            None => recognized(names, &SURNAMES).ok_or_else(|| not_recognized("surnames", names, Setting::Surname))?,
+            None => recognized(names, &SURNAMES).ok_or_else(|| not_recognized("surname", names, Setting::Surname))?,
         };
         let first_name = match &request.first_name {
             Some(name) => Some(named(names, name, Setting::FirstName)?),
             None if request.needs_first_names() => Some(
                 recognized(names, &FIRST_NAMES)
-                    .ok_or_else(|| not_recognized("first names", names, Setting::FirstName))?,
+                    .ok_or_else(|| not_recognized("first name", names, Setting::FirstName))?,
             ),
             None => None,
         };
@@ -167,7 +167,7 @@ impl PeopleColumns {
         if !has_county_names || self.codes.iter().any(|(level, _)| level.is_nested()) {
             return Some(note);
         }
-        let needs = "; names of counties need a state: ";
+        let needs = "; county names require a state: use ";
         Some(note + needs + Setting::State.with("COL") + ", or " + Setting::Within.with("NC"))
     }
 
@@ -213,7 +213,7 @@ impl PeopleColumns {
 /// Returns the code of the state of `within`.
 fn state_code(state: &str) -> Result<u64> {
     let unknown = || {
-        let problem = format!(": {state:?} is not a state; use an abbreviation or a FIPS code, such as NC or 37");
+        let problem = format!(": {state:?} is not a state; use an abbreviation or FIPS code, such as NC or 37");
         Error::settings(Message::from(Setting::Within) + problem)
     };
     PlaceCode::from_text(state, Level::State).map(|code| code.code).ok_or_else(unknown)
@@ -231,7 +231,7 @@ fn best_column(names: &[String], level: Level) -> Option<String> {
 }
 
 fn not_recognized(what: &str, names: &[String], setting: Setting) -> Error {
-    let problem = format!("no column of {what} was recognized among {}; name it with ", names.join(", "));
+    let problem = format!("no {what} column was recognized among {}; name it with ", names.join(", "));
     Error::data(Message::from(problem) + setting)
 }
 

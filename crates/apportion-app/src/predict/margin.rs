@@ -15,12 +15,12 @@ pub(super) fn read(request: &Request, classes: &Classes, context: &Context) -> R
     let table = request.margin_table.as_ref();
     let (shares, missing) = read_shares(Setting::Margin, path, table, classes, &[])?;
     for class in missing {
-        context.warn(format!("{path}: no share of {class:?} is given; it counts as 0"));
+        context.warn(format!("{path}: there is no share for {class:?}; 0 is used"));
     }
     let refuse = |problem: String| Err(Error::data(Message::from(Setting::Margin.with(path)) + ": " + problem));
     let shares = match shares {
         PerGroup::Overall(shares) => shares,
-        PerGroup::ByGroup(_) => return refuse("it has several rows; give one share for each class".into()),
+        PerGroup::ByGroup(_) => return refuse("it has several rows; give one share per class".into()),
     };
     if shares.iter().any(|share| *share < 0.0) {
         return refuse("a share is negative; correct it".into());
@@ -62,7 +62,7 @@ pub(super) fn model(request: &Request, tables: Tables, margin: Option<Vec<f64>>)
 fn refuse_several_states(tables: &Tables) -> Result<()> {
     let Some(table) = tables.places.iter().find(|table| table.states().len() > 1) else { return Ok(()) };
     let problem = format!(
-        ": it is of one area, and the {} table has {} states; say which with ",
+        ": a margin is for one area, but the {} table has {} states; choose the state with ",
         table.level().name(),
         table.states().len()
     );
@@ -79,7 +79,7 @@ fn refuse_empty_classes(tables: &Tables, shares: &[f64]) -> Result<()> {
     let is_empty = |class: &usize| shares[*class] > 0.0 && people[*class] == 0.0;
     let Some(class) = (0..shares.len()).find(is_empty) else { return Ok(()) };
     let problem = format!(
-        ": {:?} has a share of the voters, but no people in the tables of places; leave the class out of the margin, or use \
+        ": {:?} has a share in the margin, but no people in the place tables; leave the class out of the margin, or use \
          tables that have it",
         tables.classes[class]
     );

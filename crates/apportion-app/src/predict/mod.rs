@@ -203,7 +203,7 @@ fn predict(request: &Request, context: &Context) -> Result<Response> {
     used.iter().for_each(|table| context.note(table.description.clone()));
     let has_rows = !ColumnBatches::new(&input, &columns.all()).next_rows(1)?.is_empty();
     if !has_rows && output.is_some() {
-        let problem = "it has columns but no rows; check how it was made";
+        let problem = "it has a header but no rows; check how it was made";
         return Err(apportion_io::Error::file(input.name(0), problem).into());
     }
 
@@ -247,9 +247,7 @@ fn predict(request: &Request, context: &Context) -> Result<Response> {
 /// Returns the output after checking that it can be written.
 fn checked_output(request: &Request, input: &Input) -> Result<Output> {
     let Some(path) = request.output.clone() else {
-        return Err(Error::settings(
-            Message::from(Setting::Output) + ": the scores of files need an output; name a file",
-        ));
+        return Err(Error::settings(Message::from(Setting::Output) + " is required: name a file for the scores"));
     };
     refuse_unsafe_formats(request.safe_csv, &path)?;
     refuse_overwriting_outputs(&path, input, &request.side_inputs())?;
@@ -272,7 +270,7 @@ fn refuse_existing_names(layout: &Layout, input: &Input) -> Result<()> {
         let names = input.columns(file)?;
         if let Some(existing) = layout.names().find(|name| names.contains(name)) {
             let path = input.name(file).display();
-            let problem = format!("{path}: it has a column {existing:?} already; remove it, or use another prefix: ");
+            let problem = format!("{path}: it already has a column {existing:?}; remove it, or use another prefix: ");
             return Err(Error::data(Message::from(problem) + Setting::Prefix.with("bisg_")));
         }
     }

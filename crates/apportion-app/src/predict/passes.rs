@@ -139,7 +139,7 @@ impl Pass<'_> {
         let mut people: Vec<(NameId, NameId, u64)> = Vec::new();
         self.for_each(|some| people.extend(some.names_and_places(bisg).into_iter().flatten()))?;
         if u32::try_from(people.len()).is_err() {
-            return Err(Error::data("fBISG is limited to 4 billion people at once; score them in parts"));
+            return Err(Error::data("fBISG is limited to 4 billion people at once; split the input"));
         }
         let k = bisg.classes();
         let mut all = vec![0u16; people.len() * k];
@@ -186,7 +186,7 @@ fn margin_not_reached(passes: usize, reached: &[f64], shares: &[f64], classes: &
     let sum: f64 = shares.iter().sum();
     let mut parts = Vec::new();
     for ((class, own), share) in classes.iter().zip(reached).zip(shares) {
-        parts.push(format!("{class} {own:.6} for {:.6}", share / sum));
+        parts.push(format!("{class} {own:.6} (margin {:.6})", share / sum));
     }
     let problem = format!(
         ": not converged after {}: no class weights bring these people to the margin. Reached: {}; look for classes that \
@@ -209,7 +209,7 @@ fn margins_not_reached(request: &Request, fit: &Fit, classes: &[String]) -> Erro
         let (class, row) = (&classes[miss.class], miss.row + 1);
         message = message + " It is in " + setting.with(path.unwrap_or_default());
         message =
-            message + format!(", row {row}: {class} has {:.3} people, and needs {:.3}.", miss.reached, miss.wanted);
+            message + format!(", row {row}: {class} has {:.3} people but needs {:.3}.", miss.reached, miss.wanted);
     }
     let fix = if fit.rounds == 0 {
         " Scores, or zeros in the other margin, exclude everyone from that class: correct the margin, leave the row out, or \

@@ -169,9 +169,8 @@ impl Request {
     pub(super) fn check(&self) -> Result<()> {
         let is = |model: Model| self.model == model;
         let by_row = self.surname_margin.is_some() || self.place_margin.is_some();
-        let only_for = |setting: Setting, model: Model| {
-            Message::from(setting) + ": it is for " + Setting::Model.with(model.name())
-        };
+        let only_for =
+            |setting: Setting, model: Model| Message::from(setting) + " requires " + Setting::Model.with(model.name());
         let model = || Message::from(Setting::Model.with(self.model.name()));
         let both_margins =
             |between: &'static str| Message::from(Setting::SurnameMargin) + between + Setting::PlaceMargin;
@@ -179,17 +178,17 @@ impl Request {
             let problem = ": bisg uses surname and place only; use ";
             Message::from(Setting::FirstName) + problem + Setting::Model.with(Model::Bifsg.name())
         } else if self.margin_name().is_some() && !is(Model::Voter) && !is(Model::Rake) {
-            only_for(Setting::Margin, Model::Voter) + " and rake"
+            only_for(Setting::Margin, Model::Voter) + " or " + Setting::Model.with(Model::Rake.name())
         } else if self.as_published && !is(Model::Voter) {
             only_for(Setting::AsPublished, Model::Voter)
         } else if by_row && !is(Model::Rake) {
-            both_margins(", ") + ": they are for " + Setting::Model.with(Model::Rake.name())
+            both_margins(" and ") + " require " + Setting::Model.with(Model::Rake.name())
         } else if self.tolerance.is_some() && !by_row {
-            Message::from(Setting::Tolerance) + ": it is for " + both_margins(" and ")
+            Message::from(Setting::Tolerance) + " requires " + both_margins(" or ")
         } else if self.tolerance.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
             Message::from(Setting::Tolerance) + ": it must be from 0 to 1"
         } else if self.seed.is_some() && !is(Model::Fbisg) {
-            only_for(Setting::Seed, Model::Fbisg) + "; nothing else is drawn"
+            only_for(Setting::Seed, Model::Fbisg) + "; other models do not use random draws"
         } else if self.burn_in.is_some() && !is(Model::Fbisg) {
             only_for(Setting::BurnIn, Model::Fbisg)
         } else if self.sweeps.is_some() && !is(Model::Fbisg) {
@@ -197,10 +196,10 @@ impl Request {
         } else if self.sweeps == Some(0) {
             Message::from(Setting::Sweeps) + ": it must be at least 1"
         } else if is(Model::Voter) && self.margin_name().is_none() {
-            let problem = " needs the shares of the classes among voters; give them with ";
+            let problem = " needs the shares of the classes among voters: use ";
             model() + problem + Setting::Margin.with("FILE")
         } else if is(Model::Rake) && by_row && self.margin_name().is_some() {
-            let problem = ": the margins by surname and place determine the people of each class; leave it out";
+            let problem = ": the margins by surname and place already determine the class totals; leave it out";
             Message::from(Setting::Margin) + problem
         } else if is(Model::Rake) && !by_row && self.margin_name().is_none() {
             model() + " needs target shares: use " + Setting::Margin + ", or " + both_margins(" and ")

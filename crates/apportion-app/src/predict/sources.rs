@@ -106,7 +106,7 @@ impl TableFiles {
         }
         let has_states = self.places.is_empty() || self.places.iter().any(|table| table.level().is_nested());
         if within.is_some() && !has_states {
-            let problem = ": no table of places says their states; add one that does, such as counties-2010";
+            let problem = ": no place table contains states; add one that does, such as counties-2010";
             return Err(Error::settings(Message::from(Setting::Within) + problem));
         }
         let mut places = Vec::new();
@@ -161,7 +161,7 @@ fn places_within(table: KeyedTable, within: Option<u64>) -> Result<PlaceTable> {
     let Some(state) = within else { return Ok(places) };
     let places = places.within(state);
     if places.places() == 0 {
-        let problem = Message::from(format!("{}: it has no place in the state of ", path.display()));
+        let problem = Message::from(format!("{}: no place is in the state given by ", path.display()));
         return Err(Error::data(problem + Setting::Within));
     }
     Ok(places)
@@ -182,13 +182,13 @@ fn census_places(request: &Request, columns: &PeopleColumns) -> Result<Vec<Keyed
         return Ok(places);
     }
     Err(Error::data(if !has_zctas {
-        Message::from("no table inside the program has such places; give one with ") + Setting::Geography.with("FILE")
+        Message::from("no built-in table has such places; provide one with ") + Setting::Geography.with("FILE")
     } else if request.needs_people_by_place() {
-        let problem = ": it needs places as people by class, and the ZIP codes inside the program have none; name a column of counties \
-                       or states, or give people by ZIP code with ";
+        let problem = ": it needs the number of people by place and class, which the built-in ZIP code table does not have; name a \
+                       county or state column, or provide people by ZIP code with ";
         Message::from(Setting::Model.with(request.model.name())) + problem + Setting::Geography.with("FILE")
     } else {
-        let problem = ": ZIP codes do not say their state; name a column of counties or states, or leave it out";
+        let problem = ": ZIP codes do not identify a state; name a county or state column, or leave it out";
         Message::from(Setting::Within) + problem
     }))
 }
@@ -216,7 +216,9 @@ fn read(
     }
     if !Path::new(name).exists() && !name.contains(['.', '/', '\\']) {
         let hint = did_you_mean(name, CensusTable::ALL.map(CensusTable::name));
-        let problem = format!(": there is neither a file {name:?} nor a table of this name inside the program{hint}");
+        let problem = format!(
+            ": there is no file and no built-in table {name:?}{hint}; `apportion tables` lists the built-in tables"
+        );
         return Err(Error::data(Message::from(setting) + problem));
     }
     Ok(KeyedTable::read(name, subject, options)?)
@@ -290,7 +292,7 @@ pub(crate) fn describe(table: &KeyedTable) -> String {
     };
     let numbers = match (table.numbers, table.counts.is_some()) {
         (Numbers::People, _) => "people by class",
-        (Numbers::Shares, true) => "shares of the classes, and people",
+        (Numbers::Shares, true) => "shares of the classes, with counts",
         (Numbers::Shares, false) => "shares of the classes",
         (Numbers::KeyGivenClass, _) => "P(key | class)",
     };

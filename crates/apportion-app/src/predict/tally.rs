@@ -102,11 +102,12 @@ impl Tally {
         if !self.levels.is_empty() && 20 * wide > self.people {
             let people = of_all(wide);
             warnings.push(format!(
-                "the places of {people} are not in any table, so larger places are used; check the column"
+                "the places of {people} are not in any table, so larger areas are used; check the place columns"
             ));
         }
         if 2 * unnamed > self.people {
-            warnings.push(format!("the surnames of {} are not in the table; check the column", of_all(unnamed)));
+            warnings
+                .push(format!("the surnames of {} are not in the table; check the surname column", of_all(unnamed)));
         }
         warnings
     }

@@ -9,10 +9,10 @@ impl Response {
         let mut parts: Vec<String> = self.fit.iter().map(|fit| describe_fit(request, fit)).collect();
         match self.repaired_codes {
             0 => {}
-            1 => parts.push("1 code of a place was short; zeros were put in front".into()),
-            codes => parts.push(format!("{} codes of places were short; zeros were put in front", text::count(codes))),
+            1 => parts.push("1 place code was too short; leading zeros were added".into()),
+            codes => parts.push(format!("{} place codes were too short; leading zeros were added", text::count(codes))),
         }
-        parts.extend([matches(self), shares(self)]);
+        parts.extend([matches(self), shares(request, self)]);
         parts
     }
 }
@@ -25,19 +25,20 @@ fn describe_fit(request: &Request, fit: &PopulationFit) -> String {
         }
         PopulationFit::Drawn { seed, burn_in, sweeps } => {
             let (sweeps, burn_in) = (text::count(u64::from(*sweeps)), text::count(u64::from(*burn_in)));
-            format!("drawn {sweeps} times after {burn_in}, with the seed {seed}")
+            format!("{sweeps} Gibbs sweeps after a burn-in of {burn_in}, seed {seed}")
         }
         PopulationFit::RakedByRow { rounds, off, in_margins, .. } => {
             let margins = [(&request.surname_margin, in_margins.surname), (&request.place_margin, in_margins.place)];
             let mut known = Vec::new();
             for (path, people) in margins {
-                known.extend(path.iter().map(|path| format!("{} people are in {path}", text::count(people))));
+                known
+                    .extend(path.iter().map(|path| format!("{} in {path}", text::counted(people, "person", "people"))));
             }
             let rounds = text::counted(*rounds as u64, "round", "rounds");
             format!("{}; raked in {rounds}, to within {off:.1e} of all people", known.join(", "))
         }
     };
-    format!("{used}; a person's scores depend on all people")
+    format!("{used}; each person's scores depend on all people in the input")
 }
 
 /// Returns a table of how names and places were found.
@@ -49,18 +50,18 @@ fn matches(response: &Response) -> String {
         ("surname", &response.surname_match),
         ("first name", first_names),
         ("place", &response.place_used),
-        ("left out", &response.dropped),
+        ("scored without", &response.dropped),
     ] {
         for (category, people) in counts.0.iter().filter(|(_, people)| *people > 0) {
             let share = 100.0 * *people as f64 / response.people.max(1) as f64;
             rows.push(vec![what.into(), (*category).into(), text::count(*people), format!("{share:.1}%")]);
         }
     }
-    text::columns(&["", "found", "people", ""], &rows)
+    text::columns(&["", "match", "people", ""], &rows)
 }
 
 /// Returns a table of the shares of the classes: of the scores, of the margin, and of the people in the tables.
-fn shares(response: &Response) -> String {
+fn shares(request: &Request, response: &Response) -> String {
     let percent = |share: Option<f64>| text::plain(share.map(|share| 100.0 * share), 2);
     let margin = response.margin.as_deref();
     let sum: f64 = margin.unwrap_or_default().iter().sum();
@@ -71,8 +72,14 @@ fn shares(response: &Response) -> String {
         row.push(percent(response.in_tables.as_ref().map(|shares| shares[class])));
         rows.push(row);
     }
+    let population = match (&response.within, response.has_place_people) {
+        (_, false) => "surname table, %".to_owned(),
+        (Some(state), true) => format!("reference population ({state}), %"),
+        (None, true) if request.geography.is_empty() => "reference population (United States), %".to_owned(),
+        (None, true) => "reference population (place tables), %".to_owned(),
+    };
     let mut header = vec!["class", "mean score, %"];
     header.extend(margin.map(|_| "margin, %"));
-    header.push(if response.has_place_people { "people of the places, %" } else { "people of the surnames, %" });
+    header.push(&population);
     text::columns(&header, &rows)
 }

@@ -16,7 +16,7 @@ use apportion::audit::Section;
 use apportion::decision::Fitted;
 use apportion::learn::Model;
 use apportion::rule::Joint;
-use apportion::text::{Message, Setting};
+use apportion::text::{Message, Setting, count};
 use apportion_io::{Input, METADATA_KEY, is_same_file, refuse_overwrite, write_atomically};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -155,11 +155,11 @@ impl ProvenanceSettings {
         }
         if is_same_target(path, output) {
             let same = Message::from(Setting::Provenance) + " and " + Setting::Output;
-            return Err(Error::settings(same + " name the same file; choose two"));
+            return Err(Error::settings(same + " name the same file; choose different files"));
         }
         inputs.iter().try_for_each(|input| refuse_overwrite(path, Some(input), force))?;
         if others.iter().any(|other| is_same_file(&other.path, path)) {
-            let problem = "it is one of the inputs, which are never overwritten; write elsewhere";
+            let problem = "this is an input, and inputs are never overwritten; choose another output";
             return Err(apportion_io::Error::file(path, problem).into());
         }
         refuse_missing_folder(path)
@@ -189,7 +189,7 @@ pub fn refuse_missing_folder(path: &Path) -> Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
-    Err(apportion_io::Error::file(folder, "there is no such folder; make it first").into())
+    Err(apportion_io::Error::file(folder, "the folder does not exist; create it first").into())
 }
 
 fn pretty(value: &impl Serialize) -> Result<String> {
@@ -253,9 +253,11 @@ impl Provenance {
     /// Adds the decision, unless it is large.
     pub fn with_decision(mut self, decision: &Decision) -> Result<Provenance> {
         self.decision_omitted = match decision.fitted() {
-            Fitted::Prices(groups) if groups.len() > MOST_GROUPS => {
-                Some(format!("it has prices for {} groups, and at most {MOST_GROUPS} are kept here", groups.len()))
-            }
+            Fitted::Prices(groups) if groups.len() > MOST_GROUPS => Some(format!(
+                "it has prices for {} groups, and at most {} are kept here",
+                count(groups.len() as u64),
+                count(MOST_GROUPS as u64)
+            )),
             Fitted::Learned(Model::Forest(_)) => Some("it is a forest, which is too large".into()),
             Fitted::Argmax
             | Fitted::Threshold { .. }
@@ -339,7 +341,8 @@ impl InputHashes {
     /// # Errors
     /// If a file cannot be read.
     pub fn finish(self, rows: Option<&[u64]>) -> Result<Vec<InputFile>> {
-        let hashes = self.hashes.join().map_err(|_| Error::data("the files could not be read again; try again"))?;
+        let hashes =
+            self.hashes.join().map_err(|_| Error::data("the files could not be read again; run the command again"))?;
         let hashes = hashes.map_err(|(path, error)| apportion_io::Error::io(&path, &error))?;
         let role = self.role;
         let own = self.names.into_iter().enumerate().map(|(file, name)| {

@@ -32,7 +32,7 @@ pub fn find(path: &Path) -> Result<Option<Found>> {
     }
     let text = fs::read_to_string(path).map_err(|error| apportion_io::Error::io(path, &error))?;
     let mut json: Value = serde_json::from_str(&text)
-        .map_err(|error| format!("it is not JSON ({error}); name a file that apportion wrote"))
+        .map_err(|error| format!("it is not valid JSON ({error}); use a file written by apportion"))
         .map_err(|problem| apportion_io::Error::file(path, problem))?;
     match json.get("provenance") {
         None => Ok(None),
@@ -50,7 +50,7 @@ fn parse(path: &Path, json: serde_json::Result<Value>) -> Result<Found> {
     match json.get("provenance").and_then(Value::as_u64) {
         Some(version) if version == u64::from(FORMAT) => {}
         Some(version) => {
-            return Err(failed(format!("it is of version {version}, and this program reads version {FORMAT}")));
+            return Err(failed(format!("it has version {version}, but this program reads version {FORMAT}")));
         }
         None => return Err(failed("it has no version".into())),
     }

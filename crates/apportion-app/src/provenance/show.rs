@@ -46,11 +46,11 @@ impl schemars::JsonSchema for Response {
 /// If the file cannot be read, or contains no provenance.
 pub fn run(request: &Request, _: &Context) -> Result<Response> {
     let Some(found) = find(&request.inputs)? else {
-        let problem = format!("{}: it holds no provenance. ", request.inputs.display());
-        let places = Message::from("Parquet and Arrow outputs and decisions have it inside, unless ");
+        let problem = format!("{}: it contains no provenance. ", request.inputs.display());
+        let places = Message::from("Parquet and Arrow outputs and decisions contain it, unless ");
         let places = places + Setting::NoProvenance + " was used; ";
         let fix = Message::from("for CSV, write it with ") + Setting::Provenance.with("FILE.json");
-        return Err(Error::Data(Message::from(problem) + places + fix + " and name that file here"));
+        return Err(Error::Data(Message::from(problem) + places + fix + " and use that file here"));
     };
     Ok(Response { json: found.json, provenance: found.provenance })
 }

@@ -53,7 +53,7 @@ fn in_setting(declaration: &Declaration, problem: String) -> Error {
 
 fn unknown(job: Job, id: &str) -> Error {
     let near = did_you_mean(id, of_job(job).map(|(_, declaration)| declaration.setting.id()));
-    Error::settings(format!("there is no setting {id:?}{near}"))
+    Error::settings(format!("unknown setting {id:?}{near}"))
 }
 
 /// Refuses settings that the rule does not use.
@@ -73,7 +73,7 @@ fn check_rules(job: Job, values: &Map<String, Value>) -> Result<()> {
 }
 
 fn belongs_to(declaration: &Declaration) -> Error {
-    let mut message = Message::from(declaration.setting) + ": it belongs to ";
+    let mut message = Message::from(declaration.setting) + " requires ";
     for (index, rule) in declaration.rules.iter().enumerate() {
         if index > 0 {
             message = message + " or ";

@@ -185,7 +185,7 @@ fn text_of(value: Value) -> Value {
 fn texts_of(values: Vec<Value>) -> Read<Vec<String>> {
     let text = |value| match text_of(value) {
         Value::String(text) => Ok(text),
-        other => Err(format!("it must be a list of texts, and {other} is none")),
+        other => Err(format!("it must be a list of texts, not {other}")),
     };
     values.into_iter().map(text).collect()
 }
@@ -196,7 +196,11 @@ fn bound_of(value: Value) -> Read<Value> {
         Value::Number(number) => match number.as_u64() {
             Some(count) => json!({ "count": count }),
             None if number.is_f64() => json!({ "share": number }),
-            None => return Err(format!("{number} is neither a count nor a share")),
+            None => {
+                return Err(format!(
+                    "{number} is neither a count nor a share; use a whole number or a share from 0 to 1"
+                ));
+            }
         },
         Value::String(text) => bound(&text)?,
         other => other,
@@ -244,7 +248,7 @@ fn reference(text: &str) -> Read<()> {
         return Ok(());
     }
     Err(format!(
-        "it must be posterior, truth, uniform or a FILE{}; there is no such file",
+        "it must be posterior, truth, uniform or a file{}; there is no such file",
         did_you_mean(text, REFERENCES)
     ))
 }
@@ -255,7 +259,7 @@ fn choice(text: &str, choices: &[(&str, &str)]) -> Read<()> {
     }
     let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
     let near = did_you_mean(text, names.iter().copied());
-    Err(format!("{text:?} is none of {}{near}", names.join(", ")))
+    Err(format!("{text:?} is not one of {}{near}", names.join(", ")))
 }
 
 fn pairs(texts: &[String]) -> Read<Value> {
@@ -315,7 +319,7 @@ fn uncoded(text: &str) -> Read<Value> {
     let (values, policy) = text.rsplit_once('=').ok_or("it must be VALUE=argmax, VALUE=drop or VALUE=keep")?;
     if !POLICIES.contains(&policy) {
         let near = did_you_mean(policy, POLICIES);
-        return Err(format!("{policy:?} is none of argmax, drop and keep{near}"));
+        return Err(format!("{policy:?} is not one of argmax, drop and keep{near}"));
     }
     let values: Vec<&str> = values.split(',').map(str::trim).collect();
     Ok(json!({ "values": values, "policy": policy }))
@@ -344,7 +348,7 @@ mod tests {
         assert_eq!(read(Kind::Bounds, &["a=b"]), Err("\"b\" is neither a whole number nor a percentage".into()));
         assert_eq!(read(Kind::Uncoded, &["a=b=drop"]), Ok(json!({ "values": ["a=b"], "policy": "drop" })));
         let problem = read(Kind::Uncoded, &["x=kep"]).unwrap_err();
-        assert_eq!(problem, "\"kep\" is none of argmax, drop and keep (did you mean \"keep\"?)");
+        assert_eq!(problem, "\"kep\" is not one of argmax, drop and keep (did you mean \"keep\"?)");
         for (name, is_report) in [("a.html", true), ("a.MD", true), ("a.pdf", false), ("html", false)] {
             assert_eq!(read(Kind::Report, &[name]).is_ok(), is_report, "{name}");
         }
@@ -395,7 +399,7 @@ mod tests {
             (Kind::Bounds, json!({ "a": "b" }), "\"b\" is neither a whole number nor a percentage"),
             (Kind::Thresholds, json!({ "a": null }), "null is not a number: write 0.8, or a number for each class"),
             (Kind::Thresholds, json!(8), "it must be from 0 to 1: write 0.8, or 0.8,black=0.5"),
-            (Kind::List, json!([["a"]]), "it must be a list of texts, and [\"a\"] is none"),
+            (Kind::List, json!([["a"]]), "it must be a list of texts, not [\"a\"]"),
             (Kind::Uncoded, json!("x"), "it must be VALUE=argmax, VALUE=drop or VALUE=keep"),
         ] {
             assert_eq!(kind.normalize(value.clone()), Err(problem.to_owned()), "{kind:?} {value}");

@@ -34,7 +34,7 @@ pub(super) static GROUPS: &[Group] = &[
         heading: "SQL",
         jobs: &[Export],
         settings: &[
-            setting(Setting::Sql, Kind::Choice(DIALECTS), "DIALECT", &[T("Dialect of SQL")]).required(),
+            setting(Setting::Sql, Kind::Choice(DIALECTS), "DIALECT", &[T("SQL dialect")]).required(),
             setting(
                 Setting::Scores,
                 Kind::List,
@@ -48,12 +48,7 @@ pub(super) static GROUPS: &[Group] = &[
                 &[T("Columns whose values together are a group [default: those of the fit]")],
             ),
             setting(Setting::Percent, Kind::Flag, "", &[T("The scores are percentages")]),
-            setting(
-                Setting::Single,
-                Kind::Flag,
-                "",
-                &[T("The score columns are single precision (REAL, FLOAT); thresholds are compared as `apply` does")],
-            ),
+            setting(Setting::Single, Kind::Flag, "", &[T("The score columns are single precision (REAL, FLOAT)")]),
             setting(
                 Setting::LabelName,
                 Kind::Text,
@@ -64,7 +59,7 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::Table,
                 Kind::Text,
                 "TABLE",
-                &[T("Write a whole SELECT statement from this table: anything that SQL allows after FROM")],
+                &[T("Write a complete SELECT statement from this table (any SQL allowed after FROM)")],
             ),
             setting(Setting::Output, Kind::Text, "FILE", &[T("File for the SQL [default: standard output]")]),
             FORCE,
@@ -73,7 +68,7 @@ pub(super) static GROUPS: &[Group] = &[
     Group {
         heading: "Input",
         jobs: &[Provenance],
-        settings: &[setting(Setting::Inputs, Kind::Text, "FILE", &[T("File that apportion wrote")]).required()],
+        settings: &[setting(Setting::Inputs, Kind::Text, "FILE", &[T("File written by apportion")]).required()],
     },
     Group {
         heading: "Simulation",
@@ -84,28 +79,28 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::PriorShift,
                 Kind::Number(0.0, 1.0),
                 "SHIFT",
-                &[T("How far the prior of the scores is from that of voters (0) towards that of all residents (1)")],
+                &[T("Shift of the prior of the scores, from that of voters (0) to that of all residents (1)")],
             )
             .default("0"),
             setting(
                 Setting::Sharpen,
                 Kind::Number(0.0, f64::INFINITY),
                 "POWER",
-                &[T("Power that scores are raised to; above 1 they are overconfident")],
+                &[T("Power that scores are raised to; above 1, scores are overconfident")],
             )
             .default("1"),
             setting(
                 Setting::Noise,
                 Kind::Number(0.0, f64::INFINITY),
                 "NOISE",
-                &[T("How much the tables that people are drawn from differ from those behind the scores")],
+                &[T("Noise in the tables that people are drawn from, relative to those behind the scores")],
             )
             .default("0"),
             setting(
                 Setting::Merge,
                 Kind::Pairs,
                 "CLASS=CLASS,…",
-                &[T("Count people of a class as those of another: aian=other leaves five classes")],
+                &[T("Merge classes: aian=other leaves five classes")],
             ),
             setting(
                 Setting::NoScores,
@@ -133,7 +128,7 @@ pub(super) static GROUPS: &[Group] = &[
             Setting::Signal,
             Kind::Number(0.0, 1.0),
             "SIGNAL",
-            &[T("Probability that the category is the true class for that reason")],
+            &[T("Probability that the category reveals the true class")],
         )
         .default("0.5")],
     },
@@ -152,14 +147,14 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::Unknown,
                 Kind::Number(0.0, 1.0),
                 "SHARE",
-                &[T("Share of people of whom nothing is known: the paper's c")],
+                &[T("Share of people about whom nothing is known: the paper's c")],
             )
             .default("0.6"),
             setting(
                 Setting::Others,
                 Kind::Number(0.0, 1.0),
                 "SHARE",
-                &[T("Share of people known to be of another class than the first: the paper's e")],
+                &[T("Share of people known to belong to a class other than the first: the paper's e")],
             )
             .default("0"),
         ],
@@ -204,9 +199,14 @@ pub(super) static GROUPS: &[Group] = &[
         jobs: &[Reproduce],
         settings: &[
             setting(Setting::Output, Kind::Text, "DIR", &[T("Folder for the page and the numbers")]).required(),
-            setting(Setting::Datasets, Kind::Whole(2, u64::MAX), "DATASETS", &[T("Number of datasets in a mean")])
-                .default("100"),
-            setting(Setting::Rows, Kind::Whole(100, u64::MAX), "ROWS", &[T("Number of people in each")])
+            setting(
+                Setting::Datasets,
+                Kind::Whole(2, u64::MAX),
+                "DATASETS",
+                &[T("Number of datasets to average over")],
+            )
+            .default("100"),
+            setting(Setting::Rows, Kind::Whole(100, u64::MAX), "ROWS", &[T("Number of people in each dataset")])
                 .default("5000"),
             setting(
                 Setting::Voters,
@@ -264,6 +264,6 @@ pub(super) static GROUPS: &[Group] = &[
             SimulateWorstCase,
             Reproduce,
         ],
-        settings: &[setting(Setting::Quiet, Kind::Flag, "", &[T("Print nothing on standard error but errors")])],
+        settings: &[setting(Setting::Quiet, Kind::Flag, "", &[T("Print only errors on standard error")])],
     },
 ];

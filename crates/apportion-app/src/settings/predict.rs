@@ -10,7 +10,7 @@ const MODELS: &[(&str, &str)] = &[
     ("bisg", "Surname and place"),
     ("bifsg", "Surname, first name and place"),
     ("voter", "Surname and place, for registered voters: needs their shares as a margin"),
-    ("rake", "BISG with one weight per class, so that all scores together have the shares of the margin"),
+    ("rake", "BISG with one weight per class, so that the mean scores match the margin"),
     ("fbisg", "Surname and place, allowing for errors in the Census counts (Gibbs sampling)"),
 ];
 
@@ -24,7 +24,7 @@ const NUMBERS: Declaration = setting(
     Setting::Numbers,
     Kind::Text,
     "PREFIX*",
-    &[T("Columns of a table that hold its numbers, if there are several sets, such as 'vap_*'")],
+    &[T("Number columns of a table, if it has several sets, such as 'vap_*'")],
 );
 
 pub(super) static GROUPS: &[Group] = &[
@@ -43,17 +43,17 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::Surname,
                 Kind::Text,
                 "COL",
-                &[T("Column of surnames [default: recognized by name, like the columns of places if none is given]")],
+                &[T("Surname column [default: detected by name; place columns are also detected unless you name one]")],
             ),
-            setting(Setting::FirstName, Kind::Text, "COL", &[T("Column of first names")]),
+            setting(Setting::FirstName, Kind::Text, "COL", &[T("First name column")]),
             setting(
                 Setting::Place,
                 Kind::Text,
                 "COL",
                 &[
-                    T("Column of your own places, such as precincts; a table of "),
+                    T("Column of your own places, such as precincts; needs a table in "),
                     S(Setting::Geography),
-                    T(" has the same column"),
+                    T(" with the same column"),
                 ],
             ),
             setting(Setting::BlockGroup, Kind::Text, "COL", &[T("Column of Census block groups or blocks")]),
@@ -65,14 +65,15 @@ pub(super) static GROUPS: &[Group] = &[
                 "COL",
                 &[T("Column of counties: FIPS codes of 5 digits; 3 digits or names with a state")],
             ),
-            setting(Setting::State, Kind::Text, "COL", &[T("Column of states, by letters or codes")]),
+            setting(Setting::State, Kind::Text, "COL", &[T("Column of states: abbreviations or FIPS codes")]),
         ],
     },
     Group {
         heading: "Model",
         jobs: &[Predict],
         settings: &[
-            setting(Setting::Model, Kind::Choice(MODELS), "MODEL", &[T("How scores are made")]).default("bisg"),
+            setting(Setting::Model, Kind::Choice(MODELS), "MODEL", &[T("Model that computes the scores")])
+                .default("bisg"),
             setting(Setting::Surnames, Kind::Text, "FILE|NAME", &[T("Table of surnames: a file, or a built-in one")])
                 .default("surnames-2020"),
             setting(
@@ -130,7 +131,7 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::Within,
                 Kind::Text,
                 "STATE",
-                &[T("Use the places of one state only: its letters or code")],
+                &[T("Use only the places of one state: abbreviation or FIPS code")],
             ),
             setting(
                 Setting::AsPublished,
@@ -185,12 +186,7 @@ pub(super) static GROUPS: &[Group] = &[
                 &[T("Subject of the table [default: recognized by its columns]")],
             ),
             NUMBERS,
-            setting(
-                Setting::Classes,
-                Kind::List,
-                "NAME,NAME,…",
-                &[T("Classes beyond those that are recognized by name")],
-            ),
+            setting(Setting::Classes, Kind::List, "NAME,NAME,…", &[T("Classes other than those detected by name")]),
             setting(Setting::Key, Kind::Text, "COL", &[T("Column of the keys [default: recognized by name]")]),
         ],
     },

@@ -159,12 +159,12 @@ pub(super) static GROUPS: &[Group] = &[
         jobs: &[Audit],
         settings: &[
             setting(Setting::Label, Kind::Text, "COL", &[T("Column of the labels")]).required(),
-            setting(Setting::LabelMap, Kind::Pairs, "VALUE=CLASS,…", &[T("Values of the labels that stand for a class")]),
+            setting(Setting::LabelMap, Kind::Pairs, "VALUE=CLASS,…", &[T("Classes of label values")]),
             setting(
                 Setting::Uncoded,
                 Kind::Uncoded,
                 "VALUE[,VALUE]=argmax|drop|keep",
-                &[T("Values that stand for no label (empty ones always do), and what to do with such rows")],
+                &[T("Label values to treat as unlabeled (empty values always are), and what to do with these rows")],
             )
             .default("Uncoded=keep"),
             setting(
@@ -187,8 +187,8 @@ pub(super) static GROUPS: &[Group] = &[
         jobs: &[Compare],
         settings: &[
             setting(Setting::Label, Kind::Text, "COL", &[T("Column of labels that exist, to compare with the rules")]),
-            setting(Setting::LabelMap, Kind::Pairs, "VALUE=CLASS,…", &[T("Values of the labels that stand for a class")]),
-            setting(Setting::Uncoded, Kind::List, "VALUE,…", &[T("Values that stand for no label; empty ones always do")])
+            setting(Setting::LabelMap, Kind::Pairs, "VALUE=CLASS,…", &[T("Classes of label values")]),
+            setting(Setting::Uncoded, Kind::List, "VALUE,…", &[T("Label values to treat as unlabeled; empty values always are")])
                 .default("Uncoded"),
             setting(
                 Setting::Batch,
@@ -249,8 +249,8 @@ pub(super) static GROUPS: &[Group] = &[
         jobs: &[Disparity],
         settings: &[
             setting(Setting::Label, Kind::List, "COL[,COL]", &[T("Columns of labels that exist, to compare with the rules")]),
-            setting(Setting::LabelMap, Kind::Pairs, "VALUE=CLASS,…", &[T("Values of the labels that stand for a class")]),
-            setting(Setting::Uncoded, Kind::List, "VALUE,…", &[T("Values that stand for no label; empty ones always do")])
+            setting(Setting::LabelMap, Kind::Pairs, "VALUE=CLASS,…", &[T("Classes of label values")]),
+            setting(Setting::Uncoded, Kind::List, "VALUE,…", &[T("Label values to treat as unlabeled; empty values always are")])
                 .default("Uncoded"),
         ],
     },

@@ -52,7 +52,7 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::TruthMap,
                 Kind::Pairs,
                 "VALUE=CLASS,…",
-                &[T("Values of "), S(Setting::Truth), T(" that stand for a class")],
+                &[T("Classes of "), S(Setting::Truth), T(" values")],
             ),
             setting(Setting::TruthExclude, Kind::List, "VALUE,…", &[T("Truth values to treat as missing")]),
             setting(
@@ -235,7 +235,7 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::GeometryKey,
                 Kind::List,
                 "NAME[,NAME]",
-                &[T("Property of the outlines that holds the group names [default: the best match]")],
+                &[T("Property of the outlines with the group names [default: the best match]")],
             ),
             setting(
                 Setting::Simplex,

@@ -55,7 +55,7 @@ impl Request {
             Job::SimulateNormal => Population::Normal(settings::from_values(job, values.clone())?),
             Job::SimulateCategorical => Population::Categorical(settings::from_values(job, values.clone())?),
             Job::SimulateWorstCase => Population::WorstCase(settings::from_values(job, values.clone())?),
-            other => return Err(Error::settings(format!("{other:?} is not a simulation"))),
+            other => return Err(Error::settings(format!("unknown simulation {other:?}"))),
         };
         Ok(Request { population, ..settings::from_values(job, values)? })
     }
@@ -228,7 +228,7 @@ pub fn run(request: &Request, context: &Context) -> Result<Response> {
 /// Makes rows in blocks, and writes or returns them.
 fn make(maker: &dyn RowMaker, rows: u64, output: Option<&Output>, context: &Context) -> Result<Response> {
     let starts: Vec<u64> = (0..rows).step_by(BLOCK_ROWS as usize).collect();
-    context.progress.begin("made up", rows);
+    context.progress.begin("simulated", rows);
     let mut blocks = starts.chunks(BLOCKS_AT_ONCE).flat_map(|starts| {
         let block = |&start: &u64| maker.rows(start, (rows - start).min(BLOCK_ROWS));
         let blocks: Vec<PlainRows> = starts.par_iter().map(block).collect();

@@ -106,7 +106,10 @@ impl MergedClasses {
         let mut indices = [0; CLASSES.len()];
         for class in 0..CLASSES.len() {
             let Some(index) = kept.iter().position(|&kept| kept == into[class]) else {
-                let problem = format!(": {} goes into a class that goes into another", CLASSES[class]);
+                let problem = format!(
+                    ": {} is merged into a class that is itself merged; merge both into the same class",
+                    CLASSES[class]
+                );
                 return Err(Error::Settings(Message::from(Setting::Merge) + problem));
             };
             indices[class] = index;

@@ -78,19 +78,21 @@ impl Findings {
     fn report_rows(&mut self, facts: &Facts<'_>) {
         let (pass, columns) = (facts.pass, &facts.pass.columns);
         let kept = text::counted(columns.kept.len() as u64, "column", "columns");
-        self.checks.push(format!("{} rows, each once, in order and unchanged in {kept}", text::count(pass.rows)));
+        self.checks
+            .push(format!("{}, each once, in order, with {kept} unchanged", text::counted(pass.rows, "row", "rows")));
         if pass.excluded > 0 {
-            self.checks.push(format!("{} rows were left out, and have no label", text::count(pass.excluded)));
+            let rows = text::counted(pass.excluded, "excluded row has", "excluded rows have");
+            self.checks.push(format!("{rows} no label"));
         }
         if !columns.people.is_empty() {
-            self.checks.push("the n_ columns of every row sum to its people".into());
+            self.checks.push("in every row, the n_ columns sum to the number of people".into());
             return;
         }
         match columns.labels.iter().all(|(_, score)| score.is_some()) {
-            true => self.checks.push("every label is a class or Uncoded, and has its own score beside it".into()),
+            true => self.checks.push("every label is a class or Uncoded, with the correct score".into()),
             false => {
                 self.checks.push("every label is a class or Uncoded".into());
-                self.skip("the scores of the labels", "the output has no column of them");
+                self.skip("the scores of the labels", "the output has no score column");
             }
         }
     }
@@ -135,35 +137,36 @@ impl Findings {
         };
         match expected {
             Some(expected) if expected.is_nested => self.check_nested(facts, expected, &units)?,
-            Some(_) => self.checks.push(format!("the counts are those that the options allow, {places}")),
+            Some(_) => self.checks.push(format!("the counts meet their targets {places}")),
             None if facts.kind == Kind::Unknown => {
-                let why = Message::from("it is not known how the labels were made; name a file of ");
+                let why = Message::from("the rule is unknown; provide a file with ");
                 let why = why + Setting::Provenance + ", or options such as " + Setting::Rule.with("match");
                 self.skip("the targets", why);
             }
             None => {}
         }
         if !is_optimal {
-            self.skip("optimality", "the rule promises none");
+            self.skip("optimality", "this rule does not optimize");
         } else if verifier.has_pairs() {
             let all_counts = expected.is_some_and(|expected| !expected.is_nested && !expected.is_bounded_only());
-            let what = if all_counts { "for what was asked" } else { "for their own counts" };
-            self.checks.push(format!("no other labels are better {what}, {places}: primal = dual"));
+            let what = if all_counts { "for these options" } else { "with these counts" };
+            self.checks.push(format!("the labels are optimal {what}, {places} (the primal and dual values are equal)"));
         } else {
             match facts.pass.has_prices {
                 true => self.checks.push(format!(
-                    "no other labels are better for their own counts, {places}: primal = dual at the prices of the decision"
+                    "the labels are optimal with these counts, {places} (the primal and dual values are equal at the prices of \
+                     the decision)"
                 )),
                 false => {
-                    self.skip("optimality", Message::from("the costs of moves do not fit into ") + Setting::Memory);
+                    self.skip("optimality", Message::from("the computation needs more memory than ") + Setting::Memory);
                 }
             }
         }
         if expected.is_some_and(Expected::is_bounded_only) {
-            self.skip("the bound of the l2 penalty", "it is not an equality; counts are checked as they are");
+            self.skip("the bound of the l2 penalty", "it is not exact; only the counts were checked");
         }
         if facts.pass.has_prices {
-            self.checks.push("every label is the best at the prices of the decision".into());
+            self.checks.push("every label is the best one at the prices of the decision".into());
         }
         Ok(all)
     }
@@ -202,7 +205,7 @@ impl Findings {
                         .collect::<Vec<_>>()
                         .join(", ");
                     return Err(differs(format!(
-                        "{}: the counts of its groups could be nearer to their own references with the same totals ({names})",
+                        "{}: the counts of its groups could be closer to their references with the same totals ({names})",
                         unit_name(values)
                     )));
                 }
@@ -221,14 +224,16 @@ impl Findings {
             if let Some(class) = (0..targets.len()).find(|&class| targets[class] != unit.counts[class]) {
                 let (name, found, target) = (&facts.classes.names()[class], unit.counts[class], targets[class]);
                 return Err(differs(format!(
-                    "{}: {found} people are {name:?}, and the target is {target}",
-                    unit_name(values)
+                    "{}: {} people are {name:?}, but the target is {}",
+                    unit_name(values),
+                    text::count(found),
+                    text::count(target)
                 )));
             }
         }
         self.targets = self.counts.clone();
         self.checks.push(
-            "the totals of the largest units are their targets, and groups are as near to theirs as that allows".into(),
+            "the totals of the largest groups meet their targets, and smaller groups are as close to theirs as possible".into(),
         );
         Ok(())
     }
@@ -239,11 +244,11 @@ impl Findings {
         }
         match (facts.pass.decision, &facts.pass.applier, facts.kind) {
             (Some(_), Some(_), _) => {
-                self.checks.push("every label is the one that the decision gives, ties included".into());
+                self.checks.push("every label agrees with the decision, including ties".into());
             }
-            (Some(_), None, _) => self.skip("how tied people of a row were shared out", "a decision does not hold it"),
+            (Some(_), None, _) => self.skip("how people of tied rows were split", "the decision does not contain it"),
             (None, _, Kind::Decided) => {
-                let why = Message::from("their decision is not known; name it with ") + Setting::Decision;
+                let why = Message::from("the decision is unknown; provide it with ") + Setting::Decision;
                 self.skip("the labels themselves", why);
             }
             (None, _, Kind::Joint | Kind::Unknown) => {}
@@ -259,19 +264,23 @@ impl Findings {
         };
         let pass = facts.pass;
         if let Some(rows) = own.rows.filter(|&rows| rows != pass.rows) {
-            return Err(differs(format!("the provenance says {rows} rows, and there are {}", pass.rows)));
+            return Err(differs(format!(
+                "the provenance says {}, but there are {}",
+                text::counted(rows, "row", "rows"),
+                text::count(pass.rows)
+            )));
         }
         if let (Some(said), Some(found)) = (&own.counts, &self.counts) {
             compare_counts(facts, "labels", said, found)?;
         }
         if let (Some(said), Some(found)) = (own.targets.as_ref(), &self.targets) {
-            compare_counts(facts, "as target", &said.overall, found)?;
+            compare_counts(facts, "in the target", &said.overall, found)?;
             for (group, (verified, allowed)) in all.iter().enumerate() {
                 let (Some(name), Some(allowed)) = (pass.group_names.get(group), allowed) else { continue };
                 let target = allowed.targets_at(&verified.counts);
                 if let Some(said) = said.groups.get(name).filter(|said| **said != target) {
                     return Err(differs(format!(
-                        "group {name:?}: the provenance says that the targets are {said:?}, and they are {target:?}"
+                        "group {name:?}: the targets are {said:?} in the provenance, but {target:?} here"
                     )));
                 }
             }
@@ -291,12 +300,12 @@ impl Findings {
             let near = |said: &str, found: i128| said.parse().is_ok_and(|said: i128| (said - found).abs() <= tolerance);
             if !near(&said.primal, found.primal) || !is_bound && !near(&said.dual, found.dual) {
                 return Err(differs(format!(
-                    "the provenance says that primal and dual are {} and {}, and they are {} and {}",
+                    "the primal and dual values are {} and {} in the provenance, but {} and {} here",
                     said.primal, said.dual, found.primal, found.dual
                 )));
             }
         }
-        self.checks.push("rows, counts, targets and certificate are those of the provenance".into());
+        self.checks.push("rows, counts, targets and certificate agree with the provenance".into());
         Ok(())
     }
 
@@ -316,15 +325,15 @@ impl Findings {
             if recorded.sha256.as_ref() != Some(&found) {
                 same = false;
                 self.remarks.push(format!(
-                    "{}: its SHA-256 is not that of the provenance, but its rows are those of the output",
+                    "{}: its SHA-256 differs from the provenance, but its rows are those of the output",
                     facts.input.name(file).display()
                 ));
             }
         }
         if same {
-            self.checks.push("the SHA-256 of the scores is that of the provenance".into());
+            self.checks.push("the SHA-256 of the scores agrees with the provenance".into());
         } else if recorded.len() != facts.input.names().len() {
-            self.skip("the inputs' SHA-256", "there are more or fewer files than in the provenance");
+            self.skip("the inputs' SHA-256", "the number of files differs from the provenance");
         }
         Ok(())
     }
@@ -358,11 +367,11 @@ fn compare_counts(facts: &Facts<'_>, what: &str, recorded: &[u64], found: &[u64]
     let Some(class) = differing else { return Ok(()) };
     let (name, found) = (&facts.classes.names()[class], text::count(found[class]));
     let recorded = recorded.get(class).map_or_else(|| "nothing".into(), |&recorded| text::count(recorded));
-    Err(differs(format!("{name:?}: the provenance says {recorded} {what}, and there are {found}")))
+    Err(differs(format!("{name:?}: the provenance says {recorded} {what}, but there are {found}")))
 }
 
 fn unit_name(values: &[String]) -> String {
-    if values.is_empty() { "overall".into() } else { format!("unit {:?}", values.join(" / ")) }
+    if values.is_empty() { "overall".into() } else { format!("group {:?}", values.join(" / ")) }
 }
 
 /// Refuses a part of the files that were labeled together, because counts and targets refer to all of them.
@@ -373,7 +382,7 @@ fn check_all_files(facts: &Facts<'_>) -> Checked<()> {
     let named = facts.input.names().len();
     if is_part && named < recorded {
         return Err(differs(format!(
-            "the rows of {recorded} files were labeled together, and {named} of them {}; verify all outputs against all inputs",
+            "{recorded} files were labeled together, but only {named} of them {}; verify all outputs against all inputs",
             if named == 1 { "is named" } else { "are named" }
         )));
     }
@@ -391,7 +400,7 @@ fn check_reference(facts: &Facts<'_>) -> Checked<()> {
     };
     match sha256(Path::new(name)) {
         Ok(found) if found != *expected => Err(differs(format!(
-            "{name}: the reference has changed since the labels were made (its SHA-256 is not that of the provenance)"
+            "{name}: the reference has changed since the labels were made (its SHA-256 differs from the provenance)"
         ))),
         _ => Ok(()),
     }

@@ -53,7 +53,7 @@ impl Columns {
         if let Some(missing) = added.iter().find(|column| !of_output.contains(column)) {
             let problem = format!("{}: it has no column {missing:?}; ", output.name(0).display());
             let fix = Message::from("name the column of the labels with ") + Setting::Label;
-            let fix = fix + ", or the people of rows with " + Setting::Count;
+            let fix = fix + ", or the count column with " + Setting::Count;
             return Err(Error::Settings(Message::from(problem) + fix).into());
         }
         let is_new = |column: &String| added.contains(&column);
@@ -62,14 +62,14 @@ impl Columns {
         let kept: Vec<String> = match (has_only_labels, &settings.id) {
             (true, Some(id)) => vec![id.clone()],
             (true, None) => {
-                let problem = "the output has labels alone; name the column that identifies its rows with ";
+                let problem = "the output contains only labels; name the ID column with ";
                 return Err(Error::Data(Message::from(problem) + Setting::Id).into());
             }
             (false, Some(_) | None) => of_input,
         };
         if let Some(missing) = kept.iter().find(|column| !of_output.contains(column)) {
             let path = output.name(0).display();
-            return Err(differs(format!("{path}: column {missing:?} of the input is not in it")));
+            return Err(differs(format!("{path}: it does not have column {missing:?} of the input")));
         }
         let is_text = has_text_file(input) || has_text_file(output);
         Ok(Columns { compared: kept.clone(), kept, labels, people, id: settings.id.clone(), is_text })

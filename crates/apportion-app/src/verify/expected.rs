@@ -39,7 +39,7 @@ impl Expected {
         reference::check_table(name, shares)?;
         let name = reference::name(name, shares);
         if shares.is_none() && reference::is_file(name) && !Path::new(name).is_file() {
-            return Err(Error::data(format!("the file of the reference, {name:?}, is not here")));
+            return Err(Error::data(format!("the reference file {name:?} was not found")));
         }
         let reference = reference::read(name, shares, classes, settings.groups(), &Context::default())?;
         let penalty = settings.penalty()?;
@@ -114,12 +114,12 @@ pub(super) fn check_decision(settings: &LabelSettings, decision: &Decision) -> C
             Fitted::Learned(_) => rule == RuleName::Learned,
         };
         if !fits {
-            let problem = Message::from("the decision is not one of ") + Setting::Rule.with(rule.name());
-            return Err(differs(problem + ", which the options name"));
+            let problem = Message::from("the decision was not made with ") + Setting::Rule.with(rule.name());
+            return Err(differs(problem));
         }
     }
     match settings.recorded.seed.filter(|&seed| seed != decision.seed()) {
-        Some(seed) => Err(differs(format!("the seed is {seed}, but the decision has {}", decision.seed()))),
+        Some(seed) => Err(differs(format!("the seed is {seed}, but the decision has seed {}", decision.seed()))),
         None => Ok(()),
     }
 }

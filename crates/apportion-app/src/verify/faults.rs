@@ -15,7 +15,7 @@ pub(super) fn fault_message(fault: &Fault, facts: &Facts<'_>, group: Option<&str
     }
     let settings = Message::from("such as ") + Setting::By + " or " + Setting::Coverage;
     let hint = Message::from(". If the labels were made with other options, ") + settings;
-    message + hint + ", give the same here, or name the file of " + Setting::Provenance
+    message + hint + ", use the same options here, or name the provenance file with " + Setting::Provenance
 }
 
 fn fault_text(fault: &Fault, facts: &Facts<'_>, group: Option<&str>) -> String {
@@ -24,12 +24,12 @@ fn fault_text(fault: &Fault, facts: &Facts<'_>, group: Option<&str>) -> String {
     match fault {
         Fault::Uncoded { found, expected } => {
             let (found, expected) = (text::count(*found), text::count(*expected));
-            format!("{place}{found} people have no label, and {expected} should have none")
+            format!("{place}{found} people are unlabeled, but {expected} should be")
         }
         Fault::Count { class, found, least, most } => {
             let (found, least, most) = (text::count(*found), text::count(*least), text::count(*most));
             let target = if least == most { least } else { format!("{least} to {most}") };
-            format!("{place}{found} people are {:?}, and the target is {target}", name(*class))
+            format!("{place}{found} people are {:?}, but the target is {target}", name(*class))
         }
         Fault::Exchange { moves, gain } => {
             let gain = GRID.total(*gain);

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use apportion::Decision;
-use apportion::text::{Message, Setting};
+use apportion::text::{Message, Setting, counted};
 use apportion::verify::Verifier;
 use apportion_io::{Input, MemoryTable, NoProgress, RowReader, TableStream};
 use serde::{Deserialize, Serialize};
@@ -114,7 +114,7 @@ fn verify(request: &Request, context: &Context, findings: &mut Findings) -> Chec
     let provenance = read_provenance(request, &output)?;
     if provenance.as_ref().is_some_and(|own| own.job == "predict") {
         let path = output.name(0).display();
-        let problem = "it holds scores that `predict` made, and no labels; name an output of `label` or `apply`";
+        let problem = "it contains scores of `predict`, not labels; name an output of `label` or `apply`";
         return Err(Error::data(format!("{path}: {problem}")).into());
     }
     let settings = LabelSettings::resolve(request, provenance.as_ref())?;
@@ -152,7 +152,7 @@ fn verify(request: &Request, context: &Context, findings: &mut Findings) -> Chec
     }
     if reader.next_rows(1)?.is_some() {
         let place = located(&reader, pass.rows);
-        let problem = format!("the input has no such row: it ends after {} rows", pass.rows);
+        let problem = format!("the input has no such row; it ends after {}", counted(pass.rows, "row", "rows"));
         return Err(differs(format!("{place}: {problem}")));
     }
     findings.check(&Facts {
@@ -176,8 +176,8 @@ fn read_provenance(request: &Request, output: &Input) -> Result<Option<Provenanc
             Some(found) => Ok(Some(found.provenance)),
             None => {
                 let setting = Message::from(Setting::Provenance.with(path.display().to_string()));
-                let fix = Message::from("name a file that ") + Setting::Provenance + " wrote";
-                Err(Error::Data(setting + ": it holds no provenance; " + fix))
+                let fix = Message::from("name a file written by ") + Setting::Provenance;
+                Err(Error::Data(setting + ": it contains no provenance; " + fix))
             }
         };
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use apportion::decision::{Applier, Fitted};
-use apportion::text::{Message, Setting};
+use apportion::text::{Message, Setting, counted};
 use apportion::verify::{GRID, Prices, Verifier};
 use apportion::{Classes, Decision, Groups, Keys, Label, Scores, UNCODED};
 use apportion_io::{
@@ -159,7 +159,8 @@ impl<'a> Pass<'a> {
     /// Returns the difference for an input row that is missing at the end of the output.
     fn missing_row(&self, found: usize) -> super::stop::Stop {
         let rows = self.rows + found as u64;
-        differs(format!("the output ends after {rows} rows; row {} of the input is not in it", rows + 1))
+        let written = counted(rows, "row", "rows");
+        differs(format!("the output ends after {written}; row {} of the input is not in it", rows + 1))
     }
 
     /// Compares the columns that the output repeats.
@@ -179,7 +180,7 @@ impl<'a> Pass<'a> {
         let place = located(output, index);
         let problem = match comparison.shift_at(row) {
             Some(RowShift::Missing) => Some(format!("row {} of the input is missing here", index + 1)),
-            Some(RowShift::Repeated) => Some("the row before is there twice".into()),
+            Some(RowShift::Repeated) => Some("the previous row is repeated".into()),
             Some(RowShift::Added) => Some("the input has no such row".into()),
             None => None,
         };
@@ -188,10 +189,10 @@ impl<'a> Pass<'a> {
         }
         if self.columns.id.as_ref().is_some_and(|id| comparison.differs_at(id, row)) {
             return Err(differs(format!(
-                "{place}: the rows are in another order, or the ID was changed: the input has another ID there"
+                "{place}: the rows are in a different order, or the ID was changed: the input has a different ID there"
             )));
         }
-        Err(differs(format!("{place}, column {column:?}: the value is {value}, and the input has {input}")))
+        Err(differs(format!("{place}, column {column:?}: the value is {value}, but the input has {input}")))
     }
 
     /// Returns the labels of a column, without excluded rows.
@@ -204,7 +205,7 @@ impl<'a> Pass<'a> {
             let value = text.get(row).unwrap_or_default();
             let problem = match (mask.contains(row), value) {
                 (false, "") => continue,
-                (false, _) => "the row was left out, and has a label",
+                (false, _) => "the row was excluded, but has a label",
                 (true, "") => "the row has no label",
                 (true, "Uncoded") => {
                     labels.push(UNCODED);
@@ -249,7 +250,7 @@ impl<'a> Pass<'a> {
                     let classes = batch.table.classes();
                     let (label, other) = (classes.name(labels[row]), classes.name(decided.values()[row]));
                     let place = located(output, self.row_index(row));
-                    let problem = format!("the label is {label:?}, and the decision gives {other:?}");
+                    let problem = format!("the label is {label:?}, but the decision gives {other:?}");
                     self.decision_difference = Some(format!("{place}, column {name:?}: {problem}").into());
                 }
             }
@@ -284,7 +285,7 @@ impl<'a> Pass<'a> {
             if !is_same {
                 let shown = |value: Option<f64>| value.map_or_else(|| "empty".into(), |value| value.to_string());
                 let problem =
-                    format!("the value is {}, and the score of the label is {}", shown(value), shown(expected));
+                    format!("the value is {}, but the score of the label is {}", shown(value), shown(expected));
                 let place = located(output, self.rows + row as u64);
                 return Err(differs(format!("{place}, column {column:?}: {problem}")));
             }
@@ -359,7 +360,7 @@ impl<'a> Pass<'a> {
                 let (value, expected) = (own[class], expected[class]);
                 let place = located(output, self.row_index(row));
                 let column = &self.columns.people[class];
-                let problem = format!("the value is {value}, and the decision gives {expected}");
+                let problem = format!("the value is {value}, but the decision gives {expected}");
                 self.decision_difference = Some(format!("{place}, column {column:?}: {problem}").into());
             }
         }
@@ -393,8 +394,8 @@ impl<'a> Pass<'a> {
                         continue;
                     }
                     (false, None) => continue,
-                    (false, Some(_)) => "the row was left out, and has people",
-                    (true, None) => "there is no whole number",
+                    (false, Some(_)) => "the row was excluded, but has people",
+                    (true, None) => "the value is not a whole number",
                 };
                 let place = located(output, self.rows + row as u64);
                 return Err(differs(format!("{place}, column {name:?}: {problem}")));
@@ -419,8 +420,8 @@ fn label_text<'a>(found: &'a Rows, column: &str) -> Result<TextValues<'a>> {
         return Ok(text);
     }
     let problem = match found.has(column) {
-        false => Message::from(format!("the output has no column {column:?} of labels; name it with ")),
-        true => Message::from(format!("column {column:?} of the output holds no text; name another with ")),
+        false => Message::from(format!("the output has no label column {column:?}; name it with ")),
+        true => Message::from(format!("column {column:?} of the output does not contain text; name another with ")),
     };
     Err(Error::Data(problem + Setting::Label))
 }
@@ -428,6 +429,6 @@ fn label_text<'a>(found: &'a Rows, column: &str) -> Result<TextValues<'a>> {
 fn no_numbers(found: &Rows, column: &str) -> Error {
     Error::data(match found.has(column) {
         false => format!("the output has no column {column:?}"),
-        true => format!("column {column:?} of the output holds no numbers"),
+        true => format!("column {column:?} of the output does not contain numbers"),
     })
 }

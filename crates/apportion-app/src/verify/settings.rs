@@ -102,7 +102,7 @@ impl LabelSettings {
     pub(super) fn penalty(&self) -> Result<Penalty> {
         let Some(name) = self.recorded.penalty.as_deref() else { return Ok(Penalty::default()) };
         let deserializer: StrDeserializer<'_, NameError> = name.into_deserializer();
-        Penalty::deserialize(deserializer).map_err(|_| Error::data(format!("the penalty {name:?} is unknown")))
+        Penalty::deserialize(deserializer).map_err(|_| Error::data(format!("unknown penalty {name:?}")))
     }
 
     /// Returns the columns that define the groups.

@@ -73,11 +73,11 @@ impl CensusTable {
     /// Returns a one-line description.
     pub fn title(self) -> &'static str {
         match self {
-            CensusTable::Surnames2020 => "surnames of about a hundred people or more, with the shares of the classes",
-            CensusTable::Surnames2010 => "surnames of a hundred people or more, and all other names",
-            CensusTable::FirstNames2020 => "first names of ninety people or more, and all other names",
-            CensusTable::Counties2010 => "people of all ages by county, the 50 states, DC and Puerto Rico",
-            CensusTable::Zctas2010 => "how the people of each class are spread over ZIP code tabulation areas",
+            CensusTable::Surnames2020 => "surnames of about 100 people or more, with shares by class",
+            CensusTable::Surnames2010 => "surnames of 100 people or more, and all other names",
+            CensusTable::FirstNames2020 => "first names of 90 people or more, and all other names",
+            CensusTable::Counties2010 => "people of all ages by county: 50 states, DC and Puerto Rico",
+            CensusTable::Zctas2010 => "distribution of each class over ZIP code tabulation areas",
         }
     }
 

@@ -118,7 +118,7 @@ impl Bisg {
             && tables.places.iter().all(|table| table.classes() == classes)
             && tables.prior.iter().all(|prior| prior.len() == classes);
         if !same {
-            return refuse("the tables are of different numbers of classes; bring them into one list");
+            return refuse("the tables have different numbers of classes; use the same classes in all tables");
         }
         let first_names = tables.first_names.map(|table| {
             let spread = table.of_first_names().into_key_given_class();
@@ -198,8 +198,8 @@ impl Bisg {
             {
                 let name = layer.level().name();
                 self.remarks.push(format!(
-                    "the {name} table is of one state or another part of the nation, as it seems, and the surnames bring the \
-                     prior of their own area to it; with people by class, and a surname table that has counts, this is put right"
+                    "the {name} table seems to cover one state or another part of the nation, so the class shares of the surname \
+                     table are applied to a different area; use people by class, and a surname table with counts"
                 ));
             }
         }
@@ -214,7 +214,7 @@ impl Bisg {
         as_published: bool,
     ) -> Result<()> {
         if shares.len() != self.classes {
-            return refuse("the margin is of another number of classes; bring them into one list");
+            return refuse("the margin has a different number of classes; use the same classes");
         }
         let Some(people) = people else { return Err(Error::VotersWithoutPeople) };
         let own = self.surnames.margin().map(<[f64]>::to_vec);
@@ -486,7 +486,7 @@ fn multiply(scores: &mut [f64], by: &[f64]) {
 fn layers(mut tables: Vec<PlaceTable>) -> Result<Vec<PlaceTable>> {
     tables.sort_by_key(PlaceTable::level);
     if let Some(pair) = tables.windows(2).find(|pair| pair[0].level() == pair[1].level()) {
-        return refuse(format!("there are two {} tables; give one", pair[0].level().name()));
+        return refuse(format!("there are two {} tables; use one", pair[0].level().name()));
     }
     for level in [Level::Tract, Level::County, Level::State, Level::All] {
         let index = tables.partition_point(|table| table.level() < level);
@@ -519,7 +519,7 @@ fn refuse<T>(problem: impl Into<String>) -> Result<T> {
     Err(Error::Model { problem: problem.into() })
 }
 
-const FIRST_WITHOUT_COUNTS: &str = "the first names have shares of the classes, and no number of people; add a column count, \
-     or give P(name | class)";
-const SURNAMES_WITHOUT_COUNTS: &str = "the surnames have no number of people, which these places need; add a column count to \
-     the surnames, or give places as people by class or as P(place | class)";
+const FIRST_WITHOUT_COUNTS: &str = "the first names have shares of the classes but no number of people; add a column named count, \
+     or use P(name | class)";
+const SURNAMES_WITHOUT_COUNTS: &str = "the surnames have no number of people, which these places require; add a column named count to \
+     the surnames, or use places as people by class or as P(place | class)";

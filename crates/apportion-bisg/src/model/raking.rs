@@ -110,9 +110,7 @@ impl Raking {
     pub fn new(shares: &[f64]) -> Result<Raking> {
         let sum: f64 = shares.iter().sum();
         if !(sum > 0.0 && sum.is_finite()) || shares.iter().any(|share| *share < 0.0) {
-            return Err(Error::Model {
-                problem: "the margin is no list of shares: they must not be negative, nor all 0".into(),
-            });
+            return Err(Error::Model { problem: "invalid margin: shares must not be negative or all 0".into() });
         }
         let k = shares.len();
         Ok(Raking {
@@ -148,7 +146,7 @@ impl Raking {
             let (name, share) = (&classes[class], self.targets[class]);
             return Err(Error::Model {
                 problem: format!(
-                    "nobody can be raked to the margin's {share} of {name:?}: no person has a score for it; leave the class \
+                    "the margin has a share of {share} for {name:?}, but no one has a score for it; leave the class \
                      out of the margin, or use tables that have it"
                 ),
             });

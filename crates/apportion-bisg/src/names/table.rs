@@ -48,7 +48,7 @@ impl NameTable {
                 others = Some(row as u32);
             }
             if !index.insert(&upper, row as u32) {
-                return Err(Error::TableRow { row, problem: "its name is there twice; leave one of them".into() });
+                return Err(Error::TableRow { row, problem: "the name is repeated; keep one row".into() });
             }
             alike.extend(cleaned.map(|cleaned| (cleaned, row as u32)));
         }
@@ -59,13 +59,15 @@ impl NameTable {
         // The cleaned form of a name is added only if the table does not already contain it.
         alike.into_iter().for_each(|(name, row)| _ = index.insert(&name, row));
         expect(values.len() == rows * classes, || format!("{} numbers for {rows} names", values.len()))?;
-        expect(counts.as_ref().is_none_or(|counts| counts.len() == rows), || "people of other names".into())?;
-        expect(!index.is_empty(), || "no name of it says anything".into())?;
+        expect(counts.as_ref().is_none_or(|counts| counts.len() == rows), || {
+            "the number of counts differs from the number of names".into()
+        })?;
+        expect(!index.is_empty(), || "it contains no usable name".into())?;
         let mut counts = counts;
         if let Some((row, _)) =
             counts.iter().flatten().enumerate().find(|(_, count)| !(**count >= 0.0 && count.is_finite()))
         {
-            return Err(Error::TableRow { row, problem: "its number of people is negative, or none".into() });
+            return Err(Error::TableRow { row, problem: "its number of people is missing or negative".into() });
         }
         if numbers == Numbers::People {
             counts = Some(values.chunks_exact(classes).map(|row| row.iter().sum()).collect());

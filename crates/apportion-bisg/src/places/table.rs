@@ -186,5 +186,5 @@ impl PlaceTable {
 }
 
 fn twice(row: usize) -> Error {
-    Error::TableRow { row, problem: "its place is there twice; leave one of them, or add them up".into() }
+    Error::TableRow { row, problem: "the place is repeated; keep one row, or add them up".into() }
 }

@@ -19,7 +19,7 @@ pub(super) fn run(terminal: &Terminal) -> Result<()> {
             super::run(job, matches, &line)?;
         }
     }
-    text::print_text(format!("\n# All of it to look at, in any browser: {}", response.report.display()))
+    text::print_text(format!("\n# Report with all results (open in a browser): {}", response.report.display()))
 }
 
 /// Returns the command of a step, with some of its settings.

@@ -16,7 +16,7 @@ pub(super) fn text(provenance: &Provenance) -> String {
         let sha = input.sha256.as_deref().unwrap_or("not computed");
         lines.push(format!("{}: {}{rows}, SHA-256 {sha}", input.role, input.name));
     }
-    lines.extend(provenance.tables.iter().map(|table| format!("table inside the program: {table}")));
+    lines.extend(provenance.tables.iter().map(|table| format!("built-in table: {table}")));
     if let Ok(Value::Object(options)) = serde_json::to_value(&provenance.options) {
         let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         lines.extend(options.iter().map(|(name, value)| format!("option {name}: {}", shown(value))));
@@ -26,14 +26,14 @@ pub(super) fn text(provenance: &Provenance) -> String {
     }
     lines.extend(counts_text(provenance));
     match (&provenance.decision, &provenance.decision_omitted) {
-        (Some(_), _) => lines.push("decision: inside; print it with --json".into()),
-        (None, Some(why)) => lines.push(format!("decision: left out, because {why}")),
+        (Some(_), _) => lines.push("decision: included; print it with --json".into()),
+        (None, Some(why)) => lines.push(format!("decision: not included, because {why}")),
         (None, None) => {}
     }
     if let Some(certificate) = &provenance.certificate {
         let verdict = if certificate.primal == certificate.dual { "proved optimal" } else { "not proved optimal" };
         let (primal, dual) = (&certificate.primal, &certificate.dual);
-        lines.push(format!("certificate: primal {primal}, dual {dual}: {verdict}"));
+        lines.push(format!("certificate: primal value {primal}, dual value {dual}: {verdict}"));
     }
     lines.join("\n")
 }

@@ -54,9 +54,9 @@ fn check(table: &CheckedTable) -> String {
     if let (Some(all), Some(largest)) = (table.people, &table.largest) {
         let what = if table.level.is_some() { "largest place" } else { "largest row" };
         let [all, most] = [all, largest.people].map(|people| text::count(people.round() as u64));
-        lines.push(format!("{all} people; the {what}, {}, has {most}", largest.key));
+        lines.push(format!("{all} people; {what}: {}, {most}", largest.key));
     }
     lines.extend(table.remarks.iter().map(|remark| format!("note: {remark}")));
-    lines.push("sound".into());
+    lines.push("no problems found".into());
     lines.join("\n")
 }

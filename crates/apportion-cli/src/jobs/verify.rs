@@ -67,9 +67,9 @@ fn request(terminal: &Terminal) -> Result<Request> {
 
 /// Returns the response as lines of text.
 fn lines(response: &Response) -> Vec<String> {
-    let asked = response.asked.iter().map(|line| format!("asked for: {line}"));
+    let asked = response.asked.iter().map(|line| format!("options: {line}"));
     let checks = response.checks.iter().map(|line| format!("verified: {line}"));
-    let remarks = response.remarks.iter().map(|line| format!("remark: {line}"));
+    let remarks = response.remarks.iter().map(|line| format!("note: {line}"));
     let not_checked = response.not_checked.iter();
     let not_checked = not_checked.map(|own| format!("not checked: {}, because {}", own.what, own.why));
     asked.chain(checks).chain(remarks).chain(not_checked).collect()

@@ -25,7 +25,7 @@ impl MemoryTable {
         let shared = match kind {
             DataType::Float32 => SharedValues::F32(Shared::new(values.as_primitive::<Float32Type>().values().clone())),
             DataType::Float64 => SharedValues::F64(Shared::new(values.as_primitive::<Float64Type>().values().clone())),
-            _ => return Err(Error::settings(format!("a matrix of scores holds numbers, not {kind}"))),
+            _ => return Err(Error::settings(format!("a matrix of scores must contain numbers, not {kind}"))),
         };
         let mut column = SharedColumn::from(shared);
         if values.null_count() > 0 {

@@ -226,7 +226,7 @@ fn refuse_duplicate_names(source: &Source, fields: &[Arc<Field>]) -> Result<()> 
     names.sort();
     match names.windows(2).find(|pair| pair[0] == pair[1]) {
         Some(pair) => {
-            Err(Error::file(&source.name, format!("two columns are called {:?}; rename one of them", pair[0])))
+            Err(Error::file(&source.name, format!("two columns are named {:?}; rename one of them", pair[0])))
         }
         None => Ok(()),
     }
@@ -315,6 +315,9 @@ fn open_memory(
 pub(crate) fn refuse_compressed(source: &Source) -> Result<()> {
     match source.compression {
         Compression::None => Ok(()),
-        _ => Err(Error::file(&source.name, "Parquet and Arrow files are packed inside; unpack it first")),
+        _ => Err(Error::file(
+            &source.name,
+            "Parquet and Arrow files must not be compressed as a whole; decompress it first",
+        )),
     }
 }

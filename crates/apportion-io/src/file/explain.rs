@@ -45,7 +45,7 @@ pub(crate) fn explain(source: &Source, error: &ArrowError) -> Error {
         Format::Csv | Format::Tsv => explain_text(text).into(),
         Format::Parquet if text.contains("overflow") => {
             let problem =
-                format!("a batch of its text takes more than 2 GiB ({text}); read fewer rows at a time with ");
+                format!("a batch of its text needs more than 2 GiB ({text}); read fewer rows at a time with ");
             Message::from(problem) + Setting::BatchRows.with("1000")
         }
         Format::Parquet => {

@@ -69,7 +69,7 @@ impl Finder<'_> {
         if self.files.len() == before {
             return Err(Error::file(
                 folder,
-                "the folder holds no table (.csv, .tsv, .txt, .parquet, .arrow; .gz, .zst); name another",
+                "the folder contains no table (.csv, .tsv, .txt, .parquet, .arrow; .gz, .zst); name another",
             ));
         }
         Ok(())
@@ -86,7 +86,7 @@ impl Finder<'_> {
         found.retain(|path| path.is_file());
         found.sort();
         if found.is_empty() {
-            return Err(Error::file(path, "no file is called so; check the pattern"));
+            return Err(Error::file(path, "no file matches; check the pattern"));
         }
         let is_literal = |part: &Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?', '[']);
         let root = PathBuf::from_iter(path.components().take_while(is_literal));
@@ -168,7 +168,7 @@ impl Finder<'_> {
         let mut copy = new_private()?;
         let length = std::io::copy(pipe, &mut copy).map_err(failed)?;
         if length == 0 {
-            return Err(Error::file(name, "it is empty; send a table into it"));
+            return Err(Error::file(name, "it is empty; check the command that feeds it"));
         }
         let mut start = Vec::new();
         copy.seek(SeekFrom::Start(0)).map_err(failed)?;

@@ -93,7 +93,10 @@ pub(crate) fn refuse_mismatched_extension(
         _ => "plain text",
     };
     let (declared, found) = (name(extension), name(content));
-    Err(Error::file(path, format!("its ending says {declared}, but it begins as {found}; rename it, or copy it again")))
+    Err(Error::file(
+        path,
+        format!("its extension says {declared}, but its content is {found}; rename it, or copy it again"),
+    ))
 }
 
 /// Returns the default separator of a text format.

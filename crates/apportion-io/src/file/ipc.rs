@@ -175,7 +175,7 @@ impl IpcBatches {
         };
         if length == 0 {
             // The end of a stream. Data after it would be lost.
-            return if start + prefix == end { Ok(None) } else { Err(invalid("it has data behind its end")) };
+            return if start + prefix == end { Ok(None) } else { Err(invalid("it has data after its end")) };
         }
         let metadata = prefix + u64::from(length);
         let bytes = self.stable.read_range(&self.file, start, metadata)?;
@@ -194,7 +194,7 @@ impl IpcBatches {
         let read = message(&metadata)?;
         // Some writers omit the version in the footer, which is then read as the first version.
         if self.version.is_some_and(|version| version != MetadataVersion::V1 && version != read.version()) {
-            return Err(invalid("its footer and its messages are of different versions"));
+            return Err(invalid("its footer and its messages have different versions"));
         }
         check_lengths(read, &body)?;
         self.read.store(body_start + block.body, Ordering::Relaxed);
@@ -251,7 +251,7 @@ fn checked_schema(schema: arrow::ipc::Schema<'_>) -> Result<Schema, ArrowError> 
     if schema.endianness().equals_to_target_endianness() {
         return Ok(fb_to_schema(schema));
     }
-    Err(invalid("it was written on a machine with another byte order"))
+    Err(invalid("it was written with a different byte order"))
 }
 
 fn invalid(problem: &str) -> ArrowError {
@@ -271,7 +271,7 @@ fn message(metadata: &[u8]) -> Result<Message<'_>, ArrowError> {
 fn check_version(version: MetadataVersion) -> Result<(), ArrowError> {
     match version {
         MetadataVersion::V4 | MetadataVersion::V5 => Ok(()),
-        _ => Err(invalid("it is of an unknown version of the format; write it as version 5")),
+        _ => Err(invalid("it has an unknown format version; write it as version 5")),
     }
 }
 
@@ -295,7 +295,7 @@ fn check_lengths(message: Message<'_>, body: &[u8]) -> Result<(), ArrowError> {
         }
     }
     if bytes > MAX_BYTES {
-        return Err(io::Error::other("a batch takes more than 8 GiB of memory; write it in smaller batches").into());
+        return Err(io::Error::other("a batch needs more than 8 GiB of memory; write it in smaller batches").into());
     }
     Ok(())
 }

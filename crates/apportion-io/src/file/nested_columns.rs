@@ -30,7 +30,7 @@ pub fn refuse_nested_columns(input: &Input, output: &Output) -> Result<()> {
         let mut fields = schema.fields().iter().filter(|field| is_kept(field.name()));
         if let Some(field) = fields.find(|field| field.data_type().is_nested()) {
             let (name, kind) = (field.name(), kind(field.data_type()));
-            let problem = format!("column {name:?} holds {kind}, which CSV cannot; write Parquet or Arrow (");
+            let problem = format!("column {name:?} contains {kind}, which CSV cannot store; write Parquet or Arrow (");
             let problem = Message::from(problem) + Setting::Output.with("FILE.parquet");
             let problem = problem + "), or keep only the label with " + Setting::OnlyLabel;
             return Err(Error::file(input.name(file), problem));

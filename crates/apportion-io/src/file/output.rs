@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use apportion::text::{Message, Setting};
+use apportion::text::{Message, Setting, count};
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::csv::WriterBuilder;
 use arrow::datatypes::{FieldRef, Schema, SchemaRef};
@@ -73,7 +73,7 @@ impl Output {
         let mut known = HashSet::new();
         match targets.iter().find(|path| !known.insert(*path)) {
             Some(path) => {
-                let problem = "two inputs have this name; label them one by one, each to a folder of its own";
+                let problem = "two inputs have this name; write each to its own folder";
                 Err(Error::file(path, problem))
             }
             None => Ok(targets),
@@ -94,7 +94,7 @@ impl Output {
     fn column_indices(&self, input: &Input, first: &SchemaRef, other: &SchemaRef, file: usize) -> Result<Vec<usize>> {
         let refuse = |problem: String| {
             let name = input.name(0).display();
-            let fix = "name the files of one kind, or write each to a folder: ";
+            let fix = "use files with the same columns, or write one file per input: ";
             let problem = Message::from(format!("{problem} {name}; {fix}")) + Setting::Output.with("FOLDER/");
             Err(Error::file(input.name(file), problem))
         };
@@ -102,17 +102,17 @@ impl Output {
         for index in self.kept_columns(first) {
             let (name, expected) = (first.field(index).name(), first.field(index).data_type());
             let Some((index, found)) = other.column_with_name(name) else {
-                return refuse(format!("it has no column {name:?}, as there is in"));
+                return refuse(format!("it has no column {name:?}, unlike"));
             };
             let found = found.data_type();
             if found != expected {
-                return refuse(format!("its column {name:?} holds {found}, and not {expected} as in"));
+                return refuse(format!("its column {name:?} contains {found}, not {expected} as in"));
             }
             indices.push(index);
         }
         let extra = other.fields().iter().find(|field| first.column_with_name(field.name()).is_none());
         match extra.filter(|_| self.keep.is_none()) {
-            Some(field) => refuse(format!("it has a column {:?}, which is not in", field.name())),
+            Some(field) => refuse(format!("it has a column {:?} that is not in", field.name())),
             None => Ok(indices),
         }
     }
@@ -250,15 +250,19 @@ fn check_rows(input: &Input, rows: usize, added: &AddedColumns<'_>) -> Result<()
     input.check_unchanged()?;
     let Some(expected) = added.rows.filter(|expected| *expected != rows) else { return Ok(()) };
     let names = input.names().map(|name| name.display().to_string()).collect::<Vec<_>>().join(", ");
+    let (expected, rows) = (count(expected as u64), count(rows as u64));
     Err(Error::settings(format!(
-        "{names}: {expected} rows were read first and {rows} rows then; nothing was written: run the command again"
+        "{names}: the number of rows changed from {expected} to {rows} while reading; nothing was written: run the command again"
     )))
 }
 
 /// Checks the number of rows in a written file against its footer.
 fn check_written(path: &Path, rows: usize, found: Option<usize>) -> Result<()> {
     match found.filter(|found| *found != rows) {
-        Some(found) => Err(Error::file(path, format!("{found} of {rows} rows were written; run the command again"))),
+        Some(found) => {
+            let (found, rows) = (count(found as u64), count(rows as u64));
+            Err(Error::file(path, format!("{found} of {rows} rows were written; run the command again")))
+        }
         None => Ok(()),
     }
 }
@@ -273,14 +277,14 @@ fn check_path(path: &Path, input: Option<&Input>, force: bool) -> Result<()> {
 fn check_extension(path: &Path, input: Option<&Input>, force: bool) -> Result<(Format, Compression)> {
     let (format, compression) = format_of_path(path).ok_or_else(|| Error::file(path, NO_FORMAT))?;
     if compression != Compression::None && matches!(format, Format::Parquet | Format::Ipc) {
-        return Err(Error::file(path, "Parquet and Arrow files are packed inside; leave the last ending out"));
+        return Err(Error::file(path, "Parquet and Arrow files are already compressed; leave out the last extension"));
     }
     refuse_overwrite(path, input, force)?;
     Ok((format, compression))
 }
 
 const NO_FORMAT: &str =
-    "the ending says no format; use .csv, .tsv (.gz, .zst), .parquet or .arrow, or a folder, with a / at its end";
+    "unknown output format; use .csv, .tsv (.gz, .zst), .parquet or .arrow, or a folder ending in /";
 
 /// An output file before it gets its final name.
 struct Target {

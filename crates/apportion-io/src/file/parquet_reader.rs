@@ -88,7 +88,7 @@ fn check_row_counts(parquet: &ParquetMetaData) -> std::result::Result<(), Parque
     if sum == declared && !negative {
         return Ok(());
     }
-    Err(ParquetError::General(format!("its footer says {declared} rows, and its row groups have {sum}")))
+    Err(ParquetError::General(format!("its footer says {declared} rows, but its row groups have {sum}")))
 }
 
 /// Returns the number of rows per batch for a row group.
@@ -124,7 +124,7 @@ impl Iterator for CheckedRowGroup {
         if batch.is_none() && self.found != self.expected {
             let (group, expected) = (self.group + 1, self.expected);
             let found = std::mem::replace(&mut self.found, self.expected);
-            let problem = format!("row group {group} has {found} rows, and its footer says {expected}");
+            let problem = format!("row group {group} has {found} rows, but the footer says {expected}");
             return Some(Err(ArrowError::ParquetError(problem)));
         }
         batch

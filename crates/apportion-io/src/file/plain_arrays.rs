@@ -58,7 +58,7 @@ impl PlainColumn {
 
 /// Returns the error for columns that do not fit together.
 fn invalid(error: &ArrowError) -> Error {
-    Error::settings(format!("the new columns are not valid ({error}); please report this"))
+    Error::settings(format!("invalid new columns ({error}); please report this bug"))
 }
 
 /// Converts columns to one Arrow batch.

@@ -188,7 +188,7 @@ impl StableFile {
     /// Reads a range of bytes.
     pub(crate) fn read_range(&self, file: &File, start: u64, length: u64) -> io::Result<Vec<u8>> {
         if start.checked_add(length).is_none_or(|end| end > self.size()) {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it ends before its own table of contents says"));
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it is shorter than its footer says"));
         }
         let mut bytes = vec![0; length as usize];
         read_at(file, &mut bytes, start)?;

@@ -6,7 +6,7 @@
 use std::io::Read;
 use std::sync::Arc;
 
-use apportion::text::{Message, Setting};
+use apportion::text::{Message, Setting, count, counted};
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
 use arrow::buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -129,7 +129,7 @@ impl<R: Read> Records<R> {
     fn check_quotes(&mut self) -> Result<(), ArrowError> {
         match self.quotes.read(&self.buffer[self.unread.clone()]) {
             Some(line) => Err(csv_error(format!(
-                "line {line} begins a quote that ends in the middle of a later line; close it, double it, or remove it"
+                "line {line} opens a quote that closes in the middle of a later line; close it, double it, or remove it"
             ))),
             None => Ok(()),
         }
@@ -148,14 +148,14 @@ impl<R: Read> Records<R> {
     fn unclosed_quote(&self) -> ArrowError {
         let line = self.number;
         csv_error(format!(
-            "line {line} begins a quote that is never closed; it may be cut off: close the quote, or copy it again"
+            "line {line} opens a quote that is never closed; close it, or copy the file again if it is cut off"
         ))
     }
 
     fn line_too_long(&self) -> ArrowError {
         let (line, limit) = (self.number, self.max_line >> 20);
         let problem =
-            format!("line {line} is longer than {limit} MiB; check its quotes and line ends, or allow longer");
+            format!("line {line} is longer than {limit} MiB; check its quotes and line endings, or allow longer");
         csv_error(Message::from(problem + " lines with ") + Setting::MaxLine)
     }
 }
@@ -166,7 +166,8 @@ fn csv_error(problem: impl Into<Message>) -> ArrowError {
 }
 
 fn too_many_columns() -> ArrowError {
-    csv_error(format!("it has more than {MAX_COLUMNS} columns; check the separator, or leave columns out"))
+    let most = count(MAX_COLUMNS as u64);
+    csv_error(format!("it has more than {most} columns; check the separator, or leave columns out"))
 }
 
 /// Batches of delimited text.
@@ -227,7 +228,8 @@ impl<R: Read> TextBatches<R> {
         while rows < self.batch_rows && bytes < BATCH_BYTES && self.records.advance()? {
             let (records, expected) = (&self.records, self.names.len());
             if records.columns != expected {
-                let problem = format!("line {} has {} fields instead of {expected}", records.number, records.columns);
+                let fields = counted(records.columns as u64, "field", "fields");
+                let problem = format!("line {} has {fields}, expected {expected}", records.number);
                 let fix = "; fix or quote that line, or name the separator with ";
                 return Err(csv_error(Message::from(problem + fix) + Setting::Delimiter));
             }
@@ -382,15 +384,15 @@ mod tests {
     fn errors_name_the_line() {
         let long = [b"a,b\n1,2\n3,".as_slice(), &[b'x'; 2000], b"\n"].concat();
         for (text, expected) in [
-            (&b"a,b\n1,2\n3\n"[..], "line 3 has 1 fields instead of 2"),
-            (b"a,b\n1,2,3\n", "line 2 has 3 fields instead of 2"),
+            (&b"a,b\n1,2\n3\n"[..], "line 3 has 1 field, expected 2"),
+            (b"a,b\n1,2,3\n", "line 2 has 3 fields, expected 2"),
             (b"a,b\n1,2\n\xdc,\x9e\n", "line 3, column 1: not valid UTF-8"),
             (b"a,\xff\n", "line 1, column 2: not valid UTF-8"),
             (&long, "line 3 is longer than 0 MiB"),
             (b"\n\n", "no header"),
-            (b"a,b\n1,2\n3,\"x\n4,y\n", "line 3 begins a quote that is never closed"),
-            (b"a,b\n1,2\n3,\"x", "line 3 begins a quote that is never closed"),
-            (b"a,\"b\n1,2\n", "line 1 begins a quote that is never closed"),
+            (b"a,b\n1,2\n3,\"x\n4,y\n", "line 3 opens a quote that is never closed"),
+            (b"a,b\n1,2\n3,\"x", "line 3 opens a quote that is never closed"),
+            (b"a,\"b\n1,2\n", "line 1 opens a quote that is never closed"),
             (b"{\"a\": 1}", "JSON"),
             (b"a\0,\0b\0", "UTF-16"),
             (b"<html>", "web page"),

@@ -31,7 +31,7 @@ fn refuse_missing_columns(input: &Input, file: usize, columns: &[String]) -> Res
     let names = input.columns(file)?;
     match columns.iter().find(|column| !names.contains(column)) {
         Some(missing) => {
-            let problem = format!("it has no column {missing:?}, as there is in {}", input.name(0).display());
+            let problem = format!("it has no column {missing:?}, unlike {}", input.name(0).display());
             Err(Error::file(input.name(file), problem))
         }
         None => Ok(()),
@@ -100,7 +100,7 @@ impl ColumnBatch {
     }
 
     fn column(&self, name: &str) -> Result<&BlockColumn> {
-        let missing = || Error::settings(format!("there is no column {name:?} any more; try again"));
+        let missing = || Error::settings(format!("column {name:?} no longer exists; run the command again"));
         self.0.get(name).ok_or_else(missing)
     }
 }

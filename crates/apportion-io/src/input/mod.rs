@@ -79,11 +79,11 @@ impl Input {
     /// `?` are expanded.
     pub fn new(paths: &[String], options: InputOptions) -> Result<Input> {
         if paths.iter().filter(|path| *path == "-").count() > 1 {
-            return Err(Error::settings("standard input is named twice; it can be read once"));
+            return Err(Error::settings("standard input is given twice, but it can be read only once; give it once"));
         }
         let FoundSources { files, skipped, spools } = find_sources(paths, &options)?;
         if files.is_empty() {
-            return Err(Error::settings("no file was named; give a path, or - for standard input"));
+            return Err(Error::settings("no input file; give a path, or - for standard input"));
         }
         let folders = paths.iter().map(PathBuf::from).filter(|path| path.is_dir()).collect();
         Ok(Input { folders, skipped, _spools: spools, ..Input::from_sources(files, options) })
@@ -164,7 +164,7 @@ impl Input {
         let names = table.column_names();
         match names.iter().enumerate().find(|(index, name)| names[..*index].contains(name)) {
             Some((_, name)) => {
-                Err(Error::file(self.name(file), format!("two columns are called {name:?}; rename one of them")))
+                Err(Error::file(self.name(file), format!("two columns are named {name:?}; rename one of them")))
             }
             None => Ok(names),
         }
@@ -193,7 +193,7 @@ impl Input {
 
     /// Returns a sentence that lists skipped files, if any.
     pub fn skipped_note(&self) -> Option<Message> {
-        (!self.skipped.is_empty()).then(|| format!("passed over, being no table: {}", list_paths(&self.skipped)).into())
+        (!self.skipped.is_empty()).then(|| format!("skipped (not a table): {}", list_paths(&self.skipped)).into())
     }
 
     /// Returns the separator of a file, if it is text.

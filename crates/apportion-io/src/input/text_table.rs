@@ -27,7 +27,7 @@ impl Input {
             for (name, column) in table.names.iter().zip(block.columns()) {
                 let unreadable = || {
                     let kind = column.kind();
-                    let problem = format!("its column {name:?} holds {kind}, which is no text; leave it out");
+                    let problem = format!("its column {name:?} contains {kind}, not text; leave it out");
                     Error::file(self.name(file), problem)
                 };
                 columns.push(column.texts().ok_or_else(unreadable)?);

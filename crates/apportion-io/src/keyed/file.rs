@@ -41,7 +41,7 @@ pub(super) fn read_input(input: &Input, subject: Option<Subject>, options: &Keye
     let is_empty = blocks.is_empty();
     let block = Block::join(blocks);
     if block.is_none() && !is_empty {
-        return Err(Error::file(&path, "the parts of a column are of different types; make it again"));
+        return Err(Error::file(&path, "a column has parts of different types; make the file again"));
     }
     let (columns, rows) = block.as_ref().map_or_else(|| (Vec::new(), 0), |block| (block.columns(), block.len()));
     let (comma_separated, separator) = (input.separator(0) == Some(b','), input.separator_note());
@@ -51,7 +51,7 @@ pub(super) fn read_input(input: &Input, subject: Option<Subject>, options: &Keye
 impl LoadedFile<'_> {
     pub(super) fn read(self, subject: Option<Subject>, options: &KeyedOptions<'_>) -> Result<KeyedFile> {
         if self.rows == 0 {
-            return Err(Error::file(&self.path, "it has columns but no rows; check how it was made"));
+            return Err(Error::file(&self.path, "it has a header but no rows; check how it was made"));
         }
         let class_columns = self.class_columns(options)?;
         let subject = subject.unwrap_or_else(|| self.subject(options.key));
@@ -76,7 +76,7 @@ impl LoadedFile<'_> {
             detect_numbers(&self.path, &mut values, classes.len(), all_names(&is_percent))?
         };
         if let Some(index) = suppressed.filter(|_| numbers == Numbers::People) {
-            let problem = "(S) stands for a share that is kept back, and not for people; write their number";
+            let problem = "(S) marks a suppressed share, not a number of people; enter the number";
             return Err(self.value_error(class_columns[index % classes.len()].0, index / classes.len(), problem));
         }
         self.refuse_duplicate_keys(subject, &keys, &values, classes.len())?;
@@ -122,13 +122,14 @@ impl LoadedFile<'_> {
             }
             [] => {
                 let columns = self.names.join(", ");
-                let problem = "no columns of classes, such as n_white or pctwhite, were recognized among";
+                let problem = "no class columns, such as n_white or pctwhite, were recognized among";
                 let problem = format!("{problem} {columns}; rename them, or name the classes with ");
                 Message::from(problem) + Setting::Classes
             }
             several => {
                 let sets = several.iter().map(|(prefix, _)| format!("{prefix}*")).collect::<Vec<_>>();
-                let problem = format!("the numbers may be in {}; say which with ", sets.join(" and "));
+                let problem =
+                    format!("there are several sets of number columns, {}; choose one with ", sets.join(" and "));
                 Message::from(problem) + Setting::Numbers.with(sets[0].as_str())
             }
         };
@@ -140,10 +141,7 @@ impl LoadedFile<'_> {
             return Ok(());
         };
         let (one, other) = (&self.names[one], &self.names[other]);
-        Err(Error::file(
-            &self.path,
-            format!("its columns {one:?} and {other:?} are of the same class; leave one of them"),
-        ))
+        Err(Error::file(&self.path, format!("its columns {one:?} and {other:?} are the same class; keep one of them")))
     }
 
     /// Refuses columns with people of an unknown class, which must not be lost silently.
@@ -159,8 +157,7 @@ impl LoadedFile<'_> {
         let classes: Vec<&str> = set.iter().map(|(_, class)| class.as_str()).collect();
         let name = self.normalized(unknown);
         let class = name.strip_prefix(prefix).unwrap_or_default();
-        let problem =
-            format!("its column {:?} is of a class that is not known; name all of them with ", self.names[unknown]);
+        let problem = format!("its column {:?} is an unknown class; name all classes with ", self.names[unknown]);
         let problem = Message::from(problem) + Setting::Classes.with(format!("{},{class}", classes.join(",")));
         Err(Error::file(&self.path, problem + ", or leave it out"))
     }
@@ -199,8 +196,8 @@ impl LoadedFile<'_> {
         };
         let Some((first, second)) = duplicate else { return Ok(()) };
         let (what, fix) = match subject {
-            Subject::Places => ("of the same place", "leave one of them, or add them up"),
-            _ => ("of the same name", "leave one of them"),
+            Subject::Places => ("the same place", "keep one of them, or add them up"),
+            _ => ("the same name", "keep one of them"),
         };
         let year = self.column("year").map_or("", |_| "; it has a column of years: keep one year");
         let (key, first, second) = (keys.display(first), first + 1, second + 1);
@@ -210,7 +207,7 @@ impl LoadedFile<'_> {
     pub(super) fn texts(&self, index: usize) -> Result<Vec<String>> {
         let texts = self.columns[index].texts().ok_or_else(|| {
             let (name, kind) = (&self.names[index], self.columns[index].kind());
-            Error::file(&self.path, format!("its column {name:?} holds {kind}, which is no text; leave it out"))
+            Error::file(&self.path, format!("its column {name:?} contains {kind}, not text; leave it out"))
         })?;
         Ok((0..self.rows).map(|row| texts.get(row).to_owned()).collect())
     }
@@ -252,12 +249,12 @@ impl LoadedFile<'_> {
             let numbers = column.each_number(0..self.rows, |_, number| amounts.push(Amount::Plain(number)));
             return numbers.map(|()| amounts).ok_or_else(|| {
                 let (name, kind) = (&self.names[index], column.kind());
-                Error::file(&self.path, format!("its column {name:?} holds {kind}, not numbers; leave it out"))
+                Error::file(&self.path, format!("its column {name:?} contains {kind}, not numbers; leave it out"))
             });
         }
         let read = |(row, text): (usize, &String)| {
             parse_amount(text)
-                .ok_or_else(|| self.value_error(index, row, format!("{} is no number; mend it", quoted(text))))
+                .ok_or_else(|| self.value_error(index, row, format!("{} is not a number; correct it", quoted(text))))
         };
         self.texts(index)?.iter().enumerate().map(read).collect()
     }

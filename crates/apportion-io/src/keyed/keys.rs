@@ -87,7 +87,7 @@ impl LoadedFile<'_> {
             None => {
                 let columns = self.names.join(", ");
                 let what = if subject == Subject::Places { "place" } else { "name" };
-                let problem = format!("which of its columns {columns} is the {what}? Call it {}", names[0]);
+                let problem = format!("the {what} column is not recognized among {columns}; rename it to {}", names[0]);
                 Err(Error::file(&self.path, problem))
             }
         }
@@ -137,7 +137,7 @@ impl LoadedFile<'_> {
             return Ok(());
         }
         let problem = format!(
-            "its rows are by {:?}, which holds no codes; give their codes, such as county_fips, in a column of their own",
+            "its rows are keyed by {:?}, which does not contain codes; add a column of codes, such as county_fips",
             self.names[index]
         );
         Err(Error::file(&self.path, problem))
@@ -182,7 +182,7 @@ impl LoadedFile<'_> {
     fn all_codes(&self, codes: Codes) -> Result<Vec<u64>> {
         let (index, what) = (codes.indices[0], codes.level.name());
         let code = |(row, code): (usize, Option<u64>)| {
-            let problem = || format!("it is no code of a {what}; mend it, or leave the row out");
+            let problem = || format!("it is not a {what} code; correct it, or leave out the row");
             code.ok_or_else(|| self.value_error(index, row, problem()))
         };
         codes.codes.into_iter().enumerate().map(code).collect()

@@ -124,7 +124,7 @@ impl KeyedFile {
     ) -> Result<KeyedFile> {
         let rows = columns.first().map_or(0, |(_, column)| column.len());
         if let Some((other, _)) = columns.iter().find(|(_, column)| column.len() != rows) {
-            let problem = format!("its column {other:?} has another number of rows than the others");
+            let problem = format!("its column {other:?} has a different number of rows");
             return Err(Error::file(Path::new(name), problem));
         }
         let loaded = LoadedFile {
@@ -187,7 +187,7 @@ impl KeyedTable {
         if classes.len() < self.classes.len() && self.numbers == Numbers::KeyGivenClass {
             return Err(Error::file(
                 &self.path,
-                "it holds P(key | class), which cannot be added up for a merged class; give people by class",
+                "it contains P(key | class), which cannot be added up for merged classes; use people by class",
             ));
         }
         let index = |class: &String| classes.iter().position(|other| *other == new(class)).unwrap_or_default();
@@ -220,7 +220,7 @@ impl KeyedTable {
     /// Converts the table to a table of names.
     pub fn into_names(self) -> Result<NameTable> {
         let TableKeys::Texts(names) = &self.keys else {
-            return Err(Error::file(&self.path, "it is a table of places, and not of names"));
+            return Err(Error::file(&self.path, "it is a table of places, not of names; use a table of names"));
         };
         let names = names.iter().map(String::as_str);
         NameTable::new(self.classes.len(), names, self.values, self.numbers, self.counts)
@@ -254,14 +254,14 @@ fn class_mismatch(classes: &[String], missing: &[&String], extra: &[&String]) ->
         .filter_map(|&class| Some(format!("{class}={}", missing.iter().find(|&&other| are_similar(class, other))?)))
         .collect();
     let fix = if pairs.is_empty() {
-        Message::from("say what they mean with ") + Setting::Crosswalk.with("OLD=NEW,…")
+        Message::from("map the classes with ") + Setting::Crosswalk.with("OLD=NEW,…")
     } else {
-        Message::from("if they mean the same, say so with ") + Setting::Crosswalk.with(pairs.join(","))
+        Message::from("if they are the same, map them with ") + Setting::Crosswalk.with(pairs.join(","))
     };
     let lacks = if missing.is_empty() { String::new() } else { format!("lacks {}", list(missing)) };
     let has = if extra.is_empty() { String::new() } else { format!("has {}", list(extra)) };
     let and = if lacks.is_empty() || has.is_empty() { "" } else { " and " };
-    Message::from(format!("it {lacks}{and}{has}, where the classes are {}; ", classes.join(", "))) + fix
+    Message::from(format!("it {lacks}{and}{has}, but the classes are {}; ", classes.join(", "))) + fix
 }
 
 /// Returns whether two classes are similar. They do not cover the same people in all tools, so the

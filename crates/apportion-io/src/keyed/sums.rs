@@ -29,7 +29,7 @@ pub(super) fn detect_numbers(path: &Path, values: &mut [f64], classes: usize, ar
         let sums = || sums().filter(|(_, sum)| *sum > 0.0);
         let off = || sums().filter(|(_, sum)| !is_near(*sum, whole, slack));
         if let Some((row, sum)) = off().next().filter(|_| 10 * off().count() <= sums().count()) {
-            let problem = format!("its classes sum to {sum}, where those of other rows sum to {whole}; mend it");
+            let problem = format!("its classes sum to {sum}, but those of other rows sum to {whole}; correct it");
             return Err(Error::Row { path: path.to_owned(), row: row as u64 + 1, problem: problem.into() });
         }
     }
@@ -45,7 +45,7 @@ pub(super) fn detect_numbers(path: &Path, values: &mut [f64], classes: usize, ar
         values.chunks_exact_mut(classes).for_each(normalize);
         (Numbers::Shares, 1.0)
     } else if are_small {
-        let problem = "neither its rows nor its columns sum to 1, and its numbers are no people; give people by class \
+        let problem = "neither its rows nor its columns sum to 1, and its numbers are not counts of people; use people by class \
                        (n_CLASS), P(class | key) or P(key | class)";
         return Err(Error::file(path, problem));
     } else {

@@ -49,7 +49,7 @@ fn thousands_separators_are_not_decimal_commas() {
     // Unused columns may contain any text.
     assert_eq!(values("county_fips,total,n_white,n_black\n37063,many,1,2\n"), [1.0, 2.0]);
     let problem = refused("surname,count,p_white,p_black\nSMITH,many,0.7,0.3\n");
-    assert_eq!(problem, "row 1, column \"count\": \"many\" is no number; mend it");
+    assert_eq!(problem, "row 1, column \"count\": \"many\" is not a number; correct it");
     let ways = "write thousands without commas, and decimals with a point";
     assert_eq!(
         refused("county_fips;n_white;n_black\n37063;12;13\n37183;101,718;95\n"),
@@ -88,7 +88,7 @@ fn codes_are_found_in_one_column_or_several() {
     // One invalid code is an error in its row, and does not change the kind of places.
     assert_eq!(
         refused("county_fips,state,n_white,n_black\n37063,NC,1,2\nDurham,NC,1,2\n"),
-        "row 2, column \"county_fips\": it is no code of a county; mend it, or leave the row out"
+        "row 2, column \"county_fips\": it is not a county code; correct it, or leave out the row"
     );
 }
 
@@ -155,7 +155,7 @@ fn rounded_shares_are_shares() {
 fn duplicate_keys_name_both_rows() {
     assert_eq!(
         refused("county_fips,year,n_white,n_black\n37063,2019,1,2\n37183,2019,1,2\n37063,2020,1,2\n"),
-        "rows 1 and 3 are of the same place, 37063; leave one of them, or add them up; it has a column of years: keep one year"
+        "rows 1 and 3 are the same place, 37063; keep one of them, or add them up; it has a column of years: keep one year"
     );
     assert_eq!(
         refused("surname,n_white,n_black\nSMITH,1,2\nSMITH ,3,4\n"),

@@ -281,7 +281,7 @@ pub(crate) fn refuse_links_below(folder: &Path, relative_path: &Path) -> Result<
         if path.is_symlink() {
             return Err(Error::file(
                 &path,
-                "it is a link, and outputs stay inside their folder; remove it, or choose another folder",
+                "it is a link, and outputs must stay inside their folder; remove it, or choose another folder",
             ));
         }
     }
@@ -309,7 +309,7 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
 /// Returns the folder of a path, which must exist.
 pub(crate) fn folder_of(path: &Path) -> Result<&Path> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if folder.is_dir() { Ok(folder) } else { Err(Error::file(folder, "there is no such folder; make it first")) }
+    if folder.is_dir() { Ok(folder) } else { Err(Error::file(folder, "the folder does not exist; create it first")) }
 }
 
 /// Creates a private file in the temporary folder, for the content of a pipe.
@@ -318,7 +318,7 @@ pub(crate) fn new_private() -> Result<NamedTempFile> {
     let folder = std::env::temp_dir();
     remove_abandoned(&folder);
     new_in(&folder).map_err(|error| {
-        let problem = format!("the folder for temporary files cannot be used ({error}); name another with TMPDIR");
+        let problem = format!("the folder for temporary files cannot be used ({error}); choose another with TMPDIR");
         Error::file(&folder, problem)
     })
 }
@@ -480,7 +480,7 @@ mod tests {
         fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
         write_atomically(&path, b"new").unwrap();
         assert_eq!(mode(&path), 0o640);
-        assert!(PendingFile::create(&path).unwrap().commit(false).unwrap_err().to_string().contains("exists already"));
+        assert!(PendingFile::create(&path).unwrap().commit(false).unwrap_err().to_string().contains("already exists"));
     }
 
     #[test]

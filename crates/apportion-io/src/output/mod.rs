@@ -40,7 +40,7 @@ pub struct Output {
 /// Refuses to overwrite an input, or an existing file without `force`.
 pub fn refuse_overwrite(path: &Path, input: Option<&Input>, force: bool) -> Result<()> {
     if input.is_some_and(|input| input.contains(path)) {
-        return Err(Error::file(path, "it is one of the inputs, which are never overwritten; write elsewhere"));
+        return Err(Error::file(path, "this is an input, and inputs are never overwritten; choose another output"));
     }
     if path.exists() && !force {
         return Err(Error::exists(path));

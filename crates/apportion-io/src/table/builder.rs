@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use apportion::text::{Message, Setting, quoted};
+use apportion::text::{Message, Setting, count, quoted};
 use apportion::{Classes, Scaling, Scores, seed};
 
 use super::class_column::{ClassColumn, ClassColumnBuilder};
@@ -293,7 +293,7 @@ impl TableBuilder {
             for (place, row) in selected.rows().enumerate() {
                 let text = texts.get(row);
                 let Some(number) = parse(text) else {
-                    let problem = format!("{} is no number; mend it, or name another column", quoted(text));
+                    let problem = format!("{} is not a number; correct it, or name another column", quoted(text));
                     return Err(self.value_error(selected, index, place, problem));
                 };
                 put(place, number);
@@ -301,7 +301,7 @@ impl TableBuilder {
             return Ok(());
         }
         column.each_number(selected.rows(), put).ok_or_else(|| {
-            let problem = format!("the column holds {}, not numbers; name another", column.kind());
+            let problem = format!("the column contains {}, not numbers; name another", column.kind());
             self.value_error(selected, index, 0, problem)
         })
     }
@@ -310,7 +310,7 @@ impl TableBuilder {
     fn text<'b>(&self, selected: &SelectedRows<'b>, index: usize) -> Result<ColumnTexts<'b>> {
         let column = &selected.columns[index];
         column.texts().ok_or_else(|| {
-            let problem = format!("the column holds {}, which is no text; name another", column.kind());
+            let problem = format!("the column contains {}, not text; name another", column.kind());
             self.value_error(selected, index, 0, problem)
         })
     }
@@ -355,9 +355,10 @@ impl TableBuilder {
         }
         let (found, rows) = (self.cells.column.names.len(), self.cells.column.ids.len());
         if found > MAX_SPARSE_CELLS && 2 * found > rows {
+            let (found, rows) = (count(found as u64), count(rows as u64));
             let problem = format!(
-                ": {found} of the first {rows} rows are in cells of their own, which say nothing of how an outcome is \
-                 spread; name columns with fewer values"
+                ": {found} of the first {rows} rows are alone in their cell, so the bounds would carry no information; choose \
+                 columns with fewer values"
             );
             return Err(Error::Settings(Message::from(Setting::Cells) + problem));
         }
@@ -455,10 +456,12 @@ impl TableBuilder {
         if self.row_mask.count() == 0 {
             let path = self.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
             let problem = if self.row_mask.total() == 0 {
-                Message::from("it has columns but no rows; check how it was made")
+                Message::from("it has a header but no rows; check how it was made")
             } else {
                 let settings = Message::from(Setting::OnlyWithTruth) + " or " + Setting::SkipMissing;
-                Message::from("all rows are left out: none has what ") + settings + " asks for"
+                Message::from("all rows are left out by ")
+                    + settings
+                    + "; check the columns of the scores and the truth"
             };
             return Err(Error::file(&path, problem));
         }
@@ -491,19 +494,19 @@ fn no_scores_problem(names: &[String]) -> Message {
     let numbers = names.iter().filter(|name| parse_number(name).is_some_and(f64::is_finite)).count();
     if 2 * numbers > names.len() {
         // These are values rather than names. They may be personal data and are not shown.
-        return "its first line holds numbers, and not the names of columns; add such a line".into();
+        return "its first line contains numbers; add a line with column names".into();
     }
     let single: Vec<&String> = names.iter().filter(|name| normalize_name(name).starts_with("p_")).collect();
     if let [single] = single[..] {
-        let problem = format!("{single:?} is its only score column, and rules choose among several classes");
-        return Message::from(problem + "; add the columns of the others, or name all with ") + Setting::Scores;
+        let problem = format!("{single:?} is its only score column, but rules need several classes");
+        return Message::from(problem + "; add the other score columns, or name them all with ") + Setting::Scores;
     }
     let columns = abbreviated_names(names);
     let problem = Message::from(format!("no score columns were recognized among {columns}; "));
     match names {
-        [one] if one.contains(';') => problem + "is it separated by semicolons? " + Setting::Delimiter.with(";"),
-        [one] if one.contains('\t') => problem + "is it separated by tabs? " + Setting::Delimiter.with("tab"),
-        [one] if one.contains('|') => problem + "is it separated by bars? " + Setting::Delimiter.with("|"),
+        [one] if one.contains(';') => problem + "if it is separated by semicolons, use " + Setting::Delimiter.with(";"),
+        [one] if one.contains('\t') => problem + "if it is separated by tabs, use " + Setting::Delimiter.with("tab"),
+        [one] if one.contains('|') => problem + "if it is separated by bars, use " + Setting::Delimiter.with("|"),
         _ => {
             problem
                 + "name them with "
@@ -516,15 +519,14 @@ fn no_scores_problem(names: &[String]) -> Message {
 /// Returns the problem with a count, and how to fix it.
 fn count_problem(number: f64) -> Option<String> {
     if number > Scores::MAX_PEOPLE as f64 {
-        let problem =
-            "is too large: all rows together may stand for 1,099,511,627,776 people; correct it, or split the file";
+        let problem = "is too large: the total may be at most 1,099,511,627,776 people; correct it, or split the file";
         return Some(format!("a count of {number:e} {problem}"));
     }
     if number.fract() == 0.0 && number >= 0.0 {
         return None;
     }
-    let found = if number.is_nan() { "no count".into() } else { format!("a count of {number}") };
-    Some(format!("{found}; counts must be whole numbers, and not negative; mend it"))
+    let found = if number.is_nan() { "the count is missing".into() } else { format!("a count of {number}") };
+    Some(format!("{found}; counts must be nonnegative whole numbers; correct it"))
 }
 
 /// Marks the rows of a score column that have a value.
@@ -541,7 +543,7 @@ fn reorder_classes(columns: &ScoreColumns, classes: &[String]) -> Result<ScoreCo
     if classes.len() != columns.classes.len() {
         let (named, found) = (classes.len(), columns.columns.len());
         let columns = columns.columns.join(", ");
-        let problem = format!(" names {named} classes, and there are {found} score columns: {columns}");
+        let problem = format!(" names {named} classes, but there are {found} score columns: {columns}");
         return Err(Error::Settings(Message::from(Setting::Classes) + problem));
     }
     let indices: Option<Vec<usize>> =
@@ -567,7 +569,8 @@ fn class_error(error: apportion::Error, options: &TableOptions) -> Error {
             Error::Settings(problem + "; rename the classes with " + Setting::Classes)
         }
         apportion::Error::TooManyClasses { found, limit } => {
-            let problem = format!("there are {found} score columns, and at most {limit} classes are supported");
+            let found = count(found as u64);
+            let problem = format!("there are {found} score columns, but at most {limit} classes are supported");
             Error::Settings(Message::from(problem + "; name those to use with ") + Setting::Scores)
         }
         error => error.into(),

@@ -1,6 +1,6 @@
 //! A column of classes, such as the truth: maps its values to classes and reports unknown ones.
 
-use apportion::text::{Message, Setting, quoted};
+use apportion::text::{Message, Setting, counted, quoted};
 use apportion::{Classes, Label, UNCODED};
 
 use super::column::ColumnTexts;
@@ -85,7 +85,7 @@ impl ClassColumn {
         match self.map.iter().find(|(_, class)| classes.position(class).is_err()) {
             Some((value, class)) => {
                 let suggestion = did_you_mean(class, names());
-                let problem = format!(": there is no class {class:?}{suggestion}; the classes are {classes}");
+                let problem = format!(": unknown class {class:?}{suggestion}; the classes are {classes}");
                 Err(Error::Settings(Message::from(self.settings.map.with(format!("{value}={class}"))) + problem))
             }
             None => Ok(()),
@@ -156,15 +156,19 @@ impl ClassColumnBuilder {
                 problem + "name another column with " + setting + ", or map its values with " + map.with(MAP_EXAMPLE),
             ));
         }
-        let listed = self.unknown.iter().take(SHOWN).map(|(value, times)| format!("{} ({times})", quoted(value)));
+        let listed = self
+            .unknown
+            .iter()
+            .take(SHOWN)
+            .map(|(value, times)| format!("{} ({})", quoted(value), counted(*times, "row", "rows")));
         let listed = listed.collect::<Vec<_>>().join(", ");
         let more = self.unknown.len().saturating_sub(SHOWN);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let problem =
-            format!(": column {name:?}: these values are no class: {listed}{more}; the classes are {classes}");
+        let problem = format!(": unknown classes in column {name:?}: {listed}{more}; the classes are {classes}");
         let problem = Message::from(setting) + problem + "; map them with " + map.with(MAP_EXAMPLE);
         let problem = problem + column.map_hint(&self.unknown, classes);
-        Err(Error::Settings(problem + ", or leave them out with " + exclude.with(exclude_example)))
+        let missing = if exclude == Setting::Uncoded { "unlabeled" } else { "missing" };
+        Err(Error::Settings(problem + format!(", or treat them as {missing} with ") + exclude.with(exclude_example)))
     }
 }
 

@@ -36,14 +36,14 @@ impl MemoryTable {
         for (name, column) in &columns {
             let len = column.checked_len();
             if len.is_none() || rows.is_some_and(|rows| len != Some(rows)) {
-                let problem = format!("the column {name:?} has another number of rows than the others, or of flags");
+                let problem = format!("column {name:?} has a different number of rows or flags");
                 return Err(Error::settings(problem));
             }
             rows = len;
         }
         for (index, (name, _)) in columns.iter().enumerate() {
             if columns[..index].iter().any(|(other, _)| other == name) {
-                return Err(Error::settings(format!("two columns are called {name:?}; rename one of them")));
+                return Err(Error::settings(format!("two columns are named {name:?}; rename one of them")));
             }
         }
         let rows = rows.unwrap_or(0);
@@ -64,7 +64,7 @@ impl MemoryTable {
         let (rows, len) = (self.block_rows(), values.checked_len().unwrap_or(0));
         if !matches!(values.values(), SharedValues::F32(_) | SharedValues::F64(_)) {
             let kind = values.column().kind();
-            return Err(Error::settings(format!("a matrix of scores holds numbers, not {kind}")));
+            return Err(Error::settings(format!("a matrix of scores must contain numbers, not {kind}")));
         }
         let is_alone = self.names.is_empty();
         if names.is_empty() || !len.is_multiple_of(names.len()) || !is_alone && len != rows * names.len() {

@@ -73,7 +73,7 @@ pub(crate) fn parse_amount(text: &str) -> Option<Amount> {
 
 /// Returns the message for an ambiguous comma.
 pub(crate) fn ambiguous_comma(thousands: f64, decimal: f64) -> String {
-    format!("it may be {thousands} or {decimal}; write thousands without commas, and decimals with a point")
+    format!("it is ambiguous: {thousands} or {decimal}; write thousands without commas, and decimals with a point")
 }
 
 /// Parses a number of people. It must be whole, so an ambiguous comma separates thousands.

@@ -143,7 +143,7 @@ impl OutcomeBuilder {
             if !self.codes.contains(&1) {
                 let suggestion = did_you_mean(value, self.names.iter().map(String::as_str));
                 let others = list_values(&self.names);
-                let problem = format!("no row has the value {}{suggestion}; there are {others}", quoted(value));
+                let problem = format!("no row has the value {}{suggestion}; the values are {others}", quoted(value));
                 return Err(refuse(Setting::OutcomeValue, problem.into()));
             }
             let names = vec![format!("not {}", value.trim()), value.trim().to_owned()];
@@ -218,11 +218,14 @@ fn zeros_and_ones(numbers: &[f64]) -> Option<OutcomeValues> {
     Some(OutcomeValues::Levels { codes, names: NO_AND_YES[0].map(String::from).to_vec(), counted: Some(1) })
 }
 
-const INFINITE: &str = "the outcome is infinite; mend it, or leave it empty";
-const EMPTY: &str = "it is empty in every row; name another";
+const INFINITE: &str = "the outcome is infinite; correct it, or leave it empty";
+const EMPTY: &str = "it is empty in every row; name another column";
 
 fn not_a_number(text: &str) -> Problem {
-    let problem = format!("{} is no number, and others are; mend it, leave it empty, or say what counts", quoted(text));
+    let problem = format!(
+        "{} is not a number, unlike other values; correct it, leave it empty, or choose a value to count",
+        quoted(text)
+    );
     Message::from(problem + " with ") + Setting::OutcomeValue.with("VALUE")
 }
 

@@ -29,7 +29,7 @@ impl<'a> RowReader<'a> {
             return Ok(None);
         }
         let joined = Block::join(blocks).ok_or_else(|| {
-            let problem = "its columns, or their types, are not those of the file before; make the files again";
+            let problem = "its columns or their types differ from the previous file; make the files again";
             Error::file(self.input.name(self.blocks.table()), problem)
         })?;
         Ok(Some(Rows::new(joined)))

@@ -233,7 +233,8 @@ fn by_classes(names: &[String], normalized: &[String]) -> Result<Option<Recogniz
         _ => {
             let sets = prefixes.iter().map(|(prefix, _)| format!("{prefix}*")).collect::<Vec<_>>();
             let (sets, first) = (sets.join(" and "), sets[0].as_str());
-            let problem = Message::from(format!("the scores may be in {sets}; say which with ")) + Setting::Scores;
+            let problem = Message::from(format!("there are several sets of score columns, {sets}; choose one with "))
+                + Setting::Scores;
             return Err(Error::Settings(problem + ", such as " + Setting::Scores.with(first)));
         }
     };
@@ -298,7 +299,7 @@ impl ScoreColumns {
         }
         let columns: Vec<String> = found.into_iter().map(|index| names[index].clone()).collect();
         if columns.iter().any(String::is_empty) {
-            let problem = ": a column without a name cannot be a class; name the others";
+            let problem = ": a column without a name cannot be a class; rename it, or name the others";
             return Err(Error::Settings(Message::from(Setting::Scores) + problem));
         }
         let shared = shared_prefix(&columns);
@@ -363,7 +364,7 @@ pub(crate) fn column_index(names: &[String], name: &str) -> std::result::Result<
             let name = quoted(name);
             Err(format!("there is no column {name}{suggestion}; the columns are {all}"))
         }
-        _ => Err(format!("several columns are called {name:?}; write it as the file does")),
+        _ => Err(format!("several columns match {name:?}; use the exact name")),
     }
 }
 
@@ -470,7 +471,10 @@ mod tests {
         let both =
             split("bisg_white bisg_black bisg_other rake_white rake_black rake_other vf_white vf_black vf_other");
         let message = find_scores(&both).unwrap_err().to_string();
-        assert_eq!(message, "the scores may be in bisg_* and rake_*; say which with `scores`, such as `scores` bisg_*");
+        assert_eq!(
+            message,
+            "there are several sets of score columns, bisg_* and rake_*; choose one with `scores`, such as `scores` bisg_*"
+        );
         let named = ScoreColumns::named(&["rake_*".into()], &both).unwrap();
         assert_eq!(named.columns, ["rake_white", "rake_black", "rake_other"]);
         assert_eq!(named.classes, ["white", "black", "other"]);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use apportion::estimate::Outcomes;
-use apportion::text::{Message, Setting};
+use apportion::text::{Message, Setting, count};
 use apportion::{Classes, Groups, Keys, Label, Scaling, Scores, UNCODED};
 
 use super::builder::TableBuilder;
@@ -127,7 +127,7 @@ impl Table {
             }
         }
         input.end();
-        builder.ok_or_else(|| Error::settings("no file was named"))?.finish()
+        builder.ok_or_else(|| Error::settings("no input file"))?.finish()
     }
 
     /// Reads the required columns of a table in memory; `name` is used in messages.
@@ -259,7 +259,7 @@ impl Table {
             Scaling::AsGiven => "",
         };
         match &self.recognized {
-            Some(recognized) => format!("scores as {} writes them: {columns}{scaled}", recognized.tool),
+            Some(recognized) => format!("scores in the format of {}: {columns}{scaled}", recognized.tool),
             None => format!("scores: {columns}{scaled}"),
         }
     }
@@ -270,24 +270,28 @@ impl Table {
         let mut remarks: Vec<Message> = Vec::new();
         let excluded = self.row_mask.total() - self.rows();
         if excluded > 0 {
-            remarks.push(format!("{excluded} of {} rows are left out", self.row_mask.total()).into());
+            let (excluded, all) = (count(excluded as u64), count(self.row_mask.total() as u64));
+            remarks.push(format!("{excluded} of {all} rows are left out").into());
         }
         if let Some(truth) = &self.truth {
             let unknown = truth.iter().filter(|&&truth| truth == UNCODED).count();
             if unknown > 0 {
-                let rows = self.rows();
-                let remark =
-                    format!("truth is not known of {unknown} of {rows} rows: what needs truth leaves them out");
-                remarks.push(remark.into());
+                let (unknown, rows) = (count(unknown as u64), count(self.rows() as u64));
+                let remark = "have no truth and are left out of figures that need it";
+                remarks.push(format!("{unknown} of {rows} rows {remark}").into());
             }
         }
         if self.rows_without_id > 0 {
-            let rows = self.rows_without_id;
-            remarks.push(format!("{rows} rows have no identifier: their places stand in for ties and draws").into());
+            remarks.push(match self.rows_without_id {
+                1 => "1 row has no ID; its row number is used for ties and draws".into(),
+                rows => {
+                    format!("{} rows have no ID; their row numbers are used for ties and draws", count(rows)).into()
+                }
+            });
         }
         if self.values.is_spilled() {
-            let remark = Message::from("the scores do not fit into ") + Setting::Memory;
-            remarks.push(remark + ": they are in a temporary file");
+            let remark = Message::from("the scores exceed ") + Setting::Memory;
+            remarks.push(remark + ", so they are stored in a temporary file");
         }
         remarks
     }

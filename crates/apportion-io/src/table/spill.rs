@@ -230,8 +230,8 @@ impl<T: Pod + Debug + Sync> Store<T> for SpillBuffer<T> {
 
 fn spill_error(error: &io::Error) -> Error {
     let folder = std::env::temp_dir();
-    let fix = "make room there, name another folder by TMPDIR, or allow more memory with ";
-    let problem = format!("the scores do not fit into memory, nor here ({error}); {fix}");
+    let fix = "free some space, choose another folder with TMPDIR, or allow more memory with ";
+    let problem = format!("the scores fit neither in memory nor here ({error}); {fix}");
     Error::file(&folder, Message::from(problem) + Setting::Memory)
 }
 

@@ -18,7 +18,7 @@ pub(super) fn section(own: &Reproduction) -> Section {
     let worst = all_rules.contestants.iter().max_by(|a, b| below(a).total_cmp(&below(b)));
     let lead = match (best, worst) {
         (Some(best), Some(worst)) => format!(
-            "Of the rules that label everybody, {} is the most accurate ({}); {} lies furthest below the frontier, by {} points.",
+            "Of the rules that label every row, {} is the most accurate ({}); {} is the furthest below the frontier, by {} points.",
             best.name,
             plain(best.expected_accuracy.mean, 3),
             worst.name,
@@ -74,9 +74,9 @@ fn figure(all_rules: &Contest, alt: &str) -> Chart {
     let title = format!("Every rule at variance {} (MAE {})", all_rules.variance, plain(all_rules.mae.mean, 2));
     let mut chart = with_legend(chart("pareto-simulation", &title, data, layout, sheet(all_rules)));
     chart.caption =
-        "The paper’s fig:pareto-simulation. Rules that look at one row at a time are grey: of these argmax alone is \
-                     on the frontier (Theorem 2). A threshold leaves rows without a label, and is judged by the others. What is \
-                     learned comes from all rows of a dataset, since these are fewer than the paper’s batch."
+        "The paper’s fig:pareto-simulation. Rules that use one row at a time are gray; of these, only argmax is \
+                     on the frontier (Theorem 2). A threshold leaves rows unlabeled and is evaluated on the labeled rows. The \
+                     learned rule is trained on all rows of a dataset, because these are fewer than the paper’s batch."
             .into();
     chart.alt = alt.to_owned();
     chart
@@ -128,19 +128,10 @@ fn figures(all_rules: &Contest) -> Table {
             rule.frontier_gap.map_or_else(|| Cell::number(None, |_| String::new()), below),
         ]
     };
-    let columns = [
-        "Rule",
-        "Accuracy",
-        "Expected accuracy",
-        "Fidelity to posterior",
-        "To truth",
-        "Coverage",
-        "Below the frontier",
-    ];
+    let columns =
+        ["Rule", "Accuracy", "Expected accuracy", "Fidelity to posterior", "To truth", "Coverage", "Frontier gap"];
     let mut table = table("contest", "The rules in numbers", &columns, all_rules.contestants.iter().map(row).collect());
-    table.note =
-        "Below the frontier: how much more accurate the best labels are whose counts are as near to the posterior."
-            .into();
+    table.note = "Frontier gap: how much more accurate other labels with equally good counts would be.".into();
     table
 }
 
@@ -154,13 +145,13 @@ fn learners(own: &Reproduction) -> Table {
             Cell::number(Some(pupil.frontier_gap), |own| plain(own, 5)),
         ]
     };
-    let columns = ["Learner", "Labels as match has them", "Fidelity to posterior", "Below the frontier"];
+    let columns = ["Learner", "Agreement with match", "Fidelity to posterior", "Frontier gap"];
     let rows = own.pupils.iter().map(row).collect();
-    let mut table = table("learners", "The paper’s data-driven thresholds, by what learns", &columns, rows);
+    let mut table = table("learners", "The paper’s data-driven thresholds, by learner", &columns, rows);
     if let Some(pupil) = own.pupils.first() {
         table.note = format!(
-            "Learned from {} rows that match has labeled, and applied to {} of the same variance, once. The paper says: about \
-             99% of labels as match has them, by each of the three, from a batch of about 10,000.",
+            "Trained on {} rows labeled by match, and applied once to {} rows of the same variance. The paper reports an \
+             agreement of about 99% for each of the three learners, from a batch of about 10,000 rows.",
             count(pupil.batch),
             count(pupil.rows)
         );

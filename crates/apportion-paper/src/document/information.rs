@@ -26,7 +26,7 @@ pub(super) fn bias(own: &Reproduction) -> Section {
         own.information.iter().filter(|information| BIAS_VARIANCES.contains(&information.variance)).collect();
     let of_largest: Vec<String> = shown.iter().map(|shown| signed(shown.bias[0].mean, 3)).collect();
     let lead = format!(
-        "Argmax’s bias for the largest class is {} at the variances {}: the more is known, the less is there of it.",
+        "Argmax’s bias for the largest class is {} at the variances {}: it decreases with more information.",
         of_largest.join(", "),
         shown.iter().map(|shown| variance(shown.variance)).collect::<Vec<_>>().join(", ")
     );
@@ -51,7 +51,7 @@ fn bars(shown: &[&Information], alt: &str) -> Chart {
     let layout = json!({
         "height": 400, "barmode": "group",
         "xaxis": { "title": { "text": "class (and its share)" }, "type": "category" },
-        "yaxis": { "title": { "text": "bias: share of labels less posterior" } },
+        "yaxis": { "title": { "text": "bias: share of labels minus posterior" } },
     });
     let mut sheet = Sheet::new(BIAS_COLUMNS);
     for information in shown {
@@ -64,11 +64,10 @@ fn bars(shown: &[&Information], alt: &str) -> Chart {
         }
     }
     let data = shown.iter().enumerate().map(trace).collect();
-    let mut chart =
-        with_legend(chart("info-bias", "How far argmax’s shares are off, class by class", data, layout, sheet));
-    chart.caption = "The paper’s fig:info-bias. Where next to nothing is known (variance 100), everyone is given the largest \
-                     class, and the others vanish: Theorem 1 (i). MAE is the mean absolute error of the scores, which no \
-                     bias exceeds: Theorem 1 (iii)."
+    let mut chart = with_legend(chart("info-bias", "Bias of argmax by class", data, layout, sheet));
+    chart.caption = "The paper’s fig:info-bias. With almost no information (variance 100), everyone is given the largest \
+                     class, and the other classes disappear: Theorem 1 (i). MAE is the mean absolute error of the scores, an upper limit \
+                     of the bias: Theorem 1 (iii)."
         .into();
     chart.alt = alt.to_owned();
     chart
@@ -100,7 +99,7 @@ pub(super) fn frontiers(own: &Reproduction) -> Section {
     let most = own.information.iter().max_by(|a, b| cost(a).total_cmp(&cost(b)));
     let lead = most.map_or_else(String::new, |most| {
         format!(
-            "The more is known, the higher lies the frontier; right counts cost {} points of accuracy at most, at variance {}.",
+            "With more information, the frontier is higher; right counts cost at most {} points of accuracy, at variance {}.",
             plain(cost(most), 1),
             variance(most.variance)
         )
@@ -138,8 +137,8 @@ pub(super) fn frontiers(own: &Reproduction) -> Section {
         }
     }
     let data = own.information.iter().enumerate().map(trace).collect();
-    let mut chart = with_legend(chart("info-pareto", "The best labels there can be, by variance", data, layout, sheet));
-    chart.caption = "The paper’s fig:info-pareto. Each line begins at argmax (left) and ends at match (right).".into();
+    let mut chart = with_legend(chart("info-pareto", "Optimal labels by variance", data, layout, sheet));
+    chart.caption = "The paper’s fig:info-pareto. Each line starts at argmax (left) and ends at match (right).".into();
     chart.alt = lead.clone();
     Section {
         id: "info-pareto",

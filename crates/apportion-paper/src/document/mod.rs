@@ -18,9 +18,9 @@ impl Reproduction {
     /// Builds the page. `command` is shown so that readers can reproduce it.
     pub fn document(&self, command: &str) -> Document {
         Document {
-            title: "The paper, computed anew".into(),
+            title: "The paper, reproduced".into(),
             subtitle: format!(
-                "{} datasets of {} people, {} made-up voters, seed {}",
+                "{} datasets of {} people, {} simulated voters, seed {}",
                 count(self.plan.datasets),
                 count(self.plan.rows),
                 count(self.plan.voters),
@@ -97,45 +97,47 @@ fn glance(own: &Reproduction) -> Section {
         Card {
             name: "Worst case".into(),
             figure: format!("{equal} of {}", own.worst_case.len()),
-            note: "times argmax’s bias equals the error of the scores, within three standard errors (Theorem 1)".into(),
+            note:
+                "cases in which argmax’s bias equals the error of the scores, within three standard errors (Theorem 1)"
+                    .into(),
         },
         Card {
             name: format!("Error at variance {}", all_rules.variance),
             figure: plain(all_rules.mae.mean, 3),
-            note: "mean absolute error; the paper prints 0.42, and σ where the variance is meant".into(),
+            note: "mean absolute error; the paper prints 0.42, and writes σ for the variance".into(),
         },
     ];
     if let (Some(below), Some(first)) = (thompson, own.information.first()) {
         cards.push(Card {
             name: "Thompson sampling".into(),
             figure: percent(below.mean, 1),
-            note: "is how far it lies below labels that are as faithful (Theorem 2)".into(),
+            note: "below labels with equally good counts (Theorem 2)".into(),
         });
         cards.push(Card {
-            name: "Nothing known".into(),
+            name: "No information".into(),
             figure: signed(first.bias[0].mean, 3),
-            note: format!("is argmax’s bias for the largest class at variance {}", variance(first.variance)),
+            note: format!("argmax’s bias for the largest class at variance {}", variance(first.variance)),
         });
     }
     Section {
         id: "glance",
-        title: "At a glance",
-        lead: "Argmax is biased even where the scores are the best that there can be, the less is known the more; labels that \
-               are chosen together are not, at little cost; and the bound of Theorem 1 is reached."
+        title: "Summary",
+        lead: "Argmax is biased even if the scores are the best possible, and more so with less information; labels that are \
+               chosen jointly are not biased, at little cost in accuracy; and the bound of Theorem 1 is reached."
             .into(),
         blocks: vec![Block::Cards(cards), Block::Text(HOW.into())],
     }
 }
 
-const HOW: &str = "All means are over datasets, each drawn from its own seed; ± is one standard error. Frontiers are exact: one \
-                   walk gives the best labels for every γ, so that nothing is solved twice. They are read at the γ of the \
-                   paper, from 1 (argmax) over 0.99 to 0.80, and at 0 (match).";
+const HOW: &str = "All means are over datasets, each drawn from its own seed; ± is one standard error. Frontiers are exact: \
+                   the optimal labels for every γ are computed at once. They are shown at the γ of the paper, from 1 \
+                   (argmax) over 0.99 to 0.80, and at 0 (match).";
 
 fn provenance(own: &Reproduction, command: &str) -> Section {
     let facts = [
         ("Program", format!("apportion {}", env!("CARGO_PKG_VERSION"))),
         ("Datasets", format!("{} of {} rows", count(own.plan.datasets), count(own.plan.rows))),
-        ("Made-up voters", count(own.plan.voters)),
+        ("Simulated voters", count(own.plan.voters)),
         ("Seed", own.plan.seed.to_string()),
         (
             "Paper",
@@ -147,8 +149,7 @@ fn provenance(own: &Reproduction, command: &str) -> Section {
     Section {
         id: "provenance",
         title: "Provenance",
-        lead: "Nobody on this page exists: all people are drawn from the seed, and the command below draws them again."
-            .into(),
+        lead: "All people on this page are simulated from the seed; the command below reproduces them.".into(),
         blocks: vec![
             Block::Code(command.to_owned()),
             Block::Table(table("facts", "What was done", &["What", "How"], rows)),

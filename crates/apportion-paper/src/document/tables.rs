@@ -15,21 +15,22 @@ pub(super) fn section(own: &Reproduction) -> Section {
     Section {
         id: "tables",
         title: "The paper’s tables",
-        lead: "On made-up voters the rules stand to each other as the paper’s do: argmax is accurate and its counts are off, \
-               match has them right for a little accuracy, what is learned from it nearly so, sampling loses much of it, and a \
-               threshold is off the most."
+        lead: "On simulated voters, the rules compare as in the paper: argmax is accurate but its counts are biased, match has \
+               the right counts at a small cost in accuracy, the learned rule comes close to match, sampling loses much \
+               accuracy, and a threshold is the most biased."
             .into(),
         blocks,
     }
 }
 
-const WHY: &str = "The figures differ, and must: the paper’s commercial voter file is not public, so that what stands beside it \
-                   are people who do not exist, drawn from North Carolina’s counties and the surnames of the Census. Their \
-                   scores know name and county alone, where the vendor’s know more: so ours are less accurate. The vendor’s \
-                   scores count too many of the largest class, and ours are overconfident to do so, too; those of the paper’s \
-                   BISG are nearly calibrated, and ours are altogether; raking counts too few of the largest class, as ours do \
-                   with the shares of all inhabitants, though not by so much that argmax would be nearer to the truth than \
-                   match. There are tables for North Carolina alone: its voters stand beside other states, too.";
+const WHY: &str = "The figures differ from the published ones, because the paper’s commercial voter file is not public. Ours are \
+                   of simulated voters, drawn from North Carolina’s counties and the Census surnames. Their scores use \
+                   only name and county, while the vendor’s use more, so ours are less accurate. The vendor’s scores \
+                   count too many people in the largest class; ours are made overconfident to do the same. The paper’s \
+                   BISG scores are nearly calibrated; ours are fully calibrated. Raking counts too few people in the \
+                   largest class, as ours do with the shares of all residents, though not by so much that argmax would be \
+                   closer to the truth than match. Only North Carolina is simulated; its voters are also compared with \
+                   the figures of other states.";
 
 /// Returns the simulated voters that a table is compared with.
 fn beside<'a>(own: &'a Reproduction, published: &Published) -> Option<&'a VoterFile> {

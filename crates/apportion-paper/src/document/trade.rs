@@ -23,13 +23,13 @@ pub(super) fn section(own: &Reproduction) -> Section {
     let files: Vec<(&str, &VoterFile)> = files.collect();
     let apart = files.iter().map(|(_, file)| furthest(file)).fold(0.0, f64::max);
     let lead = format!(
-        "What is learned from {} voters keeps near to the exact trade at every γ: its accuracy is never further off than {} \
+        "The rule learned from {} voters stays close to the exact trade-off at every γ: its accuracy differs by at most {} \
          points.",
         count(own.plan.voters.min(Learned::TRAIN_ROWS as u64)),
         plain(100.0 * apart, 1)
     );
     let charts = files.into_iter().map(|(id, file)| Block::Chart(Box::new(figure(id, file, own))));
-    Section { id: "pareto-NC", title: "The trade, on made-up voters", lead, blocks: charts.collect() }
+    Section { id: "pareto-NC", title: "The trade-off on simulated voters", lead, blocks: charts.collect() }
 }
 
 /// Returns the largest difference in accuracy between the exact and the learned rule at the same γ.
@@ -67,12 +67,12 @@ fn figure(id: &'static str, file: &VoterFile, own: &Reproduction) -> Chart {
     let mut chart =
         with_legend(chart(id, &format!("Accuracy against fidelity: {}", file.made.words()), data, layout, sheet(file)));
     chart.caption = format!(
-        "In place of the paper’s fig:{id}. Both lines run from γ 1, argmax, over 0.99 to 0.80; at γ 0 are match and what is learned \
-         from it, as points. All aim at the posterior but those to truth, and are judged by the truth. A threshold is not shown: it leaves people without a label."
+        "Corresponds to the paper’s fig:{id}. Both lines go from γ 1 (argmax) over 0.99 to 0.80; match and the rule learned \
+         from it (γ 0) are points. All rules target the posterior, except those to truth, and are compared with the truth. The threshold is not shown, because it leaves people unlabeled."
     );
     chart.alt = format!(
-        "Accuracy against fidelity to the truth. At the same γ, balance and what is learned from it differ by {} points of \
-         accuracy at most.",
+        "Accuracy against fidelity to the truth. At the same γ, the accuracy of balance and of the rule learned from it \
+         differs by at most {} points.",
         plain(100.0 * furthest(file), 2)
     );
     chart

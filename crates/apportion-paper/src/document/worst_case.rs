@@ -11,7 +11,7 @@ use crate::{Mean, Reproduction, WorstCase};
 pub(super) fn section(own: &Reproduction) -> Section {
     let equal = own.worst_case.iter().filter(|case| case.is_equal()).count();
     let lead = format!(
-        "At {equal} of {} shares c of people of whom nothing is known, argmax’s bias for the first class equals the mean absolute \
+        "At {equal} of {} shares c of people about whom nothing is known, argmax’s bias for the first class equals the mean absolute \
          error within three standard errors.",
         own.worst_case.len()
     );
@@ -23,10 +23,10 @@ pub(super) fn section(own: &Reproduction) -> Section {
     }
 }
 
-const WHEN: &str = "Theorem 1 bounds argmax’s bias by the mean absolute error of the scores. Against the mean of the scores \
-                    themselves that holds for every table, whatever the scores, with the error that they imply: the mean of 1 − \
-                    Σ q². Against the truth it holds on average, and only for calibrated scores: where scores are off, so are \
-                    their sums, and no rule that goes by them can know.";
+const WHEN: &str = "Theorem 1 bounds argmax’s bias by the mean absolute error of the scores. Compared with the mean of the \
+                    scores, this holds for every table, with the error that the scores imply: the mean of 1 − Σ q². \
+                    Compared with the truth, it holds on average, and only for calibrated scores: if the scores are \
+                    miscalibrated, so are their sums, and no rule based on them can correct this.";
 
 fn bars(cases: &[WorstCase], alt: &str) -> Chart {
     let shares: Vec<String> = cases.iter().map(|case| format!("c = {}", case.unknown)).collect();
@@ -46,18 +46,13 @@ fn bars(cases: &[WorstCase], alt: &str) -> Chart {
     data.push(trace("mean absolute error".into(), palette::GUIDE, cases.iter().map(|case| &case.mae).collect()));
     let layout = json!({
         "height": 420, "barmode": "group",
-        "xaxis": { "type": "category" }, "yaxis": { "title": { "text": "bias: share of labels less true share" } },
+        "xaxis": { "type": "category" }, "yaxis": { "title": { "text": "bias: share of labels minus true share" } },
     });
-    let mut chart = with_legend(chart(
-        "worstcasebias",
-        "Argmax’s bias where it is as large as it can be",
-        data,
-        layout,
-        sheet(cases),
-    ));
+    let mut chart =
+        with_legend(chart("worstcasebias", "The largest possible bias of argmax", data, layout, sheet(cases)));
     chart.caption =
-        "The paper’s fig:worstcasebias. Of a share c of people all scores are alike, and of the others it is known \
-                     that they are of the first class. Argmax counts everyone as the first class."
+        "The paper’s fig:worstcasebias. For a share c of people all scores are equal; the others are known \
+                     to belong to the first class. Argmax counts everyone in the first class."
             .into();
     chart.alt = alt.to_owned();
     chart

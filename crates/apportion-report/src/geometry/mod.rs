@@ -140,12 +140,12 @@ impl Geometry {
             }
             None => self.properties().iter().map(|name| vec![(*name).to_owned()]).collect(),
         };
-        let wanted = Wanted::of(groups);
+        let index = GroupIndex::of(groups);
         // Prefers the key that finds the most groups, then the one with the fewest outlines: a state must not match all
         // of its counties, which have its code as a property.
         let matches = |key: &Vec<String>| {
             let names = self.outlines.iter().filter_map(|own| own.name(key));
-            let found: Vec<usize> = names.filter_map(|name| wanted.group(&name)).collect();
+            let found: Vec<usize> = names.filter_map(|name| index.group(&name)).collect();
             (found.iter().collect::<BTreeSet<_>>().len(), Reverse(found.len()))
         };
         let best =
@@ -156,14 +156,14 @@ impl Geometry {
             let problem = Message::from(format!("{problem}; name the property with ")) + Setting::GeometryKey;
             return refuse(problem + format!(": {}", self.properties().join(", ")));
         };
-        Ok(self.shapes(groups.len(), &wanted, key))
+        Ok(self.shapes(groups.len(), &index, key))
     }
 
-    fn shapes(&self, groups: usize, wanted: &Wanted, key: &[String]) -> Shapes {
+    fn shapes(&self, groups: usize, index: &GroupIndex, key: &[String]) -> Shapes {
         let (mut polygons, mut unused) = (vec![Vec::new(); groups], Vec::new());
         for own in &self.outlines {
             let name = own.name(key).unwrap_or_else(|| "(without a name)".into());
-            match wanted.group(&name) {
+            match index.group(&name) {
                 Some(group) => polygons[group].extend(own.polygons.iter().cloned()),
                 None => unused.push(name),
             }
@@ -186,24 +186,24 @@ impl Geometry {
 }
 
 /// The groups by name: exact, and normalized for comparison.
-struct Wanted {
+struct GroupIndex {
     exact: BTreeMap<String, usize>,
-    plain: BTreeMap<String, usize>,
+    normalized: BTreeMap<String, usize>,
 }
 
-impl Wanted {
-    fn of(groups: &[String]) -> Wanted {
-        let mut wanted = Wanted { exact: BTreeMap::new(), plain: BTreeMap::new() };
-        for (index, name) in groups.iter().enumerate() {
-            wanted.exact.entry(name.trim().to_owned()).or_insert(index);
-            wanted.plain.entry(plain(name)).or_insert(index);
+impl GroupIndex {
+    fn of(groups: &[String]) -> GroupIndex {
+        let (mut exact, mut normalized) = (BTreeMap::new(), BTreeMap::new());
+        for (group, name) in groups.iter().enumerate() {
+            exact.entry(name.trim().to_owned()).or_insert(group);
+            normalized.entry(plain(name)).or_insert(group);
         }
-        wanted
+        GroupIndex { exact, normalized }
     }
 
     /// Returns the group with this name, or else one whose normalized name is equal.
     fn group(&self, name: &str) -> Option<usize> {
-        self.exact.get(name.trim()).or_else(|| self.plain.get(&plain(name))).copied()
+        self.exact.get(name.trim()).or_else(|| self.normalized.get(&plain(name))).copied()
     }
 }
 

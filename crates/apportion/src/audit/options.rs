@@ -118,7 +118,7 @@ impl AuditOptions {
         let mut checked = self.clone();
         if let Some(focus) = self.focus.filter(|&focus| focus >= classes.len()) {
             let what = "the focus class".to_owned();
-            return Err(Error::Parameter { what, value: focus as f64, range: "the position of a class, from 0" });
+            return Err(Error::Parameter { what, value: focus as f64, range: "the index of a class, from 0" });
         }
         if let Some(bootstrap) = &self.bootstrap {
             bootstrap.check()?;
@@ -157,12 +157,12 @@ fn scale(reference: &mut [f64], classes: &Classes, of: impl Fn() -> String) -> R
     expect_length("the reference", reference.len(), classes.len())?;
     for (share, name) in reference.iter().zip(classes.names()) {
         if !share.is_finite() || *share < 0.0 {
-            return refuse(format!("gives {name:?} the share {share}; shares must be finite and not negative"));
+            return refuse(format!("has a share of {share} for {name:?}; shares must be finite and not negative"));
         }
     }
     let sum: f64 = reference.iter().sum();
     if (sum - 1.0).abs() > SUM_TOLERANCE {
-        return refuse(format!("sums to {sum}, not to 1; give shares, one for each class"));
+        return refuse(format!("sums to {sum}, not to 1; give one share per class"));
     }
     reference.iter_mut().for_each(|share| *share /= sum);
     Ok(())

@@ -271,7 +271,7 @@ impl Birdie {
         expect_length("the list of outcomes", outcomes.rows(), scores.rows())?;
         let measure = outcomes.measure();
         let Measure::Shares { levels, .. } = measure else {
-            let why = "it is for shares of levels; name a value with `counting`, or group the numbers";
+            let why = "it estimates shares of levels; choose a value with `counting`, or group the numbers";
             return Err(Error::Incompatible { one: "BIRDiE", other: "an outcome of numbers", why });
         };
         options.check()?;

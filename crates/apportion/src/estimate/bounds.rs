@@ -44,7 +44,7 @@ impl CellBounds {
         expect_length("the list of outcomes", outcomes.rows(), scores.rows())?;
         expect_length("the list of cells", cells.len(), scores.rows())?;
         if outcomes.are_numbers() {
-            let why = "numbers have none that are attained without more being known; name a value with `counting`";
+            let why = "bounds exist only for shares; choose a value with `counting`";
             return Err(Error::Incompatible { one: "bounds", other: "an outcome of numbers", why });
         }
         if let Some(row) = cells.iter().position(|&cell| cell as usize >= number) {

@@ -58,7 +58,7 @@ impl<'a> Outcomes<'a> {
     pub fn numbers_about(values: &'a [f64], about: f64) -> Result<Outcomes<'a>> {
         check(values)?;
         if about.is_nan() || about.abs() > LARGEST {
-            let what = "the number about which outcomes lie".to_owned();
+            let what = "the center of the outcomes".to_owned();
             return Err(Error::Parameter { what, value: about, range: "finite, and within ±1e100" });
         }
         Ok(Outcomes(Kind::Numbers { values, about }))

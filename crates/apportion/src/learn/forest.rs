@@ -46,7 +46,7 @@ impl Forest {
 
     pub(super) fn checked(mut self, classes: usize) -> Result<Forest, &'static str> {
         if self.trees.is_empty() {
-            return Err("its forest has no trees");
+            return Err("the forest has no trees");
         }
         for tree in &mut self.trees {
             let nodes = tree.len();
@@ -61,14 +61,14 @@ impl Forest {
                     }
                 };
                 if !sound {
-                    return Err("a tree of its forest has a node that leads nowhere");
+                    return Err("a tree of the forest has a node with an invalid child");
                 }
                 if let Node::Split(_, at, _) = node {
                     *at = GRID.value(GRID.round(*at));
                 }
             }
             if !matches!(tree.last(), Some(Node::Leaf(_))) {
-                return Err("a tree of its forest ends in no leaf");
+                return Err("a tree of the forest does not end in leaves");
             }
         }
         Ok(self)

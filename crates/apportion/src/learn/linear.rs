@@ -53,13 +53,13 @@ impl Linear {
 
     pub(super) fn checked(self, classes: usize) -> Result<Linear, &'static str> {
         if self.planes.len() != classes || self.planes.iter().flatten().any(|plane| plane.weights.len() != classes) {
-            return Err("its planes are not one for each class, with a weight for each");
+            return Err("the model must have one plane per class, with one weight per class");
         }
         if self.planes.iter().all(Option::is_none) {
-            return Err("its planes leave no class to give");
+            return Err("the planes exclude every class");
         }
         if !self.planes.iter().flatten().all(Plane::is_in_range) {
-            return Err("its weights are out of range");
+            return Err("the weights are out of range");
         }
         Ok(Linear { planes: self.planes.into_iter().map(|plane| plane.map(Plane::rounded)).collect() })
     }

@@ -98,7 +98,7 @@ impl Balance {
             return Err(Error::Incompatible {
                 one: "balance",
                 other: "nested targets",
-                why: "it trades the targets that nesting would make exact; use match",
+                why: "balance trades off the targets that nesting keeps exact; use match",
             });
         }
         let free = self.matching.bounds.is_empty() && self.matching.coverage.is_none();

@@ -74,15 +74,15 @@ impl Batches {
         joint::check(request)?;
         joint::refuse_counts(scores, "batched")?;
         if matching.reference.is_in_people() {
-            let why = "counts for all rows are none for a batch; give shares";
-            return Err(Error::Incompatible { one: "batched", other: "given targets", why });
+            let why = "counts are for all rows, not for a batch; give shares";
+            return Err(Error::Incompatible { one: "batches", other: "given targets", why });
         }
         if self.size == 0 {
             return Err(Error::Parameter { what: "the size of a batch".into(), value: 0.0, range: "at least 1" });
         }
         if !matching.nested.is_empty() {
-            let why = "a batch has no county's or state's people; use match without batches";
-            return Err(Error::Incompatible { one: "batched", other: "nested targets", why });
+            let why = "a batch does not contain whole groups; use match without batches";
+            return Err(Error::Incompatible { one: "batches", other: "nested targets", why });
         }
         Ok(())
     }

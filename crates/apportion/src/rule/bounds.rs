@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::error::{Error, Result};
 use crate::reference::of_group;
 use crate::scores::Classes;
+use crate::text::count;
 use crate::transport::penalty::Quota;
 
 /// A bound on the number of people of a class.
@@ -65,18 +66,25 @@ impl Bounds {
         if let Some(class) = (0..least.len()).find(|&class| least[class] > most[class]) {
             let (name, least, most) = (&classes.names()[class], least[class], most[class]);
             return refuse(format!(
-                "ask for at least {least} and at most {most} of {name:?}; raise one or lower the other"
+                "require at least {} and at most {} people in class {name:?}; lower the minimum or raise the maximum",
+                count(least),
+                count(most)
             ));
         }
         let sum = |side: &[u64]| side.iter().fold(0u64, |sum, &bound| sum.saturating_add(bound));
         if sum(&least) > people {
             return refuse(format!(
-                "ask for at least {} people in all, and there are {people}; lower some",
-                sum(&least)
+                "require at least {} people in total, but there are {}; lower some of them",
+                count(sum(&least)),
+                count(people)
             ));
         }
         if sum(&most) < people {
-            return refuse(format!("allow at most {} people in all, and there are {people}; raise some", sum(&most)));
+            return refuse(format!(
+                "allow at most {} people in total, but there are {}; raise some of them",
+                count(sum(&most)),
+                count(people)
+            ));
         }
         Ok((least, most))
     }

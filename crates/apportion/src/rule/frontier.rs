@@ -79,7 +79,7 @@ impl Frontier {
             return Err(Error::Incompatible {
                 one: "the frontier",
                 other: "coverage, bounds or nested targets",
-                why: "it runs from argmax to plain match; ask for single points by balance",
+                why: "it goes from argmax to plain match; compute single points with balance",
             });
         }
         let request = Request { matching, objective: Objective::Match, gamma: None, scores, settings };

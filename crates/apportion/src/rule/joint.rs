@@ -95,7 +95,7 @@ pub(super) fn groups<'a>(request: &Request<'a>) -> Result<Option<Partition<'a>>>
         what: "a group",
         by: "matching by group",
         setting: crate::text::Setting::By,
-        instead: "way of matching",
+        instead: "rule",
     })?;
     Ok(Some(Partition::of(groups)))
 }
@@ -175,17 +175,18 @@ pub(super) fn check(request: &Request<'_>) -> Result<()> {
     }
     let refuse = |one, other, why| Err(Error::Incompatible { one, other, why });
     if !nested.is_empty() && coverage.is_some() {
-        return refuse("nested", "coverage", "which rows stay without a label would have to be shared out; use one");
+        let why = "the unlabeled rows would have to be divided among the groups; use one of them";
+        return refuse("nested", "coverage", why);
     }
     if !nested.is_empty() && !bounds.is_empty() {
-        return refuse("nested", "bounds", "the larger units' totals leave no room for bounds; use one of them");
+        return refuse("nested", "bounds", "the totals of the larger groups are already fixed; use one of them");
     }
     if !nested.is_empty() && !by_group {
-        return refuse("nested", "matching overall", "the groups are the smallest units; match by group");
+        return refuse("nested", "matching overall", "nested targets need groups; match by group");
     }
     let is_norm = request.gamma.is_some_and(|(gamma, penalty)| gamma > 0.0 && !penalty.is_separable());
     if is_norm && (coverage.is_some() || !bounds.is_empty()) {
-        return refuse("the penalty l2", "coverage or bounds", "its bound is not known then; use l2-squared");
+        return refuse("the penalty l2", "coverage or bounds", "l2 supports neither; use l2-squared");
     }
     Ok(())
 }

@@ -47,13 +47,13 @@ impl JointRule {
             return Err(Error::Parameter { what: "the size of a sample".into(), value: 0.0, range: "at least 1" });
         }
         if *by_group {
-            return refuse("groups", "a sample has few rows of a small group; match by group, on all rows");
+            return refuse("groups", "a sample contains few rows of a small group; match by group on all rows");
         }
         if reference.is_in_people() {
-            return refuse("given targets", "counts for all rows are none for a sample; give shares");
+            return refuse("given targets", "counts are for all rows, not for a sample; give shares");
         }
         if bounds.at_least.values().chain(bounds.at_most.values()).any(Bound::is_in_people) {
-            return refuse("bounds in people", "they are for all rows, and not for a sample; give shares, as 20%");
+            return refuse("bounds in people", "counts are for all rows, not for a sample; give shares, such as 20%");
         }
         Ok(())
     }

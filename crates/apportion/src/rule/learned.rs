@@ -48,16 +48,16 @@ impl Learned {
     pub(super) fn fit(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Decision> {
         self.joint.check_sample("learned", self.train_rows)?;
         if scores.counts().is_some() {
-            let why = "a solution may split a row, which teaches no label; use match, or a sample";
-            return Err(Error::Incompatible { one: "learned", other: "rows that stand for several people", why });
+            let why = "match may split such a row between classes, so it has no single label to learn; use match, or a sample";
+            return Err(Error::Incompatible { one: "learned", other: "rows of several people", why });
         }
         if self.joint.matching().coverage.is_some() {
-            let why = "a model gives every row a label; use match with coverage";
+            let why = "a model labels every row; use match with coverage";
             return Err(Error::Incompatible { one: "learned", other: "coverage", why });
         }
         if scores.rows() == 0 {
             return Err(Error::Parameter {
-                what: "the number of rows to learn from".into(),
+                what: "the number of rows to train on".into(),
                 value: 0.0,
                 range: "at least 1",
             });

@@ -54,7 +54,7 @@ impl Plan {
             let forced = (0..quotas.len()).any(|class| absent(class) && least[class] > 0);
             if self.is_infinite_where_absent() && (forced || reachable < self.labeled) {
                 let problem =
-                    "need a class that has no share in the reference, which kl does not allow; use another penalty";
+                    "need a class whose share in the reference is 0, which kl does not allow; use another penalty";
                 return Err(Error::Bounds { of: of_group(group), problem: problem.into() });
             }
             self.bounds = Some((least, most));

@@ -274,14 +274,14 @@ fn check_row(row: &[f64], what: &str, index: usize, classes: usize) -> Result<()
 fn check(options: &VoterOptions) -> Result<()> {
     let VoterOptions { prior_shift, sharpen, noise, blend, .. } = *options;
     within("the prior shift", prior_shift, (0.0..=1.0).contains(&prior_shift), "from 0 to 1")?;
-    within("the power that sharpens", sharpen, sharpen > 0.0 && sharpen.is_finite(), "finite and above 0")?;
+    within("the sharpening exponent", sharpen, sharpen > 0.0 && sharpen.is_finite(), "finite and above 0")?;
     within("the noise", noise, (0.0..=MOST_NOISE).contains(&noise), "from 0 to 10")?;
     within("the blend", blend, (0.0..=1.0).contains(&blend), "from 0 to 1")?;
     if prior_shift > 0.0 && options.margin.is_none() {
         return Err(Error::Incompatible {
             one: "a prior shift",
-            other: "people who follow the county table",
-            why: "there is nothing to shift away from; give the margin of the voters",
+            other: "people drawn from the county table",
+            why: "there is no other prior to shift from; give the margin of the voters",
         });
     }
     Ok(())

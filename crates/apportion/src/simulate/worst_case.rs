@@ -36,7 +36,7 @@ impl WorstCase {
         within("the unknown share", unknown, (0.0..=1.0).contains(&unknown), "from 0 to 1")?;
         within("the share of others", others, (0.0..=1.0).contains(&others), "from 0 to 1")?;
         let sum = unknown + others;
-        within("the sum of the unknown share and that of others", sum, sum <= 1.0 + 1e-12, "at most 1")?;
+        within("the sum of the unknown share and the share of others", sum, sum <= 1.0 + 1e-12, "at most 1")?;
         Ok(WorstCase { seed, classes, unknown, others })
     }
 

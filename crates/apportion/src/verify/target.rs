@@ -293,7 +293,7 @@ fn limits(bounds: &Bounds, classes: &Classes, people: u64, quotas: &[Quota]) -> 
     }
     let is_empty = least.iter().zip(&most).any(|(least, most)| least > most);
     if is_empty {
-        return Err(Error::Bounds { of: String::new(), problem: "contradict each other; check them".into() });
+        return Err(Error::Bounds { of: String::new(), problem: "contradict each other; correct them".into() });
     }
     Ok(Some((least, most)))
 }

@@ -84,7 +84,7 @@ pub fn ipf(
         && cells.iter().all(|cell| cell.people >= 0.0 && cell.people.is_finite());
     if !sound || scores.iter().any(|score| !(*score >= 0.0 && score.is_finite())) {
         return Err(Error::Model {
-            problem: "cells, scores and margins do not belong together; give one of each".into(),
+            problem: "cells, scores and margins do not match; use those of the same run".into(),
         });
     }
     let is_stranded = exclude(cells, scores, by_name, by_place, classes);
@@ -114,8 +114,8 @@ fn exclude(cells: &[Cell], scores: &mut [f64], by_name: &[f64], by_place: &[f64]
     cells.par_iter().zip(scores.par_chunks_exact_mut(classes)).with_min_len(GRAIN).map(exclude_from).collect()
 }
 
-/// A margin.
-struct Side {
+/// The margin by name or by place.
+struct Margin {
     /// People by class for each row; zeros if unknown.
     targets: Vec<f64>,
     is_known: Vec<bool>,
@@ -128,15 +128,15 @@ struct Side {
     logs: Vec<f64>,
 }
 
-impl Side {
-    fn new(margin: &[f64], classes: usize) -> Side {
+impl Margin {
+    fn new(margin: &[f64], classes: usize) -> Margin {
         let is_known: Vec<bool> =
             margin.chunks_exact(classes).map(|row| row.iter().all(|people| !people.is_nan())).collect();
         let rows = margin.chunks_exact(classes).zip(&is_known);
         let targets = rows.flat_map(|(row, known)| row.iter().map(|people| if *known { *people } else { 0.0 }));
         let targets: Vec<f64> = targets.collect();
         let (decided, logs) = (vec![0.0; targets.len()], vec![0.0; targets.len()]);
-        Side { targets, is_known, decided, starts: Vec::new(), members: Vec::new(), logs }
+        Margin { targets, is_known, decided, starts: Vec::new(), members: Vec::new(), logs }
     }
 
     /// Returns the range of a row's classes, if the row is known.
@@ -175,7 +175,7 @@ struct Fitting<'a> {
     people: f64,
     /// People in the largest cell for which the margins leave no class.
     stranded: f64,
-    sides: [Side; 2],
+    margins: [Margin; 2],
     /// The cells with several possible classes: their indices, their people, and their current scores.
     open: Vec<u32>,
     cells: Vec<Cell>,
@@ -196,7 +196,7 @@ impl<'a> Fitting<'a> {
             scores,
             people: cells.iter().map(|cell| cell.people).sum::<f64>().max(f64::MIN_POSITIVE),
             stranded: 0.0,
-            sides: [Side::new(by_name, classes), Side::new(by_place, classes)],
+            margins: [Margin::new(by_name, classes), Margin::new(by_place, classes)],
             open: Vec::new(),
             cells: Vec::new(),
             fitted: Vec::new(),
@@ -211,30 +211,30 @@ impl<'a> Fitting<'a> {
                 fitting.fitted.extend(row);
                 continue;
             }
-            for (side, own) in fitting.sides.iter_mut().zip([cell.name, cell.place]) {
+            for (side, own) in fitting.margins.iter_mut().zip([cell.name, cell.place]) {
                 if let Some(range) = side.range(own) {
                     side.decided[range].iter_mut().zip(row).for_each(|(sum, score)| *sum += cell.people * score);
                 }
             }
         }
-        fitting.sides[0].list(fitting.cells.iter().map(|cell| cell.name));
-        fitting.sides[1].list(fitting.cells.iter().map(|cell| cell.place));
+        fitting.margins[0].list(fitting.cells.iter().map(|cell| cell.name));
+        fitting.margins[1].list(fitting.cells.iter().map(|cell| cell.place));
         fitting
     }
 
     /// Returns the result if the scores exclude all people that a margin requires, which no factor can change.
     fn excluded(&self, cells: &[Cell], is_stranded: &[bool], near: f64) -> Option<Fit> {
-        let mut most: Both = self.sides.each_ref().map(|side| vec![0.0; side.targets.len()]);
+        let mut most: Both = self.margins.each_ref().map(|side| vec![0.0; side.targets.len()]);
         let rows = cells.iter().zip(self.scores.chunks_exact(self.classes)).zip(is_stranded);
         for ((cell, row), _) in rows.filter(|(_, is_stranded)| !**is_stranded) {
-            for ((side, own), most) in self.sides.iter().zip([cell.name, cell.place]).zip(&mut most) {
+            for ((side, own), most) in self.margins.iter().zip([cell.name, cell.place]).zip(&mut most) {
                 let Some(range) = side.range(own) else { continue };
                 let possible = most[range].iter_mut().zip(row).filter(|(_, score)| **score > 0.0);
                 possible.for_each(|(most, _)| *most += cell.people);
             }
         }
         let missing: Both = std::array::from_fn(|side| {
-            let pairs = self.sides[side].targets.iter().zip(&most[side]);
+            let pairs = self.margins[side].targets.iter().zip(&most[side]);
             pairs.map(|(target, most)| if *most > 0.0 { 0.0 } else { *target }).collect()
         });
         let (by, off) = self.furthest(&missing)?;
@@ -281,7 +281,7 @@ impl<'a> Fitting<'a> {
     fn spread(&mut self) {
         let k = self.classes;
         let [names, places]: Both =
-            self.sides.each_ref().map(|side| side.logs.par_iter().map(|log| log.exp()).collect());
+            self.margins.each_ref().map(|side| side.logs.par_iter().map(|log| log.exp()).collect());
         let rows = self.fitted.par_chunks_exact_mut(k).zip(&self.open).zip(&self.cells);
         rows.with_min_len(GRAIN).for_each(|((fitted, open), cell)| {
             let scores = &self.scores[*open as usize * k..][..k];
@@ -296,7 +296,7 @@ impl<'a> Fitting<'a> {
 
     /// Sums a quantity of each open cell, times its people, by margin row.
     fn sums(&self, side: usize, make: impl Fn(usize, &mut [f64]) + Sync) -> Vec<f64> {
-        let (k, side) = (self.classes, &self.sides[side]);
+        let (k, side) = (self.classes, &self.margins[side]);
         let mut sums = vec![0.0; side.targets.len()];
         let rows = sums.par_chunks_exact_mut(k).enumerate();
         rows.for_each_init(
@@ -322,7 +322,7 @@ impl<'a> Fitting<'a> {
     }
 
     fn missing_by(&self, which: usize) -> Vec<f64> {
-        let side = &self.sides[which];
+        let side = &self.margins[which];
         let mut missing = self.sums(which, |cell, row| row.copy_from_slice(self.fitted(cell)));
         let wanted = side.targets.iter().zip(&side.decided);
         missing.iter_mut().zip(wanted).for_each(|(own, (target, decided))| *own = target - (decided + *own));
@@ -331,7 +331,7 @@ impl<'a> Fitting<'a> {
 
     fn furthest(&self, missing: &Both) -> Option<(MarginKey, MarginMiss)> {
         let mut furthest: Option<(MarginKey, MarginMiss)> = None;
-        for ((side, missing), by) in self.sides.iter().zip(missing).zip([MarginKey::Name, MarginKey::Place]) {
+        for ((side, missing), by) in self.margins.iter().zip(missing).zip([MarginKey::Name, MarginKey::Place]) {
             for (index, (&wanted, missing)) in side.targets.iter().zip(missing).enumerate() {
                 let row = index / self.classes;
                 if side.is_known[row] && furthest.is_none_or(|(_, off)| missing.abs() > off.people()) {
@@ -345,7 +345,7 @@ impl<'a> Fitting<'a> {
     }
 
     fn has_run_away(&self) -> bool {
-        self.sides.iter().any(|side| side.logs.iter().any(|log| log.abs() > AWAY))
+        self.margins.iter().any(|side| side.logs.iter().any(|log| log.abs() > AWAY))
     }
 
     /// One plain round: scales the places' factors to their margin, then the names' factors.
@@ -358,7 +358,7 @@ impl<'a> Fitting<'a> {
     }
 
     fn scale(&mut self, which: usize, missing: &[f64]) {
-        let Side { targets, logs, .. } = &mut self.sides[which];
+        let Margin { targets, logs, .. } = &mut self.margins[which];
         for (log, (target, missing)) in logs.iter_mut().zip(targets.iter().zip(missing)) {
             let reached = target - missing;
             if *target > 0.0 && reached > 0.0 {
@@ -373,11 +373,11 @@ impl<'a> Fitting<'a> {
         let direction = self.direction(missing);
         let longest = direction.iter().flatten().fold(0.0f64, |most, step| most.max(step.abs()));
         let slope = dot(missing, &direction);
-        let before = self.sides.each_ref().map(|side| side.logs.clone());
+        let before = self.margins.each_ref().map(|side| side.logs.clone());
         let mut stride = (LONGEST / longest).min(1.0);
         loop {
             self.rounds += 1;
-            for ((side, before), direction) in self.sides.iter_mut().zip(&before).zip(&direction) {
+            for ((side, before), direction) in self.margins.iter_mut().zip(&before).zip(&direction) {
                 let steps = before.iter().zip(direction).map(|(log, step)| log + stride * step);
                 side.logs.iter_mut().zip(steps).for_each(|(log, new)| *log = new);
             }
@@ -404,7 +404,7 @@ impl<'a> Fitting<'a> {
                 pairs.map(|(left, own)| if *own > level { left / own } else { 0.0 }).collect()
             })
         };
-        let mut found: Both = self.sides.each_ref().map(|side| vec![0.0; side.targets.len()]);
+        let mut found: Both = self.margins.each_ref().map(|side| vec![0.0; side.targets.len()]);
         let (mut left, mut way) = (missing.clone(), scaled(missing));
         let mut length = dot(&left, &way);
         let enough = length * GRADIENTS_LEAVE * GRADIENTS_LEAVE;

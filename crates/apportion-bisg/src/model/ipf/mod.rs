@@ -39,9 +39,9 @@ impl KnownMargins {
         let spread = names.as_ref().is_some_and(NameTable::is_key_given_class)
             || places.as_ref().is_some_and(|places| places.numbers() == Numbers::KeyGivenClass);
         let problem = if spread {
-            "a margin by name or place is the people of each class, or their shares, and not P(key | class); give such a table"
+            "a margin by name or place must contain people by class or their shares, not P(key | class)"
         } else if names.is_none() && places.is_none() {
-            "no margin by name or place is known; give one"
+            "there is no margin by name or place; provide one"
         } else {
             let places = places.map(|mut places| {
                 places.rows_mut().for_each(|row| _ = normalize(row));
