@@ -118,22 +118,21 @@ def column(table, name):
 def undercount(sections):
     rows = [[float(cell) for cell in line.split()] for line in sections[1][1].splitlines()]
     figure = Figure(760, 360, "Expected Black voters by Black score, and how many of them argmax labels Black")
-    left, bottom, wide, high = 70, 290, 64, 210
-    largest = max(row[1] for row in rows)
+    left, bottom, wide, high, top = 70, 290, 64, 210, 800
+    if max(row[1] for row in rows) > top:
+        stop(f"undercount: the axis ends at {top}")
     figure.text(20, 30, "Expected Black voters by their Black score", "title")
     lost = sum(row[1] - row[2] for row in rows)
     legend = [("match", "in rows labeled Black by argmax"), ("argmax", f"in rows with another label: {lost:,.0f}")]
     figure.legend(20, 56, legend)
-    for tick in range(0, 2001, 500):
-        y = bottom - high * tick / 2000
+    for tick in range(0, top + 1, 200):
+        y = bottom - high * tick / top
         figure.line(left, y, left + 10 * wide, y)
         figure.text(left - 8, y + 5, f"{tick:,}", "small end")
-    if largest > 2000:
-        stop("undercount: the axis ends at 2,000")
     for index, (low, expected, labeled) in enumerate(rows):
         x = left + index * wide
-        figure.bar(x + 4, bottom - high * labeled / 2000, wide - 8, high * labeled / 2000, "match")
-        figure.bar(x + 4, bottom - high * expected / 2000, wide - 8, high * (expected - labeled) / 2000, "argmax")
+        figure.bar(x + 4, bottom - high * labeled / top, wide - 8, high * labeled / top, "match")
+        figure.bar(x + 4, bottom - high * expected / top, wide - 8, high * (expected - labeled) / top, "argmax")
         figure.text(x, bottom + 20, f"{low:.1f}", "small middle")
     figure.text(left + 10 * wide, bottom + 20, "1.0", "small middle")
     figure.text(left + 5 * wide, bottom + 46, "Black score", "middle")
@@ -164,10 +163,10 @@ def counts(sections, with_truth):
         series.insert(0, ("truth", column(tables(sections[5][0], "class")[0], "truth")))
         legend.insert(0, ("truth", "truth"))
     for kind, values in series:
-        if abs(sum(values.values()) - 50_000) > 1:
-            stop(f'the counts of "{kind}" do not sum to 50,000 voters')
+        if abs(sum(values.values()) - 20_000) > 1:
+            stop(f'the counts of "{kind}" do not sum to 20,000 voters')
     figure = Figure(760, 430, "Voters of each class by each way of counting: argmax undercounts most classes")
-    figure.text(20, 30, "50,000 voters: how many are there of each class?", "title")
+    figure.text(20, 30, "20,000 voters: how many are there of each class?", "title")
     figure.legend(20, 58, legend)
     panels(figure, 96, series, lambda value: f"{value:,.0f}")
     return figure
