@@ -244,22 +244,25 @@ def turnout(sections):
     figure = Figure(760, 330, "Estimated turnout of white and Black voters, with 95% intervals")
     figure.text(20, 30, "Turnout in percent, with 95% intervals", "title")
     figure.legend(20, 58, [("argmax", "Black voters"), ("match", "white voters")])
+    missing = [name for name in names if name not in shown]
+    if missing:
+        stop(f"tutorial.md shows no estimate by {', '.join(missing)}")
+    values = [value for name in names for value in shown[name]]
+    low, high = 2 * int(min(values) // 2), 2 * int(max(values) // 2 + 1)
     left, wide, top = 190, 520, 80
 
     def place(value):
-        return left + wide * (value - 56) / 16
+        return left + wide * (value - low) / (high - low)
 
-    for tick in range(56, 73, 2):
+    for tick in range(low, high + 1, 2):
         figure.line(place(tick), top, place(tick), top + 196)
         figure.text(place(tick), top + 218, tick, "small middle")
     for index, (name, words) in enumerate(names.items()):
-        if name not in shown:
-            stop(f'tutorial.md shows no estimate "{name}"')
         y = top + 22 + 38 * index
         figure.text(left - 14, y + 5, words, "end")
-        for kind, start in [("match", 0), ("argmax", 3)]:
-            middle, low, high = map(place, shown[name][start : start + 3])
-            figure.line(low, y, high, y, kind, 3)
+        for kind, first in [("match", 0), ("argmax", 3)]:
+            middle, start, end = map(place, shown[name][first : first + 3])
+            figure.line(start, y, end, y, kind, 3)
             figure.dot(middle, y, kind, 6)
             if name == "truth":
                 figure.line(middle, y, middle, top + 196, kind, 1, dashed=True)
