@@ -37,7 +37,7 @@ docs: $(MDBOOK) ## Build the documentation site, with search, in target/docs, an
 	$(PYTHON) docs/build.py $(PROGRAM) $(MDBOOK) $(or $(CARGO_TARGET_DIR),target)/docs
 
 $(MDBOOK):
-	$(CARGO) install --locked --root $(TOOLS) mdbook --version 0.5.4
+	$(CARGO) install --locked --root $(TOOLS) mdbook --version 0.5.4 --no-default-features --features search
 
 test: ## Run all tests, even if one part fails, and print a summary
 	@MAKE="$(MAKE)" .ci/parts $(PARTS)
