@@ -45,7 +45,8 @@ fn words(line: &str) -> Vec<&str> {
 
 /// Returns the JSON of a label command without its provenance, which differs in the command.
 fn labeled(folder: &Path, options: &str) -> serde_json::Value {
-    let mut found = json(folder, &words(format!("label voters.csv -o out.parquet --force --json -q {options}").trim_end()));
+    let mut found =
+        json(folder, &words(format!("label voters.csv -o out.parquet --force --json -q {options}").trim_end()));
     found.as_object_mut().unwrap().remove("provenance").unwrap();
     found
 }
