@@ -170,10 +170,11 @@ fn the_population_of_the_scores_is_named() {
             "\n",
         ),
     ] {
-        let line = format!("predict people.csv -o out.csv --force {options}");
-        let told = text(&apportion(folder, &split(&line)).stderr);
+        let line = format!("predict people.csv -o out.csv --force --json {options}");
+        let output = apportion(folder, &split(&line));
+        let told = text(&output.stderr);
         assert!(told.contains(&format!("\nthe scores describe {expected}{advice}")), "{told}");
-        let found = json(folder, &split(&format!("{line} --json -q")));
+        let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(found["population"], expected);
     }
 }
