@@ -60,6 +60,9 @@ def predict(
     (True, True)
     >>> labels = apportion.label(scores)
 
+    The scores describe the population of the tables: by default residents of all ages in the 2010 Census. For voters,
+    borrowers or patients, give their class shares with `margin`.
+
     Args:
         people: a frame with one row per person, or the path of a file, together with `output`.
         model: "bisg" uses surname and place; "bifsg" also the first name; "fbisg" allows for errors in the Census counts;
@@ -76,14 +79,16 @@ def predict(
         as_published: voter: the published surname factor, which mixes national class shares with those of the state.
         seed, burn_in, sweeps: fbisg: the seed, the number of sweeps before draws are counted, and of sweeps that are counted.
         prefix: prefix of the score columns.
-        summary: whether to also return a dict with the numbers of matched names and places and the sums of the scores.
+        summary: whether to also return a dict with the numbers of matched names and places, the mean scores, the population
+            that the scores describe, and the columns that they do not use, with the reasons.
         output, overwrite: output file, and whether to replace it, if the people are in files.
         encoding, delimiter, sheet: if the people are in files: the encoding and separator of text files, which are detected by
             default, and the sheet of Excel workbooks, by default the first.
 
     Returns:
-        The scores p_CLASS and the columns that explain them, in a frame of the same type as the input; or the path of
-        `output`. With `summary`, a tuple of this and the summary.
+        The scores p_CLASS and the columns that explain them, and the codes of counties as county_fips unless the input has
+        such a column, in a frame of the same type as the input; or the path of `output`. With `summary`, a tuple of this and
+        the summary.
     """
     values: dict[str, Any] = {
         "model": model, "surname": surname, "first_name": first_name, "place": place, "block_group": block_group,

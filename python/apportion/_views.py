@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from . import _native
 from ._decision import Decision
-from ._labels import Column
+from ._labels import ClassMap, Column
 from ._run import run
 from ._tables import TABLE, refuse_unknown, rest, table
 
@@ -323,13 +323,14 @@ def audit(
     *,
     truth: Column | None = None,
     by: Column | None = None,
-    label_map: Mapping[str, str] | None = None,
-    uncoded: str | None = None,
+    label_map: ClassMap | None = None,
+    uncoded: Sequence[str] | str | None = None,
     decision: Decision | None = None,
     bootstrap: int | None = None,
     focus: str | None = None,
     geometry: str | os.PathLike[str] | None = None,
     geometry_key: Sequence[str] | str | None = None,
+    title: str | None = None,
     **options: Any,
 ) -> Audit:
     """Measures the bias of existing labels.
@@ -345,21 +346,20 @@ def audit(
         label: the labels: a column name, or one label per row.
         truth: the true class, if known.
         by: groups, as for `label`. The bias of each group is also computed.
-        label_map: how label values map to classes: {"W": "white"}.
-        uncoded: the value of unlabeled rows, and how to treat these rows: "Uncoded=drop", "Uncoded=argmax" or
+        label_map: how label values map to classes: {"W": "white"}, or a built-in map, as truth_map of `label`.
+        uncoded: the values of unlabeled rows, and how to treat these rows: "Uncoded=drop" or "Uncoded=argmax". Default:
             "Uncoded=keep".
         decision: the decision that gave the labels. Warns if their counts differ from the targets of the fit by more than
             chance explains.
         bootstrap: number of bootstrap replicates for 95% intervals of shares, bias, accuracy and fidelity, such as 200.
         focus: the class to compare with all other classes combined.
         geometry, geometry_key: outlines of the groups, for a map in the report.
+        title: the title of the report.
         options: options of `label` for reading the table.
     """
     refuse_unknown("audit", options, TABLE | {"count"})
     given = {"scores": scores, "truth": truth, "by": by, **options}
     source, values = table(given, label=label)
-    if uncoded is not None and "=" not in uncoded:
-        raise ValueError("uncoded: it must be 'VALUE=argmax', 'VALUE=drop' or 'VALUE=keep'")
     values |= {
         "label_map": label_map,
         "uncoded": uncoded,
@@ -367,6 +367,7 @@ def audit(
         "focus": focus,
         "geometry": geometry,
         "geometry_key": geometry_key,
+        "title": title,
     }
     if decision is not None and not isinstance(decision, Decision):
         raise TypeError("decision: it must be a Decision, as returned by apportion.fit or Decision.from_json")
@@ -380,12 +381,13 @@ def compare(
     truth: Column | None = None,
     by: Column | None = None,
     label: Column | None = None,
-    label_map: Mapping[str, str] | None = None,
+    label_map: ClassMap | None = None,
     uncoded: Sequence[str] | str | None = None,
     batch: int | None = None,
     focus: str | None = None,
     geometry: str | os.PathLike[str] | None = None,
     geometry_key: Sequence[str] | str | None = None,
+    title: str | None = None,
     **options: Any,
 ) -> Comparison:
     """Compares rules: argmax, threshold, match, balance, Thompson sampling and others, and optionally existing labels.
@@ -402,13 +404,13 @@ def compare(
         label, label_map, uncoded: existing labels to compare with the rules, how their values map to classes, and the values
             of unlabeled rows.
         batch: also solve match and balance in random batches of this size, to show the loss.
-        focus, geometry, geometry_key: as for `audit`.
+        focus, geometry, geometry_key, title: as for `audit`.
         options: options of `label` for reading the table.
     """
     refuse_unknown("compare", options, TABLE | {"count"})
     source, values = table({"scores": scores, "truth": truth, "by": by, **options}, label=label)
     values |= {"label_map": label_map, "uncoded": uncoded, "batch": batch, "focus": focus}
-    values |= {"geometry": geometry, "geometry_key": geometry_key}
+    values |= {"geometry": geometry, "geometry_key": geometry_key, "title": title}
     return Comparison(run("compare", source, values, **rest(options, ("threads", "progress"))))
 
 
@@ -420,7 +422,7 @@ def disparity(
     truth: Column | None = None,
     by: Column | None = None,
     label: Column | None = None,
-    label_map: Mapping[str, str] | None = None,
+    label_map: ClassMap | None = None,
     cells: Sequence[str] | str | None = None,
     against: str | None = None,
     **options: Any,

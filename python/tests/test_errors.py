@@ -220,3 +220,19 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert apportion.label(GOOD, rule="balance", gamma=np.float64(0.5), threads=np.int64(1)).tolist() == told
     assert apportion.solve(GOOD, at_least={"1": np.float32(0.5)}).counts["1"] == 2
     assert apportion.simulate_normal(np.int64(10), variance=np.float64(0.5)).num_rows == 10
+
+
+def test_unknown_groups_are_listed_or_labeled() -> None:
+    fitted = pd.DataFrame({"p_a": [0.6, 0.7, 0.9, 0.2], "p_b": [0.4, 0.3, 0.1, 0.8], "county": ["Wake", "Wake", "Durham", "Durham"]})
+    decision = apportion.fit(fitted, by="county")
+    other = fitted.assign(county=["Wake", "Wake County", "Durham", "Durham"])
+    listed = r'1 group \(1 row\) is not in the decision: "Wake County" \(1 row; did you mean "Wake"\?\); .* unknown_groups=\'overall\''
+    with pytest.raises(ValueError, match=listed):
+        decision.apply(other)
+    with pytest.warns(UserWarning, match="their rows are unlabeled"):
+        labels = decision.apply(other, unknown_groups="unlabeled")
+    assert labels.isna().tolist() == [False, True, False, False]
+    with pytest.warns(UserWarning, match="labeled at the prices for all rows of the fit"):
+        assert decision.apply(other, unknown_groups="overall").notna().all()
+    with pytest.raises(ValueError, match="unknown_groups"):
+        decision.apply(other, unknown_groups="skip")  # type: ignore[arg-type]

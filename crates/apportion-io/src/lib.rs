@@ -60,5 +60,5 @@ pub use table::{
     Bits, CellDifference, ClassColumn, ClassSettings, Column, ComparedSide, CountValues, Integers, MemoryTable,
     NumberValues, OtherColumn, OutcomeColumn, RecognizedScores, RowComparison, RowMask, RowReader, RowShift, Rows,
     ScoreColumns, Shared, SharedColumn, SharedValues, Table, TableBatch, TableOptions, TableStream, TextBuffer,
-    TextValues, Texts, Validity, Values, closest_match, did_you_mean, find_scores, same_name,
+    TextValues, Texts, Validity, Values, Vocabulary, closest_match, did_you_mean, find_scores, same_name,
 };

@@ -54,9 +54,19 @@ pub(super) static GROUPS: &[Group] = &[
             setting(Setting::Truth, Kind::Text, "COL", &[T("Column of the true class")]),
             setting(
                 Setting::TruthMap,
-                Kind::Pairs,
+                Kind::ClassMap,
                 "VALUE=CLASS,…",
-                &[T("Classes of "), S(Setting::Truth), T(" values")],
+                &[
+                    T("Classes of "),
+                    S(Setting::Truth),
+                    T(" values, or a built-in map: nc (North Carolina's race_code and ethnic_code), l2 or targetsmart"),
+                ],
+            ),
+            setting(
+                Setting::TruthEthnicity,
+                Kind::Text,
+                "COL",
+                &[T("Column of the ethnicity for "), S(Setting::TruthMap), T(" nc [default: ethnic_code]")],
             ),
             setting(Setting::TruthExclude, Kind::List, "VALUE,…", &[T("Truth values to treat as missing")]),
             setting(
@@ -176,6 +186,16 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         heading: "Output",
+        jobs: &[Audit, Compare, Disparity, Frontier],
+        settings: &[setting(
+            Setting::Output,
+            Kind::Text,
+            "FILE.csv|FILE.json",
+            &[T("Also write the results to a file: the table as CSV, or the same JSON as "), S(Setting::Json)],
+        )],
+    },
+    Group {
+        heading: "Output",
         jobs: &[Label, Apply, Predict],
         settings: &[setting(
             Setting::SafeCsv,
@@ -207,7 +227,7 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         heading: "Output",
-        jobs: &[Label, Apply, Fit, Predict, Audit, Compare, Disparity],
+        jobs: &[Label, Apply, Fit, Predict, Audit, Compare, Disparity, Frontier],
         settings: &[setting(Setting::Force, Kind::Flag, "", &[T("Replace outputs that exist")])],
     },
     Group {
@@ -243,17 +263,12 @@ pub(super) static GROUPS: &[Group] = &[
                 &[T("Property of the outlines with the group names [default: the best match]")],
             ),
             setting(
-                Setting::Simplex,
-                Kind::List,
-                "CLASS,CLASS",
-                &[T("Two classes for corners of the report's triangle [default: the two largest]")],
-            ),
-            setting(
                 Setting::Focus,
                 Kind::Text,
                 "CLASS",
                 &[T("Class to compare with all others combined [default: the largest]")],
             ),
+            setting(Setting::Title, Kind::Text, "TEXT", &[T("Title of the report")]),
         ],
     },
 ];

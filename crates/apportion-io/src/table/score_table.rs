@@ -261,7 +261,13 @@ impl Table {
             Scaling::AsGiven => "",
         };
         match &self.recognized {
-            Some(recognized) => format!("scores in the format of {}: {columns}{scaled}", recognized.tool),
+            Some(recognized) => {
+                let classes = match recognized.renamed {
+                    true => format!("; classes: {}", self.columns.classes.join(", ")),
+                    false => String::new(),
+                };
+                format!("scores in the format of {}: {columns}{scaled}{classes}", recognized.tool)
+            }
             None => format!("scores: {columns}{scaled}"),
         }
     }

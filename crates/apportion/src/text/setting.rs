@@ -24,6 +24,7 @@ macro_rules! settings {
 
 settings! {
     // Input.
+    Config "config"
     Inputs "inputs"
     Scores "scores"
     Classes "classes"
@@ -32,6 +33,7 @@ settings! {
     Count "count"
     Truth "truth"
     TruthMap "truth_map"
+    TruthEthnicity "truth_ethnicity"
     TruthExclude "truth_exclude"
     OnlyWithTruth "only_with_truth"
     SkipMissing "skip_missing"
@@ -65,6 +67,7 @@ settings! {
     LabelMap "label_map"
     Uncoded "uncoded"
     Decision "decision"
+    UnknownGroups "unknown_groups"
     Bootstrap "bootstrap"
     Outcome "outcome"
     OutcomeValue "outcome_value"
@@ -87,8 +90,8 @@ settings! {
     Figures "figures"
     Geometry "geometry"
     GeometryKey "geometry_key"
-    Simplex "simplex"
     Focus "focus"
+    Title "title"
     // SQL.
     Sql "sql"
     Percent "percent"
