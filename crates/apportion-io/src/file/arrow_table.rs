@@ -161,6 +161,6 @@ mod tests {
         let batch = RecordBatch::try_from_iter([("p_a", scores), ("p_b", others)]).unwrap();
         let table = read(MemoryTable::new(batch.schema(), vec![batch]), &TableOptions::default());
         let error = table.scores().unwrap().check().unwrap_err();
-        assert!(table.locate(error).to_string().starts_with("a frame: row 2, column \"p_a\": there is no number"));
+        assert!(table.locate(error).to_string().starts_with("a frame: row 2, column \"p_a\": the score is missing"));
     }
 }
