@@ -330,6 +330,7 @@ def audit(
     focus: str | None = None,
     geometry: str | os.PathLike[str] | None = None,
     geometry_key: Sequence[str] | str | None = None,
+    title: str | None = None,
     **options: Any,
 ) -> Audit:
     """Measures the bias of existing labels.
@@ -353,6 +354,7 @@ def audit(
         bootstrap: number of bootstrap replicates for 95% intervals of shares, bias, accuracy and fidelity, such as 200.
         focus: the class to compare with all other classes combined.
         geometry, geometry_key: outlines of the groups, for a map in the report.
+        title: the title of the report.
         options: options of `label` for reading the table.
     """
     refuse_unknown("audit", options, TABLE | {"count"})
@@ -365,6 +367,7 @@ def audit(
         "focus": focus,
         "geometry": geometry,
         "geometry_key": geometry_key,
+        "title": title,
     }
     if decision is not None and not isinstance(decision, Decision):
         raise TypeError("decision: it must be a Decision, as returned by apportion.fit or Decision.from_json")
@@ -384,6 +387,7 @@ def compare(
     focus: str | None = None,
     geometry: str | os.PathLike[str] | None = None,
     geometry_key: Sequence[str] | str | None = None,
+    title: str | None = None,
     **options: Any,
 ) -> Comparison:
     """Compares rules: argmax, threshold, match, balance, Thompson sampling and others, and optionally existing labels.
@@ -400,13 +404,13 @@ def compare(
         label, label_map, uncoded: existing labels to compare with the rules, how their values map to classes, and the values
             of unlabeled rows.
         batch: also solve match and balance in random batches of this size, to show the loss.
-        focus, geometry, geometry_key: as for `audit`.
+        focus, geometry, geometry_key, title: as for `audit`.
         options: options of `label` for reading the table.
     """
     refuse_unknown("compare", options, TABLE | {"count"})
     source, values = table({"scores": scores, "truth": truth, "by": by, **options}, label=label)
     values |= {"label_map": label_map, "uncoded": uncoded, "batch": batch, "focus": focus}
-    values |= {"geometry": geometry, "geometry_key": geometry_key}
+    values |= {"geometry": geometry, "geometry_key": geometry_key, "title": title}
     return Comparison(run("compare", source, values, **rest(options, ("threads", "progress"))))
 
 

@@ -34,7 +34,7 @@ def test_names_are_escaped() -> None:
 
 
 def test_every_chart_is_a_figure(voters: pa.Table, compared: apportion.Comparison) -> None:
-    assert {"counts-percent", "groups", "trade", "frontier", "simplex", "calibration"} <= set(compared.charts)
+    assert {"counts", "counts-percent", "groups", "trade", "scores", "calibration"} <= set(compared.charts)
     for name in compared.charts:
         figure = compared.plot(name)
         assert isinstance(figure, go.Figure) and len(figure.data) > 0 and figure.layout.title.text

@@ -190,7 +190,7 @@ fn compare(request: &Request, context: &Context) -> Result<Response> {
     let frontier = frontier.as_ref();
     let study = match &prepared {
         Some(_) => {
-            let builder = StudyBuilder::new(&scores, frontier, report, groups, rule_settings.seed)?;
+            let builder = StudyBuilder::new(&scores, frontier, report, groups)?;
             Some(builder.with_outcome(DisparityBuilder::begin(&table, &scores, outcome)?))
         }
         None => None,

@@ -200,7 +200,7 @@ fn study(
 ) -> Result<Study> {
     let (settings, groups) = (request.table.settings(), request.rule.groups(&request.table));
     let frontier = frontier(scores, &settings)?;
-    let mut builder = StudyBuilder::new(scores, frontier.as_ref(), &request.report, groups, settings.seed)?;
+    let mut builder = StudyBuilder::new(scores, frontier.as_ref(), &request.report, groups)?;
     let mut others = vec![
         ("argmax", Role::Other, Rule::Argmax),
         ("match", Role::Corrected, Rule::Match(Match::overall(Reference::Posterior))),

@@ -11,8 +11,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::text;
 
-/// Returns how to show the progress of a job.
+/// Returns how to show the progress of a job. With `APPORTION_PROGRESS=off`, it is not shown.
 pub(crate) fn of_job(job: &'static str, quiet: bool) -> Arc<dyn Progress> {
+    let quiet = quiet || std::env::var_os("APPORTION_PROGRESS").is_some_and(|value| value == "off");
     if quiet || stderr().is_terminal() { Arc::new(Bar::new(quiet)) } else { Arc::new(Lines::start(job)) }
 }
 

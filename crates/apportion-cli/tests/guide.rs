@@ -60,7 +60,9 @@ fn run(folder: &Path, script: &str) -> Result<String, String> {
     let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
     let mut shell = Command::new("sh");
     let script = format!("exec 2>&1\n{script}");
-    let output = shell.current_dir(folder).env("PATH", path).args(["-eu", "-c", &script]).output().unwrap();
+    // Reports contain this date, 2026-01-01, instead of today's.
+    let shell = shell.current_dir(folder).env("PATH", path).env("SOURCE_DATE_EPOCH", "1767225600");
+    let output = shell.env("APPORTION_PROGRESS", "off").args(["-eu", "-c", &script]).output().unwrap();
     let printed = trimmed(&text(&output.stdout));
     if output.status.success() { Ok(printed) } else { Err(printed) }
 }

@@ -52,13 +52,22 @@ fn every_command_writes_a_report() {
     let page = read(path, "compare.html");
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Plotly.react") && !page.contains("MathJax-script"));
     assert!(page.contains("apportion compare voters.csv --truth race --by county -q --report compare.html"));
-    assert!(page.contains("Below the frontier to the posterior") && page.contains("learned, at each γ"));
-    assert!(read(path, "label.html").contains("Match undercounts no class by a person or more; argmax would count"));
-    assert!(read(path, "audit.md").contains("No truth was given: --truth COL"));
-    assert!(path.join("figures/trade.json").exists() && path.join("figures/frontier.csv").exists());
+    assert!(page.contains(" at equally good counts: ") && page.contains("learned, at each γ"));
+    assert!(page.len() < 1_600_000, "{} bytes", page.len());
+    let markdown = ["label", "voters.csv", "-o", "again.csv", "-q", "--report", "label.md"];
+    run(path, &markdown);
+    let label = read(path, "label.md");
+    assert!(
+        label.contains("Match has the counts that the scores add up to, so there is nothing left to gain"),
+        "{label}"
+    );
+    assert!(label.contains("Argmax would undercount "), "{label}");
+    assert!(read(path, "audit.md").contains("The truth is not known: --truth COL"));
+    assert!(path.join("figures/trade.json").exists() && path.join("figures/counts.csv").exists());
     let demo = read(path, "demo.md");
-    assert!(demo.contains("## Map\n\nArgmax takes most") && demo.contains("--geometry demo/counties.topojson"));
-    assert!(demo.contains("This page was made from 2 files"));
+    assert!(demo.contains("## Map\n\nArgmax ") && demo.contains("--geometry demo/counties.topojson"));
+    assert!(demo.contains("This report was made from 2 files by the command below."));
+    assert!(demo.contains("demo/voters.parquet, tables |"), "{demo}");
     let hash = sha256(&path.join("demo/counties.topojson"));
     assert!(demo.contains(&format!("| demo/counties.topojson (outlines) | 100 | {hash} |")));
 }
@@ -87,14 +96,11 @@ fn what_cannot_be_written_or_drawn_is_refused_first() {
         (
             "--report r.html --by county --geometry none.json",
             1,
-            "error: --geometry: none.json: there is no such file; check the path\n",
+            "error: --geometry: none.json: no such file; check the path\n",
         ),
         ("--report r.html --geometry-key name", 2, "--geometry"),
-        ("--report r.html --simplex white", 2, "two classes"),
-        ("--report r.html --simplex white,white", 2, "two different classes"),
-        ("--report r.html --simplex white,blak", 1, "did you mean \"black\""),
         ("--report r.html --focus whit", 1, "--focus"),
-        ("--simplex white,black", 2, "--report FILE.html"),
+        ("--title Voters", 2, "--report FILE.html"),
     ] {
         let words: Vec<&str> = ["compare", "voters.csv", "-q"].into_iter().chain(line.split(' ')).collect();
         let output = apportion(path, &words);
@@ -207,8 +213,8 @@ fn an_audit_and_its_report_have_the_same_numbers() {
             let parts = &json["split"][class];
             assert!(same(&number("discretization_percent"), &parts["discretization"]), "{policy} {name}");
         }
-        let number = |column: &str| figure(path, "trade.csv", &["your labels", "truth"], column);
-        assert!(same(&number("fidelity"), &json["fidelity"]["truth"]), "{policy}");
+        let number = |column: &str| figure(path, "trade.csv", &["your labels"], column);
+        assert!(same(&number("fidelity_to_truth"), &json["fidelity"]["truth"]), "{policy}");
         assert!(same(&number("expected_accuracy"), &json["expected_accuracy"]), "{policy}");
         assert!(same(&number("accuracy"), &json["accuracy"]), "{policy}");
         let white = json["classes"].as_array().unwrap().iter().position(|name| name == "white").unwrap();
@@ -247,8 +253,13 @@ fn rows_that_stand_for_many_people_have_a_report() {
         ["compare", "cells.csv", "--count", "n", "--by", "place", "-q", "--figures", "figures", "--report", "r.md"];
     run(path, &words);
     assert!(read(path, "r.md").contains("120 people, 3 classes"));
-    let lines = read(path, "figures/simplex.csv").lines().count();
-    assert_eq!(lines, 1 + 2, "a row of nobody is not drawn");
+    let people = |column: usize| -> u64 {
+        let sheet = read(path, "figures/scores.csv");
+        let rows = sheet.lines().skip(1).filter(|line| line.starts_with("a,"));
+        rows.map(|line| line.split(',').nth(column).unwrap().parse::<u64>().unwrap()).sum()
+    };
+    assert_eq!((3..7).map(people).sum::<u64>(), 120, "each person is in one bin of scores for a");
+    assert_eq!(people(3) + people(5), 120, "argmax gives everyone a");
 }
 
 #[test]
@@ -267,21 +278,69 @@ fn names_stay_text() {
     assert!(!before_the_command.contains("<script>") && before_the_command.contains("&lt;/script&gt;\\|x"));
 }
 
+/// Counts the rows of a CSV file with a value in a column.
+fn count(path: &Path, column: &str, value: &str) -> i64 {
+    let mut reader = csv::Reader::from_path(path).unwrap();
+    let place = reader.headers().unwrap().iter().position(|own| own == column).unwrap();
+    reader.records().filter(|row| &row.as_ref().unwrap()[place] == value).count() as i64
+}
+
 #[test]
-fn a_sample_depends_on_the_seed_and_the_keys_alone() {
+fn scores_that_are_wrong_are_the_first_sentence() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    run(path, &["simulate", "voters", "--no-scores", "--rows", "6000", "--seed", "5", "-o", "people.csv", "-q"]);
+    // Scores of all inhabitants for voters: far too many Hispanic people.
+    run(path, &["predict", "people.csv", "-o", "scores.csv", "-q"]);
+    run(path, &["label", "scores.csv", "-o", "labeled.csv", "--by", "county", "--id", "id", "-q"]);
+    run(
+        path,
+        &["audit", "labeled.csv", "--label", "label", "--truth", "race", "--by", "county", "-q", "--report", "r.md"],
+    );
+    let labeled = path.join("labeled.csv");
+    let (labels, truth) = (count(&labeled, "label", "hispanic"), count(&labeled, "race", "hispanic"));
+    let percent = 100.0 * (labels as f64 / truth as f64 - 1.0);
+    assert!(percent > 50.0, "the scores are not wrong enough: {labels} {truth}");
+    let report = read(path, "r.md");
+    let sentence = report.lines().skip_while(|line| *line != "## The answer").nth(2).unwrap();
+    let begin = format!(
+        "Your labels overcount hispanic by {} people (+{percent:.1}%: {labels} labels, {truth} in truth), and the scores are \
+         the cause, because they add up to",
+        labels - truth
+    );
+    assert!(sentence.starts_with(&begin), "{sentence}\n{begin}");
+    assert!(sentence.contains("recalibrate the scores, for example by predicting with known shares (--margin FILE)"));
+    assert!(sentence.contains("There is nothing left to gain from other labels"), "{sentence}");
+}
+
+#[test]
+fn a_report_has_a_title_and_a_date() {
     let folder = voters();
     let path = folder.path();
-    let table = read(path, "voters.csv");
-    let mut lines: Vec<&str> = table.lines().collect();
-    lines[1..].reverse();
-    fs::write(path.join("reversed.csv"), lines.join("\n")).unwrap();
-    let sample = |file: &str, seed: &str| {
-        let words = ["label", file, "--rule", "argmax", "-o", "out.csv", "--id", "id", "--seed", seed, "-q"];
-        run(path, &[&words[..], &["--figures", "figures", "--force"]].concat());
-        read(path, "figures/simplex.csv")
+    let report = |day: &str, name: &str| {
+        let mut command = assert_cmd::Command::cargo_bin("apportion").unwrap();
+        let words =
+            ["label", "voters.csv", "-o", "out.csv", "--force", "-q", "--title", "Voters & <more>", "--report", name];
+        let output = command.current_dir(path).env("SOURCE_DATE_EPOCH", day).args(words).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        read(path, name)
     };
-    assert_eq!(sample("voters.csv", "1"), sample("reversed.csv", "1"));
-    assert_ne!(sample("voters.csv", "1"), sample("voters.csv", "2"));
+    let first = report("951782400", "r.md");
+    assert!(
+        first.starts_with("# Voters &amp; &lt;more&gt;\n\nAbout match: 3,000 people, 6 classes. 2000-02-29\n"),
+        "{first}"
+    );
+    assert_eq!(report("951782400", "r.md"), first, "reports can be reproduced");
+}
+
+#[test]
+fn a_group_without_a_name_is_shown() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let rows = "0.6,0.4,x\n0.4,0.6,\n".repeat(6);
+    fs::write(path.join("s.csv"), format!("p_a,p_b,place\n{rows}")).unwrap();
+    run(path, &["compare", "s.csv", "--by", "place", "-q", "--report", "r.md"]);
+    assert!(read(path, "r.md").contains("| (none) ° | 6 |"), "{}", read(path, "r.md"));
 }
 
 #[test]
@@ -303,9 +362,7 @@ fn a_report_says_which_rule_and_reference_were_used() {
     let hash = sha256(&path.join("shares.csv"));
     assert!(shares.contains(&format!("| shares.csv (the reference) | 2 | {hash} |")), "{shares}");
     let drawn = label("--rule thompson --draws 4", "drawn.md");
-    assert!(
-        drawn.contains("about thompson, the first of 4 draws.") && drawn.contains("Labels over 4 draws of thompson")
-    );
+    assert!(drawn.contains("About thompson: ") && drawn.contains("Counts over 4 draws of thompson"), "{drawn}");
     let by_county = label("--by county", "by.md");
     assert!(by_county.contains("| match by group |") && by_county.contains("| match |"), "{by_county}");
 }

@@ -82,19 +82,20 @@ pub(crate) fn column(numbers: impl IntoIterator<Item = Option<f64>>) -> Vec<Valu
 
 /// Returns the Plotly template of all charts, for a light or a dark background.
 pub(crate) fn template(dark: bool) -> Value {
-    let (ink, grid, line) = if dark { ("#D6DAE0", "#2B323B", "#4A535E") } else { ("#2B3036", "#E6E8EB", "#B4BAC2") };
+    let (ink, ground, grid, line) =
+        if dark { ("#D6DAE0", "#14171B", "#2B323B", "#4A535E") } else { ("#2B3036", "#FFFFFF", "#E6E8EB", "#B4BAC2") };
     let axis = json!({
         "gridcolor": grid, "linecolor": line, "zerolinecolor": line, "zerolinewidth": 1, "tickcolor": line,
         "automargin": true, "title": { "standoff": 8 }, "separatethousands": true,
     });
-    let side = json!({ "gridcolor": grid, "linecolor": line, "tickcolor": line });
     json!({ "layout": {
         "font": { "family": FONT, "size": 12, "color": ink },
         "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)",
         "xaxis": axis, "yaxis": axis,
-        "ternary": { "bgcolor": "rgba(0,0,0,0)", "aaxis": side, "baxis": side, "caxis": side },
         "geo": { "bgcolor": "rgba(0,0,0,0)" },
-        "hoverlabel": { "font": { "family": FONT, "size": 12 }, "align": "left" },
+        "hoverlabel": {
+            "font": { "family": FONT, "size": 12, "color": ground }, "bgcolor": ink, "bordercolor": ink, "align": "left",
+        },
         "annotationdefaults": { "font": { "color": ink } },
         "separators": ".,",
     } })
@@ -193,6 +194,7 @@ pub fn chart(id: &str, title: &str, data: Vec<Value>, layout: Value, sheet: Shee
         layout: over(base, layout),
         narrow: json!({}),
         views: None,
+        with_all_rules: None,
         sheet,
     }
 }

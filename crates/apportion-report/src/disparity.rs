@@ -75,32 +75,31 @@ impl Method {
     /// Returns the assumptions under which it is correct, in plain words.
     pub fn needs(self) -> Message {
         match self {
-            Method::Truth => "truth: the mean of those who are so in truth, where that is known.".into(),
+            Method::Truth => "truth: the mean over people of the true class, among people with known truth.".into(),
             Method::Labels => {
-                "labels: the mean of those labeled so. Right only where labels are wrong without regard to \
-                               the outcome."
+                "labels: the mean over people with the label. Correct only if wrong labels do not depend on the outcome."
                     .into()
             }
             Method::Weighted => {
-                "weighted: everybody counts for each class as much as the scores say. Right where, among \
-                                 people with the same scores, class and outcome have nothing to do with each other."
+                "weighted: the mean over everyone, weighted by the scores. Correct if class and outcome are independent \
+                 among people with the same scores."
                     .into()
             }
             Method::Imputed => {
-                "imputed: classes drawn by the scores, many times. Needs what weighted needs; the doubt \
-                                about each person's class is in its interval."
+                "imputed: means over classes drawn from the scores, many times. Correct under the same assumption as \
+                 weighted; its interval includes the uncertainty about each person's class."
                     .into()
             }
             Method::Birdie => {
                 Message::from(
-                    "BIRDiE: the outcomes correct the scores. Right where, among people of one class, the outcome has \
-                     nothing to do with the name; nor with the place, unless ",
+                    "BIRDiE: the outcomes update the scores. Correct if, among people of one class, the outcome does not \
+                     depend on the name, nor on the place unless ",
                 ) + Setting::By
-                    + " tells places apart."
+                    + " names a column of places."
             }
             Method::Bounds => {
-                "bounds: what the rate lies between, whatever class and outcome have to do with each other, \
-                               if the scores are right on average in each cell. What chance adds is not in them."
+                "bounds: limits of the rate for any dependence between class and outcome, if the scores are correct on \
+                 average in each cell. They do not include sampling error."
                     .into()
             }
         }
@@ -177,8 +176,8 @@ impl Disparity {
         let labels = own.or_else(|| of_kind(LabelKind::ARGMAX)).or_else(first)?;
         let of = |method: Method| self.estimators.iter().find(|own| own.method == method);
         let (right, says) = match of(Method::Truth) {
-            Some(truth) => (truth, "what it is in truth"),
-            None => (of(Method::Weighted)?, "what the weighted estimate says"),
+            Some(truth) => (truth, "the truth"),
+            None => (of(Method::Weighted)?, "the weighted estimate"),
         };
         let off = |(level, class): (usize, usize)| {
             let enough = |own| self.figure(own, level, class).filter(|figure| figure.effective_n >= ENOUGH)?.estimate;

@@ -14,8 +14,28 @@ pub struct Document {
     pub subtitle: String,
     /// The sections.
     pub sections: Vec<Section>,
-    /// Outlines that several charts share: the GeoJSON that replaces `"geojson": "shapes"` in a chart.
-    pub shapes: Option<Value>,
+    /// The terms that are explained on the page.
+    pub terms: Vec<Term>,
+    /// The outlines of the maps.
+    pub outlines: Option<Outlines>,
+}
+
+/// A term and its definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Term {
+    /// The word or phrase, as it is written in the text.
+    pub name: &'static str,
+    /// The definition: one or two sentences.
+    pub definition: &'static str,
+}
+
+/// Outlines that the maps of a report share.
+#[derive(Clone, Debug)]
+pub struct Outlines {
+    /// The GeoJSON that replaces `"geojson": "shapes"` in a specification.
+    pub geojson: Value,
+    /// The same outlines, projected, for the page: width, height, and an SVG path for each group.
+    pub paths: Value,
 }
 
 /// A section that begins with one sentence about its main finding.
@@ -46,6 +66,8 @@ pub enum Block {
     Slider(Box<Slider>),
     /// Text to copy.
     Code(String),
+    /// The definitions of the terms.
+    Glossary,
 }
 
 /// A large figure with its name.
@@ -76,6 +98,8 @@ pub struct Chart {
     pub layout: Value,
     /// Changes to the layout on narrow screens.
     pub narrow: Value,
+    /// The same chart with all rules, if it shows only some.
+    pub with_all_rules: Option<Box<Chart>>,
     /// The alternative views, if there are any.
     pub views: Option<Views>,
     /// The numbers behind it.
@@ -87,8 +111,19 @@ pub struct Chart {
 pub struct Views {
     /// The label of the control.
     pub label: String,
-    /// The names of the views, and the changes to the traces. The first is the view that the chart's data show.
-    pub choices: Vec<(String, Value)>,
+    /// The views. The first is the view that the chart's data show.
+    pub choices: Vec<View>,
+}
+
+/// A view of a chart.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// Its name.
+    pub name: String,
+    /// The changes to the traces: for each property, one value per trace.
+    pub update: Value,
+    /// Whether the view is offered only if all rules are shown.
+    pub is_minor: bool,
 }
 
 /// Numbers in columns.
@@ -101,7 +136,7 @@ pub struct Sheet {
 }
 
 /// A table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Table {
     /// The name in the page.
     pub id: String,
@@ -115,10 +150,16 @@ pub struct Table {
     pub note: String,
     /// Whether the table can be sorted and searched.
     pub sortable: bool,
+    /// Whether the table is closed until the reader opens it.
+    pub folded: bool,
+    /// The rows that are shown only with all rules.
+    pub minor_rows: Vec<usize>,
+    /// The columns that are shown only with all rules.
+    pub minor_columns: Vec<usize>,
 }
 
 /// A value in a table.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cell {
     /// The text shown.
     pub text: String,
@@ -126,7 +167,7 @@ pub struct Cell {
     pub value: Option<f64>,
 }
 
-/// The slider along a frontier, with a chart above it.
+/// The slider along a frontier, next to a chart.
 #[derive(Clone, Debug)]
 pub struct Slider {
     /// The chart of the frontier. The last trace of its data is the moving point.
@@ -139,6 +180,8 @@ pub struct Slider {
     pub stops: Value,
     /// The number of stops.
     pub count: usize,
+    /// The command that labels people as at the stop, with `GAMMA` in place of γ.
+    pub command: String,
     /// Whether the truth is known for everyone.
     pub has_truth: bool,
     /// Selected stops as a table, for readers without JavaScript.
@@ -164,13 +207,15 @@ impl Cell {
 
 impl Table {
     /// Creates a table of rows with names and values, or the transposed table if there are too many columns for a page.
-    /// `corners` are the headings of the row names and of the column names.
+    /// `corners` are the headings of the row names and of the column names; `minor` are rows that are shown only with
+    /// all rules.
     pub(crate) fn crossed(
         id: &str,
         caption: &str,
         corners: [&str; 2],
         columns: Vec<String>,
         rows: Vec<(String, Vec<Cell>)>,
+        minor: Vec<usize>,
     ) -> Table {
         const MOST: usize = 10;
         let is_wide = columns.len() > MOST && columns.len() > rows.len();
@@ -183,13 +228,44 @@ impl Table {
             (corners[0], columns, names, cells)
         };
         let row = |(name, cells): (String, Vec<Cell>)| std::iter::once(Cell::text(name)).chain(cells).collect();
+        let (minor_rows, minor_columns) = if is_wide {
+            (Vec::new(), minor.into_iter().map(|index| index + 1).collect())
+        } else {
+            (minor, Vec::new())
+        };
         Table {
-            id: id.into(),
-            caption: caption.into(),
+            minor_rows,
+            minor_columns,
             columns: std::iter::once(corner.to_owned()).chain(columns).collect(),
             rows: names.into_iter().zip(cells).map(row).collect(),
-            note: String::new(),
-            sortable: false,
+            ..Table::new(id, caption)
+        }
+    }
+
+    /// Creates a table without columns.
+    pub fn new(id: impl Into<String>, caption: impl Into<String>) -> Table {
+        Table { id: id.into(), caption: caption.into(), ..Table::default() }
+    }
+
+    /// Returns the table, closed until the reader opens it.
+    pub(crate) fn folded(self) -> Table {
+        Table { folded: true, ..self }
+    }
+
+    /// Returns whether a row is shown only with all rules.
+    pub(crate) fn is_minor(&self, row: &usize) -> bool {
+        self.minor_rows.contains(row)
+    }
+
+    /// Returns the `class` attribute of a cell: for names or numbers, and for columns that are shown only with all rules.
+    pub(crate) fn class_of(&self, column: &usize, kind: &str) -> &'static str {
+        match (kind, self.minor_columns.contains(column)) {
+            ("name", false) => " class=\"name\"",
+            ("name", true) => " class=\"name more\"",
+            ("n", false) => " class=\"n\"",
+            ("n", true) => " class=\"n more\"",
+            (_, false) => "",
+            (_, true) => " class=\"more\"",
         }
     }
 
@@ -232,13 +308,14 @@ impl Document {
         })
     }
 
-    /// Returns a self-contained Plotly specification of a chart, marked as made by this crate.
+    /// Returns a self-contained Plotly specification of a chart, with all rules, marked as made by this crate.
     pub fn specification(&self, chart: &Chart) -> Value {
+        let chart = chart.with_all_rules.as_deref().unwrap_or(chart);
         let (mut data, mut layout) = (chart.data.clone(), chart.layout.clone());
         layout["meta"] = MAKER.into();
         for trace in data.as_array_mut().into_iter().flatten() {
-            if let (Some(geojson), Some(shapes)) = (trace.get_mut("geojson"), &self.shapes) {
-                *geojson = shapes.clone();
+            if let (Some(geojson), Some(outlines)) = (trace.get_mut("geojson"), &self.outlines) {
+                *geojson = outlines.geojson.clone();
             }
         }
         serde_json::json!({ "data": data, "layout": layout })

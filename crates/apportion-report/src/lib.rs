@@ -5,25 +5,27 @@
 //! ```
 //! | module | purpose |
 //! |---|---|
-//! | `study` | the input: label sets, groups, frontiers, a sample of scores, provenance |
+//! | `study` | the input: label sets, groups, the frontier, changes of labels, provenance |
 //! | `disparity` | an outcome compared between classes by several estimators |
 //! | `section` | one file per section: its first sentence, made from the numbers, its charts and tables |
 //! | `document` | sections, charts, tables: the input of all writers |
 //! | `chart`, `palette`, `text` | helpers for charts, colors, numbers in readable form |
+//! | `glossary` | the terms, and where they occur in a text |
 //! | `geometry` | outlines of groups from GeoJSON, TopoJSON and Shapefiles |
 //! | `page`, `markdown`, `figures` | the writers |
 //!
 //! `chart`, `palette` and `text` are public for crates that build a [`Document`] themselves.
 //!
-//! A chart is defined once, as a Plotly specification. The page contains Plotly's script, from the crate `plotly`, and
-//! makes no network requests: its security policy forbids them. It contains no names or identifiers of people: only
-//! counts and, for the triangle, some rounded scores.
+//! A chart is defined once, as a Plotly specification. The page contains Plotly's basic script (`page/plotly`), which draws
+//! bars, lines and points; the page's own script draws the maps. The page makes no network requests: its security policy
+//! forbids them. It contains no names or IDs of people, only counts.
 
 pub mod chart;
 mod disparity;
 mod document;
 mod figures;
 mod geometry;
+mod glossary;
 mod markdown;
 mod page;
 pub mod palette;
@@ -32,11 +34,12 @@ mod study;
 pub mod text;
 
 pub use disparity::{Disparity, Estimator, Method};
-pub use document::{Block, Card, Cell, Chart, Document, Section, Sheet, Slider, Table, Views};
+pub use document::{Block, Card, Cell, Chart, Document, Outlines, Section, Sheet, Slider, Table, Term, View, Views};
 pub use figures::is_own_figure;
 pub use geometry::{Geometry, GeometryError, Shapes};
 pub use study::{
-    Groups, LabelKind, LabelSet, LearnedStop, NameSetting, Provenance, Sample, Study, Trade, TradeReference,
+    Changes, Groups, LabelKind, LabelSet, LearnedStop, NameSetting, Provenance, SCORE_BINS, ScoreBin, Study, Trade,
+    TradeReference,
 };
 
 impl Study {

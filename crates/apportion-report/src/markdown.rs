@@ -1,24 +1,25 @@
-//! The report as Markdown: sentences, tables, and for each chart a description and, if there are few, its numbers.
+//! The report as Markdown: sentences, tables and terms, and for each chart a description and, if there are few, its numbers.
 
 use std::fmt::Write;
 
 use crate::document::{Block, Cell, Chart, Document, Sheet, Table, has_numbers};
+use crate::text;
 
 /// Charts with more rows of numbers than this are only described in words.
-const MOST_ROWS: usize = 60;
+const MOST_ROWS: usize = 40;
 
 pub(crate) fn write(document: &Document) -> String {
     let mut out = format!("# {}\n\n{}\n", plain(&document.title), plain(&document.subtitle));
     for section in &document.sections {
         let _ = write!(out, "\n## {}\n\n{}\n", plain(section.title), plain(&section.lead));
         let mut written = None;
-        section.blocks.iter().for_each(|own| block(&mut out, own, &mut written));
+        section.blocks.iter().for_each(|own| block(&mut out, own, document, &mut written));
     }
     out
 }
 
 /// Writes a block. `written` is the sheet that was written last; it is not repeated.
-fn block<'a>(out: &mut String, block: &'a Block, written: &mut Option<&'a Sheet>) {
+fn block<'a>(out: &mut String, block: &'a Block, document: &Document, written: &mut Option<&'a Sheet>) {
     match block {
         Block::Text(text) => {
             let _ = write!(out, "\n{}\n", plain(text));
@@ -34,8 +35,14 @@ fn block<'a>(out: &mut String, block: &'a Block, written: &mut Option<&'a Sheet>
         }
         Block::Chart(own) => chart(out, own, written.replace(&own.sheet)),
         Block::Table(own) => table(out, own),
+        Block::Glossary => {
+            out.push('\n');
+            for term in &document.terms {
+                let _ = writeln!(out, "- **{}**: {}", plain(term.name), plain(term.definition));
+            }
+        }
         Block::Slider(own) => {
-            let _ = write!(out, "\n### {}\n\n{}\n", plain(&own.chart.title), plain(&own.chart.caption));
+            let _ = write!(out, "\n### {}\n\n{}\n", plain(&own.chart.title), plain(&own.chart.alt));
             table(out, &own.table);
         }
     }
@@ -46,7 +53,8 @@ fn chart(out: &mut String, chart: &Chart, written: Option<&Sheet>) {
     if chart.sheet.rows.len() <= MOST_ROWS && written != Some(&chart.sheet) {
         let rows: Vec<Vec<Cell>> =
             chart.sheet.rows.iter().map(|row| row.iter().map(|cell| shortened(cell)).collect()).collect();
-        lines(out, &chart.sheet.columns, &rows);
+        let columns: Vec<String> = chart.sheet.columns.iter().map(|name| heading(name)).collect();
+        lines(out, &columns, &rows);
     }
 }
 
@@ -70,15 +78,33 @@ fn lines(out: &mut String, columns: &[String], rows: &[Vec<Cell>]) {
     rows.iter().for_each(|row| out.push_str(&line(row.iter().map(|cell| cell.text.as_str()))));
 }
 
-/// Shortens a value of a sheet: long numbers are rounded to five decimals.
+/// Returns the name of a sheet's column as a heading: "labels_with_truth" is "Labels with truth".
+fn heading(name: &str) -> String {
+    text::begin(&name.replace('_', " "))
+}
+
+/// Formats a value of a sheet: numbers are rounded and have thousands separators.
 fn shortened(cell: &str) -> Cell {
     match cell.parse::<f64>() {
-        Ok(number) if cell.len() > 8 && cell.contains('.') => {
-            Cell { text: format!("{number:.5}"), value: Some(number) }
-        }
-        Ok(number) => Cell { text: cell.to_owned(), value: Some(number) },
+        Ok(number) => Cell { text: rounded(number), value: Some(number) },
         Err(_) if cell.is_empty() => Cell::text("–"),
         Err(_) => Cell::text(cell),
+    }
+}
+
+/// Formats a number with as many decimals as its size needs.
+fn rounded(number: f64) -> String {
+    let size = number.abs();
+    let decimals = match size {
+        _ if number.fract() == 0.0 || size >= 1_000.0 => 0,
+        _ if size >= 10.0 => 1,
+        _ if size >= 1.0 => 2,
+        _ => 4,
+    };
+    let sign = if number < 0.0 { "−" } else { "" };
+    match decimals {
+        0 if size < 1e15 => format!("{}{}", if size < 0.5 { "" } else { sign }, text::count(size.round() as u64)),
+        _ => text::plain(number, decimals),
     }
 }
 
@@ -96,4 +122,17 @@ fn plain(text: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_charts_are_rounded() {
+        let all = ["-9474.00000", "0.123456789", "-33.456", "1234567", "0", "-0.0", "2.5", "", "black", "inf"];
+        let shown = ["−9,474", "0.1235", "−33.5", "1,234,567", "0", "0", "2.50", "–", "black", "inf"];
+        assert_eq!(all.map(|cell| shortened(cell).text), shown);
+        assert_eq!(heading("labels_with_truth"), "Labels with truth");
+    }
 }

@@ -4,8 +4,7 @@
 const CLASSES: [&str; 9] =
     ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#AA4499", "#999933", "#BB5566"];
 
-/// Returns the color of a class. After nine classes the colors repeat; shapes, dashes and hatches then distinguish the
-/// classes.
+/// Returns the color of a class. After nine classes the colors repeat; hatches and markers then distinguish the classes.
 pub fn class(class: usize) -> &'static str {
     CLASSES[class % CLASSES.len()]
 }
@@ -15,25 +14,15 @@ fn round(class: usize) -> usize {
     class / CLASSES.len()
 }
 
-/// Returns the style of a class, by the number of earlier classes with the same color.
-fn styled(class: usize, styles: [&'static str; 4]) -> &'static str {
-    styles[round(class) % styles.len()]
-}
-
-/// Returns the marker of a class. Classes of the same color differ in both shape and fill.
-pub(crate) fn class_symbol(class: usize) -> String {
-    let shape = symbol((class + round(class)) % CLASSES.len());
-    format!("{shape}{}", styled(class, ["", "-open", "-dot", "-open-dot"]))
-}
-
-/// Returns the dash style of a class.
-pub(crate) fn dash(class: usize) -> &'static str {
-    styled(class, ["solid", "dash", "dot", "dashdot"])
+/// Returns a color of the form #RRGGBB with an opacity.
+pub(crate) fn faded(color: &str, opacity: f64) -> String {
+    let channel = |at: usize| color.get(at..at + 2).and_then(|hex| u8::from_str_radix(hex, 16).ok()).unwrap_or(0);
+    format!("rgba({}, {}, {}, {opacity})", channel(1), channel(3), channel(5))
 }
 
 /// Returns the hatch pattern of a class's bars.
 pub(crate) fn hatch(class: usize) -> &'static str {
-    styled(class, ["", "/", "x", "."])
+    ["", "/", "x", "."][round(class) % 4]
 }
 
 /// Returns the marker next to a class's name, as a CSS style: filled, a ring, a ring with a dot, or half filled.
@@ -60,7 +49,7 @@ pub const ACCENT: &str = "#6A5ACD";
 const SYMBOLS: [&str; 10] =
     ["circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "x", "star", "hexagon", "pentagon"];
 
-/// Returns the marker of a class or a rule.
+/// Returns the marker of a rule.
 pub fn symbol(index: usize) -> &'static str {
     SYMBOLS[index % SYMBOLS.len()]
 }
@@ -76,20 +65,19 @@ pub(crate) const DIVERGING: [(f64, &str); 7] = [
     (1.0, "#542788"),
 ];
 
-/// Color scale from few to many.
-pub(crate) const SEQUENTIAL: [(f64, &str); 5] =
-    [(0.0, "#F3F6F4"), (0.25, "#C5DBD3"), (0.5, "#86B6A8"), (0.75, "#3F8A7B"), (1.0, "#0B4F49")];
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
     #[test]
+    fn colors_fade() {
+        assert_eq!(faded("#0072B2", 0.5), "rgba(0, 114, 178, 0.5)");
+    }
+
+    #[test]
     fn no_two_of_twenty_classes_look_alike() {
         let all = |look: fn(usize) -> String| (0..20).map(look).collect::<BTreeSet<_>>().len();
-        assert_eq!(all(|own| format!("{} {}", class(own), class_symbol(own))), 20);
-        assert_eq!(all(|own| format!("{} {}", class(own), dash(own))), 20);
         assert_eq!(all(|own| format!("{} {}", class(own), hatch(own))), 20);
         assert_eq!(all(dot), 20);
     }

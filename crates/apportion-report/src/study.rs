@@ -34,18 +34,22 @@ pub struct Study {
     pub calibration: Vec<Option<Calibration>>,
     /// All figures of the labels that the report is about: agreement with argmax, ties, unlabeled rows, intervals.
     pub audit: Option<Section>,
-    /// The frontiers, to the posterior and to the truth.
-    pub trades: Vec<Trade>,
+    /// The frontier to the posterior; `None` without people.
+    pub trade: Option<Trade>,
     /// The learned rule at several γ, from argmax to match; empty if not requested.
     pub learned: Vec<LearnedStop>,
-    /// A sample of scores, for the triangle.
-    pub sample: Option<Sample>,
+    /// The people whose label changes from argmax to the labels of interest.
+    pub changes: Option<Changes>,
     /// An outcome compared between classes, if one was given.
     pub outcomes: Option<Disparity>,
     /// The outlines of the groups.
     pub shapes: Option<Shapes>,
     /// The origin of the numbers.
     pub provenance: Provenance,
+    /// The title, if one was given.
+    pub title: Option<String>,
+    /// The date of the report, such as 2026-01-31.
+    pub date: Option<String>,
     /// How the front end writes a setting, for example as an option.
     pub name_setting: NameSetting,
 }
@@ -61,7 +65,7 @@ pub(crate) const FEWEST: u64 = 5;
 pub struct Groups {
     /// The word for one group, such as "county".
     pub word: String,
-    /// The names.
+    /// The names; a group without a name is "(none)".
     pub names: Vec<String>,
     /// The totals of each group.
     pub totals: Vec<GroupTotals>,
@@ -83,6 +87,10 @@ pub enum LabelKind {
 impl LabelKind {
     /// The labels of argmax.
     pub(crate) const ARGMAX: LabelKind = LabelKind::Rule(RuleKind::Argmax);
+    /// The labels of match.
+    pub(crate) const MATCH: LabelKind = LabelKind::Rule(RuleKind::Match);
+    /// The labels of match by group.
+    pub(crate) const MATCH_BY_GROUP: LabelKind = LabelKind::Rule(RuleKind::MatchByGroup);
 }
 
 /// The labels that a rule gave, or that existed already.
@@ -94,6 +102,8 @@ pub struct LabelSet {
     pub kind: LabelKind,
     /// The number of people of each class.
     pub counts: Vec<u64>,
+    /// The sum of the scores of the people with each label.
+    pub label_scores: Vec<f64>,
     /// The number of unlabeled people.
     pub uncoded: u64,
     /// Truth against label: one row per true class, with one column per label and Uncoded last.
@@ -171,15 +181,33 @@ pub struct LearnedStop {
     pub expected_accuracy: Option<f64>,
 }
 
-/// The scores and labels of a sample of people, without any other data about them.
+/// Two label sets, compared person by person.
 #[derive(Clone, Debug)]
-pub struct Sample {
-    /// The classes at two corners of the triangle; all others share the third.
-    pub corners: [usize; 2],
-    /// The scores of both classes and the sum of the others, rounded to hundredths.
-    pub points: Vec<[f64; 3]>,
-    /// For each label set, the label of each point: a class index, or the number of classes for Uncoded.
-    pub labels: Vec<Vec<usize>>,
+pub struct Changes {
+    /// The label set before the change: argmax.
+    pub before: usize,
+    /// The label set after the change.
+    pub after: usize,
+    /// The number of people by label before (rows) and after (columns), with Uncoded last in both.
+    pub people: Vec<Vec<u64>>,
+    /// For each class, the people by their score for it, in [`SCORE_BINS`] bins of equal width.
+    pub scores: Vec<Vec<ScoreBin>>,
+}
+
+/// The number of bins of scores.
+pub const SCORE_BINS: usize = 100;
+
+/// The people with similar scores for a class, by whether they have its label.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScoreBin {
+    /// People with the label neither before nor after.
+    pub neither: u64,
+    /// People with the label only before.
+    pub before: u64,
+    /// People with the label only after.
+    pub after: u64,
+    /// People with the label before and after.
+    pub both: u64,
 }
 
 /// The origin of the numbers.
@@ -244,6 +272,16 @@ impl LabelSet {
         self.counts.iter().sum()
     }
 
+    /// Returns the share of a class's labels that are right if the scores are right.
+    pub fn expected_right(&self, class: usize) -> Option<f64> {
+        (self.counts[class] > 0).then(|| self.label_scores[class] / self.counts[class] as f64)
+    }
+
+    /// Returns the share of a class's labels that are right, among people with known truth.
+    pub fn right(&self, class: usize) -> Option<f64> {
+        part(self.confusion.as_ref()?[class][class], self.counts_with_truth()?[class])
+    }
+
     /// Returns the bias in people, or `None` if some people are unlabeled: shares among the others do not determine it.
     pub fn people_off(&self, off: &Bias) -> Option<f64> {
         (self.uncoded == 0).then_some(off.people)
@@ -278,6 +316,76 @@ impl Study {
     /// Returns the label set that the report is about.
     pub fn subject(&self) -> &LabelSet {
         &self.label_sets[self.subject]
+    }
+
+    /// Puts the label sets and the estimators from labels in display order: argmax, match, match by group, the
+    /// subject, then all others.
+    pub(crate) fn in_order(mut self) -> Study {
+        let mut order: Vec<usize> = (0..self.label_sets.len()).collect();
+        order.sort_by_key(|&index| (rank(self.label_sets[index].kind, index == self.subject), index));
+        let new = |old: usize| order.iter().position(|&own| own == old).unwrap_or(0);
+        self.subject = new(self.subject);
+        self.corrected = self.corrected.map(new);
+        if let Some(changes) = &mut self.changes {
+            (changes.before, changes.after) = (new(changes.before), new(changes.after));
+        }
+        self.label_sets = order.iter().map(|&index| self.label_sets[index].clone()).collect();
+        if let Some(own) = &mut self.outcomes {
+            own.estimators
+                .sort_by_key(|own| (own.method as usize, own.labels.map(|kind| rank(kind, kind == LabelKind::Own))));
+        }
+        self
+    }
+
+    /// Returns whether a label set is always shown: argmax, match, and the subject or, if that is one of them, match by
+    /// group. The others are shown on demand.
+    pub(crate) fn is_main(&self, index: usize) -> bool {
+        let kind = self.label_sets[index].kind;
+        let basic = [LabelKind::ARGMAX, LabelKind::MATCH];
+        let third = basic.contains(&self.subject().kind).then_some(LabelKind::MATCH_BY_GROUP);
+        index == self.subject || basic.contains(&kind) || Some(kind) == third
+    }
+
+    /// Returns the label sets that are always shown.
+    pub(crate) fn main(&self) -> impl Iterator<Item = &LabelSet> {
+        (0..self.label_sets.len()).filter(|&index| self.is_main(index)).map(|index| &self.label_sets[index])
+    }
+
+    /// Returns the indices of the label sets that are shown on demand.
+    pub(crate) fn minor(&self) -> Vec<usize> {
+        (0..self.label_sets.len()).filter(|&index| !self.is_main(index)).collect()
+    }
+
+    /// Returns the labels of argmax, unless the report is about them.
+    pub(crate) fn argmax(&self) -> Option<&LabelSet> {
+        self.label_sets
+            .iter()
+            .find(|own| own.kind == LabelKind::ARGMAX)
+            .filter(|_| self.subject().kind != LabelKind::ARGMAX)
+    }
+
+    /// Returns the labels that the subject or, if that is argmax, argmax is contrasted with: those of argmax, then
+    /// the subject, match by group or match.
+    pub(crate) fn contrast(&self) -> Vec<&LabelSet> {
+        let of = |kind| self.label_sets.iter().find(|own| own.kind == kind);
+        let after = match self.subject().kind {
+            LabelKind::ARGMAX => of(LabelKind::MATCH_BY_GROUP).or_else(|| self.corrected()),
+            _ => Some(self.subject()),
+        };
+        of(LabelKind::ARGMAX).into_iter().chain(after).collect()
+    }
+
+    /// Returns the number of people of a class by the scores, among people with known truth if there are any.
+    pub(crate) fn people_by_scores(&self, class: usize) -> f64 {
+        match self.whole.posterior_with_truth.as_ref().filter(|_| self.has_truth()) {
+            Some(shares) => shares[class] * self.whole.with_truth() as f64,
+            None => self.whole.posterior_sum(class),
+        }
+    }
+
+    /// Returns the number of labels of a class, among people with known truth if there are any.
+    pub(crate) fn people_by_labels(&self, label_set: &LabelSet, class: usize) -> u64 {
+        label_set.counts_with_truth().map_or(label_set.counts[class], |counts| counts[class])
     }
 
     /// Returns the label set that the subject is compared with.
@@ -331,17 +439,17 @@ impl Study {
         if !self.has_truth() || self.has_whole_truth() {
             return String::new();
         }
-        format!(" among the {} whose truth is known", text::count(self.whole.with_truth()))
+        format!(" among the {} people with known truth", text::count(self.whole.with_truth()))
     }
 
     /// Returns the phrase, to follow a clause, that limits a statement to people with a label or known truth.
     pub(crate) fn of_whom(&self, label_set: &LabelSet) -> String {
-        let labeled = if label_set.uncoded > 0 { ", among those labeled" } else { "" };
+        let labeled = if label_set.uncoded > 0 { ", among labeled people" } else { "" };
         match (self.among(), labeled) {
             (known, "") if known.is_empty() => known,
             (known, "") => format!(",{known}"),
             (known, labeled) if known.is_empty() => labeled.to_owned(),
-            _ => format!(", among those labeled of the {} whose truth is known", text::count(self.whole.with_truth())),
+            _ => format!(", among labeled people, of the {} with known truth", text::count(self.whole.with_truth())),
         }
     }
 
@@ -387,6 +495,17 @@ impl Study {
         let offs: Vec<Bias> = (0..groups).filter_map(|group| self.group_off(label_set, group)).collect();
         let low = offs.iter().filter(|off| off.people <= -1.0).count();
         (!offs.is_empty()).then_some((low, offs.len()))
+    }
+}
+
+/// Returns the position of labels in charts and tables.
+fn rank(kind: LabelKind, is_subject: bool) -> usize {
+    match kind {
+        LabelKind::ARGMAX => 0,
+        LabelKind::MATCH => 1,
+        LabelKind::MATCH_BY_GROUP => 2,
+        _ if is_subject => 3,
+        LabelKind::Own | LabelKind::OwnColumn | LabelKind::Rule(_) | LabelKind::Batched => 4,
     }
 }
 

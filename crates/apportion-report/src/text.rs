@@ -25,11 +25,6 @@ pub(crate) fn people(number: f64) -> String {
     format!("{sign}{}", count(whole.abs() as u64))
 }
 
-/// Formats a difference in people, with its sign and the word.
-pub(crate) fn signed_people(number: f64) -> String {
-    format!("{} {}", people(number), plural(number.round().abs() as usize, "person"))
-}
-
 /// Formats a number with its sign and a number of decimals.
 pub fn signed(number: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", number.abs());
@@ -156,7 +151,7 @@ mod tests {
     fn numbers_read_well() {
         assert_eq!(people(-1234.6), "−1,235");
         assert_eq!((sum(1.94), sum(1_234.5)), ("1.9".into(), "1,235".into()));
-        assert_eq!((people(0.2), signed_people(-0.6)), ("0".into(), "−1 person".into()));
+        assert_eq!((people(0.2), people(-0.6)), ("0".into(), "−1".into()));
         assert_eq!(signed(-0.004, 2), "0.00");
         assert_eq!(signed_percent(-28.21), "−28.2%");
         assert_eq!(points(0.0123, 2), "+1.23 points");

@@ -222,8 +222,7 @@ impl Request {
         scores: &'a Scores<'a>,
         frontier: Option<&'a Frontier>,
     ) -> Result<StudyBuilder<'a>> {
-        let seed = self.table.settings().seed;
-        let builder = StudyBuilder::new(scores, frontier, &self.report, self.table.groups(), seed)?;
+        let builder = StudyBuilder::new(scores, frontier, &self.report, self.table.groups())?;
         Ok(builder.with_outcome(DisparityBuilder::begin(table, scores, &self.outcome)?))
     }
 }

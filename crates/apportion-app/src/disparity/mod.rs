@@ -108,7 +108,7 @@ fn disparity(request: &Request, context: &Context) -> Result<Response> {
     let (disparity, report) = match (report, hashes) {
         (Some(report), Some(hashes)) => {
             let frontier = frontier(&scores, &settings).map_err(|error| table.locate(error))?;
-            let study = StudyBuilder::new(&scores, frontier.as_ref(), &request.report, groups, settings.seed)?;
+            let study = StudyBuilder::new(&scores, frontier.as_ref(), &request.report, groups)?;
             let mut study = study.with_outcome(Some(builder));
             for_each_labeling(request, &table, &scores, &settings, |role, kind, name, assignment, joint| {
                 study.add_labels(role, kind, name, assignment, joint)

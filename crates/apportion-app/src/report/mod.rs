@@ -1,8 +1,9 @@
 //! Reports: their data, their settings, and writing them with their figures.
 
+mod changes;
+mod date;
 mod figures;
 mod provenance;
-mod sample;
 mod study_builder;
 
 use std::path::{Path, PathBuf};
@@ -33,10 +34,10 @@ pub struct ReportSettings {
     pub geometry: Option<PathBuf>,
     /// The property of the outlines that contains the names of the groups.
     pub geometry_key: Vec<String>,
-    /// Two classes for the corners of the triangle.
-    pub simplex: Vec<String>,
     /// The class to compare with all others combined.
     pub focus: Option<String>,
+    /// The title.
+    pub title: Option<String>,
     /// Whether the report is returned even if no output file is set.
     #[serde(skip)]
     pub in_memory: bool,
@@ -80,10 +81,6 @@ impl ReportSettings {
             let needs = Message::from(Setting::GeometryKey) + " needs " + Setting::Geometry.with("FILE");
             return Err(Error::Settings(needs));
         }
-        if !matches!(self.simplex.len(), 0 | 2) {
-            let problem = ": it must be two classes; all others together are in the third corner";
-            return Err(Error::settings(Message::from(Setting::Simplex) + problem));
-        }
         let geometry = self.geometry.iter().map(|path| SideInput::new(Setting::Geometry, path));
         let side: Vec<SideInput> = side.iter().cloned().chain(geometry).collect();
         if let Some(path) = &self.report {
@@ -106,7 +103,7 @@ impl ReportSettings {
             let problem = ": it is for a map in a report; name one with ";
             return Err(Error::settings(Message::from(Setting::Geometry) + problem + example));
         }
-        let given = [(!self.simplex.is_empty(), Setting::Simplex), (self.focus.is_some(), Setting::Focus)];
+        let given = [(self.title.is_some(), Setting::Title), (self.focus.is_some(), Setting::Focus)];
         match given.into_iter().find(|(given, _)| *given) {
             Some((_, setting)) => Err(Error::settings(Message::from(setting) + ": it is for " + example)),
             None => Ok(()),
@@ -132,19 +129,6 @@ impl ReportSettings {
     pub fn focus_class(&self, classes: &Classes) -> Result<Option<usize>> {
         let position = |class: &String| classes.position(class).map_err(|error| Error::Setting(Setting::Focus, error));
         self.focus.as_ref().map(position).transpose()
-    }
-
-    /// Returns the classes in the corners of the triangle, if they are given.
-    fn corners(&self, classes: &Classes) -> Result<Option<[usize; 2]>> {
-        let [a, b] = &self.simplex[..] else { return Ok(None) };
-        let position =
-            |class: &str| classes.position(class.trim()).map_err(|error| Error::Setting(Setting::Simplex, error));
-        let corners = [position(a)?, position(b)?];
-        if corners[0] == corners[1] {
-            let problem = ": it must be two different classes";
-            return Err(Error::settings(Message::from(Setting::Simplex) + problem));
-        }
-        Ok(Some(corners))
     }
 }
 
@@ -199,6 +183,8 @@ impl Report<'_> {
     /// If a file cannot be written.
     pub fn write(self, mut study: Study, context: &Context) -> Result<WrittenReport> {
         study.shapes.clone_from(&self.shapes);
+        study.title.clone_from(&self.settings.title);
+        study.date = date::today();
         if let Some(why) = study.groups.as_ref().and_then(Groups::why_hidden) {
             let problem =
                 format!("the report shows no groups: {why}; group by a column such as the county, and name what ");

@@ -1,13 +1,13 @@
 //! Collects the input of a report while labels are computed: each labeling is summed once and need not be kept.
 
 use apportion::audit::{AuditOptions, GroupMeasures, GroupTotals, Measures, Section, Tally};
-use apportion::rule::{Joint, JointRule, Learned};
+use apportion::rule::{Joint, JointRule, Learned, RuleKind};
 use apportion::{Balance, Frontier, Match, Reference, Rule, Scores, Settings};
 use apportion_report::{Groups, LabelKind, LabelSet, LearnedStop, Provenance, Study, Trade, TradeReference};
 use rayon::prelude::*;
 
 use super::ReportSettings;
-use super::sample::SampleRows;
+use super::changes::ChangesBuilder;
 use crate::disparity::DisparityBuilder;
 use crate::labels::{Assignment, RuleResult};
 use crate::table::Grouping;
@@ -36,17 +36,15 @@ pub enum Role {
 /// Builds the study of a report from the labelings of one table.
 pub struct StudyBuilder<'a> {
     scores: &'a Scores<'a>,
-    /// The focus class and the corners of the triangle, if they were given.
+    /// The focus class, if one was given.
     focus: Option<usize>,
-    corners: Option<[usize; 2]>,
-    seed: u64,
     /// The word for one group.
     word: String,
     /// The frontier with respect to the posterior; `None` without people.
     frontier: Option<&'a Frontier>,
     /// The data that do not depend on labels; known once labels have been added.
     population: Option<Population>,
-    sample: Option<SampleRows>,
+    changes: ChangesBuilder,
     label_sets: Vec<LabelSet>,
     subject: usize,
     corrected: Option<usize>,
@@ -68,23 +66,20 @@ impl<'a> StudyBuilder<'a> {
     /// Returns a builder without labels.
     ///
     /// # Errors
-    /// If the focus class or a corner of the triangle is unknown.
+    /// If the focus class is unknown.
     pub fn new(
         scores: &'a Scores<'a>,
         frontier: Option<&'a Frontier>,
         report: &ReportSettings,
         groups: Grouping<'_>,
-        seed: u64,
     ) -> Result<StudyBuilder<'a>> {
         Ok(StudyBuilder {
             scores,
             focus: report.focus_class(scores.classes())?,
-            corners: report.corners(scores.classes())?,
-            seed,
             word: word(groups.columns),
             frontier,
             population: None,
-            sample: None,
+            changes: ChangesBuilder::default(),
             label_sets: Vec::new(),
             subject: 0,
             corrected: None,
@@ -124,7 +119,8 @@ impl<'a> StudyBuilder<'a> {
         assignment: &Assignment,
         tally: &Tally,
     ) -> Result<()> {
-        self.count_people(tally)?;
+        self.count_people(tally);
+        self.add_changes(role, kind, assignment)?;
         match role {
             Role::Subject => self.subject = self.label_sets.len(),
             Role::Corrected => self.corrected = Some(self.label_sets.len()),
@@ -132,9 +128,6 @@ impl<'a> StudyBuilder<'a> {
         }
         if role == Role::Subject && self.audit.is_none() {
             self.audit = Some(tally.overall());
-        }
-        if let Some(sample) = &mut self.sample {
-            sample.add(assignment, self.scores.classes());
         }
         if let Some(disparity) = &mut self.disparity {
             disparity.add(&result.name, kind, assignment)?;
@@ -146,6 +139,7 @@ impl<'a> StudyBuilder<'a> {
             name: result.name.clone(),
             kind,
             counts: summary.counts(),
+            label_scores: summary.classes.iter().map(|class| class.label_scores).collect(),
             uncoded,
             confusion: summary.confusion.as_ref().map(|confusion| confusion.people.clone()),
             in_groups: (0..tally.groups()).map(|group| tally.labels(Some(group))).collect(),
@@ -196,7 +190,7 @@ impl<'a> StudyBuilder<'a> {
         Ok(())
     }
 
-    /// Traces the frontier with respect to the truth and returns the study.
+    /// Returns the study.
     pub fn study(
         self,
         settings: &Settings,
@@ -211,12 +205,16 @@ impl<'a> StudyBuilder<'a> {
             Some(audit) => audit.classes.iter().map(|class| class.calibration.clone()).collect(),
             None => vec![None; classes.len()],
         };
-        let groups = |groups: apportion::Groups<'_>| Groups { word: self.word, names: groups.names.to_vec(), totals };
+        let name = |name: &String| if name.trim().is_empty() { "(none)".to_owned() } else { name.clone() };
+        let groups = |groups: apportion::Groups<'_>| {
+            let names = groups.names.iter().map(name).collect();
+            Groups { word: self.word, names, totals }
+        };
         Ok(Study {
             focus,
             rows: self.scores.rows() as u64,
             groups: self.scores.groups().map(groups),
-            trades: trades(self.scores, whole.truth.is_some(), self.frontier, settings)?,
+            trade: self.frontier.map(trade),
             whole,
             truth_given,
             learned: self.learned,
@@ -225,40 +223,51 @@ impl<'a> StudyBuilder<'a> {
             corrected: self.corrected,
             calibration,
             audit,
-            sample: self.sample.map(SampleRows::finish).filter(|sample| !sample.points.is_empty()),
+            changes: self.changes.finish(),
             outcomes: self.disparity.map(|disparity| disparity.finish(settings, context)).transpose()?,
             shapes: None,
             provenance,
+            title: None,
+            date: None,
             classes,
             name_setting: context.name_setting,
         })
     }
 
-    /// Stores the data that do not depend on labels, and draws the sample of the triangle, when the first labels are
-    /// added.
-    fn count_people(&mut self, tally: &Tally) -> Result<()> {
-        if self.population.is_some() {
-            return Ok(());
+    /// Stores the data that do not depend on labels, when the first labels are added.
+    fn count_people(&mut self, tally: &Tally) {
+        if self.population.is_none() {
+            let whole = tally.totals(None);
+            let focus = self.focus.unwrap_or_else(|| largest(&whole, self.scores.classes().len()));
+            let groups = (0..tally.groups()).map(|group| tally.totals(Some(group))).collect();
+            self.population = Some(Population { whole, groups, focus });
         }
-        let classes = self.scores.classes().len();
-        let whole = tally.totals(None);
-        let by_size = largest_first(&whole, classes);
-        let focus = self.focus.or(by_size.first().copied()).unwrap_or(0);
-        let corners = self.corners.or_else(|| Some([*by_size.first()?, *by_size.get(1)?]));
-        if let Some(corners) = corners.filter(|_| classes > 2) {
-            self.sample = Some(SampleRows::choose(self.scores, corners, self.seed)?);
+    }
+
+    /// Compares argmax with the subject or, if argmax is the subject, with the corrected labels.
+    fn add_changes(&mut self, role: Role, kind: LabelKind, assignment: &Assignment) -> Result<()> {
+        let (index, argmax) = (self.label_sets.len(), LabelKind::Rule(RuleKind::Argmax));
+        let is_subject = |label_set: &LabelSet| label_set.kind == argmax;
+        match role {
+            _ if kind == argmax => self.changes.add_before(index, assignment, self.scores),
+            Role::Subject => self.changes.add_after(index, assignment, self.scores),
+            Role::Corrected if self.label_sets.get(self.subject).is_some_and(is_subject) => {
+                self.changes.add_after(index, assignment, self.scores)
+            }
+            Role::Corrected | Role::Other => Ok(()),
         }
-        let groups = (0..tally.groups()).map(|group| tally.totals(Some(group))).collect();
-        self.population = Some(Population { whole, groups, focus });
-        Ok(())
     }
 }
 
-/// Returns the classes in descending order of their mean score.
-fn largest_first(whole: &GroupTotals, classes: usize) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..classes).collect();
-    order.sort_by(|&a, &b| whole.posterior_share(b).total_cmp(&whole.posterior_share(a)));
-    order
+/// Returns the class with the largest mean score; the first of equals.
+fn largest(whole: &GroupTotals, classes: usize) -> usize {
+    let mut best = 0;
+    for class in 1..classes {
+        if whole.posterior_share(class) > whole.posterior_share(best) {
+            best = class;
+        }
+    }
+    best
 }
 
 /// Returns the word for one group: the name of the column if it is a common word.
@@ -289,24 +298,8 @@ fn as_of_all(counts: &[u64], people: u64, all: u64) -> Vec<u64> {
     counts
 }
 
-/// Returns the frontier with respect to the posterior and, if known, the truth.
-fn trades(
-    scores: &Scores<'_>,
-    has_truth: bool,
-    posterior: Option<&Frontier>,
-    settings: &Settings,
-) -> Result<Vec<Trade>> {
-    let shown = |reference, frontier: &Frontier| {
-        let thinned = frontier.thinned(STOPS);
-        Trade { reference, points: thinned.points, of: frontier.len(), error: thinned.error }
-    };
-    let mut trades = Vec::new();
-    if let Some(frontier) = posterior {
-        trades.push(shown(TradeReference::Posterior, frontier));
-    }
-    if has_truth {
-        let frontier = Frontier::of(&Match::overall(Reference::Truth), scores, settings)?;
-        trades.push(shown(TradeReference::Truth, &frontier));
-    }
-    Ok(trades)
+/// Returns the points of the frontier that a report shows.
+fn trade(frontier: &Frontier) -> Trade {
+    let thinned = frontier.thinned(STOPS);
+    Trade { reference: TradeReference::Posterior, points: thinned.points, of: frontier.len(), error: thinned.error }
 }

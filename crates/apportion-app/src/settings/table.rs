@@ -263,17 +263,12 @@ pub(super) static GROUPS: &[Group] = &[
                 &[T("Property of the outlines with the group names [default: the best match]")],
             ),
             setting(
-                Setting::Simplex,
-                Kind::List,
-                "CLASS,CLASS",
-                &[T("Two classes for corners of the report's triangle [default: the two largest]")],
-            ),
-            setting(
                 Setting::Focus,
                 Kind::Text,
                 "CLASS",
                 &[T("Class to compare with all others combined [default: the largest]")],
             ),
+            setting(Setting::Title, Kind::Text, "TEXT", &[T("Title of the report")]),
         ],
     },
 ];

@@ -36,7 +36,8 @@ impl Reproduction {
                 trade::section(self),
                 provenance(self, command),
             ],
-            shapes: None,
+            terms: Vec::new(),
+            outlines: None,
         }
     }
 
@@ -86,7 +87,7 @@ fn variance(variance: f64) -> String {
 /// Creates a table that cannot be sorted.
 fn table(id: &str, caption: &str, columns: &[&str], rows: Vec<Vec<Cell>>) -> Table {
     let columns = columns.iter().map(|&name| name.to_owned()).collect();
-    Table { id: id.into(), caption: caption.into(), columns, rows, note: String::new(), sortable: false }
+    Table { columns, rows, ..Table::new(id, caption) }
 }
 
 fn glance(own: &Reproduction) -> Section {

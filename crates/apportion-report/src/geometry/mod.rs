@@ -1,6 +1,7 @@
 //! Outlines of groups: read from a file, matched with the groups by a property, and simplified for a page.
 
 mod geojson;
+mod projection;
 mod shapefile;
 mod shp_lengths;
 mod topojson;
@@ -309,18 +310,6 @@ impl Shapes {
             "projection": { "type": "mercator" },
             "lonaxis": { "range": [low[0], high[0]] }, "lataxis": { "range": [low[1], high[1]] },
         })
-    }
-
-    /// Returns the height of a map if maps are drawn in this many columns.
-    pub(crate) fn row_height(&self, columns: usize) -> f64 {
-        let width = if columns == 1 { 340.0 } else { 940.0 / columns as f64 };
-        let middle = (self.bounds.low[1] + self.bounds.high[1]) / 2.0;
-        let aspect = if self.united_states {
-            0.62
-        } else {
-            self.bounds.size(1) / (self.bounds.size(0) * middle.to_radians().cos()).max(1e-9)
-        };
-        (width * aspect).clamp(90.0, 420.0) + 44.0
     }
 }
 

@@ -4,7 +4,7 @@
 use apportion::audit::{Interval, Intervals, Section as Figures};
 
 use crate::document::{Cell, Table};
-use crate::study::{FEWEST, Study};
+use crate::study::{FEWEST, LabelKind, Study};
 use crate::text;
 
 /// Returns the tables, if the labels were audited.
@@ -22,7 +22,7 @@ pub(super) fn tables(study: &Study) -> Vec<Table> {
 
 fn table(id: &str, caption: String, columns: &[&str], rows: Vec<Vec<Cell>>) -> Table {
     let columns = columns.iter().map(|&name| name.to_owned()).collect();
-    Table { id: id.into(), caption, columns, rows, note: String::new(), sortable: false }
+    Table { columns, rows, ..Table::new(id, caption) }
 }
 
 /// Returns the parts of the bias against the truth, class by class.
@@ -40,21 +40,21 @@ fn split(study: &Study, audit: &Figures) -> Option<Table> {
     }
     let caption = format!("Bias of {} against the truth, in percent of the true share", study.subject().name);
     let columns = ["Class", "Bias", "Miscalibration", "Discretization"];
-    let note = "Miscalibration is due to the scores, discretization to making labels of them.";
+    let note = "Miscalibration comes from the scores, discretization from turning them into labels.";
     Some(Table { note: note.into(), ..table("split", caption, &columns, rows) })
 }
 
-/// Returns how often the labels are the argmax class, and how many people have tied scores.
+/// Returns how often the labels are the argmax class, and how many people have tied scores. `None` for argmax itself.
 fn argmax(study: &Study, audit: &Figures) -> Option<Table> {
-    let agreement = audit.argmax_agreement?;
+    let agreement = audit.argmax_agreement.filter(|_| study.subject().kind != LabelKind::ARGMAX)?;
     let tied = audit.tied?;
     let rows = vec![
         vec![
-            Cell::text("Labels that are the argmax class"),
+            Cell::text("Labels that equal the label by argmax"),
             Cell::number(Some(agreement), |share| text::percent(share, 1)),
         ],
         vec![
-            Cell::text("People with several classes of the largest score"),
+            Cell::text("People with several classes that share the largest score"),
             Cell::number(Some(tied as f64), |_| text::count(tied)),
         ],
     ];
@@ -72,7 +72,7 @@ fn unlabeled(study: &Study, audit: &Figures) -> Option<Table> {
         rows.push(vec![Cell::text(&class.class), share(Some(mean)), share(class.posterior_share)]);
     }
     let caption = format!(
-        "Mean scores of the {} without a label by {}",
+        "Mean scores of the {} that {} leaves unlabeled",
         text::counted(own.people, "person"),
         study.subject().name
     );
@@ -100,9 +100,9 @@ fn class_intervals(study: &Study, audit: &Figures, own: &Intervals) -> Table {
 /// Returns the bootstrap intervals of accuracy and fidelity.
 fn intervals(study: &Study, audit: &Figures, own: &Intervals) -> Table {
     let mut figures =
-        vec![("Expected accuracy", own.expected_accuracy), ("Fidelity to posterior", own.fidelity_to_posterior)];
+        vec![("Expected accuracy", own.expected_accuracy), ("Fidelity to the scores", own.fidelity_to_posterior)];
     if audit.confusion.is_some() {
-        figures.extend([("Accuracy", own.accuracy), ("Fidelity to truth", own.fidelity_to_truth)]);
+        figures.extend([("Accuracy", own.accuracy), ("Fidelity to the truth", own.fidelity_to_truth)]);
     }
     let mut rows = Vec::with_capacity(figures.len());
     for (name, interval) in figures {

@@ -1,11 +1,14 @@
 //! Calibration: the share of true classes by score, per class, with intervals (the paper's fig:calibration-nc).
 
+use std::ops::Range;
+
+use apportion::audit::Bin;
 use apportion::text::{Message, Setting};
 use serde_json::{Value, json};
 
 use super::groups::FEW;
-use super::{Section, nothing};
-use crate::chart::{Legend, NARROW, WIDE, chart, column, full};
+use super::{Section, in_parts, nothing};
+use crate::chart::{Grid, chart, column, full, nth, over, second_line, titles};
 use crate::document::{Block, Cell, Chart, Sheet, Table};
 use crate::palette;
 use crate::study::Study;
@@ -13,12 +16,14 @@ use crate::text;
 
 pub(super) fn section(study: &Study) -> Section {
     if study.calibration.iter().all(Option::is_none) {
-        let why = if study.truth_given { "The truth that was given is empty: " } else { "No truth was given: " };
+        let why = if study.truth_given { "The truth column is empty: " } else { "The truth is not known: " };
         let message = Message::from(why) + Setting::Truth.with("COL");
-        let message = message + " shows whether the scores are as often true as they say.";
+        let message = message + " shows how often the scores are right.";
         return nothing("calibration", "Calibration", study.render(&message));
     }
-    let blocks = vec![Block::Chart(Box::new(curves(study))), Block::Table(table(study))];
+    let charts = in_parts(study.k(), |classes| curves(study, classes));
+    let mut blocks: Vec<Block> = charts.into_iter().map(|chart| Block::Chart(Box::new(chart))).collect();
+    blocks.push(Block::Table(table(study).folded()));
     Section { id: "calibration", title: "Calibration", lead: lead(study), blocks }
 }
 
@@ -34,12 +39,12 @@ fn lead(study: &Study) -> String {
     let gap = |(_, truth, scores): &(usize, f64, f64)| (scores - truth).abs();
     let part = |own: &(usize, f64, f64)| gap(own) / own.1.max(own.2).max(f64::MIN_POSITIVE);
     let Some(furthest) = all.iter().max_by(|a, b| gap(a).total_cmp(&gap(b))) else { return String::new() };
-    let whom = if study.has_whole_truth() { "Taken over everybody" } else { "Taken over all whose truth is known" };
+    let whom = if study.has_whole_truth() { "Overall" } else { "Overall, among people with known truth" };
     if gap(furthest) >= SMALL {
         let (class, truth, scores) = *furthest;
         let digits = if gap(furthest) < 0.005 { 2 } else { 1 };
         return format!(
-            "{whom}, the scores are furthest off for {}: they say {}, and {} are.",
+            "{whom}, the scores are furthest from the truth for {}: their mean is {}, and the share in truth is {}.",
             study.classes[class],
             text::percent(scores, digits),
             text::percent(truth, digits)
@@ -48,77 +53,102 @@ fn lead(study: &Study) -> String {
     // A small class can be far off relative to its size.
     match all.iter().max_by(|a, b| part(a).total_cmp(&part(b))).filter(|own| part(own) >= SMALL_PART) {
         Some(&(class, truth, scores)) => format!(
-            "{whom}, the scores of every class are within {} of the truth; for {}, which is small, they say {}, and {} are.",
+            "{whom}, the mean scores are within {} of the truth for every class; for {}, a small class, the mean is {} and the \
+             share in truth is {}.",
             text::points_of(SMALL, 2),
             study.classes[class],
             text::percent(scores, 3),
             text::percent(truth, 3)
         ),
-        None => format!("{whom}, the scores of every class are as often true as they say."),
+        None => format!("{whom}, the scores are well calibrated for every class."),
     }
 }
 
-fn curves(study: &Study) -> Chart {
-    let mut data = vec![json!({
-        "type": "scatter", "mode": "lines", "x": [0, 1], "y": [0, 1], "name": DIAGONAL, "hoverinfo": "skip",
-        "line": { "color": palette::GUIDE, "width": 1.5, "dash": "dot" },
-    })];
-    let legend = Legend::of(study.classes.iter().map(String::as_str).chain([DIAGONAL]));
-    data.extend((0..study.k()).filter_map(|class| curve(study, class, &legend.name(class))));
-    let below = |width: f64| 50.0 + legend.height(width);
-    // Plotly truncates a legend that is higher than half of its chart.
-    let height = |width: f64| (370.0 + below(width)).max(2.2 * legend.height(width));
-    let layout = json!({
-        "height": height(WIDE), "showlegend": true,
-        "legend": legend.layout(),
-        "margin": { "l": 60, "r": 16, "t": 16, "b": below(WIDE) },
-        "xaxis": { "title": { "text": "mean score" }, "range": [-0.02, 1.02], "zeroline": false, "tickformat": ".1f" },
-        "yaxis": { "title": { "text": "share who are of the class" }, "range": [-0.02, 1.02], "zeroline": false, "tickformat": ".1f" },
-    });
-    let mut chart = chart("calibration", "How often scores are true", data, layout, sheet(study));
-    chart.narrow = json!({ "height": height(NARROW), "margin": { "l": 50, "r": 12, "t": 16, "b": below(NARROW) } });
-    chart.caption =
-        "Ten bins of scores for each class; lines are 95% intervals (Wilson's, as though people were independent). \
-                     Above the diagonal, the scores are too low. Small markers: fewer than 30 people."
-            .into();
+/// Returns a chart with one panel per class.
+fn curves(study: &Study, classes: Range<usize>) -> Chart {
+    let data = classes.clone().enumerate().flat_map(|(panel, class)| traces(study, panel, class)).collect();
+    let titles = titles(&study.classes[classes.clone()]);
+    let more = second_line(&titles);
+    let grid = |columns: usize| Grid {
+        panels: titles.len(),
+        columns,
+        row: 206.0 + more,
+        gap: 72.0 + more,
+        between: 0.07,
+        margins: (36.0 + more, 54.0),
+    };
+    let layout = |columns: usize| layout(&titles, grid(columns));
+    let sheet = sheet(study, classes.clone());
+    let mut chart = chart("calibration", "How often scores are right", data, layout(titles.len().min(3)), sheet);
+    chart.narrow = layout(1);
+    chart.caption = format!(
+        "Ten bins of scores for each class, with Wilson's 95% intervals. Above the dotted diagonal, the scores are too low. \
+         Open circles: bins of fewer than {FEW} people, which are mostly chance."
+    );
     let say = |class: usize| {
         let own = study.calibration[class].as_ref()?;
         Some(format!("{} {}", study.classes[class], text::plain(own.equal_width.expected_error, 4)))
     };
-    let errors: Vec<String> = (0..study.k()).filter_map(say).collect();
-    chart.alt = format!("Calibration curves. Expected calibration error: {}.", text::list(&errors));
+    let errors: Vec<String> = classes.filter_map(say).collect();
+    chart.alt = format!("Calibration of each class. Expected calibration error: {}.", text::list(&errors));
     chart
 }
 
-/// The name of the diagonal, on which scores are perfectly calibrated.
-const DIAGONAL: &str = "as often as they say";
+fn layout(titles: &[String], grid: Grid) -> Value {
+    let axes = grid.layout(titles, |panel| {
+        let axis = |domain: [f64; 2], anchor: String, title: &str| {
+            json!({
+                "domain": domain, "anchor": anchor, "title": { "text": title }, "range": [-0.03, 1.03], "zeroline": false,
+                "tickformat": ".1f", "nticks": 6, "fixedrange": true,
+            })
+        };
+        let share = if grid.is_first(panel) { "share in truth" } else { "" };
+        let (x, y) =
+            (axis(grid.x(panel), nth("y", panel), "mean score"), axis(grid.y(panel), nth("x", panel), share));
+        vec![(nth("xaxis", panel), x), (nth("yaxis", panel), y)]
+    });
+    over(axes, json!({ "margin": { "l": 60, "r": 16, "t": grid.margins.0, "b": grid.margins.1 } }))
+}
 
-fn curve(study: &Study, class: usize, name: &str) -> Option<Value> {
-    let bins = &study.calibration[class].as_ref()?.equal_width.bins;
-    let bins = || bins.iter().filter(|bin| bin.people > 0);
+/// Returns the diagonal, the bins with enough people, which are connected, and the other bins, which are not.
+fn traces(study: &Study, panel: usize, class: usize) -> Vec<Value> {
+    let Some(calibration) = study.calibration[class].as_ref() else { return Vec::new() };
+    let (few, enough): (Vec<&Bin>, Vec<&Bin>) =
+        calibration.equal_width.bins.iter().filter(|bin| bin.people > 0).partition(|bin| bin.people < FEW);
+    let axes = json!({ "xaxis": nth("x", panel), "yaxis": nth("y", panel) });
+    let diagonal = json!({
+        "type": "scatter", "mode": "lines", "x": [0, 1], "y": [0, 1], "hoverinfo": "skip",
+        "line": { "color": palette::GUIDE, "width": 1.5, "dash": "dot" },
+    });
+    let symbol = json!({ "color": palette::class(class), "symbol": "circle", "size": 7 });
+    let open = json!({ "color": palette::class(class), "symbol": "circle-open", "size": 6 });
+    let all = [diagonal, points(&enough, "lines+markers", class, symbol), points(&few, "markers", class, open)];
+    all.into_iter().map(|trace| over(trace, axes.clone())).collect()
+}
+
+fn points(bins: &[&Bin], mode: &str, class: usize, marker: Value) -> Value {
     let away = |up: bool| {
-        column(bins().map(move |bin| {
+        column(bins.iter().map(move |bin| {
             let (observed, interval) = (bin.observed?, bin.interval?);
             Some(if up { interval.high - observed } else { observed - interval.low })
         }))
     };
-    let sizes: Vec<u8> = bins().map(|bin| if bin.people < FEW { 4 } else { 8 }).collect();
-    Some(json!({
-        "type": "scatter", "mode": "lines+markers", "name": name,
-        "x": column(bins().map(|bin| bin.mean_score)), "y": column(bins().map(|bin| bin.observed)),
-        "customdata": bins().map(|bin| text::count(bin.people)).collect::<Vec<_>>(),
+    json!({
+        "type": "scatter", "mode": mode, "x": column(bins.iter().map(|bin| bin.mean_score)),
+        "y": column(bins.iter().map(|bin| bin.observed)),
+        "customdata": bins.iter().map(|bin| text::counted(bin.people, "person")).collect::<Vec<_>>(),
         "error_y": {
             "type": "data", "symmetric": false, "array": away(true), "arrayminus": away(false), "thickness": 1.2, "width": 3,
         },
-        "line": { "width": 1.5, "color": palette::class(class), "dash": palette::dash(class) },
-        "marker": { "color": palette::class(class), "symbol": palette::class_symbol(class), "size": sizes },
-        "hovertemplate": "%{fullData.name}<br>mean score %{x:.3f}<br>of the class %{y:.3f}<br>%{customdata} people<extra></extra>",
-    }))
+        "line": { "width": 1.5, "color": palette::class(class) }, "marker": marker,
+        "hovertemplate": "mean score %{x:.3f}<br>share in truth %{y:.3f}<br>%{customdata}<extra></extra>",
+    })
 }
 
-fn sheet(study: &Study) -> Sheet {
+fn sheet(study: &Study, classes: Range<usize>) -> Sheet {
     let mut sheet = Sheet::new(["class", "from", "to", "people", "mean_score", "observed", "low", "high"]);
-    for (class, name) in study.classes.iter().enumerate() {
+    for class in classes {
+        let name = &study.classes[class];
         for bin in study.calibration[class].iter().flat_map(|own| &own.equal_width.bins) {
             sheet.push([
                 name.clone(),
@@ -157,15 +187,13 @@ fn table(study: &Study) -> Table {
         "Mean score",
         "In truth",
         "Expected calibration error",
-        "The same, bins of equal counts",
+        "With bins of equal counts",
         "Kuiper statistic",
     ];
     Table {
-        id: "calibration-table".into(),
-        caption: "Scores against truth, by class".into(),
         columns: columns.map(String::from).to_vec(),
         rows: study.classes.iter().enumerate().map(row).collect(),
         note: KUIPER.into(),
-        sortable: false,
+        ..Table::new("calibration-table", "Scores and truth, by class")
     }
 }

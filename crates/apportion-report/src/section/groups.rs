@@ -3,11 +3,11 @@
 
 use apportion::audit::GroupTotals;
 use apportion::text::{Message, Setting};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Section, nothing};
 use crate::chart::{chart, column, full, label, labels, rounded};
-use crate::document::{Block, Cell, Chart, Sheet, Table, Views};
+use crate::document::{Block, Cell, Chart, Sheet, Table, View, Views};
 use crate::palette;
 use crate::study::{FEWEST, Groups, LabelSet, Study};
 use crate::text;
@@ -17,16 +17,16 @@ pub(super) const FEW: u64 = 30;
 
 pub(super) fn section(study: &Study) -> Section {
     let Some(groups) = &study.groups else {
-        let message = Message::from("No groups were given: ") + Setting::By.with("COL");
+        let message = Message::from("There are no groups: ") + Setting::By.with("COL");
         return nothing("groups", "Groups", study.render(&(message + " shows each county, state or other group.")));
     };
     if let Some(why) = groups.why_hidden() {
         let message = Message::from(format!("{why}. Use ")) + Setting::By;
         let message = message + " for counties, states and other groups of many people, and " + Setting::Id;
-        return nothing("groups", "Groups", study.render(&(message + " for what identifies a row.")));
+        return nothing("groups", "Groups", study.render(&(message + " for IDs of rows.")));
     }
     let mut blocks = vec![Block::Chart(Box::new(points(study, groups))), Block::Table(table(study, groups))];
-    blocks.extend(by_class(study, groups).map(Block::Table));
+    blocks.extend(by_class(study, groups).map(|table| Block::Table(table.folded())));
     Section { id: "groups", title: "Groups", lead: lead(study, groups), blocks }
 }
 
@@ -37,14 +37,15 @@ fn lead(study: &Study, groups: &Groups) -> String {
         return format!("No {} has labels.", groups.word);
     };
     let overall = match off.difference {
-        own if is_nothing(own) => "and are as many overall as the scores say".to_owned(),
-        own if own < 0.0 => format!("and by {} overall", text::points_of(own, 2)),
-        own => format!("and overcounted by {} overall", text::points_of(own, 2)),
+        own if is_nothing(own) => "overall, their count is that of the scores".to_owned(),
+        own if own < 0.0 => format!("overall, by {}", text::points_of(own, 2)),
+        own => format!("overall, they are overcounted by {}", text::points_of(own, 2)),
     };
-    // With unlabeled people, shares are not counts; "a person" then assumes that everyone is labeled in these shares.
-    let whom = if subject.uncoded > 0 { ", were all labeled as those with a label are," } else { "" };
+    // With unlabeled people, shares are not counts; "one person" then assumes that everyone is labeled in these shares.
+    let whom = if subject.uncoded > 0 { " (in shares of the labeled people)" } else { "" };
+    let small = if groups.hidden() > 0 { format!(" with at least {FEWEST} people") } else { String::new() };
     format!(
-        "By {}, all but {focus} are undercounted by a person or more{whom} in {} of {}, {overall}.",
+        "By {}, all classes but {focus} together are undercounted by one person or more{whom} in {} of the {}{small}; {overall}.",
         subject.name,
         text::count(low as u64),
         text::counted(of as u64, &groups.word)
@@ -56,11 +57,10 @@ pub(super) fn is_nothing(difference: f64) -> bool {
     (100.0 * difference).abs() < 0.005
 }
 
-/// Returns the label sets that have groups, the subject first.
-fn order(study: &Study) -> Vec<&LabelSet> {
-    let rest = study.label_sets.iter().enumerate().filter(|(index, _)| *index != study.subject);
-    let with_groups = std::iter::once(study.subject()).chain(rest.map(|(_, label_set)| label_set));
-    with_groups.filter(|label_set| !label_set.in_groups.is_empty()).collect()
+/// Returns the label sets that have groups, each with whether it is shown only with all rules.
+fn with_groups(study: &Study) -> Vec<(&LabelSet, bool)> {
+    let all = study.label_sets.iter().enumerate().filter(|(_, label_set)| !label_set.in_groups.is_empty());
+    all.map(|(index, label_set)| (label_set, !study.is_main(index))).collect()
 }
 
 fn points(study: &Study, groups: &Groups) -> Chart {
@@ -70,8 +70,7 @@ fn points(study: &Study, groups: &Groups) -> Chart {
         (column(each), column([study.others_off(label_set).map(|off| 100.0 * off.difference)]))
     };
     let totals: Vec<&GroupTotals> = groups.shown().map(|group| &groups.totals[group]).collect();
-    let shown = order(study);
-    let (of_groups, overall) = bias(shown[0]);
+    let (of_groups, overall) = bias(study.subject());
     // Charts with many points use smaller points, so that they do not cover each other.
     let most = if groups.names.len() > 500 { 5.0 } else { 13.0 };
     let size = |people: u64| rounded(5.0 + most * (people as f64 / largest(groups)).sqrt());
@@ -93,20 +92,23 @@ fn points(study: &Study, groups: &Groups) -> Chart {
         }),
     ];
     let layout = json!({
-        "height": 440,
+        "height": 340,
         "margin": { "l": 60, "r": 16, "t": 16, "b": 48 },
         "xaxis": { "title": { "text": format!("all but {focus}, % by the scores") }, "ticksuffix": "%", "zeroline": false },
         "yaxis": { "title": { "text": "bias of the labels, points" }, "zeroline": true, "zerolinewidth": 2, "rangemode": "tozero" },
     });
     let title = format!("Bias by {}: all but {}", groups.word, study.classes[study.focus]);
     let mut chart = chart("groups", &title, data, layout, sheet(study, groups));
-    let choice = |label_set: &&LabelSet| {
+    let choice = |&(label_set, is_minor): &(&LabelSet, bool)| {
         let (of_groups, overall) = bias(label_set);
-        (label_set.name.clone(), json!({ "y": [of_groups, overall] }))
+        View { name: label_set.name.clone(), update: json!({ "y": [of_groups, overall] }), is_minor }
     };
+    // The subject is the first view; the others follow in the usual order.
+    let mut shown = with_groups(study);
+    shown.sort_by_key(|(label_set, _)| !std::ptr::eq(*label_set, study.subject()));
     chart.views = Some(Views { label: "Labeled by".into(), choices: shown.iter().map(choice).collect() });
     chart.caption = format!(
-        "A point is a {}, the larger the more people. Below the line, all but {} are undercounted.",
+        "Each point is a {}; larger points have more people. Below the line, all classes but {} are undercounted.",
         groups.word, study.classes[study.focus]
     );
     chart.alt = alt(study, groups);
@@ -127,7 +129,7 @@ fn alt(study: &Study, groups: &Groups) -> String {
         end.map_or_else(String::new, |(group, off)| format!("{}, {}", groups.names[group], text::points(off, 2)))
     };
     format!(
-        "A point for each of {}. By {}, the bias of all but {} goes from {} to {}.",
+        "A point for each of {}. By {}, the bias of all classes but {} ranges from {} to {}.",
         text::counted(shown as u64, &groups.word),
         subject.name,
         study.classes[study.focus],
@@ -179,7 +181,7 @@ fn sheet(study: &Study, groups: &Groups) -> Sheet {
             full(off.and_then(|off| off.percent)),
         ]);
     };
-    for label_set in order(study) {
+    for (label_set, _) in with_groups(study) {
         groups.shown().for_each(|group| push(label_set, group, None));
     }
     for group in groups.shown().filter(|_| !study.subject().in_groups.is_empty()) {
@@ -194,10 +196,12 @@ fn flagged(name: &str, is_few: bool) -> Cell {
 }
 
 fn table(study: &Study, groups: &Groups) -> Table {
-    let shown = order(study);
+    let shown = with_groups(study);
     let focus = &study.classes[study.focus];
     let mut columns = vec![text::begin(&groups.word), "People".into(), format!("All but {focus}, by the scores")];
-    columns.extend(shown.iter().map(|label_set| text::begin(&label_set.name)));
+    let minor = shown.iter().enumerate().filter(|(_, (_, is_minor))| *is_minor);
+    let minor_columns = minor.map(|(index, _)| index + columns.len()).collect();
+    columns.extend(shown.iter().map(|(label_set, _)| text::begin(&label_set.name)));
     let row = |group: usize| {
         let own = &groups.totals[group];
         let mut row = vec![
@@ -205,25 +209,29 @@ fn table(study: &Study, groups: &Groups) -> Table {
             Cell::number(Some(own.people as f64), |_| text::count(own.people)),
             Cell::number(Some(own.posterior_of_others(study.focus)), |share| text::percent(share, 1)),
         ];
-        let off = |label_set: &&LabelSet| study.group_off(label_set, group).map(|off| 100.0 * off.difference);
-        row.extend(shown.iter().map(|label_set| Cell::number(off(label_set), |points| text::signed(points, 2))));
+        let off = |label_set: &LabelSet| study.group_off(label_set, group).map(|off| 100.0 * off.difference);
+        row.extend(shown.iter().map(|(label_set, _)| Cell::number(off(label_set), |points| text::signed(points, 2))));
         row
     };
     let few = groups.shown().filter(|&group| groups.totals[group].people < FEW).count();
     let mut notes = Vec::new();
     if few > 0 {
-        notes.push(format!("° {} of fewer than {FEW} people: mostly chance.", text::counted(few as u64, &groups.word)));
+        notes.push(format!(
+            "° {} with fewer than {FEW} people: mostly chance.",
+            text::counted(few as u64, &groups.word)
+        ));
     }
     if groups.hidden() > 0 {
         notes.push(format!(
-            "{} of fewer than {FEWEST} people {} not shown: what is said of very few is said of each.",
+            "{} with fewer than {FEWEST} people {} hidden, because the figures could identify individuals.",
             text::counted(groups.hidden() as u64, &groups.word),
             text::verb(groups.hidden(), "is", "are")
         ));
     }
-    let caption = format!("All but {focus} in each {}: the labels' share less the scores', in points", groups.word);
+    let caption =
+        format!("All but {focus} in each {}: share of the labels less that of the scores, in points", groups.word);
     let rows = groups.shown().map(row).collect();
-    Table { id: "groups-table".into(), caption, columns, rows, note: notes.join(" "), sortable: true }
+    Table { columns, rows, note: notes.join(" "), sortable: true, minor_columns, ..Table::new("groups-table", caption) }
 }
 
 /// The maximum number of rows in the table of classes by group.
@@ -256,26 +264,20 @@ fn by_class(study: &Study, groups: &Groups) -> Option<Table> {
     let rows: Vec<Vec<Cell>> =
         shown.iter().flat_map(|&group| (0..study.k()).map(move |class| row(group, class))).collect();
     let mut notes = vec![format!(
-        "° fewer than {FEW} people in the {}, or fewer than {FEWEST} of the class by the scores: mostly chance.",
+        "° Fewer than {FEW} people in the {}, or fewer than {FEWEST} of the class by the scores: mostly chance.",
         groups.word
     )];
     if shown.len() < all {
         let (largest, all) = (text::counted(shown.len() as u64, &groups.word), text::count(all as u64));
-        let message = Message::from(format!("These are the {largest} with the most people, of {all}; "));
+        let message = Message::from(format!("The table shows the {largest} with the most people, of {all}; "));
         notes.push(study.render(&(message + Setting::Figures.with("DIR") + " writes all.")));
     }
-    let columns = ["Class", "By the scores", "Labels", "Off, in points", "Off, in %"].map(String::from);
+    let columns = ["Class", "By the scores", "Labels", "Difference, points", "Difference, %"].map(String::from);
     (!rows.is_empty()).then(|| Table {
-        id: "groups-classes".into(),
-        caption: format!("Each class in each {}, by {}", groups.word, subject.name),
         columns: std::iter::once(text::begin(&groups.word)).chain(columns).collect(),
         rows,
         note: notes.join(" "),
         sortable: true,
+        ..Table::new("groups-classes", format!("Each class in each {}, by {}", groups.word, subject.name))
     })
-}
-
-/// Returns the biases of a label set in all groups, in points, with null for hidden groups. Other sections use this.
-pub(super) fn biases(study: &Study, groups: &Groups, label_set: &LabelSet) -> Vec<Value> {
-    column((0..groups.names.len()).map(|group| Some(100.0 * study.group_off(label_set, group)?.difference)))
 }

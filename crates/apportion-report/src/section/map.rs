@@ -1,176 +1,153 @@
-//! The map: the bias of each group, one panel per rule on a common scale, and where people live (the paper's fig:maps).
+//! The map: the bias of one class in each group, by argmax and by other labels side by side (the paper's fig:maps).
 
-use apportion::audit::GroupTotals;
-use apportion::rule::RuleKind;
 use apportion::text::{Message, Setting};
 use serde_json::{Value, json};
 
-use super::groups::{FEW, biases, is_nothing};
+use super::groups::{FEW, is_nothing};
 use super::{Section, nothing};
-use crate::chart::{Grid, chart, column, full, labels, nth, over, second_line, titles};
-use crate::document::{Block, Chart, Sheet};
+use crate::chart::{Grid, chart, column, full, labels, nth, over};
+use crate::document::{Block, Chart, Sheet, View, Views};
 use crate::geometry::Shapes;
 use crate::palette;
-use crate::study::{Groups, LabelKind, LabelSet, Study, is_shown};
+use crate::study::{Groups, LabelSet, Study};
 use crate::text;
 
-/// The maximum number of outlines in a page; more would make it slow.
-const MOST_OUTLINES: usize = 13_000;
+/// The maximum number of values in the page; more would make it slow.
+const MOST_VALUES: usize = 80_000;
 
 pub(super) fn section(study: &Study) -> Section {
     let (groups, shapes) = match (study.shown_groups(), &study.shapes) {
         (Some(groups), Some(shapes)) => (groups, shapes),
-        (None, Some(_)) => return nothing("map", "Map", "Most groups have too few people to be shown: see Groups."),
+        (None, Some(_)) => return nothing("map", "Map", "Most groups have too few people to be shown; see Groups."),
         _ => {
-            let message = Message::from("No outlines were given: ") + Setting::Geometry.with("FILE");
+            let message = Message::from("There are no outlines: ") + Setting::Geometry.with("FILE");
             let message = message + " (GeoJSON, TopoJSON or Shapefile) with " + Setting::By.with("COL");
             return nothing("map", "Map", study.render(&(message + " shows a map.")));
         }
     };
-    let shown = shown(study, groups);
-    let mut blocks = vec![Block::Chart(Box::new(maps(study, groups, shapes, &shown)))];
+    let shown: Vec<&LabelSet> = study.contrast().into_iter().filter(|own| !own.in_groups.is_empty()).collect();
+    let classes = classes(study, groups, &shown);
+    let Some(&first) = classes.first() else { return nothing("map", "Map", format!("No {} has labels.", groups.word)) };
+    let mut blocks = vec![Block::Chart(Box::new(maps(study, groups, shapes, &shown, &classes)))];
     blocks.extend(remarks(groups, shapes).map(Block::Text));
-    Section { id: "map", title: "Map", lead: lead(study, groups, shapes), blocks }
+    Section { id: "map", title: "Map", lead: lead(study, groups, shapes, &shown, first), blocks }
 }
 
-/// Returns the label sets with a map: all if there are few groups; otherwise the subject and the corrected labels are
-/// preferred.
-fn shown<'a>(study: &'a Study, groups: &Groups) -> Vec<&'a LabelSet> {
-    let most = (MOST_OUTLINES / groups.names.len().max(1)).saturating_sub(1).max(2);
-    let all = study.label_sets.iter().enumerate().filter(|(_, label_set)| !label_set.in_groups.is_empty());
-    let mut all: Vec<(usize, usize, &LabelSet)> =
-        all.map(|(index, label_set)| (rank(study, index, label_set.kind), index, label_set)).collect();
-    all.sort_by_key(|(rank, index, _)| (*rank, *index));
-    all.truncate(most);
-    all.sort_by_key(|(_, index, _)| *index);
-    all.into_iter().map(|(_, _, label_set)| label_set).collect()
-}
-
-/// Returns the priority of labels for a map; 0 is the highest.
-fn rank(study: &Study, index: usize, kind: LabelKind) -> usize {
-    if index == study.subject {
-        return 0;
-    }
-    let rank_of_others = if Some(index) == study.corrected { 2 } else { 4 };
-    match kind {
-        LabelKind::Rule(RuleKind::MatchByGroup) => 1,
-        LabelKind::Rule(RuleKind::Thompson) => rank_of_others.min(3),
-        LabelKind::Own | LabelKind::OwnColumn | LabelKind::Rule(_) | LabelKind::Batched => rank_of_others,
-    }
-}
-
-/// Describes the group with the largest undercount, among groups on the map that are large enough, if there are any.
-fn lead(study: &Study, groups: &Groups, shapes: &Shapes) -> String {
-    let subject = study.subject();
-    let is_shown_group = |&group: &usize| shapes.has(group) && groups.totals[group].people >= FEW;
-    let mut shown: Vec<usize> = (0..groups.names.len()).filter(is_shown_group).collect();
-    if shown.is_empty() {
-        shown = (0..groups.names.len()).filter(|&group| shapes.has(group)).collect();
-    }
-    let offs = shown.into_iter().filter_map(|group| Some((group, study.group_off(subject, group)?)));
-    let Some((group, off)) = offs.min_by(|(_, a), (_, b)| a.difference.total_cmp(&b.difference)) else {
-        return format!("No {} has labels.", groups.word);
+/// Returns the classes that can be chosen, in descending order of the bias of the first labels over all groups.
+fn classes(study: &Study, groups: &Groups, shown: &[&LabelSet]) -> Vec<usize> {
+    let Some(first) = shown.first() else { return Vec::new() };
+    let size = |class: usize| {
+        let people = |group: usize| study.class_off(first, group, class).map_or(0.0, |off| off.people.abs());
+        groups.shown().map(people).sum::<f64>()
     };
-    if off.difference >= 0.0 || is_nothing(off.difference) {
-        let focus = &study.classes[study.focus];
-        return format!("By {}, all but {focus} are undercounted in no {} on the map.", subject.name, groups.word);
-    }
-    format!(
-        "{} {} most from all but {} in {}: {}, where the scores have them at {}.",
-        text::begin(&subject.name),
-        subject.does("takes", "take"),
-        study.classes[study.focus],
-        groups.names[group],
-        text::points(off.difference, 2),
-        text::percent(groups.totals[group].posterior_of_others(study.focus), 1)
-    )
+    let mut classes: Vec<(usize, f64)> = (0..study.k()).map(|class| (class, size(class))).collect();
+    classes.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    let most = (MOST_VALUES / (groups.names.len() * shown.len()).max(1)).max(1);
+    classes.into_iter().map(|(class, _)| class).take(most).collect()
 }
 
-fn maps(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&LabelSet]) -> Chart {
-    let panels = shown.len() + 1;
-    let most = scale(study, groups, shown);
-    let of_others = |own: &GroupTotals| is_shown(own).then(|| 100.0 * own.posterior_of_others(study.focus));
-    let share = column(groups.totals.iter().map(of_others));
-    let trace = |panel: usize, z: Vec<Value>, axis: &str, hover: &str| {
-        let known: Vec<usize> = (0..z.len()).filter(|&group| shapes.has(group) && !z[group].is_null()).collect();
-        let pick = |all: &[Value]| known.iter().map(|&group| all[group].clone()).collect::<Vec<_>>();
-        let names: Vec<Value> = labels(&groups.names).into_iter().map(Value::from).collect();
-        json!({
-            "type": "choropleth", "geo": nth("geo", panel), "geojson": "shapes", "featureidkey": "id",
-            "locations": known, "z": pick(&z), "text": pick(&names), "coloraxis": axis,
-            "marker": { "line": { "width": if groups.names.len() > 500 { 0.0 } else { 0.4 }, "color": palette::GUIDE } },
-            "hovertemplate": format!("%{{text}}<br>{hover}<extra></extra>"),
-        })
-    };
-    let mut data = vec![trace(0, share, "coloraxis", "%{z:.1f}% by the scores")];
-    data.extend(shown.iter().enumerate().map(|(index, label_set)| {
-        trace(index + 1, biases(study, groups, label_set), "coloraxis2", "off by %{z:0>+.2f} points")
-    }));
-    let focus = &study.classes[study.focus];
-    let first = format!("all but {}, % by the scores", text::short(focus, 20));
-    let titles = titles(std::iter::once(&first).chain(shown.iter().map(|label_set| &label_set.name)));
-    let more = second_line(&titles);
-    let grid = |columns: usize| Grid {
-        panels,
-        columns,
-        row: shapes.row_height(columns) + more,
-        gap: 30.0 + more,
-        between: 0.02,
-        margins: (36.0 + more, 100.0),
-    };
-    let layout = |columns| layout(&grid(columns), &titles, shapes, most);
-    let title = format!("Where all but {focus} live, and the bias of their counts, in points");
-    let mut chart = chart("map", &title, data, layout(if panels > 4 { 3 } else { 2 }), sheet(study, groups));
-    chart.narrow = layout(1);
-    chart.caption = format!(
-        "Orange: fewer labels than the scores say. Purple: more. One scale for all rules; what is beyond it has its last \
-         colour.{}",
-        if shown.len() < study.label_sets.len() {
-            format!(" Shown are {} of {} ways of labeling.", shown.len(), study.label_sets.len())
-        } else {
-            String::new()
+/// Names the groups with the largest bias of a class before, and says how large the largest is after.
+fn lead(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&LabelSet], class: usize) -> String {
+    let worst = |label_set: &LabelSet| {
+        let is_on_map = |&group: &usize| shapes.has(group) && groups.totals[group].people >= FEW;
+        let mut on_map: Vec<usize> = groups.shown().filter(is_on_map).collect();
+        if on_map.is_empty() {
+            on_map = groups.shown().filter(|&group| shapes.has(group)).collect();
         }
+        let offs =
+            on_map.into_iter().filter_map(|group| Some((group, study.class_off(label_set, group, class)?.difference)));
+        offs.max_by(|(_, a), (_, b)| a.abs().total_cmp(&b.abs())).filter(|(_, off)| !is_nothing(*off))
+    };
+    let name = &study.classes[class];
+    let Some(first) = shown.first() else { return String::new() };
+    let Some((group, off)) = worst(first) else {
+        return format!(
+            "By {}, the count of {name} is that of the scores in each {} on the map.",
+            first.name, groups.word
+        );
+    };
+    let verb = if off < 0.0 { first.does("undercounts", "undercount") } else { first.does("overcounts", "overcount") };
+    let begin = format!(
+        "{} {verb} {name} most in {}: by {} of the people",
+        text::begin(&first.name),
+        groups.names[group],
+        text::points_of(off, 2)
     );
-    let drawn = groups.shown().filter(|&group| shapes.has(group)).count();
-    chart.alt = format!("Maps of {}. {}", text::counted(drawn as u64, &groups.word), lead(study, groups, shapes));
-    chart
+    match shown.get(1).map(|own| (own, worst(own))) {
+        Some((own, Some((group, off)))) => {
+            format!("{begin}; by {}, the largest bias is {} ({}).", own.name, text::points(off, 2), groups.names[group])
+        }
+        Some((own, None)) => format!("{begin}; by {}, no {} is biased.", own.name, groups.word),
+        None => format!("{begin}."),
+    }
+}
+
+/// Returns the biases of a class in all groups with an outline, in points, and the indices of these groups.
+fn values(
+    study: &Study,
+    groups: &Groups,
+    shapes: &Shapes,
+    label_set: &LabelSet,
+    class: usize,
+) -> (Vec<usize>, Vec<f64>) {
+    let value = |group: usize| Some((group, 100.0 * study.class_off(label_set, group, class)?.difference));
+    groups.shown().filter(|&group| shapes.has(group)).filter_map(value).unzip()
 }
 
 /// Returns the bias at the end of the color scale: the 98th percentile, so that a very small group does not make all
 /// others pale.
-fn scale(study: &Study, groups: &Groups, shown: &[&LabelSet]) -> f64 {
-    let all = shown.iter().flat_map(|label_set| biases(study, groups, label_set));
-    let mut all: Vec<f64> = all.filter_map(|own| own.as_f64()).map(f64::abs).collect();
+fn scale(values: &[Vec<f64>]) -> f64 {
+    let mut all: Vec<f64> = values.iter().flatten().map(|own| own.abs()).collect();
     all.sort_by(f64::total_cmp);
     all.get(all.len() * 98 / 100).copied().unwrap_or(1.0).max(0.5)
 }
 
-fn layout(grid: &Grid, titles: &[String], shapes: &Shapes, most: f64) -> Value {
-    let maps = grid.layout(titles, |panel| {
+fn maps(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&LabelSet], classes: &[usize]) -> Chart {
+    let of_class = |class: usize| {
+        let all: Vec<Vec<f64>> = shown.iter().map(|own| values(study, groups, shapes, own, class).1).collect();
+        let most = (100.0 * scale(&all)).ceil() / 100.0;
+        let z: Vec<Vec<Value>> =
+            all.iter().map(|own| column(own.iter().map(|own| Some((100.0 * own).round() / 100.0)))).collect();
+        (z, most)
+    };
+    let (first, most) = of_class(classes[0]);
+    let colors: Vec<Value> = palette::DIVERGING.iter().map(|(at, color)| json!([at, color])).collect();
+    let trace = |(panel, z): (usize, Vec<Value>)| {
+        let (known, _) = values(study, groups, shapes, shown[panel], classes[0]);
+        json!({
+            "type": "choropleth", "geo": nth("geo", panel), "geojson": "shapes", "featureidkey": "id", "locations": known,
+            "z": z, "zmin": -most, "zmax": most, "colorscale": colors, "showscale": panel == 0,
+            "text": labels(known.iter().map(|&group| &groups.names[group])),
+            "marker": { "line": { "width": if groups.names.len() > 500 { 0.0 } else { 0.4 }, "color": palette::GUIDE } },
+            "colorbar": { "orientation": "h", "thickness": 10, "y": 0, "yanchor": "top", "title": { "text": "bias, points", "side": "bottom" } },
+            "hovertemplate": "%{text}<br>%{z:0>+.2f} points<extra></extra>",
+        })
+    };
+    let data = first.into_iter().enumerate().map(trace).collect();
+    let titles = labels(shown.iter().map(|own| &own.name));
+    let grid =
+        Grid { panels: shown.len(), columns: shown.len(), row: 360.0, gap: 30.0, between: 0.02, margins: (36.0, 80.0) };
+    let maps = grid.layout(&titles, |panel| {
         let domain = json!({ "x": grid.x(panel), "y": grid.y(panel) });
         vec![(nth("geo", panel), over(shapes.view(), json!({ "domain": domain, "visible": false })))]
     });
-    let bar = |title: &str, x: f64| {
-        json!({
-            "orientation": "h", "thickness": 10, "len": 0.42, "x": x, "xanchor": "left", "y": 0, "yanchor": "top", "ypad": 26,
-            "title": { "text": title, "side": "bottom" }, "outlinewidth": 0,
-        })
+    let layout = over(maps, json!({ "margin": { "l": 8, "r": 8, "t": grid.margins.0, "b": grid.margins.1 } }));
+    let title = format!("Bias of one class in each {}, in points", groups.word);
+    let mut chart = chart("map", &title, data, layout, sheet(study, groups, shown, classes));
+    let choice = |&class: &usize| {
+        let (z, most) = of_class(class);
+        let update = json!({ "z": z, "zmin": vec![-most; shown.len()], "zmax": vec![most; shown.len()] });
+        View { name: study.classes[class].clone(), update, is_minor: false }
     };
-    let scale = |stops: &[(f64, &str)]| stops.iter().map(|(at, color)| json!([at, color])).collect::<Vec<_>>();
-    over(
-        maps,
-        json!({
-            "margin": { "l": 8, "r": 8, "t": grid.margins.0, "b": grid.margins.1 },
-            "coloraxis": {
-                "colorscale": scale(&palette::SEQUENTIAL), "cmin": 0,
-                "colorbar": over(bar("% by the scores", 0.02), json!({ "ticksuffix": "%" })),
-            },
-            "coloraxis2": {
-                "colorscale": scale(&palette::DIVERGING), "cmin": -most, "cmax": most,
-                "colorbar": bar("bias, points", 0.55),
-            },
-        }),
-    )
+    chart.views = Some(Views { label: "Class".into(), choices: classes.iter().map(choice).collect() });
+    chart.caption =
+        "The share of the labels less that of the scores. Orange: fewer labels than the scores say. Purple: more. \
+                     Both maps have the same scale; larger values have its last color."
+            .into();
+    let drawn = groups.shown().filter(|&group| shapes.has(group)).count();
+    let about = lead(study, groups, shapes, shown, classes[0]);
+    chart.alt = format!("Maps of {}. {about}", text::counted(drawn as u64, &groups.word));
+    chart
 }
 
 /// Lists groups without an outline and outlines without a group.
@@ -204,15 +181,19 @@ fn some(names: &[&str]) -> String {
     format!("{} and {} more", names[..SHOWN].join(", "), names.len() - SHOWN)
 }
 
-fn sheet(study: &Study, groups: &Groups) -> Sheet {
-    let all: Vec<&LabelSet> = study.label_sets.iter().filter(|label_set| !label_set.in_groups.is_empty()).collect();
-    let names = all.iter().map(|label_set| format!("bias by {}", label_set.name));
-    let mut sheet = Sheet::new(["group".to_owned(), "posterior_share".into()].into_iter().chain(names));
-    for group in groups.shown() {
-        let (own, name) = (&groups.totals[group], &groups.names[group]);
-        let share = Some(own.posterior_of_others(study.focus));
-        let offs = all.iter().map(|label_set| full(study.group_off(label_set, group).map(|off| off.difference)));
-        sheet.push([name.clone(), full(share)].into_iter().chain(offs));
+fn sheet(study: &Study, groups: &Groups, shown: &[&LabelSet], classes: &[usize]) -> Sheet {
+    let names = shown.iter().map(|label_set| format!("bias by {}", label_set.name));
+    let mut sheet = Sheet::new(["group".to_owned(), "class".into(), "posterior_share".into()].into_iter().chain(names));
+    for &class in classes {
+        for group in groups.shown() {
+            let head = [
+                groups.names[group].clone(),
+                study.classes[class].clone(),
+                full(Some(groups.totals[group].posterior_share(class))),
+            ];
+            let offs = shown.iter().map(|own| full(study.class_off(own, group, class).map(|off| off.difference)));
+            sheet.push(head.into_iter().chain(offs));
+        }
     }
     sheet
 }

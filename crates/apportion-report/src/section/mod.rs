@@ -1,48 +1,55 @@
 //! The sections of a report, one file each: the first sentence, the charts and the tables.
 
+mod answer;
 mod audit;
 mod calibration;
-mod counts;
+mod changes;
 mod groups;
-mod headline;
+mod histograms;
 mod map;
 mod outcomes;
 mod provenance;
-mod simplex;
+mod rules;
 mod tables;
 pub(crate) mod trade;
 
-use crate::document::{Document, Section};
-use crate::geometry::Shapes;
+use std::ops::Range;
+
+use crate::document::{Chart, Document, Outlines, Section};
+use crate::glossary;
 use crate::study::Study;
 use crate::text;
 
 /// A warning about uses for which labels are not suitable.
 pub(crate) const ADVICE: &str =
-    "Labels of this kind are estimates about groups. They are not fit for decisions about a person.";
+    "Labels of this kind are estimates about groups. Do not use them for decisions about a person.";
 
 /// Builds the whole report.
 pub(crate) fn document(study: &Study) -> Document {
-    let mut sections: Vec<Section> = vec![
-        headline::section(study),
-        counts::section(study),
-        groups::section(study),
-        trade::section(study),
-        map::section(study),
-        simplex::section(study),
-        calibration::section(study),
-    ];
+    let study = &study.clone().in_order();
+    let mut sections: Vec<Section> =
+        vec![answer::section(study), groups::section(study), map::section(study), trade::section(study)];
+    sections.extend(changes::section(study));
+    sections.extend(histograms::section(study));
+    sections.push(calibration::section(study));
     sections.extend(outcomes::section(study));
-    sections.extend([tables::section(study), provenance::section(study)]);
+    sections.extend([rules::section(study), tables::section(study), provenance::section(study)]);
+    let subject = study.subject();
+    let mut subtitle = format!(
+        "About {}: {}, {}",
+        subject.name,
+        text::counted(study.whole.people, "person"),
+        text::counted(study.k() as u64, "class")
+    );
+    if let Some(groups) = &study.groups {
+        subtitle += &format!(", {}", text::counted(groups.names.len() as u64, &groups.word));
+    }
+    subtitle += &study.date.as_ref().map_or_else(String::new, |date| format!(". {date}"));
     Document {
-        title: "What the labels do to the counts".into(),
-        subtitle: format!(
-            "{}, {} classes, {} of labeling them",
-            text::counted(study.whole.people, "person"),
-            study.k(),
-            text::counted(study.label_sets.len() as u64, "way")
-        ),
-        shapes: study.shapes.as_ref().map(Shapes::geojson),
+        title: study.title.clone().unwrap_or_else(|| "Do the labels count people correctly?".into()),
+        subtitle,
+        terms: glossary::terms(study),
+        outlines: study.shapes.as_ref().map(|own| Outlines { geojson: own.geojson(), paths: own.paths() }),
         sections,
     }
 }
@@ -50,4 +57,23 @@ pub(crate) fn document(study: &Study) -> Document {
 /// Returns a section of one line, for sections without content.
 fn nothing(id: &'static str, title: &'static str, why: impl Into<String>) -> Section {
     Section { id, title, lead: why.into(), blocks: Vec::new() }
+}
+
+/// The maximum number of panels of a chart on a printed page.
+const MOST_PANELS: usize = 9;
+
+/// Returns one chart with a panel for each class or, if there are many classes, several.
+fn in_parts(classes: usize, chart: impl Fn(Range<usize>) -> Chart) -> Vec<Chart> {
+    let parts = classes.div_ceil(MOST_PANELS);
+    let one = |part: usize| {
+        let mut chart = chart(part * MOST_PANELS..classes.min((part + 1) * MOST_PANELS));
+        if parts > 1 {
+            chart.title += &format!(" ({} of {parts})", part + 1);
+        }
+        if part > 0 {
+            chart.id += &format!("-{}", part + 1);
+        }
+        chart
+    };
+    (0..parts).map(one).collect()
 }

@@ -6,7 +6,7 @@ use super::Section;
 use super::groups::FEW;
 use crate::chart::{Grid, chart, column, full, label, labels, nth, over, rounded};
 use crate::disparity::{Disparity, Estimator, Method};
-use crate::document::{Block, Cell, Chart, Sheet, Table, Views};
+use crate::document::{Block, Cell, Chart, Sheet, Table, View, Views};
 use crate::palette;
 use crate::study::Study;
 use crate::text;
@@ -19,13 +19,17 @@ pub(super) fn section(study: &Study) -> Option<Section> {
     let own = study.outcomes.as_ref()?;
     let mut blocks = vec![Block::Chart(Box::new(intervals(own)))];
     for level in 0..own.shown().min(MOST_VALUES) {
-        blocks.extend([figures(own, level), gaps(own, level)].map(Block::Table));
-        blocks.extend(biases(own, level).map(Block::Table));
+        blocks.push(Block::Table(figures(own, level)));
+        blocks.extend(
+            [Some(gaps(own, level)), biases(own, level)]
+                .into_iter()
+                .flatten()
+                .map(|table| Block::Table(table.folded())),
+        );
     }
     if own.shown() > MOST_VALUES {
-        blocks.push(Block::Text(format!(
-            "Tables are of the first {MOST_VALUES} values; the chart and its numbers have all."
-        )));
+        blocks
+            .push(Block::Text(format!("The tables show the first {MOST_VALUES} values; the chart shows all of them.")));
     }
     let mut methods: Vec<Method> = own.estimators.iter().map(|own| own.method).collect();
     methods.dedup();
@@ -52,14 +56,15 @@ fn intervals(own: &Disparity) -> Chart {
         let choice = |level: usize| {
             let traces: Vec<Value> = (0..own.classes.len()).map(|class| trace(own, class, level)).collect();
             let each = |name: &str| traces.iter().map(|trace| trace[name].clone()).collect::<Vec<_>>();
-            (own.levels[level].clone(), json!({ "x": each("x"), "error_x": each("error_x") }))
+            let update = json!({ "x": each("x"), "error_x": each("error_x") });
+            View { name: own.levels[level].clone(), update, is_minor: false }
         };
         let choices = (0..own.shown()).map(choice).collect();
         chart.views = Some(Views { label: format!("Share of {}", own.outcome), choices });
     }
-    chart.caption = "Lines are 95% intervals. All panels have one scale.".into();
+    chart.caption = "Lines are 95% intervals. All panels have the same scale.".into();
     if own.estimators.iter().any(|each| each.method == Method::Bounds) {
-        chart.caption += " The lines of bounds are the bounds, which may go on beyond the panel: the table has them.";
+        chart.caption += " Lines of bounds show the bounds, which may extend beyond the panel; see the table.";
     }
     chart.alt = alt(own);
     chart
@@ -206,12 +211,9 @@ fn table(own: &Disparity, id: String, caption: String, cell: impl Fn(&Estimator,
         std::iter::once(Cell::text(&each.name)).chain(cells).collect()
     };
     Table {
-        id,
-        caption,
         columns: std::iter::once("Estimator".to_owned()).chain(own.classes.iter().cloned()).collect(),
         rows: own.estimators.iter().map(row).collect(),
-        note: String::new(),
-        sortable: false,
+        ..Table::new(id, caption)
     }
 }
 
@@ -244,7 +246,7 @@ fn figures(own: &Disparity, level: usize) -> Table {
         with_interval(estimate, interval, |number| own.show(number), flag)
     });
     if table.rows.iter().flatten().any(|cell| cell.text.ends_with(" °")) {
-        table.note = format!("° as uncertain as fewer than {FEW} people are: mostly chance.");
+        table.note = format!("° As uncertain as a figure of fewer than {FEW} people: mostly chance.");
     }
     table
 }
@@ -279,13 +281,13 @@ fn biases(own: &Disparity, level: usize) -> Option<Table> {
     });
     let rows: Vec<Vec<Cell>> = rows.collect();
     let unit = if own.is_share() { ", points" } else { "" };
-    let columns = ["Labels, class", "Off the truth", "By those wrongly in it", "By those wrongly not in it"];
+    let columns = ["Labels, class", "Bias", "From false positives", "From false negatives"];
+    let caption = format!("{}: why the means of labels are biased{unit}", text::begin(&own.what(level)));
     (!rows.is_empty()).then(|| Table {
-        id: format!("outcome-bias-{level}"),
-        caption: format!("{}: why labels are off{unit}", text::begin(&own.what(level))),
         columns: columns.map(String::from).to_vec(),
         rows,
-        note: "The two parts sum to the whole, among people whose truth and outcome are known.".into(),
+        note: "The two parts add up to the bias, among people with known truth and outcome.".into(),
         sortable: true,
+        ..Table::new(format!("outcome-bias-{level}"), caption)
     })
 }

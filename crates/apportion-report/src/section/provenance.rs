@@ -8,33 +8,35 @@ use crate::text;
 pub(super) fn section(study: &Study) -> Section {
     let own = &study.provenance;
     let lead = format!(
-        "This page was made from {} by the command below; it holds no name and no identifier of a person. A group of fewer \
-         than five people is not named.",
-        text::counted(own.files.len() as u64, "file")
+        "This report was made from {}{}. It contains no name and no ID of a person, and no group with fewer than five people.",
+        text::counted(own.files.len() as u64, "file"),
+        if own.command.is_empty() { "" } else { " by the command below" }
     );
-    let mut blocks = vec![Block::Code(own.command.clone()), Block::Table(files(study)), Block::Table(facts(study))];
-    blocks.extend(proofs(study).map(Block::Table));
-    blocks.push(Block::Text(RATES.into()));
+    let mut blocks = Vec::new();
+    if !own.command.is_empty() {
+        blocks.push(Block::Code(own.command.clone()));
+    }
+    blocks.extend([files(study), facts(study).folded()].map(Block::Table));
+    blocks.extend(proofs(study).map(|table| Block::Table(table.folded())));
     Section { id: "provenance", title: "Provenance", lead, blocks }
 }
 
-const RATES: &str = "The “80% rule” of adverse impact is a ratio of rates, and not a threshold of scores.";
-
 fn table(id: &str, caption: &str, columns: &[&str], rows: Vec<Vec<Cell>>) -> Table {
     let columns = columns.iter().map(|&name| name.to_owned()).collect();
-    Table { id: id.into(), caption: caption.into(), columns, rows, note: String::new(), sortable: false }
+    Table { columns, rows, ..Table::new(id, caption) }
 }
 
 fn files(study: &Study) -> Table {
     let row = |(name, rows, sha): &(String, u64, String)| {
         vec![Cell::text(name), Cell::number(Some(*rows as f64), |_| text::count(*rows)), Cell::text(sha)]
     };
-    table("files", "The files", &["File", "Rows", "SHA-256"], study.provenance.files.iter().map(row).collect())
+    table("files", "Files", &["File", "Rows", "SHA-256"], study.provenance.files.iter().map(row).collect())
 }
 
 fn facts(study: &Study) -> Table {
-    let rows = study.provenance.facts.iter().map(|(name, fact)| vec![Cell::text(name), Cell::text(fact)]).collect();
-    table("facts", "What was done", &["What", "How"], rows)
+    let date = study.date.iter().map(|date| vec![Cell::text("Date"), Cell::text(date)]);
+    let facts = study.provenance.facts.iter().map(|(name, fact)| vec![Cell::text(name), Cell::text(fact)]);
+    table("facts", "Settings", &["Setting", "Value"], date.chain(facts).collect())
 }
 
 /// Returns the certificates of the joint rules.
@@ -52,7 +54,7 @@ fn proofs(study: &Study) -> Option<Table> {
         ])
     });
     let rows: Vec<Vec<Cell>> = rows.collect();
-    let columns = ["Rule", "What the labels reach", "What none can exceed", "So", "Rows tied"];
-    let caption = "The proofs of the joint rules, in units of 2⁻⁴⁰";
+    let columns = ["Rule", "Sum of the labels' scores", "Upper bound for all labels", "Result", "Tied rows"];
+    let caption = "Certificates of optimality, in units of 2⁻⁴⁰";
     (!rows.is_empty()).then(|| table("proofs", caption, &columns, rows))
 }

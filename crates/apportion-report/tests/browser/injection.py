@@ -1,7 +1,7 @@
 """Untrusted names and values in reports: a page and its Markdown show them as text, whatever they contain.
 
-Every payload goes into every place that a table's author controls: classes, groups, columns, file names, truth, outcomes and
-outlines. A trial is one payload in one place of one report.
+Every payload goes into every place that a table's author controls: classes, groups, columns, file names, truth, outcomes,
+outlines and titles. A trial is one payload in one place of one report.
 """
 import csv
 import html.parser
@@ -70,7 +70,8 @@ FOREIGN = """() => [...document.querySelectorAll('*')].filter(one => {
     const handlers = [...one.attributes].some(attribute => attribute.name.startsWith('on'));
     const link = one.getAttribute('href') ?? one.getAttribute('xlink:href') ?? one.getAttribute('src') ?? '';
     const away = link && !/^(#|data:image|blob:)/.test(link);
-    const kind = ['IFRAME', 'OBJECT', 'EMBED', 'LINK', 'BASE', 'FORM', 'VIDEO', 'AUDIO', 'MATH', 'DETAILS', 'TEXTAREA'].includes(one.tagName.toUpperCase());
+    const kind = ['IFRAME', 'OBJECT', 'EMBED', 'LINK', 'BASE', 'FORM', 'VIDEO', 'AUDIO', 'MATH', 'TEXTAREA'].includes(one.tagName.toUpperCase())
+        || one.matches('details') && !one.parentElement.matches('.table[id]');
     const refresh = one.tagName === 'META' && one.httpEquiv.toLowerCase() === 'refresh';
     return handlers || away || kind || refresh; }).map(one => one.outerHTML.slice(0, 120))"""
 TAGS = {"h1", "h2", "h3", "h4", "p", "table", "thead", "tbody", "tr", "th", "td", "pre", "code", "em", "strong", "ul", "ol", "li", "br", "hr"}
@@ -96,12 +97,13 @@ def write_table(folder, first):
     """Writes a table whose columns, classes, groups, truth and outcome are payloads. Its classes start at a payload."""
     classes = [PAYLOADS[(first + place) % len(PAYLOADS)] for place in range(CLASSES)]
     names = {"by": PAYLOADS[first % len(PAYLOADS)] + " by", "truth": PAYLOADS[(first + 1) % len(PAYLOADS)] + " truth",
-             "outcome": PAYLOADS[(first + 2) % len(PAYLOADS)] + " outcome"}
+             "outcome": PAYLOADS[(first + 2) % len(PAYLOADS)] + " outcome", "title": PAYLOADS[(first + 3) % len(PAYLOADS)] + " title"}
     draw = random.Random(first)
     path = folder / f"t{first} <img src=x onerror={RUN}> \"'`.csv"
     with open(path, "w", newline="") as target:
         writer = csv.writer(target)
-        writer.writerow([f"q_{name}" for name in classes] + list(names.values()) + ["label"])
+        columns = [names[key] for key in ("by", "truth", "outcome")]
+        writer.writerow([f"q_{name}" for name in classes] + columns + ["label"])
         for row in range(ROWS * len(PAYLOADS)):
             parts = [draw.gammavariate(0.6, 1) + 1e-6 for _ in classes]
             scores = [part / sum(parts) for part in parts]
@@ -120,7 +122,7 @@ def commands(path, names, folder, first, ending):
     table = [path, "--scores", "q_*", "--normalize", "-q", "--force"]
     by = ["--by", names["by"]]
     outlines = ["--geometry", folder / f"outlines{first}.json", "--geometry-key", "code"]
-    report = lambda name: ["--report", folder / f"{name}{first}{ending}"]
+    report = lambda name: ["--report", folder / f"{name}{first}{ending}", f"--title={names['title']}"]
     truth, outcome = ["--truth", names["truth"]], ["--outcome", names["outcome"]]
     yield "compare", ["compare", *table, *by, *truth, *outlines, *report("compare")]
     yield "audit", ["audit", *table, *by, *truth, *outcome, "--label", "label", *report("audit")]

@@ -90,8 +90,8 @@ settings! {
     Figures "figures"
     Geometry "geometry"
     GeometryKey "geometry_key"
-    Simplex "simplex"
     Focus "focus"
+    Title "title"
     // SQL.
     Sql "sql"
     Percent "percent"
