@@ -67,20 +67,8 @@ fn run(folder: &Path, script: &str) -> Result<String, String> {
     if output.status.success() { Ok(printed) } else { Err(printed) }
 }
 
-/// Returns whether a line is about progress: `label: writing, 2,000 rows (100%), 10 s`. Slow machines print such lines.
-fn is_progress(line: &str) -> bool {
-    let seconds = line.strip_suffix(" s").and_then(|line| line.rsplit_once(", "));
-    seconds.is_some_and(|(_, seconds)| seconds.parse::<u32>().is_ok_and(|seconds| seconds % 10 == 0))
-}
-
 fn trimmed(text: &str) -> String {
-    text.lines()
-        .filter(|line| !is_progress(line))
-        .map(str::trim_end)
-        .collect::<Vec<_>>()
-        .join("\n")
-        .trim_matches('\n')
-        .to_owned()
+    text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n").trim_matches('\n').to_owned()
 }
 
 /// Returns a text with single spaces and no line breaks, so that the widths of columns do not matter.
@@ -165,7 +153,6 @@ fn pieces_are_told_apart() {
     let file = "a\n```sh\necho one   \necho two >&2\n```\n<!-- checked -->\n```text\nold\n```\nb\n```r\nx\n```\n";
     let (whole, checked) = follow(file, folder.path());
     assert_eq!((whole.replace("one\ntwo", "old"), checked), (file.to_owned(), 1));
-    assert_eq!(trimmed("\nlabel: writing, 2,000 rows (100%), 10 s\n1, 2 s \n"), "1, 2 s");
     assert!(run(folder.path(), "false\ntrue").is_err() && run(folder.path(), "echo $nothing").is_err());
 }
 
