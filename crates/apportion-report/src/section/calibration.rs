@@ -122,11 +122,11 @@ fn traces(study: &Study, panel: usize, class: usize) -> Vec<Value> {
     });
     let symbol = json!({ "color": palette::class(class), "symbol": "circle", "size": 7 });
     let open = json!({ "color": palette::class(class), "symbol": "circle-open", "size": 6 });
-    let all = [diagonal, points(&enough, "lines+markers", class, symbol), points(&few, "markers", class, open)];
+    let all = [diagonal, points(&enough, "lines+markers", class, &symbol), points(&few, "markers", class, &open)];
     all.into_iter().map(|trace| over(trace, axes.clone())).collect()
 }
 
-fn points(bins: &[&Bin], mode: &str, class: usize, marker: Value) -> Value {
+fn points(bins: &[&Bin], mode: &str, class: usize, marker: &Value) -> Value {
     let away = |up: bool| {
         column(bins.iter().map(move |bin| {
             let (observed, interval) = (bin.observed?, bin.interval?);
