@@ -315,7 +315,7 @@ mod tests {
         let mut ages: Vec<String> = (0..150).map(|age| age.to_string()).collect();
         ages.push("unknown".into());
         let ages: Vec<&str> = ages.iter().map(String::as_str).collect();
-        assert!(build(&ages, None).unwrap_err().starts_with("\"unknown\" is no number"));
+        assert!(build(&ages, None).unwrap_err().starts_with("\"unknown\" is not a number"));
         assert!(build(&ages[140..], None).unwrap().outcomes().is_ok(), "a few categories");
         let problem = build(&["dem", "rep"], Some("dme")).unwrap_err();
         assert_eq!(
