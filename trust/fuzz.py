@@ -12,7 +12,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results" / "fuzz.json"
-TARGETS = ["text", "parquet", "arrow", "decision", "reference", "geometry", "names", "columns", "sql", "solver"]
+TARGETS = ["text", "parquet", "arrow", "workbook", "decision", "reference", "geometry", "names", "columns", "sql", "solver"]
 
 
 def cargo():

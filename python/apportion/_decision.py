@@ -11,7 +11,7 @@ from typing import Any, Literal
 from ._frames import Array, Files
 from ._labels import Column, Rule
 from ._run import run
-from ._tables import LABELING, RULE, RUNNING, refuse_unknown, rest, table
+from ._tables import LABELING, RULE, RUNNING, Encoding, refuse_unknown, rest, table
 
 Dialect = Literal["duckdb", "postgresql", "sqlite", "bigquery", "snowflake", "spark"]
 
@@ -75,6 +75,10 @@ class Decision:
         overwrite: bool = False,
         skip_missing: bool = False,
         normalize: bool = False,
+        unknown_groups: Literal["refuse", "overall", "unlabeled"] = "refuse",
+        encoding: Encoding | None = None,
+        delimiter: str | None = None,
+        sheet: str | None = None,
         threads: int | None = None,
         progress: bool | None = None,
         codes: bool = False,
@@ -83,7 +87,8 @@ class Decision:
         chance explains.
 
         The options and the type of the labels are those of `apportion.label`. Groups and score columns default to those of
-        the fit. With `codes`, the labels of an array are column indices.
+        the fit. With `codes`, the labels of an array are column indices. Rows whose group is not in the decision are an
+        error, unless `unknown_groups` is "overall" (label them at the prices for all rows of the fit) or "unlabeled".
         """
         given = dict(locals())
         fit_info = self._content.get("fit_info") or {}
@@ -99,6 +104,7 @@ class Decision:
             values |= {"output": os.fspath(output), "force": overwrite}
         elif output is not None:
             raise ValueError("output: it is only for scores in files; labels of scores in memory are returned")
+        values["unknown_groups"] = unknown_groups
         done = run("apply", source, values, decision=self._text, threads=threads, progress=progress)
         if isinstance(source, Files):
             return Path(os.fspath(output or ""))

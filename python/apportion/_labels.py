@@ -12,13 +12,14 @@ import numpy as np
 
 from ._frames import Array, Files
 from ._run import run
-from ._tables import LABELING, RULE, RUNNING, TABLE, refuse_unknown, rest, table
+from ._tables import LABELING, RULE, RUNNING, TABLE, Encoding, refuse_unknown, rest, table
 
 Rule = Literal["argmax", "threshold", "thompson", "top-k", "match", "balance", "learned"]
 Penalty = Literal["l1", "l2", "l2-squared", "kl"]
 Learner = Literal["svm", "logistic", "forest"]
 Bounds = Mapping[str, int | float | str]
 Column = str | Sequence[Any] | np.ndarray | Any
+ClassMap = Mapping[str, str] | Sequence[str] | str
 
 
 @dataclass(frozen=True)
@@ -74,11 +75,15 @@ def label(
     columns: Sequence[str] | None = None,
     id: Column | None = None,
     truth: Column | None = None,
-    truth_map: Mapping[str, str] | None = None,
+    truth_map: ClassMap | None = None,
+    truth_ethnicity: Column | None = None,
     truth_exclude: Sequence[str] | None = None,
     only_with_truth: bool = False,
     skip_missing: bool = False,
     normalize: bool = False,
+    encoding: Encoding | None = None,
+    delimiter: str | None = None,
+    sheet: str | None = None,
     seed: int | None = None,
     threads: int | None = None,
     memory: str | None = None,
@@ -121,10 +126,14 @@ def label(
         columns: score columns of a frame. Default: detected by name.
         id: column or values that identify a row, so that ties and draws do not depend on the order of the rows.
         truth: the true class. Required if the reference is "truth".
-        truth_map, truth_exclude, only_with_truth: how truth values map to classes, truth values to treat as missing, and
-            whether to leave out rows without truth.
-        skip_missing: whether to leave out rows without any score instead of refusing them.
+        truth_map: how truth values map to classes: {"W": "white"}, or a built-in map: "nc" (North Carolina's race_code, with
+            ethnic_code), "l2" or "targetsmart". ["nc", "M=aian"] changes a value of a built-in map.
+        truth_ethnicity: the ethnicity for truth_map="nc". Default: the column ethnic_code.
+        truth_exclude, only_with_truth: truth values to treat as missing, and whether to leave out rows without truth.
+        skip_missing: whether to leave out rows with a missing score instead of refusing them.
         normalize: whether to divide each row by its sum.
+        encoding, delimiter: the encoding and separator of text files. Default: detected.
+        sheet: the sheet of Excel workbooks. Default: the first.
         seed: seed for ties and draws, which also depend on the row IDs.
         threads, memory: number of threads and memory limit. Labels do not depend on them.
         progress: whether to show a progress bar (needs tqdm). Default: in a notebook or terminal.

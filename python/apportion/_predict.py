@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from ._frames import Files, as_input
 from ._run import run
+from ._tables import Encoding
 
 Model = Literal["bisg", "bifsg", "fbisg", "voter", "rake"]
 
@@ -44,6 +45,9 @@ def predict(
     summary: bool = False,
     output: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
+    encoding: Encoding | None = None,
+    delimiter: str | None = None,
+    sheet: str | None = None,
     threads: int | None = None,
     progress: bool | None = None,
 ) -> Any:
@@ -55,6 +59,9 @@ def predict(
     >>> scores["p_black"][0].as_py() > 0.5, scores["p_hispanic"][2].as_py() > 0.5
     (True, True)
     >>> labels = apportion.label(scores)
+
+    The scores describe the population of the tables: by default residents of all ages in the 2010 Census. For voters,
+    borrowers or patients, give their class shares with `margin`.
 
     Args:
         people: a frame with one row per person, or the path of a file, together with `output`.
@@ -72,17 +79,22 @@ def predict(
         as_published: voter: the published surname factor, which mixes national class shares with those of the state.
         seed, burn_in, sweeps: fbisg: the seed, the number of sweeps before draws are counted, and of sweeps that are counted.
         prefix: prefix of the score columns.
-        summary: whether to also return a dict with the numbers of matched names and places and the sums of the scores.
+        summary: whether to also return a dict with the numbers of matched names and places, the mean scores, the population
+            that the scores describe, and the columns that they do not use, with the reasons.
         output, overwrite: output file, and whether to replace it, if the people are in files.
+        encoding, delimiter, sheet: if the people are in files: the encoding and separator of text files, which are detected by
+            default, and the sheet of Excel workbooks, by default the first.
 
     Returns:
-        The scores p_CLASS and the columns that explain them, in a frame of the same type as the input; or the path of
-        `output`. With `summary`, a tuple of this and the summary.
+        The scores p_CLASS and the columns that explain them, and the codes of counties as county_fips unless the input has
+        such a column, in a frame of the same type as the input; or the path of `output`. With `summary`, a tuple of this and
+        the summary.
     """
     values: dict[str, Any] = {
         "model": model, "surname": surname, "first_name": first_name, "place": place, "block_group": block_group,
         "tract": tract, "zcta": zcta, "county": county, "state": state, "geography": _paths("geography", geography), "classes": classes,
         "crosswalk": crosswalk, "within": within, "seed": seed, "tolerance": tolerance,
+        "encoding": encoding, "delimiter": delimiter, "sheet": sheet,
         "numbers": numbers, "as_published": as_published, "burn_in": burn_in, "sweeps": sweeps, "prefix": prefix,
         "surname_margin": _paths("surname_margin", surname_margin),
         "place_margin": _paths("place_margin", place_margin),

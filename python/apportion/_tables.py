@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import difflib
-from typing import Any
+from typing import Any, Literal
 
 from ._frames import Input, as_input
 
+Encoding = Literal["auto", "utf8", "windows-1252", "latin1"]
+
 #: Options for reading the table, passed to the job unchanged.
-READING = ("truth_map", "truth_exclude", "only_with_truth", "skip_missing", "normalize", "memory", "seed")
+READING = (
+    "truth_map", "truth_exclude", "only_with_truth", "skip_missing", "normalize", "memory", "seed", "encoding",
+    "delimiter", "sheet",
+)  # fmt: skip
 #: Options of rules.
 RULE = (
     "rule", "gamma", "penalty", "at", "k", "coverage", "at_least", "at_most", "tolerance", "from_sample", "learner",
     "train_rows",
 )  # fmt: skip
 #: Options of all functions that read a table.
-TABLE = {"id", "truth", "classes", "columns", "threads", "progress", *READING}
+TABLE = {"id", "truth", "truth_ethnicity", "classes", "columns", "threads", "progress", *READING}
 #: Options of functions that apply a rule.
 LABELING = TABLE | {"nested", *RULE}
 #: Options of `run` itself.
@@ -28,6 +33,9 @@ def table(given: dict[str, Any], label: Any = None) -> tuple[Input, dict[str, An
     """Returns the table and the settings for its columns. A column may be given by name or as values."""
     by, nested, columns = given.get("by"), given.get("nested"), given.get("columns")
     named = [given.get("id"), given.get("truth"), given.get("count"), by, nested, label, *given.get("named", [])]
+    named.append(given.get("truth_ethnicity"))
+    if isinstance(given.get("truth_map"), (str, list, tuple)):
+        named.append("ethnic_code")  # truth_map="nc" finds it by its name
     if isinstance(columns, str):
         columns = [columns]
     elif columns is not None:
@@ -45,7 +53,7 @@ def table(given: dict[str, Any], label: Any = None) -> tuple[Input, dict[str, An
         values |= {"scores": source.matrix[0], "classes": source.matrix[0]}
     elif given.get("classes") is not None:
         values["classes"] = [str(name) for name in given["classes"]]
-    for what in ("id", "truth", "count"):
+    for what in ("id", "truth", "truth_ethnicity", "count"):
         if given.get(what) is not None:
             values[what] = source.column(what, given[what])
     for what, value in (("by", by), ("nested", nested)):

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from . import _native
 from ._decision import Decision
-from ._labels import Column
+from ._labels import ClassMap, Column
 from ._run import run
 from ._tables import TABLE, refuse_unknown, rest, table
 
@@ -323,8 +323,8 @@ def audit(
     *,
     truth: Column | None = None,
     by: Column | None = None,
-    label_map: Mapping[str, str] | None = None,
-    uncoded: str | None = None,
+    label_map: ClassMap | None = None,
+    uncoded: Sequence[str] | str | None = None,
     decision: Decision | None = None,
     bootstrap: int | None = None,
     focus: str | None = None,
@@ -346,8 +346,8 @@ def audit(
         label: the labels: a column name, or one label per row.
         truth: the true class, if known.
         by: groups, as for `label`. The bias of each group is also computed.
-        label_map: how label values map to classes: {"W": "white"}.
-        uncoded: the value of unlabeled rows, and how to treat these rows: "Uncoded=drop", "Uncoded=argmax" or
+        label_map: how label values map to classes: {"W": "white"}, or a built-in map, as truth_map of `label`.
+        uncoded: the values of unlabeled rows, and how to treat these rows: "Uncoded=drop" or "Uncoded=argmax". Default:
             "Uncoded=keep".
         decision: the decision that gave the labels. Warns if their counts differ from the targets of the fit by more than
             chance explains.
@@ -360,8 +360,6 @@ def audit(
     refuse_unknown("audit", options, TABLE | {"count"})
     given = {"scores": scores, "truth": truth, "by": by, **options}
     source, values = table(given, label=label)
-    if uncoded is not None and "=" not in uncoded:
-        raise ValueError("uncoded: it must be 'VALUE=argmax', 'VALUE=drop' or 'VALUE=keep'")
     values |= {
         "label_map": label_map,
         "uncoded": uncoded,
@@ -383,7 +381,7 @@ def compare(
     truth: Column | None = None,
     by: Column | None = None,
     label: Column | None = None,
-    label_map: Mapping[str, str] | None = None,
+    label_map: ClassMap | None = None,
     uncoded: Sequence[str] | str | None = None,
     batch: int | None = None,
     focus: str | None = None,
@@ -424,7 +422,7 @@ def disparity(
     truth: Column | None = None,
     by: Column | None = None,
     label: Column | None = None,
-    label_map: Mapping[str, str] | None = None,
+    label_map: ClassMap | None = None,
     cells: Sequence[str] | str | None = None,
     against: str | None = None,
     **options: Any,

@@ -85,6 +85,7 @@ fn run(
         }),
         threads,
         command: String::new(),
+        config: None,
         name_setting: names::python_name,
     };
     let work = move || jobs::run(job, values, input, &context);

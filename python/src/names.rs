@@ -25,8 +25,10 @@ pub(crate) fn python_name(setting: Setting, value: Option<&str>) -> String {
         (Setting::Rule | Setting::Model, Some(value)) => format!("{name} {value}"),
         (Setting::TruthMap | Setting::LabelMap, Some("VALUE=CLASS")) => format!("{name}={{value: class}}"),
         (Setting::Crosswalk, Some("OLD=NEW" | "OLD=NEW,…")) => format!("{name}={{old: new}}"),
-        (_, Some("COL" | "FILE" | "DIR" | "VALUE" | "VALUE=keep")) => format!("{name}=…"),
-        (Setting::TruthMap | Setting::LabelMap | Setting::Crosswalk, Some(pairs)) => {
+        (_, Some("COL" | "FILE" | "DIR" | "VALUE")) => format!("{name}=…"),
+        (Setting::TruthMap | Setting::LabelMap | Setting::Crosswalk | Setting::AtLeast, Some(pairs))
+            if pairs.contains('=') =>
+        {
             let pair = |pair: &str| match pair.split_once('=') {
                 Some((old, new)) => format!("{}: {}", quoted(old), quoted(new)),
                 None => quoted(pair),

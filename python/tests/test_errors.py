@@ -31,7 +31,7 @@ FRAME = pd.DataFrame({"p_a": [0.6, 0.7, 0.9], "p_b": [0.4, 0.3, 0.1]})
         (np.array([[1j, 0]]), {}, TypeError, "an array of complex"),
         (7, {}, ValueError, "two dimensions are required"),
         (None, {}, ValueError, "two dimensions are required"),
-        ([[0.6, np.nan], [0.5, 0.5]], {}, ValueError, 'scores: row 1, column "1": there is no number'),
+        ([[0.6, np.nan], [0.5, 0.5]], {}, ValueError, 'scores: row 1, column "1": the score is missing'),
         ([[0.6, 0.4], [0.5, 0.6]], {}, ValueError, "scores: row 2: the scores sum to 1.1.*normalize"),
         ([[1.5, -0.5]], {}, ValueError, 'row 1, column "1": the score of "1" is -0.5'),
         ([[0.6, np.inf]], {}, ValueError, "row 1"),
@@ -73,7 +73,7 @@ FRAME = pd.DataFrame({"p_a": [0.6, 0.7, 0.9], "p_b": [0.4, 0.3, 0.1]})
         (FRAME.rename(columns=str.upper)[["P_A"]], {}, ValueError, "is its only score column"),
         (FRAME["p_a"], {}, TypeError, "a Series is one column"),
         (pd.concat([FRAME, FRAME], axis=1), {}, ValueError, "two columns are named 'p_a'"),
-        (FRAME.assign(p_b=[0.4, None, 0.1]), {}, ValueError, 'row 2, column "p_b": there is no number'),
+        (FRAME.assign(p_b=[0.4, None, 0.1]), {}, ValueError, 'row 2, column "p_b": the score is missing'),
         (pl.from_pandas(FRAME).lazy(), {}, TypeError, r"\.collect\(\)"),
         (pa.table({"x": [1]}), {}, ValueError, "no score columns were recognized among x"),
         (FRAME.head(0), {}, ValueError, "no rows"),
@@ -220,3 +220,19 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert apportion.label(GOOD, rule="balance", gamma=np.float64(0.5), threads=np.int64(1)).tolist() == told
     assert apportion.solve(GOOD, at_least={"1": np.float32(0.5)}).counts["1"] == 2
     assert apportion.simulate_normal(np.int64(10), variance=np.float64(0.5)).num_rows == 10
+
+
+def test_unknown_groups_are_listed_or_labeled() -> None:
+    fitted = pd.DataFrame({"p_a": [0.6, 0.7, 0.9, 0.2], "p_b": [0.4, 0.3, 0.1, 0.8], "county": ["Wake", "Wake", "Durham", "Durham"]})
+    decision = apportion.fit(fitted, by="county")
+    other = fitted.assign(county=["Wake", "Wake County", "Durham", "Durham"])
+    listed = r'1 group \(1 row\) is not in the decision: "Wake County" \(1 row; did you mean "Wake"\?\); .* unknown_groups=\'overall\''
+    with pytest.raises(ValueError, match=listed):
+        decision.apply(other)
+    with pytest.warns(UserWarning, match="their rows are unlabeled"):
+        labels = decision.apply(other, unknown_groups="unlabeled")
+    assert labels.isna().tolist() == [False, True, False, False]
+    with pytest.warns(UserWarning, match="labeled at the prices for all rows of the fit"):
+        assert decision.apply(other, unknown_groups="overall").notna().all()
+    with pytest.raises(ValueError, match="unknown_groups"):
+        decision.apply(other, unknown_groups="skip")  # type: ignore[arg-type]

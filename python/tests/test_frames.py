@@ -62,6 +62,7 @@ def test_arrays_of_all_kinds_of_numbers(kind: type) -> None:
     assert apportion.label(scores.tolist(), rule="threshold", at=0.8).tolist() == [-1, -1, 0, -1]
 
 
+@pytest.mark.filterwarnings("ignore:no one is labeled")  # the bounds leave no one for the third class
 def test_classes_with_any_name() -> None:
     classes = ["Black, not Hispanic", "--quiet", "a=b"]
     scores = [[0.5, 0.3, 0.2]] * 10
@@ -203,3 +204,23 @@ def test_values_of_one_name_are_told_apart() -> None:
     frame = pd.DataFrame(TABLE).drop(columns="county")
     labels, truth = (pd.Series(own, name="race") for own in (LABELS, LABELS[::-1]))
     assert apportion.audit(frame, labels, truth=truth).details["accuracy"] == 0.5
+
+
+def test_a_built_in_map_reads_the_ethnicity() -> None:
+    frame = pd.DataFrame(
+        {
+            "p_white": [0.6, 0.7, 0.2],
+            "p_black": [0.3, 0.2, 0.2],
+            "p_hispanic": [0.1, 0.1, 0.6],
+            "race_code": ["W", "B", "O"],
+            "ethnic_code": ["NL", "NL", "HL"],
+        }
+    )
+    labels = ["white", "black", "hispanic"]
+    audit = apportion.audit(frame, labels, truth="race_code", truth_map="nc")
+    assert audit.details["accuracy"] == 1
+    renamed = frame.rename(columns={"ethnic_code": "ethnicity"})
+    audit = apportion.audit(renamed, labels, truth="race_code", truth_map=["nc", "B=white"], truth_ethnicity="ethnicity")
+    assert audit.details["accuracy"] == pytest.approx(2 / 3)
+    with pytest.raises(ValueError, match="truth_map='nc' also reads the column \"ethnic_code\".*truth_ethnicity="):
+        apportion.audit(renamed, labels, truth="race_code", truth_map="nc")

@@ -49,6 +49,14 @@ def test_a_margin_may_be_in_memory(tmp_path: Path) -> None:
     assert all(sums[f"p_{name}"] == pytest.approx(share, abs=1e-9) for name, share in shares.items())
 
 
+def test_the_summary_names_the_population_and_the_unused_columns() -> None:
+    people = pd.DataFrame({"surname": ["Smith"], "first_name": ["Ann"], "county_fips": ["37183"]})
+    _, summary = apportion.predict(people, summary=True)
+    assert summary["population"] == "residents of all ages by county, 2010 Census; surnames of the 2020 Census"
+    reason = "model bifsg uses first names"
+    assert summary["unused"] == [{"column": "first_name", "used_as": None, "reason": reason}]
+
+
 def test_margins_by_surname_and_place(tmp_path: Path) -> None:
     people = apportion.simulate_voters(2000, seed=4, no_scores=True).to_pandas()
     assert list(people.columns) == ["id", "county", "county_fips", "surname", "race"]

@@ -1,5 +1,6 @@
 //! The valid files that the corpora start from. `trials samples` writes them.
 
+use std::io::{Cursor, Write};
 use std::sync::Arc;
 
 use ::arrow::array::{
@@ -13,6 +14,9 @@ use ::arrow::record_batch::RecordBatch;
 use ::parquet::arrow::ArrowWriter;
 use ::parquet::basic::{Compression, Encoding, ZstdLevel};
 use ::parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder, WriterVersion};
+
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
 
 use crate::draw::Draw;
 use crate::mutate::{gzip, zstandard};
@@ -32,6 +36,7 @@ pub fn all() -> Result<Vec<Sample>, Failure> {
     let mut all = text();
     all.extend(parquet()?);
     all.extend(arrow()?);
+    all.extend(workbooks()?);
     all.extend(others());
     all.extend(shapes()?);
     all.extend(bytes());
@@ -182,6 +187,69 @@ fn arrow() -> Result<Vec<Sample>, Failure> {
     ])
 }
 
+/// Returns workbooks: one with inline text, and one with shared strings, dates and two sheets.
+fn workbooks() -> Result<Vec<Sample>, Failure> {
+    let inline = |cell: &str, text: &str| format!(r#"<c r="{cell}" t="inlineStr"><is><t>{text}</t></is></c>"#);
+    let shared = |cell: &str, index: usize| format!(r#"<c r="{cell}" t="s"><v>{index}</v></c>"#);
+    let number = |cell: &str, style: usize, value: &str| format!(r#"<c r="{cell}" s="{style}"><v>{value}</v></c>"#);
+    let row = |row: usize, a: &str, b: &str| {
+        inline(&format!("A{row}"), "x") + &number(&format!("B{row}"), 0, a) + &number(&format!("C{row}"), 0, b)
+    };
+    let header = inline("A1", "id") + &inline("B1", "p_a") + &inline("C1", "p_b");
+    let plain = sheet(&[header, row(2, "0.5", "0.5"), row(3, "0.25", "0.75"), row(5, "1", "0")]);
+    let dated = sheet(&[
+        ["A1", "B1", "C1", "D1"].iter().enumerate().map(|(index, cell)| shared(cell, index)).collect(),
+        shared("A2", 4) + &number("B2", 1, "29372") + &number("C2", 0, "0.6") + &number("D2", 0, "0.4"),
+        number("A3", 0, "27713") + &number("C3", 0, "0.125") + &number("D3", 0, "0.875"),
+    ]);
+    let notes = sheet(&[inline("A1", "note"), inline("A2", "by hand")]);
+    let strings = ["id", "born", "p_a", "p_b", "Muñoz"].map(|text| format!("<si><t>{text}</t></si>")).concat();
+    let formats = r#"<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>"#;
+    let extra = [
+        ("xl/sharedStrings.xml", format!(r#"<sst xmlns="{SPREADSHEET}">{strings}</sst>"#)),
+        ("xl/styles.xml", format!(r#"<styleSheet xmlns="{SPREADSHEET}">{formats}</styleSheet>"#)),
+    ];
+    Ok(vec![
+        ("workbook/valid-inline.xlsx", workbook(&[plain], &[], CompressionMethod::Stored)?),
+        ("workbook/valid-two-sheets.xlsx", workbook(&[dated, notes], &extra, CompressionMethod::Deflated)?),
+    ])
+}
+
+const SPREADSHEET: &str = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
+const OFFICE: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+const PACKAGE: &str = "http://schemas.openxmlformats.org/package/2006/relationships";
+
+fn sheet(rows: &[String]) -> String {
+    let rows = rows.iter().map(|row| format!("<row>{row}</row>")).collect::<String>();
+    format!(r#"<worksheet xmlns="{SPREADSHEET}"><sheetData>{rows}</sheetData></worksheet>"#)
+}
+
+/// Writes a workbook with these sheets and other parts.
+fn workbook(sheets: &[String], extra: &[(&str, String)], method: CompressionMethod) -> Result<Vec<u8>, Failure> {
+    let (mut list, mut links) = (String::new(), String::new());
+    let mut parts: Vec<(String, String)> = Vec::new();
+    for (index, text) in sheets.iter().enumerate() {
+        let number = index + 1;
+        list += &format!(r#"<sheet name="Sheet {number}" sheetId="{number}" r:id="r{number}"/>"#);
+        let target = format!("worksheets/sheet{number}.xml");
+        links += &format!(r#"<Relationship Id="r{number}" Type="{OFFICE}/worksheet" Target="{target}"/>"#);
+        parts.push((format!("xl/{target}"), text.clone()));
+    }
+    let book = format!(r#"<workbook xmlns="{SPREADSHEET}" xmlns:r="{OFFICE}"><sheets>{list}</sheets></workbook>"#);
+    parts.push(("xl/workbook.xml".into(), book));
+    let root = format!(r#"<Relationship Id="r1" Type="{OFFICE}/officeDocument" Target="xl/workbook.xml"/>"#);
+    parts.push(("_rels/.rels".into(), format!(r#"<Relationships xmlns="{PACKAGE}">{root}</Relationships>"#)));
+    let links = format!(r#"<Relationships xmlns="{PACKAGE}">{links}</Relationships>"#);
+    parts.push(("xl/_rels/workbook.xml.rels".into(), links));
+    parts.extend(extra.iter().map(|(name, text)| ((*name).to_owned(), text.clone())));
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, text) in parts {
+        writer.start_file(name, SimpleFileOptions::default().compression_method(method))?;
+        writer.write_all(text.as_bytes())?;
+    }
+    Ok(writer.finish()?.into_inner())
+}
+
 /// Returns decisions, references, outlines, names and columns.
 fn others() -> Vec<Sample> {
     let texts: [(&'static str, &str); 24] = [
@@ -262,7 +330,6 @@ fn others() -> Vec<Sample> {
 fn shapes() -> Result<Vec<Sample>, Failure> {
     use ::shapefile::dbase::{FieldValue, Record, TableWriterBuilder};
     use ::shapefile::{Point, Polygon, PolygonRing, ShapeWriter, Writer};
-    use std::io::Cursor;
 
     let (mut shp, mut shx, mut dbf) = (Cursor::new(Vec::new()), Cursor::new(Vec::new()), Cursor::new(Vec::new()));
     {

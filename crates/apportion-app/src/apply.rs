@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use apportion::decision::UnknownGroups;
 use apportion::text::{Message, Setting};
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,7 @@ use crate::protect::SideInput;
 use crate::provenance::{ExtraFile, InputHashes, Provenance, Recorded};
 use crate::settings::{Job, check};
 use crate::table::TableSettings;
-use crate::{Context, Error, Result, decision_file};
+use crate::{Context, Error, Result, decision_file, unknown_groups};
 
 /// The table to label, the decision, and the output.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -26,6 +27,8 @@ pub struct Request {
     /// The decision as JSON, instead of the file.
     #[serde(skip)]
     pub decision_json: Option<String>,
+    /// What to do with rows whose group is not in the decision.
+    pub unknown_groups: UnknownGroups,
     /// The output of the labels.
     #[serde(flatten)]
     pub output: OutputSettings,
@@ -70,6 +73,9 @@ fn apply(request: &Request, context: &Context) -> Result<Response> {
     let scores = table.scores()?;
     decision_file::check_classes(path.display(), decision.classes().names(), table.classes().names())?;
 
+    unknown_groups::check(&decision, &scores, request.unknown_groups, context)?;
+    let decision = unknown_groups::with_policy(decision, request.unknown_groups)?;
+
     let working = context.working("labeling");
     let assignment = Assignment::of_decision(&decision, &scores).map_err(|error| table.locate(error))?;
     let mut result = RuleResult::new("apply", &scores, &assignment, None)?;
@@ -83,8 +89,9 @@ fn apply(request: &Request, context: &Context) -> Result<Response> {
             settings.record_table(&table, &mut recorded);
             output.record(&table, &mut recorded);
             recorded.seed = Some(decision.seed());
+            recorded.unknown_groups = unknown_groups::recorded(request.unknown_groups);
             let files = hashes.finish(Some(&table.file_rows()))?;
-            let mut provenance = Provenance::new("apply", &context.command, recorded, files);
+            let mut provenance = Provenance::new("apply", context, recorded, files);
             provenance.rows = Some(table.row_mask().total() as u64);
             Some(provenance.with_result(&result, None).with_decision(&decision)?)
         }

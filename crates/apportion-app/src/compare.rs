@@ -1,26 +1,29 @@
 //! Compares rules on the same scores.
 
-use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use apportion::audit::AuditOptions;
 use apportion::rule::{Batches, Joint, JointRule, Learned, RuleKind, Thresholds};
 use apportion::text::{Message, Setting};
 use apportion::{Balance, Frontier, Labels, Match, Reference, Rule, Scores};
-use apportion_io::{ClassColumn, ClassSettings, Table};
+use apportion_io::{ClassColumn, Input, Table};
 use apportion_report::LabelKind;
 use serde::{Deserialize, Serialize};
 
+use crate::class_map::ClassMap;
 use crate::disparity::{DisparityBuilder, OutcomeSettings};
+use crate::existing_labels::{self, Uncoded};
 use crate::labels::{Assignment, LabelContract, RuleResult};
 use crate::provenance::InputHashes;
 use crate::report::{ReportSettings, Role, StudyBuilder, WrittenReport, frontier, report_provenance};
+use crate::results::{CsvTable, ResultsFile, cell, number};
 use crate::settings::{Job, check};
 use crate::table::TableSettings;
-use crate::{Context, Error, Result, text};
+use crate::{Context, Result, text};
 
 /// The table on which rules are compared, and other labels to compare with them.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {
     /// The table.
@@ -29,9 +32,9 @@ pub struct Request {
     /// A column with existing labels.
     pub label: Option<String>,
     /// The class of each label value, for values that differ from the class names.
-    pub label_map: BTreeMap<String, String>,
-    /// The values that mean unlabeled; empty values always do.
-    pub uncoded: Vec<String>,
+    pub label_map: ClassMap,
+    /// The values that mean unlabeled; such rows are kept.
+    pub uncoded: Uncoded,
     /// The number of rows in a batch, to measure the loss from batching; no batches if not set.
     pub batch: Option<u64>,
     /// An outcome, for the report.
@@ -40,27 +43,11 @@ pub struct Request {
     /// The report.
     #[serde(flatten)]
     pub report: ReportSettings,
-    /// Whether to replace the report and the figures if they exist.
+    /// A file for the results, `.csv` or `.json`.
+    pub output: Option<PathBuf>,
+    /// Whether to replace the results, the report and the figures if they exist.
     pub force: bool,
 }
-
-impl Default for Request {
-    fn default() -> Request {
-        Request {
-            table: TableSettings::default(),
-            label: None,
-            label_map: BTreeMap::new(),
-            uncoded: vec![UNCODED_VALUE.into()],
-            batch: None,
-            outcome: OutcomeSettings::default(),
-            report: ReportSettings::default(),
-            force: false,
-        }
-    }
-}
-
-/// The default value that means unlabeled.
-const UNCODED_VALUE: &str = "Uncoded";
 
 /// The weight of accuracy in `balance`.
 const GAMMA: f64 = 0.9;
@@ -115,6 +102,44 @@ impl Response {
     }
 }
 
+impl Response {
+    /// Returns the results as a table with a row for each rule.
+    fn table(&self) -> CsvTable {
+        let figures = [
+            "rule",
+            "accuracy",
+            "expected_accuracy",
+            "fidelity",
+            "fidelity_in_groups",
+            "fidelity_to_truth",
+            "labeled",
+            "coverage",
+            "frontier_gap",
+            "seconds",
+        ];
+        let classes = self.rules.first().map_or(&[][..], |rule| &rule.classes);
+        let counts = classes.iter().map(|class| format!("n_{class}"));
+        let mut table = CsvTable::new(figures.map(str::to_owned).into_iter().chain(counts));
+        for Compared { result, seconds } in &self.compared {
+            let summary = &result.summary;
+            let figures = [
+                cell(&result.name),
+                number(summary.accuracy),
+                number(summary.expected_accuracy),
+                number(summary.fidelity_to_posterior()),
+                number(result.in_groups),
+                number(summary.fidelity_to_truth()),
+                summary.labeled.to_string(),
+                number(summary.coverage),
+                number(result.frontier_gap.flatten()),
+                number(*seconds),
+            ];
+            table.push(figures.into_iter().chain(summary.counts().iter().map(u64::to_string)));
+        }
+        table
+    }
+}
+
 impl BatchLoss {
     /// Returns the loss as a sentence.
     pub fn text(&self) -> String {
@@ -140,11 +165,13 @@ fn compare(request: &Request, context: &Context) -> Result<Response> {
     check(Job::Compare, request)?;
     let Request { table: settings, outcome, report, .. } = request;
     settings.check()?;
-    request.check_label()?;
+    request.uncoded.check_kept()?;
     outcome.check()?;
     report.check_outcome(outcome.outcome.as_ref())?;
     let input = settings.source.open(context)?;
+    let request = &request.with_label(&input, context)?;
     let groups = settings.groups();
+    let results = ResultsFile::prepare(request.output.as_deref(), &input, &[], request.force)?;
     let mut prepared = report.prepare(&input, &[], groups, request.force)?;
     let hashes = prepared.as_ref().map(|report| InputHashes::start(&input, "scores", report.extra_files()));
     let table = settings.read(&input, groups, context, |options| {
@@ -192,28 +219,28 @@ fn compare(request: &Request, context: &Context) -> Result<Response> {
     };
     drop(working);
     let contract = |own: &Compared| own.result.contract(table.classes(), rule_settings.seed, None);
-    Ok(Response { rules: compared.iter().map(contract).collect(), compared, losses, report })
+    let response = Response { rules: compared.iter().map(contract).collect(), compared, losses, report };
+    if let Some(results) = results {
+        results.write(|| response.table(), &response)?;
+    }
+    Ok(response)
 }
 
 impl Request {
-    /// Refuses settings of labels if no label column is given.
-    fn check_label(&self) -> Result<()> {
-        let given =
-            [(!self.label_map.is_empty(), Setting::LabelMap), (self.uncoded != [UNCODED_VALUE], Setting::Uncoded)];
-        match given.into_iter().find(|(given, _)| *given && self.label.is_none()) {
-            Some((_, setting)) => Err(Error::settings(Message::from(setting) + " needs " + Setting::Label.with("COL"))),
-            None => Ok(()),
-        }
+    /// Returns the request with the label column, which is found by name if settings need it and it is not given.
+    fn with_label(&self, input: &Input, context: &Context) -> Result<Request> {
+        let is_default = self.uncoded == Uncoded::default();
+        let given = [(!self.label_map.is_empty(), Setting::LabelMap), (!is_default, Setting::Uncoded)];
+        let label = match given.into_iter().find(|(given, _)| *given && self.label.is_none()) {
+            Some((_, setting)) => Some(existing_labels::find(input, Some(setting), context)?),
+            None => self.label.clone(),
+        };
+        Ok(Request { label, ..self.clone() })
     }
 
     /// Returns the column with existing labels, if one is given.
     fn column(&self) -> Option<ClassColumn> {
-        Some(ClassColumn {
-            column: self.label.clone()?,
-            map: self.label_map.iter().map(|(value, class)| (value.clone(), class.clone())).collect(),
-            exclude: self.uncoded.clone(),
-            settings: ClassSettings::LABEL,
-        })
+        Some(existing_labels::class_column(self.label.as_ref()?, &self.label_map, &self.uncoded))
     }
 }
 
@@ -232,10 +259,9 @@ fn facts(request: &Request) -> Vec<(&'static str, String)> {
     ));
     facts.extend(request.outcome.facts());
     if let Some(label) = &request.label {
-        facts.push(("Your labels", format!("column {label}; unlabeled: {}", request.uncoded.join(", "))));
+        facts.push(("Your labels", format!("column {label}; unlabeled: {}", request.uncoded.values.join(", "))));
         if !request.label_map.is_empty() {
-            let mapped = request.label_map.iter().map(|(value, class)| format!("{value}={class}"));
-            facts.push(("Your labels, values mapped", mapped.collect::<Vec<_>>().join(", ")));
+            facts.push(("Your labels, values mapped", request.label_map.texts().join(", ")));
         }
     }
     facts
@@ -296,6 +322,10 @@ impl Comparison<'_> {
     fn add_rules(&mut self, request: &Request, table: &Table, context: &Context) -> Result<()> {
         let (scores, settings) = (self.scores, request.table.settings());
         let can_learn = scores.counts().is_none() && scores.rows() > 0;
+        if scores.counts().is_some() {
+            let problem = Message::from("the learned rule is left out: it labels rows, and with ") + Setting::Count;
+            context.note(problem + " a row can have several labels");
+        }
         for (name, rule) in rules(self.by_group, request.table.truth.is_some(), can_learn) {
             context.check_cancelled()?;
             let begin = Instant::now();

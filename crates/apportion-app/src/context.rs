@@ -6,6 +6,7 @@ use std::sync::Arc;
 use apportion::text::{Message, Part, Setting};
 use apportion_io::{NoProgress, Progress};
 
+use crate::provenance::InputFile;
 use crate::{Error, Result};
 
 /// The context of a job. By default, progress and notices are ignored, and all processors are used.
@@ -19,6 +20,8 @@ pub struct Context {
     pub threads: Option<usize>,
     /// The command that started the job, quoted for a shell, for provenance; empty if there is none.
     pub command: String,
+    /// The file of options that the command line named, for provenance.
+    pub config: Option<InputFile>,
     /// Formats a setting in the style of the front end, for reports and responses.
     pub name_setting: fn(Setting, Option<&str>) -> String,
 }
@@ -39,6 +42,7 @@ impl Default for Context {
             notices: Arc::new(|_| {}),
             threads: None,
             command: String::new(),
+            config: None,
             name_setting: |setting, value| Message::from(Part::Setting(setting, value.map(str::to_owned))).to_string(),
         }
     }

@@ -33,14 +33,19 @@ impl Default for Request {
     }
 }
 
+/// The file with the labels of the demonstration, which a spreadsheet can open.
+const LABELED: &str = "labeled.csv";
+
 /// The steps of a demonstration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Response {
     /// The steps, in order.
     pub steps: Vec<Step>,
-    /// The page that the steps write.
+    /// The report that the steps write.
     pub report: PathBuf,
+    /// The file with the labels of all people.
+    pub labeled: PathBuf,
 }
 
 /// A job to run.
@@ -94,21 +99,26 @@ pub fn run(request: &Request, _: &Context) -> Result<Response> {
     write_atomically(&counties, NC_COUNTIES_TOPOJSON.as_bytes())?;
     write_atomically(&margin, voter_shares().as_bytes())?;
     let report = request.report.clone().unwrap_or_else(|| folder.join("report.html"));
-    Ok(Response { steps: steps(request, &counties, &margin, &report), report })
+    let labeled = folder.join(LABELED);
+    Ok(Response { steps: steps(request, &counties, &margin, &report), report, labeled })
 }
 
 fn steps(request: &Request, counties: &Path, margin: &Path, report: &Path) -> Vec<Step> {
     let text = |path: &Path| path.display().to_string();
     let file = |name: &str| text(&request.folder.join(name));
-    let (people, voters, labeled) = (file("people.parquet"), file("voters.parquet"), file("labeled.parquet"));
-    let simulate =
-        Step::new("A simulated voter file: surnames, and counties of North Carolina.", "simulate voters", &[])
-            .set(Setting::NoScores)
-            .with(Setting::Rows, request.rows.to_string())
-            .with(Setting::Output, &people)
-            .set(Setting::Force);
+    let (people, voters) = (file("people.parquet"), file("voters.parquet"));
+    let (statewide, labeled) = (file("statewide.parquet"), file(LABELED));
+    let simulate = Step::new(
+        "A simulated voter file: surnames, and counties of North Carolina. These people do not exist.",
+        "simulate voters",
+        &[],
+    )
+    .set(Setting::NoScores)
+    .with(Setting::Rows, request.rows.to_string())
+    .with(Setting::Output, &people)
+    .set(Setting::Force);
     let predict = Step::new(
-        "Scores from names and places. Census tables are built in; the margin gives the shares among registered voters.",
+        "Scores from surnames and counties. Census tables are built in; the margin has the class shares of registered voters.",
         "predict",
         &[&people],
     )
@@ -118,7 +128,7 @@ fn steps(request: &Request, counties: &Path, margin: &Path, report: &Path) -> Ve
     .with(Setting::Within, "NC")
     .set(Setting::Force);
     let mut compare = Step::new(
-        "All rules compared. Argmax is the most accurate, but its counts are biased; match has the right counts.",
+        "All rules side by side, and a report. Argmax has the highest expected accuracy, but its counts are off.",
         "compare",
         &[&voters],
     )
@@ -133,17 +143,29 @@ fn steps(request: &Request, counties: &Path, margin: &Path, report: &Path) -> Ve
     if request.force {
         compare = compare.set(Setting::Force);
     }
-    let label = Step::new("Labels with the right counts, at the lowest cost in accuracy.", "label", &[&voters])
-        .with(Setting::Output, &labeled)
+    let label_state = Step::new("Labels whose counts are right for the whole state.", "label", &[&voters])
+        .with(Setting::Output, &statewide)
         .set(Setting::Force);
-    let audit = Step::new("Bias of the counts, compared with the scores and with the truth.", "audit", &[&labeled])
+    let audit_state =
+        audit("The audit: the counts are right for the state, but not in each county. See the last table.", &statewide);
+    let label_counties = Step::new("Labels whose counts are right in each county.", "label", &[&voters])
+        .with(Setting::Output, &labeled)
+        .with(Setting::By, "county")
+        .set(Setting::Force);
+    let audit_counties =
+        audit("The audit of these labels: no county is off by a person or more. The price is some accuracy.", &labeled);
+    let frontier = Step::new("The trade-off between accuracy and counts, at five points.", "frontier", &[&voters])
+        .with(Setting::Points, "5");
+    vec![simulate, predict, compare, label_state, audit_state, label_counties, audit_counties, frontier]
+}
+
+/// Returns a step that compares labels with scores and truth, overall and by county.
+fn audit(title: &str, labeled: &str) -> Step {
+    Step::new(title, "audit", &[labeled])
         .with(Setting::Label, "label")
         .with(Setting::Truth, "race")
         .with(Setting::By, "county")
-        .set(Setting::Quiet);
-    let frontier = Step::new("The trade-off between accuracy and counts, at five points.", "frontier", &[&voters])
-        .with(Setting::Points, "5");
-    vec![simulate, predict, compare, label, audit, frontier]
+        .set(Setting::Quiet)
 }
 
 /// Returns the class shares of the voters, as a margin.

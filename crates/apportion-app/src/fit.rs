@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use apportion::decision::FitInfo;
+use apportion::decision::{FitInfo, Fitted};
 use apportion::text::{Message, Setting};
+use apportion::{Decision, Rule, Scores};
 use apportion_io::{refuse_overwrite, write_atomically};
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +16,7 @@ use crate::provenance::{InputHashes, Provenance, ProvenanceSettings, Recorded};
 use crate::rule::RuleSettings;
 use crate::settings::{Job, check};
 use crate::table::TableSettings;
-use crate::{Context, Error, Result};
+use crate::{Context, Error, Result, lost_classes};
 
 /// The rule to fit, and the output for the decision.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -59,6 +60,21 @@ pub fn run(request: &Request, context: &Context) -> Result<Response> {
     context.install(|| fit(request, context))
 }
 
+/// Adds the prices for all rows to a decision by group, for rows of other groups.
+fn with_overall_prices(
+    decision: Decision,
+    rule: &Rule,
+    scores: &Scores<'_>,
+    settings: &TableSettings,
+) -> Result<Decision> {
+    let Some(rule) = rule.without_groups().filter(|_| decision.groups().is_some()) else { return Ok(decision) };
+    let (_, overall, _) = Assignment::of_rule(&rule, scores, &settings.settings(), 1)?;
+    match overall.fitted() {
+        Fitted::Prices(prices) if prices.len() == 1 => Ok(decision.with_overall(&prices[0])?),
+        _ => Ok(decision),
+    }
+}
+
 fn fit(request: &Request, context: &Context) -> Result<Response> {
     check(Job::Fit, request)?;
     let Request { table: settings, rule, output, force, provenance, .. } = request;
@@ -90,6 +106,7 @@ fn fit(request: &Request, context: &Context) -> Result<Response> {
     let tied = joint.as_ref().map_or(0, |joint| joint.tied_rows);
     let result = RuleResult::new(rule.rule.name(), &scores, &assignment, joint)?.with_targets(&core_rule, &scores)?;
     let argmax = request.with_argmax.then(|| RuleResult::of_argmax(&scores)).transpose()?;
+    let decision = with_overall_prices(decision, &core_rule, &scores, settings)?;
     drop(working);
 
     let (counts, sums) = (result.summary.counts(), result.summary.posterior_sums());
@@ -108,7 +125,7 @@ fn fit(request: &Request, context: &Context) -> Result<Response> {
             settings.record_table(&table, &mut recorded);
             rule.record(&mut recorded);
             let files = hashes.finish(Some(&table.file_rows()))?;
-            Some(Provenance::new("fit", &context.command, recorded, files).with_result(&result, table.group_names()))
+            Some(Provenance::new("fit", context, recorded, files).with_result(&result, table.group_names()))
         }
         None => None,
     };
@@ -119,5 +136,6 @@ fn fit(request: &Request, context: &Context) -> Result<Response> {
     }
     provenance.write(saved.provenance.as_ref())?;
     let measured = Measured::new(&table, result, argmax, label::Aim::of(rule));
+    lost_classes::warnings(&measured, rule, settings).into_iter().for_each(|warning| context.warn(warning));
     Ok(Response { saved, measured })
 }

@@ -1,12 +1,16 @@
 //! Lists all optimal trade-offs between accuracy and fidelity.
 
+use std::path::PathBuf;
+
 use apportion::rule::{Point, Thinned};
-use apportion::text::Message;
+use apportion::text::{Message, Setting};
 use apportion::{Frontier, Match};
 use apportion_io::MemoryTable;
 use apportion_report::{Document, Trade, TradeReference};
 use serde::{Deserialize, Serialize};
 
+use crate::protect::SideInput;
+use crate::results::{CsvTable, ResultsFile};
 use crate::settings::{Job, check};
 use crate::table::TableSettings;
 use crate::{Context, Result, reference, text};
@@ -25,12 +29,22 @@ pub struct Request {
     pub reference_table: Option<MemoryTable>,
     /// The approximate number of points, evenly spaced; all points if not set.
     pub points: Option<u64>,
+    /// A file for the points, `.csv` or `.json`.
+    pub output: Option<PathBuf>,
+    /// Whether to replace the file if it exists.
+    pub force: bool,
 }
 
 impl Request {
     /// Returns the reference by its name or path.
     pub fn reference_name(&self) -> &str {
         reference::name(self.reference.as_deref(), self.reference_table.as_ref())
+    }
+
+    fn side_inputs(&self) -> Vec<SideInput> {
+        let name = self.reference_name();
+        let is_file = reference::is_file(name) && self.reference_table.is_none();
+        if is_file { vec![SideInput::new(Setting::Reference, name)] } else { Vec::new() }
     }
 }
 
@@ -55,13 +69,18 @@ pub struct Response {
 impl Response {
     /// Returns the points as CSV, without a final line break.
     pub fn text(&self) -> Message {
-        let counts = self.classes.iter().map(|class| format!("n_{class}")).collect::<Vec<_>>().join(",");
-        let mut lines = vec![format!("from_gamma,to_gamma,accuracy,fidelity,{counts}")];
+        self.table().text().trim_end().into()
+    }
+
+    /// Returns the points as a table.
+    fn table(&self) -> CsvTable {
+        let figures = ["from_gamma", "to_gamma", "accuracy", "fidelity"].map(str::to_owned);
+        let mut table = CsvTable::new(figures.into_iter().chain(self.classes.iter().map(|class| format!("n_{class}"))));
         for Point { from_gamma, to_gamma, counts, accuracy, fidelity } in &self.points {
-            let counts = counts.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
-            lines.push(format!("{from_gamma},{to_gamma},{accuracy},{fidelity},{counts}"));
+            let figures = [from_gamma, to_gamma, accuracy, fidelity].map(f64::to_string);
+            table.push(figures.into_iter().chain(counts.iter().map(u64::to_string)));
         }
-        lines.join("\n").into()
+        table
     }
 
     /// Returns a sentence with the number of points and their error, which the job also sends as a note.
@@ -94,7 +113,9 @@ fn frontier(request: &Request, context: &Context) -> Result<Response> {
     let settings = &request.table;
     settings.check()?;
     reference::check_table(request.reference.as_deref(), request.reference_table.as_ref())?;
-    let table = settings.read(&settings.source.open(context)?, settings.groups(), context, |_| {})?;
+    let input = settings.source.open(context)?;
+    let results = ResultsFile::prepare(request.output.as_deref(), &input, &request.side_inputs(), request.force)?;
+    let table = settings.read(&input, settings.groups(), context, |_| {})?;
     let scores = table.scores()?;
     let (name, given) = (request.reference_name(), request.reference_table.as_ref());
     let reference = reference::read(name, given, table.classes(), &settings.by, context)?;
@@ -111,5 +132,8 @@ fn frontier(request: &Request, context: &Context) -> Result<Response> {
     let classes = table.classes().names().to_vec();
     let response = Response { classes, error, points, all: frontier.len(), reference };
     context.note(response.summary());
+    if let Some(results) = results {
+        results.write(|| response.table(), &response)?;
+    }
     Ok(response)
 }

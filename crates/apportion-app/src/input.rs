@@ -1,7 +1,7 @@
 //! The input of a job, and how text files are read.
 
 use apportion::text::{Message, Setting};
-use apportion_io::{Input, InputOptions, MemoryTable};
+use apportion_io::{Input, InputOptions, MemoryTable, Progress, TextEncoding};
 use serde::{Deserialize, Serialize};
 
 use crate::{Context, Error, Result};
@@ -19,6 +19,8 @@ pub struct Source {
     pub encoding: Encoding,
     /// The character between the values of text files; detected if not set.
     pub delimiter: Option<char>,
+    /// The sheet of Excel workbooks; the first one if not set.
+    pub sheet: Option<String>,
     /// The number of rows read at a time.
     pub batch_rows: usize,
     /// The maximum length of a line of text, in bytes.
@@ -29,17 +31,28 @@ pub struct Source {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Encoding {
-    /// UTF-8, or UTF-16 with a byte order mark.
+    /// UTF-8; or Windows-1252, if the file has no character that is valid in UTF-8 except ASCII.
     #[default]
+    Auto,
+    /// UTF-8.
     Utf8,
-    /// Latin-1 (Windows 1252).
-    Latin1,
+    /// Windows-1252, which includes Latin-1.
+    #[serde(rename = "windows-1252", alias = "latin1")]
+    Windows1252,
 }
 
 impl Default for Source {
     fn default() -> Source {
         let InputOptions { batch_rows, max_line, .. } = InputOptions::default();
-        Source { inputs: Vec::new(), table: None, encoding: Encoding::Utf8, delimiter: None, batch_rows, max_line }
+        Source {
+            inputs: Vec::new(),
+            table: None,
+            encoding: Encoding::Auto,
+            delimiter: None,
+            sheet: None,
+            batch_rows,
+            max_line,
+        }
     }
 }
 
@@ -66,18 +79,49 @@ impl Source {
                 return Err(Error::settings(Message::from(Setting::Delimiter) + ": it must be an ASCII character"));
             }
         };
-        let latin1 = matches!(self.encoding, Encoding::Latin1);
-        let options = InputOptions { latin1, delimiter, batch_rows: self.batch_rows, max_line: self.max_line };
+        let encoding = match self.encoding {
+            Encoding::Auto => TextEncoding::Auto,
+            Encoding::Utf8 => TextEncoding::Utf8,
+            Encoding::Windows1252 => TextEncoding::Windows1252,
+        };
+        let (sheet, batch_rows, max_line) = (self.sheet.clone(), self.batch_rows, self.max_line);
+        let options = InputOptions { encoding, delimiter, sheet, batch_rows, max_line };
         let input = match self.table.clone() {
             Some(table) => Input::from_memory(&self.inputs.join(" "), table, options),
             None => Input::new(&self.inputs, options)?,
         };
-        if let Some(note) = input.separator_note() {
+        if self.sheet.is_some() && !input.has_workbook() {
+            let problem = " is for Excel workbooks (.xlsx), and there is none in the input; leave it out";
+            return Err(Error::settings(Message::from(Setting::Sheet) + problem));
+        }
+        if let Some(note) = input.format_note() {
             context.note(note);
         }
         if let Some(note) = input.skipped_note() {
             context.note(note);
         }
-        Ok(input.with_progress(Box::new(context.progress.clone())))
+        Ok(input.with_progress(Box::new(Reporter(context.clone()))))
+    }
+}
+
+/// Sends the progress of passes over files, and notes about what they detect, to the receivers of a job.
+#[derive(Debug)]
+struct Reporter(Context);
+
+impl Progress for Reporter {
+    fn begin(&self, what: &'static str, bytes: u64) {
+        self.0.progress.begin(what, bytes);
+    }
+    fn update(&self, rows: u64, bytes: u64) {
+        self.0.progress.update(rows, bytes);
+    }
+    fn end(&self) {
+        self.0.progress.end();
+    }
+    fn note(&self, message: Message) {
+        self.0.note(message);
+    }
+    fn is_cancelled(&self) -> bool {
+        self.0.progress.is_cancelled()
     }
 }

@@ -15,7 +15,7 @@ use crate::report::{ReportSettings, Role, StudyBuilder, WrittenReport, frontier,
 use crate::rule::RuleSettings;
 use crate::settings::{Job, check};
 use crate::table::TableSettings;
-use crate::{Context, Error, Result};
+use crate::{Context, Error, Result, lost_classes};
 
 /// The table to label, the rule, and the output.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -168,7 +168,7 @@ fn label(request: &Request, context: &Context) -> Result<Response> {
             settings.record_table(&table, &mut recorded);
             rule.record(&mut recorded);
             output.record(&table, &mut recorded);
-            let mut provenance = Provenance::new("label", &context.command, recorded, files);
+            let mut provenance = Provenance::new("label", context, recorded, files);
             provenance.rows = Some(table.row_mask().total() as u64);
             Some(provenance.with_result(&result, table.group_names()).with_decision(&decision)?)
         }
@@ -184,6 +184,7 @@ fn label(request: &Request, context: &Context) -> Result<Response> {
     let contract = result.contract(table.classes(), settings.settings().seed, Some(&decision));
     let labels = if settings.source.is_in_memory() { assignment.columns(&table) } else { Vec::new() };
     let measured = Measured::new(&table, result, argmax, Aim::of(rule));
+    lost_classes::warnings(&measured, rule, settings).into_iter().for_each(|warning| context.warn(warning));
     Ok(Response { contract, provenance, paths, labels, decision, measured, report })
 }
 

@@ -7,18 +7,21 @@
 
 pub mod apply;
 pub mod audit;
+pub mod class_map;
 pub mod compare;
 mod context;
 pub mod decision_file;
 pub mod demo;
 pub mod disparity;
 mod error;
+pub mod existing_labels;
 pub mod export;
 pub mod fit;
 pub mod frontier;
 pub mod input;
 pub mod label;
 pub mod labels;
+mod lost_classes;
 pub mod memory;
 pub mod output;
 pub mod predict;
@@ -27,15 +30,18 @@ pub mod provenance;
 pub mod reference;
 pub mod report;
 pub mod reproduce;
+mod results;
 pub mod rule;
 #[cfg(feature = "schema")]
 pub mod schema;
 pub mod settings;
+mod similar_groups;
 pub mod simulate;
 pub mod summary;
 pub mod table;
 pub mod tables;
 pub mod text;
+mod unknown_groups;
 pub mod verify;
 
 pub use context::{Context, Notice, Working};

@@ -33,8 +33,7 @@ pub fn refuse_overwriting(output: &Path, input: Option<&Input>, side: &[SideInpu
         let fix = ", and inputs are never overwritten; choose another output";
         return Err(crate::Error::Data(problem + own.setting + fix));
     }
-    let mut tables = input.into_iter().flat_map(Input::names);
-    if tables.any(|table| is_same_file(output, table)) {
+    if input.is_some_and(|input| input.contains(output)) {
         let problem = "this is an input, and inputs are never overwritten; choose another output";
         return Err(Error::file(output, problem).into());
     }
@@ -62,7 +61,7 @@ pub fn refuse_overwriting_outputs(output: &str, input: &Input, side: &[SideInput
         return refuse_overwriting(path, Some(input), side);
     }
     let Ok(folder) = path.canonicalize() else { return Ok(()) };
-    let has_name = |own: &SideInput| input.names().any(|name| name.file_name() == own.path.file_name());
+    let has_name = |own: &SideInput| input.output_names().any(|name| Some(name) == own.path.file_name());
     let is_inside = |own: &SideInput| own.path.canonicalize().is_ok_and(|own| own.starts_with(&folder));
     match side.iter().find(|own| is_inside(own) && has_name(own)) {
         Some(own) => refuse_overwriting(&own.path, Some(input), side),

@@ -1,15 +1,14 @@
 //! Settings of score tables: the contents of their columns, and how they are read.
 
-use std::collections::BTreeMap;
-
 use apportion::text::{Message, Setting};
 use apportion::{Scores, Settings, UNCODED};
-use apportion_io::{ClassColumn, ClassSettings, Input, Table, TableOptions};
+use apportion_io::{ClassColumn, ClassSettings, Input, Table, TableOptions, Vocabulary};
 use serde::{Deserialize, Serialize};
 
+use crate::class_map::ClassMap;
 use crate::input::Source;
 use crate::provenance::Recorded;
-use crate::{Context, Error, Result, memory, text};
+use crate::{Context, Error, Result, memory, similar_groups, text};
 
 /// The source of a score table, and the contents of its columns.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -31,12 +30,14 @@ pub struct TableSettings {
     /// The column of the true class.
     pub truth: Option<String>,
     /// The class of each truth value, for values that differ from the class names.
-    pub truth_map: BTreeMap<String, String>,
+    pub truth_map: ClassMap,
+    /// The column of the ethnicity, if `truth_map` uses one; found by name if not set.
+    pub truth_ethnicity: Option<String>,
     /// Values of the truth to treat as missing.
     pub truth_exclude: Vec<String>,
     /// Whether to exclude rows without truth.
     pub only_with_truth: bool,
-    /// Whether to exclude rows without any score.
+    /// Whether to exclude rows with a missing score.
     pub skip_missing: bool,
     /// Whether to divide the scores of each row by their sum.
     pub normalize: bool,
@@ -92,13 +93,14 @@ impl TableSettings {
         for remark in table.remarks() {
             context.note(remark);
         }
+        let warning = table.group_names().and_then(|names| similar_groups::warning(names, groups.setting));
+        warning.into_iter().for_each(|warning| context.warn(warning));
         Ok(table)
     }
 
     fn truth_column(&self) -> Option<ClassColumn> {
-        let column = self.truth.clone()?;
-        let map = self.truth_map.iter().map(|(value, class)| (value.clone(), class.clone())).collect();
-        Some(truth_column(column, map, self.truth_exclude.clone()))
+        let ethnicity = self.truth_ethnicity.clone();
+        Some(truth_column(self.truth.clone()?, &self.truth_map, self.truth_exclude.clone(), ethnicity))
     }
 
     /// Returns the settings of rules.
@@ -118,6 +120,7 @@ impl TableSettings {
     pub fn check(&self) -> Result<()> {
         let given = [
             (!self.truth_map.is_empty(), Setting::TruthMap),
+            (self.truth_ethnicity.is_some(), Setting::TruthEthnicity),
             (!self.truth_exclude.is_empty(), Setting::TruthExclude),
             (self.only_with_truth, Setting::OnlyWithTruth),
         ];
@@ -125,6 +128,10 @@ impl TableSettings {
             if given && self.truth.is_none() {
                 return Err(Error::settings(Message::from(setting) + " needs " + Setting::Truth.with("COL")));
             }
+        }
+        if self.truth_ethnicity.is_some() && self.truth_map.vocabulary() != Some(Vocabulary::NorthCarolina) {
+            let needs = Message::from(Setting::TruthEthnicity) + " needs " + Setting::TruthMap.with("nc");
+            return Err(Error::settings(needs));
         }
         Ok(())
     }
@@ -137,7 +144,8 @@ impl TableSettings {
         into.id.clone_from(&self.id);
         into.count.clone_from(&self.count);
         into.truth.clone_from(&self.truth);
-        into.truth_map = self.truth_map.iter().map(|(value, class)| format!("{value}={class}")).collect();
+        into.truth_map = self.truth_map.texts();
+        into.truth_ethnicity.clone_from(&self.truth_ethnicity);
         into.truth_exclude.clone_from(&self.truth_exclude);
         (into.only_with_truth, into.skip_missing) = (self.only_with_truth, self.skip_missing);
         into.normalize = self.normalize;
@@ -165,7 +173,7 @@ impl TableSettings {
         if let Some(truth) = &self.truth {
             facts.push(("Truth", format!("column {truth}")));
         }
-        let mapped: Vec<String> = self.truth_map.iter().map(|(value, class)| format!("{value}={class}")).collect();
+        let mapped = self.truth_map.texts();
         for (name, values) in
             [("Truth, values mapped", &mapped), ("Truth, values treated as missing", &self.truth_exclude)]
         {
@@ -225,16 +233,13 @@ impl TableSettings {
     }
 }
 
-/// Returns the recorded truth column.
-pub fn recorded_truth(recorded: &Recorded) -> Option<ClassColumn> {
-    let column = recorded.truth.clone()?;
-    let pair = |text: &String| {
-        let (value, class) = text.split_once('=')?;
-        Some((value.to_owned(), class.to_owned()))
-    };
-    Some(truth_column(column, recorded.truth_map.iter().filter_map(pair).collect(), recorded.truth_exclude.clone()))
-}
-
-fn truth_column(column: String, map: Vec<(String, String)>, exclude: Vec<String>) -> ClassColumn {
-    ClassColumn { column, map, exclude, settings: ClassSettings::TRUTH }
+/// Returns the options for reading the truth.
+pub(crate) fn truth_column(
+    column: String,
+    map: &ClassMap,
+    exclude: Vec<String>,
+    ethnicity: Option<String>,
+) -> ClassColumn {
+    let vocabulary = map.vocabulary();
+    ClassColumn { column, map: map.pairs(), exclude, vocabulary, ethnicity, settings: ClassSettings::TRUTH }
 }

@@ -312,8 +312,8 @@ pub fn check(request: &CheckRequest, context: &Context) -> Result<CheckedTable> 
         Some(table) => KeyedFile::from_memory(name, table, subject, &options)?,
         None => KeyedFile::read(name, subject, &options)?,
     };
-    let KeyedFile { table, subject, unused, separator } = file;
-    let remarks = separator.into_iter().chain(unused_remark(&unused));
+    let KeyedFile { table, subject, unused, format_note } = file;
+    let remarks = format_note.into_iter().chain(unused_remark(&unused));
     let remarks = remarks.map(|remark| context.render(&remark)).collect();
     let mut checked = CheckedTable {
         file: request.table.clone(),

@@ -70,10 +70,12 @@ fn files_and_tables_in_memory_have_the_same_scores() {
 
     let json = serde_json::to_value(&returned).unwrap();
     let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
-    let expected = "apportion classes columns dropped in_tables model people place_used posterior remarks \
-                    repaired_codes surname_match tables";
+    let expected = "apportion classes columns dropped in_tables model people place_used population posterior remarks \
+                    repaired_codes surname_match tables unused";
     assert_eq!(keys, expected.split_whitespace().collect::<Vec<_>>());
     assert_eq!((&json["model"], &json["place_used"]["county"]), (&"bisg".into(), &3.into()));
+    assert_eq!(json["population"], "residents of all ages by county, 2010 Census; surnames of the 2020 Census");
+    assert_eq!(json["unused"], serde_json::json!([]));
 }
 
 #[test]
@@ -99,7 +101,7 @@ fn errors_name_settings_and_not_options() {
     let source = Source::files([path(folder.path(), "people.csv")]);
     let refused = |request: Request| predict::run(&request, &Context::default()).unwrap_err();
     let error = refused(Request { source: source.clone(), ..Request::default() });
-    assert!(error.is_usage() && error.to_string().starts_with("`output`: "), "{error}");
+    assert!(error.is_usage() && error.to_string().starts_with("`output` is required: "), "{error}");
     let output = Some(path(folder.path(), "scores.csv"));
     let request = Request { source, output, surname: Some("sirname".into()), ..Request::default() };
     let error = refused(request.clone());

@@ -397,9 +397,10 @@ fn labels_in_memory_are_verified() {
 fn provenance_is_read_from_json() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("provenance.json");
-    let provenance = Provenance::new("label", "some command", Recorded::default(), Vec::new());
+    let context = Context { command: "some command".into(), ..context() };
+    let provenance = Provenance::new("label", &context, Recorded::default(), Vec::new());
     fs::write(&path, serde_json::to_string(&provenance).unwrap()).unwrap();
-    let response = show::run(&show::Request { inputs: path }, &context()).unwrap();
+    let response = show::run(&show::Request { inputs: path }, &context).unwrap();
     assert_eq!((response.provenance.job.as_str(), response.provenance.command.as_str()), ("label", "some command"));
 }
 
@@ -493,5 +494,5 @@ fn results_are_those_of_a_file() {
     assert_eq!(own, file);
     let tour =
         demo::run(&demo::Request { folder: path("demo").into(), ..demo::Request::default() }, &context()).unwrap();
-    assert_eq!(tour.steps.len(), 6);
+    assert_eq!(tour.steps.len(), 8);
 }

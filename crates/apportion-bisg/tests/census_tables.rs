@@ -63,6 +63,17 @@ fn tables_are_sound_and_told_of() {
     assert_eq!(CensusTable::named("surnames"), None);
 }
 
+/// A table claims no more about its population than its provenance says.
+#[test]
+fn populations_are_those_of_the_provenance() {
+    for table in CensusTable::ALL {
+        let (population, provenance) = (table.population(), table.provenance().replace("\n ", ""));
+        let year = ["2010", "2020"].into_iter().find(|year| population.contains(&format!("{year} Census"))).unwrap();
+        assert!(provenance.contains(&format!("Census of 1 April {year}")), "{provenance}");
+        assert_eq!(population.contains("all ages"), provenance.contains("all ages"), "{provenance}");
+    }
+}
+
 #[test]
 fn packed_files_are_those_that_the_provenance_names() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("data");

@@ -42,9 +42,9 @@ pub(crate) fn values(job: Job, matches: &ArgMatches) -> Result<Map<String, Value
     Ok(values)
 }
 
-/// Returns whether a setting only concerns the terminal, because jobs print nothing.
+/// Returns whether a setting only concerns the terminal: jobs print nothing, and read no options.
 fn is_of_terminal(setting: Setting) -> bool {
-    matches!(setting, Setting::Json | Setting::Quiet)
+    matches!(setting, Setting::Json | Setting::Quiet | Setting::Config)
 }
 
 fn argument(job: Job, heading: &'static str, declaration: &'static Declaration) -> Arg {

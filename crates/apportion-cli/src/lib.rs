@@ -2,6 +2,7 @@
 //! and prints their responses.
 
 mod args;
+mod config;
 mod jobs;
 mod message;
 mod panics;
@@ -19,6 +20,8 @@ use anyhow::Result;
 use apportion_io::did_you_mean;
 use clap::ArgMatches;
 
+use crate::config::Config;
+
 /// Runs the program, and returns its exit code.
 pub fn main() -> ExitCode {
     fail_where_files_may_not_grow();
@@ -32,25 +35,33 @@ pub fn main() -> ExitCode {
     let line: Vec<String> = std::iter::once("apportion".into())
         .chain(std::env::args_os().skip(1).map(|word| word.to_string_lossy().into()))
         .collect();
-    let matches = match program::command().try_get_matches() {
+    let config = match panics::caught(|| Config::of_line(&line)) {
+        Ok(config) => config,
+        Err(error) => return failed(&error),
+    };
+    let command = config.iter().fold(program::command(), |command, config| config.relax(command));
+    let matches = match command.try_get_matches() {
         Ok(matches) => matches,
         Err(error) => return usage::end(&error, &line),
     };
-    match panics::caught(|| run(&matches, &line)) {
+    match panics::caught(|| run(&matches, &line, config.as_ref())) {
         Ok(()) => ExitCode::SUCCESS,
         // The reader of the output closed the pipe, for example `head`.
         Err(error) if message::sentence(&error).contains("Broken pipe (os error") => ExitCode::SUCCESS,
-        Err(error) => {
-            apportion_io::wait_if_interrupted();
-            text::say(format!("error: {}{}", message::sentence(&error), hint(&error)));
-            if usage::is_usage(&error) { ExitCode::from(2) } else { ExitCode::FAILURE }
-        }
+        Err(error) => failed(&error),
     }
 }
 
-fn run(matches: &ArgMatches, line: &[String]) -> Result<()> {
+/// Prints an error, and returns the exit code.
+fn failed(error: &anyhow::Error) -> ExitCode {
+    apportion_io::wait_if_interrupted();
+    text::say(format!("error: {}{}", message::sentence(error), hint(error)));
+    if usage::is_usage(error) { ExitCode::from(2) } else { ExitCode::FAILURE }
+}
+
+fn run(matches: &ArgMatches, line: &[String], config: Option<&Config>) -> Result<()> {
     match (program::job(matches), matches.subcommand()) {
-        (Some((job, own)), _) => jobs::run(job, own, line),
+        (Some((job, own)), _) => jobs::run(job, own, line, config),
         (None, Some(("completions", own))) => shell::completions(own),
         (None, Some(("man", own))) => shell::man(own),
         (None, _) => Ok(()),

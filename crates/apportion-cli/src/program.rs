@@ -13,7 +13,7 @@ Examples:
   apportion predict people.csv -o scores.parquet                scores from names and places; the Census is built in
   apportion label scores.parquet -o labels.parquet              labels whose counts match the scores
   apportion label scores.csv -o labels.csv --by county          the same within each county
-  apportion audit labels.csv --label label                      bias and accuracy of existing labels
+  apportion audit labels.csv                                    bias and accuracy of existing labels
   apportion compare scores.csv --truth race                     all rules side by side
   apportion disparity turnout.csv --outcome voted               an outcome by class, with every estimator
   apportion demo                                                all steps, on built-in data
@@ -102,8 +102,13 @@ fn is_nested(job: Job) -> bool {
     )
 }
 
+/// Returns the name of a job's command.
+pub(crate) fn command_name(job: Job) -> &'static str {
+    describe(job).0
+}
+
 /// Returns the name of a job's command, its description, and its examples.
-fn describe(job: Job) -> (&'static str, &'static str, &'static str) {
+pub(crate) fn describe(job: Job) -> (&'static str, &'static str, &'static str) {
     match job {
         Job::Label => (
             "label",
@@ -128,11 +133,11 @@ row, and undercounts most small classes. If you can use the scores themselves, u
             "Measures the bias, accuracy and calibration of existing labels",
             "\
 Examples:
-  apportion audit labels.csv --label label
+  apportion audit labels.csv
   apportion audit voters.parquet --label vb_voterbase_race --label-map Caucasian=white,African-American=black \\
       --uncoded Uncoded=argmax --truth race --by county
-  apportion audit labels.csv --label label --truth race --by county --report audit.html
-  apportion audit labels.csv --label label --decision decision.json
+  apportion audit labels.csv --truth race --by county --report audit.html
+  apportion audit labels.csv --decision decision.json
   apportion audit turnout.csv --label race_proxy --label-map W=white,B=black --outcome voted --report audit.html",
         ),
         Job::Compare => (
@@ -153,7 +158,7 @@ this loss on purpose.",
         ),
         Job::Disparity => (
             "disparity",
-            "Compares an outcome between classes: by labels, by scores, and with bounds",
+            "Compares an outcome between classes: by labels, by scores, and by bounds (with --cells)",
             "\
 Examples:
   apportion disparity turnout.csv --outcome voted

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use apportion_app::output::written;
-use apportion_io::write_atomically;
+use apportion_io::{did_you_mean, write_atomically};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
 use clap_mangen::Man;
@@ -45,13 +45,23 @@ pub(crate) fn man_command() -> Command {
         .long("output")
         .value_name("DIR")
         .value_parser(value_parser!(PathBuf))
-        .help("Folder for one page per command; otherwise all pages go to standard output");
-    Command::new("man").about("Prints the manual pages, or writes them to a folder").arg(folder).after_help(
-        "\
+        .conflicts_with("command")
+        .help("Folder for one page per command; otherwise the pages go to standard output");
+    let command = Arg::new("command")
+        .value_name("COMMAND")
+        .num_args(0..)
+        .help("Print the page of one command only, such as label or tables export");
+    Command::new("man")
+        .about("Prints the manual pages, or writes them to a folder")
+        .arg(command)
+        .arg(folder)
+        .after_help(
+            "\
 Examples:
+  apportion man label > apportion-label.1
   apportion man > apportion.1
   apportion man -o .",
-    )
+        )
 }
 
 /// Prints or writes the manual pages.
@@ -60,6 +70,9 @@ pub(crate) fn man(matches: &ArgMatches) -> Result<()> {
     program.build();
     let mut pages = Vec::new();
     collect(&program, "apportion", &mut pages)?;
+    if let Some(words) = matches.get_many::<String>("command") {
+        return print_page(&pages, words);
+    }
     let Some(folder) = matches.get_one::<PathBuf>("output") else {
         return text::print(pages.iter().map(|(_, page)| page.trim_end()).collect::<Vec<_>>().join("\n"));
     };
@@ -72,6 +85,20 @@ pub(crate) fn man(matches: &ArgMatches) -> Result<()> {
     }
     text::say(written(&paths));
     Ok(())
+}
+
+/// Prints the page of one command.
+fn print_page<'a>(pages: &[(String, String)], words: impl Iterator<Item = &'a String>) -> Result<()> {
+    let command = words.map(String::as_str).collect::<Vec<_>>().join(" ");
+    let name = |page: &(String, String)| page.0.trim_start_matches("apportion").trim_start_matches('-').to_owned();
+    let names: Vec<String> = pages.iter().map(name).filter(|name| !name.is_empty()).collect();
+    let wanted = command.replace(' ', "-");
+    let Some((_, page)) = pages.iter().find(|page| name(page) == wanted) else {
+        let near = did_you_mean(&wanted, names.iter().map(String::as_str));
+        let problem = format!("there is no command {command:?}{near}; the commands are {}", names.join(", "));
+        return Err(apportion_app::Error::settings(problem).into());
+    };
+    text::print(page.trim_end())
 }
 
 /// Collects the pages of a command and its subcommands: `apportion`, `apportion-label`, ….

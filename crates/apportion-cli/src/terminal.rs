@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use apportion::text::{Message, Setting};
 use apportion_app::output::written;
-use apportion_app::provenance::shell_command;
+use apportion_app::provenance::{InputFile, shell_command};
 use apportion_app::report::WrittenReport;
 use apportion_app::settings::{Job, from_values};
 use apportion_app::{Context, Notice};
@@ -14,9 +14,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::config::Config;
 use crate::message::{option, render};
-use crate::progress::Bar;
-use crate::{args, text};
+use crate::{args, program, progress, text};
 
 /// The terminal from which a job is run.
 #[derive(Clone, Debug)]
@@ -24,20 +24,23 @@ pub(crate) struct Terminal {
     job: Job,
     values: Map<String, Value>,
     command: String,
+    config: Option<InputFile>,
     pub(crate) json: bool,
     pub(crate) quiet: bool,
 }
 
 impl Terminal {
-    /// Creates the terminal of a job from the values of its options.
+    /// Creates the terminal of a job from the values of its options, and of a file for those that are not given.
     ///
     /// # Errors
     /// If a value is invalid for its option.
-    pub(crate) fn new(job: Job, matches: &ArgMatches, line: &[String]) -> Result<Terminal> {
+    pub(crate) fn new(job: Job, matches: &ArgMatches, line: &[String], config: Option<&Config>) -> Result<Terminal> {
         let flag = |id: &str| matches.try_get_one::<bool>(id).ok().flatten().copied().unwrap_or(false);
-        let values = args::values(job, matches).map_err(apportion_app::Error::settings)?;
+        let mut values = config.map(|config| config.values(job)).transpose()?.unwrap_or_default();
+        values.extend(args::values(job, matches).map_err(apportion_app::Error::settings)?);
         let (json, quiet) = (flag(Setting::Json.id()), flag(Setting::Quiet.id()));
-        Ok(Terminal { job, values, command: shell_command(line), json, quiet })
+        let config = config.map(Config::input_file);
+        Ok(Terminal { job, values, command: shell_command(line), config, json, quiet })
     }
 
     /// Returns the options as a request.
@@ -63,10 +66,11 @@ impl Terminal {
         });
         let threads = self.values.get(Setting::Threads.id()).and_then(Value::as_u64);
         Context {
-            progress: Arc::new(Bar::new(quiet)),
+            progress: progress::of_job(program::describe(self.job).0, quiet),
             notices,
             threads: threads.map(|threads| threads as usize),
             command: self.command.clone(),
+            config: self.config.clone(),
             name_setting: option,
         }
     }
@@ -110,6 +114,13 @@ impl Terminal {
     /// Prints the paths of the files written.
     pub(crate) fn say_written(&self, paths: &[std::path::PathBuf]) {
         self.say(format!("\n{}", written(paths)));
+    }
+
+    /// Prints the path of a file of results.
+    pub(crate) fn say_results(&self, path: Option<&std::path::Path>) {
+        if let Some(path) = path {
+            self.say(format!("results written to {}", path.display()));
+        }
     }
 
     /// Prints the path of a report.

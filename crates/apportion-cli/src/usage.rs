@@ -2,9 +2,11 @@
 
 use std::process::ExitCode;
 
+use apportion_io::closest_match;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command};
 
-use crate::text;
+use crate::{program, text};
 
 /// Returns whether the error is in the command line: in one of its values, or in their combination.
 pub(crate) fn is_usage(error: &anyhow::Error) -> bool {
@@ -13,7 +15,7 @@ pub(crate) fn is_usage(error: &anyhow::Error) -> bool {
 
 /// Prints an error in the command line, or the requested help, and returns the exit code.
 pub(crate) fn end(error: &clap::Error, line: &[String]) -> ExitCode {
-    match (value_tip(error, line), error.exit_code()) {
+    match (tip(error, line), error.exit_code()) {
         (Some(tip), code) => {
             text::say(format!("error: {}\n\n  tip: {tip}\n\nFor more information, try '--help'.", first_line(error)));
             ExitCode::from(code as u8)
@@ -23,6 +25,48 @@ pub(crate) fn end(error: &clap::Error, line: &[String]) -> ExitCode {
             Err(_) => ExitCode::FAILURE,
         },
     }
+}
+
+/// Returns a better suggestion than that of the parser, if there is one.
+fn tip(error: &clap::Error, line: &[String]) -> Option<String> {
+    value_tip(error, line).or_else(|| joined_tip(error, line)).or_else(|| command_tip(error))
+}
+
+/// Returns the option that an unknown one begins with: `--by county` for `--by-county`.
+fn joined_tip(error: &clap::Error, line: &[String]) -> Option<String> {
+    let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else { return None };
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let (word, command) = (unknown.strip_prefix("--")?, command_of(line)?);
+    let mut options: Vec<&str> = command.get_arguments().filter_map(Arg::get_long).collect();
+    if closest_match(word, options.iter().copied()).is_some() {
+        return None;
+    }
+    options.sort_by_key(|option| std::cmp::Reverse(option.len()));
+    let (option, value) = options.iter().find_map(|option| Some((option, word.strip_prefix(option)?)))?;
+    let value = value.strip_prefix(['-', '_']).filter(|value| !value.is_empty())?;
+    Some(format!("a similar argument exists: '--{option}', as in '--{option} {value}'"))
+}
+
+/// Returns the command of a line.
+fn command_of(line: &[String]) -> Option<Command> {
+    let mut command = program::command();
+    for word in line.iter().skip(1) {
+        match command.find_subcommand(word).cloned() {
+            Some(inner) => command = inner,
+            None => break,
+        }
+    }
+    Some(command).filter(|command| command.get_name() != "apportion")
+}
+
+/// Returns the command that is most similar to an unknown one.
+fn command_tip(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+    let Some(ContextValue::Strings(similar)) = error.get(ContextKind::SuggestedSubcommand) else { return None };
+    let closest = closest_match(unknown, similar.iter().map(String::as_str))?;
+    Some(format!("a similar subcommand exists: '{closest}'"))
 }
 
 /// Returns how to write a value that begins with a dash, if it was parsed as an unknown option: `--classes=-1,2`.

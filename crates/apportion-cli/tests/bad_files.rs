@@ -44,7 +44,7 @@ fn text_that_is_no_table() {
     write("people.csv", b"p_white,p_black,n\n0.6,0.4,3\n0.6,0.4,1.5\n");
     write("ragged.csv", b"id,p_white,p_black\n1,0.6,0.4\n2,0.3\n3,0.6,0.4\n");
     write("long.csv", b"id,p_white,p_black\n1,0.6,0.4\n2,0.3,0.7,0.1\n");
-    write("latin.csv", b"id,p_white,p_black,name\n1,0.6,0.4,Lee\n2,0.6,0.4,Mu\xf1oz\n");
+    write("latin.csv", b"id,p_white,p_black,name\n1,0.6,0.4,Mu\xc3\xb1oz\n2,0.6,0.4,Mu\xf1oz\n");
     write("empty.csv", b"");
     write("header.csv", b"id,p_white,p_black\n");
     write("twice.csv", b"id,p_white,p_black,p_white\n1,0.6,0.4,0.6\n");
@@ -59,7 +59,7 @@ fn text_that_is_no_table() {
             ),
             (
                 "nothing.csv",
-                "nothing.csv: row 2, column \"p_white\": the score is missing; add it, or skip rows without any score with --skip-missing",
+                "nothing.csv: row 2, column \"p_white\": the score is missing; add it, or skip rows with missing scores with --skip-missing",
             ),
             (
                 "negative.csv",
@@ -87,7 +87,7 @@ fn text_that_is_no_table() {
             ),
             (
                 "latin.csv",
-                "latin.csv: line 3, column 4: not valid UTF-8; use --encoding latin1, or convert the file to UTF-8",
+                "latin.csv: line 3, column 4: not valid UTF-8; use --encoding windows-1252, or convert the file to UTF-8",
             ),
             ("empty.csv", "empty.csv: the file is empty; make it again, or leave it out"),
             ("header.csv", "header.csv: it has a header but no rows; check how it was made"),
@@ -97,7 +97,7 @@ fn text_that_is_no_table() {
                 "semicolons.csv: no score columns were recognized among id;p_white;p_black; if it is separated by semicolons, use \
                  --delimiter ';'",
             ),
-            ("missing.csv", "missing.csv: there is no such file; check the path"),
+            ("missing.csv", "missing.csv: no such file; check the path"),
             ("missing*.csv", "missing*.csv: no file matches; check the pattern"),
             ("good.csv --by county", "--by: there is no column \"county\"; the columns are id, p_white, p_black, race"),
             // All files must have the columns of the first one.
@@ -176,13 +176,24 @@ fn files_that_are_cut_off_or_of_another_kind() {
                 "parquet.csv",
                 "parquet.csv: its extension says plain text, but its content is Parquet; rename it, or copy it again",
             ),
-            ("book.csv", "book.csv: it is an Excel workbook; save it as CSV"),
-            ("book.xlsx", "book.xlsx: it is an Excel workbook; save it as CSV"),
-            ("book.xls", "book.xls: it is an Excel workbook; save it as CSV"),
-            ("table.zip", "table.zip: it is a ZIP archive; unpack it first"),
+            (
+                "book.csv",
+                "book.csv: its extension says plain text, but its content is an Excel workbook; rename it, or copy it again",
+            ),
+            (
+                "book.xlsx",
+                "book.xlsx: it is not a valid Excel workbook (invalid Zip archive: Could not find EOCD); it may be damaged or \
+                 cut off: copy it again",
+            ),
+            (
+                "book.xls",
+                "book.xls: old Excel workbooks (.xls) and workbooks with a password cannot be read; in Excel, save it as .xlsx \
+                 without a password, or as CSV",
+            ),
+            ("table.zip", "table.zip: ZIP archives cannot be read; unpack it first"),
             (
                 "gz.parquet.gz",
-                "gz.parquet.gz: Parquet and Arrow files must not be compressed as a whole; decompress it first",
+                "gz.parquet.gz: Parquet, Arrow and Excel files must not be compressed as a whole; decompress it first",
             ),
         ],
     );
@@ -232,7 +243,7 @@ fn a_missing_number_far_down_is_found() {
     let folder = folder.path();
     let table = ["p_a,p_b\n", &".6,.4\n".repeat(3_000_000), ",.4\n", &".6,.4\n".repeat(99)].concat();
     fs::write(folder.join("long.csv"), table).unwrap();
-    let expected = "long.csv: row 3000001, column \"p_a\": the score is missing; add it, or skip rows without any score with --skip-missing";
+    let expected = "long.csv: row 3000001, column \"p_a\": the score is missing; add it, or skip rows with missing scores with --skip-missing";
     refuses(folder, &[("long.csv", expected)]);
 }
 

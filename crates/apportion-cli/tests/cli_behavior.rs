@@ -89,7 +89,7 @@ fn values_of_the_truth_are_explained() {
                 "audit t.csv --label race",
                 "--label: unknown classes in column \"race\": \"White\" (1 row), \"Black\" (1 row); the classes are white, \
                  black, other; map them with --label-map VALUE=CLASS (such as --label-map White=white,Black=black), or treat \
-                 them as unlabeled with --uncoded VALUE=keep",
+                 them as unlabeled with --uncoded VALUE",
             ),
             // Unknown classes are also refused if the value is not in the file.
             (
@@ -129,7 +129,7 @@ fn wrong_values_end_with_2() {
         ("--rule top-k --k 0", "invalid value '0' for '--k <K>': it must be from 1 to 255"),
         (
             "--truth race --truth-map White",
-            "invalid value 'White' for '--truth-map <VALUE=CLASS,…>': \"White\" is not VALUE=CLASS",
+            "invalid value 'White' for '--truth-map <VALUE=CLASS,…>': \"White\" is neither VALUE=CLASS nor a built-in map",
         ),
         ("--delimiter ab", "invalid value 'ab' for '--delimiter <CHAR>': it must be one character, or tab"),
         ("--gamma 0.5", "--gamma requires --rule balance"),
@@ -144,17 +144,17 @@ fn wrong_values_end_with_2() {
     }
     for (line, expected) in [
         (
-            "audit t.csv --label race --uncoded Uncoded",
-            "invalid value 'Uncoded' for '--uncoded <VALUE[,VALUE]=argmax|drop|keep>': it must be VALUE=argmax, VALUE=drop or",
+            "compare t.csv --label race --uncoded Uncoded=drop",
+            "--uncoded Uncoded=drop: only `audit` drops or fills unlabeled rows; use --uncoded Uncoded=keep",
         ),
         (
             "audit t.csv --label race --uncoded Uncoded=dorp",
-            "invalid value 'Uncoded=dorp' for '--uncoded <VALUE[,VALUE]=argmax|drop|keep>': \"dorp\" is not one of argmax, drop and keep \
+            "invalid value 'Uncoded=dorp' for '--uncoded <VALUE[,VALUE][=keep|drop|argmax]>': \"dorp\" is not one of argmax, drop and keep \
              (did you mean \"drop\"?)",
         ),
         (
             "audit t.csv --label race --label-map White",
-            "invalid value 'White' for '--label-map <VALUE=CLASS,…>': \"White\" is not VALUE=CLASS",
+            "invalid value 'White' for '--label-map <VALUE=CLASS,…>': \"White\" is neither VALUE=CLASS nor a built-in map",
         ),
         ("label t.csv -o - --json", "-o - and --json both write to standard output; choose one"),
         ("compare t.csv --batch 0", "invalid value '0' for '--batch <ROWS>'"),
@@ -179,7 +179,24 @@ fn wrong_values_end_with_2() {
     }
     assert_eq!(names_in(folder.path()), before);
     let found = refused(folder.path(), &split("label t.csv -o o.csv --reference nowhere.csv"));
-    assert_eq!(found, "--reference nowhere.csv: nowhere.csv: there is no such file; check the path");
+    assert_eq!(found, "--reference nowhere.csv: nowhere.csv: no such file; check the path");
+}
+
+#[test]
+fn similar_options_and_commands_are_suggested() {
+    let folder = folder();
+    for (line, tip) in [
+        ("label t.csv -o o.csv --by-county", "a similar argument exists: '--by', as in '--by county'"),
+        ("audit t.csv --truth_race", "a similar argument exists: '--truth', as in '--truth race'"),
+        ("label t.csv -o o.csv --truth-exlude x", "a similar argument exists: '--truth-exclude'"),
+        ("lable t.csv", "a similar subcommand exists: 'label'"),
+        ("simulate voter", "a similar subcommand exists: 'voters'"),
+    ] {
+        let output = apportion(folder.path(), &split(line));
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{line}: {said}");
+        assert!(said.contains(&format!("tip: {tip}\n")), "{line}: {said}");
+    }
 }
 
 #[test]

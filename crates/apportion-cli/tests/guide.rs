@@ -3,6 +3,10 @@
 //! Every shell block in docs/guide is run. A text block marked by `<!-- checked -->` must equal the output of the
 //! commands before it. If the output changed on purpose, `GUIDE=write cargo test -p apportion-cli --test guide` updates
 //! the guide; review the changes before committing them.
+//!
+//! `<!-- expects: WORDS | MORE WORDS -->` after a checked text protects the prose that explains it: the text must contain
+//! the words, regardless of spaces. `GUIDE=write` does not change them, so the test fails until the prose is reviewed.
+//! `make test-docs` checks the links.
 #![cfg(unix)] // the commands are for a shell
 #![allow(clippy::unwrap_used)] // also in helpers
 
@@ -16,6 +20,7 @@ use common::text;
 use tempfile::TempDir;
 
 const MARK: &str = "<!-- checked -->";
+const EXPECTS: &str = "<!-- expects: ";
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide")
@@ -56,8 +61,8 @@ fn run(folder: &Path, script: &str) -> Result<String, String> {
     let mut shell = Command::new("sh");
     let script = format!("exec 2>&1\n{script}");
     // Reports contain this date, 2026-01-01, instead of today's.
-    shell.env("SOURCE_DATE_EPOCH", "1767225600");
-    let output = shell.current_dir(folder).env("PATH", path).args(["-eu", "-c", &script]).output().unwrap();
+    let shell = shell.current_dir(folder).env("PATH", path).env("SOURCE_DATE_EPOCH", "1767225600");
+    let output = shell.env("APPORTION_PROGRESS", "off").args(["-eu", "-c", &script]).output().unwrap();
     let printed = trimmed(&text(&output.stdout));
     if output.status.success() { Ok(printed) } else { Err(printed) }
 }
@@ -66,14 +71,33 @@ fn trimmed(text: &str) -> String {
     text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n").trim_matches('\n').to_owned()
 }
 
+/// Returns a text with single spaces and no line breaks, so that the widths of columns do not matter.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Checks that the last checked text contains the words that the prose after it expects.
+fn check_expectations(prose: &str, shown: &str) {
+    for line in prose.lines().filter(|line| line.starts_with("<!--") && *line != MARK) {
+        let expected = line.strip_prefix(EXPECTS).and_then(|rest| rest.strip_suffix(" -->"));
+        for expected in expected.unwrap_or_else(|| panic!("unknown comment: {line}")).split(" | ").map(words) {
+            assert!(
+                !expected.is_empty() && words(shown).contains(&expected),
+                "the text explains {expected:?}, which is not printed; review the text, then the comment:\n{shown}"
+            );
+        }
+    }
+}
+
 /// Runs the blocks of a file. Returns the file with the actual output, and the number of checked blocks.
 fn follow(file: &str, folder: &Path) -> (String, usize) {
-    let (mut printed, mut checked, mut whole) = (None, 0, String::new());
+    let (mut printed, mut shown, mut checked, mut whole) = (None, String::new(), 0, String::new());
     let pieces = pieces(file);
     for (place, piece) in pieces.iter().enumerate() {
         let mut body = piece.body.clone();
         match piece.language.as_deref() {
             None => {
+                check_expectations(&body, &shown);
                 whole.push_str(&body);
                 continue;
             }
@@ -82,6 +106,7 @@ fn follow(file: &str, folder: &Path) -> (String, usize) {
             }
             Some("text") if pieces[place - 1].body.trim() == MARK => {
                 body = printed.take().expect("a checked text comes after commands") + "\n";
+                shown.clone_from(&body);
                 checked += 1;
             }
             _ => printed = None,
@@ -122,39 +147,6 @@ fn commands_run_and_print_what_the_guide_shows() {
     assert!(all > 10, "{all} texts are checked");
 }
 
-/// Links to files are valid, and the index links to every file.
-#[test]
-fn links_lead_somewhere() {
-    let index = fs::read_to_string(folder().join("README.md")).unwrap();
-    for path in files() {
-        let name = path.file_name().unwrap().to_str().unwrap();
-        assert!(name == "README.md" || index.contains(&format!("]({name})")), "{name} is not in the index");
-        let file = fs::read_to_string(&path).unwrap();
-        for link in file.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let (target, heading) = link.split_once('#').unwrap_or((link, ""));
-            if target.starts_with("http") {
-                continue;
-            }
-            let target = if target.is_empty() { path.clone() } else { folder().join(target) };
-            assert!(target.exists(), "{name}: {link}");
-            if !heading.is_empty() {
-                let headings = fs::read_to_string(&target).unwrap();
-                let mut headings = headings.lines().filter(|line| line.starts_with('#')).map(anchor);
-                assert!(headings.any(|own| own == heading), "{name}: {link}");
-            }
-        }
-    }
-}
-
-/// Returns the anchor of a heading.
-fn anchor(heading: &str) -> String {
-    let text = heading.trim_start_matches('#').trim().to_lowercase();
-    text.chars()
-        .filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'))
-        .collect::<String>()
-        .replace(' ', "-")
-}
-
 #[test]
 fn pieces_are_told_apart() {
     let folder = TempDir::new().unwrap();
@@ -162,5 +154,28 @@ fn pieces_are_told_apart() {
     let (whole, checked) = follow(file, folder.path());
     assert_eq!((whole.replace("one\ntwo", "old"), checked), (file.to_owned(), 1));
     assert!(run(folder.path(), "false\ntrue").is_err() && run(folder.path(), "echo $nothing").is_err());
-    assert_eq!(anchor("## Small groups, and rounding"), "small-groups-and-rounding");
+}
+
+/// A file whose command prints two columns, and whose prose expects `words`.
+fn expecting(words: &str) -> String {
+    let output = "```sh\necho 'black   -31.7%'\n```\n<!-- checked -->\n```text\nold\n```\n";
+    format!("{output}<!-- expects: {words} -->\n\nProse.\n")
+}
+
+#[test]
+fn prose_expects_the_output_that_it_explains() {
+    let folder = TempDir::new().unwrap();
+    assert!(follow(&expecting("black -31.7% | -31"), folder.path()).0.contains("black   -31.7%"));
+}
+
+#[test]
+#[should_panic(expected = "the text explains \"black -31.8%\"")]
+fn prose_that_expects_other_output_fails() {
+    follow(&expecting("black | black -31.8%"), TempDir::new().unwrap().path());
+}
+
+#[test]
+#[should_panic(expected = "unknown comment: <!-- expect: old -->")]
+fn unknown_comments_fail() {
+    check_expectations("<!-- expect: old -->\n", "old");
 }

@@ -66,7 +66,7 @@ fn rows_without_scores_can_be_left_out() {
     let people = "id,p_a,p_b\n1,0.6,0.4\n2,,NA\n3,0.7,0.3\n4,NaN,\n5,0.9,0.1\n";
     fs::write(folder.join("people.csv"), people).unwrap();
     let message = refused(folder, &["label", "people.csv", "-o", "out.csv"]);
-    assert!(message.starts_with("people.csv: row 2, column \"p_a\": there is no number"), "{message}");
+    assert!(message.starts_with("people.csv: row 2, column \"p_a\": the score is missing"), "{message}");
     let found = json(folder, &["label", "people.csv", "-o", "out.csv", "--skip-missing", "--json"]);
     assert_eq!((&found["rows"], &found["counts"]), (&3.into(), &serde_json::json!([2, 1])));
     let out = fs::read_to_string(folder.join("out.csv")).unwrap();
@@ -75,13 +75,14 @@ fn rows_without_scores_can_be_left_out() {
         "id,p_a,p_b,label,label_score\n1,0.6,0.4,b,0.4\n2,,NA,,\n3,0.7,0.3,a,0.7\n4,NaN,,,\n5,0.9,0.1,a,0.9\n"
     );
 
-    // A row with only some scores missing is an error, which gives the row number in the file.
+    // So can rows with only some scores missing. Row numbers in messages are those of the file.
     fs::write(folder.join("half.csv"), people.replace("5,0.9,0.1", "5,0.9,")).unwrap();
-    let message = refused(folder, &["label", "half.csv", "-o", "x.csv", "--skip-missing"]);
-    assert!(message.starts_with("half.csv: row 5, column \"p_b\": there is no number"), "{message}");
+    let found = json(folder, &["label", "half.csv", "-o", "half-out.csv", "--skip-missing", "--json"]);
+    assert_eq!((&found["rows"], &found["counts"]), (&2.into(), &serde_json::json!([1, 1])));
+    assert!(fs::read_to_string(folder.join("half-out.csv")).unwrap().ends_with("\n5,0.9,,,\n"));
     fs::write(folder.join("word.csv"), people.replace("5,0.9,0.1", "5,0.9,x")).unwrap();
     let message = refused(folder, &["label", "word.csv", "-o", "x.csv", "--skip-missing"]);
-    assert!(message.starts_with("word.csv: row 5, column \"p_b\": \"x\" is no number"), "{message}");
+    assert!(message.starts_with("word.csv: row 5, column \"p_b\": \"x\" is not a number"), "{message}");
     fs::write(folder.join("none.csv"), "p_a,p_b\n,\n,\n").unwrap();
     let message = refused(folder, &["label", "none.csv", "-o", "x.csv", "--skip-missing"]);
     assert!(message.contains("all rows are left out"), "{message}");

@@ -102,11 +102,15 @@ fn files_of_other_kinds_are_named() {
     let utf16: Vec<u8> = "id,p_a,p_b\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     for (name, bytes, expected) in [
         ("utf16.csv", &utf16[..], "it contains zero bytes: it may be UTF-16 or UTF-32"),
-        ("sqlite.csv", b"SQLite format 3\0...", "it is a SQLite database; export the table as CSV"),
-        ("page.csv", b"<!DOCTYPE html><html>", "it is a web page or XML, not a table"),
-        ("data.csv", b"{\"p_a\": 0.5}", "it is JSON, not a table"),
+        ("sqlite.csv", b"SQLite format 3\0...", "SQLite databases cannot be read; export the table as CSV"),
+        ("page.csv", b"<!DOCTYPE html><html>", "web pages and XML files cannot be read; "),
+        ("data.csv", b"{\"p_a\": 0.5}", "JSON files cannot be read; "),
         ("blank.csv", b"\n\n\n", "it has no header; its first line must name the columns"),
-        ("split.csv", b"id,g,h,p_a,p_b\n1,\xdc,\x9e,0.6,0.4\n", "line 2, column 2: not valid UTF-8"),
+        (
+            "split.csv",
+            b"id,g,h,p_a,p_b\n1,\xdc,\x9e,0.6,0.4\n2,\xc3\xa9,x,0.5,0.5\n",
+            "line 2, column 2: not valid UTF-8",
+        ),
     ] {
         fs::write(folder.join(name), bytes).unwrap();
         let found = refused(folder, &["label", name, "-o", "out.csv", "--by", "g"]);

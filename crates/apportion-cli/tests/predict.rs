@@ -132,6 +132,134 @@ fn places_that_are_in_no_table_are_warned_of() {
     assert!(said.contains(&format!("warning: {expected}")), "{said}");
 }
 
+const ADVICE: &str = ". Voters, borrowers and patients usually have other class shares; if you know theirs, give them with --margin \
+                      FILE and --model voter or rake\n";
+
+#[test]
+fn the_population_of_the_scores_is_named() {
+    let folder = folder();
+    let folder = folder.path();
+    fs::write(
+        folder.join("margin.csv"),
+        "class,share\nwhite,.7\nblack,.2\nhispanic,.04\nasian,.03\naian,.02\nother,.01\n",
+    )
+    .unwrap();
+    fs::write(
+        folder.join("own.csv"),
+        "county_fips,n_white,n_black,n_hispanic,n_asian,n_aian,n_other\n37063,9,9,9,9,9,9\n",
+    )
+    .unwrap();
+    let counties = "residents of all ages by county, 2010 Census; surnames of the 2020 Census";
+    for (options, expected, advice) in [
+        ("--county county_fips", counties.to_owned(), ADVICE),
+        ("", format!("residents by ZIP code area, 2010 Census; {counties}"), ADVICE),
+        ("--geography none --surnames surnames-2010", "surnames of the 2010 Census".into(), ADVICE),
+        (
+            "--model bifsg --geography own.csv",
+            "the people of own.csv; surnames of the 2020 Census; first names of the 2020 Census".into(),
+            ADVICE,
+        ),
+        (
+            "--model voter --margin margin.csv --within NC",
+            format!("people with the class shares of margin.csv; tables: {counties}"),
+            "\n",
+        ),
+        (
+            "--model rake --margin margin.csv --county county_fips",
+            format!("people with the class shares of margin.csv; tables: {counties}"),
+            "\n",
+        ),
+    ] {
+        let line = format!("predict people.csv -o out.csv --force --json {options}");
+        let output = apportion(folder, &split(&line));
+        let told = text(&output.stderr);
+        assert!(told.contains(&format!("\nthe scores describe {expected}{advice}")), "{told}");
+        let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(found["population"], expected);
+    }
+}
+
+#[test]
+fn columns_that_are_not_used_are_named_with_the_reason() {
+    let folder = folder();
+    let folder = folder.path();
+    let heading = "surname,first_name,zip,tract,county_fips,state_house";
+    fs::write(folder.join("all.csv"), format!("{heading}\nSmith,Ann,27701,37063000101,37063,31\n")).unwrap();
+    let tract = "\"tract\" is not used as given: it is looked up as counties; to use tracts, give a table of them with --geography FILE";
+    let first = "\"first_name\" is not used: --model bifsg uses first names";
+    let house = "\"state_house\" is not used: the places are in other columns";
+    let zip = "\"zip\" is not used: --within cannot limit ZIP codes to a state; leave it out to use them";
+    let told = |options: &str| {
+        text(&apportion(folder, &split(&format!("predict all.csv -o out.csv --force {options}"))).stderr)
+    };
+    let lines = |told: &str, count: usize| told.lines().take(count).map(String::from).collect::<Vec<_>>();
+    let places = "tract in \"tract\", zcta in \"zip\", county in \"county_fips\"";
+    let expected =
+        [format!("all.csv: BISG; surname in \"surname\", {places}"), first.into(), house.into(), tract.into()];
+    assert_eq!(lines(&told(""), 4), expected);
+    // A column that is not used is not in the first line.
+    let expected = [
+        "all.csv: BISG, within NC; surname in \"surname\", tract in \"tract\", county in \"county_fips\"",
+        first,
+        house,
+        tract,
+        zip,
+    ];
+    assert_eq!(lines(&told("--within NC"), 5), expected);
+    let expected = "all.csv: BIFSG; surname in \"surname\", first name in \"first_name\", county in \"county_fips\"";
+    let unnamed = "is not used: only the columns of places that are named are used";
+    let found = lines(&told("--model bifsg --county county_fips"), 4);
+    assert_eq!(found[..3], [expected.into(), format!("\"zip\" {unnamed}"), format!("\"tract\" {unnamed}")]);
+    assert!(told("--model fbisg --sweeps 2 --burn-in 1").contains(
+        "\"zip\" is not used: --model fbisg needs people by class, which the built-in table of ZIP codes does not have; give \
+         such a table with --geography FILE"
+    ));
+    let found = json(folder, &split("predict all.csv -o out.csv --force --json -q --within NC"));
+    let columns = [("first_name", None), ("state_house", None), ("tract", Some("county")), ("zip", None)];
+    let unused = found["unused"].as_array().unwrap();
+    for (column, (name, used_as)) in unused.iter().zip(columns) {
+        assert_eq!((&column["column"], &column["used_as"]), (&name.into(), &used_as.into()));
+    }
+    assert_eq!((unused.len(), unused[0]["reason"].as_str()), (4, Some("--model bifsg uses first names")));
+    assert!(found["columns"].get("zcta").is_none(), "{}", found["columns"]);
+}
+
+#[test]
+fn a_state_in_place_of_a_column_is_explained() {
+    let folder = folder();
+    let fix = |state: &str| format!(". If all people live in this state, use --within {state}");
+    for (options, state) in [("--state NC", "NC"), ("--county nc", "nc"), ("--state 37", "37")] {
+        let found = refused(folder.path(), &split(&format!("predict people.csv -o out.csv {options}")));
+        assert!(found.contains("there is no column") && found.ends_with(&fix(state)), "{found}");
+    }
+    let found = refused(folder.path(), &split("predict people.csv -o out.csv --state region"));
+    assert!(!found.contains("--within"), "{found}");
+}
+
+/// Counties by name, in parts, without zeros, and by tract, all become codes of five digits.
+#[test]
+fn counties_are_written_as_codes() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let counties = |people: &str, options: &str| {
+        fs::write(folder.join("people.csv"), people).unwrap();
+        let found = rows(&run(folder, &split(&format!("predict people.csv -o - -q {options}"))));
+        found.iter().map(|row| row.get("county_fips").cloned()).collect::<Vec<_>>()
+    };
+    let code = |code: &str| Some(code.to_owned());
+    let people =
+        "surname,state,county\nSmith,NC,wake\nSmith,nc,Wake County\nSmith,NC,183\nSmith,NC,Nowhere\nSmith,AL,1\n";
+    assert_eq!(counties(people, ""), [code("37183"), code("37183"), code("37183"), code(""), code("01001")]);
+    assert_eq!(counties("surname,tract\nSmith,1001020100\n", ""), [code("01001")]);
+    // The place of the scores may be another one.
+    assert_eq!(counties("surname,zip,state,county\nSmith,27701,NC,Durham\n", ""), [code("37063")]);
+    // A column of that name is kept as it is.
+    assert_eq!(counties("surname,county_fips\nSmith,1001\n", ""), [code("1001")]);
+    for people in ["surname,zip\nSmith,27701\n", "surname,state\nSmith,NC\n"] {
+        assert_eq!(counties(people, ""), [None], "{people}");
+    }
+}
+
 #[test]
 fn first_names_make_bifsg() {
     let folder = folder();
@@ -335,7 +463,10 @@ fn unsound_tables_are_refused() {
             "people.csv: --surname: there is no column \"sirname\" (did you mean \"surname\"?); the columns are id, first_name, \
              surname, county_fips, zip",
         ),
-        ("--surnames nonames", "--surnames: there is no file and no built-in table \"nonames\""),
+        (
+            "--surnames nonames",
+            "--surnames: there is no file and no built-in table \"nonames\"; `apportion tables` lists the built-in tables",
+        ),
     ] {
         let args: Vec<&str> = split("predict people.csv -o o.csv").into_iter().chain(split(line)).collect();
         assert_eq!(refused(folder, &args), expected, "{line}");
@@ -348,7 +479,7 @@ fn unsound_tables_are_refused() {
     );
     write("scored.csv", "surname,county_fips,p_white\nSMITH,37063,1\n");
     let found = refused(folder, &split("predict scored.csv -o o.csv"));
-    assert!(found.contains("it has a column \"p_white\" already"), "{found}");
+    assert!(found.contains("it already has a column \"p_white\""), "{found}");
     assert!(misused(folder, &split("predict people.csv -o o.csv --model voter")).contains("--margin"));
     assert!(misused(folder, &split("predict people.csv -o - --json")).contains("choose one"));
 }
@@ -478,7 +609,7 @@ fn raking_goes_three_ways_where_margins_by_surname_and_place_are_known() {
         folder,
         &split("predict voters.csv -o o.csv --model rake --place-margin by_county.csv --geography counties.csv"),
     );
-    assert!(text(&told.stderr).contains("600 people are in by_county.csv; raked in"), "{}", text(&told.stderr));
+    assert!(text(&told.stderr).contains("600 people in by_county.csv; raked in"), "{}", text(&told.stderr));
     fs::remove_file(folder.join("o.csv")).unwrap();
     fs::write(folder.join("by_county.csv"), margin_of(&people, "county_fips", |place| place % 6)).unwrap();
     let found = refused(folder, &split(&line.replace("raked.csv", "o.csv")));
@@ -520,7 +651,7 @@ fn fbisg_draws_the_same_by_any_number_of_threads() {
     // A sixth of the people are called Nguyen, compared with 3% in the Census; fBISG learns this from the people.
     assert!(ours > plain, "{ours} {plain}");
     let found = refused(folder, &split("predict voters.csv -o o.csv --model fbisg --geography none"));
-    assert!(found.starts_with("fBISG needs places as people by class"), "{found}");
+    assert!(found.starts_with("fBISG needs the number of people by place and class"), "{found}");
 }
 
 /// Returns the scores of a file with one row.
@@ -564,7 +695,8 @@ fn places_are_found_as_files_write_them() {
     }
     fs::write(folder.join("named.csv"), "surname,zip,county\nWashington,27701,Durham\n").unwrap();
     let told = text(&apportion(folder, &split("predict named.csv -o o.csv")).stderr);
-    assert!(told.contains("not used: county; county names require a state: use --state COL, or --within NC"), "{told}");
+    let expected = "\"county\" is not used: county names require a state; use --state COL or --within NC\n";
+    assert!(told.contains(expected), "{told}");
     let told = |people: &str| {
         fs::write(folder.join("all.csv"), people).unwrap();
         text(&apportion(folder, &split("predict all.csv -o o.csv --force")).stderr)
@@ -631,7 +763,7 @@ fn one_state_is_never_the_nation() {
     assert!(found.contains("its shares sum to 0.9600; they must sum to 1"), "{found}");
     for (shares, wanted) in [
         (".9,.9,.1,.1,.1,.1", "its shares sum to 2.2000; they must sum to 1"),
-        (".7,NaN,.3,0,0,0", "\"NaN\" is no number"),
+        (".7,NaN,.3,0,0,0", "\"NaN\" is not a number"),
     ] {
         fs::write(folder.join("margin.csv"), format!("white,black,hispanic,asian,aian,other\n{shares}\n")).unwrap();
         let found = refused(folder, &split(line));
@@ -643,11 +775,11 @@ fn one_state_is_never_the_nation() {
 fn options_of_another_model_are_refused() {
     let folder = folder();
     for (options, wanted) in [
-        ("--margin margin.csv", "--margin: it is for --model voter and rake"),
-        ("--seed 3", "--seed: it is for --model fbisg"),
-        ("--sweeps 3 --model rake --margin m.csv", "--sweeps: it is for --model fbisg"),
-        ("--tolerance 0.1", "--tolerance: it is for --surname-margin and --place-margin"),
-        ("--as-published", "--as-published: it is for --model voter"),
+        ("--margin margin.csv", "--margin requires --model voter or --model rake"),
+        ("--seed 3", "--seed requires --model fbisg"),
+        ("--sweeps 3 --model rake --margin m.csv", "--sweeps requires --model fbisg"),
+        ("--tolerance 0.1", "--tolerance requires --surname-margin or --place-margin"),
+        ("--as-published", "--as-published requires --model voter"),
     ] {
         let found = misused(folder.path(), &split(&format!("predict people.csv -o o.csv {options}")));
         assert!(found.contains(wanted), "{found}");

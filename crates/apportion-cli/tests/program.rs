@@ -403,7 +403,7 @@ fn whatever_is_wrong_gets_one_message_and_no_output() {
     for (args, message) in [
         (
             "nan.csv",
-            "nan.csv: row 2, column \"p_white\": the score is missing; add it, or skip rows without any score with --skip-missing",
+            "nan.csv: row 2, column \"p_white\": the score is missing; add it, or skip rows with missing scores with --skip-missing",
         ),
         ("text.csv", "text.csv: row 2, column \"p_white\": \"much\" is no number"),
         ("sum.csv", "sum.csv: row 2: the scores sum to 1.2999"),
@@ -415,7 +415,7 @@ fn whatever_is_wrong_gets_one_message_and_no_output() {
             "none.csv",
             "none.csv: no score columns were recognized among id, a, b; name them with --scores, or compute scores from names and places with `predict` first",
         ),
-        ("latin.csv", "latin.csv: line 2, column 4: not valid UTF-8"),
+        ("latin.csv --encoding utf8", "latin.csv: line 2, column 4: not valid UTF-8"),
         ("cut.csv.gz", "cut.csv.gz: it cannot be decompressed"),
         ("cut.parquet", "cut.parquet: it is not a valid Parquet file"),
         ("missing.csv", "missing.csv: there is no such file; check the path"),

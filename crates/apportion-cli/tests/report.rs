@@ -367,6 +367,30 @@ fn a_report_says_which_rule_and_reference_were_used() {
     assert!(by_county.contains("| match by group |") && by_county.contains("| match |"), "{by_county}");
 }
 
+/// Matching the state leaves counties off; matching each county does not.
+#[test]
+fn a_demonstration_ends_with_labels_that_are_right_in_each_county() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let said = run(path, &["demo", "--rows", "3000", "--folder", "demo", "--report", "demo.md"]);
+    let lines = said.lines().filter(|line| line.contains("undercounted by at least one person in"));
+    let short: Vec<u64> = lines.map(|line| numbers_in(line)[0]).collect();
+    assert!(short.len() == 2 && short[0] > 0 && short[1] == 0, "{short:?}");
+    assert!(
+        said.ends_with(
+            "(open in a browser): demo.md\n# Labels of all people (open in a spreadsheet): demo/labeled.csv\n"
+        )
+    );
+    let labeled = read(path, "demo/labeled.csv");
+    assert_eq!(labeled.lines().count(), 3001);
+    assert!(labeled.starts_with("id,county,county_fips,surname,race,p_white,"), "{}", &labeled[..200]);
+}
+
+/// Returns the whole numbers of a line.
+fn numbers_in(line: &str) -> Vec<u64> {
+    line.split(|letter: char| !letter.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect()
+}
+
 #[test]
 fn a_demonstration_replaces_no_report_unasked() {
     let folder = TempDir::new().unwrap();

@@ -55,7 +55,7 @@ fn bash_reads_its_completions_and_uses_them() {
         ))
     };
     assert_eq!(complete("apportion", "la").trim(), "label");
-    assert_eq!(complete("apportion label", "--truth-e").trim(), "--truth-exclude");
+    assert_eq!(complete("apportion label", "--truth-ex").trim(), "--truth-exclude");
 }
 
 #[test]
@@ -81,6 +81,23 @@ fn the_manual_has_a_page_for_every_command() {
         check_page(&pages.join(format!("{name}.1")), name);
     }
     assert!(all.contains(".SH EXAMPLES"));
+}
+
+#[test]
+fn the_manual_of_one_command_is_printed() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    run(folder, &["man", "-o", "pages"]);
+    for (words, name) in [(&["man", "label"][..], "label"), (&["man", "tables", "export"], "tables-export")] {
+        let page = fs::read_to_string(folder.join(format!("pages/apportion-{name}.1"))).unwrap();
+        assert_eq!(run(folder, words).trim_end(), page.trim_end());
+    }
+    let message = misused(folder, &["man", "lable"]);
+    assert!(
+        message.starts_with("there is no command \"lable\" (did you mean \"label\"?); the commands are "),
+        "{message}"
+    );
+    misused(folder, &["man", "label", "-o", "pages"]);
 }
 
 fn check_page(path: &Path, name: &str) {

@@ -24,7 +24,7 @@ pub fn core_message(error: &Error) -> Message {
 pub(crate) fn located_problem(error: &Error) -> Message {
     match error {
         Error::NotFinite { value, .. } if value.is_nan() => {
-            Message::from("the score is missing; add it, or skip rows without any score with ") + Setting::SkipMissing
+            Message::from("the score is missing; add it, or skip rows with missing scores with ") + Setting::SkipMissing
         }
         Error::NotFinite { class, value, .. } => {
             format!("the score of {class:?} is {value}; scores must be finite numbers").into()

@@ -32,6 +32,7 @@ mod file;
 #[cfg(not(feature = "files"))]
 #[path = "no_files.rs"]
 mod file;
+mod file_id;
 mod input;
 mod keyed;
 mod output;
@@ -43,13 +44,12 @@ pub use apportion::text::{group_name, quoted};
 pub use core_message::core_message;
 pub use error::{Error, Location, Result};
 #[cfg(feature = "files")]
-pub use file::{
-    AddedColumns, Batches, Compression, Format, RecordBatch, plain_batch, write_batches, write_with_columns,
-};
+pub use file::{Batches, Compression, Format, RecordBatch, plain_batch};
 pub use file::{read_metadata, refuse_nested_columns, write_plain_columns, write_plain_rows, write_with_plain_columns};
+pub use file_id::is_same_file;
 pub use input::{
     ColumnBatch, ColumnBatches, DictionaryTexts, Input, InputOptions, NoProgress, NumberColumn, PlainTexts, Progress,
-    TextColumn, TextTable, ValueColumn, is_same_file,
+    TextColumn, TextEncoding, TextTable, ValueColumn,
 };
 pub use keyed::{KeyedFile, KeyedOptions, KeyedTable, PlaceCode, Subject, TableKeys, level_of_code, rank_of_column};
 pub use output::{
@@ -60,5 +60,5 @@ pub use table::{
     Bits, CellDifference, ClassColumn, ClassSettings, Column, ComparedSide, CountValues, Integers, MemoryTable,
     NumberValues, OtherColumn, OutcomeColumn, RecognizedScores, RowComparison, RowMask, RowReader, RowShift, Rows,
     ScoreColumns, Shared, SharedColumn, SharedValues, Table, TableBatch, TableOptions, TableStream, TextBuffer,
-    TextValues, Texts, Validity, Values, closest_match, did_you_mean, find_scores, same_name,
+    TextValues, Texts, Validity, Values, Vocabulary, closest_match, did_you_mean, find_scores, same_name,
 };

@@ -2,6 +2,7 @@
 //! a file returns the same error.
 
 use std::convert::Infallible;
+use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io::Read;
 use std::ops::Range;
@@ -57,7 +58,18 @@ impl Source {
     pub(crate) fn separator(&self) -> Option<u8> {
         None
     }
+
+    pub(crate) fn output_name(&self) -> Option<&OsStr> {
+        None
+    }
+
+    pub(crate) fn is_workbook(&self) -> bool {
+        false
+    }
 }
+
+/// The schema of Arrow batches, which cannot exist in this build.
+pub(crate) type BatchSchema = Infallible;
 
 /// An Arrow array, which cannot exist in this build.
 #[derive(Clone, Debug)]
@@ -80,8 +92,11 @@ impl ArrowColumn {
         match self.0 {}
     }
 
-    pub(crate) fn join(pieces: &[ArrowColumn]) -> Option<ArrowColumn> {
-        match pieces.first()?.0 {}
+    pub(crate) fn join(pieces: &[ArrowColumn]) -> Result<Option<ArrowColumn>> {
+        match pieces.first() {
+            Some(first) => match first.0 {},
+            None => Ok(None),
+        }
     }
 
     pub(crate) fn texts(&self) -> Option<ArrowTexts> {
@@ -145,7 +160,11 @@ pub(crate) fn file_blocks<'a>(
     Err(no_files(input.name(file)))
 }
 
-pub(crate) fn separator_note(_: &[Source], _: &InputOptions) -> Option<Message> {
+pub(crate) fn format_note(_: &[Source], _: &InputOptions) -> Option<Message> {
+    None
+}
+
+pub(crate) fn encoding_note(_: &[Source]) -> Option<Message> {
     None
 }
 

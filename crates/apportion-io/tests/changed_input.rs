@@ -4,27 +4,30 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use apportion_io::{AddedColumns, Input, InputOptions, Output, Table, TableOptions, write_batches, write_with_columns};
-use arrow::array::{ArrayRef, Float32Array, Int64Array, RecordBatch, StringArray};
-use arrow::datatypes::{DataType, Field};
+use apportion_io::{
+    Input, InputOptions, Output, PlainColumn, PlainValues, Table, TableOptions, write_plain_columns,
+    write_with_plain_columns,
+};
 
-const ROWS: usize = 3_000;
+const ROWS: u64 = 3_000;
 
-fn rows(first: i64) -> RecordBatch {
-    let ids: Int64Array = (0..ROWS as i64).map(|row| first + row).collect();
-    let score = |row: i64| ((first + row) % 97) as f32 / 97.0;
-    let p_a: Float32Array = (0..ROWS as i64).map(score).collect();
-    let p_b: Float32Array = (0..ROWS as i64).map(|row| 1.0 - score(row)).collect();
-    let columns: [(&str, ArrayRef); 3] = [("id", Arc::new(ids)), ("p_a", Arc::new(p_a)), ("p_b", Arc::new(p_b))];
-    RecordBatch::try_from_iter(columns).unwrap()
+fn rows(first: u64) -> Vec<PlainColumn> {
+    let score = |row: u64| ((first + row) % 97) as f32 / 97.0;
+    vec![
+        PlainColumn::new("id", PlainValues::Whole((first..first + ROWS).collect())),
+        PlainColumn::new("p_a", PlainValues::Single((0..ROWS).map(score).collect())),
+        PlainColumn::new("p_b", PlainValues::Single((0..ROWS).map(|row| 1.0 - score(row)).collect())),
+    ]
 }
 
-fn write(path: &Path, first: i64) {
+fn write(path: &Path, first: u64) {
     let output = Output { path: path.to_str().unwrap().into(), force: true, ..Output::default() };
-    let batch = rows(first);
-    write_batches(&output, &batch.schema(), std::iter::once(batch)).unwrap();
+    write_plain_columns(&output, rows(first)).unwrap();
+}
+
+fn labels(rows: usize) -> Vec<PlainColumn> {
+    vec![PlainColumn::new("label", PlainValues::Text(std::iter::repeat_n("a", rows).collect()))]
 }
 
 /// Reads scores, changes the file, and writes it with labels.
@@ -33,15 +36,8 @@ fn label(input: &Path, output: &Path, between: impl FnOnce()) -> apportion_io::R
     let table = Table::read(&input, &TableOptions::default())?;
     between();
     let output = Output { path: output.to_str().unwrap().into(), ..Output::default() };
-    let mut values = |_: usize, rows: usize| {
-        Ok(vec![Arc::new(StringArray::from_iter_values(std::iter::repeat_n("a", rows))) as ArrayRef])
-    };
-    let fields = vec![Arc::new(Field::new("label", DataType::Utf8, false))];
-    write_with_columns(
-        &input,
-        &output,
-        AddedColumns { fields, rows: Some(table.row_mask().total()), values: &mut values },
-    )
+    let rows = Some(table.row_mask().total());
+    write_with_plain_columns(&input, &output, &labels(0), rows, &mut |_, rows| Ok(labels(rows)))
 }
 
 #[test]
@@ -112,24 +108,4 @@ fn a_file_replaced_before_its_schema_is_read_is_refused() {
         let failed = input.schema(0).unwrap_err().to_string();
         assert!(failed.contains("it changed while it was being read"), "{ending}: {failed}");
     }
-}
-
-#[test]
-fn dates_stay_dates() {
-    use arrow::array::{Date64Array, cast::AsArray};
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("dates.parquet");
-    let day = 86_400_000;
-    let columns: [(&str, ArrayRef); 1] =
-        [("born", Arc::new(Date64Array::from(vec![Some(0), None, Some(19_000 * day)])))];
-    let batch = RecordBatch::try_from_iter(columns).unwrap();
-    let output = Output { path: path.to_str().unwrap().into(), ..Output::default() };
-    write_batches(&output, &batch.schema(), std::iter::once(batch)).unwrap();
-    let reader =
-        parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(File::open(&path).unwrap()).unwrap();
-    let kind = reader.parquet_schema().column(0).logical_type_ref().cloned();
-    assert_eq!(kind, Some(parquet::basic::LogicalType::Date), "every reader sees a date");
-    let read = reader.build().unwrap().next().unwrap().unwrap();
-    let days = arrow::compute::cast(read.column(0), &DataType::Date32).unwrap();
-    assert_eq!(days.as_primitive::<arrow::datatypes::Date32Type>().value(2), 19_000);
 }

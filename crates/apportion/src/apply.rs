@@ -106,15 +106,7 @@ impl Decision {
 
     /// Returns the prices of each row.
     fn row_prices<'a>(&self, scores: &Scores<'a>) -> Result<RowPrices<'a>> {
-        let groups = match &self.fitted {
-            Fitted::Prices(groups) if groups.iter().all(|group| group.group.is_some()) => groups,
-            Fitted::Argmax
-            | Fitted::Threshold { .. }
-            | Fitted::Thompson
-            | Fitted::TopK { .. }
-            | Fitted::Prices(_)
-            | Fitted::Learned(_) => return Ok(RowPrices::Same),
-        };
+        let Some(groups) = self.groups() else { return Ok(RowPrices::Same) };
         let table = scores.groups().ok_or(Error::Missing {
             what: "a group",
             by: "a decision that was fitted by group",
@@ -123,7 +115,9 @@ impl Decision {
         })?;
         let known: HashMap<&str, usize> =
             groups.iter().enumerate().filter_map(|(index, group)| Some((group.group.as_deref()?, index))).collect();
-        let indices: Vec<Option<usize>> = table.names.iter().map(|name| known.get(name.as_str()).copied()).collect();
+        let of_unknown = (self.levels.len() > groups.len()).then_some(groups.len());
+        let index = |name: &String| known.get(name.as_str()).copied().or(of_unknown);
+        let indices: Vec<Option<usize>> = table.names.iter().map(index).collect();
         match table.codes.iter().find(|&&code| indices[code as usize].is_none()) {
             Some(&code) => Err(Error::UnknownGroup {
                 group: table.names[code as usize].clone(),

@@ -32,9 +32,25 @@ pub struct Decision {
     pub(crate) classes: Classes,
     pub(crate) seed: u64,
     pub(crate) fitted: Fitted,
-    /// The prices on the grid, in the order of `fitted`; one set of zeros for argmax; empty for other rules.
+    /// The prices on the grid, in the order of `fitted`; one set of zeros for argmax; empty for other rules. The
+    /// prices of unknown groups come last, if there are any.
     pub(crate) levels: Vec<Vec<Prices>>,
+    /// Prices for all rows, if `fitted` has prices by group.
+    pub(crate) overall: Option<GroupPrices>,
     pub(crate) fit_info: Option<FitInfo>,
+}
+
+/// How rows are labeled whose group is not in a decision with prices by group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnknownGroups {
+    /// They are an error.
+    #[default]
+    Refuse,
+    /// They are labeled at the prices for all rows of the fit.
+    Overall,
+    /// They stay Uncoded.
+    Unlabeled,
 }
 
 /// The data that a decision was fitted to. No label depends on it.
@@ -138,6 +154,9 @@ struct Saved {
     seed: u64,
     /// The fitted parameters of the rule.
     rule: Fitted,
+    /// The prices for all rows of the fit, for rows of other groups. Only with prices by group.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    overall: Option<GroupPrices>,
     /// The data that the decision was fitted to. No label depends on it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     fit_info: Option<FitInfo>,
@@ -166,14 +185,18 @@ impl TryFrom<Saved> for Decision {
             return Err(Error::Decision { problem });
         }
         saved.fit_info.iter().try_for_each(|fit_info| check_fit_info(fit_info, saved.classes.len()))?;
-        Ok(Decision { fit_info: saved.fit_info, ..Decision::new(saved.classes, saved.seed, saved.rule)? })
+        let mut decision = Decision::new(saved.classes, saved.seed, saved.rule)?;
+        if let Some(overall) = saved.overall {
+            decision = decision.with_overall(&overall)?;
+        }
+        Ok(Decision { fit_info: saved.fit_info, ..decision })
     }
 }
 
 impl From<Decision> for Saved {
     fn from(decision: Decision) -> Saved {
-        let Decision { classes, seed, fitted, fit_info, .. } = decision;
-        Saved { version: VERSION, classes, seed, rule: fitted, fit_info }
+        let Decision { classes, seed, fitted, overall, fit_info, .. } = decision;
+        Saved { version: VERSION, classes, seed, rule: fitted, overall, fit_info }
     }
 }
 
@@ -214,7 +237,68 @@ impl Decision {
             }
             Fitted::TopK { .. } | Fitted::Thompson => Vec::new(),
         };
-        Ok(Decision { classes, seed, fitted, levels, fit_info: None })
+        Ok(Decision { classes, seed, fitted, levels, overall: None, fit_info: None })
+    }
+
+    /// Adds prices for all rows, for rows of groups that the decision does not have.
+    ///
+    /// # Errors
+    /// If the decision has no prices by group, or these prices are not for all rows.
+    pub fn with_overall(self, overall: &GroupPrices) -> Result<Decision> {
+        check_prices(overall, self.classes.len())?;
+        if self.groups().is_none() || overall.group.is_some() {
+            return Err(Error::Decision { problem: "its overall prices do not belong to prices by group".into() });
+        }
+        Ok(Decision { overall: Some(GroupPrices::new(None, &overall.levels())), ..self })
+    }
+
+    /// Returns the prices for all rows, if the decision has them in addition to prices by group.
+    pub fn overall(&self) -> Option<&GroupPrices> {
+        self.overall.as_ref()
+    }
+
+    /// Returns the prices of each group, if the decision has prices by group.
+    pub fn groups(&self) -> Option<&[GroupPrices]> {
+        match &self.fitted {
+            Fitted::Prices(groups) if groups.iter().all(|group| group.group.is_some()) => Some(groups),
+            Fitted::Argmax
+            | Fitted::Threshold { .. }
+            | Fitted::Thompson
+            | Fitted::TopK { .. }
+            | Fitted::Prices(_)
+            | Fitted::Learned(_) => None,
+        }
+    }
+
+    /// Sets how rows of unknown groups are labeled; they are an error otherwise. Decisions without prices by group
+    /// have no unknown groups. The setting is not saved.
+    ///
+    /// # Errors
+    /// If overall prices are requested and the decision has none.
+    pub fn with_unknown_groups(mut self, unknown: UnknownGroups) -> Result<Decision> {
+        let Some(known) = self.groups().map(<[GroupPrices]>::len) else { return Ok(self) };
+        self.levels.truncate(known);
+        if let Some(prices) = self.prices_of_unknown_groups(unknown)? {
+            self.levels.push(prices.levels());
+        }
+        Ok(self)
+    }
+
+    /// Returns the prices at which rows of unknown groups are labeled; `None` if they are refused.
+    ///
+    /// # Errors
+    /// If overall prices are requested and the decision has none.
+    pub fn prices_of_unknown_groups(&self, unknown: UnknownGroups) -> Result<Option<GroupPrices>> {
+        match unknown {
+            UnknownGroups::Refuse => Ok(None),
+            UnknownGroups::Overall => Ok(Some(self.overall.clone().ok_or(Error::NoOverallPrices)?)),
+            UnknownGroups::Unlabeled => {
+                // Only the class of Uncoded rows, which comes last, has a price.
+                let mut prices = vec![None; self.classes.len()];
+                prices.push(Some(0.0));
+                Ok(Some(GroupPrices { group: None, prices, ties: Vec::new() }))
+            }
+        }
     }
 
     /// Adds information about the fit.

@@ -241,6 +241,11 @@ pub enum Error {
     /// A decision without prices cannot be certified.
     #[error("this decision has no prices and cannot be proved optimal; use argmax or match")]
     NoPrices,
+    /// A decision has no prices for all rows.
+    #[error(
+        "the decision has no overall prices; fit it again by group, without bounds and with a reference for all groups"
+    )]
+    NoOverallPrices,
     /// A decision has no SQL expression.
     #[error("the decision cannot be written as SQL: {problem}")]
     Sql {

@@ -64,6 +64,16 @@ impl Reference {
         }
     }
 
+    /// Returns whether it is given for single groups, or in people of groups.
+    pub(crate) fn is_by_group(&self) -> bool {
+        match self {
+            Reference::Targets(_) | Reference::Shares(PerGroup::ByGroup(_)) => true,
+            Reference::Posterior | Reference::Truth | Reference::Uniform | Reference::Shares(PerGroup::Overall(_)) => {
+                false
+            }
+        }
+    }
+
     /// Returns the weights for `rows` rows of a group (or of all). `truth` yields the true classes and their
     /// people.
     pub(crate) fn weights(

@@ -7,7 +7,9 @@
 use std::ops::Range;
 
 use crate::error::{Error, Result};
-use crate::kernel::{GRID, Grid, Layout, Real, Rows, STRETCH, Source, TILE, Tile};
+use crate::kernel::{
+    GRID, Grid, LabelTotals, Layout, Real, Rows, STRETCH, SimdLevel, Source, TILE, Tile, add_label_totals,
+};
 use crate::store::{Store, Stored};
 
 /// A label or a true class: the index of a class, or [`UNCODED`].
@@ -356,6 +358,11 @@ impl<'a> Scores<'a> {
         self.visit(ReadRows { scores: self, range: rows, each })
     }
 
+    /// Returns the totals of some rows, all of which have a label. Fails on an invalid row.
+    pub(crate) fn label_totals(&self, rows: Range<usize>, labels: &[Label]) -> Result<LabelTotals> {
+        self.visit(TotalRows { scores: self, range: rows, labels })
+    }
+
     /// Reads values as stored, row by row.
     pub(crate) fn read_raw(&self, rows: Range<usize>, into: &mut Vec<f64>) -> Result<()> {
         let k = self.classes.len();
@@ -474,6 +481,25 @@ impl<F: FnMut(usize, &mut [i64]) -> Result<()>> Visitor for ReadRows<'_, F> {
             }
         }
         Ok(())
+    }
+}
+
+/// Sums labeled rows, loaded all at once.
+struct TotalRows<'a> {
+    scores: &'a Scores<'a>,
+    range: Range<usize>,
+    labels: &'a [Label],
+}
+
+impl Visitor for TotalRows<'_> {
+    type Output = Result<LabelTotals>;
+
+    fn visit<T: Real>(self, source: &dyn Source<T>) -> Result<LabelTotals> {
+        let (mut totals, mut buffer) = (LabelTotals::new(source.classes()), Vec::new());
+        let rows = source.window(self.range.clone(), &mut buffer)?;
+        let suspect = |rows: Range<usize>| self.scores.check_rows(rows);
+        add_label_totals(SimdLevel::best(), &rows, self.range, self.labels, &mut totals, suspect)?;
+        Ok(totals)
     }
 }
 

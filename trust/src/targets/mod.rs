@@ -11,6 +11,7 @@ mod reference;
 mod solver;
 mod sql;
 mod text;
+mod workbook;
 
 use crate::Outcome;
 use crate::draw::Draw;
@@ -33,10 +34,11 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 11] = [
     Target { name: "text", run: text::run, mutate: mutate_text },
     Target { name: "parquet", run: parquet::run, mutate: parquet_file::mutate },
     Target { name: "arrow", run: arrow::run, mutate: arrow::mutate },
+    Target { name: "workbook", run: workbook::run, mutate: workbook::mutate },
     Target { name: "decision", run: decision::run, mutate: mutate::text },
     Target { name: "reference", run: reference::run, mutate: mutate_text },
     Target { name: "geometry", run: geometry::run, mutate: geometry::mutate },

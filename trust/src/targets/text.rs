@@ -2,7 +2,7 @@
 //!
 //! Oracle: the csv crate reads the same cells, all of them in UTF-8; the program writes as many rows as it reads.
 
-use apportion_io::InputOptions;
+use apportion_io::{InputOptions, TextEncoding};
 
 use super::files::{Read, check_program, check_table, in_threads};
 use crate::Outcome;
@@ -22,7 +22,11 @@ pub(super) fn run(data: &[u8]) -> Outcome {
         return refused(data, choice);
     };
     let options = InputOptions {
-        latin1: choice >> 8 & 7 == 0 && encoding_rs::Encoding::for_bom(&plain).is_none(),
+        encoding: if choice >> 8 & 7 == 0 && encoding_rs::Encoding::for_bom(&plain).is_none() {
+            TextEncoding::Windows1252
+        } else {
+            TextEncoding::Auto
+        },
         delimiter: (choice >> 16 & 3 == 0).then(|| SEPARATORS[(choice >> 18 & 3) as usize]),
         batch_rows: [1, 3, 1 << 16][(choice >> 20) as usize % 3],
         ..InputOptions::default()
@@ -45,7 +49,7 @@ pub(super) fn run(data: &[u8]) -> Outcome {
         }
         let rows = read.rows();
         let has_labels = in_threads(several, || check_table(&path, &options, rows));
-        let defaults = !options.latin1 && options.delimiter.is_none();
+        let defaults = options.encoding == TextEncoding::Auto && options.delimiter.is_none();
         if defaults && has_labels && choice >> 32 & 7 == 0 {
             let output = ["out.csv", "out.parquet"][(choice >> 36 & 1) as usize];
             in_threads(several, || check_program(folder, name, output, rows));
@@ -66,22 +70,47 @@ fn refused(data: &[u8], choice: u64) -> Outcome {
 
 /// Checks names and cells against those that the csv crate reads.
 fn check_cells(read: &Read, plain: &[u8], options: &InputOptions) {
-    let text = decoded(plain, options.latin1);
-    let separators = options.delimiter.map_or(SEPARATORS.to_vec(), |own| vec![own]);
+    let text = decoded(plain, options.encoding == TextEncoding::Windows1252);
+    let (named, text) = split_separator(&text);
+    let separators = options.delimiter.or(named).map_or(SEPARATORS.to_vec(), |own| vec![own]);
     let cells = read.cells();
     let is_same = |separator: &u8| {
-        expected(&text, *separator).is_some_and(|(names, rows)| names.len() == read.names.len() && rows == cells)
+        expected(text, *separator).is_some_and(|(names, rows)| names.len() == read.names.len() && rows == cells)
     };
     assert!(separators.iter().any(is_same), "other cells than the csv crate sees, among {} rows", cells.len());
 }
 
 /// Returns the text in UTF-8 without a byte order mark. Invalid text is unchanged.
-fn decoded(plain: &[u8], latin1: bool) -> Vec<u8> {
+fn decoded(plain: &[u8], windows_1252: bool) -> Vec<u8> {
     match encoding_rs::Encoding::for_bom(plain) {
         Some((encoding, length)) if encoding == encoding_rs::UTF_8 => plain[length..].to_vec(),
         Some((encoding, _)) => encoding.decode(plain).0.into_owned().into_bytes(),
-        None if latin1 => encoding_rs::WINDOWS_1252.decode(plain).0.into_owned().into_bytes(),
+        None if windows_1252 || is_windows_1252(plain) => {
+            encoding_rs::WINDOWS_1252.decode(plain).0.into_owned().into_bytes()
+        }
         None => plain.to_vec(),
+    }
+}
+
+/// Returns whether text is not UTF-8, has no UTF-8 character except ASCII, and is defined in Windows-1252.
+fn is_windows_1252(text: &[u8]) -> bool {
+    let is_character = |at: usize| {
+        (2..=4).any(|length| text.get(at..at + length).is_some_and(|bytes| std::str::from_utf8(bytes).is_ok()))
+    };
+    let others: Vec<usize> = (0..text.len()).filter(|&at| !text[at].is_ascii()).collect();
+    let undefined = [0x81, 0x8d, 0x8f, 0x90, 0x9d];
+    !others.is_empty() && !others.iter().any(|&at| is_character(at) || undefined.contains(&text[at]))
+}
+
+/// Splits a first line such as `sep=;` from the text.
+fn split_separator(text: &[u8]) -> (Option<u8>, &[u8]) {
+    let is_line = |line: &[u8]| line.len() == 5 && line[..4].eq_ignore_ascii_case(b"sep=") && line[4] != b'"';
+    let end = text.iter().position(|byte| matches!(byte, b'\r' | b'\n')).unwrap_or(text.len());
+    match text[..end].last() {
+        Some(&own) if is_line(&text[..end]) && (own == b'\t' || own.is_ascii_punctuation()) && end < text.len() => {
+            (Some(own), &text[end..])
+        }
+        _ => (None, text),
     }
 }
 

@@ -37,10 +37,11 @@ pub struct Trial {
 }
 
 /// The targets for files, with their weights.
-const SHARES: [(&str, usize); 9] = [
+const SHARES: [(&str, usize); 10] = [
     ("text", 3),
     ("parquet", 4),
     ("arrow", 3),
+    ("workbook", 1),
     ("decision", 2),
     ("reference", 1),
     ("geometry", 1),

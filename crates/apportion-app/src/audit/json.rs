@@ -115,6 +115,8 @@ struct SectionContract<'a> {
     with_truth: u64,
     /// The number of people with each label.
     counts: Vec<u64>,
+    /// The share of the labels of each class that is expected to be correct: their mean score. Null without labels.
+    expected_precision: Vec<Option<f64>>,
     /// Each label's share of labeled people; null without labels.
     shares: Vec<Option<f64>>,
     /// The sum of the scores of each class.
@@ -235,6 +237,7 @@ impl SectionContract<'_> {
             coverage: section.coverage,
             with_truth: section.with_truth,
             counts,
+            expected_precision: by_class(section, ClassAudit::expected_precision),
             shares: by_class(section, |class| class.share),
             posterior_sums: section.posterior_sums(),
             truth_counts: by_class(section, |class| class.truth_count),

@@ -1,27 +1,31 @@
 //! Audits existing labels: their counts, bias, accuracy and calibration.
 
+mod advice;
+mod csv;
 mod json;
 mod text;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use apportion::audit::{Audit, AuditOptions, Bootstrap, Drift, GroupMeasures, Measures, Section, UncodedPolicy};
 use apportion::text::{Message, Setting};
 use apportion::{Decision, Frontier, Labels, Match, Reference, Rule, Scores};
-use apportion_io::{ClassColumn, ClassSettings, Table};
+use apportion_io::{Input, Table};
 use apportion_report::{LabelKind, Provenance, Study};
 use serde::{Deserialize, Serialize};
 
+use crate::class_map::ClassMap;
 use crate::disparity::{DisparityBuilder, OutcomeSettings};
+use crate::existing_labels::{self, Uncoded};
 use crate::labels::Assignment;
 use crate::protect::SideInput;
 use crate::provenance::InputHashes;
 use crate::report::{ReportSettings, Role, StudyBuilder, WrittenReport, frontier, report_provenance};
+use crate::results::ResultsFile;
 use crate::settings::{Job, check};
 use crate::summary::drift_warning;
 use crate::table::TableSettings;
-use crate::{Context, Error, Result, decision_file};
+use crate::{Context, Result, decision_file};
 
 /// The labels to audit, and what to compare them with.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -30,10 +34,10 @@ pub struct Request {
     /// The table.
     #[serde(flatten)]
     pub table: TableSettings,
-    /// The column with the labels.
+    /// The column with the labels; the column called `label` if empty.
     pub label: String,
     /// The class of each label value, for values that differ from the class names.
-    pub label_map: BTreeMap<String, String>,
+    pub label_map: ClassMap,
     /// The values that mean unlabeled, and the policy for such rows.
     pub uncoded: Uncoded,
     /// The file with the decision that made the labels, to test for drift; for a decision in memory, its name in
@@ -50,24 +54,10 @@ pub struct Request {
     /// The report.
     #[serde(flatten)]
     pub report: ReportSettings,
-    /// Whether to replace the report and the figures if they exist.
+    /// A file for the results, `.csv` or `.json`.
+    pub output: Option<PathBuf>,
+    /// Whether to replace the results, the report and the figures if they exist.
     pub force: bool,
-}
-
-/// The values that mean unlabeled, and the policy for such rows. An empty value always means unlabeled.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Uncoded {
-    /// The values.
-    pub values: Vec<String>,
-    /// The policy for unlabeled rows.
-    pub policy: UncodedPolicy,
-}
-
-impl Default for Uncoded {
-    fn default() -> Uncoded {
-        Uncoded { values: vec!["Uncoded".into()], policy: UncodedPolicy::Keep }
-    }
 }
 
 /// The audit of labels. It serializes to the figures of all rows, and of each group in `groups`.
@@ -125,13 +115,14 @@ fn audit(request: &Request, context: &Context) -> Result<Response> {
     settings.check()?;
     outcome.check()?;
     report.check_outcome(outcome.outcome.as_ref())?;
-    let column = request.column()?;
     let decision = request.decision()?;
     let input = settings.source.open(context)?;
+    let request = &request.with_label(&input, context)?;
     let groups = settings.groups();
     // An audit without a report also has a focus class.
     let focus = report.focus.clone().filter(|_| report.is_wanted());
     let shown = ReportSettings { focus, ..report.clone() };
+    let results = ResultsFile::prepare(request.output.as_deref(), &input, &request.side_inputs(), request.force)?;
     let mut prepared = shown.prepare(&input, &request.side_inputs(), groups, request.force)?;
     let hashes = prepared.as_ref().map(|report| InputHashes::start(&input, "scores", report.extra_files()));
     let columns = match &decision {
@@ -139,7 +130,7 @@ fn audit(request: &Request, context: &Context) -> Result<Response> {
         None => settings.clone(),
     };
     let table = columns.read(&input, groups, context, |options| {
-        options.labels = vec![column];
+        options.labels = vec![existing_labels::class_column(&request.label, &request.label_map, &request.uncoded)];
         outcome.ask(options);
     })?;
     if let Some((name, decision)) = &decision {
@@ -181,22 +172,21 @@ fn audit(request: &Request, context: &Context) -> Result<Response> {
         }
         (Some(_) | None, _) => None,
     };
-    Ok(Response { audit, frontier_gap, drifted, report })
+    let response = Response { audit, frontier_gap, drifted, report };
+    if let Some(results) = results {
+        results.write(|| response.table(), &response)?;
+    }
+    Ok(response)
 }
 
 impl Request {
-    /// Returns the column with the labels.
-    fn column(&self) -> Result<ClassColumn> {
-        if self.label.is_empty() {
-            let problem = " is required: name the column with the labels";
-            return Err(Error::settings(Message::from(Setting::Label) + problem));
-        }
-        Ok(ClassColumn {
-            column: self.label.clone(),
-            map: self.label_map.iter().map(|(value, class)| (value.clone(), class.clone())).collect(),
-            exclude: self.uncoded.values.clone(),
-            settings: ClassSettings { exclude_example: "VALUE=keep", ..ClassSettings::LABEL },
-        })
+    /// Returns the request with the label column, which is found by name if it is not given.
+    fn with_label(&self, input: &Input, context: &Context) -> Result<Request> {
+        let label = match self.label.as_str() {
+            "" => existing_labels::find(input, None, context)?,
+            given => given.to_owned(),
+        };
+        Ok(Request { label, ..self.clone() })
     }
 
     /// Returns the decision and its name in messages, if a decision is given.
@@ -272,8 +262,7 @@ fn facts(request: &Request, drifted: Option<&Drifted>, context: &Context) -> Vec
     ];
     facts.extend(request.outcome.facts());
     if !request.label_map.is_empty() {
-        let mapped: Vec<String> = request.label_map.iter().map(|(value, class)| format!("{value}={class}")).collect();
-        facts.push(("Your labels, values mapped", mapped.join(", ")));
+        facts.push(("Your labels, values mapped", request.label_map.texts().join(", ")));
     }
     facts.extend(drifted.map(|drifted| ("Drift", drifted.words.render(context.name_setting))));
     facts

@@ -1,46 +1,58 @@
 //! An audit as text: tables by class, a few lines, and the groups with the largest bias.
 
-use apportion::audit::{Audit, Bias, ClassAudit, GroupSection, Interval, Intervals, Section};
+use apportion::audit::{Audit, Bias, ClassAudit, GroupSection, Interval, Intervals, Section, UncodedPolicy};
 use apportion::text::{Message, Setting};
 
 use super::Response;
+use super::advice::{off_classes, unreliable_labels};
 use crate::text;
 
 impl Response {
     /// Returns the audit as text.
     pub fn text(&self) -> Message {
         let section = &self.audit.overall;
-        let mut before = vec![size(section), counts(section)];
+        let mut before = vec![size(section, self.audit.options.uncoded), counts(section)];
+        before.extend(unreliable_labels(section));
         before.extend(accuracy(section));
         before.extend(argmax(&self.audit));
         before.extend(self.frontier_gap.map(frontier_gap));
         before.extend(unlabeled(section));
         let mut after = Vec::new();
-        after.extend(against_truth(section));
-        after.extend(section.intervals.as_ref().map(|own| intervals(section, own)));
+        after.extend(against_truth(section).map(Message::from));
+        after.extend(off_classes(&self.audit));
+        after.extend(section.intervals.as_ref().map(|own| intervals(section, own).into()));
         let drifted = self.drifted.as_ref().map(|drifted| drifted.words.clone());
         let before = before.into_iter().map(Message::from).chain(drifted);
-        text::lines(before.chain(after.into_iter().map(Message::from)).chain(by_group(&self.audit)))
+        text::lines(before.chain(after).chain(by_group(&self.audit)))
     }
 }
 
-/// Returns the number of rows or people, and of labels.
-fn size(section: &Section) -> String {
+/// Returns the number of rows or people, of labels, and of unlabeled people that the policy counts or leaves out.
+fn size(section: &Section, policy: UncodedPolicy) -> String {
     let (one, several) = if section.people == section.rows { ("row", "rows") } else { ("person", "people") };
-    let labeled = section.counts().iter().sum();
-    format!("{}, {} labeled", text::counted(section.people, one, several), text::count(labeled))
+    let labeled = text::count(section.people - section.uncoded);
+    let unlabeled = text::count(section.uncoded);
+    let unlabeled = match policy {
+        UncodedPolicy::Drop if section.uncoded > 0 => format!(", {unlabeled} unlabeled left out"),
+        UncodedPolicy::Argmax if section.uncoded > 0 => {
+            format!(", {unlabeled} unlabeled counted as their most likely class")
+        }
+        UncodedPolicy::Keep | UncodedPolicy::Drop | UncodedPolicy::Argmax => String::new(),
+    };
+    format!("{}, {labeled} labeled{unlabeled}", text::counted(section.people, one, several))
 }
 
-/// Returns the counts of each class, and their bias.
+/// Returns the counts of each class, how often their labels are expected to be correct, and their bias.
 fn counts(section: &Section) -> String {
     let with_truth = section.with_truth > 0;
-    let mut header = vec!["class", "labels", "scores sum to", "off by", ""];
+    let mut header = vec!["class", "labels", "expected precision", "scores sum to", "off by", ""];
     if with_truth {
         header.extend(["truth", "off by", ""]);
     }
     let mut rows = Vec::with_capacity(section.classes.len());
     for class in &section.classes {
-        let mut row = vec![class.class.clone(), text::count(class.labels), text::expected_count(class.posterior_sum)];
+        let mut row = vec![class.class.clone(), text::count(class.labels), text::plain(class.expected_precision(), 3)];
+        row.push(text::expected_count(class.posterior_sum));
         row.extend(bias(class.against_posterior));
         if with_truth {
             row.push(class.truth_count.map_or_else(|| "–".into(), text::count));

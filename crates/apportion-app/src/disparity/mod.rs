@@ -2,32 +2,33 @@
 
 mod builder;
 mod contract;
+mod csv;
 mod show;
 
-use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use apportion::rule::{Joint, Thresholds};
 use apportion::text::{Message, Setting};
 use apportion::{Labels, Match, Reference, Rule, Scores, Settings};
-use apportion_io::{ClassColumn, ClassSettings, Table};
+use apportion_io::{ClassColumn, Input, Table};
 use apportion_report::{Disparity, LabelKind};
 use serde::{Deserialize, Serialize};
 
 pub use builder::{DisparityBuilder, OutcomeSettings};
 pub use contract::{ClassContract, DisparityContract, EstimatorContract, GapContract, ValueContract};
 
+use crate::class_map::ClassMap;
+use crate::existing_labels::{self, Uncoded};
 use crate::labels::Assignment;
 use crate::provenance::InputHashes;
 use crate::report::{ReportSettings, Role, StudyBuilder, WrittenReport, frontier, report_provenance};
+use crate::results::ResultsFile;
 use crate::settings::{Job, check};
 use crate::table::TableSettings;
 use crate::{Context, Error, Result};
 
-/// The default value that means unlabeled.
-const UNCODED: &str = "Uncoded";
-
 /// The outcome to compare, and the labels to use.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {
     /// The table.
@@ -39,28 +40,16 @@ pub struct Request {
     /// Columns with existing labels, to compare with those of the rules.
     pub label: Vec<String>,
     /// The class of each label value, for values that differ from the class names.
-    pub label_map: BTreeMap<String, String>,
-    /// The values that mean unlabeled; empty values always do.
-    pub uncoded: Vec<String>,
+    pub label_map: ClassMap,
+    /// The values that mean unlabeled; such rows are kept.
+    pub uncoded: Uncoded,
     /// The report.
     #[serde(flatten)]
     pub report: ReportSettings,
-    /// Whether to replace the report and its figures if they exist.
+    /// A file for the results, `.csv` or `.json`.
+    pub output: Option<PathBuf>,
+    /// Whether to replace the results, the report and its figures if they exist.
     pub force: bool,
-}
-
-impl Default for Request {
-    fn default() -> Request {
-        Request {
-            table: TableSettings::default(),
-            outcome: OutcomeSettings::default(),
-            label: Vec::new(),
-            label_map: BTreeMap::new(),
-            uncoded: vec![UNCODED.into()],
-            report: ReportSettings::default(),
-            force: false,
-        }
-    }
 }
 
 /// An outcome compared between classes.
@@ -99,7 +88,9 @@ fn disparity(request: &Request, context: &Context) -> Result<Response> {
     table_settings.check()?;
     request.check()?;
     let input = table_settings.source.open(context)?;
+    let request = &request.with_label(&input, context)?;
     let groups = table_settings.groups();
+    let results = ResultsFile::prepare(request.output.as_deref(), &input, &[], request.force)?;
     let mut report = request.report.prepare(&input, &[], groups, request.force)?;
     let hashes = report.as_ref().map(|report| InputHashes::start(&input, "scores", report.extra_files()));
     let table = table_settings.read(&input, groups, context, |options| {
@@ -138,7 +129,11 @@ fn disparity(request: &Request, context: &Context) -> Result<Response> {
             (disparity, None)
         }
     };
-    Ok(Response { contract: DisparityContract::of(&disparity, context.name_setting), disparity, report })
+    let contract = DisparityContract::of(&disparity, context.name_setting);
+    if let Some(results) = results {
+        results.write(|| contract.table(), &contract)?;
+    }
+    Ok(Response { contract, disparity, report })
 }
 
 fn no_outcome() -> Error {
@@ -151,11 +146,7 @@ impl Request {
         if self.outcome.outcome.is_none() {
             return Err(no_outcome());
         }
-        let given =
-            [(!self.label_map.is_empty(), Setting::LabelMap), (self.uncoded.iter().ne([UNCODED]), Setting::Uncoded)];
-        if let Some((_, setting)) = given.into_iter().find(|(given, _)| *given && self.label.is_empty()) {
-            return Err(Error::settings(Message::from(setting) + " needs " + Setting::Label.with("COL")));
-        }
+        self.uncoded.check_kept()?;
         if self.report.focus.is_some() && !self.report.is_wanted() {
             let problem =
                 Message::from(Setting::Focus) + ": used only with " + Setting::Report.with("FILE.html") + "; use ";
@@ -164,14 +155,19 @@ impl Request {
         Ok(())
     }
 
-    fn label_columns(&self) -> Vec<ClassColumn> {
-        let map: Vec<(String, String)> =
-            self.label_map.iter().map(|(value, class)| (value.clone(), class.clone())).collect();
-        let column = |column: &String| {
-            let (column, map) = (column.clone(), map.clone());
-            ClassColumn { column, map, exclude: self.uncoded.clone(), settings: ClassSettings::LABEL }
+    /// Returns the request with the label column, which is found by name if settings need it and it is not given.
+    fn with_label(&self, input: &Input, context: &Context) -> Result<Request> {
+        let is_default = self.uncoded == Uncoded::default();
+        let given = [(!self.label_map.is_empty(), Setting::LabelMap), (!is_default, Setting::Uncoded)];
+        let label = match given.into_iter().find(|(given, _)| *given && self.label.is_empty()) {
+            Some((_, setting)) => vec![existing_labels::find(input, Some(setting), context)?],
+            None => self.label.clone(),
         };
-        self.label.iter().map(column).collect()
+        Ok(Request { label, ..self.clone() })
+    }
+
+    fn label_columns(&self) -> Vec<ClassColumn> {
+        self.label.iter().map(|column| existing_labels::class_column(column, &self.label_map, &self.uncoded)).collect()
     }
 
     /// Returns the facts for readers of the report.
@@ -179,12 +175,11 @@ impl Request {
         let mut facts = self.outcome.facts();
         facts.push(("Reference", "for match: the posterior, that is, the mean of the scores".to_owned()));
         if !self.label.is_empty() {
-            let without = self.uncoded.join(", ");
+            let without = self.uncoded.values.join(", ");
             facts.push(("Your labels", format!("columns {}; unlabeled: {without}", self.label.join(", "))));
         }
         if !self.label_map.is_empty() {
-            let mapped: Vec<String> = self.label_map.iter().map(|(value, class)| format!("{value}={class}")).collect();
-            facts.push(("Your labels, values mapped", mapped.join(", ")));
+            facts.push(("Your labels, values mapped", self.label_map.texts().join(", ")));
         }
         facts
     }

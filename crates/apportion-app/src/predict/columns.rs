@@ -7,6 +7,7 @@ use apportion_bisg::Level;
 use apportion_io::{Input, PlaceCode, did_you_mean, rank_of_column, same_name};
 
 use super::Request;
+use super::unused::{self, Unused};
 use crate::{Error, Result};
 
 /// Names of surname columns.
@@ -53,8 +54,8 @@ pub(super) struct PeopleColumns {
     pub(super) codes: Vec<(Level, String)>,
     /// The code of the state in which all people live, if given by the request.
     pub(super) within: Option<u64>,
-    /// A note on unused columns that look like places.
-    pub(super) unused: Option<Message>,
+    /// Columns that look like names or places, but are not read.
+    pub(super) unused: Vec<Unused>,
 }
 
 impl PeopleColumns {
@@ -119,12 +120,16 @@ impl PeopleColumns {
                 None => {}
             }
         }
-        let mut found = PeopleColumns { surname, first_name, own_place, codes, within, unused: None };
+        let mut found = PeopleColumns { surname, first_name, own_place, codes, within, unused: Vec::new() };
         if recognizes {
             found.add_county_names(names);
         }
+        if found.first_name.is_none() {
+            let column = recognized(names, &FIRST_NAMES);
+            found.unused.extend(column.map(|column| unused::first_name(request, &column)));
+        }
         if uses_places {
-            found.unused = found.unused_places(names);
+            found.add_unused_places(names, recognizes);
         }
         Ok(found)
     }
@@ -145,30 +150,26 @@ impl PeopleColumns {
         }
     }
 
-    /// Returns a note on unused columns that look like places.
-    fn unused_places(&self, names: &[String]) -> Option<Message> {
+    /// Adds the columns that look like places but are not read.
+    fn add_unused_places(&mut self, names: &[String], recognizes: bool) {
         let used = self.all();
         let is_place = |name: &&String| PLACE_WORDS.iter().any(|word| name.to_ascii_lowercase().contains(word));
+        let is_county_name = |name: &str| COUNTY_NAMES.iter().any(|own| same_name(own, name));
         // County names are redundant if there are county codes.
         let has_counties = self.has_level(Level::County);
-        let adds = |name: &&String| !has_counties || !COUNTY_NAMES.iter().any(|own| same_name(own, name));
-        let unused: Vec<&str> = names
-            .iter()
-            .filter(|name| !used.contains(name))
-            .filter(is_place)
-            .filter(adds)
-            .map(String::as_str)
-            .collect();
-        if unused.is_empty() {
-            return None;
+        let needs_state = !self.codes.iter().any(|(level, _)| level.is_nested());
+        for name in names.iter().filter(|name| !used.contains(name)).filter(is_place) {
+            let reason = match is_county_name(name) {
+                true if has_counties => continue,
+                true if needs_state => {
+                    let reason = Message::from("county names require a state; use ");
+                    reason + Setting::State.with("COL") + " or " + Setting::Within.with("NC")
+                }
+                _ if recognizes => "the places are in other columns".into(),
+                _ => "only the columns of places that are named are used".into(),
+            };
+            self.unused.push(Unused::new(name, reason));
         }
-        let note = Message::from(format!("not used: {}", unused.join(", ")));
-        let has_county_names = recognized(names, &COUNTY_NAMES).is_some_and(|name| unused.contains(&name.as_str()));
-        if !has_county_names || self.codes.iter().any(|(level, _)| level.is_nested()) {
-            return Some(note);
-        }
-        let needs = "; county names require a state: use ";
-        Some(note + needs + Setting::State.with("COL") + ", or " + Setting::Within.with("NC"))
     }
 
     /// Returns the names of all columns, sorted.
@@ -202,6 +203,11 @@ impl PeopleColumns {
     /// Returns whether any column contains places.
     pub(super) fn has_places(&self) -> bool {
         self.own_place.is_some() || !self.codes.is_empty()
+    }
+
+    /// Returns whether any column contains counties, or places inside counties.
+    pub(super) fn has_counties(&self) -> bool {
+        self.codes.iter().any(|(level, _)| level.is_nested() && *level != Level::State)
     }
 
     /// Returns whether any column contains places smaller than states.
@@ -243,5 +249,11 @@ fn named(names: &[String], name: &str, setting: Setting) -> Result<String> {
     }
     let hint = did_you_mean(name, names.iter().map(String::as_str));
     let problem = format!(": there is no column {name:?}{hint}; the columns are {}", names.join(", "));
-    Err(Error::data(Message::from(setting) + problem))
+    let problem = Message::from(setting) + problem;
+    let is_state = PlaceCode::from_text(name, Level::State).is_some();
+    Err(Error::data(match setting {
+        Setting::Surname | Setting::FirstName => problem,
+        _ if is_state => problem + ". If all people live in this state, use " + Setting::Within.with(name),
+        _ => problem,
+    }))
 }

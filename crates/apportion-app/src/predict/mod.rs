@@ -11,19 +11,24 @@ mod counties;
 mod margin;
 mod passes;
 mod people;
+mod population;
 mod request;
 mod scoring;
 pub(crate) mod sources;
 mod summary;
 mod tally;
 mod text;
+mod unused;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use apportion::Classes;
 use apportion::text::{Message, Setting};
-use apportion_io::{ColumnBatches, Input, Output, PlainColumn, refuse_nested_columns, write_with_plain_columns};
+use apportion_bisg::Level;
+use apportion_io::{
+    ColumnBatches, Input, Output, PlainColumn, refuse_nested_columns, same_name, write_with_plain_columns,
+};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -31,9 +36,10 @@ use self::columns::PeopleColumns;
 use self::passes::AllPeople;
 use self::people::Lookup;
 pub use self::request::{Model, Request};
-use self::scoring::{Layout, Scorer};
+use self::scoring::{COUNTY, Layout, Scorer};
 use self::sources::{Tables, UsedTable};
 use self::summary::PredictSummary;
+pub use self::unused::UnusedColumn;
 use crate::protect::{refuse_overwriting_outputs, refuse_unsafe_formats};
 use crate::provenance::{ExtraFile, InputHashes, Provenance, Recorded, holds_metadata};
 use crate::{Context, Error, Result};
@@ -52,6 +58,8 @@ pub struct Response {
     pub classes: Vec<String>,
     /// The names of the columns that were read, by content, such as `surname`.
     pub columns: BTreeMap<&'static str, String>,
+    /// The columns of names and places that the scores do not use, or not as precisely as given.
+    pub unused: Vec<UnusedColumn>,
     /// The mean score of each class.
     pub posterior: Vec<f64>,
     /// The shares of the classes among the people of the places or, without places, of the surnames; null if the tables
@@ -70,6 +78,8 @@ pub struct Response {
     pub repaired_codes: u64,
     /// Descriptions of the tables that were used.
     pub tables: Vec<String>,
+    /// The people that the scores describe: those of the tables, or people with the class shares of a margin.
+    pub population: String,
     /// Warnings.
     pub remarks: Vec<String>,
     /// The margin, if one is given: the share of each class.
@@ -184,30 +194,34 @@ fn predict(request: &Request, context: &Context) -> Result<Response> {
         true => None,
         false => Some(checked_output(request, &input)?),
     };
-    let columns = PeopleColumns::find(request, &input)?;
+    let mut columns = PeopleColumns::find(request, &input)?;
     let mut tables = Tables::read(request, &columns)?;
     let classes = checked_classes(&tables.classes)?;
     let used = std::mem::take(&mut tables.used);
+    let unused_places = unused::take_places(&mut columns, request, &used);
+    columns.unused.extend(unused_places);
     let hashes = start_hashes(request, &input, &used)?;
     let margin = margin::read(request, &classes, context)?;
     let margins = tables.margins.take();
     let bisg = margin::model(request, tables, margin.clone())?;
-    let layout = Layout::new(&request.prefix, classes.names(), &bisg);
+    let writes_counties =
+        columns.has_counties() && bisg.levels().contains(&Level::County) && !has_county_codes(&input)?;
+    let layout = Layout::new(&request.prefix, classes.names(), &bisg, writes_counties);
     refuse_existing_names(&layout, &input)?;
 
     let model = request.describe_model();
     context.note(format!("{}: {model}; {}", input.name(0).display(), columns.describe()));
-    if let Some(note) = &columns.unused {
-        context.note(note.clone());
-    }
+    columns.unused.iter().for_each(|column| context.note(column.note()));
     used.iter().for_each(|table| context.note(table.description.clone()));
+    let population = population::describe(request, &used);
+    context.note(population::note(request, &population));
     let has_rows = !ColumnBatches::new(&input, &columns.all()).next_rows(1)?.is_empty();
     if !has_rows && output.is_some() {
         let problem = "it has a header but no rows; check how it was made";
         return Err(apportion_io::Error::file(input.name(0), problem).into());
     }
 
-    let lookup = Lookup { columns: &columns, bisg: &bisg, margins: margins.as_ref() };
+    let lookup = Lookup { columns: &columns, bisg: &bisg, margins: margins.as_ref(), writes_counties };
     let all = AllPeople::collect(request, &input, lookup, margin.as_deref(), classes.names(), context)?;
     let rows = all.rows(&bisg);
     let mut provenance = match hashes {
@@ -237,6 +251,8 @@ fn predict(request: &Request, context: &Context) -> Result<Response> {
         classes: &classes,
         bisg: &bisg,
         used: &used,
+        population,
+        unused: columns.unused.iter().map(|column| column.contract(context)).collect(),
         margin,
         all: &all,
         tally: &scorer.tally,
@@ -268,13 +284,23 @@ fn checked_classes(names: &[String]) -> Result<Classes> {
 fn refuse_existing_names(layout: &Layout, input: &Input) -> Result<()> {
     for file in 0..input.names().len() {
         let names = input.columns(file)?;
-        if let Some(existing) = layout.names().find(|name| names.contains(name)) {
+        if let Some(existing) = layout.names().find(|name| names.iter().any(|own| own == name)) {
             let path = input.name(file).display();
             let problem = format!("{path}: it already has a column {existing:?}; remove it, or use another prefix: ");
             return Err(Error::data(Message::from(problem) + Setting::Prefix.with("bisg_")));
         }
     }
     Ok(())
+}
+
+/// Returns whether an input has a column with the name of the county codes.
+fn has_county_codes(input: &Input) -> Result<bool> {
+    for file in 0..input.names().len() {
+        if input.columns(file)?.iter().any(|name| same_name(name, COUNTY)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Starts computing the SHA-256 of all files, if provenance is recorded.
@@ -317,7 +343,7 @@ fn record(
         seed: (request.model == Model::Fbisg).then(|| request.gibbs().seed),
         ..Recorded::default()
     };
-    let mut provenance = Provenance::new("predict", &context.command, options, hashes.finish(None)?);
+    let mut provenance = Provenance::new("predict", context, options, hashes.finish(None)?);
     let built_in = used.iter().filter_map(UsedTable::built_in);
     provenance.tables = built_in.map(|table| format!("{}: {}", table.name(), table.title())).collect();
     Ok(provenance)

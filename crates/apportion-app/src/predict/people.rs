@@ -25,12 +25,16 @@ pub(super) struct Lookup<'a> {
     pub(super) bisg: &'a Bisg,
     /// Margins by surname or place to which people are raked.
     pub(super) margins: Option<&'a KnownMargins>,
+    /// Whether the code of each person's county is written.
+    pub(super) writes_counties: bool,
 }
 
 /// The scores of some people, row by row, with match information.
 pub(super) struct Scored {
     pub(super) scores: Vec<f64>,
     pub(super) matches: Vec<MatchInfo>,
+    /// The code of each person's county, 0 if it is unknown; empty if counties are not written.
+    pub(super) counties: Vec<u64>,
     pub(super) tally: Tally,
 }
 
@@ -54,6 +58,7 @@ pub(super) struct People {
     own_place: Option<PlainTexts>,
     codes: Vec<Codes>,
     within: Option<u64>,
+    writes_counties: bool,
     /// Surnames looked up in a margin by surname.
     margin_names: Option<Names>,
 }
@@ -95,7 +100,7 @@ struct FoundWords {
 impl People {
     /// Reads the names and places of a batch, and looks up the words of names that are dictionaries.
     pub(super) fn new(batch: &ColumnBatch, lookup: Lookup<'_>, cache: &mut NameCache) -> apportion_io::Result<People> {
-        let Lookup { columns, bisg, margins } = lookup;
+        let Lookup { columns, bisg, margins, writes_counties } = lookup;
         let surname =
             Names::new(batch, &columns.surname, &mut cache.surnames, |name, scratch| bisg.find_surname(name, scratch))?;
         let first_name = columns.first_name.as_ref().map(|column| {
@@ -113,6 +118,7 @@ impl People {
             own_place: columns.own_place.as_ref().map(|column| batch.texts(column)).transpose()?,
             codes: codes.collect::<apportion_io::Result<_>>()?,
             within: columns.within,
+            writes_counties,
             margin_names: margin_names.transpose()?,
         })
     }
@@ -130,6 +136,9 @@ impl People {
         self.in_chunks(|start, end| {
             let (mut scored, people) = self.score_range(bisg, start, end);
             self.adjust(bisg, adjustment, start, &people, &mut scored);
+            if self.writes_counties {
+                scored.counties.extend(people.iter().map(|person| bisg.county_of(&person.place).unwrap_or(0)));
+            }
             let rows = scored.matches.iter().zip(scored.scores.chunks_exact(bisg.classes()));
             rows.for_each(|(info, scores)| scored.tally.add(info, scores));
             scored
@@ -202,6 +211,7 @@ impl People {
         let mut scored = Scored {
             scores: vec![0.0; (end - start) * bisg.classes()],
             matches: Vec::with_capacity(end - start),
+            counties: Vec::new(),
             tally: Tally::new(bisg),
         };
         let people = self.range(bisg, start, end, &mut scored.tally);

@@ -219,8 +219,7 @@ impl Request {
             Model::Fbisg => "fBISG",
         };
         let mut text = name.to_owned();
-        let margins = [self.margin_name(), self.surname_margin.as_deref(), self.place_margin.as_deref()];
-        let margins: Vec<&str> = margins.into_iter().flatten().collect();
+        let margins = self.margin_names();
         if !margins.is_empty() {
             text = format!("{text} to {}", margins.join(" and "));
         }
@@ -233,6 +232,12 @@ impl Request {
     /// Returns the name of the margin, if there is one.
     pub(super) fn margin_name(&self) -> Option<&str> {
         self.margin.as_deref().or(self.margin_table.as_ref().map(|_| SHARES_IN_MEMORY))
+    }
+
+    /// Returns the names of all margins.
+    pub(super) fn margin_names(&self) -> Vec<&str> {
+        let margins = [self.margin_name(), self.surname_margin.as_deref(), self.place_margin.as_deref()];
+        margins.into_iter().flatten().collect()
     }
 
     /// Returns the settings of fBISG.

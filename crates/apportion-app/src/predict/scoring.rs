@@ -75,7 +75,12 @@ pub(super) struct Layout {
     /// Columns with match information.
     match_columns: Vec<MatchColumn>,
     levels: Vec<&'static str>,
+    /// Whether the code of each person's county is written.
+    pub(super) writes_counties: bool,
 }
+
+/// The name of the column with the codes of counties.
+pub(super) const COUNTY: &str = "county_fips";
 
 /// A column with match information.
 #[derive(Clone, Debug)]
@@ -98,6 +103,8 @@ struct NewRows {
     scores: Vec<Vec<f64>>,
     /// Indices of words.
     matches: Vec<Vec<u8>>,
+    /// Codes of counties, if they are written.
+    counties: Vec<u64>,
 }
 
 impl NewRows {
@@ -105,11 +112,12 @@ impl NewRows {
         self.rows += more.rows;
         self.scores.iter_mut().zip(&mut more.scores).for_each(|(own, more)| own.append(more));
         self.matches.iter_mut().zip(&mut more.matches).for_each(|(own, more)| own.append(more));
+        self.counties.append(&mut more.counties);
     }
 }
 
 impl Layout {
-    pub(super) fn new(prefix: &str, classes: &[String], bisg: &Bisg) -> Layout {
+    pub(super) fn new(prefix: &str, classes: &[String], bisg: &Bisg, writes_counties: bool) -> Layout {
         // With the default prefix, only score columns have a prefix.
         let match_prefix = if prefix == "p_" { "" } else { prefix };
         let mut kinds = vec![("surname_match", MatchKind::Surname)];
@@ -122,12 +130,14 @@ impl Layout {
             score_names: classes.iter().map(|class| format!("{prefix}{class}")).collect(),
             match_columns: kinds.into_iter().map(column).collect(),
             levels: bisg.levels().into_iter().map(Level::name).chain(["none"]).collect(),
+            writes_counties,
         }
     }
 
     /// Returns the names of the columns.
-    pub(super) fn names(&self) -> impl Iterator<Item = &String> {
-        self.score_names.iter().chain(self.match_columns.iter().map(|column| &column.name))
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let matches = self.match_columns.iter().map(|column| column.name.as_str());
+        self.score_names.iter().map(String::as_str).chain(matches)
     }
 
     /// Returns the columns without rows.
@@ -137,7 +147,7 @@ impl Layout {
 
     fn no_rows(&self) -> NewRows {
         let scores = vec![Vec::new(); self.score_names.len()];
-        NewRows { rows: 0, scores, matches: vec![Vec::new(); self.match_columns.len()] }
+        NewRows { rows: 0, scores, matches: vec![Vec::new(); self.match_columns.len()], counties: Vec::new() }
     }
 
     /// Collects the values of each column.
@@ -158,6 +168,7 @@ impl Layout {
             rows,
             scores: (0..k).into_par_iter().map(score_column).collect(),
             matches: self.match_columns.iter().map(match_column).collect(),
+            counties: scored.iter().flat_map(|some| &some.counties).copied().collect(),
         }
     }
 
@@ -169,6 +180,10 @@ impl Layout {
         for (column, codes) in self.match_columns.iter().zip(rows.matches) {
             let words = self.words(column.kind);
             columns.push(PlainColumn { name: column.name.clone(), values: PlainValues::Words { codes, words } });
+        }
+        if self.writes_counties {
+            let codes = rows.counties.into_iter().map(county_code).collect();
+            columns.push(PlainColumn { name: COUNTY.into(), values: PlainValues::Text(codes) });
         }
         columns
     }
@@ -196,6 +211,11 @@ impl Layout {
             }
         }
     }
+}
+
+/// Returns the five digits of a county, or nothing if it is unknown.
+fn county_code(code: u64) -> String {
+    if code == 0 { String::new() } else { format!("{code:05}") }
 }
 
 /// Information that a score does not use, by bit mask.

@@ -32,9 +32,22 @@ pub(super) struct Tables {
 pub(super) struct UsedTable {
     /// The file, or the name of a built-in table.
     pub(super) name: String,
+    pub(super) role: TableRole,
+    /// The level of its places; [`Level::Own`] for names.
+    pub(super) level: Level,
     pub(super) rows: u64,
     /// Its contents, in one line.
     pub(super) description: String,
+}
+
+/// What a table is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TableRole {
+    Surnames,
+    FirstNames,
+    Places,
+    /// A margin by surname or place.
+    Margin,
 }
 
 impl Tables {
@@ -84,15 +97,17 @@ impl TableFiles {
         })
     }
 
-    fn all(&self) -> impl Iterator<Item = &KeyedTable> {
-        let margins = self.surname_margin.iter().chain(&self.place_margin);
-        std::iter::once(&self.surnames).chain(&self.first_names).chain(&self.places).chain(margins)
+    fn all(&self) -> impl Iterator<Item = (TableRole, &KeyedTable)> {
+        let margins = self.surname_margin.iter().chain(&self.place_margin).map(|table| (TableRole::Margin, table));
+        let first_names = self.first_names.iter().map(|table| (TableRole::FirstNames, table));
+        let places = self.places.iter().map(|table| (TableRole::Places, table));
+        std::iter::once((TableRole::Surnames, &self.surnames)).chain(first_names).chain(places).chain(margins)
     }
 
     /// Converts all tables to the classes of the request, or by default those of the surname table.
     fn with_same_classes(mut self, request: &Request, within: Option<u64>) -> Result<Tables> {
         self.check_crosswalk(request)?;
-        let used = self.all().map(UsedTable::new).collect();
+        let used = self.all().map(|(role, table)| UsedTable::new(role, table)).collect();
         let crosswalk: Vec<(String, String)> = request.crosswalk.clone().into_iter().collect();
         self.surnames.rename(&crosswalk)?;
         if !request.classes.is_empty() {
@@ -132,7 +147,7 @@ impl TableFiles {
 
     /// Refuses a crosswalk for a class that is in no table.
     fn check_crosswalk(&self, request: &Request) -> Result<()> {
-        let classes = || self.all().flat_map(|table| &table.classes);
+        let classes = || self.all().flat_map(|(_, table)| &table.classes);
         let Some(unknown) = request.crosswalk.keys().find(|old| !classes().any(|class| class == *old)) else {
             return Ok(());
         };
@@ -143,9 +158,9 @@ impl TableFiles {
 }
 
 impl UsedTable {
-    fn new(table: &KeyedTable) -> UsedTable {
+    fn new(role: TableRole, table: &KeyedTable) -> UsedTable {
         let (name, rows) = (table.path.display().to_string(), table.rows() as u64);
-        UsedTable { name, rows, description: describe(table) }
+        UsedTable { name, role, level: table.level(), rows, description: describe(table) }
     }
 
     /// Returns the built-in table of this name.

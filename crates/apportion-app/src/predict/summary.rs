@@ -7,7 +7,7 @@ use super::columns::PeopleColumns;
 use super::passes::AllPeople;
 use super::sources::UsedTable;
 use super::tally::Tally;
-use super::{InMargins, PopulationFit, Request, Response};
+use super::{InMargins, PopulationFit, Request, Response, UnusedColumn};
 
 /// The parts of a response.
 pub(super) struct PredictSummary<'a> {
@@ -16,6 +16,8 @@ pub(super) struct PredictSummary<'a> {
     pub(super) classes: &'a Classes,
     pub(super) bisg: &'a Bisg,
     pub(super) used: &'a [UsedTable],
+    pub(super) population: String,
+    pub(super) unused: Vec<UnusedColumn>,
     pub(super) margin: Option<Vec<f64>>,
     pub(super) all: &'a AllPeople,
     pub(super) tally: &'a Tally,
@@ -45,6 +47,8 @@ impl PredictSummary<'_> {
             fit: self.fit(),
             within: self.request.within.clone(),
             margin: self.margin,
+            population: self.population,
+            unused: self.unused,
             provenance: None,
             has_place_people: self.bisg.has_people(),
             paths: Vec::new(),

@@ -26,7 +26,7 @@ pub use options::{Recorded, RecordedBound};
 pub use read::{Found, find};
 
 use crate::labels::RuleResult;
-use crate::{Error, Result};
+use crate::{Context, Error, Result};
 
 /// The version of the format.
 const FORMAT: u32 = 2;
@@ -85,7 +85,7 @@ pub struct Provenance {
 pub struct InputFile {
     /// The name, as given by the user.
     pub name: String,
-    /// The role: `scores`, `people`, `reference`, `decision`, `margin`, `table` or `outlines`.
+    /// The role: `scores`, `people`, `reference`, `decision`, `margin`, `table`, `outlines` or `config`.
     pub role: String,
     /// The number of rows, if it is a table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -204,12 +204,13 @@ pub fn holds_metadata(path: &str) -> bool {
 
 impl Provenance {
     /// Creates the provenance with the information that all jobs have.
-    pub fn new(job: &str, command: &str, options: Recorded, inputs: Vec<InputFile>) -> Provenance {
+    pub fn new(job: &str, context: &Context, options: Recorded, mut inputs: Vec<InputFile>) -> Provenance {
+        inputs.extend(context.config.clone());
         Provenance {
             provenance: FORMAT,
             apportion: env!("CARGO_PKG_VERSION").into(),
             job: job.into(),
-            command: command.into(),
+            command: context.command.clone(),
             options,
             inputs,
             tables: Vec::new(),

@@ -54,6 +54,9 @@ pub struct Recorded {
     /// The columns of nested groups.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nested: Vec<String>,
+    /// What `apply` did with rows whose group is not in the decision, unless it refused them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unknown_groups: Option<String>,
     /// The number of rows in the sample that was solved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_sample: Option<u64>,
@@ -84,16 +87,19 @@ pub struct Recorded {
     /// The column of the truth.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub truth: Option<String>,
-    /// Values of the truth that are mapped to a class, as `VALUE=CLASS`.
+    /// Values of the truth that are mapped to a class, as `VALUE=CLASS`, after the name of a built-in map if there is one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub truth_map: Vec<String>,
+    /// The column of the ethnicity, if it was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truth_ethnicity: Option<String>,
     /// Values of the truth that were treated as missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub truth_exclude: Vec<String>,
     /// Whether rows without truth were excluded.
     #[serde(skip_serializing_if = "is_not")]
     pub only_with_truth: bool,
-    /// Whether rows without scores were excluded.
+    /// Whether rows with a missing score were excluded.
     #[serde(skip_serializing_if = "is_not")]
     pub skip_missing: bool,
     /// The label column.
@@ -163,9 +169,9 @@ impl Recorded {
         replace! {
             Rule: rule; Reference: reference; Gamma: gamma; Penalty: penalty; At: at at_by_class; K: k;
             Draws: draws; Coverage: coverage; AtLeast: at_least; AtMost: at_most; Tolerance: tolerance;
-            By: by; Nested: nested; FromSample: from_sample; Learner: learner; TrainRows: train_rows;
+            By: by; Nested: nested; UnknownGroups: unknown_groups; FromSample: from_sample; Learner: learner; TrainRows: train_rows;
             Scores: scores; Classes: classes; Normalize: normalize; Id: id; Count: count;
-            Truth: truth; TruthMap: truth_map; TruthExclude: truth_exclude;
+            Truth: truth; TruthMap: truth_map; TruthEthnicity: truth_ethnicity; TruthExclude: truth_exclude;
             OnlyWithTruth: only_with_truth; SkipMissing: skip_missing; Seed: seed;
         }
         self

@@ -28,7 +28,7 @@ pub fn report_provenance(
     };
     let facts = settings.facts(table, by).into_iter().chain(more).map(|(name, fact)| (name.to_owned(), fact));
     Provenance {
-        files: files.iter().map(file).collect(),
+        files: files.iter().chain(&context.config).map(file).collect(),
         facts: facts.chain(files.iter().flat_map(origin)).collect(),
         command: context.command.clone(),
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use apportion_io::did_you_mean;
 use serde_json::{Map, Number, Value, json};
 
+use crate::class_map::{ClassMap, check_name};
 use crate::memory;
 
 /// The type of a setting, and its range.
@@ -36,11 +37,13 @@ pub enum Kind {
     Choice(&'static [(&'static str, &'static str)]),
     /// Values and the classes they mean: `W=white`.
     Pairs,
+    /// The same, optionally with a built-in map: `nc`, `M=aian`.
+    ClassMap,
     /// A number or a share of people for each class: `black=2000`, `black=20%`.
     Bounds,
     /// The minimum score of a label, for all classes and for individual ones: `0.8`, `black=0.5`.
     Thresholds,
-    /// Values that mean unlabeled, and the policy for such rows: `Uncoded=drop`.
+    /// Values that mean unlabeled, and optionally the policy for such rows: `Uncoded=drop`.
     Uncoded,
 }
 
@@ -49,7 +52,10 @@ type Read<T> = Result<T, String>;
 impl Kind {
     /// Returns whether a setting of this kind takes several values.
     pub fn is_list(self) -> bool {
-        matches!(self, Kind::List | Kind::Numbers | Kind::Pairs | Kind::Bounds | Kind::Thresholds)
+        matches!(
+            self,
+            Kind::List | Kind::Numbers | Kind::Pairs | Kind::ClassMap | Kind::Bounds | Kind::Thresholds | Kind::Uncoded
+        )
     }
 
     /// Parses the values of a setting from text. A setting with one value can be given only once.
@@ -70,9 +76,10 @@ impl Kind {
             Kind::List => json!(texts),
             Kind::Numbers => json!(texts.iter().map(|text| number(text)).collect::<Read<Vec<f64>>>()?),
             Kind::Pairs => pairs(texts)?,
+            Kind::ClassMap => json!(ClassMap::from_texts(texts)?),
             Kind::Bounds => bounds(texts)?,
             Kind::Thresholds => thresholds(texts)?,
-            Kind::Uncoded => uncoded(text)?,
+            Kind::Uncoded => uncoded(texts)?,
         };
         self.check(&value)?;
         Ok(value)
@@ -99,6 +106,12 @@ impl Kind {
             }
             (Kind::Pairs, Value::String(text)) => pairs(&[text])?,
             (Kind::Pairs, Value::Array(values)) => pairs(&texts_of(values)?)?,
+            (Kind::ClassMap, Value::Object(pairs)) if !is_class_map(&pairs) => {
+                let pairs: Map<_, _> = pairs.into_iter().map(|(value, class)| (value, text_of(class))).collect();
+                json!({ "vocabulary": null, "pairs": pairs })
+            }
+            (Kind::ClassMap, Value::String(text)) => json!(ClassMap::from_texts(text.split(','))?),
+            (Kind::ClassMap, Value::Array(values)) => json!(ClassMap::from_texts(texts_of(values)?)?),
             (Kind::Bounds, Value::Object(bounds)) => {
                 let bound = |(class, value): (String, Value)| Ok((class, bound_of(value)?));
                 bounds.into_iter().map(bound).collect::<Read<Map<_, _>>>()?.into()
@@ -111,7 +124,8 @@ impl Kind {
             (Kind::Thresholds, value @ Value::Number(_)) => thresholds_of([(None, value)])?,
             (Kind::Thresholds, Value::String(text)) => thresholds(&[text])?,
             (Kind::Thresholds, Value::Array(values)) => thresholds(&texts_of(values)?)?,
-            (Kind::Uncoded, Value::String(text)) => uncoded(&text)?,
+            (Kind::Uncoded, Value::String(text)) => uncoded(&text.split(',').map(str::to_owned).collect::<Vec<_>>())?,
+            (Kind::Uncoded, Value::Array(values)) => uncoded(&texts_of(values)?)?,
             (_, value) => value,
         })
     }
@@ -157,6 +171,10 @@ impl Kind {
             Kind::Choice(choices) => choice(value.as_str().unwrap_or_default(), choices),
             Kind::Character | Kind::Text => value.as_str().map(drop).ok_or_else(|| expected("text")),
             Kind::List | Kind::Numbers => value.as_array().map(drop).ok_or_else(|| expected("a list")),
+            Kind::ClassMap => {
+                let map = value.as_object().ok_or_else(|| expected("a mapping"))?;
+                map.get("vocabulary").and_then(Value::as_str).map_or(Ok(()), check_name)
+            }
             Kind::Pairs | Kind::Bounds | Kind::Thresholds | Kind::Uncoded => {
                 value.as_object().map(drop).ok_or_else(|| expected("a mapping"))
             }
@@ -271,6 +289,11 @@ fn pairs(texts: &[String]) -> Read<Value> {
     Ok(pairs.into())
 }
 
+/// Returns whether an object is a class map of a request, and not pairs.
+fn is_class_map(object: &Map<String, Value>) -> bool {
+    object.get("pairs").is_some_and(Value::is_object)
+}
+
 fn bounds(texts: &[String]) -> Read<Value> {
     let mut bounds = Map::new();
     for text in texts {
@@ -314,15 +337,25 @@ fn read_thresholds<'a>(given: impl Iterator<Item = (Option<&'a str>, &'a str)>) 
     Ok(json!({ "all": all, "by_class": by_class }))
 }
 
-fn uncoded(text: &str) -> Read<Value> {
+fn uncoded(texts: &[String]) -> Read<Value> {
     const POLICIES: [&str; 3] = ["argmax", "drop", "keep"];
-    let (values, policy) = text.rsplit_once('=').ok_or("it must be VALUE=argmax, VALUE=drop or VALUE=keep")?;
-    if !POLICIES.contains(&policy) {
-        let near = did_you_mean(policy, POLICIES);
-        return Err(format!("{policy:?} is not one of argmax, drop and keep{near}"));
+    let (mut values, mut policies) = (Vec::new(), Vec::new());
+    for text in texts {
+        let (value, policy) =
+            text.rsplit_once('=').map_or((text.as_str(), None), |(value, policy)| (value, Some(policy)));
+        if let Some(policy) = policy.filter(|policy| !POLICIES.contains(policy)) {
+            let near = did_you_mean(policy, POLICIES);
+            return Err(format!("{policy:?} is not one of argmax, drop and keep{near}"));
+        }
+        values.push(value.trim());
+        policies.extend(policy);
     }
-    let values: Vec<&str> = values.split(',').map(str::trim).collect();
-    Ok(json!({ "values": values, "policy": policy }))
+    policies.dedup();
+    match policies[..] {
+        [] => Ok(json!({ "values": values, "policy": "keep" })),
+        [policy] => Ok(json!({ "values": values, "policy": policy })),
+        _ => Err("all values have the same policy; write it once, as A,B=drop".into()),
+    }
 }
 
 #[cfg(test)]
@@ -347,6 +380,9 @@ mod tests {
         assert_eq!(read(Kind::Bounds, &["a=b=7"]), Ok(json!({ "a=b": { "count": 7 } })));
         assert_eq!(read(Kind::Bounds, &["a=b"]), Err("\"b\" is neither a whole number nor a percentage".into()));
         assert_eq!(read(Kind::Uncoded, &["a=b=drop"]), Ok(json!({ "values": ["a=b"], "policy": "drop" })));
+        assert_eq!(read(Kind::Uncoded, &["x", "y=drop"]), Ok(json!({ "values": ["x", "y"], "policy": "drop" })));
+        assert_eq!(read(Kind::Uncoded, &["x", "y"]), Ok(json!({ "values": ["x", "y"], "policy": "keep" })));
+        assert!(read(Kind::Uncoded, &["x=drop", "y=keep"]).unwrap_err().starts_with("all values have the same policy"));
         let problem = read(Kind::Uncoded, &["x=kep"]).unwrap_err();
         assert_eq!(problem, "\"kep\" is not one of argmax, drop and keep (did you mean \"keep\"?)");
         for (name, is_report) in [("a.html", true), ("a.MD", true), ("a.pdf", false), ("html", false)] {
@@ -376,13 +412,17 @@ mod tests {
             (Kind::Numbers, json!(0.5), json!([0.5])),
             (Kind::Pairs, json!({ "W": "white", "1": 2 }), json!({ "W": "white", "1": "2" })),
             (Kind::Pairs, json!("W=white"), json!({ "W": "white" })),
+            (Kind::ClassMap, json!({ "W": "white" }), json!({ "vocabulary": null, "pairs": { "W": "white" } })),
+            (Kind::ClassMap, json!("nc"), json!({ "vocabulary": "nc", "pairs": {} })),
+            (Kind::ClassMap, json!(["nc", "M=aian"]), json!({ "vocabulary": "nc", "pairs": { "M": "aian" } })),
             (Kind::Bounds, json!({ "a": 7, "b": 0.25 }), json!({ "a": { "count": 7 }, "b": { "share": 0.25 } })),
             (Kind::Bounds, json!({ "a": "20%" }), json!({ "a": { "share": 0.2 } })),
             (Kind::Bounds, json!({ "a": { "count": 7 } }), json!({ "a": { "count": 7 } })),
             (Kind::Thresholds, json!(0.7), json!({ "all": 0.7, "by_class": {} })),
             (Kind::Thresholds, json!({ "": 0.8, "b": 0.5 }), json!({ "all": 0.8, "by_class": { "b": 0.5 } })),
             (Kind::Thresholds, json!({ "all": 0.5 }), json!({ "all": null, "by_class": { "all": 0.5 } })),
-            (Kind::Uncoded, json!("Uncoded=keep"), json!({ "values": ["Uncoded"], "policy": "keep" })),
+            (Kind::Uncoded, json!("Uncoded=drop"), json!({ "values": ["Uncoded"], "policy": "drop" })),
+            (Kind::Uncoded, json!(["U", "X"]), json!({ "values": ["U", "X"], "policy": "keep" })),
             (Kind::Flag, json!(true), json!(true)),
         ] {
             let once = kind.normalize(natural.clone()).unwrap();
@@ -394,13 +434,13 @@ mod tests {
     #[test]
     fn values_that_are_no_values_are_refused() {
         for (kind, value, problem) in [
-            (Kind::Size(0, 9), json!("much"), "it is a number with K, M, G or T, such as 512M or 2G"),
+            (Kind::Size(0, 9), json!("much"), "it must be a number with K, M, G or T, such as 512M or 2G"),
             (Kind::Bounds, json!({ "a": -1 }), "-1 is neither a count nor a share"),
             (Kind::Bounds, json!({ "a": "b" }), "\"b\" is neither a whole number nor a percentage"),
             (Kind::Thresholds, json!({ "a": null }), "null is not a number: write 0.8, or a number for each class"),
             (Kind::Thresholds, json!(8), "it must be from 0 to 1: write 0.8, or 0.8,black=0.5"),
             (Kind::List, json!([["a"]]), "it must be a list of texts, not [\"a\"]"),
-            (Kind::Uncoded, json!("x"), "it must be VALUE=argmax, VALUE=drop or VALUE=keep"),
+            (Kind::Uncoded, json!("x="), "\"\" is not one of argmax, drop and keep"),
         ] {
             assert_eq!(kind.normalize(value.clone()), Err(problem.to_owned()), "{kind:?} {value}");
         }

@@ -241,6 +241,18 @@ pub(super) static GROUPS: &[Group] = &[
         ],
     },
     Group {
+        heading: "Input",
+        jobs: &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Verify, Predict],
+        settings: &[setting(
+            Setting::Config,
+            Kind::Text,
+            "FILE.toml",
+            &[T(
+                "TOML file with options, for all commands or in a table such as [label]. The command line overrides it",
+            )],
+        )],
+    },
+    Group {
         heading: "Output",
         jobs: &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Verify, Predict, TablesCheck, Provenance],
         settings: &[setting(Setting::Json, Kind::Flag, "", &[T("Print the result as JSON on standard output")])],

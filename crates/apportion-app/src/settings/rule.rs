@@ -33,9 +33,31 @@ const LEARNERS: &[(&str, &str)] = &[
     ("forest", "A random forest"),
 ];
 
+const UNKNOWN_GROUPS: &[(&str, &str)] = &[
+    ("refuse", "They are an error that lists the groups"),
+    ("overall", "Labeled at the prices for all rows of the fit"),
+    ("unlabeled", "Written as Uncoded"),
+];
+
 const fn setting(setting: Setting, kind: Kind, value: &'static str, help: &'static [super::Words]) -> Declaration {
     Declaration::of(setting, kind, value, help)
 }
+
+const LABEL_MAP: Declaration = setting(
+    Setting::LabelMap,
+    Kind::ClassMap,
+    "VALUE=CLASS,…",
+    &[T("Classes of label values, or a built-in map: nc, l2 or targetsmart")],
+);
+
+const UNCODED: Declaration = setting(
+    Setting::Uncoded,
+    Kind::Uncoded,
+    "VALUE[,VALUE][=keep|drop|argmax]",
+    &[T("Label values to treat as unlabeled (empty values always are), and what `audit` does with these rows: keep them in \
+         the reference, drop them, or use their most likely class")],
+)
+.default("Uncoded=keep");
 
 pub(super) static GROUPS: &[Group] = &[
     Group {
@@ -158,15 +180,9 @@ pub(super) static GROUPS: &[Group] = &[
         heading: "Labels",
         jobs: &[Audit],
         settings: &[
-            setting(Setting::Label, Kind::Text, "COL", &[T("Column of the labels")]).required(),
-            setting(Setting::LabelMap, Kind::Pairs, "VALUE=CLASS,…", &[T("Classes of label values")]),
-            setting(
-                Setting::Uncoded,
-                Kind::Uncoded,
-                "VALUE[,VALUE]=argmax|drop|keep",
-                &[T("Label values to treat as unlabeled (empty values always are), and what to do with these rows")],
-            )
-            .default("Uncoded=keep"),
+            setting(Setting::Label, Kind::Text, "COL", &[T("Column of the labels [default: the column called label]")]),
+            LABEL_MAP,
+            UNCODED,
             setting(
                 Setting::Decision,
                 Kind::Text,
@@ -187,9 +203,8 @@ pub(super) static GROUPS: &[Group] = &[
         jobs: &[Compare],
         settings: &[
             setting(Setting::Label, Kind::Text, "COL", &[T("Column of labels that exist, to compare with the rules")]),
-            setting(Setting::LabelMap, Kind::Pairs, "VALUE=CLASS,…", &[T("Classes of label values")]),
-            setting(Setting::Uncoded, Kind::List, "VALUE,…", &[T("Label values to treat as unlabeled; empty values always are")])
-                .default("Uncoded"),
+            LABEL_MAP,
+            UNCODED,
             setting(
                 Setting::Batch,
                 Kind::Whole(1, u64::MAX),
@@ -249,15 +264,25 @@ pub(super) static GROUPS: &[Group] = &[
         jobs: &[Disparity],
         settings: &[
             setting(Setting::Label, Kind::List, "COL[,COL]", &[T("Columns of labels that exist, to compare with the rules")]),
-            setting(Setting::LabelMap, Kind::Pairs, "VALUE=CLASS,…", &[T("Classes of label values")]),
-            setting(Setting::Uncoded, Kind::List, "VALUE,…", &[T("Label values to treat as unlabeled; empty values always are")])
-                .default("Uncoded"),
+            LABEL_MAP,
+            UNCODED,
         ],
     },
     Group {
         heading: "Rule",
         jobs: &[Apply],
         settings: &[setting(Setting::Decision, Kind::Text, "DECISION.json", &[T("Decision, as `fit` wrote it")]).required()],
+    },
+    Group {
+        heading: "Groups",
+        jobs: &[Apply, Verify],
+        settings: &[setting(
+            Setting::UnknownGroups,
+            Kind::Choice(UNKNOWN_GROUPS),
+            "POLICY",
+            &[T("What to do with rows whose group is not in the decision")],
+        )
+        .default("refuse")],
     },
     Group {
         heading: "Output",

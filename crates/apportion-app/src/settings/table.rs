@@ -10,8 +10,12 @@ const GIB: u64 = 1 << 30;
 const TABLE_JOBS: &[Job] = &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Verify];
 const REPORT_JOBS: &[Job] = &[Label, Audit, Compare, Disparity];
 
-pub(super) const ENCODINGS: &[(&str, &str)] =
-    &[("utf8", "UTF-8, or UTF-16 with a byte order mark"), ("latin1", "Latin-1 (Windows 1252)")];
+pub(super) const ENCODINGS: &[(&str, &str)] = &[
+    ("auto", "UTF-8; Windows-1252 if the file has no character that is valid in UTF-8 except ASCII"),
+    ("utf8", "UTF-8"),
+    ("windows-1252", "Windows-1252, which includes Latin-1"),
+    ("latin1", "Same as windows-1252"),
+];
 
 const fn setting(setting: Setting, kind: Kind, value: &'static str, help: &'static [super::Words]) -> Declaration {
     Declaration::of(setting, kind, value, help)
@@ -25,7 +29,7 @@ pub(super) static GROUPS: &[Group] = &[
             Setting::Inputs,
             Kind::List,
             "SCORES",
-            &[T("Files (CSV, TSV, Parquet, Arrow; .gz, .zst), folders or globs; - for standard input")],
+            &[T("Files (CSV, TSV, Parquet, Arrow, Excel; .gz, .zst), folders or globs; - for standard input")],
         )
         .required()],
     },
@@ -50,9 +54,19 @@ pub(super) static GROUPS: &[Group] = &[
             setting(Setting::Truth, Kind::Text, "COL", &[T("Column of the true class")]),
             setting(
                 Setting::TruthMap,
-                Kind::Pairs,
+                Kind::ClassMap,
                 "VALUE=CLASS,…",
-                &[T("Classes of "), S(Setting::Truth), T(" values")],
+                &[
+                    T("Classes of "),
+                    S(Setting::Truth),
+                    T(" values, or a built-in map: nc (North Carolina's race_code and ethnic_code), l2 or targetsmart"),
+                ],
+            ),
+            setting(
+                Setting::TruthEthnicity,
+                Kind::Text,
+                "COL",
+                &[T("Column of the ethnicity for "), S(Setting::TruthMap), T(" nc [default: ethnic_code]")],
             ),
             setting(Setting::TruthExclude, Kind::List, "VALUE,…", &[T("Truth values to treat as missing")]),
             setting(
@@ -65,7 +79,7 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::SkipMissing,
                 Kind::Flag,
                 "",
-                &[T("Leave out rows without any score instead of refusing them")],
+                &[T("Leave out rows with a missing score instead of refusing them")],
             ),
             setting(Setting::Normalize, Kind::Flag, "", &[T("Divide the scores of each row by their sum")]),
         ],
@@ -90,13 +104,14 @@ pub(super) static GROUPS: &[Group] = &[
                 "ENCODING",
                 &[T("Encoding of text files without a byte order mark")],
             )
-            .default("utf8"),
+            .default("auto"),
             setting(
                 Setting::Delimiter,
                 Kind::Character,
                 "CHAR",
                 &[T("Separator of text files: one character, or tab [default: detected]")],
             ),
+            setting(Setting::Sheet, Kind::Text, "NAME", &[T("Sheet of Excel workbooks (.xlsx) [default: the first]")]),
             setting(
                 Setting::MaxLine,
                 Kind::Size(1 << 10, GIB),
@@ -171,6 +186,16 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         heading: "Output",
+        jobs: &[Audit, Compare, Disparity, Frontier],
+        settings: &[setting(
+            Setting::Output,
+            Kind::Text,
+            "FILE.csv|FILE.json",
+            &[T("Also write the results to a file: the table as CSV, or the same JSON as "), S(Setting::Json)],
+        )],
+    },
+    Group {
+        heading: "Output",
         jobs: &[Label, Apply, Predict],
         settings: &[setting(
             Setting::SafeCsv,
@@ -202,7 +227,7 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         heading: "Output",
-        jobs: &[Label, Apply, Fit, Predict, Audit, Compare, Disparity],
+        jobs: &[Label, Apply, Fit, Predict, Audit, Compare, Disparity, Frontier],
         settings: &[setting(Setting::Force, Kind::Flag, "", &[T("Replace outputs that exist")])],
     },
     Group {

@@ -30,7 +30,7 @@ use self::stop::{Checked, Stop, differs};
 use crate::decision_file::{self, check_classes};
 use crate::input::Source;
 use crate::provenance::{Provenance, Recorded, SavedCertificate, find, holds_metadata};
-use crate::{Context, Error, Result, memory};
+use crate::{Context, Error, Result, memory, unknown_groups};
 
 /// The output to verify.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -130,6 +130,8 @@ fn verify(request: &Request, context: &Context, findings: &mut Findings) -> Chec
         None if kind == Kind::Decided => settings.simple_decision(&classes)?,
         decision => decision,
     };
+    let unknown = unknown_groups::from_recorded(settings.recorded.unknown_groups.as_deref())?;
+    let decision = decision.map(|decision| unknown_groups::with_policy(decision, unknown)).transpose()?;
     if let Some(decision) = &decision {
         check_classes("the decision", decision.classes().names(), classes.names())?;
         if provenance.is_some() {
@@ -142,7 +144,7 @@ fn verify(request: &Request, context: &Context, findings: &mut Findings) -> Chec
     let has_split_ties = kind == Kind::Joint && !columns.people.is_empty();
     let memory = request.memory.unwrap_or_else(memory::default);
     let verifier = Verifier::new(classes.len()).with_memory((memory / 2) as usize);
-    let mut pass = Pass::new(columns, decision.as_ref(), verifier, !settings.groups().is_empty());
+    let mut pass = Pass::new(columns, decision.as_ref(), verifier, !settings.groups().is_empty(), unknown)?;
     if has_split_ties {
         pass.applier = None;
     }

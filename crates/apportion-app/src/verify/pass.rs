@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use apportion::decision::{Applier, Fitted};
+use apportion::decision::{Applier, Fitted, GroupPrices, UnknownGroups};
 use apportion::text::{Message, Setting, counted};
 use apportion::verify::{GRID, Prices, Verifier};
 use apportion::{Classes, Decision, Groups, Keys, Label, Scores, UNCODED};
@@ -48,13 +48,16 @@ impl<'a> Pass<'a> {
         decision: Option<&'a Decision>,
         verifier: Verifier,
         by_group: bool,
-    ) -> Pass<'a> {
+        unknown: UnknownGroups,
+    ) -> Result<Pass<'a>> {
         let mut prices: HashMap<Option<String>, Prices> = HashMap::new();
+        let units = |own: &GroupPrices| own.prices.iter().map(|price| price.map(|price| GRID.round(price))).collect();
+        if let Some(decision) = decision.filter(|decision| decision.groups().is_some()) {
+            let of_unknown = decision.prices_of_unknown_groups(unknown)?;
+            prices.extend(of_unknown.map(|own| (None, units(&own))));
+        }
         if let Some(Fitted::Prices(groups)) = decision.map(Decision::fitted) {
-            for own in groups {
-                let units = own.prices.iter().map(|price| price.map(|price| GRID.round(price)));
-                prices.insert(own.group.clone(), units.collect());
-            }
+            prices.extend(groups.iter().map(|own| (own.group.clone(), units(own))));
         }
         let mut pass = Pass {
             columns,
@@ -73,7 +76,7 @@ impl<'a> Pass<'a> {
         if let (false, Some(prices)) = (by_group, pass.prices.get(&None).cloned()) {
             pass.verifier.set_prices(0, prices);
         }
-        pass
+        Ok(pass)
     }
 
     /// Checks some rows of the input against the same rows of the output.

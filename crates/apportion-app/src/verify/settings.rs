@@ -3,17 +3,17 @@
 use apportion::rule::Thresholds;
 use apportion::text::{Message, Setting};
 use apportion::{Classes, Decision, Matrix, Penalty, Rule, Scores, Settings};
-use apportion_io::{ClassColumn, ClassSettings, Input, TableOptions};
+use apportion_io::{ClassColumn, Input, TableOptions};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error as NameError, StrDeserializer};
 
 use super::Request;
 use super::stop::{Checked, differs};
-use crate::memory;
+use crate::class_map::ClassMap;
 use crate::provenance::{Provenance, Recorded};
 use crate::rule::RuleName;
-use crate::{Error, Result};
+use crate::{Error, Result, memory, table};
 
 /// Settings that need a rule. If one of them is given and the rule is unknown, the default rule is assumed.
 const OF_RULES: [Setting; 9] = [
@@ -169,13 +169,8 @@ impl LabelSettings {
 /// Returns the options for reading the truth.
 fn truth_column(recorded: &Recorded) -> Result<Option<ClassColumn>> {
     let Some(column) = recorded.truth.clone() else { return Ok(None) };
-    let mut map = Vec::with_capacity(recorded.truth_map.len());
-    for text in &recorded.truth_map {
-        let Some((value, class)) = text.split_once('=') else {
-            let problem = format!(": {text:?} is not VALUE=CLASS");
-            return Err(Error::Settings(Message::from(Setting::TruthMap) + problem));
-        };
-        map.push((value.trim().to_owned(), class.trim().to_owned()));
-    }
-    Ok(Some(ClassColumn { column, map, exclude: recorded.truth_exclude.clone(), settings: ClassSettings::TRUTH }))
+    let map = ClassMap::from_texts(&recorded.truth_map)
+        .map_err(|problem| Error::Settings(Message::from(Setting::TruthMap) + ": " + problem))?;
+    let (exclude, ethnicity) = (recorded.truth_exclude.clone(), recorded.truth_ethnicity.clone());
+    Ok(Some(table::truth_column(column, &map, exclude, ethnicity)))
 }

@@ -81,6 +81,17 @@ impl CensusTable {
         }
     }
 
+    /// Returns the people or names that the table counts, for example `residents of all ages by county, 2010 Census`.
+    pub fn population(self) -> &'static str {
+        match self {
+            CensusTable::Surnames2020 => "surnames of the 2020 Census",
+            CensusTable::Surnames2010 => "surnames of the 2010 Census",
+            CensusTable::FirstNames2020 => "first names of the 2020 Census",
+            CensusTable::Counties2010 => "residents of all ages by county, 2010 Census",
+            CensusTable::Zctas2010 => "residents by ZIP code area, 2010 Census",
+        }
+    }
+
     /// Returns the usual name of the key column.
     pub fn key(self) -> &'static str {
         match self {

@@ -383,6 +383,11 @@ impl Bisg {
         Some((found.0 as u64) << 32 | u64::from(found.1))
     }
 
+    /// Returns the code of a person's county, if it is in a table.
+    pub fn county_of(&self, place: &Place<'_>) -> Option<u64> {
+        self.layers.iter().find(|layer| layer.level() == Level::County)?.code_of(place)
+    }
+
     /// Returns the index into [`Bisg::levels`] of a place ID.
     pub fn level_at(&self, place: u64) -> Option<u8> {
         let level = self.people.get((place >> 32) as usize)?.level();

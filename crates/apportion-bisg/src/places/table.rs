@@ -121,13 +121,23 @@ impl PlaceTable {
                 return self.texts.get(name).or_else(|| self.folded.get(name.to_lowercase().as_str())).copied();
             }
             Level::Zcta => place.zcta?,
-            level @ (Level::BlockGroup | Level::Tract | Level::County | Level::State) => {
-                let codes = place.code.iter().chain(place.wider.iter().flatten());
-                let mut known = codes.filter_map(|(own, code)| own.widen(*code, level));
-                return known.find_map(|code| self.codes.get(&code).copied());
+            Level::BlockGroup | Level::Tract | Level::County | Level::State => {
+                return self.nested_codes(place).find_map(|code| self.codes.get(&code).copied());
             }
         };
         self.codes.get(&code).copied()
+    }
+
+    /// Returns the code of a person's place, for levels whose codes begin with the state.
+    pub(crate) fn code_of(&self, place: &Place<'_>) -> Option<u64> {
+        self.nested_codes(place).find(|code| self.codes.contains_key(code))
+    }
+
+    /// Returns the codes that a person's place may have at the level of the table.
+    #[inline]
+    fn nested_codes(&self, place: &Place<'_>) -> impl Iterator<Item = u64> {
+        let (level, codes) = (self.level, place.code.into_iter().chain(place.wider.into_iter().flatten()));
+        codes.filter_map(move |(own, code)| own.widen(code, level))
     }
 
     /// Returns the states of its places, if their codes contain them.

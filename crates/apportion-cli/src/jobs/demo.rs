@@ -16,10 +16,13 @@ pub(super) fn run(terminal: &Terminal) -> Result<()> {
         let line = words(step, |_| true);
         let matches = program::command().try_get_matches_from(&line)?;
         if let Some((job, matches)) = program::job(&matches) {
-            super::run(job, matches, &line)?;
+            super::run(job, matches, &line, None)?;
         }
     }
-    text::print_text(format!("\n# Report with all results (open in a browser): {}", response.report.display()))
+    let (report, labeled) = (response.report.display(), response.labeled.display());
+    text::print_text(format!(
+        "\n# Report with all results (open in a browser): {report}\n# Labels of all people (open in a spreadsheet): {labeled}"
+    ))
 }
 
 /// Returns the command of a step, with some of its settings.

@@ -15,6 +15,7 @@ use apportion_app::summary::{drift_warning, summary};
 use apportion_app::{apply, audit, compare, disparity, export, fit, frontier, label, predict, provenance, reproduce};
 use clap::ArgMatches;
 
+use crate::config::Config;
 use crate::message::render;
 use crate::terminal::Terminal;
 use crate::text;
@@ -23,8 +24,8 @@ use crate::text;
 ///
 /// # Errors
 /// If the job fails, or its result cannot be printed.
-pub(crate) fn run(job: Job, matches: &ArgMatches, line: &[String]) -> Result<()> {
-    let terminal = Terminal::new(job, matches, line)?;
+pub(crate) fn run(job: Job, matches: &ArgMatches, line: &[String], config: Option<&Config>) -> Result<()> {
+    let terminal = Terminal::new(job, matches, line, config)?;
     match job {
         Job::Label => label(&terminal),
         Job::Audit => audit(&terminal),
@@ -98,26 +99,38 @@ fn fit(terminal: &Terminal) -> Result<()> {
 }
 
 fn audit(terminal: &Terminal) -> Result<()> {
-    let response = audit::run(&terminal.request()?, &terminal.context())?;
+    let request: audit::Request = terminal.request()?;
+    let response = audit::run(&request, &terminal.context())?;
     terminal.say_report(response.report.as_ref());
+    terminal.say_results(request.output.as_deref());
     terminal.print_either(&response, || render(&response.text()))
 }
 
 fn compare(terminal: &Terminal) -> Result<()> {
-    let response = compare::run(&terminal.request()?, &terminal.context())?;
+    let request: compare::Request = terminal.request()?;
+    let response = compare::run(&request, &terminal.context())?;
     terminal.say_report(response.report.as_ref());
+    terminal.say_results(request.output.as_deref());
     terminal.print_either(&response, || response.text())
 }
 
 fn disparity(terminal: &Terminal) -> Result<()> {
-    let response = disparity::run(&terminal.request()?, &terminal.context())?;
+    let request: disparity::Request = terminal.request()?;
+    let response = disparity::run(&request, &terminal.context())?;
     terminal.say_report(response.report.as_ref());
+    terminal.say_results(request.output.as_deref());
     terminal.print_either(&response, || render(&response.text()))
 }
 
 fn frontier(terminal: &Terminal) -> Result<()> {
-    let response = frontier::run(&terminal.request()?, &terminal.context())?;
-    terminal.print_either(&response, || render(&response.text()))
+    let request: frontier::Request = terminal.request()?;
+    let response = frontier::run(&request, &terminal.context())?;
+    terminal.say_results(request.output.as_deref());
+    match request.output {
+        // All points are in the file.
+        Some(_) => terminal.print_json(&response),
+        None => terminal.print_either(&response, || render(&response.text())),
+    }
 }
 
 fn export(terminal: &Terminal) -> Result<()> {

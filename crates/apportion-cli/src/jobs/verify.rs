@@ -28,6 +28,7 @@ struct Options {
     decision: Option<PathBuf>,
     provenance: Option<PathBuf>,
     label: Option<String>,
+    unknown_groups: Option<String>,
 }
 
 pub(super) fn run(terminal: &Terminal) -> Result<()> {
@@ -48,12 +49,19 @@ fn request(terminal: &Terminal) -> Result<Request> {
     let mut settings = Recorded::default();
     options.table.record(&mut settings);
     options.rule.record(&mut settings);
+    settings.unknown_groups = options.unknown_groups;
     let given: BTreeSet<Setting> =
         Setting::ALL.iter().copied().filter(|setting| terminal.values().contains_key(setting.id())).collect();
     let (source, memory) = (options.table.source, options.table.memory);
     Ok(Request {
-        // Outputs are UTF-8 text with the default separator.
-        inputs: Source { inputs: options.output, encoding: Encoding::Utf8, delimiter: None, ..source.clone() },
+        // Outputs are UTF-8 text with the default separator, and never workbooks.
+        inputs: Source {
+            inputs: options.output,
+            encoding: Encoding::Utf8,
+            delimiter: None,
+            sheet: None,
+            ..source.clone()
+        },
         against: Source { inputs: options.against, ..source },
         settings,
         given,

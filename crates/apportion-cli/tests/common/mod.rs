@@ -6,8 +6,10 @@ use std::process::Output;
 
 use assert_cmd::Command;
 
+/// Runs the program without progress lines, which a slow machine would add.
 pub(crate) fn apportion(folder: &Path, args: &[&str]) -> Output {
-    Command::cargo_bin("apportion").unwrap().current_dir(folder).args(args).output().unwrap()
+    let mut command = Command::cargo_bin("apportion").unwrap();
+    command.current_dir(folder).args(args).env("APPORTION_PROGRESS", "off").output().unwrap()
 }
 
 pub(crate) fn text(bytes: &[u8]) -> String {

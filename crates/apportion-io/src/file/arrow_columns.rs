@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
+use apportion::text::{Message, Setting};
 use arrow::array::{
     Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, Float32Array, Float64Array, GenericStringArray,
     Int32Array, OffsetSizeTrait, PrimitiveArray, RecordBatch, StringArray,
@@ -16,6 +17,7 @@ use arrow::datatypes::{
 };
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 
+use crate::error::{Error, Result};
 use crate::table::{
     Bits, Block, BlockColumn, Column, Integers, OtherColumn, Shared, TextBuffer, Texts, Validity, Values,
 };
@@ -58,9 +60,21 @@ impl ArrowColumn {
     }
 
     /// Returns pieces of a column as one; `None` if their types differ.
-    pub(crate) fn join(pieces: &[ArrowColumn]) -> Option<ArrowColumn> {
+    ///
+    /// # Errors
+    /// If they do not fit into one array.
+    pub(crate) fn join(pieces: &[ArrowColumn]) -> Result<Option<ArrowColumn>> {
         let arrays: Vec<&dyn Array> = pieces.iter().map(|piece| piece.0.as_ref()).collect();
-        concat(&arrays).ok().map(ArrowColumn)
+        if arrays.iter().any(|array| array.data_type() != arrays[0].data_type()) {
+            return Ok(None);
+        }
+        match concat(&arrays) {
+            Ok(array) => Ok(Some(ArrowColumn(array))),
+            Err(error) => Err(Error::settings(
+                Message::from(format!("too many values to read at a time ({error}); read fewer rows with "))
+                    + Setting::BatchRows,
+            )),
+        }
     }
 
     /// Returns the values as text, if that is possible.

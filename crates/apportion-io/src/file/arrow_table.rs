@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use arrow::datatypes::{DataType, Field, Float32Type, Float64Type, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, FieldRef, Float32Type, Float64Type, Schema, SchemaRef};
 
 use super::arrow_columns::{array_of, block_of};
 use crate::error::{Error, Result};
 use crate::table::{MemoryTable, Shared, SharedColumn, SharedValues};
+
+/// The schema of Arrow batches.
+pub(crate) type BatchSchema = SchemaRef;
 
 impl MemoryTable {
     /// Creates a table from batches with the same schema.
@@ -15,7 +18,7 @@ impl MemoryTable {
     pub fn new(schema: SchemaRef, batches: Vec<RecordBatch>) -> MemoryTable {
         let names: Arc<[String]> = schema.fields().iter().map(|field| field.name().clone()).collect();
         let blocks = batches.iter().map(|batch| block_of(&names, batch)).collect();
-        MemoryTable::from_blocks(names, blocks)
+        MemoryTable::from_blocks(names, blocks).with_schema(schema)
     }
 
     /// Adds a row-major matrix of `f32` or `f64` before the columns of the batches. If the batches
@@ -35,7 +38,7 @@ impl MemoryTable {
         self.with_scores(names, column)
     }
 
-    /// Returns the names and types of the columns. Without rows, their types are unknown.
+    /// Returns the names and types of the columns. Without a schema and without rows, their types are unknown.
     pub(crate) fn schema(&self) -> SchemaRef {
         /// Number of rows of the block that determines the types.
         const ROWS: usize = 1 << 10;
@@ -45,8 +48,13 @@ impl MemoryTable {
             Some(block) => array_of(block.at(index)).data_type().clone(),
             None => DataType::Null,
         };
-        let field = |(index, name): (usize, String)| Arc::new(Field::new(name, data_type(index), true));
-        Arc::new(Schema::new(names.into_iter().enumerate().map(field).collect::<Vec<_>>()))
+        let of_batches = self.schema.as_ref().map_or(0, |schema| schema.fields().len());
+        let others = names.iter().take(names.len() - of_batches).enumerate();
+        let mut fields: Vec<FieldRef> =
+            others.map(|(index, name)| Arc::new(Field::new(name, data_type(index), true))).collect();
+        let Some(schema) = &self.schema else { return Arc::new(Schema::new(fields)) };
+        fields.extend(schema.fields().iter().cloned());
+        Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
     }
 }
 
@@ -122,6 +130,29 @@ mod tests {
         assert_eq!(wrong.unwrap_err().to_string(), "10 scores are not 0 rows of 3 classes");
     }
 
+    /// Nullability and metadata are kept, with and without rows, and after the columns of a matrix.
+    #[test]
+    fn the_schema_is_that_of_the_batches() {
+        let about = |text: &str| std::collections::HashMap::from([("about".to_owned(), text.to_owned())]);
+        let field = Field::new("id", DataType::Int32, false).with_metadata(about("people"));
+        let schema = Arc::new(Schema::new_with_metadata(vec![field], about("a survey")));
+        let ids: ArrayRef = Arc::new(arrow::array::Int32Array::from(vec![1, 2]));
+        let batch = RecordBatch::try_new(schema.clone(), vec![ids]).unwrap();
+        for batches in [vec![], vec![batch.clone()]] {
+            let table = MemoryTable::new(schema.clone(), batches);
+            assert_eq!(table.schema(), schema);
+        }
+        let values: ArrayRef = Arc::new(Float64Array::from(vec![0.5, 0.5, 1.0, 0.0]));
+        let table = MemoryTable::new(schema.clone(), vec![batch.clone()]);
+        let table = table.with_matrix(vec!["p_a".into(), "p_b".into()], &values).unwrap();
+        let found = table.schema();
+        assert_eq!((found.field(0).name().as_str(), found.field(2)), ("p_a", schema.field(0)));
+        assert_eq!(found.metadata(), schema.metadata());
+        let input = Input::from_memory("a frame", table, InputOptions::default());
+        let read: Vec<RecordBatch> = input.open(0).unwrap().map(Result::unwrap).collect();
+        assert_eq!((read[0].schema(), read[0].column(2)), (found, batch.column(0)));
+    }
+
     /// Missing values are located correctly in borrowed scores.
     #[test]
     fn missing_scores_are_located() {
@@ -130,6 +161,6 @@ mod tests {
         let batch = RecordBatch::try_from_iter([("p_a", scores), ("p_b", others)]).unwrap();
         let table = read(MemoryTable::new(batch.schema(), vec![batch]), &TableOptions::default());
         let error = table.scores().unwrap().check().unwrap_err();
-        assert!(table.locate(error).to_string().starts_with("a frame: row 2, column \"p_a\": there is no number"));
+        assert!(table.locate(error).to_string().starts_with("a frame: row 2, column \"p_a\": the score is missing"));
     }
 }

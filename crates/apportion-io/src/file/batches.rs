@@ -21,6 +21,7 @@ use super::read_ahead::{BatchIter, read_in_order};
 use super::source::{Content, Source};
 use super::stable_file::{SequentialReader, StableFile};
 use super::text::TextBatches;
+use super::workbook::open_workbook;
 use crate::error::{Error, Result};
 use crate::input::{Blocks, Input, InputOptions, Reading};
 use crate::table::MemoryTable;
@@ -74,6 +75,7 @@ impl Input {
                     open_parquet(source, stable, options, include, dictionaries)
                 }
                 (Content::File(stable), Format::Ipc) => open_ipc(source, stable, options, include),
+                (Content::File(stable), Format::Xlsx) => open_workbook(source, stable, options, include),
             })
         });
         let opened = opened.unwrap_or_else(|panic| Err(explain(source, &panic)))?;
@@ -218,6 +220,10 @@ fn read_schema(source: &Source, options: &InputOptions) -> Result<SchemaRef> {
             let batches = IpcBatches::open(stable, file, options.batch_rows, Arc::default()).map_err(failed)?;
             Ok(batches.schema().clone())
         }
+        Format::Xlsx => {
+            stable.check().map_err(|error| explain(source, &error.into()))?;
+            Ok(source.sheet.schema())
+        }
     }
 }
 
@@ -317,7 +323,7 @@ pub(crate) fn refuse_compressed(source: &Source) -> Result<()> {
         Compression::None => Ok(()),
         _ => Err(Error::file(
             &source.name,
-            "Parquet and Arrow files must not be compressed as a whole; decompress it first",
+            "Parquet, Arrow and Excel files must not be compressed as a whole; decompress it first",
         )),
     }
 }

@@ -7,12 +7,13 @@ use std::sync::atomic::AtomicU64;
 use encoding_rs_io::DecodeReaderBytesBuilder;
 
 use super::counting_reader::CountingReader;
+use super::encoding::{DetectingDecoder, Detection};
 use super::explain::explain;
 use super::format::Compression;
 use super::source::Source;
 use super::stable_file::SequentialReader;
 use crate::error::Result;
-use crate::input::InputOptions;
+use crate::input::{InputOptions, TextEncoding};
 
 /// Decompresses a file and decodes it to UTF-8. The counter holds the bytes read from the file.
 pub(crate) fn decode(
@@ -20,12 +21,23 @@ pub(crate) fn decode(
     file: SequentialReader,
     options: &InputOptions,
 ) -> Result<(Box<dyn Read + Send>, Arc<AtomicU64>)> {
-    let (decompressed, read) = decompress(source, file)?;
+    let (file, read) = CountingReader::new(file);
+    let file = BufReader::with_capacity(1 << 18, file);
+    let decompressed = decompress(source.compression, file).map_err(|error| explain(source, &error.into()))?;
     let mut decompressed = BufReader::with_capacity(1 << 16, decompressed);
     let start = decompressed.fill_buf().map_err(|error| explain(source, &error.into()))?;
     let is_utf16 = start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]);
     let has_mark = is_utf16 || start.starts_with(&[0xef, 0xbb, 0xbf]);
-    let encoding = (options.latin1 && !has_mark).then_some(encoding_rs::WINDOWS_1252);
+    if !has_mark
+        && options.encoding == TextEncoding::Auto
+        && let Some(stable) = source.file()
+    {
+        let (stable, compression) = (stable.clone(), source.compression);
+        let detection = Detection { stable, compression, is_windows_1252: source.is_windows_1252.clone() };
+        return Ok((Box::new(DetectingDecoder::new(decompressed, detection)), read));
+    }
+    let is_windows_1252 = options.encoding == TextEncoding::Windows1252 && !has_mark;
+    let encoding = is_windows_1252.then_some(encoding_rs::WINDOWS_1252);
     // A byte order mark takes precedence. UTF-8 is passed through unchanged, so that invalid bytes
     // are detected later.
     let mut builder = DecodeReaderBytesBuilder::new();
@@ -62,15 +74,14 @@ impl<R: Read> Read for RefuseReplacements<R> {
     }
 }
 
-fn decompress(source: &Source, file: SequentialReader) -> Result<(Box<dyn Read + Send>, Arc<AtomicU64>)> {
-    let (file, read) = CountingReader::new(file);
-    let file = BufReader::with_capacity(1 << 18, file);
-    let reader: Box<dyn Read + Send> = match source.compression {
+/// Returns a reader of decompressed bytes.
+pub(crate) fn decompress(
+    compression: Compression,
+    file: impl BufRead + Send + 'static,
+) -> std::io::Result<Box<dyn Read + Send>> {
+    Ok(match compression {
         Compression::None => Box::new(file),
         Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(file)),
-        Compression::Zstd => {
-            Box::new(zstd::Decoder::with_buffer(file).map_err(|error| explain(source, &error.into()))?)
-        }
-    };
-    Ok((reader, read))
+        Compression::Zstd => Box::new(zstd::Decoder::with_buffer(file)?),
+    })
 }

@@ -51,6 +51,9 @@ pub(crate) fn explain(source: &Source, error: &ArrowError) -> Error {
         Format::Parquet => {
             format!("it is not a valid Parquet file ({text}); it may be damaged or cut off: copy it again").into()
         }
+        Format::Xlsx => {
+            format!("it is not a valid Excel workbook ({text}); it may be damaged or cut off: copy it again").into()
+        }
         Format::Ipc => {
             format!("it is not a valid Arrow file ({text}); it may be damaged or cut off: copy it again").into()
         }

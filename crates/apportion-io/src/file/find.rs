@@ -4,23 +4,27 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use tempfile::NamedTempFile;
 
-use super::format::{
-    default_delimiter, format_of_content, format_of_path, refuse_foreign_formats, refuse_mismatched_extension,
-};
-use super::separator::{SEPARATORS, detect_separator};
+use super::foreign::refuse_foreign_formats;
+use super::format::{Format, format_of_content, format_of_path, refuse_mismatched_extension};
+use super::separator::{SEPARATORS, detect_separator, separator_line};
 use super::source::{Content, Source};
 use super::stable_file::{SequentialReader, StableFile};
+use super::workbook::find_sheet;
 use crate::error::{Error, Result};
+use crate::file_id::FileId;
 use crate::input::{FoundSources, InputOptions, is_hidden};
 use crate::output::new_private;
 
 /// Number of files whose first handle is kept until the schema is read. Others are opened again, so
 /// that a large folder does not exhaust the file descriptors.
 const MAX_KEPT_HANDLES: usize = 8;
+
+/// Number of bytes at the start of a file that are inspected.
+const START: usize = 64;
 
 /// Returns the files that the user's paths refer to.
 pub(crate) fn find_sources(paths: &[String], options: &InputOptions) -> Result<FoundSources> {
@@ -48,11 +52,11 @@ impl Finder<'_> {
     fn add(&mut self, text: &str) -> Result<()> {
         let path = Path::new(text);
         if text == "-" {
-            return self.add_pipe(Path::new("standard input"), &mut std::io::stdin().lock());
+            return self.add_pipe(Path::new("standard input"), &mut std::io::stdin().lock(), redirected_file());
         }
         if is_pipe(path) {
             let mut pipe = File::open(path).map_err(|error| Error::io(path, &error))?;
-            return self.add_pipe(path, &mut pipe);
+            return self.add_pipe(path, &mut pipe, None);
         }
         if path.is_dir() {
             return self.add_whole_folder(path);
@@ -132,7 +136,7 @@ impl Finder<'_> {
     fn add_file(&mut self, root: &Path, path: &Path) -> Result<()> {
         let failed = |error: std::io::Error| Error::io(path, &error);
         let mut file = File::open(path).map_err(failed)?;
-        let mut start = [0; 8];
+        let mut start = [0; START];
         let length = file.read(&mut start).map_err(failed)?;
         if length == 0 {
             return Err(Error::file(path, "the file is empty; make it again, or leave it out"));
@@ -146,24 +150,16 @@ impl Finder<'_> {
             relative_path = relative_path.file_name().map_or(relative_path, Path::new);
         }
         let stable = Arc::new(StableFile::new(path, &file).map_err(failed)?);
-        self.push(
-            Source {
-                content: Content::File(stable),
-                name: path.to_owned(),
-                relative_path: relative_path.to_owned(),
-                format,
-                compression,
-                separator: default_delimiter(format),
-                schema: OnceLock::new(),
-                partitions: partitions(relative_path),
-            },
-            file,
-        );
-        Ok(())
+        let mut source = Source::new(Content::File(stable), path, (format, compression));
+        source.partitions = partitions(relative_path);
+        // Workbooks are not written: in an output folder, their tables are CSV files.
+        source.relative_path =
+            if format == Format::Xlsx { relative_path.with_extension("csv") } else { relative_path.to_owned() };
+        self.push(source, file)
     }
 
     /// Copies a pipe to a temporary file, because the input is read twice.
-    fn add_pipe(&mut self, name: &Path, pipe: &mut dyn Read) -> Result<()> {
+    fn add_pipe(&mut self, name: &Path, pipe: &mut dyn Read, redirected: Option<FileId>) -> Result<()> {
         let failed = |error: std::io::Error| Error::io(name, &error);
         let mut copy = new_private()?;
         let length = std::io::copy(pipe, &mut copy).map_err(failed)?;
@@ -172,40 +168,34 @@ impl Finder<'_> {
         }
         let mut start = Vec::new();
         copy.seek(SeekFrom::Start(0)).map_err(failed)?;
-        copy.by_ref().take(8).read_to_end(&mut start).map_err(failed)?;
+        copy.by_ref().take(START as u64).read_to_end(&mut start).map_err(failed)?;
         refuse_foreign_formats(name, &start)?;
-        let (format, compression) = format_of_content(&start);
         let stable = Arc::new(StableFile::new(copy.path(), copy.as_file()).map_err(failed)?);
         let file = stable.open().map_err(failed)?;
-        self.push(
-            Source {
-                content: Content::File(stable),
-                name: name.to_owned(),
-                relative_path: PathBuf::from("standard-input.csv"),
-                format,
-                compression,
-                separator: default_delimiter(format),
-                schema: OnceLock::new(),
-                partitions: Vec::new(),
-            },
-            file,
-        );
+        let mut source = Source::new(Content::File(stable), name, format_of_content(&start));
+        source.relative_path = PathBuf::from("standard-input.csv");
+        source.redirected = redirected;
+        self.push(source, file)?;
         self.spools.push(copy);
         Ok(())
     }
 
-    /// Adds a file, after detecting its separator through an open handle.
-    fn push(&mut self, mut source: Source, file: File) {
+    /// Adds a file, after detecting its separator or sheet through an open handle.
+    fn push(&mut self, mut source: Source, file: File) -> Result<()> {
         source.separator = match self.options.delimiter {
             Some(separator) => separator,
             None => separator_of(&source, &file, self.options),
         };
+        if source.format == Format::Xlsx {
+            source.sheet = Arc::new(find_sheet(&source, self.options)?);
+        }
         if self.files.len() < MAX_KEPT_HANDLES
             && let Some(stable) = source.file()
         {
             stable.keep_handle(file);
         }
         self.files.push(source);
+        Ok(())
     }
 }
 
@@ -219,9 +209,22 @@ fn separator_of(source: &Source, file: &File, options: &InputOptions) -> u8 {
     detect_separator(source, SequentialReader::new(stable, handle), options)
 }
 
+/// Returns the file that is redirected to standard input, if any.
+fn redirected_file() -> Option<FileId> {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        let handle = std::io::stdin().as_fd().try_clone_to_owned().ok()?;
+        let metadata = File::from(handle).metadata().ok()?;
+        metadata.is_file().then(|| FileId::of(&metadata))?
+    }
+    #[cfg(not(unix))]
+    None
+}
+
 /// Refuses files given twice, directly or through links, because their rows would count twice.
 fn refuse_repeated_files(files: &[Source]) -> Result<()> {
-    let mut known: HashMap<(u64, PathBuf), &Path> = HashMap::new();
+    let mut known: HashMap<(Option<FileId>, PathBuf), &Path> = HashMap::new();
     for file in files {
         let Some(stable) = file.file() else { continue };
         let key = stable.unique_id().map_err(|error| Error::io(&file.name, &error))?;
@@ -242,6 +245,7 @@ fn looks_like_prose(path: &Path, options: &InputOptions) -> Result<bool> {
     let mut start = Vec::new();
     let file = File::open(path).map_err(|error| Error::io(path, &error))?;
     file.take(1 << 16).read_to_end(&mut start).map_err(|error| Error::io(path, &error))?;
+    let start = &start[separator_line(&start).map_or(0, |(_, length)| length)..];
     let mut lines = start.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
     let (first, second) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
     let count = |line: &[u8], separator: u8| line.iter().filter(|&&byte| byte == separator).count();

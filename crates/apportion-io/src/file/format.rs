@@ -15,6 +15,8 @@ pub enum Format {
     Parquet,
     /// Apache Arrow IPC, as a file or a stream (also known as Feather).
     Ipc,
+    /// A sheet of an Excel workbook. It is read, but not written.
+    Xlsx,
 }
 
 /// Compression of a whole file.
@@ -31,19 +33,25 @@ pub enum Compression {
 /// Returns the format and compression for a file extension, if it is known.
 pub(crate) fn format_of_path(path: &Path) -> Option<(Format, Compression)> {
     let name = path.file_name()?.to_str()?.to_lowercase();
-    let (stem, compression) = match name.rsplit_once('.') {
-        Some((stem, "gz")) => (stem, Compression::Gzip),
-        Some((stem, "zst" | "zstd")) => (stem, Compression::Zstd),
-        _ => (name.as_str(), Compression::None),
-    };
+    let (stem, compression) = without_compression(&name);
     let format = match stem.rsplit_once('.')?.1 {
         "csv" => Format::Csv,
         "tsv" | "txt" | "tab" => Format::Tsv,
         "parquet" | "pq" => Format::Parquet,
         "arrow" | "ipc" | "feather" | "arrows" => Format::Ipc,
+        "xlsx" | "xlsm" => Format::Xlsx,
         _ => return None,
     };
     Some((format, compression))
+}
+
+/// Splits the extension of a compression from a lowercase file name.
+pub(crate) fn without_compression(name: &str) -> (&str, Compression) {
+    match name.rsplit_once('.') {
+        Some((stem, "gz")) => (stem, Compression::Gzip),
+        Some((stem, "zst" | "zstd")) => (stem, Compression::Zstd),
+        _ => (name, Compression::None),
+    }
 }
 
 /// Returns the format and compression that the first bytes of a file suggest.
@@ -52,6 +60,8 @@ pub(crate) fn format_of_content(start: &[u8]) -> (Format, Compression) {
         // A letter after the magic bytes would be part of a column name.
         [b'P', b'A', b'R', b'1', next, ..] if !next.is_ascii_graphic() => (Format::Parquet, Compression::None),
         [b'A', b'R', b'R', b'O', b'W', b'1', 0, ..] | [0xff, 0xff, 0xff, 0xff, ..] => (Format::Ipc, Compression::None),
+        // Any ZIP archive: the parts inside show whether it is a workbook.
+        [b'P', b'K', 3, 4, ..] => (Format::Xlsx, Compression::None),
         [0x1f, 0x8b, ..] => (Format::Csv, Compression::Gzip),
         [0x28, 0xb5, 0x2f, 0xfd, ..] => (Format::Csv, Compression::Zstd),
         _ => (Format::Csv, Compression::None),
@@ -60,17 +70,6 @@ pub(crate) fn format_of_content(start: &[u8]) -> (Format, Compression) {
 
 pub(crate) fn is_text(format: Format) -> bool {
     matches!(format, Format::Csv | Format::Tsv)
-}
-
-/// Refuses Excel workbooks and ZIP archives, with any extension.
-pub(crate) fn refuse_foreign_formats(path: &Path, start: &[u8]) -> Result<()> {
-    let is_archive = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zip"));
-    let problem = match start {
-        [b'P', b'K', 3, 4, ..] if is_archive => "it is a ZIP archive; unpack it first",
-        [b'P', b'K', 3, 4, ..] | [0xd0, 0xcf, 0x11, 0xe0, ..] => "it is an Excel workbook; save it as CSV",
-        _ => return Ok(()),
-    };
-    Err(Error::file(path, problem))
 }
 
 /// Refuses a file whose first bytes clearly contradict its extension.
@@ -90,6 +89,7 @@ pub(crate) fn refuse_mismatched_extension(
         (_, Compression::Zstd) => "Zstandard",
         (Format::Parquet, _) => "Parquet",
         (Format::Ipc, _) => "Arrow",
+        (Format::Xlsx, _) => "an Excel workbook",
         _ => "plain text",
     };
     let (declared, found) = (name(extension), name(content));

@@ -3,10 +3,10 @@
 //!
 //! Arrow arrays become the columns of tables without copying (`arrow_columns`, `arrow_table`).
 //!
-//! Reading: `find` and `source` hold the files, `format` and `separator` detect how they are
-//! written, `batches` opens them. `text`, `parquet_reader` and `ipc` decode one format each, in
-//! threads that read ahead (`read_ahead`). `stable_file` makes sure that a file that is read several
-//! times does not change in between.
+//! Reading: `find` and `source` hold the files, `format`, `separator` and `encoding` detect how they are
+//! written, `foreign` refuses files of other programs, `batches` opens all others. `text`, `parquet_reader`,
+//! `ipc` and `workbook` decode one format each, in threads that read ahead (`read_ahead`). `stable_file`
+//! makes sure that a file that is read several times does not change in between.
 //!
 //! Writing: `output` copies rows with added columns to a `writer`, or column by column from Parquet
 //! to Parquet (`parquet_copy`). The added columns are labels (`label_arrays`) or computed by a program
@@ -17,8 +17,10 @@ mod arrow_table;
 mod batches;
 mod counting_reader;
 mod decode;
+mod encoding;
 mod explain;
 mod find;
+mod foreign;
 mod format;
 mod guard;
 mod identical_columns;
@@ -38,6 +40,7 @@ mod separator;
 mod source;
 mod stable_file;
 mod text;
+mod workbook;
 mod write_error;
 mod writer;
 
@@ -46,13 +49,13 @@ pub use batches::Batches;
 pub use format::{Compression, Format};
 pub use metadata::read_metadata;
 pub use nested_columns::refuse_nested_columns;
-pub use output::{AddedColumns, write_batches, write_with_columns};
 pub use plain_arrays::{plain_batch, write_plain_columns, write_plain_rows, write_with_plain_columns};
 
 #[cfg(test)]
 pub(crate) use arrow_columns::block_of;
 pub(crate) use arrow_columns::{ArrowCodes, ArrowColumn, ArrowTexts};
+pub(crate) use arrow_table::BatchSchema;
 pub(crate) use batches::{column_names, file_blocks};
 pub(crate) use find::find_sources;
-pub(crate) use source::{Source, separator_note};
+pub(crate) use source::{Source, encoding_note, format_note};
 pub(crate) use stable_file::is_changed;

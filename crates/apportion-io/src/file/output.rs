@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufWriter, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,13 +29,13 @@ use crate::output::{Output, PendingFile, PendingFolder, folder_of, refuse_links_
 use crate::table::column_index;
 
 /// Columns to add to the output: their fields, and their values for a range of rows.
-pub struct AddedColumns<'a> {
+pub(crate) struct AddedColumns<'a> {
     /// Names and types of the columns.
-    pub fields: Vec<FieldRef>,
+    pub(crate) fields: Vec<FieldRef>,
     /// Expected number of rows, if known.
-    pub rows: Option<usize>,
+    pub(crate) rows: Option<usize>,
     /// Returns the values of `count` rows, starting with row `first`: `values(first, count)`.
-    pub values: &'a mut dyn FnMut(usize, usize) -> Result<Vec<ArrayRef>>,
+    pub(crate) values: &'a mut dyn FnMut(usize, usize) -> Result<Vec<ArrayRef>>,
 }
 
 impl Output {
@@ -48,7 +48,7 @@ impl Output {
             let folder = Path::new(&self.path);
             return input.files.iter().try_for_each(|file| refuse_links_below(folder, &file.relative_path));
         }
-        if self.path != "-" {
+        if !self.is_stream() {
             check_path(Path::new(&self.path), input, self.force)?;
         }
         if let Some(input) = input.filter(|input| input.names().len() > 1) {
@@ -61,9 +61,27 @@ impl Output {
         Ok(())
     }
 
+    /// Returns whether the output is CSV on standard output, or is discarded.
+    fn is_stream(&self) -> bool {
+        self.path == "-" || self.path == NULL_DEVICE
+    }
+
+    /// Returns a writer of CSV to standard output, or one that writes nothing.
+    fn stream_writer(&self) -> BatchWriter {
+        let output: Box<dyn Write> =
+            if self.path == "-" { Box::new(std::io::stdout().lock()) } else { Box::new(std::io::sink()) };
+        let writer = WriterBuilder::new().build(CompressedWriter::Plain(output));
+        BatchWriter::Csv { writer: Box::new(writer), safe: self.safe_csv }
+    }
+
+    /// Returns the paths of an output that is not a file: none for standard output.
+    fn stream_paths(&self) -> Vec<PathBuf> {
+        if self.path == "-" { Vec::new() } else { vec![PathBuf::from(&self.path)] }
+    }
+
     /// Returns whether there is one output file per input file.
     fn is_folder(&self) -> bool {
-        self.path != "-" && (self.path.ends_with('/') || Path::new(&self.path).is_dir())
+        !self.is_stream() && (self.path.ends_with('/') || Path::new(&self.path).is_dir())
     }
 
     /// Returns the output paths in a folder, one per input.
@@ -119,7 +137,7 @@ impl Output {
 }
 
 /// Writes all input rows with the added columns. Returns the paths of the files written.
-pub fn write_with_columns(input: &Input, output: &Output, mut added: AddedColumns<'_>) -> Result<Vec<PathBuf>> {
+pub(crate) fn write_with_columns(input: &Input, output: &Output, mut added: AddedColumns<'_>) -> Result<Vec<PathBuf>> {
     input.begin("writing");
     let written = write_all(input, output, &mut added)?;
     input.end();
@@ -128,8 +146,8 @@ pub fn write_with_columns(input: &Input, output: &Output, mut added: AddedColumn
 
 fn write_all(input: &Input, output: &Output, added: &mut AddedColumns<'_>) -> Result<Vec<PathBuf>> {
     let files = 0..input.names().len();
-    if output.path == "-" {
-        let mut writer = stdout_writer(output.safe_csv);
+    if output.is_stream() {
+        let mut writer = output.stream_writer();
         let first_schema = input.schema(0)?;
         let mut rows = 0;
         for file in files {
@@ -137,7 +155,7 @@ fn write_all(input: &Input, output: &Output, added: &mut AddedColumns<'_>) -> Re
             rows += copier.copy(file, rows, added, &mut writer)?;
         }
         check_rows(input, rows, added)?;
-        return writer.close(Path::new(STDOUT)).map(|_| Vec::new());
+        return writer.close(Path::new(STDOUT)).map(|_| output.stream_paths());
     }
     let path = Path::new(&output.path);
     if output.is_folder() {
@@ -151,17 +169,8 @@ fn write_all(input: &Input, output: &Output, added: &mut AddedColumns<'_>) -> Re
     Ok(vec![path.to_owned()])
 }
 
-/// Writes batches that are generated one by one.
-pub fn write_batches(
-    output: &Output,
-    schema: &SchemaRef,
-    batches: impl Iterator<Item = RecordBatch>,
-) -> Result<Vec<PathBuf>> {
-    try_write_batches(output, schema, batches.map(Ok))
-}
-
 /// Writes batches that are generated one by one, until one fails.
-pub(crate) fn try_write_batches(
+pub(crate) fn write_batches(
     output: &Output,
     schema: &SchemaRef,
     batches: impl Iterator<Item = Result<RecordBatch>>,
@@ -175,8 +184,8 @@ pub(crate) fn try_write_batches(
         }
         check_written(path, rows, writer.close(path)?)
     };
-    if output.path == "-" {
-        return write(stdout_writer(output.safe_csv), Path::new(STDOUT)).map(|()| Vec::new());
+    if output.is_stream() {
+        return write(output.stream_writer(), Path::new(STDOUT)).map(|()| output.stream_paths());
     }
     let path = Path::new(&output.path);
     check_path(path, None, output.force)?;
@@ -190,10 +199,8 @@ pub(crate) fn try_write_batches(
 /// The name of standard output in messages.
 const STDOUT: &str = "standard output";
 
-fn stdout_writer(safe: bool) -> BatchWriter {
-    let writer = WriterBuilder::new().build(CompressedWriter::Plain(Box::new(std::io::stdout().lock())));
-    BatchWriter::Csv { writer: Box::new(writer), safe }
-}
+/// The device that discards its input.
+const NULL_DEVICE: &str = "/dev/null";
 
 /// Writes one output per input, with the same names: all of them or none.
 fn write_folder(input: &Input, folder: &Path, output: &Output, added: &mut AddedColumns<'_>) -> Result<Vec<PathBuf>> {
@@ -279,12 +286,17 @@ fn check_extension(path: &Path, input: Option<&Input>, force: bool) -> Result<(F
     if compression != Compression::None && matches!(format, Format::Parquet | Format::Ipc) {
         return Err(Error::file(path, "Parquet and Arrow files are already compressed; leave out the last extension"));
     }
+    if format == Format::Xlsx {
+        return Err(Error::file(path, NO_WORKBOOK));
+    }
     refuse_overwrite(path, input, force)?;
     Ok((format, compression))
 }
 
 const NO_FORMAT: &str =
     "unknown output format; use .csv, .tsv (.gz, .zst), .parquet or .arrow, or a folder ending in /";
+
+const NO_WORKBOOK: &str = "Excel workbooks are read but not written; use .csv, which Excel opens";
 
 /// An output file before it gets its final name.
 struct Target {
@@ -410,6 +422,7 @@ impl Target {
                 let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties));
                 BatchWriter::Parquet(Box::new(writer.map_err(|error| failed(error.into()))?))
             }
+            Format::Xlsx => return Err(Error::file(&self.path, NO_WORKBOOK)),
             Format::Ipc => BatchWriter::Ipc(Box::new(FileWriter::try_new_buffered(file, schema).map_err(failed)?)),
         })
     }
@@ -425,5 +438,33 @@ impl Target {
                 CompressedWriter::Zstd(zstd::Encoder::new(file, 0).map_err(|error| Error::io(&self.path, &error))?)
             }
         })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use arrow::array::{AsArray, Date64Array};
+    use arrow::datatypes::{DataType, Date32Type};
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+    use super::*;
+
+    #[test]
+    fn dates_stay_dates() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("dates.parquet");
+        let day = 86_400_000;
+        let columns: [(&str, ArrayRef); 1] =
+            [("born", Arc::new(Date64Array::from(vec![Some(0), None, Some(19_000 * day)])))];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let output = Output { path: path.to_str().unwrap().into(), ..Output::default() };
+        write_batches(&output, &batch.schema(), std::iter::once(Ok(batch))).unwrap();
+        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&path).unwrap()).unwrap();
+        let kind = reader.parquet_schema().column(0).logical_type_ref().cloned();
+        assert_eq!(kind, Some(parquet::basic::LogicalType::Date), "every reader sees a date");
+        let read = reader.build().unwrap().next().unwrap().unwrap();
+        let days = arrow::compute::cast(read.column(0), &DataType::Date32).unwrap();
+        assert_eq!(days.as_primitive::<Date32Type>().value(2), 19_000);
     }
 }

@@ -77,27 +77,21 @@ pub fn plain_batch(columns: Vec<PlainColumn>) -> Result<RecordBatch> {
 /// If the columns differ in length, or the file cannot be written.
 pub fn write_plain_columns(output: &Output, columns: Vec<PlainColumn>) -> Result<Vec<PathBuf>> {
     let batch = plain_batch(columns)?;
-    write_batches(output, &batch.schema(), std::iter::once(batch))
+    write_batches(output, &batch.schema(), std::iter::once(Ok(batch)))
 }
 
 /// Writes rows that are generated block by block. `first` is the first block, which defines the columns. Returns the
 /// path of the file; empty for standard output.
 ///
 /// # Errors
-/// If the file cannot be written, or a block has different columns.
-///
-/// # Panics
-/// If the columns of a block have different lengths.
+/// If the file cannot be written, or the columns of a block differ in number, type or length.
 pub fn write_plain_rows(
     output: &Output,
     first: PlainRows,
     others: impl Iterator<Item = PlainRows>,
 ) -> Result<Vec<PathBuf>> {
     let schema = Arc::new(Schema::new(first.columns().iter().map(PlainColumn::field).collect::<Vec<_>>()));
-    let batches = std::iter::once(first).chain(others).map(|rows| {
-        // Such a block is an error of the caller. It must not end the file as if it were complete.
-        plain_batch(rows.into_columns()).expect("the columns of a block have the same length")
-    });
+    let batches = std::iter::once(first).chain(others).map(|rows| plain_batch(rows.into_columns()));
     write_batches(output, &schema, batches)
 }
 

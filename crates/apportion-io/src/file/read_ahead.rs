@@ -54,6 +54,23 @@ pub(crate) fn read_in_order(parts: Vec<OpenPart>) -> BatchIter {
     Box::new(until_error(InOrder { receivers }))
 }
 
+/// Returns the batches that a function passes to its argument, which returns false if no more are needed. The function
+/// runs in a thread of its own, so it can borrow from its own variables while it decodes.
+pub(crate) fn produce(
+    work: impl FnOnce(&dyn Fn(RecordBatch) -> bool) -> Result<(), ArrowError> + Send + 'static,
+) -> BatchIter {
+    let (sender, receiver) = sync_channel(QUEUE_LENGTH);
+    let reader = move || {
+        let done = guarded(|| work(&|batch| sender.send(Message::Batch(Ok(batch))).is_ok()));
+        // The receiver may be gone, because the consumer stopped early.
+        let _ = sender.send(done.map_or_else(|error| Message::Batch(Err(error)), |()| Message::End));
+    };
+    match thread::Builder::new().spawn(reader) {
+        Ok(_) => Box::new(until_error(InOrder { receivers: VecDeque::from([receiver]) })),
+        Err(error) => Box::new(std::iter::once(Err(ArrowError::from(error)))),
+    }
+}
+
 /// Returns the batches of a part, with panics turned into errors.
 fn batches_of(part: OpenPart) -> impl Iterator<Item = BatchResult> {
     let mut part = Some(part);
@@ -175,6 +192,24 @@ mod tests {
             assert_eq!(rows.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, true, true, false]);
             assert!(rows[3].as_ref().unwrap_err().to_string().contains("damaged"));
         }
+    }
+
+    #[test]
+    fn batches_are_produced_until_the_end_or_an_error() {
+        let produced = |fails: bool| {
+            let rows = produce(move |send| {
+                (0..20).for_each(|number| assert!(send(batch(number))));
+                if fails { panic!("damaged") } else { Ok(()) }
+            });
+            rows.map(|batch| batch.is_ok()).collect::<Vec<_>>()
+        };
+        assert_eq!(produced(false), [true; 20]);
+        assert_eq!(produced(true), [&[true; 20][..], &[false]].concat());
+        let mut few = produce(|send| {
+            while send(batch(1)) {}
+            Ok(())
+        });
+        assert!(few.next().unwrap().is_ok());
     }
 
     #[test]

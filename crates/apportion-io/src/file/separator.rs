@@ -1,5 +1,5 @@
 //! Detects the separator of delimited text: the default of the file extension, unless the first
-//! line only has another one.
+//! line only has another one, or names one.
 
 use std::io::Read;
 
@@ -26,9 +26,25 @@ pub(crate) fn detect_separator(source: &Source, file: SequentialReader, options:
     let Ok((text, _)) = decode(source, file, options) else { return default };
     let mut start = Vec::new();
     match text.take(MAX_HEADER_BYTES).read_to_end(&mut start) {
-        Ok(_) => in_first_line(&start, default),
+        Ok(_) => separator_line(&start).map_or_else(|| in_first_line(&start, default), |(separator, _)| separator),
         Err(_) => default,
     }
+}
+
+/// Returns the separator that a first line such as `sep=;` names, as Excel writes it, and the length of the line.
+pub(crate) fn separator_line(text: &[u8]) -> Option<(u8, usize)> {
+    let (word, rest) = text.split_at_checked(4)?;
+    let (&separator, rest) = rest.split_first()?;
+    let is_separator = (separator == b'\t' || separator.is_ascii_punctuation()) && separator != b'"';
+    if !word.eq_ignore_ascii_case(b"sep=") || !is_separator {
+        return None;
+    }
+    let end = match rest {
+        [b'\r', b'\n', ..] => 2,
+        [b'\r' | b'\n', ..] => 1,
+        _ => return None,
+    };
+    Some((separator, 5 + end))
 }
 
 /// Returns the default separator if the first line contains it or contains no separator, otherwise
@@ -72,6 +88,24 @@ mod tests {
             ("id,name\tzip\n", b'\t', b'\t'),
         ] {
             assert_eq!(in_first_line(text.as_bytes(), default), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_first_line_may_name_the_separator() {
+        for (text, expected) in [
+            ("sep=;\na;b\n", Some((b';', 6))),
+            ("SEP=,\r\na,b\r\n", Some((b',', 7))),
+            ("sep=\t\na\tb\n", Some((b'\t', 6))),
+            ("sep=^\n", Some((b'^', 6))),
+            ("sep=;", None),
+            ("sep=\n", None),
+            ("sep=\"\n", None),
+            ("sep=a\n", None),
+            ("sep=;b\n", None),
+            ("separator\n", None),
+        ] {
+            assert_eq!(separator_line(text.as_bytes()), expected, "{text:?}");
         }
     }
 }

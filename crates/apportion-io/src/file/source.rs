@@ -1,5 +1,7 @@
 //! One input table: a file with its format, or a table in memory.
 
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -10,9 +12,14 @@ use arrow::datatypes::SchemaRef;
 use super::format::{Compression, Format, default_delimiter, is_text};
 use super::separator::SEPARATORS;
 use super::stable_file::StableFile;
+use super::workbook::Sheet;
 use crate::error::{Error, Result};
+use crate::file_id::FileId;
 use crate::input::{InputOptions, list_paths};
 use crate::table::MemoryTable;
+
+/// Maximum number of workbooks whose sheets are listed.
+const SHOWN: usize = 5;
 
 /// One input table.
 #[derive(Clone, Debug)]
@@ -26,6 +33,12 @@ pub(crate) struct Source {
     pub(crate) compression: Compression,
     /// The separator of values, if the format is text.
     pub(crate) separator: u8,
+    /// Whether text without a byte order mark is Windows-1252, after an invalid byte has been found.
+    pub(crate) is_windows_1252: Arc<OnceLock<bool>>,
+    /// The sheet that is read, if the format is that of workbooks.
+    pub(crate) sheet: Arc<Sheet>,
+    /// The file that was redirected to standard input, if this is its copy.
+    pub(crate) redirected: Option<FileId>,
     /// The schema, after it has been read.
     pub(crate) schema: OnceLock<SchemaRef>,
     /// Columns from folder names such as `state=NC`; `None` marks a missing value.
@@ -42,13 +55,21 @@ pub(crate) enum Content {
 impl Source {
     /// Returns a table in memory; `name` is used in messages.
     pub(crate) fn in_memory(name: &str, table: MemoryTable) -> Source {
+        Source::new(Content::Memory(table), Path::new(name), (Format::Ipc, Compression::None))
+    }
+
+    /// Returns a table with default settings.
+    pub(crate) fn new(content: Content, name: &Path, (format, compression): (Format, Compression)) -> Source {
         Source {
-            content: Content::Memory(table),
-            name: PathBuf::from(name),
+            content,
+            name: name.to_owned(),
             relative_path: PathBuf::new(),
-            format: Format::Ipc,
-            compression: Compression::None,
-            separator: default_delimiter(Format::Ipc),
+            format,
+            compression,
+            separator: default_delimiter(format),
+            is_windows_1252: Arc::default(),
+            sheet: Arc::default(),
+            redirected: None,
             schema: OnceLock::new(),
             partitions: Vec::new(),
         }
@@ -57,6 +78,11 @@ impl Source {
     /// Returns the name shown to the user.
     pub(crate) fn name(&self) -> &Path {
         &self.name
+    }
+
+    /// Returns the name of the file in an output folder.
+    pub(crate) fn output_name(&self) -> Option<&OsStr> {
+        self.relative_path.file_name()
     }
 
     /// Returns the table, if it is in memory.
@@ -74,7 +100,13 @@ impl Source {
 
     /// Returns whether an existing path with this metadata refers to the file.
     pub(crate) fn is_at(&self, path: &Path, metadata: &Metadata) -> bool {
-        self.file().is_some_and(|stable| stable.is_at(path, metadata))
+        let is_redirected = self.redirected.is_some() && self.redirected == FileId::of(metadata);
+        is_redirected || self.file().is_some_and(|stable| stable.is_at(path, metadata))
+    }
+
+    /// Returns whether the file is a workbook, which has sheets.
+    pub(crate) fn is_workbook(&self) -> bool {
+        self.format == Format::Xlsx
     }
 
     /// Returns the separator, if the table is a text file.
@@ -107,20 +139,39 @@ impl Source {
     }
 }
 
-/// Returns a sentence that lists files whose separator differs from the default of their extension, unless the user set it.
-pub(crate) fn separator_note(files: &[Source], options: &InputOptions) -> Option<Message> {
-    if options.delimiter.is_some() {
-        return None;
+/// Returns a sentence about separators that differ from the default of their extension and sheets that are not the only
+/// one, unless the user set them.
+pub(crate) fn format_note(files: &[Source], options: &InputOptions) -> Option<Message> {
+    let mut sentences: Vec<Message> = Vec::new();
+    if options.delimiter.is_none() {
+        sentences.extend(separator_sentences(files));
     }
-    let mut sentences = Vec::new();
-    for (separator, name) in SEPARATORS {
-        let is_unusual = |file: &&Source| {
-            is_text(file.format) && file.separator == separator && separator != default_delimiter(file.format)
-        };
-        let paths: Vec<PathBuf> = files.iter().filter(is_unusual).map(|file| file.name.clone()).collect();
-        if !paths.is_empty() {
-            sentences.push(format!("values are separated by {name}: {}", list_paths(&paths)));
-        }
+    if options.sheet.is_none() {
+        sentences.extend(files.iter().filter_map(|file| file.sheet.note(&file.name)).take(SHOWN));
     }
-    (!sentences.is_empty()).then(|| sentences.join("; ").into())
+    let mut sentences = sentences.into_iter();
+    let first = sentences.next()?;
+    Some(sentences.fold(first, |all, sentence| all + "; " + sentence))
+}
+
+fn separator_sentences(files: &[Source]) -> Vec<Message> {
+    let is_unusual = |file: &&Source| is_text(file.format) && file.separator != default_delimiter(file.format);
+    let mut by_separator: BTreeMap<u8, Vec<PathBuf>> = BTreeMap::new();
+    for file in files.iter().filter(is_unusual) {
+        by_separator.entry(file.separator).or_default().push(file.name.clone());
+    }
+    let sentence = |(separator, paths): (u8, Vec<PathBuf>)| {
+        let name = SEPARATORS.iter().find(|(own, _)| *own == separator);
+        let name = name.map_or_else(|| format!("{:?}", char::from(separator)), |(_, name)| (*name).to_owned());
+        format!("values are separated by {name}: {}", list_paths(&paths)).into()
+    };
+    by_separator.into_iter().map(sentence).collect()
+}
+
+/// Returns a sentence that lists the files that were detected as Windows-1252 so far.
+pub(crate) fn encoding_note(files: &[Source]) -> Option<Message> {
+    let detected = files.iter().filter(|file| file.is_windows_1252.get() == Some(&true));
+    let paths: Vec<PathBuf> = detected.map(|file| file.name.clone()).collect();
+    let note = || Message::from(format!("not UTF-8, read as Windows-1252: {}", list_paths(&paths)));
+    (!paths.is_empty()).then(note)
 }

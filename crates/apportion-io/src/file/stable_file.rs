@@ -18,6 +18,7 @@ use parquet::file::reader::{ChunkReader, Length};
 use twox_hash::XxHash3_64;
 
 use super::page_header::{self, Problem};
+use crate::file_id::{FileId, is_same_file};
 use crate::read_at::{read_at, read_some_at};
 
 /// A file with its identity and the checksums of the ranges read so far.
@@ -36,23 +37,13 @@ pub(crate) struct StableFile {
 struct Identity {
     size: u64,
     modified: Option<SystemTime>,
-    /// Device and inode. The attribute change time is left out: new links and permissions do not
-    /// change rows.
-    #[cfg(unix)]
-    inode: (u64, u64),
+    /// The attribute change time is left out: new links and permissions do not change rows.
+    id: Option<FileId>,
 }
 
 impl Identity {
     fn of(metadata: &Metadata) -> Identity {
-        Identity {
-            size: metadata.len(),
-            modified: metadata.modified().ok(),
-            #[cfg(unix)]
-            inode: {
-                use std::os::unix::fs::MetadataExt;
-                (metadata.dev(), metadata.ino())
-            },
-        }
+        Identity { size: metadata.len(), modified: metadata.modified().ok(), id: FileId::of(metadata) }
     }
 }
 
@@ -99,19 +90,17 @@ impl StableFile {
     /// Returns whether an existing path with this metadata refers to this file. On Unix this makes no system call, so
     /// that thousands of outputs can be compared with thousands of inputs.
     pub(crate) fn is_at(&self, path: &Path, metadata: &Metadata) -> bool {
-        #[cfg(unix)]
-        let is_same = Identity::of(metadata).inode == self.identity.inode;
-        #[cfg(not(unix))]
-        let is_same = metadata.is_file() && crate::input::is_same_file(&self.path, path);
+        let is_same = match (self.identity.id, FileId::of(metadata)) {
+            (Some(own), Some(other)) => own == other,
+            _ => metadata.is_file() && is_same_file(&self.path, path),
+        };
         is_same || self.path == path
     }
 
     /// Returns a value that is the same for all paths of this file.
-    pub(crate) fn unique_id(&self) -> io::Result<(u64, PathBuf)> {
-        #[cfg(unix)]
-        return Ok((self.identity.inode.1, PathBuf::from(self.identity.inode.0.to_string())));
-        #[cfg(not(unix))]
-        Ok((0, self.path.canonicalize()?))
+    pub(crate) fn unique_id(&self) -> io::Result<(Option<FileId>, PathBuf)> {
+        let id = self.identity.id;
+        Ok((id, if id.is_some() { PathBuf::new() } else { self.path.canonicalize()? }))
     }
 
     /// Returns the size in bytes.

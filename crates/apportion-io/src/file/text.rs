@@ -14,17 +14,19 @@ use arrow::error::ArrowError;
 use csv_core::ReadRecordResult;
 
 use super::explain::Explained;
+use super::foreign;
 use super::quotes::QuoteScanner;
 use super::read_ahead::BatchResult;
+use super::separator::separator_line;
 
 /// Maximum number of columns.
 pub(crate) const MAX_COLUMNS: usize = 100_000;
 
 /// Approximate bytes of records in one batch; a few batches are queued at a time.
-const BATCH_BYTES: usize = 16 << 20;
+pub(super) const BATCH_BYTES: usize = 16 << 20;
 
 /// Maximum number of cells in one batch, because voter files can have hundreds of columns.
-const BATCH_CELLS: usize = 1 << 21;
+pub(super) const BATCH_CELLS: usize = 1 << 21;
 
 /// Bytes read at a time.
 const BUFFER: usize = 1 << 18;
@@ -125,6 +127,14 @@ impl<R: Read> Records<R> {
         self.check_quotes()
     }
 
+    /// Skips a first line that names the separator.
+    fn skip_separator_line(&mut self) {
+        if let Some((_, length)) = separator_line(&self.buffer[self.unread.clone()]) {
+            self.unread.start += length;
+            self.number += 1;
+        }
+    }
+
     /// Refuses quotes that swallow rows in the bytes read last.
     fn check_quotes(&mut self) -> Result<(), ArrowError> {
         match self.quotes.read(&self.buffer[self.unread.clone()]) {
@@ -161,7 +171,7 @@ impl<R: Read> Records<R> {
 }
 
 /// Returns an error with a complete message, to which nothing is added.
-fn csv_error(problem: impl Into<Message>) -> ArrowError {
+pub(super) fn csv_error(problem: impl Into<Message>) -> ArrowError {
     ArrowError::ExternalError(Box::new(Explained(problem.into())))
 }
 
@@ -188,6 +198,7 @@ impl<R: Read> TextBatches<R> {
         if let Some(problem) = non_table_content(&records.buffer[records.unread.clone()]) {
             return Err(csv_error(problem));
         }
+        records.skip_separator_line();
         if !records.advance()? {
             return Err(csv_error("it has no header; its first line must name the columns"));
         }
@@ -196,7 +207,7 @@ impl<R: Read> TextBatches<R> {
         }
         let name = |column: usize| match std::str::from_utf8(records.field(column)) {
             Ok(name) => Ok(name.trim_start_matches('\u{feff}').to_owned()),
-            Err(_) => Err(invalid_utf8(1, column)),
+            Err(_) => Err(invalid_utf8(records.number, column)),
         };
         let names: Vec<String> = (0..records.columns).map(name).collect::<Result<_, _>>()?;
         Ok(TextBatches { records, names, projection: Vec::new(), schema: Arc::new(Schema::empty()), batch_rows: 1 })
@@ -260,19 +271,19 @@ impl<R: Read> Iterator for TextBatches<R> {
 }
 
 /// A column of a batch under construction.
-struct Column {
+pub(super) struct Column {
     data: Vec<u8>,
     offsets: Vec<i32>,
 }
 
 impl Column {
-    fn new(rows: usize) -> Column {
+    pub(super) fn new(rows: usize) -> Column {
         let mut offsets = Vec::with_capacity(rows + 1);
         offsets.push(0);
         Column { data: Vec::new(), offsets }
     }
 
-    fn push(&mut self, field: &[u8]) {
+    pub(super) fn push(&mut self, field: &[u8]) {
         self.data.extend_from_slice(field);
         // A batch ends long before 2 GiB.
         self.offsets.push(self.data.len() as i32);
@@ -285,7 +296,7 @@ impl Column {
     }
 
     /// Returns the column as an array, with empty fields as nulls.
-    fn into_array(self) -> Result<ArrayRef, ArrowError> {
+    pub(super) fn into_array(self) -> Result<ArrayRef, ArrowError> {
         let has_empty = self.offsets.windows(2).any(|pair| pair[0] == pair[1]);
         let nulls = has_empty.then(|| self.offsets.windows(2).map(|pair| pair[0] < pair[1]).collect::<NullBuffer>());
         let offsets = OffsetBuffer::new(ScalarBuffer::from(self.offsets));
@@ -308,31 +319,23 @@ fn first_invalid(columns: &[Column], projection: &[usize], first: u64) -> ArrowE
 fn invalid_utf8(line: u64, column: usize) -> ArrowError {
     let column = column + 1;
     let problem = Message::from(format!("line {line}, column {column}: not valid UTF-8; use "));
-    csv_error(problem + Setting::Encoding.with("latin1") + ", or convert the file to UTF-8")
+    csv_error(problem + Setting::Encoding.with("windows-1252") + ", or convert the file to UTF-8")
 }
 
 /// Returns a message if the first bytes show that a file is not delimited text.
 fn non_table_content(start: &[u8]) -> Option<&'static str> {
-    let text = start.trim_ascii_start();
-    let begins = |word: &[u8]| text.len() >= word.len() && text[..word.len()].eq_ignore_ascii_case(word);
-    if start.starts_with(b"SQLite format 3\0") {
-        return Some("it is a SQLite database; export the table as CSV");
-    }
     if start.starts_with(&[0x1f, 0x8b]) || start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         return Some("it is compressed twice; decompress it once");
     }
-    if begins(b"<!doctype") || begins(b"<html") || begins(b"<?xml") {
-        return Some("it is a web page or XML, not a table; download or export it as CSV");
-    }
-    if begins(b"{\"") || begins(b"[{") || begins(b"{\n") {
-        return Some("it is JSON, not a table; convert it to CSV or Parquet");
+    if let Some(problem) = foreign::of_content(start) {
+        return Some(problem);
     }
     if start.iter().take(64).any(|&byte| byte == 0) {
         return Some(
             "it contains zero bytes: it may be UTF-16 or UTF-32 without a byte order mark; convert it to UTF-8",
         );
     }
-    (text.is_empty()).then_some("it has no header; its first line must name the columns")
+    start.trim_ascii().is_empty().then_some("it has no header; its first line must name the columns")
 }
 
 #[cfg(test)]
@@ -393,9 +396,11 @@ mod tests {
             (b"a,b\n1,2\n3,\"x\n4,y\n", "line 3 opens a quote that is never closed"),
             (b"a,b\n1,2\n3,\"x", "line 3 opens a quote that is never closed"),
             (b"a,\"b\n1,2\n", "line 1 opens a quote that is never closed"),
+            (b"sep=,\na,b\n1,2\n3\n", "line 4 has 1 field, expected 2"),
+            (b"sep=,\na,\xff\n", "line 2, column 2: not valid UTF-8"),
             (b"{\"a\": 1}", "JSON"),
             (b"a\0,\0b\0", "UTF-16"),
-            (b"<html>", "web page"),
+            (b"<html>", "web pages"),
         ] {
             let found = read(text, 10).unwrap_err();
             assert!(found.contains(expected), "{found}");

@@ -9,14 +9,15 @@ mod column_batch;
 mod progress;
 mod text_table;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use apportion::text::Message;
 use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
-use crate::file::{Source, column_names, find_sources, separator_note};
+use crate::file::{Source, column_names, encoding_note, find_sources, format_note};
 use crate::table::MemoryTable;
 
 pub(crate) use blocks::{BlockReader, Blocks, Reading};
@@ -26,13 +27,27 @@ pub use column_batch::{
 pub use progress::{NoProgress, Progress};
 pub use text_table::TextTable;
 
-/// Settings for reading text files.
+/// The encoding of text without a byte order mark.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TextEncoding {
+    /// UTF-8; or Windows-1252, if no character of the file is valid in UTF-8 except ASCII.
+    #[default]
+    Auto,
+    /// UTF-8.
+    Utf8,
+    /// Windows-1252, which includes Latin-1.
+    Windows1252,
+}
+
+/// Settings for reading files.
 #[derive(Clone, Debug)]
 pub struct InputOptions {
-    /// Whether text without a byte order mark is Latin-1 instead of UTF-8.
-    pub latin1: bool,
+    /// The encoding of text without a byte order mark.
+    pub encoding: TextEncoding,
     /// The separator of values; detected from the first line if not set.
     pub delimiter: Option<u8>,
+    /// The sheet of workbooks; the first one if not set.
+    pub sheet: Option<String>,
     /// Rows per batch. Results do not depend on it.
     pub batch_rows: usize,
     /// Maximum length of a line in bytes, so that a damaged file cannot exhaust memory.
@@ -41,7 +56,13 @@ pub struct InputOptions {
 
 impl Default for InputOptions {
     fn default() -> InputOptions {
-        InputOptions { latin1: false, delimiter: None, batch_rows: 1 << 16, max_line: 16 << 20 }
+        InputOptions {
+            encoding: TextEncoding::Auto,
+            delimiter: None,
+            sheet: None,
+            batch_rows: 1 << 16,
+            max_line: 16 << 20,
+        }
     }
 }
 
@@ -60,6 +81,8 @@ pub struct Input {
     skipped: Vec<PathBuf>,
     /// Total size in bytes up to the end of each file.
     cumulative_bytes: Vec<u64>,
+    /// Whether the note about detected encodings was sent.
+    is_encoding_noted: AtomicBool,
     /// Temporary copies of pipes, so that they can be read twice. Removed on drop.
     _spools: Vec<NamedTempFile>,
 }
@@ -110,6 +133,7 @@ impl Input {
             cumulative_bytes,
             folders: Vec::new(),
             skipped: Vec::new(),
+            is_encoding_noted: AtomicBool::new(false),
             _spools: Vec::new(),
         }
     }
@@ -145,9 +169,14 @@ impl Input {
         self.progress.is_cancelled()
     }
 
-    /// Ends a pass over the files.
+    /// Ends a pass over the files. The first time, sends a note about encodings that the pass detected.
     pub(crate) fn end(&self) {
         self.progress.end();
+        if let Some(note) = self.encoding_note()
+            && !self.is_encoding_noted.swap(true, Ordering::Relaxed)
+        {
+            self.progress.note(note);
+        }
     }
 
     /// Returns a table if it is in memory.
@@ -180,6 +209,11 @@ impl Input {
         self.files[file].name()
     }
 
+    /// Returns the name that each file has in an output folder.
+    pub fn output_names(&self) -> impl Iterator<Item = &OsStr> {
+        self.files.iter().filter_map(Source::output_name)
+    }
+
     /// Returns the path of a file, or of its temporary copy if it was a pipe; an empty path for a table in memory.
     pub fn path(&self, file: usize) -> &Path {
         self.files[file].path().unwrap_or(Path::new(""))
@@ -201,10 +235,20 @@ impl Input {
         self.files[file].separator()
     }
 
-    /// Returns a sentence that lists files whose separator differs from the default of their
-    /// extension, unless the user set it.
-    pub fn separator_note(&self) -> Option<Message> {
-        separator_note(&self.files, &self.options)
+    /// Returns a sentence about the separators and sheets that were chosen, unless the user set them or they are the
+    /// only ones.
+    pub fn format_note(&self) -> Option<Message> {
+        format_note(&self.files, &self.options)
+    }
+
+    /// Returns a sentence that lists the files that were detected as Windows-1252 so far.
+    pub fn encoding_note(&self) -> Option<Message> {
+        encoding_note(&self.files)
+    }
+
+    /// Returns whether a file is a workbook, which has sheets.
+    pub fn has_workbook(&self) -> bool {
+        self.files.iter().any(Source::is_workbook)
     }
 
     /// Returns the input folder in which a later run would find a table written to this path.
@@ -225,19 +269,6 @@ impl Input {
     pub fn contains(&self, path: &Path) -> bool {
         let Ok(metadata) = std::fs::metadata(path) else { return false };
         self.files.iter().any(|file| file.is_at(path, &metadata))
-    }
-}
-
-/// Returns whether two paths refer to the same file, through any links.
-pub fn is_same_file(one: &Path, other: &Path) -> bool {
-    #[cfg(unix)]
-    if let (Ok(one), Ok(other)) = (std::fs::metadata(one), std::fs::metadata(other)) {
-        use std::os::unix::fs::MetadataExt;
-        return (one.dev(), one.ino()) == (other.dev(), other.ino());
-    }
-    match (one.canonicalize(), other.canonicalize()) {
-        (Ok(one), Ok(other)) => one == other,
-        _ => false,
     }
 }
 

@@ -3,6 +3,8 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use apportion::text::Message;
+
 /// Receives progress reports and can cancel the operation.
 pub trait Progress: Debug + Send + Sync {
     /// A pass starts, over files of `bytes` bytes in total.
@@ -11,6 +13,8 @@ pub trait Progress: Debug + Send + Sync {
     fn update(&self, rows: u64, bytes: u64);
     /// The pass has ended.
     fn end(&self);
+    /// A pass detected how a file is written, such as its encoding.
+    fn note(&self, _: Message) {}
     /// Returns whether the operation was cancelled. If so, no further batch is read, and nothing is
     /// written.
     fn is_cancelled(&self) -> bool {
@@ -27,6 +31,9 @@ impl<P: Progress + ?Sized> Progress for Arc<P> {
     }
     fn end(&self) {
         (**self).end();
+    }
+    fn note(&self, message: Message) {
+        (**self).note(message);
     }
     fn is_cancelled(&self) -> bool {
         (**self).is_cancelled()

@@ -29,8 +29,8 @@ pub(super) struct LoadedFile<'a> {
     pub(super) rows: usize,
     /// Whether values are separated by commas, which affects how commas in numbers are interpreted.
     pub(super) comma_separated: bool,
-    /// A note on the separator, if it is not the default.
-    pub(super) separator: Option<Message>,
+    /// A note on the separator, sheet or encoding, if it is not the default.
+    pub(super) format_note: Option<Message>,
 }
 
 /// Reads the first table of an input.
@@ -39,13 +39,17 @@ pub(super) fn read_input(input: &Input, subject: Option<Subject>, options: &Keye
     let (names, path) = (blocks.names, input.name(0).to_owned());
     let blocks = blocks.rows.collect::<Result<Vec<_>>>()?;
     let is_empty = blocks.is_empty();
-    let block = Block::join(blocks);
+    let block = Block::join(blocks)?;
     if block.is_none() && !is_empty {
         return Err(Error::file(&path, "a column has parts of different types; make the file again"));
     }
     let (columns, rows) = block.as_ref().map_or_else(|| (Vec::new(), 0), |block| (block.columns(), block.len()));
-    let (comma_separated, separator) = (input.separator(0) == Some(b','), input.separator_note());
-    LoadedFile { path, names, columns, rows, comma_separated, separator }.read(subject, options)
+    let comma_separated = input.separator(0) == Some(b',');
+    let format_note = match (input.format_note(), input.encoding_note()) {
+        (Some(format), Some(encoding)) => Some(format + "; " + encoding),
+        (format, encoding) => format.or(encoding),
+    };
+    LoadedFile { path, names, columns, rows, comma_separated, format_note }.read(subject, options)
 }
 
 impl LoadedFile<'_> {
@@ -85,7 +89,7 @@ impl LoadedFile<'_> {
         let counts = counts.filter(|_| numbers == Numbers::Shares).transpose()?;
         let unused = self.unused(&indices);
         let table = KeyedTable { path: self.path, key, keys, classes, values, counts, numbers };
-        Ok(KeyedFile { table, subject, unused, separator: self.separator })
+        Ok(KeyedFile { table, subject, unused, format_note: self.format_note })
     }
 
     pub(super) fn normalized(&self, index: usize) -> String {

@@ -94,8 +94,8 @@ pub struct KeyedFile {
     pub subject: Subject,
     /// Numeric columns other than keys, classes and counts.
     pub unused: Vec<String>,
-    /// A note on the separator, if it is not the default.
-    pub separator: Option<Message>,
+    /// A note on the separator, sheet or encoding, if it is not the default.
+    pub format_note: Option<Message>,
 }
 
 impl KeyedFile {
@@ -133,7 +133,7 @@ impl KeyedFile {
             columns: columns.iter().map(|(_, column)| *column).collect(),
             rows,
             comma_separated: false,
-            separator: None,
+            format_note: None,
         };
         loaded.read(subject, options)
     }

@@ -53,11 +53,11 @@ fn thousands_separators_are_not_decimal_commas() {
     let ways = "write thousands without commas, and decimals with a point";
     assert_eq!(
         refused("county_fips;n_white;n_black\n37063;12;13\n37183;101,718;95\n"),
-        format!("row 2, column \"n_white\": it may be 101718 or 101.718; {ways}")
+        format!("row 2, column \"n_white\": it is ambiguous: 101718 or 101.718; {ways}")
     );
     assert_eq!(
         refused("county_fips;n_white;n_black\n37063;12,5;13\n37183;101,718;1,234,567\n"),
-        format!("row 2, column \"n_white\": it may be 101718 or 101.718; {ways}")
+        format!("row 2, column \"n_white\": it is ambiguous: 101718 or 101.718; {ways}")
     );
 }
 
@@ -65,8 +65,8 @@ fn thousands_separators_are_not_decimal_commas() {
 fn the_separator_is_detected() {
     let file = read("county_fips|n_white|n_black\n37063|1|2\n");
     assert_eq!(codes(&file), (Level::County, vec![37063]));
-    assert!(file.separator.unwrap().to_string().starts_with("values are separated by bars: "));
-    assert_eq!(read("county_fips,n_white,n_black\n37063,1,2\n").separator, None);
+    assert!(file.format_note.unwrap().to_string().starts_with("values are separated by bars: "));
+    assert_eq!(read("county_fips,n_white,n_black\n37063,1,2\n").format_note, None);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn duplicate_keys_name_both_rows() {
     );
     assert_eq!(
         refused("surname,n_white,n_black\nSMITH,1,2\nSMITH ,3,4\n"),
-        "rows 1 and 2 are of the same name, SMITH; leave one of them"
+        "rows 1 and 2 are the same name, SMITH; keep one of them"
     );
     // A row without people is ignored.
     assert_eq!(read("county_fips,n_white,n_black\n37063,1,2\n37063,0,0\n").table.rows(), 2);

@@ -137,7 +137,9 @@ impl From<PlainValues> for SharedColumn {
             PlainValues::Single(numbers) => numbers.into(),
             PlainValues::Double(numbers) => numbers.into(),
             PlainValues::OptionalDouble(numbers) => {
-                numbers.into_iter().map(|number| number.unwrap_or(f64::NAN)).collect::<Vec<f64>>().into()
+                let validity: Vec<bool> = numbers.iter().map(Option::is_some).collect();
+                let values: Vec<f64> = numbers.into_iter().map(Option::unwrap_or_default).collect();
+                SharedColumn::from(values).with_validity(validity.into())
             }
         }
     }
@@ -166,11 +168,11 @@ mod tests {
         let columns = vec![
             PlainColumn::new("text", PlainValues::Text(texts)),
             PlainColumn::new("word", words),
-            PlainColumn::new("number", PlainValues::OptionalDouble(vec![Some(0.5), None, Some(2.0)])),
+            PlainColumn::new("number", PlainValues::OptionalDouble(vec![Some(0.5), None, Some(f64::NAN)])),
         ];
         let input = crate::Input::from_memory("t", MemoryTable::from_plain(columns).unwrap(), Default::default());
         let rows = input.read_text(0).unwrap().rows;
-        assert_eq!(rows, [["b", "y", "0.5"], ["", "x", "NaN"], ["cd", "y", "2.0"]]);
+        assert_eq!(rows, [["b", "y", "0.5"], ["", "x", ""], ["cd", "y", "NaN"]]);
         let short =
             vec![PlainColumn::new("a", PlainValues::Whole(vec![1])), PlainColumn::new("b", PlainValues::Whole(vec![]))];
         assert!(MemoryTable::from_plain(short).is_err());

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::column::Column;
 use super::shared_column::{Shared, SharedColumn, SharedValues};
+use crate::error::Result;
 use crate::file::ArrowColumn;
 
 /// Some rows of some columns.
@@ -59,17 +60,22 @@ impl Block {
 
     /// Returns the rows of several blocks as one, with the columns of the first; `None` if there is no block, or if their
     /// columns differ.
-    pub(crate) fn join(mut blocks: Vec<Block>) -> Option<Block> {
+    ///
+    /// # Errors
+    /// If the columns cannot be joined, for example because their text takes more than 2 GiB.
+    pub(crate) fn join(mut blocks: Vec<Block>) -> Result<Option<Block>> {
         if blocks.len() < 2 {
-            return blocks.pop();
+            return Ok(blocks.pop());
         }
-        let first = blocks.first()?;
-        let column = |name: &String| {
-            let pieces = blocks.iter().map(|block| block.get(name)).collect::<Option<Vec<_>>>()?;
-            BlockColumn::join(&pieces)
-        };
-        let columns = first.names.iter().map(column).collect::<Option<Vec<_>>>()?;
-        Some(Block { names: first.names.clone(), columns, rows: blocks.iter().map(Block::len).sum() })
+        let names = blocks[0].names.clone();
+        let mut columns = Vec::with_capacity(names.len());
+        for name in names.iter() {
+            let pieces = blocks.iter().map(|block| block.get(name)).collect::<Option<Vec<_>>>();
+            let Some(pieces) = pieces else { return Ok(None) };
+            let Some(column) = BlockColumn::join(&pieces)? else { return Ok(None) };
+            columns.push(column);
+        }
+        Ok(Some(Block { names, columns, rows: blocks.iter().map(Block::len).sum() }))
     }
 }
 
@@ -116,29 +122,30 @@ impl BlockColumn {
     }
 
     /// Returns pieces of a column as one; `None` if their types differ.
-    fn join(pieces: &[&BlockColumn]) -> Option<BlockColumn> {
-        match pieces.first()? {
-            BlockColumn::Arrow(_) => {
-                let array = |piece: &&BlockColumn| match piece {
-                    BlockColumn::Arrow(array) => Some(array.clone()),
-                    BlockColumn::Shared(..) => None,
-                };
-                let arrays = pieces.iter().map(array).collect::<Option<Vec<_>>>()?;
-                ArrowColumn::join(&arrays).map(BlockColumn::Arrow)
-            }
-            BlockColumn::Shared(column, rows) => {
-                let mut end = rows.start;
-                for piece in pieces {
-                    let BlockColumn::Shared(other, own) = piece else { return None };
-                    if !other.is_same_memory(column) || own.start != end {
-                        return copied(pieces);
-                    }
-                    end = own.end;
-                }
-                Some(BlockColumn::Shared(column.clone(), rows.start..end))
-            }
+    fn join(pieces: &[&BlockColumn]) -> Result<Option<BlockColumn>> {
+        let array = |piece: &&BlockColumn| match piece {
+            BlockColumn::Arrow(array) => Some(array.clone()),
+            BlockColumn::Shared(..) => None,
+        };
+        match pieces.iter().map(array).collect::<Option<Vec<_>>>() {
+            Some(arrays) => Ok(ArrowColumn::join(&arrays)?.map(BlockColumn::Arrow)),
+            None => Ok(join_shared(pieces)),
         }
     }
+}
+
+/// Returns pieces of columns of another program as one; `None` if their types differ.
+fn join_shared(pieces: &[&BlockColumn]) -> Option<BlockColumn> {
+    let BlockColumn::Shared(column, rows) = pieces.first()? else { return None };
+    let mut end = rows.start;
+    for piece in pieces {
+        let BlockColumn::Shared(other, own) = piece else { return None };
+        if !other.is_same_memory(column) || own.start != end {
+            return copied(pieces);
+        }
+        end = own.end;
+    }
+    Some(BlockColumn::Shared(column.clone(), rows.start..end))
 }
 
 /// Returns whether the range covers all rows of a column without missing values.
@@ -186,7 +193,7 @@ mod tests {
     fn blocks_are_cut_and_joined() {
         let texts: SharedColumn = ["a", "b", "c", "d"].map(String::from).to_vec().into();
         let two = vec![block(&texts, vec![1.0, 2.0], 0..2), block(&texts, vec![3.0], 2..3)];
-        let joined = Block::join(two).unwrap();
+        let joined = Block::join(two).unwrap().unwrap();
         assert_eq!(joined.len(), 3);
         let cut = joined.slice(&(1..3));
         let texts_of = cut.get("t").unwrap().column().texts().unwrap();
@@ -197,6 +204,6 @@ mod tests {
         assert!(joined.get("n").unwrap().doubles().is_some_and(|all| all.as_slice() == [1.0, 2.0, 3.0]));
         assert!(cut.get("n").unwrap().doubles().is_none());
         // Rows that are not contiguous, of a type that is never copied.
-        assert!(Block::join(vec![block(&texts, vec![1.0], 0..1), block(&texts, vec![2.0], 2..3)]).is_none());
+        assert!(Block::join(vec![block(&texts, vec![1.0], 0..1), block(&texts, vec![2.0], 2..3)]).unwrap().is_none());
     }
 }

@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 use apportion::text::{Message, Setting, count, quoted};
 use apportion::{Classes, Scaling, Scores, seed};
 
-use super::class_column::{ClassColumn, ClassColumnBuilder};
+use super::class_column::{ClassColumn, ClassColumnBuilder, ClassTexts};
 use super::column::{Column, ColumnTexts, Values};
 use super::groups::GroupBuilder;
 use super::memory_table::MemoryTable;
-use super::number::{fill_suppressed, parse_count, parse_number};
+use super::number::{fill_suppressed, is_suppressed, parse_count, parse_number};
 use super::outcome::OutcomeBuilder;
 use super::percentages::{Percentages, SAMPLE_ROWS};
 use super::row_mask::RowMask;
 use super::score_columns::{
-    RecognizedScores, ScoreColumns, abbreviated_names, find_column, find_scores, normalize_name,
+    RecognizedScores, ScoreColumns, abbreviated_names, find_column, find_scores, normalize_name, without_shared_prefix,
 };
 use super::score_table::{Table, TableOptions};
 use super::spill::{Budget, ScoreValues};
@@ -45,6 +45,8 @@ pub(crate) struct TableBuilder {
     counts: Vec<u64>,
     files: Vec<(PathBuf, usize)>,
     row_mask: RowMask,
+    /// Number of rows that were excluded because only some of their scores are missing.
+    partial_rows: u64,
     /// Rows that were already returned by [`TableBuilder::drain`].
     drained_rows: usize,
 }
@@ -55,18 +57,38 @@ struct ColumnIndices {
     scores: Vec<usize>,
     id: Option<usize>,
     by: Vec<usize>,
-    truth: Option<usize>,
-    labels: Vec<usize>,
+    truth: Option<ClassIndex>,
+    labels: Vec<ClassIndex>,
     outcome: Option<usize>,
     cells: Vec<usize>,
     count: Option<usize>,
+}
+
+/// The indices of a column of classes, and of the ethnicity if it is read.
+#[derive(Clone, Copy)]
+struct ClassIndex {
+    column: usize,
+    ethnicity: Option<usize>,
+}
+
+impl ClassIndex {
+    fn of(names: &[String], column: &ClassColumn) -> Result<ClassIndex> {
+        Ok(ClassIndex {
+            column: find_column(names, &column.column, column.settings.column)?,
+            ethnicity: column.ethnicity_index(names)?,
+        })
+    }
+
+    fn all(self) -> impl Iterator<Item = usize> {
+        std::iter::once(self.column).chain(self.ethnicity)
+    }
 }
 
 impl ColumnIndices {
     fn of(names: &[String], columns: &ScoreColumns, options: &TableOptions) -> Result<ColumnIndices> {
         let optional =
             |name: Option<&String>, setting: Setting| name.map(|name| find_column(names, name, setting)).transpose();
-        let class_column = |column: &ClassColumn| find_column(names, &column.column, column.settings.column);
+        let class_column = |column: &ClassColumn| ClassIndex::of(names, column);
         Ok(ColumnIndices {
             scores: columns
                 .columns
@@ -84,9 +106,10 @@ impl ColumnIndices {
     }
 
     fn all(&self) -> impl Iterator<Item = usize> + '_ {
-        let single = [self.id, self.truth, self.outcome, self.count].into_iter().flatten();
-        let several = [&self.scores, &self.by, &self.labels, &self.cells].into_iter().flatten();
-        several.copied().chain(single)
+        let single = [self.id, self.outcome, self.count].into_iter().flatten();
+        let several = [&self.scores, &self.by, &self.cells].into_iter().flatten();
+        let classes = self.truth.iter().chain(&self.labels).flat_map(|index| index.all());
+        several.copied().chain(single).chain(classes)
     }
 }
 
@@ -113,7 +136,7 @@ impl SelectedRows<'_> {
 impl TableBuilder {
     /// Finds the score columns of the first file and checks the options.
     pub(crate) fn new(names: &[String], path: &Path, options: &TableOptions) -> Result<TableBuilder> {
-        let (mut columns, recognized) = if options.scores.is_empty() {
+        let (mut columns, mut recognized) = if options.scores.is_empty() {
             let found = find_scores(names).map_err(|error| Error::file(path, error.message()))?;
             let found = found.ok_or_else(|| Error::file(path, no_scores_problem(names)))?;
             (found.scores.clone(), Some(found))
@@ -122,15 +145,17 @@ impl TableBuilder {
         };
         if !options.classes.is_empty() {
             columns = reorder_classes(&columns, &options.classes)?;
+            recognized.iter_mut().for_each(|recognized| recognized.renamed = false);
         }
         let classes = Classes::new(columns.classes.clone()).map_err(|error| class_error(error, options))?;
-        for column in options.truth.iter().chain(&options.labels) {
+        let mut options = options.clone();
+        for column in options.truth.iter_mut().chain(&mut options.labels) {
             column.check_map(&classes)?;
+            column.add_vocabulary(&classes);
         }
-        ColumnIndices::of(names, &columns, options)?;
+        ColumnIndices::of(names, &columns, &options)?;
         Ok(TableBuilder {
             values: ScoreValues::new(classes.len(), Budget::of(options.memory)),
-            options: options.clone(),
             columns,
             recognized,
             classes,
@@ -144,9 +169,11 @@ impl TableBuilder {
             outcome: OutcomeBuilder::default(),
             truth: ClassColumnBuilder::default(),
             labels: options.labels.iter().map(|_| ClassColumnBuilder::default()).collect(),
+            options,
             counts: Vec::new(),
             files: Vec::new(),
             row_mask: RowMask::default(),
+            partial_rows: 0,
             drained_rows: 0,
         })
     }
@@ -205,10 +232,10 @@ impl TableBuilder {
         self.push_keys(&selected)?;
         self.push_groups(&selected)?;
         if let (Some(index), Some(column)) = (self.indices.truth, &self.options.truth) {
-            self.truth.push(&self.text(&selected, index)?, selected.rows(), column, &self.classes);
+            self.truth.push(&self.class_texts(&selected, index)?, selected.rows(), column, &self.classes);
         }
         for label in 0..self.indices.labels.len() {
-            let values = self.text(&selected, self.indices.labels[label])?;
+            let values = self.class_texts(&selected, self.indices.labels[label])?;
             self.labels[label].push(&values, selected.rows(), &self.options.labels[label], &self.classes);
         }
         self.push_outcome(&selected)?;
@@ -226,17 +253,20 @@ impl TableBuilder {
         if let (true, Some(index), Some(column)) =
             (self.options.only_with_truth, self.indices.truth, &self.options.truth)
         {
-            let truth = self.text(&whole, index)?;
+            let truth = self.class_texts(&whole, index)?;
             for (row, keep) in keep.iter_mut().enumerate() {
                 *keep = !column.excludes(truth.get(row));
             }
         }
         if self.options.skip_missing {
-            let mut has_score = vec![false; total];
+            let (mut has_missing, mut has_score) = (vec![false; total], vec![false; total]);
             for &index in &self.indices.scores {
-                mark_numbers(&columns[index], &mut has_score);
+                mark_numbers(&columns[index], &mut has_missing, &mut has_score);
             }
-            keep.iter_mut().zip(has_score).for_each(|(keep, has_score)| *keep &= has_score);
+            for (row, keep) in keep.iter_mut().enumerate() {
+                self.partial_rows += u64::from(*keep && has_missing[row] && has_score[row]);
+                *keep &= has_score[row] && !has_missing[row];
+            }
         }
         if keep.iter().all(|&keep| keep) {
             self.row_mask.push_kept(total);
@@ -313,6 +343,12 @@ impl TableBuilder {
             let problem = format!("the column contains {}, not text; name another", column.kind());
             self.value_error(selected, index, 0, problem)
         })
+    }
+
+    /// Returns a column of classes as text, with its ethnicity if it is read.
+    fn class_texts<'b>(&self, selected: &SelectedRows<'b>, index: ClassIndex) -> Result<ClassTexts<'b>> {
+        let ethnicity = index.ethnicity.map(|index| self.text(selected, index)).transpose()?;
+        Ok(ClassTexts { values: self.text(selected, index.column)?, ethnicity })
     }
 
     /// Returns the error for a value of a selected row.
@@ -426,6 +462,7 @@ impl TableBuilder {
             values: std::mem::replace(&mut self.values, empty),
             files: self.files.last().cloned().into_iter().collect(),
             row_mask,
+            partial_rows: std::mem::take(&mut self.partial_rows),
         };
         Ok((table, std::mem::take(&mut self.groups.column.ids)))
     }
@@ -485,6 +522,7 @@ impl TableBuilder {
             values: self.values,
             files: self.files,
             row_mask: self.row_mask,
+            partial_rows: self.partial_rows,
         })
     }
 }
@@ -529,12 +567,16 @@ fn count_problem(number: f64) -> Option<String> {
     Some(format!("{found}; counts must be nonnegative whole numbers; correct it"))
 }
 
-/// Marks the rows of a score column that have a value.
-fn mark_numbers(column: &Column<'_>, has_score: &mut [bool]) {
+/// Marks the rows of a score column that have no value, and those that have one. Suppressed values are neither: they
+/// are filled if another score of the row has a value.
+fn mark_numbers(column: &Column<'_>, has_missing: &mut [bool], has_score: &mut [bool]) {
     let texts = if column.is_text() { column.texts() } else { None };
-    let is_missing = |texts: &ColumnTexts<'_>, row: usize| parse_number(texts.get(row)).is_some_and(f64::is_nan);
-    for (row, has_score) in has_score.iter_mut().enumerate().filter(|(_, has_score)| !**has_score) {
-        *has_score = column.has_value(row) && !texts.as_ref().is_some_and(|texts| is_missing(texts, row));
+    for (row, (has_missing, has_score)) in has_missing.iter_mut().zip(has_score).enumerate() {
+        // Text that is not a number is refused later.
+        let number = texts.as_ref().and_then(|texts| parse_number(texts.get(row))).unwrap_or(0.0);
+        let is_missing = !column.has_value(row) || number.is_nan();
+        *has_missing |= is_missing && !is_suppressed(number);
+        *has_score |= !is_missing;
     }
 }
 
@@ -546,10 +588,12 @@ fn reorder_classes(columns: &ScoreColumns, classes: &[String]) -> Result<ScoreCo
         let problem = format!(" names {named} classes, but there are {found} score columns: {columns}");
         return Err(Error::Settings(Message::from(Setting::Classes) + problem));
     }
-    let indices: Option<Vec<usize>> =
-        classes.iter().map(|class| columns.classes.iter().position(|other| other == class)).collect();
+    let order = |known: &[String]| -> Option<Vec<usize>> {
+        classes.iter().map(|class| known.iter().position(|other| other == class)).collect()
+    };
+    let indices = order(&columns.classes).or_else(|| order(&without_shared_prefix(&columns.columns)));
     Ok(match indices {
-        // Either a different order of the same names, or new names in the same order.
+        // Either a different order of the same names, or of the columns, or new names in the same order.
         Some(indices) => ScoreColumns {
             columns: indices.iter().map(|&index| columns.columns[index].clone()).collect(),
             classes: classes.to_vec(),

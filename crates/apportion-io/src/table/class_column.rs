@@ -4,7 +4,9 @@ use apportion::text::{Message, Setting, counted, quoted};
 use apportion::{Classes, Label, UNCODED};
 
 use super::column::ColumnTexts;
+use super::score_columns::{abbreviated_names, column_index, find_column};
 use super::suggest::{closest_match, did_you_mean};
+use super::vocabulary::{Vocabulary, with_ethnicity};
 use crate::error::{Error, Result};
 
 /// How to interpret a column of classes.
@@ -16,6 +18,10 @@ pub struct ClassColumn {
     pub map: Vec<(String, String)>,
     /// Values to treat as missing.
     pub exclude: Vec<String>,
+    /// A built-in map of values that are neither in `map` nor in `exclude`.
+    pub vocabulary: Option<Vocabulary>,
+    /// The column of the ethnicity, for a vocabulary that has one; found by name if `None`.
+    pub ethnicity: Option<String>,
     /// The settings of this column, for messages.
     pub settings: ClassSettings,
 }
@@ -27,10 +33,10 @@ pub struct ClassSettings {
     pub column: Setting,
     /// The setting that maps values to classes.
     pub map: Setting,
+    /// The setting that names the column of the ethnicity, if there is one.
+    pub ethnicity: Option<Setting>,
     /// The setting that excludes values.
     pub exclude: Setting,
-    /// An example of its value.
-    pub exclude_example: &'static str,
 }
 
 impl ClassSettings {
@@ -38,17 +44,13 @@ impl ClassSettings {
     pub const TRUTH: ClassSettings = ClassSettings {
         column: Setting::Truth,
         map: Setting::TruthMap,
+        ethnicity: Some(Setting::TruthEthnicity),
         exclude: Setting::TruthExclude,
-        exclude_example: "VALUE",
     };
 
     /// The settings of existing labels.
-    pub const LABEL: ClassSettings = ClassSettings {
-        column: Setting::Label,
-        map: Setting::LabelMap,
-        exclude: Setting::Uncoded,
-        exclude_example: "VALUE",
-    };
+    pub const LABEL: ClassSettings =
+        ClassSettings { column: Setting::Label, map: Setting::LabelMap, ethnicity: None, exclude: Setting::Uncoded };
 }
 
 impl Default for ClassSettings {
@@ -78,7 +80,50 @@ pub(crate) struct ClassColumnBuilder {
     unknown: Vec<(String, u64)>,
 }
 
+/// The values of a column of classes in some rows, with the ethnicity if it is read.
+pub(crate) struct ClassTexts<'a> {
+    pub(crate) values: ColumnTexts<'a>,
+    pub(crate) ethnicity: Option<ColumnTexts<'a>>,
+}
+
+impl ClassTexts<'_> {
+    /// Returns the value of a row.
+    pub(crate) fn get(&self, row: usize) -> &str {
+        let value = self.values.get(row);
+        self.ethnicity.as_ref().map_or(value, |ethnicity| with_ethnicity(value, ethnicity.get(row)))
+    }
+}
+
 impl ClassColumn {
+    /// Adds the values of the vocabulary, for the classes of a table.
+    pub(crate) fn add_vocabulary(&mut self, classes: &Classes) {
+        let Some(vocabulary) = self.vocabulary else { return };
+        let own: Vec<String> = self.map.iter().map(|(value, _)| value).chain(&self.exclude).cloned().collect();
+        self.map.extend(vocabulary.map(classes).into_iter().filter(|(value, _)| !own.contains(value)));
+        self.exclude.extend(vocabulary.missing_values().map(str::to_owned));
+    }
+
+    /// Returns the index of the column of the ethnicity, if one is read.
+    pub(crate) fn ethnicity_index(&self, names: &[String]) -> Result<Option<usize>> {
+        let Some((vocabulary, usual)) = self.vocabulary.and_then(|own| Some((own, own.ethnicity_column()?))) else {
+            return Ok(None);
+        };
+        if let (Some(name), Some(setting)) = (&self.ethnicity, self.settings.ethnicity) {
+            return find_column(names, name, setting).map(Some);
+        }
+        if let Ok(index) = column_index(names, usual) {
+            return Ok(Some(index));
+        }
+        let needs = Message::from(self.settings.map.with(vocabulary.name()));
+        let problem = format!(" also reads the column {usual:?}, and there is none; ");
+        let columns = abbreviated_names(names);
+        let fix = match self.settings.ethnicity {
+            Some(setting) => Message::from("name it with ") + setting.with("COL"),
+            None => Message::from("add it"),
+        };
+        Err(Error::Settings(needs + problem + fix + format!("; the columns are {columns}")))
+    }
+
     /// Refuses a map to an unknown class.
     pub(crate) fn check_map(&self, classes: &Classes) -> Result<()> {
         let names = || classes.names().iter().map(String::as_str);
@@ -95,6 +140,10 @@ impl ClassColumn {
     /// Suggests how to map unknown values to similar classes: ` (such as --truth-map White=white)`.
     fn map_hint(&self, unknown: &[(String, u64)], classes: &Classes) -> Message {
         let names = || classes.names().iter().map(String::as_str);
+        let values: Vec<&str> = unknown.iter().map(|(value, _)| value.as_str()).collect();
+        if let Some(own) = Vocabulary::recognize(&self.column, &values) {
+            return Message::from(" (such as ") + self.settings.map.with(own.name()) + ")";
+        }
         let close = unknown.iter().filter_map(|(value, _)| Some((value, closest_match(value, names())?)));
         // Values with these characters cannot be written in a map.
         let pairs: Vec<String> = close
@@ -119,7 +168,7 @@ impl ClassColumn {
 impl ClassColumnBuilder {
     pub(crate) fn push(
         &mut self,
-        texts: &ColumnTexts<'_>,
+        texts: &ClassTexts<'_>,
         rows: impl Iterator<Item = usize>,
         column: &ClassColumn,
         classes: &Classes,
@@ -145,7 +194,7 @@ impl ClassColumnBuilder {
         if self.unknown.is_empty() {
             return Ok(());
         }
-        let ClassSettings { column: setting, map, exclude, exclude_example } = column.settings;
+        let ClassSettings { column: setting, map, exclude, .. } = column.settings;
         let name = &column.column;
         if self.unknown.len() > MAX_NAMED || self.unknown.iter().any(|(value, _)| is_identifier(value)) {
             let (at_least, found) =
@@ -168,7 +217,7 @@ impl ClassColumnBuilder {
         let problem = Message::from(setting) + problem + "; map them with " + map.with(MAP_EXAMPLE);
         let problem = problem + column.map_hint(&self.unknown, classes);
         let missing = if exclude == Setting::Uncoded { "unlabeled" } else { "missing" };
-        Err(Error::Settings(problem + format!(", or treat them as {missing} with ") + exclude.with(exclude_example)))
+        Err(Error::Settings(problem + format!(", or treat them as {missing} with ") + exclude.with("VALUE")))
     }
 }
 

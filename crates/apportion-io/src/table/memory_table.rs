@@ -11,6 +11,7 @@ use super::block::{Block, BlockColumn};
 use super::column::{Column, Values};
 use super::shared_column::{Shared, SharedColumn, SharedValues};
 use crate::error::{Error, Result};
+use crate::file::BatchSchema;
 
 /// A table in memory that is borrowed from another program.
 #[derive(Clone, Debug)]
@@ -20,6 +21,9 @@ pub struct MemoryTable {
     /// The rows of the columns, one after another.
     blocks: Vec<Block>,
     matrix: Option<ScoreMatrix>,
+    /// The schema of the columns, if they are Arrow batches.
+    #[cfg_attr(not(feature = "files"), allow(dead_code))] // never set
+    pub(crate) schema: Option<BatchSchema>,
 }
 
 /// A row-major matrix of scores, as in numpy, with named columns.
@@ -55,7 +59,13 @@ impl MemoryTable {
 
     /// Creates a table from blocks with these column names.
     pub(crate) fn from_blocks(names: Arc<[String]>, blocks: Vec<Block>) -> MemoryTable {
-        MemoryTable { names, blocks, matrix: None }
+        MemoryTable { names, blocks, matrix: None, schema: None }
+    }
+
+    /// Sets the schema of columns that are Arrow batches.
+    #[cfg(feature = "files")]
+    pub(crate) fn with_schema(self, schema: BatchSchema) -> MemoryTable {
+        MemoryTable { schema: Some(schema), ..self }
     }
 
     /// Adds a row-major matrix of `f32` or `f64` before the columns. If there are no columns, the

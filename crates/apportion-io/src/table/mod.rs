@@ -26,6 +26,7 @@ mod shared_column;
 mod spill;
 mod stream;
 mod suggest;
+mod vocabulary;
 
 pub use class_column::{ClassColumn, ClassSettings};
 pub use column::{Bits, Column, Integers, OtherColumn, TextBuffer, Texts, Validity, Values};
@@ -40,6 +41,7 @@ pub use score_table::{Table, TableOptions};
 pub use shared_column::{Shared, SharedColumn, SharedValues};
 pub use stream::{TableBatch, TableStream};
 pub use suggest::{closest_match, did_you_mean};
+pub use vocabulary::Vocabulary;
 
 pub(crate) use block::{Block, BlockColumn};
 pub(crate) use number::{Amount, ambiguous_comma, fill_suppressed, is_suppressed, parse_amount};

@@ -309,13 +309,13 @@ mod tests {
         let names: Vec<String> = (0..200).map(|number| format!("name {number}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         assert!(build(&names, None).unwrap_err().contains("neither a number nor a category"));
-        assert!(build(&["52,000", "7"], None).unwrap_err().starts_with("it may be 52000 or 52; "));
+        assert!(build(&["52,000", "7"], None).unwrap_err().starts_with("it is ambiguous: 52000 or 52; "));
         assert!(build(&["1", "inf"], None).unwrap_err().contains("infinite"));
         assert!(build(&["", "NA"], None).unwrap_err().contains("empty in every row"));
         let mut ages: Vec<String> = (0..150).map(|age| age.to_string()).collect();
         ages.push("unknown".into());
         let ages: Vec<&str> = ages.iter().map(String::as_str).collect();
-        assert!(build(&ages, None).unwrap_err().starts_with("\"unknown\" is no number"));
+        assert!(build(&ages, None).unwrap_err().starts_with("\"unknown\" is not a number"));
         assert!(build(&ages[140..], None).unwrap().outcomes().is_ok(), "a few categories");
         let problem = build(&["dem", "rep"], Some("dme")).unwrap_err();
         assert_eq!(

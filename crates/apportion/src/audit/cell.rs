@@ -5,7 +5,7 @@ use super::intervals::Replicates;
 use super::options::Measures;
 use super::score_sums::ScoreSums;
 use super::uncoded::UncodedPolicy;
-use crate::kernel::Grid;
+use crate::kernel::{Grid, LabelTotals};
 use crate::scores::{Label, UNCODED};
 
 /// Whether a cell is for all rows, with fine histograms, or for a group, with coarse ones.
@@ -192,6 +192,16 @@ impl Cell {
             }
         }
         self.replicates.add(row, label);
+    }
+
+    /// Adds rows that represent one person each, have a label and unknown truth, and for which nothing else is summed.
+    pub(super) fn add_totals(&mut self, totals: &LabelTotals) {
+        let rows = totals.counts.iter().sum::<u64>();
+        self.rows += rows;
+        self.people += rows;
+        add_all(&mut self.labels_without_truth, &totals.counts);
+        add_all(&mut self.label_scores, &totals.label_scores);
+        self.labeled_scores.unknown.add_sums(&totals.scores);
     }
 
     /// Allocates the matrix, which exists only if there is truth.

@@ -180,6 +180,14 @@ pub struct ClassAudit {
     pub calibration: Option<Calibration>,
 }
 
+impl ClassAudit {
+    /// Returns the mean score of this class among people with this label: the share of these labels that is expected to
+    /// be correct. `None` without such labels.
+    pub fn expected_precision(&self) -> Option<f64> {
+        (self.labels > 0).then(|| self.label_scores / self.labels as f64)
+    }
+}
+
 /// The difference between a share and its reference.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]

@@ -39,6 +39,12 @@ impl ScoreSums {
         }
     }
 
+    /// Adds sums by class.
+    pub(super) fn add_sums(&mut self, sums: &[i128]) {
+        self.allocate(sums.len());
+        add_all(&mut self.carried, sums);
+    }
+
     /// Adds the sums of other rows.
     pub(super) fn merge(&mut self, other: &ScoreSums) {
         if other.recent.is_empty() {

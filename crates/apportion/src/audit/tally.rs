@@ -13,7 +13,7 @@ use super::report::{Audit, GroupSection, Section, Undercounted};
 use super::section::SectionBuilder;
 use super::totals::GroupTotals;
 use crate::error::{Error, Result};
-use crate::kernel::Grid;
+use crate::kernel::{Grid, STRETCH};
 use crate::label::Labels;
 use crate::rule::Allotment;
 use crate::scores::{Classes, Label, MAX_PEOPLE, Scores, UNCODED, expect_length};
@@ -228,8 +228,33 @@ impl Tally {
         self.options.measures.score_error || of_groups
     }
 
-    /// Reads rows, each once, without allocations.
+    /// Returns the labels if all sums of the rows are totals by label and class: one person per row, no truth, no groups
+    /// and no further measures.
+    fn plain_labels<'l>(&self, scores: &Scores<'_>, given: LabelSource<'l>) -> Option<&'l [Label]> {
+        let LabelSource::Labels(labels) = given else { return None };
+        let has_groups = !self.groups.is_empty() && scores.groups().is_some();
+        let has_more = self.needs_shape() || self.options.replicates(self.options.measures) > 0;
+        let is_plain = scores.counts().is_none() && scores.truth().is_none() && !has_groups && !has_more;
+        is_plain.then(|| labels.values())
+    }
+
+    /// Reads rows, each once: in a vectorized pass if their sums are few and all have a label.
     fn add_rows(&mut self, scores: &Scores<'_>, given: LabelSource<'_>, rows: Range<usize>) -> Result<()> {
+        let Some(labels) = self.plain_labels(scores, given) else { return self.add_each(scores, given, rows) };
+        for start in rows.clone().step_by(STRETCH) {
+            let stretch = start..rows.end.min(start + STRETCH);
+            let own = &labels[stretch.clone()];
+            if own.contains(&UNCODED) {
+                self.add_each(scores, given, stretch)?;
+            } else {
+                self.overall.add_totals(&scores.label_totals(stretch, own)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads rows one by one, without allocations.
+    fn add_each(&mut self, scores: &Scores<'_>, given: LabelSource<'_>, rows: Range<usize>) -> Result<()> {
         let mut draws = Draws::new(self.options.bootstrap.as_ref());
         let needs_shape = self.needs_shape();
         scores.read_rows(rows, |index, values| {

@@ -6,6 +6,7 @@
 //! exactly, on the [`Grid`], by the caller.
 
 mod grid;
+mod label_totals;
 mod rows;
 mod simd;
 mod sweep;
@@ -15,6 +16,7 @@ mod top_two;
 mod wide;
 
 pub use grid::{GRID, Grid};
+pub(crate) use label_totals::{LabelTotals, add_label_totals};
 pub(crate) use rows::{Layout, Rows, Source, WithZero, at_rows};
 pub use simd::SimdLevel;
 pub(crate) use simd::{Kernel, Wide, prefetch};

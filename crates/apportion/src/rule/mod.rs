@@ -139,6 +139,28 @@ impl Rule {
         }
     }
 
+    /// Returns the same rule for all rows together, if it is a joint rule by group whose reference and bounds are not
+    /// those of single groups.
+    pub fn without_groups(&self) -> Option<Rule> {
+        let matching = match self {
+            Rule::Match(matching) | Rule::Balance(Balance { matching, .. }) => matching,
+            Rule::Argmax
+            | Rule::Threshold(_)
+            | Rule::Thompson
+            | Rule::TopK(_)
+            | Rule::FromSample(_)
+            | Rule::Learned(_) => return None,
+        };
+        if !matching.by_group || !matching.bounds.is_empty() || matching.reference.is_by_group() {
+            return None;
+        }
+        let matching = Match { by_group: false, nested: Vec::new(), ..matching.clone() };
+        Some(match self {
+            Rule::Balance(balance) => Rule::Balance(Balance { matching, ..balance.clone() }),
+            _ => Rule::Match(matching),
+        })
+    }
+
     /// Labels the rows.
     pub fn label(&self, scores: &Scores<'_>, settings: &Settings) -> Result<Labeled> {
         match self {

@@ -24,6 +24,7 @@ macro_rules! settings {
 
 settings! {
     // Input.
+    Config "config"
     Inputs "inputs"
     Scores "scores"
     Classes "classes"
@@ -32,12 +33,14 @@ settings! {
     Count "count"
     Truth "truth"
     TruthMap "truth_map"
+    TruthEthnicity "truth_ethnicity"
     TruthExclude "truth_exclude"
     OnlyWithTruth "only_with_truth"
     SkipMissing "skip_missing"
     Normalize "normalize"
     Encoding "encoding"
     Delimiter "delimiter"
+    Sheet "sheet"
     Threads "threads"
     Memory "memory"
     BatchRows "batch_rows"
@@ -64,6 +67,7 @@ settings! {
     LabelMap "label_map"
     Uncoded "uncoded"
     Decision "decision"
+    UnknownGroups "unknown_groups"
     Bootstrap "bootstrap"
     Outcome "outcome"
     OutcomeValue "outcome_value"

@@ -1,0 +1,140 @@
+//! `audit`, `compare`, `disparity` and `frontier` write their results to files, as a table or as JSON.
+#![allow(clippy::unwrap_used)] // also in helpers
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use common::{json, misused, refused, run};
+use serde_json::Value;
+use tempfile::TempDir;
+
+const COMMANDS: [&str; 4] = [
+    "audit labeled.csv --label label --truth race --by county",
+    "compare labeled.csv --truth race --by county",
+    "disparity labeled.csv --outcome race --outcome-value black --truth race",
+    "frontier labeled.csv --points 9",
+];
+
+fn labeled() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    run(folder.path(), &["simulate", "voters", "--rows", "400", "--seed", "5", "-o", "voters.csv", "-q"]);
+    run(folder.path(), &["label", "voters.csv", "-o", "labeled.csv", "-q"]);
+    folder
+}
+
+fn words(line: &str) -> Vec<&str> {
+    line.split(' ').collect()
+}
+
+type Row = BTreeMap<String, String>;
+
+fn rows(path: &Path) -> Vec<Row> {
+    csv::Reader::from_path(path).unwrap().deserialize().map(|row| row.unwrap()).collect()
+}
+
+fn is_near(cell: &str, number: &Value) -> bool {
+    match number.as_f64() {
+        Some(number) => cell.parse::<f64>().is_ok_and(|cell| (cell - number).abs() < 1e-12),
+        None => cell.is_empty(),
+    }
+}
+
+#[test]
+fn the_json_file_is_that_of_standard_output() {
+    let folder = labeled();
+    let folder = folder.path();
+    // The running times of rules are not in the JSON.
+    for line in COMMANDS {
+        let printed = run(folder, &words(&format!("{line} -q --json -o out.json --force")));
+        assert_eq!(fs::read_to_string(folder.join("out.json")).unwrap(), printed, "{line}");
+    }
+}
+
+#[test]
+fn the_table_has_the_figures_of_the_json() {
+    let folder = labeled();
+    let folder = folder.path();
+    let both = |line: &str| {
+        let found = json(folder, &words(&format!("{line} -q --json -o out.csv --force")));
+        (found, rows(&folder.join("out.csv")))
+    };
+    let (audit, table) = both(COMMANDS[0]);
+    let groups = audit["groups"].as_array().unwrap();
+    assert_eq!(table.len(), 6 * (1 + groups.len()));
+    let sections: Vec<(&str, &Value)> =
+        std::iter::once(("", &audit)).chain(groups.iter().map(|own| (own["group"].as_str().unwrap(), own))).collect();
+    for ((group, section), rows) in sections.iter().zip(table.chunks(6)) {
+        for (class, row) in rows.iter().enumerate() {
+            assert_eq!(
+                (row["group"].as_str(), &audit["classes"][class]),
+                (*group, &Value::from(row["class"].as_str()))
+            );
+            assert!(is_near(&row["labels"], &section["counts"][class]), "{row:?}");
+            assert!(is_near(&row["bias"], &section["bias"]["posterior"][class]), "{row:?}");
+            assert!(is_near(&row["bias_to_truth"], &section["bias"]["truth"][class]), "{row:?}");
+            assert!(is_near(&row["kuiper"], &section["kuiper"][class]), "{row:?}");
+        }
+    }
+    let (compare, table) = both(COMMANDS[1]);
+    assert_eq!(compare.as_array().unwrap().len(), table.len());
+    for (rule, row) in compare.as_array().unwrap().iter().zip(&table) {
+        assert_eq!(rule["rule"], row["rule"].as_str());
+        assert!(
+            is_near(&row["expected_accuracy"], &rule["expected_accuracy"])
+                && is_near(&row["n_black"], &rule["counts"][1])
+        );
+        assert!(is_near(&row["fidelity_in_groups"], &rule["fidelity"]["posterior_in_groups"]), "{row:?}");
+    }
+    let (disparity, table) = both(COMMANDS[2]);
+    let estimators = disparity["estimators"].as_array().unwrap();
+    assert_eq!(table.len(), 6 * estimators.len());
+    for (estimator, rows) in estimators.iter().zip(table.chunks(6)) {
+        for (class, row) in estimator["values"][0]["classes"].as_array().unwrap().iter().zip(rows) {
+            assert_eq!(
+                (&estimator["name"], &class["class"]),
+                (&row["estimator"].as_str().into(), &row["class"].as_str().into())
+            );
+            assert!(is_near(&row["estimate"], &class["estimate"]) && is_near(&row["low"], &class["interval"]["low"]));
+            assert!(is_near(&row["gap"], &class["gap"]["difference"]), "{row:?}");
+        }
+    }
+    let printed = run(folder, &words("frontier labeled.csv --points 9 -q"));
+    assert_eq!(run(folder, &words("frontier labeled.csv --points 9 -q -o out.csv --force")), "");
+    assert_eq!(fs::read_to_string(folder.join("out.csv")).unwrap(), printed);
+}
+
+#[test]
+fn files_are_protected() {
+    let folder = labeled();
+    let folder = folder.path();
+    fs::write(folder.join("old.csv"), "old").unwrap();
+    for line in COMMANDS {
+        assert!(refused(folder, &words(&format!("{line} -q -o old.csv"))).contains("already exists"), "{line}");
+        let message = refused(folder, &words(&format!("{line} -q -o labeled.csv --force")));
+        assert!(message.contains("inputs"), "{message}");
+        let message = misused(folder, &words(&format!("{line} -q -o out.txt")));
+        assert_eq!(message, "-o out.txt: unknown format of results; use .csv or .json");
+        refused(folder, &words(&format!("{line} -q -o nowhere/out.csv")));
+    }
+    assert_eq!(fs::read_to_string(folder.join("old.csv")).unwrap(), "old");
+}
+
+#[test]
+fn compare_says_that_the_learned_rule_is_left_out() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("cells.csv"), "p_a,p_b,people\n0.6,0.4,3\n0.2,0.8,5\n").unwrap();
+    let compare = |options: &[&str]| common::apportion(folder, &[&["compare", "cells.csv"], options].concat());
+    let output = compare(&["--count", "people"]);
+    assert!(output.status.success() && !common::text(&output.stdout).contains("learned"));
+    let said = common::text(&output.stderr);
+    assert!(
+        said.contains("the learned rule is left out: it labels rows, and with --count a row can have several"),
+        "{said}"
+    );
+    let output = compare(&[]);
+    assert!(common::text(&output.stdout).contains("learned") && !common::text(&output.stderr).contains("left out"));
+}
