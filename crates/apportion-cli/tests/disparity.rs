@@ -198,7 +198,7 @@ fn what_cannot_be_compared_is_refused() {
     );
     assert_eq!(
         refuse("disparity bad.csv --outcome z"),
-        "--outcome: column \"z\": it is empty in every row; name another"
+        "--outcome: column \"z\": it is empty in every row; name another column"
     );
     let text = refuse("disparity voters.csv --outcome surname");
     assert!(text.contains("is neither a number nor a category; name another column"), "{text}");
@@ -227,8 +227,8 @@ fn reports_show_what_is_printed() {
     assert!(page.contains("\n## Outcomes\n") && page.contains(sentence), "{sentence}");
     assert!(sentence.starts_with("By argmax labels, voted of ") && sentence.contains("the truth"), "{sentence}");
     for words in [
-        "Bounds: what the rate lies between",
-        "why labels are off",
+        "Bounds: limits of the rate",
+        "why the means of labels are biased",
         "gap to white, points",
         "| BIRDiE |",
         "column voted",
@@ -250,11 +250,11 @@ fn reports_show_what_is_printed() {
     // The section is the same in a comparison of rules and in an audit of existing labels.
     run(path, &[&["compare", "voters.csv", "--report", "c.md"], &line[..]].concat());
     run(path, &["label", "voters.csv", "-o", "labeled.csv", "--rule", "argmax", "-q"]);
-    run(path, &[&["audit", "labeled.csv", "--label", "label", "--report", "a.html"], &line[..]].concat());
+    run(path, &[&["audit", "labeled.csv", "--label", "label", "--report", "a.md"], &line[..]].concat());
     let compared = fs::read_to_string(path.join("c.md")).unwrap();
     assert!(compared.contains(sentence) && compared.contains("| top-2 |"));
-    let audited = fs::read_to_string(path.join("a.html")).unwrap();
-    assert!(audited.contains(&sentence.replace("argmax labels", "your labels")) && audited.contains("id=\"outcomes\""));
+    let audited = fs::read_to_string(path.join("a.md")).unwrap();
+    assert!(audited.contains(&sentence.replace("argmax labels", "your labels")) && audited.contains("\n## Outcomes\n"));
     // Without an outcome, the report does not have this section.
     run(path, &["compare", "voters.csv", "--report", "none.md", "-q"]);
     assert!(!fs::read_to_string(path.join("none.md")).unwrap().contains("## Outcomes"));
