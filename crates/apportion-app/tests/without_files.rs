@@ -123,7 +123,7 @@ fn a_reference_in_memory_needs_no_name() {
     assert_eq!(message(&error), "`reference` posterior: a table of shares is also given; leave one of them out");
     (request.rule.reference, request.rule.rule) = (None, RuleName::Argmax);
     let error = label::run(&request, &context()).unwrap_err();
-    assert!(error.is_usage() && message(&error).starts_with("`reference`: argmax has none"), "{error}");
+    assert!(error.is_usage() && message(&error).starts_with("`reference`: argmax has no reference"), "{error}");
     let one = vec![("class".to_owned(), texts(&["a", "b"])), ("share".to_owned(), vec![0.25, 0.75].into())];
     let request = frontier::Request {
         table: TableSettings { by: Vec::new(), ..people() },
@@ -390,7 +390,7 @@ fn labels_in_memory_are_verified() {
     let response = verify::run(&request, &context()).unwrap();
     assert!(response.verified, "{:?}", response.difference);
     assert_eq!(response.targets, Some(vec![3, 5]));
-    assert!(response.checks.iter().any(|check| check.contains("the decision gives")), "{:?}", response.checks);
+    assert!(response.checks.iter().any(|check| check.contains("agrees with the decision")), "{:?}", response.checks);
 }
 
 #[test]

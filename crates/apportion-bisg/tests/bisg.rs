@@ -430,7 +430,7 @@ fn unsound_tables_are_refused_with_their_row() {
     let table =
         |names: [&'static str; 3], values: [f64; 6]| NameTable::new(2, names, values.to_vec(), Numbers::People, None);
     let (place, problem) = row(table(["A", "B", "C"], [1.0, 1.0, 1.0, -1.0, 1.0, 1.0]));
-    assert_eq!((place, problem.as_str()), (1, "a number is negative; mend it, or leave the row out"));
+    assert_eq!((place, problem.as_str()), (1, "a number is negative; correct it, or leave out the row"));
     assert_eq!(row(table(["A", "B", "a"], [1.0; 6])).0, 2);
     assert_eq!(row(table(["A", "B", "C"], [1.0, f64::NAN, 1.0, 1.0, 1.0, 1.0])).0, 0);
     let twice = PlaceTable::by_code(Level::County, 1, [1001, 1001], vec![1.0, 2.0], Numbers::People);

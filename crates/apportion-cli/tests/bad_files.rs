@@ -227,7 +227,7 @@ fn files_that_cannot_be_read() {
         }
     }
     let found = refused(folder, &["apply", "good.csv", "--decision", "x.csv", "-o", "out.csv"]);
-    assert!(found.starts_with("x.csv: it cannot be read ("), "{found}");
+    assert!(found.starts_with("x.csv: cannot be read ("), "{found}");
     let found = refused(folder, &["apply", "good.csv", "--decision", "good.csv", "-o", "out.csv"]);
     assert!(found.starts_with("good.csv: not a valid decision (") && found.contains("`apportion fit`"), "{found}");
     let found = refused(folder, &["fit", "good.csv", "-o", "nowhere/decision.json"]);

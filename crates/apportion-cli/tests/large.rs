@@ -196,7 +196,7 @@ fn files_of_one_output_are_put_below_each_other_by_the_names_of_their_columns() 
     assert_eq!(fs::read_to_string(folder.join("out.csv")).unwrap(), expected);
     for output in ["other.csv", "-"] {
         let message = refused(folder, &["label", "a.csv", "c.csv", "-o", output]);
-        assert!(message.starts_with("c.csv: it has a column \"x\", which is not in a.csv;"), "{message}");
+        assert!(message.starts_with("c.csv: it has a column \"x\" that is not in a.csv;"), "{message}");
     }
     run(folder, &["label", "a.csv", "c.csv", "-o", "each/", "-q"]);
     assert_eq!(common::names_in(&folder.join("each")), ["a.csv", "c.csv"]);

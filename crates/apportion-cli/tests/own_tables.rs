@@ -46,7 +46,7 @@ fn names_are_known_as_names_without_a_word() {
     assert_eq!(found["largest"], serde_json::json!({ "key": "SMITH", "people": 2_442_977.0 }));
     assert_eq!(found["unused"], serde_json::json!(["rank"]));
     let found = run(folder.path(), &["tables", "check", "first.csv"]);
-    assert!(found.contains("30 people; the largest row, ANN, has 30\n"), "{found}");
+    assert!(found.contains("30 people; largest row: ANN, 30\n"), "{found}");
     assert!(found.contains("note: values are separated by semicolons: first.csv\n"), "{found}");
     assert_eq!(json(folder.path(), &["tables", "check", "first.csv", "--json"])["of"], "first names");
 }
@@ -60,7 +60,7 @@ fn tables_that_may_mean_two_things_are_refused() {
     for (name, expected) in [
         (
             "either.csv",
-            "either.csv: row 1, column \"n_white\": it may be 101718 or 101.718; write thousands without commas, and decimals \
+            "either.csv: row 1, column \"n_white\": it is ambiguous: 101718 or 101.718; write thousands without commas, and decimals \
              with a point",
         ),
         (
@@ -143,7 +143,7 @@ fn nobody_of_a_table_is_lost_or_made_up() {
         ("twice.csv", "twice.csv: its columns \"white\" and \"White\" are the same class"),
         ("by_name.csv", "by_name.csv: its rows are keyed by \"county\", which does not contain codes"),
         ("tracts.csv", "tracts.csv: its rows are keyed by \"tract\", which does not contain codes"),
-        ("commas.csv", "commas.csv: row 1, column \"white\": it may be 1234 or 1.234"),
+        ("commas.csv", "commas.csv: row 1, column \"white\": it is ambiguous: 1234 or 1.234"),
         ("huge.csv", "huge.csv: row 1: a number is too large"),
     ] {
         let found = refused(folder, &["tables", "check", name]);

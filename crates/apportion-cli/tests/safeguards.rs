@@ -333,7 +333,7 @@ fn errors_show_little_of_a_cell_and_no_identifiers() {
     let said = refused(folder, &["label", "three.csv", "-o", "o.csv", "--truth", "ssn"]);
     assert!(said.contains("column \"ssn\" has 2 different values") && !said.contains("900"), "{said}");
     let said = refused(folder, &["label", "v.csv", "-o", "o.csv", "--truth", "few"]);
-    assert!(said.contains("\"red\" (10), \"green\" (10), \"blue\" (10)"), "{said}");
+    assert!(said.contains("\"red\" (10 rows), \"green\" (10 rows), \"blue\" (10 rows)"), "{said}");
     for args in [
         &["label", "long.csv", "-o", "o.csv", "--truth", "t", "--truth-exclude", "a"][..],
         &["label", "long.csv", "-o", "o.csv"],

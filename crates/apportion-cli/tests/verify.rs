@@ -101,7 +101,7 @@ fn every_rule_and_option_is_verified() {
         assert!(said.contains("verified: 600 rows, each once, in order, with"), "{options}: {said}");
         let joint = !["argmax", "threshold", "thompson", "top-k", "learned"].iter().any(|rule| options.contains(rule));
         let is_argmax = options == "--rule balance --gamma 1";
-        assert_eq!(said.contains("no other labels are better"), joint && !is_argmax, "{options}: {said}");
+        assert_eq!(said.contains("the labels are optimal"), joint && !is_argmax, "{options}: {said}");
         if !options.contains("--only-label") {
             assert!(said.contains("with the correct score"), "{options}: {said}");
         }
@@ -132,7 +132,7 @@ fn formats_are_verified_in_all_combinations() {
                 let said = verified(path, output, against, "--provenance p.json");
                 let same = said.contains("the SHA-256 of the scores agrees with the provenance");
                 assert_eq!(same, against == input, "{input} {output} {against}: {said}");
-                assert_eq!(said.contains("remark: "), !same, "{said}");
+                assert_eq!(said.contains("note: "), !same, "{said}");
             }
         }
     }

@@ -363,7 +363,7 @@ fn decisions() {
     assert!(read(&saved(r#""argmax""#)).is_ok());
     for (rule, problem) in [
         (r#"{"prices":[{"prices":[0.0]}]}"#, "must be one per class"),
-        (r#"{"prices":[{"prices":[null,null]}]}"#, "leave no class"),
+        (r#"{"prices":[{"prices":[null,null]}]}"#, "exclude every class"),
         (r#"{"prices":[{"prices":[0.0,1e300]}]}"#, "out of range"),
         (r#"{"prices":[{"group":"x","prices":[0,0]},{"group":"x","prices":[0,0]}]}"#, "twice"),
         (r#"{"threshold":{"at":[0.5]}}"#, "1 thresholds for 2 classes"),
@@ -479,7 +479,7 @@ fn shares_and_bounds_out_of_range() {
             .contains("the tolerance of the bounds is -1")
     );
     let message = error(bounded(least("c0", Bound::Count(3))));
-    assert!(message.contains("at least 3 and at most 2 of \"c0\""), "{message}");
+    assert!(message.contains("at least 3 and at most 2 people in class \"c0\""), "{message}");
     let mut both = least("c0", Bound::Count(2));
     both.at_least.insert("c1".into(), Bound::Count(1));
     assert!(error(bounded(both)).contains("require at least 3 people in total, but there are 2"));

@@ -24,7 +24,8 @@ fn off_class(audit: &Audit, class: usize) -> Option<Message> {
     let own = &audit.overall.classes[class];
     let (split, name) = (own.split?, &own.class);
     let by_scores = Some(split.miscalibration).filter(|bias| is_off(*bias, chance(&audit.overall, own)));
-    let by_labels = Some(split.discretization).filter(|bias| is_off(*bias, 1.0));
+    // The labels are compared with the scores, not with the truth: they cannot undercount by more than 100%.
+    let by_labels = own.against_posterior.filter(|_| is_off(split.discretization, 1.0));
     let shares = || Message::from("for example with known class shares (") + Setting::Margin + " of predict)";
     let rule = match is_matched_in_groups(audit, class) {
         true => Message::from("each group is rounded, so use larger groups or ") + Setting::Nested,

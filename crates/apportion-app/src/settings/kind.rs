@@ -435,7 +435,11 @@ mod tests {
     fn values_that_are_no_values_are_refused() {
         for (kind, value, problem) in [
             (Kind::Size(0, 9), json!("much"), "it must be a number with K, M, G or T, such as 512M or 2G"),
-            (Kind::Bounds, json!({ "a": -1 }), "-1 is neither a count nor a share"),
+            (
+                Kind::Bounds,
+                json!({ "a": -1 }),
+                "-1 is neither a count nor a share; use a whole number or a share from 0 to 1",
+            ),
             (Kind::Bounds, json!({ "a": "b" }), "\"b\" is neither a whole number nor a percentage"),
             (Kind::Thresholds, json!({ "a": null }), "null is not a number: write 0.8, or a number for each class"),
             (Kind::Thresholds, json!(8), "it must be from 0 to 1: write 0.8, or 0.8,black=0.5"),

@@ -12,6 +12,7 @@ use super::explain::explain;
 use super::format::Compression;
 use super::source::Source;
 use super::stable_file::SequentialReader;
+use super::text::non_table_content;
 use crate::error::Result;
 use crate::input::{InputOptions, TextEncoding};
 
@@ -28,7 +29,10 @@ pub(crate) fn decode(
     let start = decompressed.fill_buf().map_err(|error| explain(source, &error.into()))?;
     let is_utf16 = start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]);
     let has_mark = is_utf16 || start.starts_with(&[0xef, 0xbb, 0xbf]);
+    // Binary files are refused later by their first bytes, which must not be decoded.
+    let is_text = non_table_content(start).is_none();
     if !has_mark
+        && is_text
         && options.encoding == TextEncoding::Auto
         && let Some(stable) = source.file()
     {

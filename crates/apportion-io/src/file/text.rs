@@ -323,7 +323,7 @@ fn invalid_utf8(line: u64, column: usize) -> ArrowError {
 }
 
 /// Returns a message if the first bytes show that a file is not delimited text.
-fn non_table_content(start: &[u8]) -> Option<&'static str> {
+pub(super) fn non_table_content(start: &[u8]) -> Option<&'static str> {
     if start.starts_with(&[0x1f, 0x8b]) || start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         return Some("it is compressed twice; decompress it once");
     }

@@ -320,7 +320,7 @@ mod tests {
         let problem = build(&["dem", "rep"], Some("dme")).unwrap_err();
         assert_eq!(
             problem,
-            "`outcome_value`: column \"y\": no row has the value \"dme\" (did you mean \"dem\"?); there are \"dem\", \"rep\""
+            "`outcome_value`: column \"y\": no row has the value \"dme\" (did you mean \"dem\"?); the values are \"dem\", \"rep\""
         );
     }
 }
