@@ -439,7 +439,7 @@ fn unsound_tables_are_refused_with_their_row() {
     let surnames = table(["A", "B", "C"], [1.0; 6]).unwrap();
     let tables = ModelTables { surnames, first_names: Some(first), places: Vec::new(), prior: None };
     let error = Bisg::new(tables, &Population::Everybody).unwrap_err().to_string();
-    assert!(error.starts_with("the first names have shares of the classes, and no number of people"), "{error}");
+    assert!(error.starts_with("the first names have shares of the classes but no number of people"), "{error}");
 }
 
 /// Every name in the lists is found exactly, and is not treated as a refusal.

@@ -40,11 +40,11 @@ fn audit_says_for_each_class_what_to_correct() {
     write_people(folder, 1000, 500, 1000);
     let both = |verb, class, scores, labels| {
         format!(
-            "The scores {verb} {class} by {scores}, and the labels {verb} it by {labels}: recalibrate the scores, {shares}, and \
-             use --rule match."
+            "The scores {verb} {class} by {scores}; compared with them, the labels {verb} it by {labels}: recalibrate the scores, \
+             {shares}, and use --rule match."
         )
     };
-    let expected = [both("overcount", "a", "40.0%", "60.0%"), both("undercount", "b", "40.0%", "60.0%")];
+    let expected = [both("overcount", "a", "40.0%", "42.9%"), both("undercount", "b", "40.0%", "100.0%")];
     assert_eq!(advice(&audited(folder)), expected);
     write_people(folder, 1000, 700, 1000);
     let expected =

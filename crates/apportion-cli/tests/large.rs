@@ -205,7 +205,7 @@ fn files_of_one_output_are_put_below_each_other_by_the_names_of_their_columns() 
     run(folder, &["simulate", "voters", "--rows", "5", "-o", "v.parquet", "-q"]);
     run(folder, &["simulate", "voters", "--rows", "5", "-o", "w.parquet", "--double", "-q"]);
     let message = refused(folder, &["label", "v.parquet", "w.parquet", "-o", "vw.parquet"]);
-    assert!(message.starts_with("w.parquet: its column \"p_white\" holds Float64, and not Float32"), "{message}");
+    assert!(message.starts_with("w.parquet: its column \"p_white\" contains Float64, not Float32"), "{message}");
     run(folder, &["label", "v.parquet", "w.parquet", "-o", "vw.csv", "--only-label", "--id", "ID", "-q"]);
     assert!(fs::read_to_string(folder.join("vw.csv")).unwrap().starts_with("id,label\n1,"));
 }

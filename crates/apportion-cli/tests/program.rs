@@ -145,7 +145,10 @@ fn every_rule_runs() {
     let compared = run(folder, &["compare", "voters.csv", "--truth", "race", "--by", "county", "-q"]);
     assert_eq!(compared.lines().count(), 11, "{compared}");
     let batched = run(folder, &["compare", "voters.csv", "--batch", "100", "-q"]);
-    assert!(batched.contains("match in batches") && batched.contains("batches of 100 rows: the objective is"), "{batched}");
+    assert!(
+        batched.contains("match in batches") && batched.contains("batches of 100 rows: the objective is"),
+        "{batched}"
+    );
     let frontier = run(folder, &["frontier", "voters.csv", "-q", "--points", "9"]);
     assert!(frontier.starts_with("from_gamma,to_gamma,accuracy,fidelity,n_white"), "{frontier}");
 }
@@ -418,12 +421,12 @@ fn whatever_is_wrong_gets_one_message_and_no_output() {
         ("latin.csv --encoding utf8", "latin.csv: line 2, column 4: not valid UTF-8"),
         ("cut.csv.gz", "cut.csv.gz: it cannot be decompressed"),
         ("cut.parquet", "cut.parquet: it is not a valid Parquet file"),
-        ("missing.csv", "missing.csv: there is no such file; check the path"),
+        ("missing.csv", "missing.csv: no such file; check the path"),
         (
             "good.csv --scores p_white,p_red",
             "--scores: there is no column \"p_red\"; the columns are id, p_white, p_black",
         ),
-        ("good.csv --reference nowhere.csv", "--reference nowhere.csv: nowhere.csv: there is no such file"),
+        ("good.csv --reference nowhere.csv", "--reference nowhere.csv: nowhere.csv: no such file"),
         (
             "good.csv --reference truth",
             "the reference truth needs a true class, but the table has none; add it with --truth",

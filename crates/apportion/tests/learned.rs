@@ -159,8 +159,8 @@ fn models_that_cannot_be_are_refused() {
     assert!(read(r#"{"learner":"forest","trees":[[[0,0.5,2],0,1]]}"#).is_ok());
     for (model, problem) in [
         (r#"{"learner":"svm","planes":[null,null]}"#, "exclude every class"),
-        (r#"{"learner":"svm","planes":[null]}"#, "one for each class"),
-        (r#"{"learner":"logistic","planes":[{"weights":[1],"intercept":0},null]}"#, "one for each class"),
+        (r#"{"learner":"svm","planes":[null]}"#, "one plane per class"),
+        (r#"{"learner":"logistic","planes":[{"weights":[1],"intercept":0},null]}"#, "one weight per class"),
         (r#"{"learner":"logistic","planes":[{"weights":[1,1e300],"intercept":0},null]}"#, "out of range"),
         (r#"{"learner":"forest","trees":[]}"#, "no trees"),
         (r#"{"learner":"forest","trees":[[]]}"#, "not end in leaves"),

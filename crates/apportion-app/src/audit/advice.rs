@@ -37,7 +37,8 @@ fn off_class(audit: &Audit, class: usize) -> Option<Message> {
         }
         (None, Some((verb, amount))) => Message::from(format!("The labels {verb} {name} by {amount}: ")) + rule + ".",
         (Some((verb, amount)), Some((other, more))) => {
-            let both = format!("The scores {verb} {name} by {amount}, and the labels {other} it by {more}: ");
+            let both =
+                format!("The scores {verb} {name} by {amount}; compared with them, the labels {other} it by {more}: ");
             Message::from(both) + "recalibrate the scores, " + shares() + ", and " + rule + "."
         }
         (None, None) => return None,
