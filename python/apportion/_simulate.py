@@ -73,7 +73,7 @@ def simulate_voters(
 
     >>> import apportion
     >>> voters = apportion.simulate_voters(1000, seed=1)
-    >>> labels = apportion.label(voters, by="county", id="id")
+    >>> labels = apportion.label(voters, id="id")
     """
     return _made("voters", rows, seed, single, no_scores=no_scores)
 

@@ -35,8 +35,8 @@ FRAME = pd.DataFrame({"p_a": [0.6, 0.7, 0.9], "p_b": [0.4, 0.3, 0.1]})
         ([[0.6, 0.4], [0.5, 0.6]], {}, ValueError, "scores: row 2: the scores sum to 1.1.*normalize"),
         ([[1.5, -0.5]], {}, ValueError, 'row 1, column "1": the score of "1" is -0.5'),
         ([[0.6, np.inf]], {}, ValueError, "row 1"),
-        (GOOD, {"rule": "macth"}, ValueError, r'rule: "macth" is none of argmax, .*\(did you mean "match"\?\)'),
-        (GOOD, {"rule": 3}, ValueError, 'rule: "3" is none of'),
+        (GOOD, {"rule": "macth"}, ValueError, r'rule: "macth" is not one of argmax, .*\(did you mean "match"\?\)'),
+        (GOOD, {"rule": 3}, ValueError, 'rule: "3" is not one of'),
         (GOOD, {"k": 2.5, "rule": "top-k"}, TypeError, "k: it must be a whole number, not 2.5"),
         (GOOD, {"by": ["x", "y"]}, ValueError, "by has 2 values, but there are 3 rows"),
         (GOOD, {"by": 7}, TypeError, "by: it must be a column name or one value per row, not int"),
@@ -45,17 +45,17 @@ FRAME = pd.DataFrame({"p_a": [0.6, 0.7, 0.9], "p_b": [0.4, 0.3, 0.1]})
         (GOOD, {"gamma": 2, "rule": "balance"}, ValueError, "it must be 0, or from 0.001 to 1"),
         (GOOD, {"gamma": 0.5}, ValueError, "gamma requires rule balance"),
         (GOOD, {"classes": ["a"]}, ValueError, "classes: 1 names for 2 columns"),
-        (GOOD, {"classes": ["a", "a"]}, ValueError, 'two columns are called "a"'),
+        (GOOD, {"classes": ["a", "a"]}, ValueError, 'two columns are named "a"'),
         (GOOD, {"columns": ["a"]}, ValueError, "an array has no column names"),
         (GOOD, {"at_least": {"9": 1}}, ValueError, 'at_least: unknown class "9"'),
-        (GOOD, {"reference": {"0": 0.5, "1": "much"}}, ValueError, "is no number"),
+        (GOOD, {"reference": {"0": 0.5, "1": "much"}}, ValueError, "is not a number"),
         (GOOD, {"reference": {"0": 0.5, "2": 0.5}}, ValueError, 'reference: row 2: unknown class "2"'),
         (GOOD, {"reference": 7}, TypeError, "reference: it must be 'posterior'"),
         (GOOD, {"reference": "posteriori"}, ValueError, 'did you mean "posterior"'),
         (GOOD, {"threads": 0}, ValueError, "threads: it must be a whole number from 1 to 1024"),
         (GOOD, {"seed": -1}, ValueError, "seed: it must be 0 or more"),
         (GOOD, {"seed": 2**70}, ValueError, "seed: the number is out of range"),
-        (GOOD, {"memory": "much"}, ValueError, "memory: it is a number with K, M, G or T"),
+        (GOOD, {"memory": "much"}, ValueError, "memory: it must be a number with K, M, G or T"),
         (GOOD, {"rule": "threshold", "at": {"0": 2}}, ValueError, "at: it must be from 0 to 1"),
         (GOOD, {"rule": "balance", "gamma": float("nan")}, ValueError, "gamma: it must be a finite number, not nan"),
         (GOOD, {"at_least": {"0": b"x"}}, TypeError, "at_least: unsupported type bytes"),
@@ -69,7 +69,7 @@ FRAME = pd.DataFrame({"p_a": [0.6, 0.7, 0.9], "p_b": [0.4, 0.3, 0.1]})
         (FRAME.assign(county="x"), {"by": ["conty"]}, ValueError, "did you mean 'county'"),
         (GOOD, {"by": "county"}, TypeError, "an array has no column 'county'"),
         (FRAME, {"columns": ["p_a", "p_x"]}, ValueError, "columns: there is no column 'p_x'"),
-        (FRAME.assign(p_b=["x", "y", "z"]), {}, ValueError, 'row 1, column "p_b": "x" is no number'),
+        (FRAME.assign(p_b=["x", "y", "z"]), {}, ValueError, 'row 1, column "p_b": "x" is not a number'),
         (FRAME.rename(columns=str.upper)[["P_A"]], {}, ValueError, "is its only score column"),
         (FRAME["p_a"], {}, TypeError, "a Series is one column"),
         (pd.concat([FRAME, FRAME], axis=1), {}, ValueError, "two columns are named 'p_a'"),
@@ -197,7 +197,7 @@ def test_notes_are_logged_and_columns_have_names(caplog: pytest.LogCaptureFixtur
         apportion.label(tmp_path / "scores.csv", output=tmp_path / "labels.csv")
     lines = [record.getMessage() for record in caplog.records]
     assert any(line.startswith("scores: 2 classes") or "p_a" in line for line in lines), lines
-    assert any('no share of "b" is given' in line for line in lines), lines
+    assert any('no share for "b"; 0 is used' in line for line in lines), lines
     assert any("written to" in line and "labels.csv" in line for line in lines), lines
     assert not any("standard output" in line for line in lines), lines
 
@@ -223,10 +223,11 @@ def test_numbers_of_numpy_are_numbers() -> None:
 
 
 def test_unknown_groups_are_listed_or_labeled() -> None:
-    fitted = pd.DataFrame({"p_a": [0.6, 0.7, 0.9, 0.2], "p_b": [0.4, 0.3, 0.1, 0.8], "county": ["Wake", "Wake", "Durham", "Durham"]})
+    scores = {"p_a": [0.6, 0.7, 0.9, 0.2], "p_b": [0.4, 0.3, 0.1, 0.8]}
+    fitted = pd.DataFrame(scores | {"county": ["Wake", "Wake", "Durham", "Durham"]})
     decision = apportion.fit(fitted, by="county")
-    other = fitted.assign(county=["Wake", "Wake County", "Durham", "Durham"])
-    listed = r'1 group \(1 row\) is not in the decision: "Wake County" \(1 row; did you mean "Wake"\?\); .* unknown_groups=\'overall\''
+    other = fitted.assign(county=["Wake", "Wakes", "Durham", "Durham"])
+    listed = r'1 group \(1 row\) is not in the decision: "Wakes" \(1 row; did you mean "Wake"\?\); .* unknown_groups=\'overall\''
     with pytest.raises(ValueError, match=listed):
         decision.apply(other)
     with pytest.warns(UserWarning, match="their rows are unlabeled"):

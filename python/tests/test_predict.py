@@ -95,5 +95,5 @@ def test_what_is_wrong_is_said() -> None:
         apportion.predict(people, output="scores.parquet")
     with pytest.raises(TypeError, match="geography: it must be the path of a file"):
         apportion.predict(people, geography=people)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="seed: it is for"):
+    with pytest.raises(ValueError, match="seed requires model fbisg"):
         apportion.predict(people, seed=3)
