@@ -159,12 +159,12 @@ mod tests {
             scores[3 * 400] = invalid;
             let rows = Rows::new(Layout::RowMajor(&scores[..]), 3, 1.001, None);
             let (mut totals, mut found) = (LabelTotals::new(3), Vec::new());
-            let suspect = |rows| {
-                found.push(rows);
+            let suspect = |rows: Range<usize>| {
+                found.push((rows.start, rows.end));
                 Ok(())
             };
             add_label_totals(SimdLevel::best(), &rows, 0..600, &labels, &mut totals, suspect).expect("no error");
-            assert_eq!(found, [256..512], "{invalid}");
+            assert_eq!(found, [(256, 512)], "{invalid}");
         }
     }
 }
