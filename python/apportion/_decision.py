@@ -33,7 +33,9 @@ class Decision:
 
     @classmethod
     def from_json(cls, text: str) -> Decision:
-        """Loads a decision that was saved by `to_json` or by `apportion fit`.
+        """Reads a decision from the text of `to_json` or of a file of `apportion fit`.
+
+        To read a file: `Decision.from_json(Path("decision.json").read_text())`.
 
         >>> import apportion
         >>> decision = apportion.fit([[0.6, 0.4], [0.7, 0.3]])

@@ -60,8 +60,9 @@ def predict(
     (True, True)
     >>> labels = apportion.label(scores)
 
-    The scores describe the population of the tables: by default residents of all ages in the 2010 Census. For voters,
-    borrowers or patients, give their class shares with `margin`.
+    The scores describe the population of the tables: by default residents of all ages in the 2010 Census. Voters, borrowers
+    and patients usually have other class shares. If you know the shares of the people in the file, use model="rake" with
+    `margin`. For a sample of the registered voters of a state, use model="voter" with `margin` and `within`.
 
     Args:
         people: a frame with one row per person, or the path of a file, together with `output`.
@@ -86,9 +87,10 @@ def predict(
             default, and the sheet of Excel workbooks, by default the first.
 
     Returns:
-        The scores p_CLASS and the columns that explain them, and the codes of counties as county_fips unless the input has
-        such a column, in a frame of the same type as the input; or the path of `output`. With `summary`, a tuple of this and
-        the summary.
+        A frame of the same type as the input, with a row for each person and only these columns: the scores p_CLASS, the
+        columns that explain them, and the codes of counties as county_fips unless the input has such a column. To label by
+        another column, add them to the input: `people.join(scores)` in pandas. If the people are in files, the path of
+        `output`. With `summary`, a tuple of this and the summary.
     """
     values: dict[str, Any] = {
         "model": model, "surname": surname, "first_name": first_name, "place": place, "block_group": block_group,

@@ -69,7 +69,8 @@ def simulate_voters(
 ) -> pa.Table:
     """Simulates a voter file of North Carolina, with counties and classes from the Census, and BISG scores.
 
-    With `no_scores`, the file has only names and places; `predict` computes scores from them.
+    With `no_scores`, the table has the id, county, surname and true class (`race`) of each voter; `predict` computes scores
+    from the names and places.
 
     >>> import apportion
     >>> voters = apportion.simulate_voters(1000, seed=1)

@@ -125,7 +125,11 @@ pub fn summary(measured: &Measured) -> Option<Message> {
     lines.push(format!("expected accuracy {after} (argmax {before}: {cost})").into());
     if let Some(joint) = &result.joint {
         lines.push(match joint.certificate.is_closed() {
-            true => "optimal (proved): no other labels with these counts have a higher expected accuracy".into(),
+            true => {
+                let within = if groups.is_some() { " in each group" } else { "" };
+                format!("optimal (proved): no other labels with these counts{within} have a higher expected accuracy")
+                    .into()
+            }
             false => {
                 let gap = joint.certificate.gap();
                 format!("not proved optimal; the gap is at most {gap:.2e}").into()

@@ -47,8 +47,10 @@ fn audit_says_for_each_class_what_to_correct() {
     let expected = [both("overcount", "a", "40.0%", "42.9%"), both("undercount", "b", "40.0%", "100.0%")];
     assert_eq!(advice(&audited(folder)), expected);
     write_people(folder, 1000, 700, 1000);
-    let expected =
-        ["The labels overcount a by 42.9%: use --rule match.", "The labels undercount b by 100.0%: use --rule match."];
+    let expected = [
+        "Compared with the scores, the labels overcount a by 42.9%: use --rule match.",
+        "Compared with the scores, the labels undercount b by 100.0%: use --rule match.",
+    ];
     assert_eq!(advice(&audited(folder)), expected);
     write_people(folder, 1000, 500, 700);
     let expected = [
@@ -74,7 +76,10 @@ fn audit_recognizes_the_rounding_of_groups() {
     let found = run(folder, &split("audit people.csv --label label --truth truth --by group -q"));
     let expected = "The labels undercount b by 100.0%: each group is rounded, so use larger groups or --nested.";
     assert_eq!(advice(&found), [expected]);
-    assert_eq!(advice(&audited(folder)), ["The labels undercount b by 100.0%: use --rule match."]);
+    assert_eq!(
+        advice(&audited(folder)),
+        ["Compared with the scores, the labels undercount b by 100.0%: use --rule match."]
+    );
 }
 
 #[test]

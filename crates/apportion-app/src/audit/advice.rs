@@ -23,6 +23,8 @@ pub(super) fn off_classes(audit: &Audit) -> Vec<Message> {
 fn off_class(audit: &Audit, class: usize) -> Option<Message> {
     let own = &audit.overall.classes[class];
     let (split, name) = (own.split?, &own.class);
+    // Two parts that cancel need no advice: labels with the counts of a known reference correct the scores.
+    own.against_truth.filter(|bias| is_off(*bias, 1.0))?;
     let by_scores = Some(split.miscalibration).filter(|bias| is_off(*bias, chance(&audit.overall, own)));
     // The labels are compared with the scores, not with the truth: they cannot undercount by more than 100%.
     let by_labels = own.against_posterior.filter(|_| is_off(split.discretization, 1.0));
@@ -35,7 +37,9 @@ fn off_class(audit: &Audit, class: usize) -> Option<Message> {
         (Some((verb, amount)), None) => {
             Message::from(format!("The scores {verb} {name} by {amount}: recalibrate them, ")) + shares() + "."
         }
-        (None, Some((verb, amount))) => Message::from(format!("The labels {verb} {name} by {amount}: ")) + rule + ".",
+        (None, Some((verb, amount))) => {
+            Message::from(format!("Compared with the scores, the labels {verb} {name} by {amount}: ")) + rule + "."
+        }
         (Some((verb, amount)), Some((other, more))) => {
             let both =
                 format!("The scores {verb} {name} by {amount}; compared with them, the labels {other} it by {more}: ");

@@ -93,7 +93,9 @@ impl Drifted {
         let drift = decision.drift(scores, &summary)?;
         let words = match &drift {
             Some(drift) => drift_warning(decision, drift, &summary).unwrap_or_else(|| {
-                "no drift: the counts differ from those of the decision by no more than chance explains".into()
+                "no drift in the totals: they differ from those of the decision by no more than chance and rounding explain; \
+                 groups are not tested"
+                    .into()
             }),
             None => format!("{name}: the decision has no target counts, so drift is not tested").into(),
         };

@@ -15,7 +15,7 @@ impl Response {
         before.extend(unreliable_labels(section));
         before.extend(accuracy(section));
         before.extend(argmax(&self.audit));
-        before.extend(self.frontier_gap.map(frontier_gap));
+        before.extend(self.frontier_gap.map(|gap| frontier_gap(gap, !self.audit.groups.is_empty())));
         before.extend(unlabeled(section));
         let mut after = Vec::new();
         after.extend(against_truth(section).map(Message::from));
@@ -120,15 +120,17 @@ fn argmax(audit: &Audit) -> Vec<String> {
 }
 
 /// Returns a line on Theorem 2: the accuracy that the labels give up.
-fn frontier_gap(gap: f64) -> String {
+fn frontier_gap(gap: f64, has_groups: bool) -> String {
     if gap < 5e-5 {
         return "on the frontier: no labels with equally good totals are more accurate in expectation (Theorem 2)"
             .into();
     }
     let points = format!("{:.2} points", 100.0 * gap);
+    let groups =
+        if has_groups { "; labels matched within groups give this up for the counts of the groups" } else { "" };
     format!(
         "{points} below the frontier: other labels with equally good totals would be {points} more accurate in expectation \
-         (Theorem 2)"
+         (Theorem 2){groups}"
     )
 }
 
@@ -221,7 +223,7 @@ fn by_group(audit: &Audit) -> Vec<Message> {
     let focus = &audit.classes.names()[focus];
     let mut lines: Vec<Message> = vec![
         format!(
-            "\nclasses other than {focus}: undercounted by at least one person in {} of {} (by less in {})",
+            "\nclasses other than {focus}, compared with the scores: undercounted by at least one person in {} of {} (by less in {})",
             text::count(under.by_a_person_or_more as u64),
             text::counted(under.of as u64, "group", "groups"),
             text::count(under.groups.saturating_sub(under.by_a_person_or_more) as u64)
@@ -237,7 +239,10 @@ fn by_group(audit: &Audit) -> Vec<Message> {
     let shown: Vec<Vec<String>> = rows.iter().take(SHOWN).map(|(_, row)| row.clone()).collect();
     if !shown.is_empty() {
         let header = ["group", "people", "% by labels", "% by scores", "off by"];
-        lines.push(format!("classes other than {focus} in the groups with the largest bias:").into());
+        lines.push(
+            format!("classes other than {focus}, compared with the scores, in the groups with the largest difference:")
+                .into(),
+        );
         lines.push(text::columns(&header, &shown).into());
     }
     let small = audit.groups.iter().filter(|group| group.section.people < LEAST_PEOPLE).count();

@@ -10,7 +10,7 @@ use apportion::{Certificate, Classes, Penalty};
 use apportion_io::{Input, MemoryTable, RowReader};
 
 use super::expected::Expected;
-use super::faults::fault_message;
+use super::faults::{fault_message, with_hint};
 use super::pass::Pass;
 use super::settings::{Kind, LabelSettings};
 use super::stop::{Checked, differs};
@@ -240,7 +240,7 @@ impl Findings {
 
     fn check_decision(&mut self, facts: &Facts<'_>) -> Checked<()> {
         if let Some(difference) = &facts.pass.decision_difference {
-            return Err(differs(difference.clone()));
+            return Err(differs(with_hint(difference.clone(), facts, Setting::Id)));
         }
         match (facts.pass.decision, &facts.pass.applier, facts.kind) {
             (Some(_), Some(_), _) => {

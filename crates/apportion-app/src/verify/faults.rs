@@ -9,13 +9,17 @@ use crate::text;
 
 /// Returns the message for a fault in the labels of a group, with a hint if it is unknown how they were made.
 pub(super) fn fault_message(fault: &Fault, facts: &Facts<'_>, group: Option<&str>) -> Message {
-    let message = Message::from(fault_text(fault, facts, group));
+    with_hint(fault_text(fault, facts, group).into(), facts, Setting::Coverage)
+}
+
+/// Adds a hint to a difference if it is unknown how the labels were made.
+pub(super) fn with_hint(difference: Message, facts: &Facts<'_>, example: Setting) -> Message {
     if facts.provenance.is_some() {
-        return message;
+        return difference;
     }
-    let settings = Message::from("such as ") + Setting::By + " or " + Setting::Coverage;
+    let settings = Message::from("such as ") + Setting::By + " or " + example;
     let hint = Message::from(". If the labels were made with other options, ") + settings;
-    message + hint + ", use the same options here, or name the provenance file with " + Setting::Provenance
+    difference + hint + ", use the same options here, or name the provenance file with " + Setting::Provenance
 }
 
 fn fault_text(fault: &Fault, facts: &Facts<'_>, group: Option<&str>) -> String {
