@@ -18,8 +18,8 @@ const COMMON: [Term; 12] = [
     },
     Term {
         name: "argmax",
-        definition: "The rule that gives each person the class with the largest score. It undercounts classes that are \
-                     seldom the likeliest.",
+        definition: "The rule that gives each person the class with the largest score. Compared with the scores, it undercounts classes \
+                     that are rarely the most likely one.",
     },
     Term {
         name: "match",
@@ -43,11 +43,11 @@ const COMMON: [Term; 12] = [
     Term { name: "γ", definition: "The weight of accuracy in the rule balance: 1 gives argmax, 0 gives match." },
     Term {
         name: "miscalibration",
-        definition: "The part of an error that is in the scores: what they add up to, less the truth.",
+        definition: "The part of an error that is in the scores: what they add up to, minus the truth.",
     },
     Term {
         name: "discretization",
-        definition: "The part of an error that comes from turning scores into labels: the number of labels, less what \
+        definition: "The part of an error that comes from turning scores into labels: the number of labels, minus what \
                      the scores add up to.",
     },
 ];
@@ -65,7 +65,7 @@ pub(crate) fn terms(study: &Study) -> Vec<Term> {
     terms.extend(own(
         RuleKind::MatchByGroup,
         "match by group",
-        "The rule match, applied to the people of each group separately, so that the counts of each group are right.",
+        "The rule match, applied to the people of each group separately, so that the counts of each group are those that its scores add up to.",
     ));
     terms.extend(own(
         RuleKind::Threshold,

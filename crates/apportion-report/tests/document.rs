@@ -131,7 +131,7 @@ fn an_error_of_the_scores_is_the_first_sentence() {
         lead(&own, "answer"),
         "Your labels overcount hispanic by 6,112 people (+89.0%: 12,978 labels, 6,866 in truth), and the scores are the cause, \
          because they add up to 12,978: recalibrate the scores, for example by predicting with known shares (--margin FILE). \
-         There is nothing left to gain from other labels: your labels already have the counts that the scores add up to."
+         Other labels would not help: your labels already have the counts that the scores add up to."
     );
 }
 
@@ -180,7 +180,7 @@ fn a_person_is_no_main_finding() {
     own.label_sets[1].counts = vec![152, 44, 4];
     assert_eq!(
         lead(&own, "answer"),
-        "Argmax has the counts that the scores add up to, so there is nothing left to gain from other labels; whether the \
+        "Argmax has the counts that the scores add up to, so other labels would not improve them; whether the \
          scores are right cannot be checked without the truth (--truth COL)."
     );
     own.label_sets.push(label_set("your labels", [152, 44, 4], None, &[]));
@@ -304,7 +304,7 @@ fn what_is_not_known_is_left_out_in_a_line() {
     }
     let html = document.to_html();
     let ours = html.split("id=\"looks\"").next().unwrap();
-    assert!(!ours.contains("NaN") && !ours.contains("Less the truth"));
+    assert!(!ours.contains("NaN") && !ours.contains("Minus the truth"));
 }
 
 #[test]
@@ -345,10 +345,10 @@ fn rules_are_on_the_chart_by_the_measure_of_the_frontier() {
 fn the_slider_has_a_command() {
     let page = study(["white", "black", "other"], true).document().to_html();
     assert!(page.contains("data-command=\"apportion label … --rule balance --gamma GAMMA\""));
-    assert!(page.contains("Less the truth, in %"));
+    assert!(page.contains("Minus the truth, in %"));
     let mut some = study(["white", "black", "other"], true);
     some.whole.people = 120;
-    assert!(!some.document().to_html().contains("Less the truth, in %"), "the truth is known for some only");
+    assert!(!some.document().to_html().contains("Minus the truth, in %"), "the truth is known for some only");
 }
 
 #[test]
@@ -411,8 +411,8 @@ fn groups_are_undercounted_by_whole_people() {
     let mut own = grouped([[62, 28, 10, 0], [76, 24, 0, 0]]);
     assert_eq!(
         lead(&own, "groups"),
-        "By argmax, all classes but white together are undercounted by one person or more in 1 of the 2 counties; overall, by \
-         7.00 points."
+        "Compared with the scores, argmax undercounts all classes but white together by one person or more in 1 of the 2 \
+         counties; overall, by 7.00 points."
     );
     own.label_sets[0].in_groups[1] = vec![38, 12, 0, 50];
     own.label_sets[0].uncoded = 50;
@@ -423,8 +423,8 @@ fn groups_are_undercounted_by_whole_people() {
     own.groups.as_mut().unwrap().totals[0].posterior = Some(vec![0.615, 0.285, 0.10]); // half a person
     assert_eq!(
         lead(&own, "groups"),
-        "By argmax, all classes but white together are undercounted by one person or more in 0 of the 2 counties; overall, \
-         their count is that of the scores."
+        "Compared with the scores, argmax undercounts all classes but white together by one person or more in 0 of the 2 \
+         counties; overall, their count is that of the scores."
     );
 }
 
@@ -475,7 +475,7 @@ fn small_classes_are_judged_by_their_own_measure() {
     let calibration = || Some(Calibration::default());
     let mut own = study(["white", "black", "other"], true);
     own.calibration = vec![calibration(), calibration(), calibration()];
-    assert!(lead(&own, "calibration").contains("furthest from the truth for"));
+    assert!(lead(&own, "calibration").contains("furthest from the truth, in points, for"));
     own.whole.truth = Some(vec![60_000, 39_900, 100]);
     own.whole.people = 100_000;
     own.whole.posterior_with_truth = Some(vec![0.6001, 0.3993, 0.0006]);

@@ -169,7 +169,7 @@ fn rest(study: &Study) -> String {
     let subject = study.subject();
     match Finding::largest(study, subject, Against::Scores) {
         None => format!(
-            "There is nothing left to gain from other labels: {} already {} the counts that the scores add up to.",
+            "Other labels would not help: {} already {} the counts that the scores add up to.",
             subject.name,
             subject.does("has", "have")
         ),
@@ -214,7 +214,7 @@ fn right(study: &Study) -> String {
         format!("{name} {counts} every class correctly, up to rounding and chance{}.", study.of_whom(subject))
     } else {
         let message = format!(
-            "{name} {have} the counts that the scores add up to, so there is nothing left to gain from other labels; \
+            "{name} {have} the counts that the scores add up to, so other labels would not improve them; \
              whether the scores are right cannot be checked without the truth ("
         );
         study.render(&(Message::from(message) + Setting::Truth.with("COL") + ")."))
@@ -379,7 +379,7 @@ fn table(study: &Study) -> Table {
         row
     };
     let mut note = format!(
-        "Expected right: of the labels of the class, how many are right if the scores are right. Off by: the labels less {}{}.",
+        "Expected right: of the labels of the class, how many are right if the scores are right. Off by: the labels minus {}{}.",
         study.reference_word(),
         study.of_whom(subject)
     );

@@ -44,7 +44,7 @@ fn lead(study: &Study) -> String {
         let (class, truth, scores) = *furthest;
         let digits = if gap(furthest) < 0.005 { 2 } else { 1 };
         return format!(
-            "{whom}, the scores are furthest from the truth for {}: their mean is {}, and the share in truth is {}.",
+            "{whom}, the scores are furthest from the truth, in points, for {}: their mean is {}, and the share in truth is {}.",
             study.classes[class],
             text::percent(scores, digits),
             text::percent(truth, digits)

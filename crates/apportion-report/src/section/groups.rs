@@ -45,8 +45,10 @@ fn lead(study: &Study, groups: &Groups) -> String {
     let whom = if subject.uncoded > 0 { " (in shares of the labeled people)" } else { "" };
     let small = if groups.hidden() > 0 { format!(" with at least {FEWEST} people") } else { String::new() };
     format!(
-        "By {}, all classes but {focus} together are undercounted by one person or more{whom} in {} of the {}{small}; {overall}.",
+        "Compared with the scores, {} {} all classes but {focus} together by one person or more{whom} in {} of the \
+         {}{small}; {overall}.",
         subject.name,
+        subject.does("undercounts", "undercount"),
         text::count(low as u64),
         text::counted(of as u64, &groups.word)
     )
@@ -95,7 +97,7 @@ fn points(study: &Study, groups: &Groups) -> Chart {
         "height": 340,
         "margin": { "l": 60, "r": 16, "t": 16, "b": 48 },
         "xaxis": { "title": { "text": format!("all but {focus}, % by the scores") }, "ticksuffix": "%", "zeroline": false },
-        "yaxis": { "title": { "text": "bias of the labels, points" }, "zeroline": true, "zerolinewidth": 2, "rangemode": "tozero" },
+        "yaxis": { "title": { "text": "labels minus scores, points" }, "zeroline": true, "zerolinewidth": 2, "rangemode": "tozero" },
     });
     let title = format!("Bias by {}: all but {}", groups.word, study.classes[study.focus]);
     let mut chart = chart("groups", &title, data, layout, sheet(study, groups));
@@ -108,7 +110,7 @@ fn points(study: &Study, groups: &Groups) -> Chart {
     shown.sort_by_key(|(label_set, _)| !std::ptr::eq(*label_set, study.subject()));
     chart.views = Some(Views { label: "Labeled by".into(), choices: shown.iter().map(choice).collect() });
     chart.caption = format!(
-        "Each point is a {}; larger points have more people. Below the line, all classes but {} are undercounted.",
+        "Each point is a {}; larger points have more people. Below the line, the labels have fewer people in classes other than {} than the scores.",
         groups.word, study.classes[study.focus]
     );
     chart.alt = alt(study, groups);
@@ -229,7 +231,7 @@ fn table(study: &Study, groups: &Groups) -> Table {
         ));
     }
     let caption =
-        format!("All but {focus} in each {}: share of the labels less that of the scores, in points", groups.word);
+        format!("All but {focus} in each {}: share of the labels minus that of the scores, in points", groups.word);
     let rows = groups.shown().map(row).collect();
     Table { columns, rows, note: notes.join(" "), sortable: true, minor_columns, ..Table::new("groups-table", caption) }
 }

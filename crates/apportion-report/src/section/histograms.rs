@@ -62,11 +62,10 @@ fn lead(study: &Study, changes: &Changes) -> String {
     let most = all.max_by(|a, b| (a.1 - a.2).abs().total_cmp(&(b.1 - b.2).abs()));
     match most.filter(|(_, before, after)| (before - after).abs() > 1e-9) {
         Some((class, from, to)) => format!(
-            "The labels move the score from which most people get a class: for {}, from about {} by {before} to about {} by \
-             {after}.",
+            "People are usually labeled {} from a score of about {} by {after}, and of about {} by {before}.",
             study.classes[class],
-            text::plain(from, 2),
-            text::plain(to, 2)
+            text::plain(to, 2),
+            text::plain(from, 2)
         ),
         None => format!("{} gives each class to people with the same scores as {before}.", text::begin(after)),
     }

@@ -20,7 +20,8 @@ pub(super) fn section(study: &Study) -> Section {
         (Some(groups), Some(shapes)) => (groups, shapes),
         (None, Some(_)) => return nothing("map", "Map", "Most groups have too few people to be shown; see Groups."),
         _ => {
-            let message = Message::from("There are no outlines: ") + Setting::Geometry.with("FILE");
+            let message = Message::from("There is no map, because no file of outlines was given: ")
+                + Setting::Geometry.with("FILE");
             let message = message + " (GeoJSON, TopoJSON or Shapefile) with " + Setting::By.with("COL");
             return nothing("map", "Map", study.render(&(message + " shows a map.")));
         }
@@ -141,7 +142,7 @@ fn maps(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&LabelSet], cl
     };
     chart.views = Some(Views { label: "Class".into(), choices: classes.iter().map(choice).collect() });
     chart.caption =
-        "The share of the labels less that of the scores. Orange: fewer labels than the scores say. Purple: more. \
+        "The share of the labels minus that of the scores. Orange: fewer labels than the scores say. Purple: more. \
                      Both maps have the same scale; larger values have its last color."
             .into();
     let drawn = groups.shown().filter(|&group| shapes.has(group)).count();

@@ -8,7 +8,7 @@ use crate::text;
 pub(super) fn section(study: &Study) -> Section {
     let own = &study.provenance;
     let lead = format!(
-        "This report was made from {}{}. It contains no name and no ID of a person, and no group with fewer than five people.",
+        "This report was made from {}{}. It contains no name and no ID of a person, and no group with fewer than five people. Counts of a class within a group can be smaller.",
         text::counted(own.files.len() as u64, "file"),
         if own.command.is_empty() { "" } else { " by the command below" }
     );

@@ -126,7 +126,7 @@ fn panels(study: &Study, classes: &Range<usize>, shown: &[&LabelSet]) -> Chart {
          (discretization). Diamond: their sum. All panels have the same scale."
             .into()
     } else {
-        "The shares of the labels less those of the scores. All panels have the same scale.".into()
+        "The shares of the labels minus those of the scores. All panels have the same scale.".into()
     };
     let without: Vec<&str> = shown.iter().filter(|own| own.uncoded > 0).map(|own| own.name.as_str()).collect();
     if !without.is_empty() {

@@ -65,7 +65,7 @@ fn biases(study: &Study) -> Vec<Table> {
             .label_sets
             .iter()
             .map(|own| (own.name.clone(), (0..study.k()).map(|class| cell(of(study, own, class))).collect()));
-        let caption = format!("Share of each class less that of {reference}, in points (and in percent)");
+        let caption = format!("Share of each class minus that of {reference}, in points (and in percent)");
         Table::crossed(id, &caption, ["Rule", "Class"], study.classes.clone(), rows.collect(), study.minor())
     };
     let truth =

@@ -31,8 +31,8 @@ fn lead(trade: &Trade) -> String {
     }
     let half = trade.points.iter().find(|point| point.fidelity >= argmax.fidelity / 2.0).unwrap_or(end);
     format!(
-        "From argmax (expected accuracy {}, fidelity {}), halving the error of the counts costs {} of expected accuracy, and \
-         removing it costs {}.",
+        "From argmax (expected accuracy {}, fidelity {}), halving the difference to the counts of the scores costs {} of \
+         expected accuracy, and removing it costs {}.",
         text::plain(argmax.accuracy, 4),
         text::plain(argmax.fidelity, 3),
         text::points_of(argmax.accuracy - half.accuracy, 2),
@@ -54,9 +54,12 @@ fn below(study: &Study) -> Option<String> {
         below.into_iter().map(|(far, name)| format!("{name} by {}", text::points_of(far, 2))).collect();
     let on: Vec<&str> = on.into_iter().map(|(_, name)| name).collect();
     let on = if on.is_empty() { String::new() } else { format!(" On the frontier: {}.", text::list(&on)) };
+    let groups = match study.groups {
+        Some(_) => " Labels matched within groups give this up for the counts of the groups.",
+        None => "",
+    };
     Some(format!(
-        "Below the frontier, in expected accuracy at equally good counts: {}.{on} Of the rules that look at one person at a \
-         time, only argmax is on the frontier (Theorem 2 of the paper).",
+        "Labels with totals equally close to the scores could have a higher expected accuracy: {}.{on}{groups}",
         text::list(&below)
     ))
 }
@@ -121,11 +124,11 @@ fn some_rules(study: &Study, trade: &Trade, shown: &[usize], with_learned: bool)
         "xaxis": axis("x", "fidelity (0: the counts of the scores)", ""),
         "yaxis": axis("y", "expected accuracy", ".3f"),
     });
-    let mut chart = chart("trade", "Accuracy and correct counts", data, layout, sheet(study, trade));
+    let mut chart = chart("trade", "Accuracy, and counts close to the scores", data, layout, sheet(study, trade));
     let margin = json!({ "l": 56, "r": 12, "t": 16, "b": below(NARROW) });
     chart.narrow = json!({ "height": 300.0 + below(NARROW), "margin": margin });
     chart.caption = format!(
-        "Further right, counts are closer to the scores; further up, labels are more accurate. No labels of all people are \
+        "Further right, counts are closer to the scores; further up, labels are more accurate. No labels of everyone are \
          beyond the line.{}{}",
         if with_learned { about_learned(study) } else { String::new() },
         absent(study, shown)
