@@ -28,7 +28,9 @@ fn audited(folder: &Path) -> String {
 
 /// Returns the sentences of advice.
 fn advice(audit: &str) -> Vec<&str> {
-    audit.lines().filter(|line| line.starts_with("The ")).collect()
+    let is_advice =
+        |line: &&str| line.starts_with("The scores") || line.starts_with("Compared with the scores, the labels");
+    audit.lines().filter(is_advice).collect()
 }
 
 #[test]
@@ -74,7 +76,7 @@ fn audit_recognizes_the_rounding_of_groups() {
     let rows: String = (0..100).map(row).collect();
     fs::write(folder.join("people.csv"), format!("p_a,p_b,truth,group,label\n{rows}")).unwrap();
     let found = run(folder, &split("audit people.csv --label label --truth truth --by group -q"));
-    let expected = "The labels undercount b by 100.0%: each group is rounded, so use larger groups or --nested.";
+    let expected = "Compared with the scores, the labels undercount b by 100.0%: each group is rounded, so use larger groups or --nested.";
     assert_eq!(advice(&found), [expected]);
     assert_eq!(
         advice(&audited(folder)),
