@@ -171,7 +171,8 @@ fn compare(request: &Request, context: &Context) -> Result<Response> {
     let input = settings.source.open(context)?;
     let request = &request.with_label(&input, context)?;
     let groups = settings.groups();
-    let results = ResultsFile::prepare(request.output.as_deref(), &input, &[], request.force)?;
+    let results =
+        ResultsFile::prepare(request.output.as_deref(), &input, &request.report.side_inputs(), request.force)?;
     let mut prepared = report.prepare(&input, &[], groups, request.force)?;
     let hashes = prepared.as_ref().map(|report| InputHashes::start(&input, "scores", report.extra_files()));
     let table = settings.read(&input, groups, context, |options| {

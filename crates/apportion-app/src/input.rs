@@ -100,6 +100,10 @@ impl Source {
         if let Some(note) = input.skipped_note() {
             context.note(note);
         }
+        let input = match &context.config {
+            Some(config) => input.with_protected(&config.name),
+            None => input,
+        };
         Ok(input.with_progress(Box::new(Reporter(context.clone()))))
     }
 }

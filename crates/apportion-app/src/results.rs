@@ -6,7 +6,7 @@ use apportion::text::{Message, Setting};
 use apportion_io::{Input, refuse_overwrite, write_atomically};
 use serde::Serialize;
 
-use crate::protect::{SideInput, refuse_overwriting};
+use crate::protect::{SideInput, refuse_overwriting_outputs};
 use crate::provenance::refuse_missing_folder;
 use crate::{Error, Result};
 
@@ -44,7 +44,7 @@ impl ResultsFile {
                 return Err(Error::Settings(file + ": unknown format of results; use .csv or .json"));
             }
         };
-        refuse_overwriting(path, Some(input), side)?;
+        refuse_overwriting_outputs(&path.to_string_lossy(), input, side)?;
         refuse_overwrite(path, Some(input), force)?;
         refuse_missing_folder(path)?;
         Ok(Some(ResultsFile { path: path.to_owned(), format }))

@@ -72,6 +72,7 @@ fn the_table_has_the_figures_of_the_json() {
                 (row["group"].as_str(), &audit["classes"][class]),
                 (*group, &Value::from(row["class"].as_str()))
             );
+            assert_eq!(row["level"], if group.is_empty() { "all" } else { "group" });
             assert!(is_near(&row["labels"], &section["counts"][class]), "{row:?}");
             assert!(is_near(&row["bias"], &section["bias"]["posterior"][class]), "{row:?}");
             assert!(is_near(&row["bias_to_truth"], &section["bias"]["truth"][class]), "{row:?}");
@@ -120,6 +121,29 @@ fn files_are_protected() {
         refused(folder, &words(&format!("{line} -q -o nowhere/out.csv")));
     }
     assert_eq!(fs::read_to_string(folder.join("old.csv")).unwrap(), "old");
+}
+
+#[test]
+fn files_of_the_report_and_the_options_and_input_folders_are_protected() {
+    let folder = labeled();
+    let folder = folder.path();
+    fs::write(folder.join("outlines.json"), "{}").unwrap();
+    fs::write(folder.join("options.json"), "[audit]\nseed = 3\n").unwrap();
+    fs::create_dir(folder.join("parts")).unwrap();
+    fs::copy(folder.join("labeled.csv"), folder.join("parts/a.csv")).unwrap();
+    let report = "--by county --report page.html --geometry outlines.json";
+    for line in ["audit labeled.csv --label label", "compare labeled.csv"] {
+        let message = refused(folder, &words(&format!("{line} -q {report} -o outlines.json --force")));
+        assert!(message.contains("this is the file of --geometry"), "{message}");
+    }
+    let line = "audit labeled.csv --label label -q --config options.json -o options.json --force";
+    assert!(refused(folder, &words(line)).contains("inputs are never overwritten"));
+    let line = "fit labeled.csv -q --config options.json -o options.json --force";
+    assert!(refused(folder, &words(line)).contains("inputs are never overwritten"));
+    let message = refused(folder, &words("audit parts --label label -q -o parts/results.csv"));
+    assert!(message.contains("it is inside the input folder"), "{message}");
+    assert_eq!(fs::read_to_string(folder.join("outlines.json")).unwrap(), "{}");
+    assert_eq!(fs::read_to_string(folder.join("options.json")).unwrap(), "[audit]\nseed = 3\n");
 }
 
 #[test]

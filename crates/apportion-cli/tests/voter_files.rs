@@ -98,6 +98,17 @@ fn misused_or_refused(folder: &Path, args: &[&str]) -> String {
     common::message(&output, output.status.code().filter(|&code| code != 0).unwrap())
 }
 
+/// A labeler that writes W for everyone must not get Hispanic labels from the ethnicity, which is part of the truth.
+#[test]
+fn labels_do_not_use_the_ethnicity() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let rows: String = (0..6).map(|row| format!("W,{},{}\n", if row < 3 { "HL" } else { "NL" }, scores(row))).collect();
+    fs::write(folder.join("voters.csv"), format!("code,ethnic_code,{SCORES}\n{rows}")).unwrap();
+    let found = json(folder, &["audit", "voters.csv", "--label", "code", "--label-map", "nc", "--json", "-q"]);
+    assert_eq!(found["counts"], serde_json::json!([6, 0, 0, 0, 0, 0]));
+}
+
 #[test]
 fn the_groups_of_vendors_are_known() {
     let folder = TempDir::new().unwrap();

@@ -27,7 +27,9 @@ fn off_class(audit: &Audit, class: usize) -> Option<Message> {
     own.against_truth.filter(|bias| is_off(*bias, 1.0))?;
     let by_scores = Some(split.miscalibration).filter(|bias| is_off(*bias, chance(&audit.overall, own)));
     // The labels are compared with the scores, not with the truth: they cannot undercount by more than 100%.
-    let by_labels = own.against_posterior.filter(|_| is_off(split.discretization, 1.0));
+    let is_same = |bias: &Bias| bias.difference * split.discretization.difference > 0.0;
+    let by_labels = own.against_posterior.filter(|bias| is_off(*bias, 1.0) && is_same(bias));
+    let by_labels = by_labels.filter(|_| is_off(split.discretization, 1.0));
     let shares = || Message::from("for example with known class shares (") + Setting::Margin + " of predict)";
     let rule = match is_matched_in_groups(audit, class) {
         true => Message::from("each group is rounded, so use larger groups or ") + Setting::Nested,

@@ -5,7 +5,8 @@ use apportion::audit::{Bias, ClassAudit, Section};
 use super::Response;
 use crate::results::{CsvTable, cell, number};
 
-const HEADER: [&str; 17] = [
+const HEADER: [&str; 18] = [
+    "level",
     "group",
     "class",
     "labels",
@@ -26,28 +27,29 @@ const HEADER: [&str; 17] = [
 ];
 
 impl Response {
-    /// Returns the figures of all rows, whose group is empty, and of each group.
+    /// Returns the figures of all rows, whose level is `all`, and of each group.
     pub(super) fn table(&self) -> CsvTable {
         let mut table = CsvTable::new(HEADER);
-        add(&mut table, "", &self.audit.overall);
+        add(&mut table, "all", "", &self.audit.overall);
         for group in &self.audit.groups {
-            add(&mut table, &group.name, &group.section);
+            add(&mut table, "group", &group.name, &group.section);
         }
         table
     }
 }
 
-fn add(table: &mut CsvTable, group: &str, section: &Section) {
+fn add(table: &mut CsvTable, level: &str, group: &str, section: &Section) {
     for class in &section.classes {
-        table.push(row(group, class));
+        table.push(row(level, group, class));
     }
 }
 
-fn row(group: &str, class: &ClassAudit) -> [String; 17] {
+fn row(level: &str, group: &str, class: &ClassAudit) -> [String; 18] {
     let difference = |bias: Option<Bias>| number(bias.map(|bias| bias.difference));
     let percent = |bias: Option<Bias>| number(bias.and_then(|bias| bias.percent));
     let (split, calibration) = (class.split.as_ref(), class.calibration.as_ref());
     [
+        level.to_owned(),
         cell(group),
         cell(&class.class),
         class.labels.to_string(),

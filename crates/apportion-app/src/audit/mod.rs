@@ -124,7 +124,7 @@ fn audit(request: &Request, context: &Context) -> Result<Response> {
     // An audit without a report also has a focus class.
     let focus = report.focus.clone().filter(|_| report.is_wanted());
     let shown = ReportSettings { focus, ..report.clone() };
-    let results = ResultsFile::prepare(request.output.as_deref(), &input, &request.side_inputs(), request.force)?;
+    let results = ResultsFile::prepare(request.output.as_deref(), &input, &request.all_side_inputs(), request.force)?;
     let mut prepared = shown.prepare(&input, &request.side_inputs(), groups, request.force)?;
     let hashes = prepared.as_ref().map(|report| InputHashes::start(&input, "scores", report.extra_files()));
     let columns = match &decision {
@@ -199,6 +199,11 @@ impl Request {
         let path = self.decision.clone().unwrap_or_else(|| "the decision".into());
         let decision = decision_file::read(&path, self.decision_json.as_deref())?;
         Ok(Some((path.display().to_string(), decision)))
+    }
+
+    /// Returns the files that the audit reads in addition to the table, with those of the report.
+    fn all_side_inputs(&self) -> Vec<SideInput> {
+        self.side_inputs().into_iter().chain(self.report.side_inputs()).collect()
     }
 
     fn side_inputs(&self) -> Vec<SideInput> {

@@ -90,7 +90,8 @@ fn disparity(request: &Request, context: &Context) -> Result<Response> {
     let input = table_settings.source.open(context)?;
     let request = &request.with_label(&input, context)?;
     let groups = table_settings.groups();
-    let results = ResultsFile::prepare(request.output.as_deref(), &input, &[], request.force)?;
+    let results =
+        ResultsFile::prepare(request.output.as_deref(), &input, &request.report.side_inputs(), request.force)?;
     let mut report = request.report.prepare(&input, &[], groups, request.force)?;
     let hashes = report.as_ref().map(|report| InputHashes::start(&input, "scores", report.extra_files()));
     let table = table_settings.read(&input, groups, context, |options| {

@@ -70,8 +70,9 @@ fn changes(before: &Kept, after: &Kept, scores: &Scores<'_>) -> Result<Changes> 
     let mut bins = vec![vec![ScoreBin::default(); SCORE_BINS]; k];
     let (mut own, mut other) = (vec![0; k + 1], vec![0; k + 1]);
     scores.read_rows(0..scores.rows(), |row, values| {
-        people_of(&before.assignment, row, &mut own);
-        people_of(&after.assignment, row, &mut other);
+        let count = scores.counts().map_or(1, |counts| counts[row]);
+        people_of(&before.assignment, row, count, &mut own);
+        people_of(&after.assignment, row, count, &mut other);
         let all: u64 = own.iter().sum();
         for (class, &value) in values.iter().enumerate() {
             let bin = ((GRID.value(value) * SCORE_BINS as f64) as usize).min(SCORE_BINS - 1);
@@ -88,14 +89,14 @@ fn changes(before: &Kept, after: &Kept, scores: &Scores<'_>) -> Result<Changes> 
     Ok(Changes { before: before.index, after: after.index, people, scores: bins })
 }
 
-/// Writes the people of a row by label, Uncoded last.
-fn people_of(assignment: &Assignment, row: usize, into: &mut [u64]) {
+/// Writes the people of a row by label, Uncoded last. `count` is the number of people that the row represents.
+fn people_of(assignment: &Assignment, row: usize, count: u64, into: &mut [u64]) {
     match assignment {
         Assignment::Labels(draws) => {
             into.fill(0);
             let label = draws[0].values()[row];
             let column = if label == UNCODED { into.len() - 1 } else { usize::from(label) };
-            into[column] = 1;
+            into[column] = count;
         }
         Assignment::People(allotment) => into.copy_from_slice(allotment.row(row)),
     }
@@ -129,5 +130,16 @@ mod tests {
         let mut matrix = vec![vec![0; 3]; 3];
         move_people(&mut [5, 2, 0], &mut [3, 3, 1], &mut matrix);
         assert_eq!(matrix, [[3, 1, 1], [0, 2, 0], [0, 0, 0]]);
+    }
+
+    #[test]
+    fn a_label_is_that_of_all_people_of_a_row() {
+        let classes = apportion::Classes::new(["a", "b"]).unwrap();
+        let labels = apportion::Labels::new(vec![1, UNCODED], &classes).unwrap();
+        let (assignment, mut people) = (Assignment::Labels(vec![labels]), [9; 3]);
+        people_of(&assignment, 0, 40, &mut people);
+        assert_eq!(people, [0, 40, 0]);
+        people_of(&assignment, 1, 7, &mut people);
+        assert_eq!(people, [0, 0, 7]);
     }
 }

@@ -81,8 +81,7 @@ impl ReportSettings {
             let needs = Message::from(Setting::GeometryKey) + " needs " + Setting::Geometry.with("FILE");
             return Err(Error::Settings(needs));
         }
-        let geometry = self.geometry.iter().map(|path| SideInput::new(Setting::Geometry, path));
-        let side: Vec<SideInput> = side.iter().cloned().chain(geometry).collect();
+        let side: Vec<SideInput> = side.iter().cloned().chain(self.side_inputs()).collect();
         if let Some(path) = &self.report {
             refuse_overwriting(path, Some(input), &side)?;
             refuse_overwrite(path, Some(input), force)?;
@@ -94,6 +93,11 @@ impl ReportSettings {
         }
         let geometry = self.geometry.as_deref().map(outlines).transpose()?;
         Ok(Some(Report { settings: self, geometry, shapes: None }))
+    }
+
+    /// Returns the files that the report reads.
+    pub(crate) fn side_inputs(&self) -> Vec<SideInput> {
+        self.geometry.iter().map(|path| SideInput::new(Setting::Geometry, path)).collect()
     }
 
     /// Refuses settings of a report if no report is requested.

@@ -139,7 +139,7 @@ fn damaged(error: impl std::error::Error) -> ArrowError {
     ArrowError::ExternalError(error.to_string().into())
 }
 
-/// Unpacks all parts that are read, to check their size and checksums. Refuses archives that are not workbooks.
+/// Unpacks all parts, to check their size and checksums: any of them may be a sheet. Refuses archives that are not workbooks.
 fn check_parts(bytes: &[u8], limit: u64) -> std::result::Result<(), ArrowError> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(damaged)?;
     let has = |part: &str| archive.file_names().flatten().any(|name| name.eq_ignore_ascii_case(part));
@@ -155,10 +155,6 @@ fn check_parts(bytes: &[u8], limit: u64) -> std::result::Result<(), ArrowError> 
         // The names have no checksum, but they are stored twice. Without its name, a part would be missed silently.
         if local_name(bytes, part.header_start()) != Some(part.name_raw()) {
             return Err(ArrowError::ExternalError("a part has two names".into()));
-        }
-        let name = part.name().map_err(damaged)?.to_ascii_lowercase();
-        if !name.ends_with(".xml") && !name.ends_with(".rels") {
-            continue; // such as a picture
         }
         let unpacked = std::io::copy(&mut part.take(left + 1), &mut std::io::sink()).map_err(damaged)?;
         left = left.checked_sub(unpacked).ok_or_else(too_large)?;

@@ -18,6 +18,7 @@ use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
 use crate::file::{Source, column_names, encoding_note, find_sources, format_note};
+use crate::file_id::is_same_file;
 use crate::table::MemoryTable;
 
 pub(crate) use blocks::{BlockReader, Blocks, Reading};
@@ -79,6 +80,8 @@ pub struct Input {
     folders: Vec<PathBuf>,
     /// Files in these folders that are not tables.
     skipped: Vec<PathBuf>,
+    /// Other files that must not be overwritten.
+    protected: Vec<PathBuf>,
     /// Total size in bytes up to the end of each file.
     cumulative_bytes: Vec<u64>,
     /// Whether the note about detected encodings was sent.
@@ -133,6 +136,7 @@ impl Input {
             cumulative_bytes,
             folders: Vec::new(),
             skipped: Vec::new(),
+            protected: Vec::new(),
             is_encoding_noted: AtomicBool::new(false),
             _spools: Vec::new(),
         }
@@ -265,10 +269,18 @@ impl Input {
         self.folders.iter().find(is_read).map(PathBuf::as_path)
     }
 
+    /// Treats a file like an input that must not be overwritten.
+    #[must_use]
+    pub fn with_protected(mut self, path: impl Into<PathBuf>) -> Input {
+        self.protected.push(path.into());
+        self
+    }
+
     /// Returns whether a path is one of the input files.
     pub fn contains(&self, path: &Path) -> bool {
         let Ok(metadata) = std::fs::metadata(path) else { return false };
         self.files.iter().any(|file| file.is_at(path, &metadata))
+            || self.protected.iter().any(|own| is_same_file(own, path))
     }
 }
 

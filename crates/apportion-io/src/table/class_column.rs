@@ -103,12 +103,15 @@ impl ClassColumn {
         self.exclude.extend(vocabulary.missing_values().map(str::to_owned));
     }
 
-    /// Returns the index of the column of the ethnicity, if one is read.
+    /// Returns the index of the column of the ethnicity, if one is read. It is part of the truth, so it is never read for
+    /// labels.
     pub(crate) fn ethnicity_index(&self, names: &[String]) -> Result<Option<usize>> {
-        let Some((vocabulary, usual)) = self.vocabulary.and_then(|own| Some((own, own.ethnicity_column()?))) else {
+        let (Some((vocabulary, usual)), Some(setting)) =
+            (self.vocabulary.and_then(|own| Some((own, own.ethnicity_column()?))), self.settings.ethnicity)
+        else {
             return Ok(None);
         };
-        if let (Some(name), Some(setting)) = (&self.ethnicity, self.settings.ethnicity) {
+        if let Some(name) = &self.ethnicity {
             return find_column(names, name, setting).map(Some);
         }
         if let Ok(index) = column_index(names, usual) {
@@ -117,10 +120,7 @@ impl ClassColumn {
         let needs = Message::from(self.settings.map.with(vocabulary.name()));
         let problem = format!(" also reads the column {usual:?}, and there is none; ");
         let columns = abbreviated_names(names);
-        let fix = match self.settings.ethnicity {
-            Some(setting) => Message::from("name it with ") + setting.with("COL"),
-            None => Message::from("add it"),
-        };
+        let fix = Message::from("name it with ") + setting.with("COL");
         Err(Error::Settings(needs + problem + fix + format!("; the columns are {columns}")))
     }
 

@@ -22,11 +22,14 @@ pub(super) fn section(study: &Study) -> Section {
     Section { id: "answer", title: "The answer", lead: lead(study), blocks }
 }
 
-/// Returns whether an error is worth a sentence: at least five people, one percent of the class, and twice the standard
-/// deviation of a count of that size. Smaller errors are rounding or chance.
-fn matters(off: &Bias, reference: f64) -> bool {
-    let people = off.people.abs();
-    people >= 5.0 && people >= 0.01 * reference && people >= 2.0 * reference.sqrt()
+/// Returns whether an error is worth a sentence: at least five people and one percent of the class. Compared with the truth,
+/// also at least twice the standard deviation of a count of that size. Smaller errors are rounding or chance.
+fn matters(off: &Bias, reference: f64, against: Against) -> bool {
+    let chance = match against {
+        Against::Truth => 2.0 * reference.sqrt(),
+        Against::Scores => 0.0,
+    };
+    off.people.abs() >= chance.max(0.01 * reference).max(5.0)
 }
 
 /// The reference of an error.
@@ -53,7 +56,7 @@ impl Finding {
                 Against::Scores => (study.off_posterior(label_set, class)?, study.whole.posterior_sum(class)),
             };
             let size = off.people * off.people / reference.max(1.0);
-            matters(&off, reference).then_some((size, Finding { class, off, against }))
+            matters(&off, reference, against).then_some((size, Finding { class, off, against }))
         };
         (0..study.k()).filter_map(of).max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, finding)| finding)
     }
