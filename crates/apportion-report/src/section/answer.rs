@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use apportion::audit::Bias;
+use apportion::audit::{Bias, GroupTotals};
 use apportion::text::{Message, Setting};
 use serde_json::{Value, json};
 
@@ -24,12 +24,24 @@ pub(super) fn section(study: &Study) -> Section {
 
 /// Returns whether an error is worth a sentence: at least five people and one percent of the class. Compared with the truth,
 /// also at least twice the standard deviation of a count of that size. Smaller errors are rounding or chance.
-fn matters(off: &Bias, reference: f64, against: Against) -> bool {
-    let chance = match against {
+fn matters(study: &Study, label_set: &LabelSet, off: &Bias, reference: f64, against: Against) -> bool {
+    let explained = match against {
         Against::Truth => 2.0 * reference.sqrt(),
-        Against::Scores => 0.0,
+        Against::Scores => rounding_of_groups(study, label_set),
     };
-    off.people.abs() >= chance.max(0.01 * reference).max(5.0)
+    off.people.abs() >= explained.max(0.01 * reference).max(5.0)
+}
+
+/// Returns by how many people the rounding of groups can change a count: half a person per group, if the labels have the
+/// counts of the scores in each group.
+fn rounding_of_groups(study: &Study, label_set: &LabelSet) -> f64 {
+    let Some(groups) = study.groups.as_ref().filter(|_| !label_set.in_groups.is_empty()) else { return 0.0 };
+    let is_matched = |(totals, labels): (&GroupTotals, &Vec<u64>)| {
+        let shares = totals.posterior.iter().flatten();
+        shares.zip(labels).all(|(share, &count)| (count as f64 - share * totals.people as f64).abs() < 1.0)
+    };
+    let are_matched = groups.totals.iter().zip(&label_set.in_groups).all(is_matched);
+    if are_matched { 0.5 * groups.totals.len() as f64 } else { 0.0 }
 }
 
 /// The reference of an error.
@@ -56,7 +68,7 @@ impl Finding {
                 Against::Scores => (study.off_posterior(label_set, class)?, study.whole.posterior_sum(class)),
             };
             let size = off.people * off.people / reference.max(1.0);
-            matters(&off, reference, against).then_some((size, Finding { class, off, against }))
+            matters(study, label_set, &off, reference, against).then_some((size, Finding { class, off, against }))
         };
         (0..study.k()).filter_map(of).max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, finding)| finding)
     }
