@@ -64,6 +64,17 @@ class Input:
         self.table = pa.table([*columns, column], names=[*names, name])
         return name
 
+    def list_all_columns(self) -> None:
+        """Adds the names of the columns that were not converted, without their values, if no column has the name of a score.
+
+        An error about score columns then lists all columns of the frame.
+        """
+        if self.table is None or self.rows is None or _native.score_columns(self.columns):
+            return
+        kept = self.table.column_names
+        values = [self.table[name] if name in kept else pa.nulls(self.rows) for name in self.columns]
+        self.table = pa.table(values, names=self.columns)
+
     def column(self, what: str, given: Any) -> str:
         """Returns the name of a column that is given by name or as values."""
         if isinstance(given, str):

@@ -192,7 +192,7 @@ def draw(
     """
     refuse_unknown("draw", options, TABLE)
     source, values = table({"scores": scores, **options})
-    _refuse_files(source, "draw", "label --draws")
+    _refuse_files(source, "draw")
     if not isinstance(draws, (int, np.integer)) or draws < 1:
         raise ValueError(f"draws: it must be a whole number of at least 1, not {draws!r}")
     values |= {"rule": rule, "k": k, "draws": int(draws)}
@@ -229,7 +229,7 @@ def allot(
     refuse_unknown("allot", options, LABELING)
     given = {"scores": scores, "count": count, "rule": rule, "by": by, "reference": reference, **options}
     source, values = table(given)
-    _refuse_files(source, "allot", "label --count")
+    _refuse_files(source, "allot")
     done = run("label", source, values | rest(given, RULE), **rest(given, RUNNING))
     names = [f"n_{name}" for name in [*done.classes, "uncoded"]]
     columns = [column.to_numpy(zero_copy_only=False) for column in done.columns().combine_chunks().columns]
@@ -267,6 +267,6 @@ def _solved(given: dict[str, Any]) -> Solution:
     )
 
 
-def _refuse_files(source: Any, name: str, command: str) -> None:
+def _refuse_files(source: Any, name: str) -> None:
     if isinstance(source, Files):
-        raise TypeError(f"{name}: it supports only scores in memory; for files, use `apportion {command}`")
+        raise TypeError(f"{name}: it supports only scores in memory; read the file first, for example with pandas or pyarrow")

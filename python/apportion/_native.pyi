@@ -1,3 +1,4 @@
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -7,8 +8,7 @@ __version__: str
 
 class Document:
     def charts(self) -> list[tuple[str, str, str]]: ...
-    def html(self) -> str: ...
-    def markdown(self) -> str: ...
+    def write(self, path: os.PathLike[str], overwrite: bool) -> None: ...
 
 class Done:
     result: Any

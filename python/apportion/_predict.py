@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from ._frames import Files, as_input
-from ._run import run
+from ._run import outside, run
 from ._tables import Encoding
 
 Model = Literal["bisg", "bifsg", "fbisg", "voter", "rake"]
@@ -62,7 +63,8 @@ def predict(
 
     The scores describe the population of the tables: by default residents of all ages in the 2010 Census. Voters, borrowers
     and patients usually have other class shares. If you know the shares of the people in the file, use model="rake" with
-    `margin`. For a sample of the registered voters of a state, use model="voter" with `margin` and `within`.
+    `margin`. If you know the shares among all registered voters of a state, and the file is a part of them, use
+    model="voter" with `margin` and `within`. Without a margin, a UserWarning names the population.
 
     Args:
         people: a frame with one row per person, or the path of a file, together with `output`.
@@ -113,9 +115,20 @@ def predict(
     elif output is not None:
         raise ValueError("output: it is only for people in files; scores of a frame are returned")
     done = run("predict", source, values, margin=margin, threads=threads, progress=progress)
+    if margin is None and surname_margin is None and place_margin is None:
+        _warn_of_population(done.result["population"])
     rows = done.rows()
     scores = Path(os.fspath(output or "")) if rows is None else source.own(rows)
     return (scores, done.result) if summary else scores
+
+
+def _warn_of_population(population: str) -> None:
+    """Warns that the scores have the class shares of the tables, which may differ from those of the people."""
+    text = (
+        f"the scores describe {population}. Voters, borrowers and patients usually have other class shares; if you know "
+        "theirs, use margin={class: share, …} with model='voter' or model='rake'"
+    )
+    warnings.warn(text, UserWarning, stacklevel=outside())
 
 
 def _paths(name: str, tables: Any) -> str | list[str] | None:

@@ -1,4 +1,4 @@
-"""Runs jobs on data in memory or in files, and forwards their messages and warnings."""
+"""Runs jobs on data in memory or in files. Warnings become UserWarnings; notes go to the logger `apportion`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pyarrow as pa
 from . import _native
 from ._frames import Input, _arrow
 
-#: Messages of jobs, such as recognized score columns and rows that were left out.
+#: Receives the notes of jobs at level INFO, such as recognized score columns and rows that were left out.
 log = logging.getLogger("apportion")
 
 #: Whether this process was forked; it then does not have the threads of its parent.
@@ -62,7 +62,7 @@ def run(
     finally:
         bar.close()
     for text in done.warnings:
-        warnings.warn(text, UserWarning, stacklevel=_outside())
+        warnings.warn(text, UserWarning, stacklevel=outside())
     for text in done.notes:
         log.info(text)
     return done
@@ -77,7 +77,7 @@ def _threads(threads: Any) -> int | None:
     return threads
 
 
-def _outside() -> int:
+def outside() -> int:
     """Returns the stack level of the code that called the package, for warnings."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:

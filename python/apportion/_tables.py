@@ -41,6 +41,8 @@ def table(given: dict[str, Any], label: Any = None) -> tuple[Input, dict[str, An
     elif columns is not None:
         columns = [str(name) for name in columns]
     source = as_input(given["scores"], given.get("classes"), columns, named)
+    if columns is None:
+        source.list_all_columns()
     values: dict[str, Any] = {name: given[name] for name in READING if name in given}
     values["scores"] = columns
     for name in columns or []:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from . import _native
 from ._decision import Decision
+from ._frames import Input
 from ._labels import ClassMap, Column
 from ._run import run
 from ._tables import TABLE, refuse_unknown, rest, table
@@ -54,17 +55,22 @@ class View:
                 return figure.update_layout(title={"text": title})
         raise ValueError(f"there is no chart {wanted!r}; the charts are {', '.join(self.charts)}")
 
-    def report(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the complete report as a page (.html) or as Markdown (.md)."""
+    def report(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+        """Writes the complete report as a page (.html) or as Markdown (.md).
+
+        Raises ValueError if the file exists, unless `overwrite` is true.
+        """
         path = Path(path)
         if self._document is None or path.suffix.lower() not in (".html", ".htm", ".md"):
             raise ValueError(f"{path}: unknown report format; use .html for a page or .md for Markdown")
-        text = self._document.markdown() if path.suffix.lower() == ".md" else self._document.html()
-        path.write_text(text, encoding="utf-8")
+        self._document.write(path, overwrite)
         return path
 
     def to_arrow(self) -> pa.Table:
-        """Returns the numbers as a pyarrow table; `.to_pandas()` converts it to a data frame."""
+        """Returns the numbers as a pyarrow table; `.to_pandas()` converts it to a data frame.
+
+        The class lists the columns.
+        """
         return pa.Table.from_pylist(self._rows())
 
     def _rows(self) -> list[dict[str, Any]]:
@@ -100,29 +106,61 @@ def _cell(value: Any) -> str:
 class Audit(View):
     """The audit of labels: counts and bias of each class, and of each group with `by`.
 
+    `print(audit)` shows the audit as text. `to_arrow()` has a row per class, `by_group()` a row per group and class, and
+    `details` is the complete result as a dict.
+
     >>> import apportion
     >>> voters = apportion.simulate_voters(1000, seed=1)
     >>> audit = apportion.audit(voters, apportion.label(voters, "argmax"), by="county")
-    >>> audit.to_arrow().column_names[:6]
-    ['class', 'labels', 'share', 'share_by_scores', 'bias', 'bias_to_truth']
+    >>> audit.to_arrow().column_names[:7]
+    ['class', 'labels', 'scores_sum', 'truth_count', 'share', 'share_by_scores', 'share_in_truth']
     >>> audit.argmax_agreement, audit.unlabeled
     (1.0, None)
     >>> audit.by_group().num_rows == 6 * len(audit.details["groups"])
     True
+
+    Columns of `to_arrow()` and `by_group()`. Shares, biases and rates are fractions: 0.01 is one percent, or one percentage
+    point. Columns about the truth are null if it is unknown.
+
+    - group: the name of the group (`by_group()` only).
+    - class: the class.
+    - labels: the number of people with this label.
+    - scores_sum: the sum of the scores, which is the expected number of people.
+    - truth_count: the number of people of this true class.
+    - share, share_by_scores, share_in_truth: the share of labeled people, the mean score, and the share of people with
+      known truth.
+    - bias: share minus share_by_scores. Positive if the labels overcount the class.
+    - bias_to_truth: share of the labels minus share of the truth, among people with known truth.
+    - miscalibration, discretization: the parts of the bias against the truth that are due to the scores and to the labels,
+      as fractions of the true share.
+    - expected_precision: the mean score of the labels, which is the share of them that is expected to be correct.
+    - precision, recall: the share of the labels that is correct, and the share of the true members with the label.
+    - calibration_error, kuiper: the expected calibration error of the scores, and the Kuiper statistic.
     """
 
     _first = "counts-percent"
 
     @property
     def details(self) -> dict[str, Any]:
-        """The complete result, as `apportion audit --json` prints it."""
+        """The complete result as a dict: the JSON of the command `audit`, whose keys docs/json.md describes."""
         content: dict[str, Any] = self._content
         return content
 
     @property
     def bias(self) -> dict[str, float]:
-        """The share of each class among the labels minus its share by the scores."""
-        return dict(zip(self._content["classes"], self._content["bias"]["posterior"], strict=True))
+        """The bias against the scores: the share of each class among the labels minus its mean score.
+
+        0.01 is one percentage point too many. See `bias_to_truth` for the bias against the truth.
+        """
+        return self._bias("posterior")
+
+    @property
+    def bias_to_truth(self) -> dict[str, float] | None:
+        """The share of each class among the labels minus its share in the truth; None if no truth is known."""
+        return self._bias("truth") if self._content["with_truth"] else None
+
+    def _bias(self, reference: str) -> dict[str, float]:
+        return dict(zip(self._content["classes"], self._content["bias"][reference], strict=True))
 
     @property
     def argmax_agreement(self) -> float | None:
@@ -162,7 +200,7 @@ class Audit(View):
         return pa.Table.from_pylist(rows)
 
     def by_group(self) -> pa.Table:
-        """Returns the same numbers by group and class. The table is empty if there are no groups."""
+        """Returns the columns of `to_arrow` for every group and class. The table is empty if there are no groups."""
         classes = self._content["classes"]
         groups = [{**group, "classes": classes} for group in self._content["groups"]]
         rows = [
@@ -188,25 +226,45 @@ def _bin_row(own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _class_row(content: Mapping[str, Any], place: int) -> dict[str, Any]:
-    bias, truth = content["bias"]["posterior"][place], content["bias"]["truth"][place]
-    share = content["shares"][place]
-    split = content["split"][place] or {}
+    split, rates = content["split"][place] or {}, content["rates"][place] or {}
+    share, bias = content["shares"][place], content["bias"]["posterior"][place]
+    truth_count = content["truth_counts"][place]
     return {
         "class": content["classes"][place],
         "labels": content["counts"][place],
+        "scores_sum": content["posterior_sums"][place],
+        "truth_count": truth_count,
         "share": share,
         "share_by_scores": None if share is None or bias is None else share - bias,
+        "share_in_truth": _divided(truth_count, content["with_truth"]),
         "bias": bias,
-        "bias_to_truth": truth,
-        "miscalibration": split.get("miscalibration"),
-        "discretization": split.get("discretization"),
+        "bias_to_truth": content["bias"]["truth"][place],
+        "miscalibration": _divided(split.get("miscalibration"), 100),
+        "discretization": _divided(split.get("discretization"), 100),
+        "expected_precision": content["expected_precision"][place],
+        "precision": rates.get("precision"),
+        "recall": rates.get("recall"),
         "calibration_error": content["calibration_error"][place],
         "kuiper": content["kuiper"][place],
     }
 
 
+def _divided(number: float | None, by: float) -> float | None:
+    return None if number is None or by == 0 else number / by
+
+
 class Comparison(View):
     """A comparison of rules: the accuracy, fidelity and counts of each.
+
+    `to_arrow()` has a row per rule. Accuracies are fractions:
+
+    - rule: the rule.
+    - accuracy: the share of labels that equal the truth; null if it is unknown.
+    - expected_accuracy: the mean score of the labels.
+    - fidelity, fidelity_to_truth: minus the sum over the classes of the absolute difference between the share of the labels
+      and the mean score, or the true share. 0 is best.
+    - labeled: the number of labeled people.
+    - n_CLASS: the number of people with each label.
 
     >>> import apportion
     >>> comparison = apportion.compare(apportion.simulate_voters(1000, seed=1), truth="race")
@@ -220,7 +278,7 @@ class Comparison(View):
 
     @property
     def details(self) -> list[dict[str, Any]]:
-        """The complete result, as `apportion compare --json` prints it."""
+        """The complete result: the JSON of the command `compare`, whose keys docs/json.md describes."""
         content: list[dict[str, Any]] = self._content
         return content
 
@@ -244,6 +302,13 @@ def _rule_row(outcome: Mapping[str, Any]) -> dict[str, Any]:
 class Frontier(View):
     """Every optimal tradeoff between accuracy and fidelity, from argmax to match.
 
+    `to_arrow()` has a row per point of the frontier:
+
+    - from_gamma, to_gamma: the values of gamma for which `label` with rule="balance" returns this point.
+    - accuracy: the expected accuracy of the labels, a fraction.
+    - fidelity: minus the sum of the absolute differences between the shares of the labels and the reference. 0 is best.
+    - n_CLASS: the number of people with each label.
+
     >>> import apportion
     >>> frontier = apportion.frontier(apportion.simulate_voters(1000, seed=1), points=20)
     >>> points = frontier.to_arrow().to_pylist()
@@ -255,7 +320,7 @@ class Frontier(View):
 
     @property
     def details(self) -> dict[str, Any]:
-        """The complete result, as `apportion frontier --json` prints it."""
+        """The complete result: the JSON of the command `frontier`, whose keys docs/json.md describes."""
         content: dict[str, Any] = self._content
         return content
 
@@ -282,38 +347,59 @@ class Disparity(View):
     >>> import apportion
     >>> people = apportion.simulate_normal(500, seed=1)
     >>> disparity = apportion.disparity(people, [1, 0] * 250)
-    >>> disparity.to_arrow().column_names
-    ['estimator', 'value', 'class', 'estimate', 'error', 'low', 'high', 'gap']
+    >>> disparity.to_arrow().column_names[:8]
+    ['estimator', 'method', 'value', 'class', 'estimate', 'error', 'low', 'high']
+
+    `to_arrow()` has a row per estimator, value and class. Shares and their differences are fractions; the text shows them as
+    percentages and percentage points:
+
+    - estimator, method: the name of the estimator or of the labels, and its method.
+    - value: the value of the outcome whose share is estimated; null for a mean.
+    - class: the class.
+    - estimate, error, low, high: the estimate, its standard error, and its 95% interval. For bounds, low and high are the
+      bounds, and the others are null.
+    - effective_n: the effective sample size. The text shows no estimate if it is below 5.
+    - against: the class to compare with.
+    - gap, gap_error, gap_low, gap_high: the estimate minus that of `against`, its standard error, and its 95% interval.
     """
 
     _first = "outcomes"
 
     @property
     def details(self) -> dict[str, Any]:
-        """The complete result, as `apportion disparity --json` prints it."""
+        """The complete result: the JSON of the command `disparity`, whose keys docs/json.md describes."""
         content: dict[str, Any] = self._content
         return content
 
     def _rows(self) -> list[dict[str, Any]]:
         return [
-            _estimate_row(estimator, value, own)
+            _estimate_row(estimator, value, own, self._content["against"])
             for estimator in self._content["estimators"]
             for value in estimator["values"]
             for own in value["classes"]
         ]
 
 
-def _estimate_row(estimator: Mapping[str, Any], value: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+def _estimate_row(
+    estimator: Mapping[str, Any], value: Mapping[str, Any], own: Mapping[str, Any], against: str
+) -> dict[str, Any]:
     interval, gap = own["interval"] or {}, own["gap"] or {}
+    gap_interval = gap.get("interval") or {}
     return {
         "estimator": estimator["name"],
+        "method": estimator["method"],
         "value": value["value"],
         "class": own["class"],
         "estimate": own["estimate"],
         "error": own["error"],
         "low": interval.get("low"),
         "high": interval.get("high"),
+        "effective_n": own["effective_n"],
+        "against": against,
         "gap": gap.get("difference"),
+        "gap_error": gap.get("error"),
+        "gap_low": gap_interval.get("low"),
+        "gap_high": gap_interval.get("high"),
     }
 
 
@@ -330,6 +416,10 @@ def audit(
     focus: str | None = None,
     geometry: str | os.PathLike[str] | None = None,
     geometry_key: Sequence[str] | str | None = None,
+    outcome: Column | None = None,
+    outcome_value: str | None = None,
+    cells: Sequence[str] | str | None = None,
+    against: str | None = None,
     title: str | None = None,
     **options: Any,
 ) -> Audit:
@@ -354,11 +444,12 @@ def audit(
         bootstrap: number of bootstrap replicates for 95% intervals of shares, bias, accuracy and fidelity, such as 200.
         focus: the class to compare with all other classes combined.
         geometry, geometry_key: outlines of the groups, for a map in the report.
+        outcome, outcome_value, cells, against: an outcome to compare between classes in the report, as for `disparity`.
         title: the title of the report.
         options: options of `label` for reading the table.
     """
     refuse_unknown("audit", options, TABLE | {"count"})
-    given = {"scores": scores, "truth": truth, "by": by, **options}
+    given = {"scores": scores, "truth": truth, "by": by, "named": [outcome, cells], **options}
     source, values = table(given, label=label)
     values |= {
         "label_map": label_map,
@@ -368,6 +459,7 @@ def audit(
         "geometry": geometry,
         "geometry_key": geometry_key,
         "title": title,
+        **_outcome(source, outcome, outcome_value, cells, against),
     }
     if decision is not None and not isinstance(decision, Decision):
         raise TypeError("decision: it must be a Decision, as returned by apportion.fit or Decision.from_json")
@@ -387,6 +479,10 @@ def compare(
     focus: str | None = None,
     geometry: str | os.PathLike[str] | None = None,
     geometry_key: Sequence[str] | str | None = None,
+    outcome: Column | None = None,
+    outcome_value: str | None = None,
+    cells: Sequence[str] | str | None = None,
+    against: str | None = None,
     title: str | None = None,
     **options: Any,
 ) -> Comparison:
@@ -404,13 +500,15 @@ def compare(
         label, label_map, uncoded: existing labels to compare with the rules, how their values map to classes, and the values
             of unlabeled rows.
         batch: also solve match and balance in random batches of this size, to show the loss.
-        focus, geometry, geometry_key, title: as for `audit`.
+        focus, geometry, geometry_key, outcome, outcome_value, cells, against, title: as for `audit`.
         options: options of `label` for reading the table.
     """
     refuse_unknown("compare", options, TABLE | {"count"})
-    source, values = table({"scores": scores, "truth": truth, "by": by, **options}, label=label)
+    given = {"scores": scores, "truth": truth, "by": by, "named": [outcome, cells], **options}
+    source, values = table(given, label=label)
     values |= {"label_map": label_map, "uncoded": uncoded, "batch": batch, "focus": focus}
     values |= {"geometry": geometry, "geometry_key": geometry_key, "title": title}
+    values |= _outcome(source, outcome, outcome_value, cells, against)
     return Comparison(run("compare", source, values, **rest(options, ("threads", "progress"))))
 
 
@@ -449,9 +547,16 @@ def disparity(
     refuse_unknown("disparity", options, TABLE | {"count"})
     given = {"scores": scores, "truth": truth, "by": by, "named": [outcome, cells], **options}
     source, values = table(given, label=label)
-    values |= {"outcome": source.column("outcome", outcome), "outcome_value": outcome_value, "label_map": label_map}
-    values |= {"cells": cells, "against": against}
+    values |= {"label_map": label_map, **_outcome(source, outcome, outcome_value, cells, against)}
     return Disparity(run("disparity", source, values, **rest(options, ("threads", "progress"))))
+
+
+def _outcome(
+    source: Input, outcome: Column | None, outcome_value: str | None, cells: Sequence[str] | str | None, against: str | None
+) -> dict[str, Any]:
+    """Returns the settings of an outcome."""
+    column = None if outcome is None else source.column("outcome", outcome)
+    return {"outcome": column, "outcome_value": outcome_value, "cells": cells, "against": against}
 
 
 def frontier(

@@ -1,14 +1,17 @@
 //! The result of a job, for Python.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use apportion_app::labels::LabelColumn;
+use apportion_io::{refuse_overwrite, write_atomically};
 use arrow::array::{ArrayRef, Int16Array, RecordBatch, UInt64Array};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 
 use crate::jobs::Outcome;
+use crate::names::render;
 use crate::values;
 
 /// The result of a job.
@@ -97,13 +100,12 @@ impl Document {
         self.0.charts().map(chart).collect()
     }
 
-    /// Returns the report as a self-contained page.
-    fn html(&self) -> String {
-        self.0.to_html()
-    }
-
-    /// Returns the report as Markdown.
-    fn markdown(&self) -> String {
-        self.0.to_markdown()
+    /// Writes the report: as Markdown if the extension is `.md`, otherwise as a self-contained page.
+    #[allow(clippy::needless_pass_by_value)] // Python passes values by ownership
+    fn write(&self, path: PathBuf, overwrite: bool) -> PyResult<()> {
+        let is_markdown = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"));
+        let text = if is_markdown { self.0.to_markdown() } else { self.0.to_html() };
+        let written = refuse_overwrite(&path, None, overwrite).and_then(|()| write_atomically(&path, text.as_bytes()));
+        written.map_err(|error| PyValueError::new_err(render(&error.message())))
     }
 }

@@ -16,7 +16,7 @@ use arrow::array::RecordBatch;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::names::render;
+use crate::names::{render, render_result};
 
 /// The jobs that Python runs, by name.
 const JOBS: [(&str, Job); 13] = [
@@ -37,6 +37,9 @@ const JOBS: [(&str, Job); 13] = [
 
 /// The name in messages of a decision in memory.
 const DECISION: &str = "decision";
+
+/// The method that returns a result as a table.
+const TABLE: &str = ".to_arrow()";
 
 /// The prefix of a warning.
 pub(crate) const WARNING: &str = "warning: ";
@@ -80,9 +83,10 @@ impl Outcome {
         Ok(Outcome { result, ..Outcome::default() })
     }
 
-    /// Adds the response as text. Warnings in it are also sent as notices.
-    fn with_text(self, text: impl Into<Message>, context: &Context) -> Outcome {
-        let text = render(&text.into());
+    /// Adds the response as text, which refers to the method that returns all rows. Warnings in it are also sent as
+    /// notices.
+    fn with_text(self, text: impl Into<Message>, all_rows: &str, context: &Context) -> Outcome {
+        let text = render_result(&text.into(), all_rows);
         for warning in text.lines().filter(|line| line.starts_with(WARNING)) {
             context.warn(warning);
         }
@@ -138,14 +142,14 @@ pub(crate) fn run(job: Job, mut values: Map<String, Value>, input: Input, contex
             request.decision_json = input.decision;
             request.report.in_memory = true;
             let response = audit::run(&request, context)?;
-            Ok(Outcome::of(&response)?.with_text(response.text(), context).with_report(response.report))
+            Ok(Outcome::of(&response)?.with_text(response.text(), ".by_group()", context).with_report(response.report))
         }
         Job::Compare => {
             let mut request: compare::Request = from_values(job, values)?;
             request.table.source.table = input.table;
             request.report.in_memory = true;
             let response = compare::run(&request, context)?;
-            Ok(Outcome::of(&response)?.with_text(response.text(), context).with_report(response.report))
+            Ok(Outcome::of(&response)?.with_text(response.text(), TABLE, context).with_report(response.report))
         }
         Job::Predict => {
             let mut request: predict::Request = from_values(job, values)?;
@@ -157,13 +161,13 @@ pub(crate) fn run(job: Job, mut values: Map<String, Value>, input: Input, contex
             request.table.source.table = input.table;
             request.report.in_memory = true;
             let response = disparity::run(&request, context)?;
-            Ok(Outcome::of(&response)?.with_text(response.text(), context).with_report(response.report))
+            Ok(Outcome::of(&response)?.with_text(response.text(), TABLE, context).with_report(response.report))
         }
         Job::Frontier => {
             let mut request: frontier::Request = from_values(job, values)?;
             (request.table.source.table, request.reference_table) = (input.table, input.shares);
             let response = frontier::run(&request, context)?;
-            let outcome = Outcome::of(&response)?.with_text(response.summary(), context);
+            let outcome = Outcome::of(&response)?.with_text(response.summary(), TABLE, context);
             Ok(Outcome { document: Some(response.document()), ..outcome })
         }
         Job::SimulateVoters | Job::SimulateNormal | Job::SimulateCategorical | Job::SimulateWorstCase => {

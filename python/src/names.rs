@@ -10,7 +10,7 @@ pub(crate) fn keyword(setting: Setting) -> &'static str {
         Setting::Scores => "columns",
         Setting::Force => "overwrite",
         Setting::LabelName => "name",
-        Setting::Json => "details",
+        Setting::Json => ".details",
         other => other.id(),
     }
 }
@@ -55,4 +55,12 @@ fn quoted(text: &str) -> String {
 /// are escaped.
 pub(crate) fn render(message: &Message) -> String {
     shown(&message.render(python_name))
+}
+
+/// Returns the text of a result, with the method that returns all of its rows instead of the setting `json`.
+pub(crate) fn render_result(message: &Message, all_rows: &str) -> String {
+    shown(&message.render(|setting, value| match setting {
+        Setting::Json => all_rows.to_owned(),
+        other => python_name(other, value),
+    }))
 }

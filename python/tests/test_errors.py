@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -76,13 +77,16 @@ FRAME = pd.DataFrame({"p_a": [0.6, 0.7, 0.9], "p_b": [0.4, 0.3, 0.1]})
         (FRAME.assign(p_b=[0.4, None, 0.1]), {}, ValueError, 'row 2, column "p_b": the score is missing'),
         (pl.from_pandas(FRAME).lazy(), {}, TypeError, r"\.collect\(\)"),
         (pa.table({"x": [1]}), {}, ValueError, "no score columns were recognized among x"),
+        (pd.DataFrame({"id": [1], "name": ["x"], "w": ["y"]}), {}, ValueError, "recognized among id, name, w; name them"),
+        (pl.DataFrame({"id": [1], "name": ["x"], "w": ["y"]}), {}, ValueError, "recognized among id, name, w; name them"),
         (FRAME.head(0), {}, ValueError, "no rows"),
         ("nowhere.parquet", {"output": "x.csv"}, FileNotFoundError, "nowhere.parquet: no such file"),
     ],
 )
 def test_what_is_wrong_is_said(scores: Any, options: dict[str, Any], kind: type[Exception], words: str) -> None:
-    with pytest.raises(kind, match=words):
+    with pytest.raises(kind, match=words) as caught:
         apportion.label(scores, **options)
+    assert not re.search(r"--[a-z]", str(caught.value)), "options of the command line are not those of Python"
 
 
 def test_messages_speak_python() -> None:
@@ -111,6 +115,8 @@ def test_messages_speak_python() -> None:
         apportion.Decision.from_json(Path("decision.json"))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="draws: it must be a whole number"):
         apportion.draw(GOOD, 0)
+    with pytest.raises(TypeError, match="draw: it supports only scores in memory; read the file first"):
+        apportion.draw(__file__, 2)
 
 
 def test_a_table_that_drifts_is_warned_of() -> None:

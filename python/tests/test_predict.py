@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,6 +48,19 @@ def test_a_margin_may_be_in_memory(tmp_path: Path) -> None:
     scores = apportion.predict(people, "rake", margin=shares)
     sums = scores.filter(like="p_").mean()
     assert all(sums[f"p_{name}"] == pytest.approx(share, abs=1e-9) for name, share in shares.items())
+
+
+def test_without_a_margin_a_warning_names_the_population(tmp_path: Path) -> None:
+    people = pd.DataFrame({"surname": ["Smith", "Garcia"], "county_fips": ["37183", "37183"]})
+    words = r"the scores describe residents of all ages.*margin=\{class: share, …\} with model='voter' or model='rake'"
+    with pytest.warns(UserWarning, match=words) as caught:
+        apportion.predict(people)
+    assert [record.filename for record in caught] == [__file__]
+    shares = {"white": 0.6, "black": 0.2, "hispanic": 0.2, "asian": 0, "aian": 0, "other": 0}
+    with warnings.catch_warnings(record=True) as silent:
+        warnings.simplefilter("always")
+        apportion.predict(people, "voter", margin=shares, within="NC")
+    assert not any("the scores describe" in str(record.message) for record in silent)
 
 
 def test_the_summary_names_the_population_and_the_unused_columns() -> None:

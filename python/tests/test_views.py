@@ -49,8 +49,57 @@ def test_every_chart_is_a_figure(voters: pa.Table, compared: apportion.Compariso
         compared.plot("pie")
 
 
+def test_tables_have_one_unit(voters: pa.Table) -> None:
+    """Numbers of an audit are fractions: they are computed again from the labels and the truth."""
+    labels, truth = apportion.label(voters, "argmax").to_pylist(), voters["race"].to_pylist()
+    audit = apportion.audit(voters, apportion.label(voters, "argmax"), truth="race", by="county")
+    (black,) = [row for row in audit.to_arrow().to_pylist() if row["class"] == "black"]
+    total, correct = len(truth), sum(a == b == "black" for a, b in zip(labels, truth, strict=True))
+    counts, scores = (labels.count("black"), truth.count("black")), sum(voters["p_black"].to_pylist())
+    assert (black["labels"], black["truth_count"]) == counts
+    assert black["scores_sum"] == pytest.approx(scores) and black["share_in_truth"] == pytest.approx(counts[1] / total)
+    assert black["bias"] == pytest.approx((counts[0] - scores) / total)
+    assert black["bias_to_truth"] == pytest.approx((counts[0] - counts[1]) / total)
+    assert black["miscalibration"] == pytest.approx((scores - counts[1]) / counts[1])
+    assert black["discretization"] == pytest.approx((counts[0] - scores) / counts[1])
+    assert black["precision"] == pytest.approx(correct / counts[0])
+    assert black["recall"] == pytest.approx(correct / counts[1])
+    assert audit.bias["black"] == black["bias"]
+    assert audit.bias_to_truth is not None and audit.bias_to_truth["black"] == black["bias_to_truth"]
+    assert apportion.audit(voters, "race").bias_to_truth is None
+    assert audit.by_group().column_names == ["group", *audit.to_arrow().column_names]
+    assert "use .by_group() to see all groups" in repr(audit)
+    for name in audit.to_arrow().column_names:
+        assert name in (apportion.Audit.__doc__ or ""), f"{name} is not documented"
+
+
+def test_gaps_have_intervals_and_hidden_estimates_are_explained() -> None:
+    people = apportion.simulate_normal(60, seed=1)
+    disparity = apportion.disparity(people, [1, 0] * 30, truth="truth")
+    rows = disparity.to_arrow().to_pylist()
+    for row in rows:
+        if row["gap_low"] is not None and row["gap"] is not None:
+            assert row["gap_low"] <= row["gap"] <= row["gap_high"]
+    assert any(row["gap_low"] is not None for row in rows)
+    hidden = [row for row in rows if row["effective_n"] is not None and row["effective_n"] < 4.99]
+    assert bool(hidden) == ("the effective sample size is below 5; use .to_arrow() to see it" in repr(disparity))
+    assert hidden and "If by is a column of places" in repr(disparity)
+    for name in disparity.to_arrow().column_names:
+        assert name in (apportion.Disparity.__doc__ or ""), f"{name} is not documented"
+
+
+def test_reports_compare_an_outcome(tmp_path: Path) -> None:
+    people = apportion.simulate_normal(500, seed=1).to_pandas().assign(voted=["yes", "no"] * 250)
+    audit = apportion.audit(people, apportion.label(people), outcome="voted")
+    compared = apportion.compare(people, outcome=["yes", "no"] * 250, against="1")
+    assert "outcomes" in audit.charts and "outcomes" in compared.charts
+
+
 def test_reports_are_written(compared: apportion.Comparison, tmp_path: Path) -> None:
     page = compared.report(tmp_path / "report.html").read_text()
+    with pytest.raises(ValueError, match=r"report\.html.*overwrite=True"):
+        compared.report(tmp_path / "report.html")
+    assert compared.report(tmp_path / "report.html", overwrite=True).read_text() == page
     assert page.startswith("<!doctype html>") or page.startswith("<!DOCTYPE html>")
     assert "# " in compared.report(tmp_path / "report.md").read_text()
     with pytest.raises(ValueError, match="unknown report format"):

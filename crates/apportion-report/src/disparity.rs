@@ -93,9 +93,9 @@ impl Method {
             Method::Birdie => {
                 Message::from(
                     "BIRDiE: the outcomes update the scores. Correct if, among people of one class, the outcome does not \
-                     depend on the name, nor on the place unless ",
+                     depend on the name or the place. If ",
                 ) + Setting::By
-                    + " names a column of places."
+                    + " is a column of places, it may depend on the place."
             }
             Method::Bounds => {
                 "bounds: limits of the rate for any dependence between class and outcome, if the scores are correct on \

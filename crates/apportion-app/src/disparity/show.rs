@@ -30,12 +30,26 @@ pub(super) fn text(own: &Disparity) -> Message {
         let more = text::counted((own.shown() - SHOWN) as u64, "more value", "more values");
         blocks.push(Message::from(format!("… and {more}; use ")) + Setting::Json + " to see all values");
     }
+    if hides_estimates(own) {
+        let hidden = "–: no estimate is shown, because the effective sample size is below 5; use ";
+        blocks.push(Message::from(hidden) + Setting::Json + " to see it");
+    }
     blocks.extend(own.sentence().map(Message::from));
     let mut methods: Vec<Method> = own.estimators.iter().map(|own| own.method).collect();
     methods.dedup();
     let needs = methods.into_iter().map(Method::needs);
     blocks.push(joined(needs.chain(own.remarks.iter().cloned().map(Message::from)), "\n"));
     joined(blocks, "\n\n")
+}
+
+/// Returns whether the tables omit estimates of classes with a small effective sample size.
+fn hides_estimates(own: &Disparity) -> bool {
+    let levels = 0..own.shown().min(SHOWN);
+    let hides = |each: &Estimator, level: usize| {
+        let classes = each.estimates.get(level).map_or(&[][..], |estimates| &estimates.classes[..]);
+        (0..classes.len()).any(|class| classes[class].is_some() && own.figure(each, level, class).is_none())
+    };
+    levels.into_iter().any(|level| own.estimators.iter().any(|each| hides(each, level)))
 }
 
 /// Joins messages with a separator.
