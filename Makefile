@@ -27,7 +27,7 @@ help: ## List all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
 demo: ## Run a demonstration on simulated voters; writes ./apportion-demo
-	@echo "Building apportion: about 5 to 15 minutes the first time, then a few seconds."
+	@echo "Building apportion. The first build takes several minutes."
 	$(CARGO) build --release --locked -p apportion-cli
 	$(RELEASE) demo --force
 

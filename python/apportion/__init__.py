@@ -1,12 +1,12 @@
 """Labels from class probabilities, with right counts: the exact optimum, with a proof.
 
 A model predicts class probabilities for each person: 55% white, 40% Black, 5% other. If every person gets the most likely
-class, the 40% count for nothing. apportion chooses all labels jointly, so that the counts are right: they are the counts that
-the scores sum to. Among all labels with these counts, it finds those with the highest expected accuracy:
+class, the 40% has no effect on the counts. apportion chooses all labels jointly, so that the counts are right: they are the
+counts that the scores sum to. Among all labels with these counts, it finds those with the highest expected accuracy:
 
 >>> import apportion
 >>> voters = apportion.simulate_voters(10_000, seed=1)      # a table with the columns p_white, p_black, …
->>> labels = apportion.label(voters)                         # counts as the scores say
+>>> labels = apportion.label(voters)                         # the counts that the scores sum to
 >>> argmax = apportion.label(voters, rule="argmax")
 >>> before, after = (apportion.audit(voters, own).bias["black"] for own in (argmax, labels))
 >>> bool(before < -0.01), bool(abs(after) < 0.0001)

@@ -236,7 +236,7 @@ def test_unknown_groups_are_listed_or_labeled() -> None:
     listed = r'1 group \(1 row\) is not in the decision: "Wakes" \(1 row; did you mean "Wake"\?\); .* unknown_groups=\'overall\''
     with pytest.raises(ValueError, match=listed):
         decision.apply(other)
-    with pytest.warns(UserWarning, match="their rows are unlabeled"):
+    with pytest.warns(UserWarning, match="these rows are unlabeled"):
         labels = decision.apply(other, unknown_groups="unlabeled")
     assert labels.isna().tolist() == [False, True, False, False]
     with pytest.warns(UserWarning, match="labeled at the prices for all rows of the fit"):

@@ -18,15 +18,15 @@ import pandas as pd
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted((ROOT / "docs" / "python").glob("*.md"))
+PAGES = [ROOT / "python" / "README.md", *sorted((ROOT / "docs" / "python").glob("*.md"))]
 CONVENTIONS = ROOT / "crates" / "apportion-cli" / "tests" / "conventions"
 BLOCK = re.compile(
     r"```python\n(?P<code>.*?)```\n(?P<checked><!-- checked -->\n```text\n(?P<printed>.*?)```\n)?", re.DOTALL
 )
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning:surgeo", "ignore::DeprecationWarning", "ignore::FutureWarning")
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.filterwarnings("ignore:1 group:UserWarning", "ignore::UserWarning:surgeo", "ignore::DeprecationWarning", "ignore::FutureWarning")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}/{page.name}")
 def test_pages_can_be_followed(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("wru.csv", "birdie.csv", "ethnicolr_census.csv"):
         shutil.copy(CONVENTIONS / name, tmp_path / name)

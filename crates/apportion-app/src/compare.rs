@@ -253,7 +253,7 @@ fn facts(request: &Request) -> Vec<(&'static str, String)> {
     )];
     facts.push((
         "Rules",
-        "threshold: the most likely class if its score is 0.8 or more, else no label; balance: γ 0.9 and the distance Σ|share − \
+        "threshold: the most likely class if its score is 0.8 or more, otherwise no label; balance: γ 0.9 and the distance Σ|share − \
          reference|; top-2: drawn among the two most likely classes; match and balance: over all rows, or within each group; \
          learned: a linear support vector machine, trained on match labels of 10,000 random rows"
             .to_owned(),

@@ -18,7 +18,7 @@ pub struct Context {
     pub notices: Arc<dyn Fn(Notice) + Send + Sync>,
     /// The number of threads; if not set, the global pool is used.
     pub threads: Option<usize>,
-    /// The command that started the job, quoted for a shell, for provenance; empty if there is none.
+    /// The command that started the job, quoted for a shell, for provenance; empty if there was no command.
     pub command: String,
     /// The file of options that the command line named, for provenance.
     pub config: Option<InputFile>,

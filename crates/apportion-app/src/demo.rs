@@ -128,7 +128,7 @@ fn steps(request: &Request, counties: &Path, margin: &Path, report: &Path) -> Ve
     .with(Setting::Within, "NC")
     .set(Setting::Force);
     let mut compare = Step::new(
-        "All rules side by side, and a report. Argmax has the highest expected accuracy, but its counts are off.",
+        "All rules side by side, and a report. Argmax has the highest expected accuracy, but wrong counts.",
         "compare",
         &[&voters],
     )
@@ -153,7 +153,7 @@ fn steps(request: &Request, counties: &Path, margin: &Path, report: &Path) -> Ve
         .with(Setting::By, "county")
         .set(Setting::Force);
     let audit_counties =
-        audit("The audit of these labels: no county is off by a person or more. The price is some accuracy.", &labeled);
+        audit("The audit: each county's counts are within one person of the scores. The cost is some accuracy.", &labeled);
     let frontier = Step::new("The trade-off between accuracy and counts, at five points.", "frontier", &[&voters])
         .with(Setting::Points, "5");
     vec![simulate, predict, compare, label_state, audit_state, label_counties, audit_counties, frontier]

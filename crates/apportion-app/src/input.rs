@@ -31,7 +31,7 @@ pub struct Source {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Encoding {
-    /// UTF-8; or Windows-1252, if the file has no character that is valid in UTF-8 except ASCII.
+    /// UTF-8, or Windows-1252 if the file has no multi-byte UTF-8 characters.
     #[default]
     Auto,
     /// UTF-8.
@@ -91,7 +91,7 @@ impl Source {
             None => Input::new(&self.inputs, options)?,
         };
         if self.sheet.is_some() && !input.has_workbook() {
-            let problem = " is for Excel workbooks (.xlsx), and there is none in the input; leave it out";
+            let problem = " is for Excel workbooks (.xlsx), but the input is not a workbook; leave it out";
             return Err(Error::settings(Message::from(Setting::Sheet) + problem));
         }
         if let Some(note) = input.format_note() {

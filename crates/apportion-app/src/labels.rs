@@ -260,7 +260,7 @@ pub struct LabelContract {
     pub gamma_objective: Option<f64>,
     /// The prices of the classes, for all rows or for each group; null if the rule has no prices.
     pub prices: Option<Vec<GroupPrices>>,
-    /// The certificate of optimality; null if there is none.
+    /// The certificate of optimality; null for rules without one.
     pub certificate: Option<SavedCertificate>,
     /// The seed of draws and ties.
     pub seed: u64,

@@ -98,7 +98,7 @@ pub(crate) fn cell(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
 
-/// Returns a number as a cell; an empty cell if there is none.
+/// Returns a number as a cell; an empty cell for `None`.
 pub(crate) fn number<T: ToString>(number: Option<T>) -> String {
     number.map_or_else(String::new, |number| number.to_string())
 }

@@ -79,7 +79,7 @@ pub struct CheckRequest {
     pub of: Option<TableOf>,
     /// The prefix of its number columns, such as `vap_*`, if it has several sets.
     pub numbers: Option<String>,
-    /// Classes in addition to those that are recognized by name.
+    /// Classes that are not recognized by name.
     pub classes: Vec<String>,
     /// The key column; recognized by name if not set.
     pub key: Option<String>,

@@ -3,12 +3,12 @@
 use apportion::text::Message;
 pub use apportion::text::{count, counted};
 
-/// Returns a number with its sign and unit, or a dash if there is none. A number that rounds to zero has no sign.
+/// Returns a number with its sign and unit, or a dash for `None`. A number that rounds to zero has no sign.
 pub fn signed(number: Option<f64>, decimals: usize, unit: &str) -> String {
     number.map_or_else(|| "–".into(), |number| without_zero_sign(format!("{number:+.decimals$}")) + unit)
 }
 
-/// Returns a number, or a dash if there is none. A number that rounds to zero has no sign.
+/// Returns a number, or a dash for `None`. A number that rounds to zero has no sign.
 pub fn plain(number: Option<f64>, decimals: usize) -> String {
     number.map_or_else(|| "–".into(), |number| without_zero_sign(format!("{number:.decimals$}")))
 }

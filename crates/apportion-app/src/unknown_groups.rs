@@ -18,7 +18,7 @@ struct UnknownGroup<'a> {
     rows: u64,
 }
 
-/// Refuses unknown groups, or sends a warning if the policy labels their rows in another way.
+/// Refuses unknown groups, or sends a warning about them if the policy allows them.
 ///
 /// # Errors
 /// If there are unknown groups, and the policy refuses them.
@@ -40,8 +40,8 @@ pub(crate) fn check(decision: &Decision, scores: &Scores<'_>, policy: UnknownGro
             };
             return Err(Error::Data(fix + Setting::UnknownGroups.with("unlabeled")));
         }
-        UnknownGroups::Overall => "their rows are labeled at the prices for all rows of the fit",
-        UnknownGroups::Unlabeled => "their rows are unlabeled",
+        UnknownGroups::Overall => "these rows are labeled at the prices for all rows of the fit",
+        UnknownGroups::Unlabeled => "these rows are unlabeled",
     };
     context.warn(format!("{listed}; {done}"));
     Ok(())
@@ -50,7 +50,7 @@ pub(crate) fn check(decision: &Decision, scores: &Scores<'_>, policy: UnknownGro
 /// Returns the decision with a policy for unknown groups.
 ///
 /// # Errors
-/// If the policy needs overall prices, and the decision has none.
+/// If the policy needs overall prices and the decision does not contain them.
 pub(crate) fn with_policy(decision: Decision, policy: UnknownGroups) -> Result<Decision> {
     let decision = decision.with_unknown_groups(policy);
     decision.map_err(|error| Error::Setting(Setting::UnknownGroups, error))

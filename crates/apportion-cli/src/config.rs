@@ -23,7 +23,7 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Reads the file that a command line names; `None` if it names none. No file is read otherwise.
+    /// Reads the file that a command line names; `None` if it does not name one. No other file is read.
     ///
     /// # Errors
     /// If the file cannot be read, or has unknown options or invalid values.

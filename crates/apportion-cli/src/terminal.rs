@@ -30,7 +30,7 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// Creates the terminal of a job from the values of its options, and of a file for those that are not given.
+    /// Creates the terminal of a job from its options; a file provides the options that are not given.
     ///
     /// # Errors
     /// If a value is invalid for its option.

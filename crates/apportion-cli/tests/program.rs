@@ -428,7 +428,7 @@ fn whatever_is_wrong_gets_one_message_and_no_output() {
         ("good.csv --reference nowhere.csv", "--reference nowhere.csv: nowhere.csv: no such file"),
         (
             "good.csv --reference truth",
-            "the reference truth needs a true class, but the table has none; add it with --truth",
+            "the reference truth needs a true class, which the table does not have; add it with --truth",
         ),
     ] {
         let args: Vec<&str> = ["label"].into_iter().chain(args.split(' ')).chain(["-o", "out.csv"]).collect();

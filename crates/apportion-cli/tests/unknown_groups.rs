@@ -65,7 +65,7 @@ fn rows_of_unknown_groups_can_stay_unlabeled() {
     let output = apportion(path, &apply("out.csv", "unlabeled"));
     assert!(output.status.success());
     let said = text(&output.stderr);
-    let warning = "warning: 1 group (40 rows) is not in the decision: \"nowhere\" (40 rows); their rows are unlabeled";
+    let warning = "warning: 1 group (40 rows) is not in the decision: \"nowhere\" (40 rows); these rows are unlabeled";
     assert!(said.contains(warning), "{said}");
     run(path, &["label", "voters.csv", "-o", "labeled.csv", "--by", "county", "--id", "id", "-q"]);
     let mut expected = column(&path.join("labeled.csv"), "label");

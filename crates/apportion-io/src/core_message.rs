@@ -11,7 +11,7 @@ pub fn core_message(error: &Error) -> Message {
                 + Setting::Count
         }
         Error::Missing { what, by, setting, instead } => {
-            Message::from(format!("{by} needs {what}, but the table has none; add it with "))
+            Message::from(format!("{by} needs {what}, which the table does not have; add it with "))
                 + *setting
                 + format!(", or choose another {instead}")
         }

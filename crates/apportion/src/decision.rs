@@ -274,7 +274,7 @@ impl Decision {
     /// have no unknown groups. The setting is not saved.
     ///
     /// # Errors
-    /// If overall prices are requested and the decision has none.
+    /// If overall prices are requested and the decision does not contain them.
     pub fn with_unknown_groups(mut self, unknown: UnknownGroups) -> Result<Decision> {
         let Some(known) = self.groups().map(<[GroupPrices]>::len) else { return Ok(self) };
         self.levels.truncate(known);
@@ -287,7 +287,7 @@ impl Decision {
     /// Returns the prices at which rows of unknown groups are labeled; `None` if they are refused.
     ///
     /// # Errors
-    /// If overall prices are requested and the decision has none.
+    /// If overall prices are requested and the decision does not contain them.
     pub fn prices_of_unknown_groups(&self, unknown: UnknownGroups) -> Result<Option<GroupPrices>> {
         match unknown {
             UnknownGroups::Refuse => Ok(None),

@@ -130,7 +130,7 @@ pub enum Error {
     },
     /// Something that the rule or reference needs is missing.
     #[error(
-        "{by} needs {what}, but the table has none; add it with `Scores::{}`, or choose another {instead}",
+        "{by} needs {what}, which the table does not have; add it with `Scores::{}`, or choose another {instead}",
         method_of(*setting)
     )]
     Missing {

@@ -44,7 +44,7 @@ pub struct Provenance {
     pub apportion: String,
     /// The job: `label`, `apply`, `predict` or `fit`.
     pub job: String,
-    /// The complete command, quoted for a shell; empty if there is none.
+    /// The complete command, quoted for a shell; empty if there was no command.
     pub command: String,
     /// The settings on which the result depends, including defaults.
     #[serde(default)]

@@ -45,7 +45,7 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::By,
                 Kind::List,
                 "COL[,COL]",
-                &[T("Columns whose values together are a group [default: those of the fit]")],
+                &[T("Columns that together define a group [default: the columns of the fit]")],
             ),
             setting(Setting::Percent, Kind::Flag, "", &[T("The scores are percentages")]),
             setting(Setting::Single, Kind::Flag, "", &[T("The score columns are single precision (REAL, FLOAT)")]),
@@ -79,7 +79,7 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::PriorShift,
                 Kind::Number(0.0, 1.0),
                 "SHIFT",
-                &[T("Shift of the prior of the scores, from that of voters (0) to that of all residents (1)")],
+                &[T("Shift of the class shares behind the scores, from voters (0) to all residents (1)")],
             )
             .default("0"),
             setting(
@@ -93,7 +93,7 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::Noise,
                 Kind::Number(0.0, f64::INFINITY),
                 "NOISE",
-                &[T("Noise in the tables that people are drawn from, relative to those behind the scores")],
+                &[T("Noise in the tables that people are drawn from, relative to the tables of the scores")],
             )
             .default("0"),
             setting(
@@ -106,7 +106,7 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::NoScores,
                 Kind::Flag,
                 "",
-                &[T("Write names and places without scores, as a voter file has them")],
+                &[T("Write names and places without scores, as in a voter file")],
             ),
         ],
     },

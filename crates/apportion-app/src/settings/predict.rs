@@ -9,7 +9,7 @@ use super::{Declaration, Group, Kind};
 const MODELS: &[(&str, &str)] = &[
     ("bisg", "Surname and place"),
     ("bifsg", "Surname, first name and place"),
-    ("voter", "Surname and place, for registered voters: needs their shares as a margin"),
+    ("voter", "Surname and place, adjusted to the known class shares of a state's registered voters"),
     ("rake", "BISG with one weight per class, so that the mean scores match the margin"),
     ("fbisg", "Surname and place, allowing for errors in the Census counts (Gibbs sampling)"),
 ];
@@ -87,14 +87,14 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::Geography,
                 Kind::List,
                 "FILE|NAME,…",
-                &[T("Tables of places, one per level, or none [default: the built-in ones]")],
+                &[T("Tables of places, one per level: files or built-in tables; 'none' to use names only [default: built-in tables]")],
             ),
             NUMBERS,
             setting(
                 Setting::Classes,
                 Kind::List,
                 "NAME,NAME,…",
-                &[T("Classes, in the order of the scores [default: those of the surnames]")],
+                &[T("Classes, in the order of the scores [default: the classes of the surname table]")],
             ),
             setting(
                 Setting::Crosswalk,
@@ -106,7 +106,7 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::Margin,
                 Kind::Text,
                 "FILE",
-                &[T("voter, rake: shares of the classes, as class,share or with a column per class")],
+                &[T("voter, rake: table of known class shares, with the columns class,share or one column per class")],
             ),
             setting(
                 Setting::SurnameMargin,
@@ -124,7 +124,7 @@ pub(super) static GROUPS: &[Group] = &[
                 Kind::Number(0.0, 1.0),
                 "SHARE",
                 &[T(
-                    "rake by surname or place: how far from a margin the scores may stay, as a share of all people [default: 1e-9]",
+                    "rake by surname or place: maximum difference from a margin, as a share of all people [default: 1e-9]",
                 )],
             ),
             setting(
@@ -137,7 +137,7 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::AsPublished,
                 Kind::Flag,
                 "",
-                &[T("voter: the published surname factor, which mixes the nation's prior with the state's people")],
+                &[T("voter: use the published surname factor, which mixes national class shares with those of the state")],
             ),
             setting(Setting::Seed, Kind::Whole(0, u64::MAX), "SEED", &[T("fbisg: seed of the draws [default: 0]")]),
             setting(
@@ -150,7 +150,7 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::Sweeps,
                 Kind::Whole(1, 65_535),
                 "SWEEPS",
-                &[T("fbisg: sweeps that are counted [default: 1000]")],
+                &[T("fbisg: number of counted sweeps [default: 1000]")],
             ),
         ],
     },
@@ -165,7 +165,7 @@ pub(super) static GROUPS: &[Group] = &[
                 &[T("Output file (format from its extension), directory (one file per input), or - for CSV on stdout")],
             )
             .required(),
-            setting(Setting::Prefix, Kind::Text, "PREFIX", &[T("Start of the names of the score columns")])
+            setting(Setting::Prefix, Kind::Text, "PREFIX", &[T("Prefix of the score columns")])
                 .default("p_"),
         ],
     },

@@ -12,8 +12,8 @@ const TRADED: &[RuleName] = &[Balance, Learned];
 
 pub(super) const RULES: &[(&str, &str)] = &[
     (Argmax.name(), "The most likely class. Undercounts most small classes"),
-    (Threshold.name(), "The most likely class if its score is high enough, else no label"),
-    (Thompson.name(), "A class drawn by its score: counts are right on average, least accurate row by row"),
+    (Threshold.name(), "The most likely class if its score is high enough, otherwise no label"),
+    (Thompson.name(), "A class drawn at random by its score. Counts are right on average; single labels are the least accurate"),
     (TopK.name(), "A class drawn among the k most likely"),
     (Match.name(), "The most accurate labels whose counts match the reference"),
     (Balance.name(), "Accuracy weighed against fidelity to the reference"),
@@ -96,7 +96,7 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::FromSample,
                 Kind::Whole(1, u64::MAX),
                 "ROWS",
-                &[T("match, balance: solve for a random sample of this size and label all rows by its prices. Counts are \
+                &[T("match, balance: solve for a random sample of this size and label all rows with its prices. Counts are \
                      approximate")],
             )
             .rules(JOINT),
@@ -111,7 +111,7 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::TrainRows,
                 Kind::Whole(1, u64::MAX),
                 "ROWS",
-                &[T("learned: number of rows to solve and train on, drawn by the seed [default: 10000]")],
+                &[T("learned: number of random rows to solve and train on [default: 10000]")],
             )
             .rules(&[Learned]),
         ],
@@ -152,8 +152,8 @@ pub(super) static GROUPS: &[Group] = &[
             Setting::Nested,
             Kind::List,
             "COL[,COL,…]",
-            &[T("match: columns of nested groups, the largest first. Counts of larger groups and of all rows are exact, those \
-                 of the smallest as close as that allows")],
+            &[T("match: columns of nested groups, the largest first. The counts of larger groups and of all rows are exact; \
+                 the counts of the smallest groups are as close as possible")],
         )
         .rules(&[Match])],
     },
@@ -220,7 +220,7 @@ pub(super) static GROUPS: &[Group] = &[
             Setting::Outcome,
             Kind::Text,
             "COL",
-            &[T("Column of an outcome, for the report to compare between classes by every estimator")],
+            &[T("Column of an outcome to compare between classes in the report, with every estimator")],
         )],
     },
     Group {
@@ -243,13 +243,13 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::OutcomeValue,
                 Kind::Text,
                 "VALUE",
-                &[T("Value of the outcome that counts as 1, all others being 0: its share is compared")],
+                &[T("Value of the outcome that counts as 1; all other values count as 0")],
             ),
             setting(
                 Setting::Cells,
                 Kind::List,
                 "COL[,COL]",
-                &[T("Columns that together make cells of similar people, for bounds without assumptions")],
+                &[T("Columns that together define cells of similar people, for bounds")],
             ),
             setting(
                 Setting::Against,

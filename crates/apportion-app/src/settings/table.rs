@@ -11,7 +11,7 @@ const TABLE_JOBS: &[Job] = &[Label, Audit, Compare, Disparity, Frontier, Fit, Ap
 const REPORT_JOBS: &[Job] = &[Label, Audit, Compare, Disparity];
 
 pub(super) const ENCODINGS: &[(&str, &str)] = &[
-    ("auto", "UTF-8; Windows-1252 if the file has no character that is valid in UTF-8 except ASCII"),
+    ("auto", "UTF-8, or Windows-1252 if the file has no multi-byte UTF-8 characters"),
     ("utf8", "UTF-8"),
     ("windows-1252", "Windows-1252, which includes Latin-1"),
     ("latin1", "Same as windows-1252"),
@@ -42,7 +42,7 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::Classes,
                 Kind::List,
                 "NAME,NAME,…",
-                &[T("Names of the classes, in the order of the score columns; or another order of the names found")],
+                &[T("New names of the classes, in the order of the score columns; or the same names in another order")],
             ),
             setting(
                 Setting::Id,
@@ -50,7 +50,7 @@ pub(super) static GROUPS: &[Group] = &[
                 "COL",
                 &[T("Column that identifies a row, so that ties and draws do not depend on the order of the rows")],
             ),
-            setting(Setting::Count, Kind::Text, "COL", &[T("Column with the number of people in a row")]),
+            setting(Setting::Count, Kind::Text, "COL", &[T("Column with the number of people that a row represents")]),
             setting(Setting::Truth, Kind::Text, "COL", &[T("Column of the true class")]),
             setting(
                 Setting::TruthMap,
@@ -91,7 +91,7 @@ pub(super) static GROUPS: &[Group] = &[
             Setting::By,
             Kind::List,
             "COL[,COL]",
-            &[T("Columns whose values together are a group, such as state,county")],
+            &[T("Columns that together define a group, such as state,county")],
         )],
     },
     Group {
@@ -148,7 +148,7 @@ pub(super) static GROUPS: &[Group] = &[
             Kind::Size(0, u64::MAX),
             "SIZE",
             &[T(
-                "Memory for the scores, such as 512M [default: a quarter of the machine's]. Scores beyond it go to a \
+                "Memory for the scores, such as 512M [default: a quarter of the machine's]. Scores that do not fit go to a \
                  temporary file in the folder TMPDIR. Results do not depend on it",
             )],
         )],
@@ -179,7 +179,7 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::LabelName,
                 Kind::Text,
                 "NAME",
-                &[T("Name of the label column; that of its score is NAME_score")],
+                &[T("Name of the label column; its score is in NAME_score")],
             )
             .default("label"),
         ],
@@ -221,7 +221,7 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::NoProvenance,
                 Kind::Flag,
                 "",
-                &[T("Compute no SHA-256 of the inputs and write no provenance")],
+                &[T("Do not compute the SHA-256 of the inputs, and do not write provenance")],
             ),
         ],
     },

@@ -66,7 +66,7 @@ pub struct Request {
 pub struct Response {
     /// Whether all checks that could be made passed.
     pub verified: bool,
-    /// The first difference, with settings in the style of the front end; null if there is none.
+    /// The first difference, with settings in the style of the front end; null if all checks passed.
     pub difference: Option<String>,
     /// How the labels were made, and the source of this information.
     pub asked: Option<String>,
@@ -80,7 +80,7 @@ pub struct Response {
     pub counts: Option<Vec<u64>>,
     /// The target of each class, computed from the scores; null if it is unknown.
     pub targets: Option<Vec<u64>>,
-    /// The certificate, computed from the scores and the labels; null if there is none.
+    /// The certificate, computed from the scores and the labels; null if it was not computed.
     pub certificate: Option<SavedCertificate>,
 }
 

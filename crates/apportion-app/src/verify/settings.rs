@@ -28,7 +28,7 @@ const OF_RULES: [Setting; 9] = [
     Setting::Nested,
 ];
 
-/// How labels were made, as far as known.
+/// What is known about how labels were made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Unknown.

@@ -37,7 +37,7 @@ const MAX_BYTES: u64 = 1 << 30;
 const MAX_ROWS: u32 = 1 << 20;
 const MAX_COLUMNS: u32 = 1 << 14;
 
-/// The first number that is no date in Excel: January 1, 10000.
+/// The first number beyond the dates of Excel: January 1, 10000.
 const MAX_DAYS: f64 = 2_958_466.0;
 
 /// Maximum number of sheets that a message lists.
@@ -394,8 +394,8 @@ fn write_value<'v>(value: &'v DataRef<'_>, into: &mut String) -> std::result::Re
     Ok(())
 }
 
-/// Writes a date as `2024-05-31`, with the time if it has one; a time or duration as `13:45:00`; a number that is no date
-/// in Excel as a number.
+/// Writes a date as `2024-05-31`, with the time if it has one; a time or duration as `13:45:00`; a number outside
+/// the dates of Excel as a number.
 fn write_date(date: &ExcelDateTime, into: &mut String) -> std::fmt::Result {
     let days = date.as_f64();
     if !(0.0..MAX_DAYS).contains(&days) {

@@ -118,7 +118,7 @@ impl ClassColumn {
             return Ok(Some(index));
         }
         let needs = Message::from(self.settings.map.with(vocabulary.name()));
-        let problem = format!(" also reads the column {usual:?}, and there is none; ");
+        let problem = format!(" also needs the column {usual:?}, which does not exist; ");
         let columns = abbreviated_names(names);
         let fix = Message::from("name it with ") + setting.with("COL");
         Err(Error::Settings(needs + problem + fix + format!("; the columns are {columns}")))

@@ -16,7 +16,7 @@ use crate::scores::Scores;
 /// Tolerance in standard deviations.
 const DEVIATIONS: f64 = 3.0;
 
-/// The deviation of label counts from those that the decision was fitted to give.
+/// The deviation of label counts from the counts that the decision was fitted to.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Drift {

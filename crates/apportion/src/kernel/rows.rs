@@ -105,7 +105,7 @@ impl<'a, T: Real> Rows<'a, T> {
         Rows { with_zero: true, ..self }
     }
 
-    /// Loads the rows from `start`: [`TILE`] of them, or as many as there are. The column of zeros is unchanged.
+    /// Loads the rows from `start`: [`TILE`] rows, or all that remain. The column of zeros is unchanged.
     #[inline(always)]
     pub(crate) fn load(&self, start: usize, tile: &mut Tile<T>) {
         let start = start - self.first;

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`Normal`] | a point with normal noise: the paper's simulations, by variance |
 //! | [`Categorical`] | one category, which is the true class with a given probability |
-//! | [`WorstCase`] | complete or none: argmax's bias reaches the bound of Theorem 1 |
+//! | [`WorstCase`] | the class is known or nothing is known: argmax's bias reaches the bound of Theorem 1 |
 //! | [`Voters`] | county and surname: a synthetic voter file |
 
 mod alias;

@@ -52,7 +52,7 @@ const PREFIXES: [usize; 3] = [16, 4, 1];
 const STEPS: usize = 8;
 /// Maximum change of a price in one step.
 const LONGEST_STEP: f64 = 0.3;
-/// Initial window: smaller gaps count as near.
+/// Initial window: rows with a smaller gap are used.
 const FIRST_WINDOW: f32 = 0.1;
 
 /// An initial guess: prices, and their uncertainty.

@@ -2,9 +2,9 @@
 //!
 //! Start from the labels at given prices: they are optimal for their counts. Moving one person from class a to class
 //! b, possibly by way of others, costs the shortest path in a graph with only K nodes, whose edge a→b has the
-//! smallest s_a − s_b among the rows in a. Make the most improving exchange until none improves: labels stay optimal
-//! for their counts throughout, and since the best value is an M-concave function of the counts, the result is the
-//! optimum. Identical rows are one atom with several copies and move together.
+//! smallest s_a − s_b among the rows in a. Make the most improving exchange until no exchange improves: labels stay
+//! optimal for their counts throughout, and since the best value is an M-concave function of the counts, the result is
+//! the optimum. Identical rows are one atom with several copies and move together.
 
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
