@@ -152,8 +152,10 @@ fn steps(request: &Request, counties: &Path, margin: &Path, report: &Path) -> Ve
         .with(Setting::Output, &labeled)
         .with(Setting::By, "county")
         .set(Setting::Force);
-    let audit_counties =
-        audit("The audit: each county's counts are within one person of the scores. The cost is some accuracy.", &labeled);
+    let audit_counties = audit(
+        "The audit: each county's counts are within one person of the scores. The cost is some accuracy.",
+        &labeled,
+    );
     let frontier = Step::new("The trade-off between accuracy and counts, at five points.", "frontier", &[&voters])
         .with(Setting::Points, "5");
     vec![simulate, predict, compare, label_state, audit_state, label_counties, audit_counties, frontier]

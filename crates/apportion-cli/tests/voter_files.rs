@@ -82,8 +82,7 @@ fn a_missing_ethnicity_is_named() {
         misused_or_refused(folder, &line.split(' ').collect::<Vec<_>>())
     };
     let message = audit("--truth race_code --truth-map nc");
-    let expected =
-        "--truth-map nc also needs the column \"ethnic_code\", which does not exist; name it with --truth-ethnicity COL";
+    let expected = "--truth-map nc also needs the column \"ethnic_code\", which does not exist; name it with --truth-ethnicity COL";
     assert!(message.starts_with(expected), "{message}");
     let message = audit("--truth race_code");
     assert!(message.contains("--truth-map nc"), "{message}");

@@ -87,7 +87,9 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::Geography,
                 Kind::List,
                 "FILE|NAME,…",
-                &[T("Tables of places, one per level: files or built-in tables; 'none' to use names only [default: built-in tables]")],
+                &[T(
+                    "Tables of places, one per level: files or built-in tables; 'none' to use names only [default: built-in tables]",
+                )],
             ),
             NUMBERS,
             setting(
@@ -137,7 +139,9 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::AsPublished,
                 Kind::Flag,
                 "",
-                &[T("voter: use the published surname factor, which mixes national class shares with those of the state")],
+                &[T(
+                    "voter: use the published surname factor, which mixes national class shares with those of the state",
+                )],
             ),
             setting(Setting::Seed, Kind::Whole(0, u64::MAX), "SEED", &[T("fbisg: seed of the draws [default: 0]")]),
             setting(
@@ -165,8 +169,7 @@ pub(super) static GROUPS: &[Group] = &[
                 &[T("Output file (format from its extension), directory (one file per input), or - for CSV on stdout")],
             )
             .required(),
-            setting(Setting::Prefix, Kind::Text, "PREFIX", &[T("Prefix of the score columns")])
-                .default("p_"),
+            setting(Setting::Prefix, Kind::Text, "PREFIX", &[T("Prefix of the score columns")]).default("p_"),
         ],
     },
     Group {

@@ -13,7 +13,10 @@ const TRADED: &[RuleName] = &[Balance, Learned];
 pub(super) const RULES: &[(&str, &str)] = &[
     (Argmax.name(), "The most likely class. Undercounts most small classes"),
     (Threshold.name(), "The most likely class if its score is high enough, otherwise no label"),
-    (Thompson.name(), "A class drawn at random by its score. Counts are right on average; single labels are the least accurate"),
+    (
+        Thompson.name(),
+        "A class drawn at random by its score. Counts are right on average; single labels are the least accurate",
+    ),
     (TopK.name(), "A class drawn among the k most likely"),
     (Match.name(), "The most accurate labels whose counts match the reference"),
     (Balance.name(), "Accuracy weighed against fidelity to the reference"),
