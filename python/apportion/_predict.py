@@ -106,6 +106,8 @@ def predict(
         "first_names": _paths("first_names", first_names),
     }  # fmt: skip
     source = as_input(people, named=[[str(name) for name in getattr(people, "columns", ()) if isinstance(name, str)]])
+    if not isinstance(source, Files):
+        source.names = ["people"]  # the name in messages
     if source.matrix is not None:
         raise TypeError("people: it must be a frame with columns of names and places, not an array")
     if isinstance(source, Files):

@@ -113,7 +113,7 @@ class Audit(View):
     >>> voters = apportion.simulate_voters(1000, seed=1)
     >>> audit = apportion.audit(voters, apportion.label(voters, "argmax"), by="county")
     >>> audit.to_arrow().column_names[:7]
-    ['class', 'labels', 'scores_sum', 'truth_count', 'share', 'share_by_scores', 'share_in_truth']
+    ['class', 'labels', 'scores_sum', 'truth', 'share', 'share_by_scores', 'share_in_truth']
     >>> audit.argmax_agreement, audit.unlabeled
     (1.0, None)
     >>> audit.by_group().num_rows == 6 * len(audit.details["groups"])
@@ -126,10 +126,11 @@ class Audit(View):
     - class: the class.
     - labels: the number of people with this label.
     - scores_sum: the sum of the scores, which is the expected number of people.
-    - truth_count: the number of people of this true class.
+    - truth: the number of people of this true class.
     - share, share_by_scores, share_in_truth: the share of labeled people, the mean score, and the share of people with
       known truth.
     - bias: share minus share_by_scores. Positive if the labels overcount the class.
+    - error_vs_truth: the number of labels minus the true number, among people with known truth.
     - bias_to_truth: share of the labels minus share of the truth, among people with known truth.
     - miscalibration, discretization: the parts of the bias against the truth that are due to the scores and to the labels,
       as fractions of the true share.
@@ -233,11 +234,12 @@ def _class_row(content: Mapping[str, Any], place: int) -> dict[str, Any]:
         "class": content["classes"][place],
         "labels": content["counts"][place],
         "scores_sum": content["posterior_sums"][place],
-        "truth_count": truth_count,
+        "truth": truth_count,
         "share": share,
         "share_by_scores": None if share is None or bias is None else share - bias,
         "share_in_truth": _divided(truth_count, content["with_truth"]),
         "bias": bias,
+        "error_vs_truth": content["bias_people"]["truth"][place],
         "bias_to_truth": content["bias"]["truth"][place],
         "miscalibration": _divided(split.get("miscalibration"), 100),
         "discretization": _divided(split.get("discretization"), 100),

@@ -52,7 +52,7 @@ def test_a_margin_may_be_in_memory(tmp_path: Path) -> None:
 
 def test_without_a_margin_a_warning_names_the_population(tmp_path: Path) -> None:
     people = pd.DataFrame({"surname": ["Smith", "Garcia"], "county_fips": ["37183", "37183"]})
-    words = r"the scores describe residents of all ages.*margin=\{class: share, …\} with model='voter' or model='rake'"
+    words = r"the scores describe .*Census.*margin=\{class: share, …\} with model='voter' or model='rake'"
     with pytest.warns(UserWarning, match=words) as caught:
         apportion.predict(people)
     assert [record.filename for record in caught] == [__file__]

@@ -56,7 +56,7 @@ def test_tables_have_one_unit(voters: pa.Table) -> None:
     (black,) = [row for row in audit.to_arrow().to_pylist() if row["class"] == "black"]
     total, correct = len(truth), sum(a == b == "black" for a, b in zip(labels, truth, strict=True))
     counts, scores = (labels.count("black"), truth.count("black")), sum(voters["p_black"].to_pylist())
-    assert (black["labels"], black["truth_count"]) == counts
+    assert (black["labels"], black["truth"]) == counts
     assert black["scores_sum"] == pytest.approx(scores) and black["share_in_truth"] == pytest.approx(counts[1] / total)
     assert black["bias"] == pytest.approx((counts[0] - scores) / total)
     assert black["bias_to_truth"] == pytest.approx((counts[0] - counts[1]) / total)
@@ -82,7 +82,7 @@ def test_gaps_have_intervals_and_hidden_estimates_are_explained() -> None:
             assert row["gap_low"] <= row["gap"] <= row["gap_high"]
     assert any(row["gap_low"] is not None for row in rows)
     hidden = [row for row in rows if row["effective_n"] is not None and row["effective_n"] < 4.99]
-    assert bool(hidden) == ("the effective sample size is below 5; use .to_arrow() to see it" in repr(disparity))
+    assert bool(hidden) == ("the effective sample size is below 5; use .to_arrow() to see such estimates" in repr(disparity))
     assert hidden and "If by is a column of places" in repr(disparity)
     for name in disparity.to_arrow().column_names:
         assert name in (apportion.Disparity.__doc__ or ""), f"{name} is not documented"

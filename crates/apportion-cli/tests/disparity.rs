@@ -225,7 +225,10 @@ fn reports_show_what_is_printed() {
     let page = fs::read_to_string(path.join("d.md")).unwrap();
     let sentence = result["sentence"].as_str().unwrap();
     assert!(page.contains("\n## Outcomes\n") && page.contains(sentence), "{sentence}");
-    assert!(sentence.starts_with("By argmax labels, voted of ") && sentence.contains("the truth"), "{sentence}");
+    assert!(
+        sentence.starts_with("By argmax labels, the rate of voted for ") && sentence.contains("the truth"),
+        "{sentence}"
+    );
     for words in [
         "Bounds: limits of the rate",
         "why the means of labels are biased",

@@ -188,7 +188,7 @@ impl Disparity {
         let is_own = labels.labels == Some(LabelKind::Own);
         let name = if is_own { labels.name.clone() } else { format!("{} labels", labels.name) };
         let (what, of) = (self.what(level), &self.classes[class]);
-        let article = if what == self.outcome { "" } else { "the " };
+        let rate = if what == self.outcome { "rate of " } else { "" };
         let size = self.show_difference(off.abs());
         let size = size.trim_start_matches('+');
         let side = if off < 0.0 { "below" } else { "above" };
@@ -198,7 +198,7 @@ impl Disparity {
             let (labels, right) = (self.show_difference(labels), self.show_difference(right));
             format!("; its gap to {against} is {labels}{} instead of {right}", self.unit())
         });
-        Some(format!("By {name}, {article}{what} of {of} is {size}{} {side} {says}{gaps}.", self.unit()))
+        Some(format!("By {name}, the {rate}{what} for {of} is {size}{} {side} {says}{gaps}.", self.unit()))
     }
 }
 

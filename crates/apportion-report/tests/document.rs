@@ -794,8 +794,8 @@ fn outcomes_are_told_side_by_side() {
     let study = with_outcome(study(["white", "black", "other"], false));
     assert_eq!(
         lead(&study, "outcomes"),
-        "By argmax labels, turnout <2024> of black is 3.1 points below the weighted estimate; its gap to white is −14.1 points \
-         instead of −9.0."
+        "By argmax labels, the rate of turnout <2024> for black is 3.1 points below the weighted estimate; its gap to white \
+         is −14.1 points instead of −9.0."
     );
     let document = study.document();
     let markdown = document.to_markdown();

@@ -31,8 +31,8 @@ pub(super) fn text(own: &Disparity) -> Message {
         blocks.push(Message::from(format!("… and {more}; use ")) + Setting::Json + " to see all values");
     }
     if hides_estimates(own) {
-        let hidden = "–: no estimate is shown, because the effective sample size is below 5; use ";
-        blocks.push(Message::from(hidden) + Setting::Json + " to see it");
+        let hidden = "–: the effective sample size is below 5; use ";
+        blocks.push(Message::from(hidden) + Setting::Json + " to see such estimates");
     }
     blocks.extend(own.sentence().map(Message::from));
     let mut methods: Vec<Method> = own.estimators.iter().map(|own| own.method).collect();
